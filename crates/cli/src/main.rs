@@ -1,0 +1,3 @@
+//! The `kizami` command.
+
+fn main() {}

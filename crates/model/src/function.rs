@@ -1,0 +1,296 @@
+//! The table of MPI functions.
+//!
+//! `functions.txt` is the one place where a function is written down. Its line number is the function's
+//! [`Op`] in raw segments (which carry a [`fingerprint`] of the table, so a reader never takes one
+//! version's numbers for another's); sealed traces carry names.
+
+use std::sync::OnceLock;
+
+const TABLE_TEXT: &str = include_str!("functions.txt");
+
+/// Number of an MPI function in raw segments: 1 for the table's first line. 0 is no function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Op(pub u16);
+
+/// How an argument or a result travels in the C calling convention.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passing {
+    /// `int`.
+    Int,
+    /// A 64-bit integer: `MPI_Aint`, `MPI_Count`, `MPI_Offset`.
+    Wide,
+    /// A handle by value: four or eight bytes, depending on the MPI library.
+    Handle,
+    /// A file handle by value: eight bytes in every library.
+    FileHandle,
+    /// A pointer or an array.
+    Pointer,
+    /// `double`, only as a result.
+    Double,
+    /// `...`
+    Variadic,
+}
+
+/// One argument of a function.
+#[derive(Clone, Debug)]
+pub struct Argument {
+    /// The name the MPI standard gives it.
+    pub name: &'static str,
+    /// How it travels.
+    pub passing: Passing,
+}
+
+/// One line of the table.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Its number in raw segments.
+    pub op: Op,
+    /// The full name, such as `MPI_Send`.
+    pub name: &'static str,
+    /// The shape's name as written in the table.
+    pub shape_name: &'static str,
+    /// How much of a call is understood.
+    pub shape: Shape,
+    /// What kind of work it is, for people.
+    pub family: Family,
+    /// The result.
+    pub result: Passing,
+    /// The arguments in order.
+    pub arguments: Vec<Argument>,
+}
+
+/// What the words of a raw record mean for a function; many table shapes share one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Only when and how long, and the communicator if there is one.
+    Timed,
+    /// A message leaves: peer is the destination, bytes go out.
+    Send,
+    /// A message arrives: peer is the source, bytes come in.
+    Receive,
+    /// A message leaves and another arrives.
+    SendReceive,
+    /// Looks for a message: peer and tag of what was found.
+    Probe,
+    /// Ends or tests requests.
+    Completion,
+    /// Starts persistent requests.
+    Start,
+    /// All ranks of the communicator take part; peer is the root where there is one.
+    Collective,
+    /// Data leaves for an object (window or file); peer is the target rank of a window.
+    ObjectOut,
+    /// Data comes from an object.
+    ObjectIn,
+    /// Data goes both ways, or none does, on an object.
+    Object,
+}
+
+/// What kind of work a function does, as people group them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Family {
+    /// Sends, receives and probes.
+    PointToPoint,
+    /// Waiting for and testing requests.
+    Completion,
+    /// Collective communication, neighbourhood collectives included.
+    Collective,
+    /// Making, freeing and asking communicators, groups and topologies.
+    Communicator,
+    /// Windows and one-sided communication.
+    OneSided,
+    /// Files.
+    Io,
+    /// Datatypes and packing.
+    Datatype,
+    /// Everything else: environment, errors, info, attributes, tools.
+    Environment,
+}
+
+impl Family {
+    /// The name used in trace tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Family::PointToPoint => "point-to-point",
+            Family::Completion => "completion",
+            Family::Collective => "collective",
+            Family::Communicator => "communicator",
+            Family::OneSided => "one-sided",
+            Family::Io => "io",
+            Family::Datatype => "datatype",
+            Family::Environment => "environment",
+        }
+    }
+}
+
+impl Op {
+    /// The table's line for this number, if there is one.
+    pub fn function(self) -> Option<&'static Function> {
+        functions().get(usize::from(self.0).checked_sub(1)?)
+    }
+
+    /// The full name, such as `MPI_Send`; `MPI_(unknown)` for a number outside the table.
+    pub fn name(self) -> &'static str {
+        self.function().map_or("MPI_(unknown)", |f| f.name)
+    }
+
+    /// The number of the function with this full name.
+    pub fn by_name(name: &str) -> Option<Op> {
+        functions().iter().find(|f| f.name == name).map(|f| f.op)
+    }
+}
+
+/// All functions, in the order of their numbers.
+pub fn functions() -> &'static [Function] {
+    static FUNCTIONS: OnceLock<Vec<Function>> = OnceLock::new();
+    FUNCTIONS.get_or_init(|| {
+        let lines = TABLE_TEXT.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
+        lines.zip(1..).map(|(line, number)| parse(line, Op(number))).collect()
+    })
+}
+
+/// A number that changes whenever the table does.
+pub fn fingerprint() -> u64 {
+    const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+    const FNV_PRIME: u64 = 0x0100_0000_01b3;
+    TABLE_TEXT.bytes().fold(FNV_OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(FNV_PRIME))
+}
+
+fn parse(line: &'static str, op: Op) -> Function {
+    let mut words = line.split_whitespace();
+    let mut word = || words.next().unwrap_or_else(|| panic!("functions.txt: line too short: {line}"));
+    let short_name = word();
+    let shape_name = word();
+    let result = passing(word());
+    let arguments = words
+        .map(|argument| match argument.split_once(':') {
+            Some((name, kind)) => Argument { name, passing: passing(kind) },
+            None => Argument { name: "", passing: Passing::Variadic },
+        })
+        .collect();
+    let name: &'static str = Box::leak(format!("MPI_{short_name}").into_boxed_str());
+    Function {
+        op,
+        name,
+        shape_name,
+        shape: shape(shape_name),
+        family: family(short_name, shape_name),
+        result,
+        arguments,
+    }
+}
+
+fn passing(code: &str) -> Passing {
+    match code {
+        "i" => Passing::Int,
+        "n" => Passing::Wide,
+        "h" => Passing::Handle,
+        "f" => Passing::FileHandle,
+        "p" => Passing::Pointer,
+        "d" => Passing::Double,
+        other => panic!("functions.txt: unknown way of passing: {other}"),
+    }
+}
+
+fn shape(name: &str) -> Shape {
+    match name {
+        "send" | "isend" | "send_init" | "psend_init" => Shape::Send,
+        "recv" | "irecv" | "recv_init" | "precv_init" | "mrecv" | "imrecv" => Shape::Receive,
+        "sendrecv" | "sendrecv_replace" | "isendrecv" | "isendrecv_replace" => Shape::SendReceive,
+        "probe" | "iprobe" | "mprobe" | "improbe" => Shape::Probe,
+        "wait" | "waitall" | "waitany" | "waitsome" | "test" | "testall" | "testany" | "testsome" => {
+            Shape::Completion
+        }
+        "start" | "startall" => Shape::Start,
+        "rma_out" | "io_out" | "iio_out" | "io_begin_out" | "io_end_out" => Shape::ObjectOut,
+        "rma_in" | "io_in" | "iio_in" | "io_begin_in" | "io_end_in" => Shape::ObjectIn,
+        "rma_both" | "rma_word" | "win" | "win_rank" | "win_new" | "win_free" | "file" | "file_open"
+        | "file_close" | "type_new" | "type_free" => Shape::Object,
+        "timed" | "comm" | "comm_new" | "comm_create_group" | "comm_idup" | "comm_free"
+        | "intercomm_create" | "init" | "finalize" | "abort" | "pcontrol" | "request_free"
+        | "request_get_status" | "grequest" => Shape::Timed,
+        collective => {
+            let base = collective.rsplit(':').next().unwrap_or(collective);
+            assert!(COLLECTIVES.contains(&base), "functions.txt: unknown shape: {collective}");
+            Shape::Collective
+        }
+    }
+}
+
+const COLLECTIVES: [&str; 22] = [
+    "barrier",
+    "bcast",
+    "gather",
+    "gatherv",
+    "scatter",
+    "scatterv",
+    "allgather",
+    "allgatherv",
+    "alltoall",
+    "alltoallv",
+    "alltoallw",
+    "reduce",
+    "allreduce",
+    "reduce_scatter",
+    "reduce_scatter_block",
+    "scan",
+    "exscan",
+    "neighbor_allgather",
+    "neighbor_allgatherv",
+    "neighbor_alltoall",
+    "neighbor_alltoallv",
+    "neighbor_alltoallw",
+];
+
+fn family(short_name: &str, shape_name: &str) -> Family {
+    let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| short_name.starts_with(prefix));
+    match shape(shape_name) {
+        Shape::Send | Shape::Receive | Shape::SendReceive | Shape::Probe | Shape::Start => {
+            Family::PointToPoint
+        }
+        Shape::Completion => Family::Completion,
+        Shape::Collective => Family::Collective,
+        _ if starts(&["Request_", "Cancel"]) => Family::Completion,
+        _ if starts(&["File_", "Register_datarep"]) => Family::Io,
+        _ if starts(&["Win_"]) || shape_name.starts_with("rma") => Family::OneSided,
+        _ if starts(&["Type_", "Pack", "Unpack", "Get_count", "Get_elements"]) => Family::Datatype,
+        _ if starts(&["Comm_", "Group_", "Cart", "Graph", "Dist_graph", "Intercomm", "Topo", "Dims"]) => {
+            Family::Communicator
+        }
+        _ => Family::Environment,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_parses_and_fits_ten_bits() {
+        assert!(functions().len() > 600);
+        assert!(functions().len() < 960, "op codes from 960 on are the segment's own");
+        for function in functions() {
+            assert_eq!(function.op.function().unwrap().name, function.name);
+            assert_eq!(Op::by_name(function.name), Some(function.op));
+        }
+    }
+
+    #[test]
+    fn names_are_sorted_and_unique() {
+        for pair in functions().windows(2) {
+            assert!(pair[0].name < pair[1].name, "{} before {}", pair[0].name, pair[1].name);
+        }
+    }
+
+    #[test]
+    fn shapes_and_families_are_as_expected() {
+        let of = |name| Op::by_name(name).unwrap().function().unwrap();
+        assert_eq!(of("MPI_Isend").shape, Shape::Send);
+        assert_eq!(of("MPI_Recv_c").shape, Shape::Receive);
+        assert_eq!(of("MPI_Iallreduce").shape, Shape::Collective);
+        assert_eq!(of("MPI_Waitsome").family, Family::Completion);
+        assert_eq!(of("MPI_Put").family, Family::OneSided);
+        assert_eq!(of("MPI_Comm_split").family, Family::Communicator);
+        assert_eq!(of("MPI_Wtime").result, Passing::Double);
+    }
+}

@@ -1,0 +1,21 @@
+//! The words of the house: ranks, times, MPI functions, calls and definitions as plain types.
+//!
+//! Every other crate speaks in these types. Nothing here reads or writes anything, and nothing here
+//! depends on another crate, so the tracer can link it into somebody else's process.
+//!
+//! - [`rank`], [`time`]: newtypes, so a rank is never a byte count and a tick never a nanosecond;
+//! - [`function`]: the table of MPI functions, from which wrappers, op codes and names are made;
+//! - [`call`]: one row of a trace, as everything after sealing sees it;
+//! - [`definition`]: communicators, call sites, objects and how a rank ended.
+
+pub mod call;
+pub mod definition;
+pub mod function;
+pub mod rank;
+pub mod time;
+
+pub use call::{Call, Peer};
+pub use definition::{CommKind, Ending, ObjectKind};
+pub use function::{Family, Function, Op, Shape};
+pub use rank::{Rank, ThreadIndex};
+pub use time::{Nanos, Ticks};

@@ -1,0 +1,115 @@
+//! The hot path: claiming slots and committing records.
+
+use std::sync::atomic::{AtomicU64, Ordering, fence};
+
+/// 32 bytes of a chunk.
+#[repr(C, align(32))]
+pub struct Slot([AtomicU64; 4]);
+
+impl Slot {
+    /// Commits a record's slot: the first word last, so that a reader sees all of it or nothing.
+    #[inline(always)]
+    pub fn commit(&self, words: [u64; 4]) {
+        self.fill_rest(words);
+        self.0[0].store(words[0], Ordering::Release);
+    }
+
+    /// Fills a slot that is not a record's first.
+    #[inline(always)]
+    pub fn fill(&self, words: [u64; 4]) {
+        self.0[0].store(words[0], Ordering::Relaxed);
+        self.fill_rest(words);
+    }
+
+    #[inline(always)]
+    fn fill_rest(&self, words: [u64; 4]) {
+        self.0[1].store(words[1], Ordering::Relaxed);
+        self.0[2].store(words[2], Ordering::Relaxed);
+        self.0[3].store(words[3], Ordering::Relaxed);
+    }
+
+    /// Sets one word; single 8-byte stores are never torn.
+    #[inline(always)]
+    pub fn set_word(&self, index: usize, value: u64) {
+        self.0[index].store(value, Ordering::Relaxed);
+    }
+
+    /// Adds to one word; the owner is the only writer.
+    #[inline(always)]
+    pub fn add_word(&self, index: usize, value: u64) {
+        let sum = self.0[index].load(Ordering::Relaxed).wrapping_add(value);
+        self.0[index].store(sum, Ordering::Release);
+    }
+}
+
+/// Where the owning thread writes next.
+#[repr(C)]
+pub struct Cursor {
+    next: *const Slot,
+    end: *const Slot,
+}
+
+impl Cursor {
+    /// A cursor with no room.
+    pub const EMPTY: Cursor = Cursor { next: std::ptr::null(), end: std::ptr::null() };
+
+    /// A cursor over `slots` zeroed slots at `first`.
+    ///
+    /// # Safety
+    /// The slots must stay mapped and unshared with other writers as long as the cursor is used.
+    pub unsafe fn new(first: *const Slot, slots: usize) -> Cursor {
+        // SAFETY: the caller vouches for the range.
+        Cursor { next: first, end: unsafe { first.add(slots) } }
+    }
+
+    /// Slots left.
+    #[inline(always)]
+    pub fn room(&self) -> usize {
+        // Both ends lie in one mapping (or are both null).
+        (self.end as usize - self.next as usize) / crate::SLOT_BYTES
+    }
+
+    /// The next `count` slots, not yet taken; `None` if there are fewer.
+    #[inline(always)]
+    pub fn peek(&self, count: usize) -> Option<&[Slot]> {
+        if self.room() < count {
+            return None;
+        }
+        // SAFETY: `room` says the slots lie inside the mapping the creator vouched for.
+        Some(unsafe { std::slice::from_raw_parts(self.next, count) })
+    }
+
+    /// Moves on behind `count` slots that `peek` gave and that were written.
+    #[inline(always)]
+    pub fn advance(&mut self, count: usize) {
+        debug_assert!(count <= self.room());
+        // SAFETY: within the mapping, by the assertion's condition, which `peek` established.
+        self.next = unsafe { self.next.add(count) };
+    }
+
+    /// Writes a record of one slot; false if there is no room.
+    #[inline(always)]
+    pub fn push(&mut self, words: [u64; 4]) -> bool {
+        match self.peek(1) {
+            Some(slots) => {
+                slots[0].commit(words);
+                self.advance(1);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Writes a record of several slots; false if there is no room.
+    pub fn push_all(&mut self, first: [u64; 4], rest: impl ExactSizeIterator<Item = [u64; 4]>) -> bool {
+        let count = 1 + rest.len();
+        let Some(slots) = self.peek(count) else { return false };
+        for (slot, words) in slots[1..].iter().zip(rest) {
+            slot.fill(words);
+        }
+        fence(Ordering::Release);
+        slots[0].commit(first);
+        self.advance(count);
+        true
+    }
+}

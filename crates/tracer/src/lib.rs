@@ -1,0 +1,1 @@
+//! The one preload library.

@@ -1,0 +1,70 @@
+/*
+ * kizami.h: mark named regions of an MPI program for the Kizami tracer.
+ *
+ * C:
+ *     KIZAMI_REGION_BEGIN("solve");
+ *     ...
+ *     KIZAMI_REGION_END("solve");
+ *
+ * C++:
+ *     { kizami::region r("solve"); ... }
+ *
+ * Both marks are calls of MPI_Pcontrol, the function that the MPI standard
+ * sets aside for profiling tools. Without a tracer an MPI library's own
+ * MPI_Pcontrol does nothing, so a mark costs one call of an empty function,
+ * and the program needs no extra library to link.
+ *
+ * Call the marks between MPI_Init and MPI_Finalize. Regions nest; end them in
+ * the reverse order of their beginning, on the thread that began them. The
+ * name is read during the call only: it need not outlive it.
+ */
+#ifndef KIZAMI_H
+#define KIZAMI_H
+
+#include <mpi.h>
+
+/* The levels that tell a mark from any other use of MPI_Pcontrol. */
+#define KIZAMI_LEVEL_BEGIN 0x6b7a01
+#define KIZAMI_LEVEL_END 0x6b7a02
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+static inline void kizami_region_begin(const char *name)
+{
+    MPI_Pcontrol(KIZAMI_LEVEL_BEGIN, name);
+}
+
+static inline void kizami_region_end(const char *name)
+{
+    MPI_Pcontrol(KIZAMI_LEVEL_END, name);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#define KIZAMI_REGION_BEGIN(name) kizami_region_begin(name)
+#define KIZAMI_REGION_END(name) kizami_region_end(name)
+
+#ifdef __cplusplus
+namespace kizami {
+
+/* A region that lasts as long as the object; `name` must live as long. */
+class region {
+public:
+    explicit region(const char *name) : name_(name) { kizami_region_begin(name_); }
+    ~region() { kizami_region_end(name_); }
+
+private:
+    region(const region &);
+    region &operator=(const region &);
+
+    const char *name_;
+};
+
+} // namespace kizami
+#endif
+
+#endif /* KIZAMI_H */

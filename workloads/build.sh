@@ -8,7 +8,8 @@ usage: build.sh OUTDIR [MPICC] [MPIFORT]
 
 Builds every program of this folder with -O2 -g into OUTDIR.
   MPICC    the MPI compiler wrapper for C        (default: mpicc)
-  MPIFORT  the MPI compiler wrapper for Fortran  (default: mpifort)
+  MPIFORT  the MPI compiler wrapper for Fortran  (default: the mpifort that
+           lies beside MPICC: another one would be of another MPI)
 Fortran programs are skipped with a notice where there is no MPIFORT or where
 it lacks the Fortran binding that a program uses. Python programs are copied.
 CFLAGS and FFLAGS of the environment are added to the compilers' flags.
@@ -30,16 +31,18 @@ here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
 mpicc=${2:-mpicc}
-mpifort=${3:-mpifort}
-
 if ! command -v "$mpicc" >/dev/null 2>&1; then
     echo "build.sh: no MPI compiler for C: $mpicc" >&2
     exit 1
 fi
+# mpicc.openmpi has mpifort.openmpi beside it.
+mpicc_path=$(command -v "$mpicc")
+ending=$(basename "$mpicc_path")
+mpifort=${3:-$(dirname "$mpicc_path")/mpifort${ending#mpicc}}
 
-# MPICH's headers declare the statuses of MPI_Waitall as an array and
-# MPI_STATUSES_IGNORE as address 1, which sets off -Wstringop-overflow.
-warnings="-Wall -Wextra -Wno-stringop-overflow"
+# MPI headers declare arguments as arrays, and MPI_STATUSES_IGNORE and
+# MPI_UNWEIGHTED as small addresses: the two warnings take that for an error.
+warnings="-Wall -Wextra -Wno-stringop-overflow -Wno-stringop-overread"
 
 build_c() { # build_c PROGRAM SOURCE...
     program=$1
@@ -63,8 +66,15 @@ fi
 # MPI has the binding, apart from any error in our own sources.
 has_binding() { # has_binding USE-STATEMENT INCLUDE-STATEMENT
     probe=$(mktemp -d)
-    printf 'program probe\n  %s\n  implicit none\n  %s\n  integer :: ierr\n  call MPI_Init(ierr)\nend program\n' \
-        "$1" "$2" >"$probe/probe.f90"
+    cat >"$probe/probe.f90" <<TEXT
+program probe
+  $1
+  implicit none
+  $2
+  integer :: ierr
+  call MPI_Init(ierr)
+end program probe
+TEXT
     if (cd "$probe" && "$mpifort" -o probe probe.f90) >/dev/null 2>&1; then
         found=0
     else

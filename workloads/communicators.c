@@ -14,7 +14,7 @@
  *
  * Calls of each rank: per intracommunicator it is a member of: MPI_Comm_rank 1,
  * MPI_Comm_size 1, MPI_Comm_set_name 1 (not for tags 1 and 14), MPI_Comm_group
- * 1, MPI_Group_translate_ranks 1, MPI_Group_free 1, MPI_Sendrecv 1 (8 bytes, to
+ * 2, MPI_Group_translate_ranks 1, MPI_Group_free 2, MPI_Sendrecv 1 (8 bytes, to
  * the next and from the previous rank of the communicator, world ranks in the
  * .messages file), MPI_Allreduce 1 (8 bytes), MPI_Bcast 1 (8 bytes, root the
  * last rank), MPI_Barrier 1. The intercommunicator: see `across`. The creating

@@ -111,7 +111,8 @@ static inline void note_receive(int peer, int tag, long bytes)
 
 static inline int by_name(const void *a, const void *b)
 {
-    return strcmp(((const struct function_count *)a)->name, ((const struct function_count *)b)->name);
+    const struct function_count *x = a, *y = b;
+    return strcmp(x->name, y->name);
 }
 
 static inline int by_message(const void *a, const void *b)

@@ -67,7 +67,8 @@ static void sort_pass(uint32_t *key, int keys, int shift, int rank, int size, MP
         send_count[place[i] / keys]++;
     }
     running_sum(send_count, send_start, size);
-    struct placed_key *out = malloc((keys + 1) * sizeof *out), *in = malloc((keys + 1) * sizeof *in);
+    struct placed_key *out = malloc((keys + 1) * sizeof *out);
+    struct placed_key *in = malloc((keys + 1) * sizeof *in);
     int *fill = malloc(size * sizeof(int));
     memcpy(fill, send_start, size * sizeof(int));
     for (int i = 0; i < keys; i++)

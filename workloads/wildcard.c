@@ -5,20 +5,21 @@
  *
  *     wildcard [MESSAGES=2]
  *
- * The program goes through the stages of the table below. In stage s each rank
- * but 0 sends MESSAGES messages to rank 0: message i of rank r has tag
- * 100 x s + i and r + i + 3 ints, the first three of which are r, its tag and
- * its number of ints. Rank 0 receives them from MPI_ANY_SOURCE with MPI_ANY_TAG.
+ * The program goes through the means in the table below, each first with the
+ * status and then without; each is a stage. In stage s each rank but 0 sends
+ * MESSAGES messages to rank 0: message i of rank r has tag 100 x s + i and
+ * r + i + 3 ints, the first three of which are r, its tag and its number of
+ * ints. Rank 0 receives them from MPI_ANY_SOURCE with MPI_ANY_TAG.
  * A barrier ends each stage, lest a receive take a message of the next one.
  *
  * Calls of each rank (P = ranks, S = 27 stages, M = MESSAGES):
  *     MPI_Init, MPI_Comm_rank, MPI_Comm_size, MPI_Finalize: 1 each; MPI_Barrier S
  *     ranks 1 and up: MPI_Send S x M (rank 0, tag and bytes as above)
  *     rank 0, with R = M x (P - 1) messages per stage:
- *     MPI_Recv 6 R, MPI_Irecv 15 R + 1, MPI_Wait 4 R, MPI_Waitall 2,
+ *     MPI_Recv 6 R, MPI_Irecv 16 R + 1, MPI_Wait 4 R + 1, MPI_Waitall 2,
  *     MPI_Waitany 2 R, MPI_Probe 2 R, MPI_Mprobe 2 R, MPI_Mrecv 3 R,
- *     MPI_Imrecv 2 R, MPI_Cancel 1, MPI_Test_cancelled 1, MPI_Get_count: one
- *     for each message whose status was kept;
+ *     MPI_Imrecv 2 R, MPI_Cancel 1, MPI_Test_cancelled 1, MPI_Get_count 14 R
+ *     (one for each message whose status was kept);
  *     MPI_Waitsome, MPI_Test, MPI_Testany, MPI_Testsome, MPI_Testall,
  *     MPI_Iprobe, MPI_Improbe: as often as the messages are slow to come
  */

@@ -206,7 +206,7 @@ fn shape(name: &str) -> Shape {
         "rma_in" | "io_in" | "iio_in" | "io_begin_in" | "io_end_in" => Shape::ObjectIn,
         "rma_both" | "rma_word" | "win" | "win_rank" | "win_new" | "win_free" | "file" | "file_open"
         | "file_close" | "type_new" | "type_free" => Shape::Object,
-        "timed" | "comm" | "comm_new" | "comm_create_group" | "comm_idup" | "comm_free"
+        "timed" | "comm" | "comm_name" | "comm_new" | "comm_create_group" | "comm_idup" | "comm_free"
         | "intercomm_create" | "init" | "finalize" | "abort" | "pcontrol" | "request_free"
         | "request_get_status" | "grequest" => Shape::Timed,
         collective => {

@@ -42,16 +42,23 @@ impl Slot {
     }
 }
 
-/// Where the owning thread writes next.
+/// Where the owning thread writes next. It may stop half-way through its slots once, so that the owner gets
+/// a chance to ask for more before it needs them.
 #[repr(C)]
+#[derive(Debug)]
 pub struct Cursor {
     next: *const Slot,
+    stop: *const Slot,
     end: *const Slot,
 }
 
+// SAFETY: a cursor is a place in memory that its owner vouches for; it may move to another thread with it.
+unsafe impl Send for Cursor {}
+
 impl Cursor {
     /// A cursor with no room.
-    pub const EMPTY: Cursor = Cursor { next: std::ptr::null(), end: std::ptr::null() };
+    pub const EMPTY: Cursor =
+        Cursor { next: std::ptr::null(), stop: std::ptr::null(), end: std::ptr::null() };
 
     /// A cursor over `slots` zeroed slots at `first`.
     ///
@@ -59,13 +66,33 @@ impl Cursor {
     /// The slots must stay mapped and unshared with other writers as long as the cursor is used.
     pub unsafe fn new(first: *const Slot, slots: usize) -> Cursor {
         // SAFETY: the caller vouches for the range.
-        Cursor { next: first, end: unsafe { first.add(slots) } }
+        let end = unsafe { first.add(slots) };
+        Cursor { next: first, stop: end, end }
     }
 
-    /// Slots left.
+    /// The same, stopping half-way until [`Cursor::go_on`].
+    pub fn stopping_half_way(self) -> Cursor {
+        // SAFETY: half of the slots that are left lies inside the mapping.
+        let stop = unsafe { self.next.add(self.left() / 2) };
+        Cursor { stop, ..self }
+    }
+
+    /// Lifts the stop; false if there was none any more.
+    pub fn go_on(&mut self) -> bool {
+        let stopped = self.stop != self.end;
+        self.stop = self.end;
+        stopped
+    }
+
+    /// Slots until the stop.
     #[inline(always)]
     pub fn room(&self) -> usize {
-        // Both ends lie in one mapping (or are both null).
+        // Both lie in one mapping (or are both null).
+        (self.stop as usize - self.next as usize) / crate::SLOT_BYTES
+    }
+
+    /// Slots until the end, whether stopped or not.
+    pub fn left(&self) -> usize {
         (self.end as usize - self.next as usize) / crate::SLOT_BYTES
     }
 

@@ -122,7 +122,7 @@ impl Chunk {
 
     /// File offset of the slot at which `cursor`, a cursor of this chunk, stands.
     pub fn offset_of(&self, cursor: &Cursor) -> u64 {
-        self.file_offset + (self.bytes - cursor.room() * SLOT_BYTES) as u64
+        self.file_offset + (self.bytes - cursor.left() * SLOT_BYTES) as u64
     }
 
     /// Writes the checksum of a chunk that nobody writes to any more, and unmaps it: its pages leave the

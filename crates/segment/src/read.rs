@@ -79,11 +79,15 @@ impl<'a> Records<'a> {
     fn next_chunk(&mut self) -> bool {
         let start = self.chunk.end;
         let Some(header) = self.bytes.get(start..).and_then(|rest| slot_words(rest, 0)) else { return false };
-        if header[0] >> 32 != u64::from(CHUNK_MAGIC) {
-            return false;
-        }
         let length = (header[1] as usize).saturating_mul(SLOT_BYTES);
-        if length < 2 * SLOT_BYTES {
+        if header[0] >> 32 != u64::from(CHUNK_MAGIC) || length < 2 * SLOT_BYTES {
+            // Zeros are space that was allocated and never used.
+            if header != [0; 4] {
+                self.damage
+                    .push(Damage { bytes: start..self.bytes.len(), what: "not the beginning of a chunk" });
+            }
+            self.chunk = self.bytes.len()..self.bytes.len();
+            self.position = self.bytes.len();
             return false;
         }
         let end = start.saturating_add(length);
@@ -114,7 +118,8 @@ impl<'a> Iterator for Records<'a> {
     fn next(&mut self) -> Option<Record<'a>> {
         loop {
             let end = self.chunk.end.min(self.bytes.len());
-            if self.position + SLOT_BYTES > end {
+            // A damaged chunk header can claim any length.
+            if self.position.saturating_add(SLOT_BYTES) > end {
                 if self.next_chunk() {
                     continue;
                 }

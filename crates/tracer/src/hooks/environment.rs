@@ -1,0 +1,148 @@
+//! The beginning and the end of MPI, and what a program tells the tracer.
+
+use super::timed;
+use crate::call::Call;
+use crate::process::{self, World};
+use crate::real::mpi;
+use crate::stream::lock;
+use crate::{abi, clock, communicators, requests, status};
+use kizami_model::Ending;
+use kizami_segment::Definition;
+use std::ffi::{CStr, c_char};
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+
+/// `MPI_Init` or `MPI_Init_thread` has returned: now MPI can tell who we are.
+#[inline(never)]
+pub fn initialised(call: Call) {
+    if !call.failed()
+        && let Some(process) = process::existing()
+    {
+        let abi = abi::get();
+        let (mut rank, mut size, mut level) = (0i32, 0i32, 0i32);
+        mpi!("MPI_Comm_rank", abi.comm_world, &raw mut rank);
+        mpi!("MPI_Comm_size", abi.comm_world, &raw mut size);
+        mpi!("MPI_Query_thread", &raw mut level);
+        if level >= abi.thread_multiple {
+            requests::expect_several_threads();
+        }
+        let key = world_key(rank);
+        process.enter_world(World { rank: rank as u32, size: size as u32, key, library: library_version() });
+        communicators::enter_world(process);
+        status::confirm_layout();
+    }
+    timed(call);
+}
+
+/// 0 for the world that the launcher started; for one that `MPI_Comm_spawn` started a number that its ranks
+/// agree on, by the one broadcast the tracer ever makes.
+fn world_key(rank: i32) -> u64 {
+    let abi = abi::get();
+    let mut parent = 0usize;
+    mpi!("MPI_Comm_get_parent", &raw mut parent);
+    if abi.handle(parent) == abi.comm_null {
+        return 0;
+    }
+    let mut key = if rank == 0 { clock::realtime_ns() ^ u64::from(std::process::id()) << 40 | 1 } else { 0 };
+    mpi!("MPI_Bcast", &raw mut key, size_of::<u64>(), abi.byte, 0, abi.comm_world);
+    key
+}
+
+fn library_version() -> String {
+    // More than any library's MPI_MAX_LIBRARY_VERSION_STRING.
+    let mut text = vec![0u8; 16384];
+    let mut length = 0i32;
+    mpi!("MPI_Get_library_version", text.as_mut_ptr(), &raw mut length);
+    let text = CStr::from_bytes_until_nul(&text)
+        .map_or_else(|_| String::new(), |text| text.to_string_lossy().into_owned());
+    // MPICH's version goes on with its configuration.
+    let mut words = text.lines().next().unwrap_or_default().split_whitespace();
+    let mut line = String::new();
+    for word in words.by_ref() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    line
+}
+
+/// `MPI_Finalize` has returned.
+#[inline(never)]
+pub fn finalised(call: Call) {
+    if !call.failed() {
+        note_ending(Ending::Finalized, 0);
+    }
+    timed(call);
+}
+
+/// `MPI_Abort` is about to be called and will not return: its record is stored now.
+#[inline(never)]
+pub fn aborting(call: &mut Call, code: i32) {
+    note_ending(Ending::Aborted, code);
+    call.leave(0);
+    let record = call.record();
+    call.thread().record(&record, kizami_model::Shape::Timed);
+}
+
+fn note_ending(ending: Ending, code: i32) {
+    let Some(process) = process::existing() else { return };
+    process.note_clock();
+    process.for_each_header(|header| {
+        header.abort_code.store(code, Ordering::Relaxed);
+        header.ending.store(ending as u8, Ordering::Relaxed);
+    });
+}
+
+/// `kizami.h`: a named region begins.
+const REGION_BEGIN: i32 = 0x6b_7a01;
+/// `kizami.h`: a named region ends.
+const REGION_END: i32 = 0x6b_7a02;
+/// The standard's level for "profiling is disabled".
+const OFF: i32 = 0;
+
+/// `MPI_Pcontrol`: the standard's levels switch recording off (0) and on (1 and more); `kizami.h` marks
+/// regions with levels of its own, and only then is there a second argument to look at.
+#[inline(never)]
+pub fn pcontrol(mut call: Call, level: i32, name: usize) {
+    match level {
+        REGION_BEGIN | REGION_END => {
+            let record = call.record();
+            let region = region_number(name);
+            // The region encloses everything between the two calls, and not the calls themselves.
+            if level == REGION_END {
+                call.thread().record_region(region, false);
+            }
+            call.thread().record(&record, kizami_model::Shape::Timed);
+            if level == REGION_BEGIN {
+                call.thread().record_region(region, true);
+            }
+            call.release();
+        }
+        OFF => {
+            let record = call.record();
+            call.thread().record(&record, kizami_model::Shape::Timed);
+            call.release_paused();
+        }
+        _ => timed(call),
+    }
+}
+
+fn region_number(name: usize) -> u32 {
+    static NAMES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    if name == 0 {
+        return 0;
+    }
+    // SAFETY: kizami.h passes a C string with these levels.
+    let name = unsafe { CStr::from_ptr(name as *const c_char) }.to_string_lossy().into_owned();
+    let mut names = lock(&NAMES);
+    if let Some(index) = names.iter().position(|known| *known == name) {
+        return index as u32 + 1;
+    }
+    names.push(name.clone());
+    let local = names.len() as u32;
+    if let Some(process) = process::existing() {
+        process.define(&Definition::Region { local, name });
+    }
+    local
+}

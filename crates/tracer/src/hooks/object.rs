@@ -1,0 +1,163 @@
+//! Windows, files and datatypes: data that goes to or comes from an object.
+
+use super::message;
+use crate::call::Call;
+use crate::objects::{self, Object};
+use crate::requests::Kind;
+use crate::status::{self, peer};
+use crate::{abi, communicators, datatypes};
+use kizami_model::ObjectKind;
+use kizami_segment::record::NO_COMM;
+use std::ffi::{CStr, c_char};
+
+/// Which way data goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    Out,
+    In,
+}
+
+/// A window was made.
+#[inline(never)]
+pub fn window_made(mut call: Call, comm: usize, bytes: u64, place: usize) {
+    let comm = communicators::of(call.thread(), comm).local;
+    let mut object = None;
+    if !call.failed() {
+        // SAFETY: the call succeeded, so MPI has stored a handle there.
+        let handle = unsafe { abi::get().load_handle(place, 0) };
+        object = Some(objects::add(ObjectKind::Window, handle, comm, String::new(), bytes));
+    }
+    finish(call, object.unwrap_or(Object { local: 0, comm }));
+}
+
+/// A file was opened.
+#[inline(never)]
+pub fn file_opened(mut call: Call, comm: usize, name: usize, place: usize) {
+    let comm = communicators::of(call.thread(), comm).local;
+    let mut object = None;
+    if !call.failed() {
+        // SAFETY: the call succeeded: the name was a C string and MPI has stored a file handle.
+        let (name, handle) = unsafe { (CStr::from_ptr(name as *const c_char), *(place as *const usize)) };
+        let name = name.to_string_lossy().into_owned();
+        object = Some(objects::add(ObjectKind::File, handle, comm, name, 0));
+    }
+    finish(call, object.unwrap_or(Object { local: 0, comm }));
+}
+
+/// A datatype was made or committed.
+#[inline(never)]
+pub fn datatype_made(call: Call, name: &str, place: usize) {
+    let mut object = Object { local: 0, comm: NO_COMM };
+    if !call.failed() {
+        // SAFETY: the call succeeded, so MPI has stored a handle there.
+        let handle = unsafe { abi::get().load_handle(place, 0) };
+        object = objects::of(ObjectKind::Datatype, handle);
+        if object.local == 0 {
+            let bytes = datatypes::size_of_handle(handle);
+            object = objects::add(ObjectKind::Datatype, handle, NO_COMM, name.to_owned(), bytes);
+        }
+    }
+    finish(call, object);
+}
+
+/// The handle of an object that is about to be freed.
+pub fn about_to_free(kind: ObjectKind, place: usize) -> usize {
+    match kind {
+        // SAFETY: the program passes the file it wants closed.
+        ObjectKind::File => unsafe { *(place as *const usize) },
+        // SAFETY: the program passes the object it wants freed.
+        _ => unsafe { abi::get().load_handle(place, 0) },
+    }
+}
+
+/// An object was freed.
+#[inline(never)]
+pub fn freed(call: Call, kind: ObjectKind, handle: usize) {
+    let object = if call.failed() { objects::of(kind, handle) } else { objects::forget(kind, handle) };
+    if kind == ObjectKind::Datatype {
+        datatypes::forget();
+    }
+    finish(call, object);
+}
+
+/// A call on a window that moves nothing by itself; `rank` names one process of it, if any.
+#[inline(never)]
+pub fn window(mut call: Call, window: usize, rank: Option<i32>) {
+    let object = objects::of(ObjectKind::Window, abi::get().handle(window));
+    let mut record = call.record();
+    (record.object, record.comm) = (object.local, object.comm);
+    if let Some(rank) = rank {
+        record.peer = peer(rank);
+    }
+    call.finish(&record);
+}
+
+/// A call on a file that moves nothing.
+#[inline(never)]
+pub fn file(call: Call, file: usize) {
+    finish(call, objects::of(ObjectKind::File, file));
+}
+
+/// Elements of a datatype.
+#[derive(Clone, Copy)]
+pub struct Elements {
+    pub count: i64,
+    pub datatype: usize,
+}
+
+/// One-sided access to another process's window; `request` is 0 or where its request was stored.
+#[inline(never)]
+pub fn access(mut call: Call, win: usize, rank: i32, out: Elements, obtained: Elements, request: usize) {
+    let object = objects::of(ObjectKind::Window, abi::get().handle(win));
+    let mut record = call.record();
+    (record.object, record.comm) = (object.local, object.comm);
+    record.peer = peer(rank);
+    if !call.failed() && rank >= 0 {
+        record.bytes_out = datatypes::bytes(call.thread(), out.count, out.datatype);
+        record.bytes_in = datatypes::bytes(call.thread(), obtained.count, obtained.datatype);
+    }
+    if request != 0 {
+        message::post(&call, &mut record, Kind::Plain, 0, request);
+    }
+    call.finish(&record);
+}
+
+/// Blocking file access: the status tells how much really moved.
+#[inline(never)]
+pub fn transfer(mut call: Call, file: usize, direction: Direction, status: usize) {
+    let object = objects::of(ObjectKind::File, file);
+    let mut record = call.record();
+    (record.object, record.comm) = (object.local, object.comm);
+    if !call.failed() && status != 0 {
+        // SAFETY: the access succeeded, so MPI has filled in the status.
+        let bytes = unsafe { status::read(status, 0) }.bytes;
+        match direction {
+            Direction::Out => record.bytes_out = bytes,
+            Direction::In => record.bytes_in = bytes,
+        }
+    }
+    call.finish(&record);
+}
+
+/// File access that was started: what was asked for.
+#[inline(never)]
+pub fn transfer_started(mut call: Call, file: usize, direction: Direction, asked: Elements, request: usize) {
+    let object = objects::of(ObjectKind::File, file);
+    let mut record = call.record();
+    (record.object, record.comm) = (object.local, object.comm);
+    if !call.failed() {
+        let bytes = datatypes::bytes(call.thread(), asked.count, asked.datatype);
+        match direction {
+            Direction::Out => record.bytes_out = bytes,
+            Direction::In => record.bytes_in = bytes,
+        }
+        message::post(&call, &mut record, Kind::Plain, 0, request);
+    }
+    call.finish(&record);
+}
+
+fn finish(mut call: Call, object: Object) {
+    let mut record = call.record();
+    (record.object, record.comm) = (object.local, object.comm);
+    call.finish(&record);
+}

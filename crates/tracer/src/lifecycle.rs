@@ -1,0 +1,161 @@
+//! The beginnings and ends: loading, a thread's first call, pausing, forking, leaving.
+
+use crate::arch::{self, State, ThreadLocal};
+use crate::call::Call;
+use crate::stream::lock;
+use crate::thread::Thread;
+use crate::{clock, exports, process};
+use kizami_model::{Ending, Op, Shape};
+use kizami_segment::Slot;
+use kizami_segment::record::StopReason;
+use std::ffi::c_void;
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, OnceLock};
+
+#[used]
+#[unsafe(link_section = ".init_array")]
+static ON_LOAD: extern "C" fn() = on_load;
+
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static ON_EXIT: extern "C" fn() = on_exit;
+
+extern "C" fn on_load() {
+    if std::env::var_os("KIZAMI_RAW").is_some() {
+        exports::hide_what_mpi_lacks();
+        // SAFETY: registers a handler that touches only its own thread's block and a flag.
+        unsafe { libc::pthread_atfork(None, None, Some(process::note_fork)) };
+    }
+}
+
+/// `exit` was called or `main` returned. Never a collective here: other ranks may be anywhere.
+extern "C" fn on_exit() {
+    if process::is_forked() {
+        return;
+    }
+    let Some(process) = process::existing() else { return };
+    process.note_clock();
+    process.for_each_header(|header| {
+        let vanished = Ending::Vanished as u8;
+        let exited = Ending::Exited as u8;
+        let _ = header.ending.compare_exchange(vanished, exited, Ordering::Relaxed, Ordering::Relaxed);
+    });
+    finish_thread(arch::thread_local());
+    process.finish_definitions();
+}
+
+/// A call on a thread that is not simply ready. True if the call is to be recorded.
+#[cold]
+pub fn wake(block: *mut ThreadLocal, op: Op) -> bool {
+    // SAFETY: the thread's own block.
+    match unsafe { (*block).state } {
+        State::Fresh => set_up_thread(block),
+        State::Paused => resumes(block, op),
+        State::Ready => true,
+        State::Inside | State::Off => false,
+    }
+}
+
+fn set_up_thread(block: *mut ThreadLocal) -> bool {
+    // Whatever is called while setting up is not the program's call.
+    // SAFETY: the thread's own block.
+    unsafe { (*block).state = State::Off };
+    if process::is_forked() {
+        return false;
+    }
+    let Some(process) = process::get() else { return false };
+    calibrate_once(block, process);
+    let thread = Thread::new(process.new_stream());
+    finish_at_thread_exit();
+    // SAFETY: the thread's own block; the recorder is given up only by `finish_thread`.
+    unsafe {
+        (*block).thread = Box::into_raw(thread);
+        (*block).state = State::Ready;
+    }
+    true
+}
+
+/// Recording goes on with the `MPI_Pcontrol` that may switch it on again; its hook decides.
+fn resumes(block: *mut ThreadLocal, op: Op) -> bool {
+    static PCONTROL: OnceLock<Option<Op>> = OnceLock::new();
+    if Some(op) != *PCONTROL.get_or_init(|| Op::by_name("MPI_Pcontrol")) {
+        return false;
+    }
+    // SAFETY: the thread's own block and recorder, which exists since it was paused.
+    unsafe {
+        let thread = &mut *(*block).thread;
+        thread.record_stop(thread.paused_since, clock::now(), StopReason::Paused);
+        (*block).state = State::Ready;
+    }
+    true
+}
+
+/// Measures what recording one plain call costs, on private memory: P1's direct perturbation.
+fn calibrate_once(block: *mut ThreadLocal, process: &process::Process) {
+    static DONE: Mutex<bool> = Mutex::new(false);
+    let mut done = lock(&DONE);
+    if std::mem::replace(&mut *done, true) {
+        return;
+    }
+    const CALLS: usize = 256;
+    const ROUNDS: usize = 8;
+    // SAFETY: zeroed atomics are valid slots.
+    let slots: Vec<Slot> = (0..=CALLS).map(|_| unsafe { std::mem::zeroed() }).collect();
+    let slots: &'static [Slot] = Vec::leak(slots);
+    let mut thread = Thread::over(slots);
+    // SAFETY: the thread's own block; the private recorder is taken away again below.
+    unsafe { (*block).thread = &raw mut *thread };
+    let round = || {
+        let start = clock::now();
+        for _ in 0..CALLS {
+            // SAFETY: as above.
+            unsafe { (*block).state = State::Ready };
+            if let Some(mut call) = Call::enter(Op(1), Shape::Timed) {
+                call.leave(0);
+                let record = call.record();
+                call.finish(&record);
+            }
+        }
+        let end = clock::now();
+        // SAFETY: as above.
+        unsafe { (*(*block).thread).rewind(slots) };
+        (end - start) * 1024 / CALLS as u64
+    };
+    let cost = (0..ROUNDS).map(|_| round()).min().unwrap_or(0);
+    // SAFETY: as above; the thread is not ready until it has its own recorder.
+    unsafe {
+        (*block).thread = std::ptr::null_mut();
+        (*block).state = State::Off;
+    }
+    process.set_call_cost(cost);
+}
+
+fn finish_thread(block: *mut ThreadLocal) {
+    // SAFETY: the thread's own block; its recorder, if any, came from Box::into_raw.
+    unsafe {
+        (*block).state = State::Off;
+        let thread = std::mem::replace(&mut (*block).thread, std::ptr::null_mut());
+        if !thread.is_null() {
+            Box::from_raw(thread).finish();
+        }
+    }
+}
+
+/// Has the thread's stream finished when the thread ends.
+fn finish_at_thread_exit() {
+    extern "C" fn on_thread_exit(_: *mut c_void) {
+        if !process::is_forked() {
+            finish_thread(arch::thread_local());
+        }
+    }
+    static KEY: OnceLock<Option<libc::pthread_key_t>> = OnceLock::new();
+    let key = *KEY.get_or_init(|| {
+        let mut key = 0;
+        // SAFETY: a valid place for the key and a destructor of the right type.
+        (unsafe { libc::pthread_key_create(&mut key, Some(on_thread_exit)) } == 0).then_some(key)
+    });
+    if let Some(key) = key {
+        // SAFETY: our own key; any non-null value makes the destructor run.
+        unsafe { libc::pthread_setspecific(key, std::ptr::dangling::<c_void>()) };
+    }
+}

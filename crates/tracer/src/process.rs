@@ -1,0 +1,242 @@
+//! What the threads of a process share: where segments go, and the segment of definitions.
+
+use crate::stream::{Stream, lock};
+use crate::{abi, clock};
+use kizami_model::function;
+use kizami_segment::header::{DEFINITIONS_THREAD, RANK_UNKNOWN, store_text};
+use kizami_segment::record;
+use kizami_segment::{Chunk, Cursor, Definition, Header, SegmentFile};
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+/// The process as the tracer sees it.
+pub struct Process {
+    directory: Vec<u8>,
+    host: String,
+    boot_id: String,
+    executable: String,
+    pid: u32,
+    threads: AtomicU32,
+    streams: Mutex<Vec<&'static Stream>>,
+    definitions: Mutex<Option<Definitions>>,
+    /// Rank, size of the world and which world, once `MPI_Init` has told.
+    world: Mutex<Option<World>>,
+    /// What recording one plain call costs, in 1/1024 tick.
+    call_cost: AtomicU64,
+}
+
+/// What `MPI_Init` tells.
+#[derive(Clone)]
+pub struct World {
+    pub rank: u32,
+    pub size: u32,
+    pub key: u64,
+    pub library: String,
+}
+
+/// The writer of the definition segment.
+struct Definitions {
+    file: SegmentFile,
+    chunk: Option<Chunk>,
+    cursor: Cursor,
+}
+
+static PROCESS: OnceLock<Option<Process>> = OnceLock::new();
+static FORKED: AtomicBool = AtomicBool::new(false);
+
+/// The process, set up at its first MPI call; `None` where nothing is to be recorded.
+pub fn get() -> Option<&'static Process> {
+    PROCESS.get_or_init(Process::set_up).as_ref()
+}
+
+/// The process if it was set up already.
+pub fn existing() -> Option<&'static Process> {
+    PROCESS.get().and_then(Option::as_ref)
+}
+
+/// Whether this is a child that a recorded process forked: it must leave its parent's segments alone.
+pub fn is_forked() -> bool {
+    FORKED.load(Ordering::Relaxed)
+}
+
+/// Called in a forked child.
+pub extern "C" fn note_fork() {
+    FORKED.store(true, Ordering::Relaxed);
+    // SAFETY: the thread's own block.
+    unsafe { (*crate::arch::thread_local()).state = crate::arch::State::Off };
+}
+
+impl Process {
+    fn set_up() -> Option<Process> {
+        let directory = std::env::var_os("KIZAMI_RAW").filter(|value| !value.is_empty())?;
+        clock::choose();
+        let process = Process {
+            directory: directory.as_bytes().to_vec(),
+            host: host_name(),
+            boot_id: read_line("/proc/sys/kernel/random/boot_id"),
+            executable: std::env::current_exe()
+                .map_or_else(|_| String::new(), |path| path.display().to_string()),
+            pid: std::process::id(),
+            threads: AtomicU32::new(0),
+            streams: Mutex::new(Vec::new()),
+            definitions: Mutex::new(None),
+            world: Mutex::new(None),
+            call_cost: AtomicU64::new(0),
+        };
+        // Without a place for definitions records mean little, but the program runs on either way.
+        let file = process.make_segment("defs", DEFINITIONS_THREAD).ok();
+        *lock(&process.definitions) =
+            file.map(|file| Definitions { file, chunk: None, cursor: Cursor::EMPTY });
+        for text in std::env::args_os() {
+            process.define(&Definition::Argument { text: text.to_string_lossy().into_owned() });
+        }
+        Some(process)
+    }
+
+    /// Makes the stream of one more thread; `None` if the file cannot be made.
+    pub fn new_stream(&self) -> Option<&'static Stream> {
+        let thread = self.threads.fetch_add(1, Ordering::Relaxed);
+        let file = self.make_segment(&format!("{thread}.calls"), thread).ok()?;
+        let stream = Stream::new(file);
+        lock(&self.streams).push(stream);
+        Some(stream)
+    }
+
+    fn make_segment(&self, ending: &str, thread: u32) -> Result<SegmentFile, i32> {
+        // The name may be taken: by the program this process was before it called exec, or by a process
+        // with the same number in another container.
+        let file = (0..1000)
+            .map(|attempt| {
+                let twin = if attempt == 0 { String::new() } else { format!("-{attempt}") };
+                let mut path = self.directory.clone();
+                path.extend(format!("/{}.{}{twin}.{ending}", self.host, self.pid).into_bytes());
+                SegmentFile::create(&CString::new(path).map_err(|_| libc::EINVAL)?)
+            })
+            .find(|result| !matches!(result, Err(libc::EEXIST)))
+            .unwrap_or(Err(libc::EEXIST))?;
+        self.fill_header(file.header(), thread);
+        Ok(file)
+    }
+
+    fn fill_header(&self, header: &Header, thread: u32) {
+        let (ticks, monotonic) = clock::reading();
+        header.table.store(function::fingerprint(), Ordering::Relaxed);
+        header.pid.store(self.pid, Ordering::Relaxed);
+        header.thread.store(thread, Ordering::Relaxed);
+        header.rank.store(RANK_UNKNOWN, Ordering::Relaxed);
+        header.clock_is_tsc.store(clock::is_time_stamp().into(), Ordering::Relaxed);
+        header.base_ticks.store(ticks, Ordering::Relaxed);
+        for pair in [&header.first_reading, &header.last_reading] {
+            pair.ticks.store(ticks, Ordering::Relaxed);
+            pair.monotonic_ns.store(monotonic, Ordering::Relaxed);
+        }
+        header.realtime_ns.store(clock::realtime_ns(), Ordering::Relaxed);
+        header.call_cost.store(self.call_cost.load(Ordering::Relaxed), Ordering::Relaxed);
+        store_text(&header.host, &self.host);
+        store_text(&header.boot_id, &self.boot_id);
+        store_text(&header.executable, &self.executable);
+        if let Some(world) = &*lock(&self.world) {
+            fill_world(header, world);
+        }
+    }
+
+    /// Writes down who this process is, once MPI has told.
+    pub fn enter_world(&self, world: World) {
+        *lock(&self.world) = Some(world.clone());
+        self.for_each_header(|header| fill_world(header, &world));
+    }
+
+    /// Writes down what recording one call costs.
+    pub fn set_call_cost(&self, cost: u64) {
+        self.call_cost.store(cost, Ordering::Relaxed);
+        self.for_each_header(|header| header.call_cost.store(cost, Ordering::Relaxed));
+    }
+
+    /// Does something to the headers of all segments of the process.
+    pub fn for_each_header(&self, act: impl Fn(&Header)) {
+        if let Some(definitions) = &*lock(&self.definitions) {
+            act(definitions.file.header());
+        }
+        for stream in lock(&self.streams).iter() {
+            act(stream.file().header());
+        }
+    }
+
+    /// Notes the clock in all segments.
+    pub fn note_clock(&self) {
+        for stream in lock(&self.streams).iter() {
+            stream.note_clock();
+        }
+    }
+
+    /// Rank in the world, if known.
+    pub fn world_rank(&self) -> Option<u32> {
+        lock(&self.world).as_ref().map(|world| world.rank)
+    }
+
+    /// Writes a definition, before the first record that needs it.
+    pub fn define(&self, definition: &Definition) {
+        let mut bytes = Vec::with_capacity(128);
+        definition.encode(&mut bytes);
+        if let Some(definitions) = &mut *lock(&self.definitions) {
+            definitions.write(&bytes);
+        }
+    }
+
+    /// Closes the definition segment.
+    pub fn finish_definitions(&self) {
+        if let Some(definitions) = lock(&self.definitions).take()
+            && let Some(chunk) = &definitions.chunk
+        {
+            definitions.file.truncate(chunk.offset_of(&definitions.cursor));
+        }
+    }
+}
+
+impl Definitions {
+    fn write(&mut self, bytes: &[u8]) {
+        let first = [record::head(record::DEFINITION, 0), bytes.len() as u64, 0, 0];
+        let rest = || {
+            bytes.chunks(kizami_segment::SLOT_BYTES).map(|chunk| {
+                let mut slot = [0u8; kizami_segment::SLOT_BYTES];
+                slot[..chunk.len()].copy_from_slice(chunk);
+                record::slot_words(&slot, 0).unwrap_or_default()
+            })
+        };
+        if self.cursor.push_all(first, rest()) {
+            return;
+        }
+        self.cursor.push([record::head(record::PAD, 0), 0, 0, 0]);
+        match self.file.grow() {
+            Ok(chunk) => {
+                // SAFETY: the chunk is kept until its cursor has been replaced.
+                self.cursor = unsafe { chunk.cursor() };
+                if let Some(full) = self.chunk.replace(chunk) {
+                    full.close();
+                }
+                self.cursor.push_all(first, rest());
+            }
+            Err(error) => self.file.header().lost_errno.store(error as u32, Ordering::Relaxed),
+        }
+    }
+}
+
+fn fill_world(header: &Header, world: &World) {
+    header.rank.store(world.rank, Ordering::Relaxed);
+    header.world_size.store(world.size, Ordering::Relaxed);
+    header.world_key.store(world.key, Ordering::Relaxed);
+    header.abi.store(abi::get().kind as u32, Ordering::Relaxed);
+    store_text(&header.library, &world.library);
+}
+
+fn host_name() -> String {
+    let name = read_line("/proc/sys/kernel/hostname");
+    // It becomes part of a file name.
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()
+}
+
+fn read_line(path: &str) -> String {
+    std::fs::read_to_string(path).map_or_else(|_| String::new(), |text| text.trim().to_owned())
+}

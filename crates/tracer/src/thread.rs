@@ -1,0 +1,268 @@
+//! The recorder of one thread: where its records go, and its private caches.
+
+use crate::stream::{Room, Stream};
+use crate::{clock, communicators, datatypes, sites};
+use kizami_model::{Op, Shape};
+use kizami_segment::record::{self, CallRecord, Completion, ListItems, Started, StopReason};
+use kizami_segment::{Chunk, Cursor, Slot};
+use std::sync::atomic::Ordering;
+
+/// Everything a thread needs to record a call without asking anybody.
+pub struct Thread {
+    cursor: Cursor,
+    chunk: Option<Chunk>,
+    stream: Option<&'static Stream>,
+    base_ticks: u64,
+    fold: Option<Fold>,
+    pub sites: sites::Cache,
+    pub communicators: communicators::Cache,
+    pub datatypes: datatypes::Cache,
+    /// Handles of the requests given to the present completion call.
+    pub handles: Vec<usize>,
+    /// Statuses of our own where the program wants none.
+    pub statuses: Vec<u64>,
+    /// What the present completion call completed.
+    pub completed: Vec<Completion>,
+    /// What the present start call started.
+    pub started: Vec<Started>,
+    /// When recording was paused.
+    pub paused_since: u64,
+}
+
+/// The last record, if it is a fold that may take one more failed poll.
+struct Fold {
+    slots: *const [Slot; 2],
+    key: FoldKey,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct FoldKey {
+    op: Op,
+    site: u32,
+    comm: u32,
+    peer: i32,
+    tag: i32,
+}
+
+impl Thread {
+    /// A recorder that writes to `stream`; with none, everything is lost but nothing fails.
+    pub fn new(stream: Option<&'static Stream>) -> Box<Thread> {
+        let mut thread = Box::new(Thread {
+            cursor: Cursor::EMPTY,
+            chunk: None,
+            stream,
+            base_ticks: stream.map_or(0, |s| s.file().header().base_ticks.load(Ordering::Relaxed)),
+            fold: None,
+            sites: sites::Cache::new(),
+            communicators: communicators::Cache::new(),
+            datatypes: datatypes::Cache::new(),
+            handles: Vec::with_capacity(256),
+            statuses: Vec::with_capacity(1024),
+            completed: Vec::with_capacity(256),
+            started: Vec::with_capacity(256),
+            paused_since: 0,
+        });
+        thread.next_chunk();
+        thread
+    }
+
+    /// A recorder over private memory, to measure what recording costs.
+    pub fn over(slots: &'static [Slot]) -> Box<Thread> {
+        let mut thread = Thread::new(None);
+        // SAFETY: the slots live for ever and nobody else writes them.
+        thread.cursor = unsafe { Cursor::new(slots.as_ptr(), slots.len()) };
+        thread
+    }
+
+    /// Starts over on the same private memory.
+    pub fn rewind(&mut self, slots: &'static [Slot]) {
+        // SAFETY: as in `over`.
+        self.cursor = unsafe { Cursor::new(slots.as_ptr(), slots.len()) };
+    }
+
+    /// Ticks since the stream's base.
+    #[inline(always)]
+    pub fn relative(&self, ticks: u64) -> u64 {
+        ticks.wrapping_sub(self.base_ticks)
+    }
+
+    /// Notes in the segment's header which call is being made, so that a process that dies in it tells.
+    #[inline(always)]
+    pub fn note_entry(&self, op: Op, start_ticks: u64) {
+        if let Some(stream) = self.stream {
+            let word = record::head(op.0, start_ticks);
+            stream.file().header().in_call.store(word, Ordering::Relaxed);
+        }
+    }
+
+    /// Records a call.
+    #[inline(always)]
+    pub fn record(&mut self, call: &CallRecord, shape: Shape) {
+        self.fold = None;
+        match call.pack(shape) {
+            Some(words) => self.push_one(words),
+            None => {
+                let [first, second] = call.pack_wide();
+                self.push(first, [second].into_iter());
+            }
+        }
+    }
+
+    /// Records a wait or test with what it completed, as left in `self.completed`.
+    #[inline(always)]
+    pub fn record_completion(&mut self, call: &CallRecord) {
+        self.fold = None;
+        let items = match self.completed.as_slice() {
+            [] => ListItems::None,
+            [one] => ListItems::One(one.pack()),
+            many => ListItems::Listed(many.len()),
+        };
+        let first = list_head(call, items);
+        if let ListItems::Listed(count) = items {
+            let completed = std::mem::take(&mut self.completed);
+            let half = |index: usize| completed.get(index).map_or([0, 0], |item| item.pack());
+            let rest = (0..record::completion_slots(count)).map(|slot| {
+                let [a, b] = half(2 * slot);
+                let [c, d] = half(2 * slot + 1);
+                [a, b, c, d]
+            });
+            self.push(first, rest);
+            self.completed = completed;
+        } else {
+            self.push_one(first);
+        }
+    }
+
+    /// Records a start of persistent requests, as left in `self.started`.
+    pub fn record_start(&mut self, call: &CallRecord) {
+        self.fold = None;
+        let started = std::mem::take(&mut self.started);
+        let word = |index: usize| {
+            started.get(index).map_or(0, |started| record::pair(started.persistent, started.request))
+        };
+        match started.len() {
+            0 => self.push_one(list_head(call, ListItems::None)),
+            1 => self.push_one(list_head(call, ListItems::One([word(0), 0]))),
+            count => {
+                let rest =
+                    (0..record::start_slots(count)).map(|slot| std::array::from_fn(|i| word(4 * slot + i)));
+                self.push(list_head(call, ListItems::Listed(count)), rest);
+            }
+        }
+        self.started = started;
+    }
+
+    /// Records a poll that found nothing: one more of the same only changes the record before.
+    #[inline(always)]
+    pub fn record_failed_poll(&mut self, call: &CallRecord) {
+        let key = FoldKey { op: call.op, site: call.site, comm: call.comm, peer: call.peer, tag: call.tag };
+        if let Some(fold) = &self.fold
+            && fold.key == key
+        {
+            // SAFETY: the fold is dropped before its chunk is left, so the slots are still mapped.
+            let slots = unsafe { &*fold.slots };
+            record::fold_update(slots, call.start_ticks + call.duration_ticks, call.duration_ticks);
+            return;
+        }
+        let [first, second] = record::pack_fold(call);
+        if self.cursor.room() < 2 && !self.make_room(2) {
+            return self.count_lost();
+        }
+        let slots = self.cursor.peek(2).map(<[Slot]>::as_ptr);
+        self.cursor.push_all(first, [second].into_iter());
+        self.fold = slots.map(|slots| Fold { slots: slots.cast(), key });
+    }
+
+    /// Records the beginning or end of a named region.
+    pub fn record_region(&mut self, region: u32, begins: bool) {
+        self.fold = None;
+        let op = if begins { record::REGION_BEGIN } else { record::REGION_END };
+        let at = self.relative(clock::now());
+        self.push_one([record::head(op, at), u64::from(region), 0, 0]);
+    }
+
+    /// Records that the tracer held the program up, or did not look.
+    pub fn record_stop(&mut self, start_ticks: u64, end_ticks: u64, reason: StopReason) {
+        self.fold = None;
+        let start = self.relative(start_ticks);
+        let words = [record::head(record::STOP, start), end_ticks - start_ticks, reason as u64, 0];
+        self.push_one(words);
+    }
+
+    #[inline(always)]
+    fn push_one(&mut self, words: [u64; 4]) {
+        if !self.cursor.push(words) {
+            self.push(words, std::iter::empty());
+        }
+    }
+
+    fn push(&mut self, first: [u64; 4], rest: impl ExactSizeIterator<Item = [u64; 4]>) {
+        let needed = 1 + rest.len();
+        if self.cursor.room() >= needed || self.make_room(needed) {
+            self.cursor.push_all(first, rest);
+        } else {
+            self.count_lost();
+        }
+    }
+
+    fn count_lost(&self) {
+        if let Some(stream) = self.stream {
+            stream.file().header().lost_calls.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Finds room for a record of so many slots; false if there is none.
+    #[cold]
+    fn make_room(&mut self, needed: usize) -> bool {
+        self.fold = None;
+        let Some(stream) = self.stream else { return false };
+        if self.cursor.go_on() {
+            stream.ask_for_next();
+            if self.cursor.room() >= needed {
+                return true;
+            }
+        }
+        let start = clock::now();
+        if self.next_chunk() {
+            let end = clock::now();
+            self.record_stop(start, end, StopReason::ChunkWait);
+        }
+        // A list longer than a whole chunk cannot be kept.
+        self.cursor.go_on();
+        self.cursor.room() >= needed
+    }
+
+    /// Goes on to the next chunk; true if it had to be made here and now.
+    fn next_chunk(&mut self) -> bool {
+        let Some(stream) = self.stream else { return false };
+        // A slot that says "nothing more here"; without room for it the chunk is full anyway.
+        self.cursor.push([record::head(record::PAD, 0), 0, 0, 0]);
+        self.cursor = Cursor::EMPTY;
+        if let Some(full) = self.chunk.take() {
+            Stream::close_later(full);
+        }
+        stream.note_clock();
+        let (chunk, made) = match stream.take_next() {
+            Room::Ready(chunk) => (chunk, false),
+            Room::Made(chunk) => (chunk, true),
+            Room::None => return false,
+        };
+        // SAFETY: the chunk is kept until its cursor has been replaced.
+        self.cursor = unsafe { chunk.cursor() }.stopping_half_way();
+        self.chunk = Some(chunk);
+        made
+    }
+
+    /// Writes no more and gives back the space that was not used.
+    pub fn finish(&mut self) {
+        if let (Some(stream), Some(chunk)) = (self.stream.take(), &self.chunk) {
+            stream.finish(chunk, &self.cursor);
+        }
+        self.cursor = Cursor::EMPTY;
+        self.fold = None;
+    }
+}
+
+fn list_head(call: &CallRecord, items: ListItems) -> [u64; 4] {
+    record::pack_list_head(call.op, call.start_ticks, call.duration_ticks, call.site, call.failed, items)
+}

@@ -22,7 +22,7 @@ static ON_EXIT: extern "C" fn() = on_exit;
 
 extern "C" fn on_load() {
     if std::env::var_os("KIZAMI_RAW").is_some() {
-        exports::hide_what_mpi_lacks();
+        exports::on_load();
         // SAFETY: registers a handler that touches only its own thread's block and a flag.
         unsafe { libc::pthread_atfork(None, None, Some(process::note_fork)) };
     }

@@ -57,6 +57,16 @@ pub fn symbol(name: &CStr) -> Option<*mut c_void> {
     (!found.is_null()).then_some(found)
 }
 
+/// Whether MPI is in this process, apart from ourselves.
+pub fn is_loaded() -> bool {
+    symbol(c"PMPI_Init").is_some()
+}
+
+/// Whether the MPI library defines this name.
+pub fn defines(name: &CStr) -> bool {
+    symbol(name).is_some()
+}
+
 /// A global variable of the MPI library. The program may hold a copy of it (copy relocation), and then the
 /// copy is the one that counts: it comes first in the default order.
 pub fn variable(name: &CStr) -> Option<*mut c_void> {
@@ -79,6 +89,19 @@ pub fn library_path() -> Option<String> {
     Some(unsafe { CStr::from_ptr(info.dli_fname) }.to_string_lossy().into_owned())
 }
 
+/// The loader's own `dlopen`, behind the one we export.
+pub fn loader() -> *mut c_void {
+    static LOADER: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+    let known = LOADER.load(Ordering::Relaxed);
+    if !known.is_null() {
+        return known;
+    }
+    // SAFETY: dlsym with a valid name.
+    let found = unsafe { libc::dlsym(libc::RTLD_NEXT, c"dlopen".as_ptr()) };
+    LOADER.store(found, Ordering::Relaxed);
+    found
+}
+
 /// Goes through the loaded objects for one that looks like MPI and defines its functions.
 fn find_library() -> Option<usize> {
     extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, found: *mut c_void) -> c_int {
@@ -97,10 +120,12 @@ fn find_library() -> Option<usize> {
     let mut candidates: Vec<CString> = Vec::new();
     // SAFETY: the callback takes exactly this vector.
     unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut candidates).cast()) };
+    type Open = unsafe extern "C" fn(*const c_char, c_int) -> *mut c_void;
+    // SAFETY: dlopen's own signature.
+    let open: Open = unsafe { std::mem::transmute(loader()) };
     candidates.iter().find_map(|path| {
         // SAFETY: asks for an object that is already loaded; nothing new is loaded.
-        let handle =
-            unsafe { libc::dlopen(path.as_ptr().cast::<c_char>(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+        let handle = unsafe { open(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
         if handle.is_null() {
             return None;
         }

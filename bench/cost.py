@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""What recording costs a call, against the bare run and against the floor, in interleaved runs.
+
+    bench/cost.py --library target/release/libkizami.so --workloads DIR [--runs 11] [--mpi openmpi --mpi mpich]
+
+DIR is what workloads/build-both.sh made. Prints a table: medians over the runs, in ns per call.
+Every round runs bare, floor and traced one after the other, so that noise of the machine hits all alike.
+"""
+import argparse
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PATTERNS = {
+    "cheapest": r"ns_per_call ([\d.]+)",
+    "pingpong": r"ns_one_way ([\d.]+)",
+    "halo": r"ns_per_call ([\d.]+)",
+}
+
+
+def launcher(mpi):
+    return ["mpirun." + mpi] + (["--oversubscribe"] if mpi == "openmpi" else [])
+
+
+def run(mpi, program, arguments, preload, raw):
+    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    command = launcher(mpi) + ["-n", "2"]
+    if preload:
+        command += ["env", f"LD_PRELOAD={preload}"] + ([f"KIZAMI_RAW={raw}"] if raw else [])
+    result = subprocess.run(command + [program, *arguments], env=environment, capture_output=True, text=True, check=True)
+    if raw:
+        shutil.rmtree(raw)
+        raw.mkdir()
+    return result.stdout
+
+
+def measure(options, mpi, name, arguments, floor):
+    program = str(options.workloads / mpi / name)
+    figures = {"bare": [], "floor": [], "traced": []}
+    with tempfile.TemporaryDirectory(dir=options.scratch) as scratch:
+        raw = Path(scratch) / "raw"
+        raw.mkdir()
+        for _ in range(options.runs):
+            for kind, preload in (("bare", None), ("floor", floor), ("traced", options.library)):
+                if preload == floor and name != "cheapest" and kind == "floor":
+                    continue
+                output = run(mpi, program, arguments, preload, raw if kind == "traced" else None)
+                figures[kind].append(float(re.search(PATTERNS[name], output).group(1)))
+    return {kind: statistics.median(values) for kind, values in figures.items() if values}
+
+
+def stencil(options, mpi):
+    """Run time of the stencil with 1 ms of computation an iteration: median of the ratios of pairs."""
+    program = str(options.workloads / mpi / "stencil2d")
+    arguments = ["64", "500", "1000"]
+    ratios = []
+    with tempfile.TemporaryDirectory(dir=options.scratch) as scratch:
+        raw = Path(scratch) / "raw"
+        raw.mkdir()
+        for _ in range(options.runs):
+            times = []
+            for preload, directory in ((None, None), (options.library, raw)):
+                start = os.times().elapsed
+                run(mpi, program, arguments, preload, directory)
+                times.append(os.times().elapsed - start)
+            ratios.append(times[1] / times[0])
+    return statistics.median(ratios)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--library", required=True, type=lambda p: str(Path(p).resolve()))
+    parser.add_argument("--workloads", required=True, type=Path)
+    parser.add_argument("--runs", type=int, default=11)
+    parser.add_argument("--mpi", action="append")
+    parser.add_argument("--scratch", help="where raw segments go (default: the system's temporary directory)")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as build:
+        floor = f"{build}/floor.so"
+        subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", floor, str(HERE / "floor.c"), "-ldl"], check=True)
+        print(f"{'MPI':8} {'program':10} {'bare':>8} {'floor':>8} {'traced':>8} {'added':>8} {'added/floor':>11}")
+        for mpi in options.mpi or ["openmpi", "mpich"]:
+            for name, arguments in (("cheapest", ["2000000"]), ("pingpong", ["200000"]), ("halo", ["100000"])):
+                m = measure(options, mpi, name, arguments, floor)
+                added = m["traced"] - m["bare"]
+                ratio = f"{added / (m['floor'] - m['bare']):.2f}" if "floor" in m else ""
+                floor_figure = f"{m['floor']:8.1f}" if "floor" in m else " " * 8
+                print(f"{mpi:8} {name:10} {m['bare']:8.1f} {floor_figure} {m['traced']:8.1f} {added:8.1f} {ratio:>11}", flush=True)
+            print(f"{mpi:8} stencil2d with 1 ms of computation: traced/bare = {stencil(options, mpi):.4f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,3 +1,61 @@
-//! The `kizami` command.
+//! The `kizami` command: record MPI programs, look at their traces, export them.
+//!
+//! This crate holds what a person touches: arguments, tables, progress, and the launching of applications.
+//! Reading and writing traces is the store's work, recording itself the tracer's. An error is one message
+//! that says what happened and what to do next; the exit codes are listed in `kizami --help`.
 
-fn main() {}
+mod arguments;
+mod disk;
+mod doctor;
+mod documents;
+mod events;
+mod export;
+mod external;
+mod failure;
+mod info;
+mod mpi;
+mod record;
+mod seal;
+mod show;
+
+use arguments::{Arguments, Command};
+use clap::Parser;
+use failure::UsageError;
+use std::process::ExitCode;
+
+const FAILURE: u8 = 1;
+const USAGE: u8 = 2;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    if !matches!(arguments.command, Command::Record(_)) {
+        end_quietly_on_closed_pipe();
+    }
+    let result = match &arguments.command {
+        Command::Record(arguments) => record::run(arguments),
+        Command::Info(arguments) => info::run(arguments),
+        Command::Events(arguments) => events::run(arguments),
+        Command::Export(arguments) => export::run(arguments),
+        Command::Seal(arguments) => seal::run(arguments),
+        Command::Doctor(arguments) => doctor::run(arguments),
+        Command::Man(arguments) => documents::man(arguments),
+        Command::Completions(arguments) => documents::completions(arguments),
+        Command::Arrived => doctor::arrived(),
+        Command::Other(words) => external::run(words),
+    };
+    match result {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            let label = show::style::Paint::stderr().bad("kizami: error:");
+            show::say(&[format!("{label} {}", failure::message(&error))]);
+            ExitCode::from(if error.is::<UsageError>() { USAGE } else { FAILURE })
+        }
+    }
+}
+
+/// `kizami events run.kz | head` ends like any other program in a pipe. `record` must live on, though the
+/// reader of its messages may be gone.
+fn end_quietly_on_closed_pipe() {
+    // SAFETY: no other thread runs yet, and the default action is always valid.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+}

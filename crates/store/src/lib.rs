@@ -1,1 +1,55 @@
-//! The trace directory.
+//! The trace directory: how a recorded run is kept, sealed, read and handed to other tools.
+//!
+//! `NAME.kz/` is a folder of open tables. DuckDB, Polars, pandas and Spark read them as they are; this crate
+//! writes them from raw segments ([`seal()`]) and reads them back ([`Trace`]).
+//!
+//! ```text
+//! run.json                   what ran, where, totals, health, and the list of files with their checksums
+//! events/part-00000.parquet  one row per call, sorted by rank and start
+//! regions/part-...           one row per stay in a named region, if the program named any
+//! defs/ranks.parquet         how each rank ended, what it lost, how much it called
+//! defs/hosts.parquet         hosts and their clocks
+//! defs/communicators.parquet members in order, as world ranks; -3 for a member that left no definition
+//! defs/callsites.parquet     function, file and line of each place calls were made from
+//! defs/objects.parquet       windows, files and datatypes
+//! defs/regions.parquet       names of regions
+//! defs/ops.parquet           the MPI functions and their families
+//! defs/neighbours.parquet    neighbours in graph topologies, if there are any
+//! clocks.parquet             every clock reading the run-wide time was made from
+//! stops.parquet              every stretch in which the tracer held up, paused or lost calls
+//! raw/                       segments; removed once sealed, unless asked for or not readable in whole
+//! ```
+//!
+//! # Rows
+//!
+//! A row is a [`kizami_model::Call`], column by column. A posted receive shows what really came, because
+//! sealing brings its completion back to it; one that never completed keeps what it was posted with and has
+//! no bytes. Starting several persistent requests at once is one row for the call and one row with `calls` 0
+//! for each request. Failed polls are one row with their number in `calls`. Null bytes mean that nothing
+//! moved. All `MPI_COMM_SELF` share one communicator, of kind `self` and without listed members.
+//!
+//! # What it does not do
+//!
+//! It matches no messages and computes no waiting times: that is for the crates that read traces. The clocks
+//! of different hosts are not aligned yet; `run.json` says so where it matters.
+
+mod calls;
+mod columns;
+mod definition_tables;
+pub mod definitions;
+mod error;
+pub mod export;
+pub mod run;
+mod schema;
+pub mod seal;
+mod symbols;
+mod trace;
+
+pub use calls::Calls;
+pub use definitions::{
+    CallSite, Communicator, Definitions, HostInfo, Neighbours, Object, RankInfo, Region, RegionSpan, Stop,
+};
+pub use error::StoreError;
+pub use run::RunInfo;
+pub use seal::{Progress, SealOptions, seal};
+pub use trace::{RankSelection, Trace};

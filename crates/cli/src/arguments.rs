@@ -1,0 +1,296 @@
+//! The command line: every command, option and variable, with the help people see.
+//!
+//! Nothing here does anything; the modules named like the commands do. Every option can also be given as a
+//! `KIZAMI_*` variable, so batch scripts can set them once; what is typed wins over a variable.
+
+use crate::show::quantity;
+use clap::builder::FalseyValueParser;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use kizami_model::Nanos;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  record   the application's own code; 128 + N if signal N killed it
+           126, 127  the command cannot be run, or does not exist
+  others   0  done
+  all      1  it failed, or `doctor` found a problem
+           2  the command line is wrong, or the output exists already
+
+Commands that are not listed run the program kizami-COMMAND found beside kizami or on the PATH.";
+
+/// Record MPI programs without rebuilding them, and look at what they did.
+#[derive(Debug, Parser)]
+#[command(name = "kizami", version, after_help = EXIT_CODES, max_term_width = 100)]
+#[command(disable_help_subcommand = true, arg_required_else_help = true)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Record(RecordArguments),
+    Info(InfoArguments),
+    Events(EventsArguments),
+    Export(ExportArguments),
+    Seal(SealArguments),
+    Doctor(DoctorArguments),
+    #[command(hide = true)]
+    Man(ManArguments),
+    #[command(hide = true)]
+    Completions(CompletionsArguments),
+    /// Tells whether the tracer and its variables arrived in this process; `doctor` launches it.
+    #[command(hide = true)]
+    Arrived,
+    /// `kizami NAME` runs `kizami-NAME`.
+    #[command(external_subcommand)]
+    Other(Vec<OsString>),
+}
+
+const RECORD_HELP: &str = "\
+Examples:
+  kizami record -- mpirun -n 4 ./stencil2d
+  kizami record -o run.kz -- mpirun -n 4 python3 ring.py
+  mpirun -n 4 kizami record -o run.kz -- ./stencil2d
+
+The application is neither rebuilt nor relinked, and its input, output and exit code stay its own.
+Without -o the trace is kizami-APP-RANKS-N.kz in the current directory, with the first N that is free.
+Inside a launcher (third example) all ranks write into one trace and the last one to end seals it;
+without -o its name is kizami-APP-RANKS-JOB.kz, where JOB is eight digits made from the launcher's
+own identity of the job, so that all ranks agree.
+If the output cannot be written, the application runs all the same, without being recorded.";
+
+/// Run a program and record its MPI calls.
+#[derive(Debug, Args)]
+#[command(after_help = RECORD_HELP)]
+pub struct RecordArguments {
+    /// Directory to make for the trace; it must not exist or be empty
+    #[arg(short, long, value_name = "NAME.kz", env = "KIZAMI_OUTPUT")]
+    pub output: Option<PathBuf>,
+
+    /// Keep the raw segments in the trace's raw/ folder after sealing
+    #[arg(long, env = "KIZAMI_KEEP_RAW", value_parser = FalseyValueParser::new())]
+    pub keep_raw: bool,
+
+    /// Do not seal after the run; `kizami seal` does it later, on another machine if you like
+    #[arg(long, env = "KIZAMI_NO_SEAL", value_parser = FalseyValueParser::new())]
+    pub no_seal: bool,
+
+    /// The tracer, if it is not beside kizami or in its ../lib
+    #[arg(long, value_name = "libkizami.so", env = "KIZAMI_LIBRARY")]
+    pub library: Option<PathBuf>,
+
+    /// The program to run, with its launcher and arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+const INFO_HELP: &str = "\
+Examples:
+  kizami info run.kz
+  kizami info run.kz --json | jq .totals
+
+Answers from the trace's run.json alone, whatever the size of the trace.";
+
+/// Tell what a trace holds: ranks, calls, time, size and health.
+#[derive(Debug, Args)]
+#[command(after_help = INFO_HELP)]
+pub struct InfoArguments {
+    /// The trace
+    #[arg(value_name = "RUN.kz")]
+    pub trace: PathBuf,
+
+    /// Show all functions, not only those that took the most time
+    #[arg(short, long, env = "KIZAMI_INFO_ALL", value_parser = FalseyValueParser::new())]
+    pub all: bool,
+
+    /// Print JSON
+    #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]
+    pub json: bool,
+}
+
+const EVENTS_HELP: &str = "\
+Examples:
+  kizami events run.kz --rank 2 --limit 20
+  kizami events run.kz --op MPI_Allreduce --from 1.5s --to 1.6s
+  kizami events run.kz --json | jq 'select(.bytes_out > 1000000)'
+
+Rows come rank by rank, each in order of start. Times are seconds since the run's first moment.
+A peer is a world rank; null is MPI_PROC_NULL, `any` a wildcard that was never answered.";
+
+/// Show the recorded calls, one a row.
+#[derive(Debug, Args)]
+#[command(after_help = EVENTS_HELP)]
+pub struct EventsArguments {
+    /// The trace
+    #[arg(value_name = "RUN.kz")]
+    pub trace: PathBuf,
+
+    /// Only calls of this rank
+    #[arg(short, long, value_name = "N", env = "KIZAMI_EVENTS_RANK")]
+    pub rank: Option<u32>,
+
+    /// Only calls of this function; MPI_ may be left out
+    #[arg(long, value_name = "NAME", env = "KIZAMI_EVENTS_OP")]
+    pub op: Option<String>,
+
+    /// Only calls that end at this time or later, such as 1.5s, 20ms or 300us
+    #[arg(long, value_name = "TIME", value_parser = quantity::parse_time, env = "KIZAMI_EVENTS_FROM")]
+    pub from: Option<Nanos>,
+
+    /// Only calls that begin at this time or before
+    #[arg(long, value_name = "TIME", value_parser = quantity::parse_time, env = "KIZAMI_EVENTS_TO")]
+    pub to: Option<Nanos>,
+
+    /// At most so many rows, 0 for all [default: 100, for JSON all]
+    #[arg(short, long, value_name = "N", env = "KIZAMI_EVENTS_LIMIT")]
+    pub limit: Option<u64>,
+
+    /// Print JSON, one object a line
+    #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]
+    pub json: bool,
+}
+
+const EXPORT_HELP: &str = "\
+Examples:
+  kizami export run.kz --to otf2 -o run-otf2        a directory for Vampir, otf2-print and others
+  kizami export run.kz --to perfetto -o run.pftrace  open it at ui.perfetto.dev
+  kizami export run.kz --to csv -o run.csv
+
+The trace itself needs no export for DuckDB, Polars or pandas: its tables are Parquet.";
+
+/// Write a trace in another tool's format.
+#[derive(Debug, Args)]
+#[command(after_help = EXPORT_HELP)]
+pub struct ExportArguments {
+    /// The trace
+    #[arg(value_name = "RUN.kz")]
+    pub trace: PathBuf,
+
+    /// The format
+    #[arg(long, value_name = "FORMAT", env = "KIZAMI_EXPORT_TO")]
+    pub to: ExportFormat,
+
+    /// What to write; it must not exist [default: the trace's name with the format's ending]
+    #[arg(short, long, value_name = "OUT", env = "KIZAMI_EXPORT_OUTPUT")]
+    pub output: Option<PathBuf>,
+}
+
+/// Formats of other tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// Open Trace Format 2: a directory for Vampir, Score-P's tools and others
+    Otf2,
+    /// Perfetto's protobuf: one file for ui.perfetto.dev
+    Perfetto,
+    /// Comma-separated values: one row a call
+    Csv,
+}
+
+const SEAL_HELP: &str = "\
+Examples:
+  kizami seal run.kz
+  kizami seal run.kz --keep-raw
+
+`kizami record` does this by itself. It is needed after --no-seal, and when a recording was killed
+before it could seal. A trace whose raw segments were kept can be sealed again.";
+
+/// Turn a recording's raw segments into the tables of a trace.
+#[derive(Debug, Args)]
+#[command(after_help = SEAL_HELP)]
+pub struct SealArguments {
+    /// The recording
+    #[arg(value_name = "RUN.kz")]
+    pub trace: PathBuf,
+
+    /// Keep the raw segments
+    #[arg(long, env = "KIZAMI_KEEP_RAW", value_parser = FalseyValueParser::new())]
+    pub keep_raw: bool,
+}
+
+const DOCTOR_HELP: &str = "\
+Examples:
+  kizami doctor
+  kizami doctor --json
+
+Really preloads the tracer and really launches a process with every launcher found.
+The exit code is 1 if something would keep a run from being recorded.";
+
+/// Check what recording needs here: MPI, preloading, clock, disk; with a fix for each problem.
+#[derive(Debug, Args)]
+#[command(after_help = DOCTOR_HELP)]
+pub struct DoctorArguments {
+    /// The tracer, if it is not beside kizami or in its ../lib
+    #[arg(long, value_name = "libkizami.so", env = "KIZAMI_LIBRARY")]
+    pub library: Option<PathBuf>,
+
+    /// Print JSON
+    #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]
+    pub json: bool,
+}
+
+/// Write the man pages into a directory. Example: kizami man /usr/share/man/man1
+#[derive(Debug, Args)]
+pub struct ManArguments {
+    /// The directory
+    #[arg(value_name = "DIR")]
+    pub directory: PathBuf,
+}
+
+/// Print a shell's completions. Example: kizami completions bash > kizami.bash
+#[derive(Debug, Args)]
+pub struct CompletionsArguments {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    fn record(words: &[&str]) -> RecordArguments {
+        match Arguments::try_parse_from(words).unwrap().command {
+            Command::Record(arguments) => arguments,
+            other => panic!("not record: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn clap_finds_no_fault_in_the_definition() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn the_applications_options_are_its_own() {
+        let arguments =
+            record(&["kizami", "record", "-o", "a.kz", "--", "mpirun", "-n", "4", "./app", "-o", "b"]);
+        assert_eq!(arguments.output, Some(PathBuf::from("a.kz")));
+        assert_eq!(arguments.command, ["mpirun", "-n", "4", "./app", "-o", "b"]);
+    }
+
+    #[test]
+    fn the_two_dashes_may_be_left_out() {
+        let arguments = record(&["kizami", "record", "mpirun", "--keep-raw", "-n", "4", "./app", "--", "x"]);
+        assert!(!arguments.keep_raw);
+        assert_eq!(arguments.command, ["mpirun", "--keep-raw", "-n", "4", "./app", "--", "x"]);
+    }
+
+    #[test]
+    fn every_option_has_its_variable_and_every_command_its_example() {
+        let command = Arguments::command();
+        for subcommand in command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set()) {
+            let name = subcommand.get_name();
+            let help = subcommand.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.contains(&format!("kizami {name} ")) || help.contains(&format!("kizami {name}\n")));
+            for option in subcommand.get_opts().filter(|option| option.get_id() != "help") {
+                let variable = option.get_env().unwrap_or_else(|| panic!("{name} {option} has no variable"));
+                assert!(variable.to_string_lossy().starts_with("KIZAMI_"));
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! `kizami export`: a trace in another tool's format.
+//!
+//! The writing is the store's; here it gets a name, a progress bar and closing words. Nothing that exists is
+//! overwritten.
+
+use crate::arguments::{ExportArguments, ExportFormat};
+use crate::failure::UsageError;
+use crate::record::as_typed;
+use crate::show::progress::Bar;
+use crate::show::quantity;
+use anyhow::Result;
+use kizami_store::{Trace, export};
+use std::path::{Path, PathBuf};
+
+/// Exports and says what to do with the result.
+pub fn run(arguments: &ExportArguments) -> Result<u8> {
+    let trace = Trace::open(&arguments.trace)?;
+    let output = arguments.output.clone().unwrap_or_else(|| default_output(&arguments.trace, arguments.to));
+    let to_stdout = output == Path::new("-");
+    if !to_stdout && output.symlink_metadata().is_ok() {
+        let message =
+            format!("{} exists already; choose another name with -o, or remove it", output.display());
+        return Err(UsageError(message).into());
+    }
+    let bar = Bar::new("exporting");
+    let progress = |done, total| bar.set(done, total, || quantity::counted(done, "row"));
+    let summary = match arguments.to {
+        ExportFormat::Otf2 => export::otf2::export(&trace, &output, &progress)?,
+        ExportFormat::Perfetto => export::perfetto::export(&trace, &output, &progress)?,
+        ExportFormat::Csv => export::csv::export(&trace, &output, &progress)?,
+    };
+    drop(bar);
+    let name = as_typed(&output);
+    if !to_stdout {
+        println!("wrote {name}: {}{}", quantity::counted(summary.rows, "row"), messages(&summary));
+        println!("next: {}", next_step(arguments.to, &name));
+    }
+    if summary.left_out > 0 {
+        eprintln!(
+            "left out: {} whose other side or communicator is not known",
+            quantity::counted(summary.left_out, "send or receive record")
+        );
+    }
+    Ok(0)
+}
+
+/// What formats with messages of their own hold of them.
+fn messages(summary: &export::Summary) -> String {
+    if summary.sends + summary.receives == 0 {
+        return String::new();
+    }
+    let sends = quantity::counted(summary.sends, "send");
+    format!(", {sends}, {}", quantity::counted(summary.receives, "receive"))
+}
+
+/// CSV goes to standard output, where the next program reads it; the others get the trace's name.
+fn default_output(trace: &Path, format: ExportFormat) -> PathBuf {
+    let stem = trace.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    match format {
+        ExportFormat::Csv => "-".into(),
+        ExportFormat::Otf2 => format!("{stem}-otf2").into(),
+        ExportFormat::Perfetto => format!("{stem}.pftrace").into(),
+    }
+}
+
+fn next_step(format: ExportFormat, name: &str) -> String {
+    match format {
+        ExportFormat::Otf2 => format!("otf2-print {name}/traces.otf2"),
+        ExportFormat::Perfetto => format!("open {name} at https://ui.perfetto.dev"),
+        ExportFormat::Csv => format!("head {name}"),
+    }
+}

@@ -1,0 +1,157 @@
+//! `kizami info`: a trace on one screen.
+//!
+//! Everything comes from `run.json`, so the answer takes no longer for a large trace than for a small one.
+
+use crate::arguments::InfoArguments;
+use crate::record::tracer_cost;
+use crate::show::quantity;
+use crate::show::style::Paint;
+use crate::show::table::{Align, Table};
+use anyhow::Result;
+use kizami_model::Nanos;
+use kizami_store::{RunInfo, Trace};
+use std::io::{self, Write};
+
+/// Functions in the table unless all are asked for.
+const FUNCTIONS_SHOWN: usize = 15;
+/// Problems and ranks listed unless all are asked for.
+const PROBLEMS_SHOWN: usize = 10;
+
+/// Prints what a trace holds.
+pub fn run(arguments: &InfoArguments) -> Result<u8> {
+    let trace = Trace::open(&arguments.trace)?;
+    let mut out = io::stdout().lock();
+    if arguments.json {
+        serde_json::to_writer_pretty(&mut out, trace.run())?;
+        writeln!(out)?;
+    } else {
+        print(&mut out, trace.run(), Paint::stdout(), arguments.all)?;
+    }
+    Ok(0)
+}
+
+fn print(out: &mut impl Write, run: &RunInfo, paint: Paint, all: bool) -> io::Result<()> {
+    for (label, text) in facts(run) {
+        writeln!(out, "{} {text}", paint.label(&format!("{label:<9}")))?;
+    }
+    print_health(out, run, paint, all)?;
+    writeln!(out)?;
+    print_functions(out, run, paint, all)
+}
+
+fn facts(run: &RunInfo) -> Vec<(&'static str, String)> {
+    let totals = &run.totals;
+    let size: u64 = run.files.iter().map(|file| file.bytes).sum();
+    let threads = if run.threads > run.ranks {
+        format!(", {}", quantity::counted(u64::from(run.threads), "thread"))
+    } else {
+        String::new()
+    };
+    let per_event = if totals.events > 0 {
+        format!(", {:.1} bytes per event", size as f64 / totals.events as f64)
+    } else {
+        String::new()
+    };
+    let folded = if totals.calls == totals.events {
+        String::new()
+    } else {
+        format!(" for {}", quantity::counted(totals.calls, "call"))
+    };
+    let rank_time = run.span_ns as f64 * f64::from(run.threads.max(run.ranks));
+    vec![
+        ("command", command_line(run)),
+        ("ranks", format!("{}{threads} on {}", run.ranks, hosts(run))),
+        (
+            "library",
+            if run.mpi_library.is_empty() { "not known".to_owned() } else { run.mpi_library.clone() },
+        ),
+        ("started", run.started_utc.clone()),
+        ("span", quantity::duration(Nanos(run.span_ns))),
+        ("events", format!("{}{folded}", quantity::count(totals.events))),
+        (
+            "MPI",
+            format!(
+                "{} over all ranks, {} of their time; {} sent, {} received",
+                quantity::duration(Nanos(totals.mpi_ns)),
+                quantity::share(totals.mpi_ns as f64, rank_time),
+                quantity::bytes(totals.bytes_out),
+                quantity::bytes(totals.bytes_in)
+            ),
+        ),
+        ("size", format!("{}{per_event}", quantity::bytes(size))),
+        ("tracer", tracer_cost(run)),
+        ("clock", if run.clocks.note.is_empty() { "-".to_owned() } else { run.clocks.note.clone() }),
+    ]
+}
+
+fn command_line(run: &RunInfo) -> String {
+    if run.command.is_empty() { run.executable.clone() } else { run.command.join(" ") }
+}
+
+fn hosts(run: &RunInfo) -> String {
+    match run.hosts.as_slice() {
+        [] => "no known host".to_owned(),
+        few @ [..] if few.len() <= 4 => few.join(", "),
+        [first, .., last] => format!("{} hosts ({first} ... {last})", run.hosts.len()),
+        _ => run.hosts.join(", "),
+    }
+}
+
+fn print_health(out: &mut impl Write, run: &RunInfo, paint: Paint, all: bool) -> io::Result<()> {
+    let label = paint.label(&format!("{:<9}", "health"));
+    if run.health.complete {
+        return writeln!(out, "{label} {}", paint.good("complete"));
+    }
+    writeln!(out, "{label} {}", paint.doubtful("not complete"))?;
+    let problems = &run.health.problems;
+    let shown = if all { problems.len() } else { problems.len().min(PROBLEMS_SHOWN) };
+    for problem in &problems[..shown] {
+        writeln!(out, "{:10}- {problem}", "")?;
+    }
+    if shown < problems.len() {
+        writeln!(out, "{:10}- and {} more (--all shows them)", "", problems.len() - shown)?;
+    }
+    Ok(())
+}
+
+fn print_functions(out: &mut impl Write, run: &RunInfo, paint: Paint, all: bool) -> io::Result<()> {
+    let columns = [
+        ("function", Align::Left),
+        ("calls", Align::Right),
+        ("total time", Align::Right),
+        ("of MPI", Align::Right),
+        ("mean", Align::Right),
+        ("bytes out", Align::Right),
+        ("bytes in", Align::Right),
+    ];
+    let shown = if all { run.functions.len() } else { run.functions.len().min(FUNCTIONS_SHOWN) };
+    let mut table = Table::new(&mut *out, paint, &columns);
+    for function in &run.functions[..shown] {
+        let mean = function.total_ns.checked_div(function.calls as i64).unwrap_or(0);
+        table.row(vec![
+            function.op.clone(),
+            quantity::count(function.calls),
+            quantity::duration(Nanos(function.total_ns)),
+            quantity::share(function.total_ns as f64, run.totals.mpi_ns as f64),
+            quantity::duration(Nanos(mean)),
+            size_or_nothing(function.bytes_out),
+            size_or_nothing(function.bytes_in),
+        ])?;
+    }
+    table.finish()?;
+    if shown < run.functions.len() {
+        let rest: u64 = run.functions[shown..].iter().map(|function| function.calls).sum();
+        let left = run.functions.len() - shown;
+        writeln!(
+            out,
+            "and {} with {} (--all shows them)",
+            quantity::counted(left as u64, "function"),
+            quantity::counted(rest, "call")
+        )?;
+    }
+    Ok(())
+}
+
+fn size_or_nothing(bytes: u64) -> String {
+    if bytes == 0 { "-".to_owned() } else { quantity::bytes(bytes) }
+}

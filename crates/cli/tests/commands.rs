@@ -1,0 +1,92 @@
+//! The other commands where there is no trace to show: errors, exit codes, help and generated documents.
+
+use std::process::{Command, Output};
+
+fn kizami(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_kizami")).args(arguments).output().unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_trace_that_does_not_exist_is_one_clear_line() {
+    for arguments in [
+        &["info", "no.kz"][..],
+        &["events", "no.kz"],
+        &["export", "no.kz", "--to", "csv"],
+        &["seal", "no.kz"],
+    ] {
+        let output = kizami(arguments);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+        assert_eq!(stderr(&output).lines().count(), 1, "{}", stderr(&output));
+        assert!(stderr(&output).contains("no.kz"));
+        assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn a_recording_that_was_not_sealed_tells_the_next_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = folder.path().join("run.kz");
+    std::fs::create_dir_all(run.join("raw")).unwrap();
+    std::fs::write(run.join("raw/host.1.0.calls"), "").unwrap();
+    let name = run.to_str().unwrap();
+    for arguments in [&["info", name][..], &["events", name], &["export", name, "--to", "perfetto"]] {
+        let output = kizami(arguments);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(stderr(&output).contains(&format!("kizami seal {name}")), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn mistakes_on_the_command_line_end_with_two() {
+    assert_eq!(kizami(&["info"]).status.code(), Some(2));
+    assert_eq!(kizami(&["record"]).status.code(), Some(2));
+    assert_eq!(kizami(&["events", "x.kz", "--from", "soon"]).status.code(), Some(2));
+    let unknown = kizami(&["nonsense"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(stderr(&unknown).contains("kizami-nonsense"));
+}
+
+#[test]
+fn unknown_commands_run_programs_of_their_name() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("kizami-greet");
+    std::fs::write(&program, "#!/bin/sh\necho greetings $@\nexit 6\n").unwrap();
+    std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", folder.path().display());
+    let output = Command::new(env!("CARGO_BIN_EXE_kizami"))
+        .args(["greet", "--loudly", "you"])
+        .env("PATH", path)
+        .output()
+        .unwrap();
+    assert_eq!(output.stdout, b"greetings --loudly you\n");
+    assert_eq!(output.status.code(), Some(6));
+}
+
+#[test]
+fn man_pages_and_completions_are_made() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(kizami(&["man", folder.path().to_str().unwrap()]).status.success());
+    let page = std::fs::read_to_string(folder.path().join("kizami-record.1")).unwrap();
+    assert!(page.contains("mpirun"));
+    for shell in ["bash", "zsh", "fish"] {
+        let output = kizami(&["completions", shell]);
+        assert!(String::from_utf8_lossy(&output.stdout).contains("record"), "{shell}");
+    }
+}
+
+#[test]
+fn doctor_speaks_json_without_a_tracer() {
+    let output = Command::new(env!("CARGO_BIN_EXE_kizami"))
+        .args(["doctor", "--json", "--library", "/no/libkizami.so"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["ready"], false);
+    assert_eq!(report["findings"][0]["verdict"], "problem");
+}

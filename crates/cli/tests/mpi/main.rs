@@ -1,0 +1,10 @@
+//! Runs of the real programs in `workloads/` under real MPIs, recorded by the built product, against what the
+//! programs themselves know about their calls. `.ci/prepare` installs the MPIs and builds the programs.
+
+mod cost;
+mod crashes;
+mod endings;
+mod mpi;
+mod recording;
+mod trouble;
+mod truth;

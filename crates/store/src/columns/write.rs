@@ -1,0 +1,224 @@
+//! Writing tables: small ones from whole columns, and the file below every table.
+
+use super::{Field, Kind, schema};
+use crate::StoreError;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
+use parquet::errors::Result as ParquetResult;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Rows of a small table that go into one row group.
+const GROUP_ROWS: usize = 1 << 18;
+
+/// A file that knows the checksum of what was written to it.
+pub(crate) struct ChecksumFile {
+    file: BufWriter<File>,
+    checksum: crc32fast::Hasher,
+    bytes: u64,
+}
+
+/// A table that is on the disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WrittenFile {
+    pub path: PathBuf,
+    pub bytes: u64,
+    pub crc32: u32,
+}
+
+impl ChecksumFile {
+    pub(crate) fn create(path: &Path) -> Result<ChecksumFile, StoreError> {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(StoreError::file("make the folder", folder))?;
+        }
+        let file = File::create(path).map_err(StoreError::file("create", path))?;
+        let file = BufWriter::with_capacity(256 << 10, file);
+        Ok(ChecksumFile { file, checksum: crc32fast::Hasher::new(), bytes: 0 })
+    }
+
+    /// Empties the buffer; gives size and checksum.
+    pub(crate) fn finish(mut self, path: &Path) -> Result<WrittenFile, StoreError> {
+        self.file.flush().map_err(|error| StoreError::write(path, error))?;
+        Ok(WrittenFile { path: path.to_path_buf(), bytes: self.bytes, crc32: self.checksum.finalize() })
+    }
+}
+
+impl Write for ChecksumFile {
+    fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {
+        let written = self.file.write(data)?;
+        self.checksum.update(&data[..written]);
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// All values of one column.
+#[derive(Clone, Debug)]
+pub(crate) enum Values {
+    Int32(Vec<Option<i32>>),
+    Int64(Vec<Option<i64>>),
+    Text(Vec<Option<String>>),
+    Int32List(Vec<Vec<i32>>),
+    BoolList(Vec<Vec<bool>>),
+    TextList(Vec<Vec<String>>),
+}
+
+impl Values {
+    fn kind(&self) -> Kind {
+        match self {
+            Values::Int32(_) => Kind::Int32,
+            Values::Int64(_) => Kind::Int64,
+            Values::Text(_) => Kind::Text,
+            Values::Int32List(_) => Kind::Int32List,
+            Values::BoolList(_) => Kind::BoolList,
+            Values::TextList(_) => Kind::TextList,
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Values::Int32(cells) => cells.len(),
+            Values::Int64(cells) => cells.len(),
+            Values::Text(cells) => cells.len(),
+            Values::Int32List(cells) => cells.len(),
+            Values::BoolList(cells) => cells.len(),
+            Values::TextList(cells) => cells.len(),
+        }
+    }
+
+    fn write(&self, rows: std::ops::Range<usize>, column: &mut SerializedColumnWriter) -> ParquetResult<()> {
+        match self {
+            Values::Int32(cells) => write_cells::<Int32Type, _>(column, &cells[rows], |v| *v),
+            Values::Int64(cells) => write_cells::<Int64Type, _>(column, &cells[rows], |v| *v),
+            Values::Text(cells) => {
+                write_cells::<ByteArrayType, _>(column, &cells[rows], |v| ByteArray::from(v.as_str()))
+            }
+            Values::Int32List(cells) => write_lists::<Int32Type, _>(column, &cells[rows], |v| *v),
+            Values::BoolList(cells) => write_lists::<BoolType, _>(column, &cells[rows], |v| *v),
+            Values::TextList(cells) => {
+                write_lists::<ByteArrayType, _>(column, &cells[rows], |v| ByteArray::from(v.as_str()))
+            }
+        }
+    }
+}
+
+fn write_cells<T: DataType, V>(
+    column: &mut SerializedColumnWriter,
+    cells: &[Option<V>],
+    convert: impl Fn(&V) -> T::T,
+) -> ParquetResult<()> {
+    let values: Vec<T::T> = cells.iter().flatten().map(convert).collect();
+    let levels: Vec<i16> = cells.iter().map(|cell| i16::from(cell.is_some())).collect();
+    column.typed::<T>().write_batch(&values, Some(&levels), None).map(drop)
+}
+
+fn write_lists<T: DataType, V>(
+    column: &mut SerializedColumnWriter,
+    lists: &[Vec<V>],
+    convert: impl Fn(&V) -> T::T,
+) -> ParquetResult<()> {
+    let values: Vec<T::T> = lists.iter().flatten().map(convert).collect();
+    let (mut definition, mut repetition) = (Vec::new(), Vec::new());
+    for list in lists {
+        for position in 0..list.len().max(1) {
+            definition.push(i16::from(!list.is_empty()));
+            repetition.push(i16::from(position > 0));
+        }
+    }
+    column.typed::<T>().write_batch(&values, Some(&definition), Some(&repetition)).map(drop)
+}
+
+/// A table in memory, column by column.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Table {
+    columns: Vec<(&'static str, Values)>,
+}
+
+impl Table {
+    pub(crate) fn with(mut self, name: &'static str, values: Values) -> Table {
+        self.columns.push((name, values));
+        self
+    }
+
+    pub(crate) fn int32(self, name: &'static str, values: impl Iterator<Item = Option<i32>>) -> Table {
+        self.with(name, Values::Int32(values.collect()))
+    }
+
+    pub(crate) fn int64(self, name: &'static str, values: impl Iterator<Item = Option<i64>>) -> Table {
+        self.with(name, Values::Int64(values.collect()))
+    }
+
+    pub(crate) fn text(self, name: &'static str, values: impl Iterator<Item = Option<String>>) -> Table {
+        self.with(name, Values::Text(values.collect()))
+    }
+
+    fn fields(&self) -> Vec<Field> {
+        self.columns
+            .iter()
+            .map(|(name, values)| match values.kind() {
+                kind @ (Kind::Int32List | Kind::BoolList | Kind::TextList) => Field::required(name, kind),
+                kind => Field::nullable(name, kind),
+            })
+            .collect()
+    }
+
+    /// Writes the table as a file of its own.
+    pub(crate) fn write(&self, path: &Path) -> Result<WrittenFile, StoreError> {
+        let mut writer = TableWriter::create(path, self)?;
+        writer.append(self)?;
+        writer.finish()
+    }
+}
+
+/// A file to which tables of the same columns are appended.
+pub(crate) struct TableWriter {
+    path: PathBuf,
+    writer: SerializedFileWriter<ChecksumFile>,
+}
+
+impl TableWriter {
+    /// Makes the file, with the columns of `like`, and nothing in it yet.
+    pub(crate) fn create(path: &Path, like: &Table) -> Result<TableWriter, StoreError> {
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_statistics_enabled(EnabledStatistics::Chunk)
+            .set_offset_index_disabled(true)
+            .build();
+        let file = ChecksumFile::create(path)?;
+        let failed = |error| StoreError::write(path, error);
+        let schema = schema(&like.fields()).map_err(failed)?;
+        let writer = SerializedFileWriter::new(file, schema, Arc::new(properties)).map_err(failed)?;
+        Ok(TableWriter { path: path.to_path_buf(), writer })
+    }
+
+    pub(crate) fn append(&mut self, table: &Table) -> Result<(), StoreError> {
+        self.append_groups(table).map_err(|error| StoreError::write(&self.path, error))
+    }
+
+    fn append_groups(&mut self, table: &Table) -> ParquetResult<()> {
+        let rows = table.columns.first().map_or(0, |(_, values)| values.len());
+        for start in (0..rows).step_by(GROUP_ROWS) {
+            let mut group = self.writer.next_row_group()?;
+            for (_, values) in &table.columns {
+                let Some(mut column) = group.next_column()? else { break };
+                values.write(start..(start + GROUP_ROWS).min(rows), &mut column)?;
+                column.close()?;
+            }
+            group.close()?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn finish(self) -> Result<WrittenFile, StoreError> {
+        let failed = |error| StoreError::write(&self.path, error);
+        self.writer.into_inner().map_err(failed)?.finish(&self.path)
+    }
+}

@@ -1,0 +1,148 @@
+//! `run.json`: what ran, where, how much of it was recorded, and whether all of it is there.
+//!
+//! Everything `kizami info` prints comes from this one small file, whatever the size of the trace. Its size
+//! does not grow with the number of ranks: beyond [`RANKS_IN_RUN_JSON`] ranks their summaries are only in
+//! `defs/ranks.parquet`.
+
+use crate::StoreError;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// The schema this version writes and reads.
+pub const SCHEMA: &str = "kizami-trace/1";
+/// With more ranks than this, `run.json` has no summary of each.
+pub const RANKS_IN_RUN_JSON: usize = 1024;
+/// Name of the file within a trace.
+pub const RUN_JSON: &str = "run.json";
+
+/// The whole file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunInfo {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Path of the executable (of the lowest rank that says).
+    pub executable: String,
+    /// Its command line.
+    pub command: Vec<String>,
+    /// Host names, each once.
+    pub hosts: Vec<String>,
+    /// What `MPI_Get_library_version` said, its first line.
+    pub mpi_library: String,
+    /// Wall-clock time of the run's first recorded moment, nanoseconds since 1970.
+    pub started_unix_ns: u64,
+    /// The same moment for people, in UTC.
+    pub started_utc: String,
+    /// Ranks of the run: of `MPI_COMM_WORLD` and, behind them, of worlds that were spawned.
+    pub ranks: u32,
+    /// Threads that made MPI calls, over all ranks.
+    pub threads: u32,
+    /// From the first recorded moment to the last, in nanoseconds.
+    pub span_ns: i64,
+    /// Sums over everything recorded.
+    pub totals: Totals,
+    /// Whether everything is there, and what is not.
+    pub health: Health,
+    /// What must be known to compare times of different ranks.
+    pub clocks: ClockInfo,
+    /// One entry for each function that was called, longest total time first.
+    pub functions: Vec<FunctionTotal>,
+    /// One entry for each rank in order; empty beyond [`RANKS_IN_RUN_JSON`] ranks.
+    pub rank_summaries: Vec<RankSummary>,
+    /// The files of the trace other than this one, with their sizes.
+    pub files: Vec<FileEntry>,
+}
+
+/// Sums over everything recorded.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Totals {
+    /// Rows of `events/`.
+    pub events: u64,
+    /// Calls they stand for.
+    pub calls: u64,
+    /// Bytes given.
+    pub bytes_out: u64,
+    /// Bytes obtained.
+    pub bytes_in: u64,
+    /// Time inside MPI over all ranks and threads, in nanoseconds.
+    pub mpi_ns: i64,
+    /// What tracing cost over all ranks and threads, in nanoseconds.
+    pub overhead_ns: i64,
+    /// Calls that happened and could not be stored.
+    pub lost_calls: u64,
+}
+
+/// Whether everything is there.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Health {
+    /// All ranks ended by `MPI_Finalize` and nothing is missing or damaged.
+    pub complete: bool,
+    /// What is not as it should be, one sentence each.
+    pub problems: Vec<String>,
+}
+
+/// How the run-wide clock was made.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ClockInfo {
+    /// Whether times of ranks on different hosts may be compared.
+    pub aligned: bool,
+    /// The same in a sentence.
+    pub note: String,
+}
+
+/// All calls of one function.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FunctionTotal {
+    /// Full name, such as `MPI_Send`.
+    pub op: String,
+    /// How many calls.
+    pub calls: u64,
+    /// Time inside them, in nanoseconds.
+    pub total_ns: i64,
+    /// Bytes given.
+    pub bytes_out: u64,
+    /// Bytes obtained.
+    pub bytes_in: u64,
+}
+
+/// One rank in short.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RankSummary {
+    /// Which.
+    pub rank: u32,
+    /// On which host.
+    pub host: String,
+    /// How it ended: the name of an [`kizami_model::Ending`].
+    pub ending: String,
+    /// Function it was inside when it ended, if it was.
+    pub last_call: Option<String>,
+    /// Calls recorded.
+    pub calls: u64,
+    /// Time inside MPI, in nanoseconds.
+    pub mpi_ns: i64,
+}
+
+/// One file of the trace.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FileEntry {
+    /// Path within the trace directory.
+    pub path: String,
+    /// Size.
+    pub bytes: u64,
+    /// CRC-32 of its bytes; readers check it before they believe the file.
+    pub crc32: u32,
+}
+
+impl RunInfo {
+    /// Reads `run.json` of the trace in `directory`.
+    pub fn read(directory: &Path) -> Result<RunInfo, StoreError> {
+        let path = directory.join(RUN_JSON);
+        let text = std::fs::read(&path).map_err(StoreError::file("read", &path))?;
+        let value: serde_json::Value =
+            serde_json::from_slice(&text).map_err(|error| StoreError::damaged(&path, error.to_string()))?;
+        let schema = value.get("schema").and_then(|schema| schema.as_str()).unwrap_or_default();
+        if schema != SCHEMA {
+            return Err(StoreError::OtherSchema { path, found: schema.to_owned(), expected: SCHEMA });
+        }
+        serde_json::from_value(value).map_err(|error| StoreError::damaged(&path, error.to_string()))
+    }
+}

@@ -1,0 +1,89 @@
+//! The records of a process's threads as one stream, in the order of their starts.
+//!
+//! A thread's own records come in order, so comparing the next record of each thread is enough. Cloning the
+//! stream is cheap and gives a look ahead that does not disturb the original.
+
+use super::clock::HostClock;
+use kizami_segment::record::CallRecord;
+use kizami_segment::{Record, Records};
+
+/// One thread's records.
+#[derive(Clone)]
+pub(crate) struct Stream<'a> {
+    pub records: Records<'a>,
+    next: Option<(i64, Record<'a>)>,
+    times: SegmentTimes,
+}
+
+/// From the ticks of one segment to run time.
+#[derive(Clone, Copy)]
+pub(crate) struct SegmentTimes {
+    pub clock: HostClock,
+    pub base_ticks: u64,
+}
+
+impl SegmentTimes {
+    #[inline]
+    pub(crate) fn at(&self, ticks: u64) -> i64 {
+        self.clock.at(self.base_ticks.wrapping_add(ticks))
+    }
+
+    /// Start and end of a call.
+    #[inline]
+    pub(crate) fn span(&self, call: &CallRecord) -> (i64, i64) {
+        let start = self.at(call.start_ticks);
+        (start, self.at(call.start_ticks.saturating_add(call.duration_ticks)).max(start))
+    }
+}
+
+/// All threads' records.
+#[derive(Clone)]
+pub(crate) struct Merged<'a> {
+    pub streams: Vec<Stream<'a>>,
+}
+
+impl<'a> Merged<'a> {
+    pub(crate) fn new(threads: impl Iterator<Item = (Records<'a>, SegmentTimes)>) -> Merged<'a> {
+        let streams = threads.map(|(records, times)| Stream { records, next: None, times }).collect();
+        let mut merged = Merged { streams };
+        if merged.streams.len() > 1 {
+            merged.streams.iter_mut().for_each(Stream::advance);
+        }
+        merged
+    }
+}
+
+impl<'a> Iterator for Merged<'a> {
+    /// Which thread, and its record.
+    type Item = (usize, Record<'a>);
+
+    #[inline]
+    fn next(&mut self) -> Option<(usize, Record<'a>)> {
+        if let [only] = self.streams.as_mut_slice() {
+            return only.records.next().map(|record| (0, record));
+        }
+        let heads = self.streams.iter().enumerate();
+        let (_, earliest) =
+            heads.filter_map(|(index, stream)| Some((stream.next.as_ref()?.0, index))).min()?;
+        let stream = &mut self.streams[earliest];
+        let (_, record) = stream.next.take()?;
+        stream.advance();
+        Some((earliest, record))
+    }
+}
+
+impl Stream<'_> {
+    fn advance(&mut self) {
+        self.next = self.records.next().map(|record| (self.times.at(start_ticks(&record)), record));
+    }
+}
+
+fn start_ticks(record: &Record<'_>) -> u64 {
+    match record {
+        Record::Call(call) | Record::Completion(call, _) | Record::Start(call, _) => call.start_ticks,
+        Record::Fold { call, .. } => call.start_ticks,
+        Record::Region { at_ticks, .. } => *at_ticks,
+        Record::Stop { start_ticks, .. } => *start_ticks,
+        Record::Definition(_) => 0,
+    }
+}

@@ -1,0 +1,274 @@
+//! Sealing: from the raw segments of a run that is over to the tables of a trace.
+//!
+//! It promises to take whatever processes left: segments that are missing, cut short or damaged become
+//! sentences in the trace's health, and everything that can be believed becomes rows. Memory is bounded by
+//! the window of rows each worker holds, not by the length of the run. Tables appear all at once: they are
+//! written to a folder of their own and take their places at the end, `run.json` last, so sealing can be
+//! interrupted at any moment and repeated.
+//!
+//! It does not align the clocks of different hosts, and it does not match messages.
+
+mod clock;
+mod communicators;
+mod discover;
+mod events;
+mod merge;
+mod names;
+mod part;
+mod place;
+mod rank;
+mod requests;
+mod rows;
+mod source;
+mod summary;
+mod tables;
+mod translate;
+
+use crate::columns::WrittenFile;
+use crate::definitions::{RankInfo, Stop};
+use crate::schema::{EVENTS_FOLDER, REGIONS_FOLDER, part_name};
+use crate::{RunInfo, StoreError};
+use clock::RunClock;
+use discover::Recorded;
+use names::Names;
+use part::{OpTotals, PartWriter, Shared};
+use place::Place;
+use rank::{RankInput, RankOutcome};
+use rayon::prelude::*;
+use requests::OpenReceives;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Duration;
+
+/// Segments of a part, in bytes, at most, unless a single rank has more.
+const LARGEST_PART: u64 = 1 << 30;
+/// Segments of a part, in bytes, below which splitting is not worth it.
+const SMALLEST_PART: u64 = 1 << 20;
+/// Parts for each worker, so that they end at about the same time.
+const PARTS_PER_WORKER: u64 = 4;
+/// How often progress is told.
+const TELL_EVERY: Duration = Duration::from_millis(100);
+
+/// How to seal.
+#[derive(Clone, Debug)]
+pub struct SealOptions {
+    /// Leave `raw/` in place.
+    pub keep_raw: bool,
+    /// Rows of one rank that are held at a time; completions further away cost a look ahead.
+    pub window_rows: usize,
+}
+
+impl Default for SealOptions {
+    fn default() -> SealOptions {
+        SealOptions { keep_raw: false, window_rows: 256 << 10 }
+    }
+}
+
+/// How far sealing is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Bytes of segments turned into rows.
+    pub done_bytes: u64,
+    /// Bytes of all segments.
+    pub total_bytes: u64,
+    /// Rows so far.
+    pub events: u64,
+}
+
+/// Turns the raw segments of `directory` into the tables of a trace. The segments are removed at the end,
+/// unless `options` keep them or some of them could not be read whole.
+///
+/// `progress` is called now and then, on the calling thread.
+pub fn seal(
+    directory: &Path,
+    options: &SealOptions,
+    progress: &dyn Fn(Progress),
+) -> Result<RunInfo, StoreError> {
+    let place = Place::prepare(directory)?;
+    let mut recorded = discover::discover(directory, place.raw())?;
+    let present = recorded.ranks.iter().flatten();
+    let clock = RunClock::measure(present.flat_map(|process| process.segments()));
+    let names = names::collect(&recorded);
+    let sources = Sources { recorded: &recorded, clock: &clock, names: &names };
+    let sealed = seal_parts(&sources, place.folder(), options, progress)?;
+
+    let mut ranks = summary::rank_infos(&recorded, &clock, &sealed.outcomes);
+    note_definition_damage(&mut ranks, &names);
+    let input = tables::TableInput {
+        recorded: &recorded,
+        clock: &clock,
+        names: &names,
+        ranks: &ranks,
+        stops: &sealed.stops(),
+    };
+    let mut files = sealed.files.clone();
+    files.extend(tables::write_tables(place.folder(), &input)?);
+
+    let whole = !recorded.unreadable && ranks.iter().all(|rank| rank.damage.is_none());
+    if !whole && !options.keep_raw {
+        recorded.problems.push("raw/ was kept because not all of it could be read".to_owned());
+    }
+    let run = summary::run_info(summary::SummaryInput {
+        recorded: &recorded,
+        clock: &clock,
+        names: &names,
+        ranks: &ranks,
+        totals: &sealed.totals,
+        health: summary::health(&recorded, &clock, &ranks),
+        files: &files,
+        folder: place.folder(),
+    });
+    place.commit(&run, whole && !options.keep_raw)?;
+    Ok(run)
+}
+
+fn note_definition_damage(ranks: &mut [RankInfo], names: &Names) {
+    for (rank, damage) in &names.damage {
+        if let Some(info) = ranks.get_mut(*rank as usize) {
+            info.damage = Some(match info.damage.take() {
+                Some(other) => format!("{damage}; {other}"),
+                None => damage.clone(),
+            });
+        }
+    }
+}
+
+/// Everything parts are sealed from.
+struct Sources<'a> {
+    recorded: &'a Recorded,
+    clock: &'a RunClock,
+    names: &'a Names,
+}
+
+/// What came of all parts.
+#[derive(Default)]
+struct Sealed {
+    /// In the order of ranks.
+    outcomes: Vec<RankOutcome>,
+    totals: OpTotals,
+    files: Vec<WrittenFile>,
+}
+
+impl Sealed {
+    fn stops(&self) -> Vec<Stop> {
+        let mut stops: Vec<Stop> = self.outcomes.iter().flat_map(|outcome| outcome.stops.clone()).collect();
+        stops.sort_by_key(|stop| (stop.rank, stop.start, stop.thread));
+        stops
+    }
+}
+
+fn seal_parts(
+    sources: &Sources<'_>,
+    folder: &Path,
+    options: &SealOptions,
+    progress: &dyn Fn(Progress),
+) -> Result<Sealed, StoreError> {
+    let sizes: Vec<u64> =
+        sources.recorded.ranks.iter().map(|process| process.as_ref().map_or(0, |p| p.call_bytes())).collect();
+    let parts = split(&sizes, rayon::current_num_threads() as u64);
+    let total_bytes = sizes.iter().sum();
+    let shared = Shared::default();
+    let tell = || {
+        progress(Progress {
+            done_bytes: shared.done_bytes.load(Ordering::Relaxed).min(total_bytes),
+            total_bytes,
+            events: shared.events.load(Ordering::Relaxed),
+        });
+    };
+    // The callback need not be shareable between threads, so the work goes elsewhere and this thread tells.
+    let results: Vec<Result<Sealed, StoreError>> = std::thread::scope(|scope| {
+        let (done, wait) = std::sync::mpsc::channel::<()>();
+        let (parts, shared) = (&parts, &shared);
+        let work = scope.spawn(move || {
+            let _done_when_dropped = done;
+            let numbered = parts.par_iter().enumerate();
+            let sealed = |(number, ranks): (usize, &Range<usize>)| {
+                seal_part(sources, folder, options, number, ranks.clone(), shared)
+            };
+            numbered.map(sealed).collect()
+        });
+        while wait.recv_timeout(TELL_EVERY) == Err(RecvTimeoutError::Timeout) {
+            tell();
+        }
+        work.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    });
+    let mut sealed = Sealed::default();
+    for result in results {
+        let part = result?;
+        sealed.outcomes.extend(part.outcomes);
+        sealed.totals.add(&part.totals);
+        sealed.files.extend(part.files);
+    }
+    tell();
+    Ok(sealed)
+}
+
+fn seal_part(
+    sources: &Sources<'_>,
+    folder: &Path,
+    options: &SealOptions,
+    number: usize,
+    ranks: Range<usize>,
+    shared: &Shared,
+) -> Result<Sealed, StoreError> {
+    let events = folder.join(EVENTS_FOLDER).join(part_name(number));
+    let regions = folder.join(REGIONS_FOLDER).join(part_name(number));
+    let mut part = PartWriter::create(&events, &regions, options.window_rows.max(1), shared)?;
+    let mut open = OpenReceives::new();
+    let mut outcomes = Vec::new();
+    for rank in ranks {
+        let Some(process) = &sources.recorded.ranks[rank] else { continue };
+        let bytes = process.call_bytes();
+        part.begin_rank(bytes / kizami_segment::SLOT_BYTES as u64)?;
+        let host = process.segments().find_map(|segment| sources.clock.host_of(&segment.header));
+        let Some(host) = host.and_then(|host| sources.clock.hosts.get(host)) else { continue };
+        let input = RankInput {
+            rank: rank as u32,
+            process,
+            names: &sources.names.processes[rank],
+            communicators: &sources.names.communicators,
+            clock: host.clock,
+        };
+        outcomes.push(rank::seal_rank(&input, &mut open, &mut part)?);
+        part.end_rank(bytes)?;
+    }
+    let (totals, files) = part.finish()?;
+    Ok(Sealed { outcomes, totals, files })
+}
+
+/// Contiguous ranges of ranks with about the same amount of work.
+fn split(sizes: &[u64], workers: u64) -> Vec<Range<usize>> {
+    let total: u64 = sizes.iter().sum();
+    let target = (total / (workers * PARTS_PER_WORKER).max(1)).clamp(SMALLEST_PART, LARGEST_PART);
+    let mut parts = Vec::new();
+    let (mut start, mut filled) = (0, 0);
+    for (rank, size) in sizes.iter().enumerate() {
+        // Half a rank too much is better than half a rank too little.
+        if rank > start && filled + size / 2 >= target {
+            parts.push(start..rank);
+            (start, filled) = (rank, 0);
+        }
+        filled += size;
+    }
+    parts.push(start..sizes.len());
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_cover_all_ranks_in_order() {
+        for sizes in [vec![], vec![5 << 20; 16], vec![1; 100_000], vec![1 << 34, 1, 1, 1 << 33]] {
+            let parts = split(&sizes, 2);
+            let covered: Vec<usize> = parts.iter().cloned().flatten().collect();
+            assert_eq!(covered, (0..sizes.len()).collect::<Vec<_>>());
+            assert!(parts.len() < 100);
+        }
+        assert_eq!(split(&[5 << 20; 16], 2).len(), 8);
+        assert_eq!(split(&[1; 100_000], 2).len(), 1);
+    }
+}

@@ -1,0 +1,373 @@
+//! One rank from segments to rows.
+//!
+//! Rows are built in a window of bounded size. A receive's row is complete only when its completion has been
+//! read, so receives that are still open when the window is full are looked up ahead in the records that
+//! follow. Looking ahead has a budget: nearby completions are always found; receives that never complete
+//! cannot make sealing a long trace take forever, and keep what they were posted with.
+
+use super::clock::HostClock;
+use super::communicators::Communicators;
+use super::discover::{Process, SegmentInfo};
+use super::merge::{Merged, SegmentTimes};
+use super::names::{ProcessNames, UNDEFINED};
+use super::part::PartWriter;
+use super::requests::{OpenReceive, OpenReceives, PersistentRequests, WideNumbers};
+use super::rows::Row;
+use super::source::MappedSegment;
+use super::translate::Translator;
+use crate::StoreError;
+use crate::definitions::{RegionSpan, Stop};
+use kizami_model::{Ending, Nanos, Op, Rank, ThreadIndex};
+use kizami_segment::record::{CallRecord, Started, StopReason};
+use kizami_segment::{Completion, Record};
+
+/// How many windows a look ahead may always go.
+const NEAR_WINDOWS: usize = 2;
+/// Records to look ahead between giving memory back.
+const RELEASE_EVERY: usize = 1 << 16;
+/// `call_cost` counts in this part of a tick.
+const COST_UNIT: f64 = 1024.0;
+
+/// What a rank is sealed from.
+pub(crate) struct RankInput<'a> {
+    pub rank: u32,
+    pub process: &'a Process,
+    pub names: &'a ProcessNames,
+    pub communicators: &'a Communicators,
+    pub clock: HostClock,
+}
+
+/// What became of a rank, besides its rows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RankOutcome {
+    pub rank: u32,
+    pub calls: u64,
+    pub mpi_ns: i64,
+    pub first_ns: Option<i64>,
+    pub last_ns: Option<i64>,
+    /// The call it was inside when it vanished.
+    pub last_call: Option<Op>,
+    pub damage: Option<String>,
+    pub stops: Vec<Stop>,
+}
+
+/// What is known of one thread while its records are read.
+struct Thread<'a> {
+    segment: &'a SegmentInfo,
+    index: i32,
+    times: SegmentTimes,
+    cost_ns: f64,
+    /// What a hold-up before the next call costs.
+    held_up_ns: i64,
+    /// Regions entered and not left, with the time of entry.
+    regions: Vec<(u32, i64)>,
+    last_start_ticks: Option<u64>,
+    last_end_ticks: u64,
+}
+
+/// Seals one rank into `part`.
+pub(crate) fn seal_rank(
+    input: &RankInput<'_>,
+    open: &mut OpenReceives,
+    part: &mut PartWriter<'_>,
+) -> Result<RankOutcome, StoreError> {
+    open.clear();
+    let mut damage = Vec::new();
+    let mapped: Vec<(&SegmentInfo, MappedSegment)> = input
+        .process
+        .calls
+        .iter()
+        .filter_map(|segment| match MappedSegment::open(segment) {
+            Ok(mapped) => Some((segment, mapped)),
+            Err(problem) => {
+                damage.push(problem);
+                None
+            }
+        })
+        .collect();
+    let mut threads = Vec::new();
+    let mut streams = Vec::new();
+    let mut readable = Vec::new();
+    for (segment, mapped) in &mapped {
+        match mapped.records() {
+            Ok(records) => {
+                let thread = Thread::new(segment, input.clock);
+                streams.push((records, thread.times));
+                threads.push(thread);
+                readable.push(mapped);
+            }
+            Err(problem) => damage.push(problem),
+        }
+    }
+    let translator = Translator {
+        rank: input.rank as i32,
+        names: input.names,
+        communicators: input.communicators,
+        open,
+        persistent: PersistentRequests::default(),
+        numbers: WideNumbers::default(),
+    };
+    let outcome = RankOutcome { rank: input.rank, ..RankOutcome::default() };
+    // Far looks ahead cost at most two more passes over the rank's records.
+    let far_budget = 2 * (input.process.call_bytes() / kizami_segment::SLOT_BYTES as u64);
+    let mut sealer = Sealer { input, threads, translator, part, outcome, far_budget, mapped: &readable };
+    let merged = sealer.run(Merged::new(streams.into_iter()))?;
+    for (stream, mapped) in merged.streams.iter().zip(&readable) {
+        damage.extend(mapped.damage_text(&stream.records));
+    }
+    let mut outcome = sealer.outcome;
+    outcome.damage = (!damage.is_empty()).then(|| damage.join("; "));
+    Ok(outcome)
+}
+
+struct Sealer<'a, 'p, 'w> {
+    input: &'a RankInput<'a>,
+    threads: Vec<Thread<'a>>,
+    translator: Translator<'a>,
+    part: &'p mut PartWriter<'w>,
+    outcome: RankOutcome,
+    far_budget: u64,
+    mapped: &'a [&'a MappedSegment],
+}
+
+impl Sealer<'_, '_, '_> {
+    fn run<'r>(&mut self, mut merged: Merged<'r>) -> Result<Merged<'r>, StoreError> {
+        while let Some((thread, record)) = merged.next() {
+            self.record(thread, record);
+            if self.part.is_full() {
+                self.look_ahead(&merged);
+                self.part.flush()?;
+                self.report(&merged);
+            }
+        }
+        self.end();
+        self.report(&merged);
+        Ok(merged)
+    }
+
+    fn record(&mut self, thread: usize, record: Record<'_>) {
+        match record {
+            Record::Call(call) => {
+                let mut row = self.row(thread, &call, 1);
+                let posted = self.translator.call(&mut row, &call);
+                self.push(&row, posted);
+            }
+            Record::Completion(call, completions) => self.completion(thread, &call, &completions),
+            Record::Start(call, started) => self.start(thread, &call, &started),
+            Record::Fold { call, count, inside_ticks } => {
+                let calls = i32::try_from(count).unwrap_or(i32::MAX);
+                let mut row = self.row(thread, &call, calls);
+                let rate = self.input.clock.ns_per_tick;
+                row.inside_ns = (inside_ticks as f64 * rate).round() as i64;
+                self.translator.polls(&mut row, &call);
+                self.push(&row, None);
+            }
+            Record::Region { at_ticks, region, begins } => self.region(thread, at_ticks, region, begins),
+            Record::Stop { start_ticks, duration_ticks, reason } => {
+                self.stop(thread, start_ticks, duration_ticks, reason);
+            }
+            // Definitions have a segment of their own.
+            Record::Definition(_) => {}
+        }
+    }
+
+    /// The beginnings of a row: who, when, at what cost.
+    #[inline]
+    fn row(&mut self, thread: usize, call: &CallRecord, calls: i32) -> Row {
+        let thread = &mut self.threads[thread];
+        let (start, end) = thread.times.span(call);
+        thread.last_start_ticks = Some(call.start_ticks);
+        thread.last_end_ticks = call.start_ticks.saturating_add(call.duration_ticks);
+        let mut row = Row::new(self.input.rank as i32, thread.index, start, end, call.op);
+        let overhead = (thread.cost_ns * f64::from(calls)).round() as i64;
+        row.overhead_ns = i32::try_from(overhead.saturating_add(thread.held_up_ns)).unwrap_or(i32::MAX);
+        thread.held_up_ns = 0;
+        row.calls = calls;
+        row
+    }
+
+    #[inline]
+    fn push(&mut self, row: &Row, posted: Option<OpenReceive>) {
+        let outcome = &mut self.outcome;
+        outcome.calls += row.calls as u64;
+        let inside = if row.calls > 1 { row.inside_ns } else { row.end_ns.saturating_sub(row.start_ns) };
+        outcome.mpi_ns = outcome.mpi_ns.saturating_add(inside);
+        outcome.first_ns = Some(outcome.first_ns.map_or(row.start_ns, |first| first.min(row.start_ns)));
+        outcome.last_ns = Some(outcome.last_ns.map_or(row.end_ns, |last| last.max(row.end_ns)));
+        let index = self.part.rows.push(row);
+        if let Some(posted) = posted {
+            self.translator.open.insert(OpenReceive { row: index as u32, ..posted });
+        }
+    }
+
+    fn completion(&mut self, thread: usize, call: &CallRecord, completions: &[Completion]) {
+        let mut row = self.row(thread, call, 1);
+        self.translator.common(&mut row, call);
+        self.translator.list_completed(&mut self.part.rows, completions);
+        self.push(&row, None);
+        self.translator.complete(&mut self.part.rows, completions);
+    }
+
+    fn start(&mut self, thread: usize, call: &CallRecord, started: &[Started]) {
+        let mut row = self.row(thread, call, 1);
+        self.translator.common(&mut row, call);
+        let single = start_op();
+        if let ([only], true) = (started, call.op == single) {
+            let posted = self.translator.started(&mut row, *only);
+            self.push(&row, posted);
+            return;
+        }
+        self.push(&row, None);
+        for started in started {
+            let mut part = Row::new(row.rank, row.thread, row.start_ns, row.start_ns, single);
+            (part.calls, part.callsite) = (0, row.callsite);
+            let posted = self.translator.started(&mut part, *started);
+            self.push(&part, posted);
+        }
+    }
+
+    fn region(&mut self, thread: usize, at_ticks: u64, region: u32, begins: bool) {
+        let index =
+            self.input.names.regions.get(region as usize).copied().filter(|index| *index != UNDEFINED);
+        let Some(index) = index else { return };
+        let thread = &mut self.threads[thread];
+        let at = thread.times.at(at_ticks);
+        if begins {
+            thread.regions.push((index, at));
+            return;
+        }
+        // Leaving a region that is not the innermost leaves those within it too.
+        if let Some(depth) = thread.regions.iter().rposition(|(open, _)| *open == index) {
+            thread.leave_regions(depth, at, self.input.rank, &mut self.part.regions);
+        }
+    }
+
+    fn stop(&mut self, thread: usize, start_ticks: u64, duration_ticks: u64, reason: Option<StopReason>) {
+        let thread = &mut self.threads[thread];
+        let start = thread.times.at(start_ticks);
+        let end = thread.times.at(start_ticks.saturating_add(duration_ticks)).max(start);
+        if reason == Some(StopReason::ChunkWait) {
+            thread.held_up_ns = thread.held_up_ns.saturating_add(end.saturating_sub(start));
+        }
+        let reason = reason.map_or("other", StopReason::name);
+        self.outcome.stops.push(thread.stop(self.input.rank, start, end, reason, 0));
+    }
+
+    /// Finds the completions of receives that are open at the end of the window.
+    fn look_ahead(&mut self, merged: &Merged<'_>) {
+        let near = NEAR_WINDOWS * self.part.window_rows();
+        let mut ahead = merged.clone();
+        let mut looked = 0usize;
+        while !self.translator.open.is_empty() {
+            if looked >= near {
+                if self.far_budget == 0 {
+                    break;
+                }
+                self.far_budget -= 1;
+            }
+            let Some((_, record)) = ahead.next() else { break };
+            if let Record::Completion(_, completions) = record {
+                self.translator.complete(&mut self.part.rows, &completions);
+            }
+            looked += 1;
+            if looked.is_multiple_of(RELEASE_EVERY) {
+                self.release(&ahead);
+            }
+        }
+        self.translator.open.clear();
+    }
+
+    fn release(&self, merged: &Merged<'_>) {
+        for (stream, mapped) in merged.streams.iter().zip(self.mapped) {
+            mapped.release_up_to(stream.records.position());
+        }
+    }
+
+    fn report(&mut self, merged: &Merged<'_>) {
+        self.release(merged);
+        let done: usize = merged.streams.iter().map(|stream| stream.records.position()).sum();
+        self.part.report(done as u64);
+    }
+
+    /// Closes what is open at the end of the rank.
+    fn end(&mut self) {
+        // What never completed stays as it was posted.
+        self.translator.open.clear();
+        let rank = self.input.rank;
+        let vanished = self.input.process.segments().all(|s| s.header.ending == Ending::Vanished);
+        let last = self.threads.iter().map(|thread| thread.times.at(thread.last_end_ticks)).max();
+        for thread in &mut self.threads {
+            let entered = thread.regions.last().map_or(i64::MIN, |(_, at)| *at);
+            let last = last.unwrap_or(entered).max(entered);
+            thread.leave_regions(0, last, rank, &mut self.part.regions);
+            let header = &thread.segment.header;
+            if header.lost_calls > 0 {
+                let start = thread.times.at(thread.last_end_ticks);
+                let end = thread.times.clock.at(header.last_reading.ticks).max(start);
+                self.outcome.stops.push(thread.stop(rank, start, end, "lost", header.lost_calls));
+            }
+            if vanished && self.outcome.last_call.is_none() {
+                self.outcome.last_call = thread.inside_call();
+            }
+        }
+    }
+}
+
+impl<'a> Thread<'a> {
+    fn new(segment: &'a SegmentInfo, clock: HostClock) -> Thread<'a> {
+        let header = &segment.header;
+        Thread {
+            segment,
+            index: header.thread.and_then(|thread| i32::try_from(thread).ok()).unwrap_or(i32::MAX),
+            times: SegmentTimes { clock, base_ticks: header.base_ticks },
+            cost_ns: header.call_cost as f64 / COST_UNIT * clock.ns_per_tick,
+            held_up_ns: 0,
+            regions: Vec::new(),
+            last_start_ticks: None,
+            last_end_ticks: 0,
+        }
+    }
+
+    /// Leaves all regions from this depth on.
+    fn leave_regions(&mut self, depth: usize, at: i64, rank: u32, spans: &mut Vec<RegionSpan>) {
+        let depth = depth.min(self.regions.len());
+        for ((region, start), depth) in self.regions.drain(depth..).zip(depth..) {
+            spans.push(RegionSpan {
+                rank: Rank(rank),
+                thread: ThreadIndex(self.index as u32),
+                start: Nanos(start),
+                end: Nanos(at.max(start)),
+                region,
+                depth: depth as u32,
+            });
+        }
+    }
+
+    fn stop(&self, rank: u32, start: i64, end: i64, reason: &str, lost_calls: u64) -> Stop {
+        Stop {
+            rank: Rank(rank),
+            thread: ThreadIndex(self.index as u32),
+            start: Nanos(start),
+            end: Nanos(end),
+            reason: reason.to_owned(),
+            lost_calls,
+        }
+    }
+
+    /// The call the thread was inside when its segment ended, if its header names one that has no record.
+    fn inside_call(&self) -> Option<Op> {
+        let header = &self.segment.header;
+        let op = Op(header.in_call_op);
+        op.function()?;
+        let begun = header.in_call_start_ticks;
+        // Calls that could not be stored have no record either: then nothing can be said.
+        let after_last =
+            self.last_start_ticks.is_none_or(|last| begun > last && begun >= self.last_end_ticks);
+        (after_last && header.lost_calls == 0).then_some(op)
+    }
+}
+
+fn start_op() -> Op {
+    static START: std::sync::OnceLock<Op> = std::sync::OnceLock::new();
+    *START.get_or_init(|| Op::by_name("MPI_Start").unwrap_or(Op(0)))
+}

@@ -1,0 +1,265 @@
+//! What `run.json` says: who ran, what it adds up to, and what is missing.
+//!
+//! Problems are told once for all ranks that share them, so that a million ranks killed together make one
+//! sentence.
+
+use super::clock::RunClock;
+use super::discover::{Process, Recorded};
+use super::names::Names;
+use super::part::OpTotals;
+use super::rank::RankOutcome;
+use crate::columns::WrittenFile;
+use crate::definitions::RankInfo;
+use crate::run::{ClockInfo, FileEntry, Health, RANKS_IN_RUN_JSON, RankSummary, RunInfo, SCHEMA, Totals};
+use kizami_model::{Ending, Nanos, Rank};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Damaged ranks described one by one; the others are counted.
+const DAMAGE_TOLD: usize = 20;
+
+/// The table of ranks.
+pub(crate) fn rank_infos(recorded: &Recorded, clock: &RunClock, outcomes: &[RankOutcome]) -> Vec<RankInfo> {
+    let mut outcomes = outcomes.iter().peekable();
+    let ranks = recorded.ranks.iter().zip(0u32..);
+    ranks
+        .map(|(process, rank)| {
+            let outcome = outcomes.next_if(|outcome| outcome.rank == rank);
+            match process {
+                Some(process) => rank_info(rank, process, clock, outcome),
+                None => absent(rank),
+            }
+        })
+        .collect()
+}
+
+fn absent(rank: u32) -> RankInfo {
+    RankInfo {
+        rank: Rank(rank),
+        host: None,
+        pid: None,
+        threads: 0,
+        ending: Ending::Vanished,
+        abort_code: None,
+        last_call: None,
+        lost_calls: 0,
+        lost_reason: None,
+        first: None,
+        last: None,
+        calls: 0,
+        mpi: Nanos(0),
+        damage: None,
+    }
+}
+
+fn rank_info(rank: u32, process: &Process, clock: &RunClock, outcome: Option<&RankOutcome>) -> RankInfo {
+    let headers = || process.segments().map(|segment| &segment.header);
+    let ending = ending(process);
+    let aborted = headers().find(|header| header.ending == Ending::Aborted);
+    let lost = headers().find(|header| header.lost_calls > 0);
+    let lost_reason = lost.map(|header| match header.lost_errno {
+        0 => "no reason was recorded".to_owned(),
+        errno => std::io::Error::from_raw_os_error(errno as i32).to_string(),
+    });
+    RankInfo {
+        host: headers().find_map(|header| clock.host_of(header)).map(|host| host as u32),
+        pid: headers().next().map(|header| header.pid),
+        threads: process.calls.len() as u32,
+        ending,
+        abort_code: aborted.map(|header| header.abort_code),
+        last_call: outcome.and_then(|outcome| outcome.last_call).map(|op| op.name().to_owned()),
+        lost_calls: headers().map(|header| header.lost_calls).fold(0, u64::saturating_add),
+        lost_reason,
+        first: outcome.and_then(|outcome| outcome.first_ns).map(Nanos),
+        last: outcome.and_then(|outcome| outcome.last_ns).map(Nanos),
+        calls: outcome.map_or(0, |outcome| outcome.calls),
+        mpi: Nanos(outcome.map_or(0, |outcome| outcome.mpi_ns)),
+        damage: outcome.and_then(|outcome| outcome.damage.clone()),
+        ..absent(rank)
+    }
+}
+
+/// How a process ended: whatever any of its segments knows.
+fn ending(process: &Process) -> Ending {
+    let endings = || process.segments().map(|segment| segment.header.ending);
+    let known = [Ending::Aborted, Ending::Finalized, Ending::Exited];
+    known.into_iter().find(|known| endings().any(|ending| ending == *known)).unwrap_or(Ending::Vanished)
+}
+
+/// What is missing, damaged or ended badly.
+pub(crate) fn health(recorded: &Recorded, clock: &RunClock, ranks: &[RankInfo]) -> Health {
+    let mut problems = recorded.problems.clone();
+    problems.extend(clock.problems.iter().cloned());
+    let mut alike: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+    for rank in ranks {
+        if let Some(problem) = ended_badly(rank) {
+            alike.entry(problem).or_default().push(rank.rank.0);
+        }
+        if rank.lost_calls > 0 {
+            let reason = rank.lost_reason.as_deref().unwrap_or("no reason was recorded");
+            let problem =
+                format!("made calls that could not be stored ({reason}); see lost_calls in defs/ranks");
+            alike.entry(problem).or_default().push(rank.rank.0);
+        }
+    }
+    problems.extend(alike.into_iter().map(|(problem, ranks)| format!("{} {problem}", rank_list(&ranks))));
+    let damaged = ranks.iter().filter_map(|rank| Some((rank.rank, rank.damage.as_ref()?)));
+    problems.extend(damaged.clone().take(DAMAGE_TOLD).map(|(rank, damage)| format!("rank {rank}: {damage}")));
+    let untold = damaged.count().saturating_sub(DAMAGE_TOLD);
+    if untold > 0 {
+        problems.push(format!("{untold} more ranks left damaged segments; see defs/ranks"));
+    }
+    Health { complete: problems.is_empty(), problems }
+}
+
+fn ended_badly(rank: &RankInfo) -> Option<String> {
+    let inside = rank.last_call.as_ref().map_or_else(String::new, |call| format!(" inside {call}"));
+    match rank.ending {
+        Ending::Finalized => None,
+        Ending::Vanished if rank.pid.is_none() => Some(
+            "left nothing: never started, not traced, or on a host whose segments are missing".to_owned(),
+        ),
+        Ending::Vanished => Some(format!("ended{inside} without a sign: killed, crashed or left by _exit")),
+        Ending::Exited => Some("left by exit without MPI_Finalize".to_owned()),
+        Ending::Aborted => {
+            let code = rank.abort_code.unwrap_or_default();
+            Some(format!("called MPI_Abort with code {code}"))
+        }
+    }
+}
+
+/// `rank 3`, `ranks 0-5, 8`; cut after a few ranges.
+fn rank_list(ranks: &[u32]) -> String {
+    const SHOWN: usize = 16;
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for rank in ranks {
+        match ranges.last_mut() {
+            Some((_, end)) if *end + 1 == *rank => *end = *rank,
+            _ => ranges.push((*rank, *rank)),
+        }
+    }
+    let text = |(first, last): &(u32, u32)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    };
+    let shown: Vec<String> = ranges.iter().take(SHOWN).map(text).collect();
+    let more =
+        if ranges.len() > SHOWN { format!(" and others, {} in all", ranks.len()) } else { String::new() };
+    let noun = if ranks.len() == 1 { "rank" } else { "ranks" };
+    format!("{noun} {}{more}", shown.join(", "))
+}
+
+/// What `run.json` is made from.
+pub(crate) struct SummaryInput<'a> {
+    pub recorded: &'a Recorded,
+    pub clock: &'a RunClock,
+    pub names: &'a Names,
+    pub ranks: &'a [RankInfo],
+    pub totals: &'a OpTotals,
+    pub health: Health,
+    pub files: &'a [WrittenFile],
+    /// The folder `files` are in.
+    pub folder: &'a Path,
+}
+
+/// Puts `run.json` together.
+pub(crate) fn run_info(input: SummaryInput<'_>) -> RunInfo {
+    let SummaryInput { recorded, clock, ranks, totals, .. } = input;
+    let headers =
+        || recorded.ranks.iter().flatten().flat_map(Process::segments).map(|segment| &segment.header);
+    let first_text = |text: fn(&kizami_segment::HeaderView) -> &String| {
+        headers().map(text).find(|text| !text.is_empty()).cloned().unwrap_or_default()
+    };
+    let mut hosts: Vec<String> = clock.hosts.iter().map(|host| host.name.clone()).collect();
+    hosts.sort();
+    hosts.dedup();
+    let sum = totals.sum();
+    let (aligned, note) = clock.note();
+    RunInfo {
+        schema: SCHEMA.to_owned(),
+        executable: first_text(|header| &header.executable),
+        command: input.names.command.clone(),
+        hosts,
+        mpi_library: first_text(|header| &header.library),
+        started_unix_ns: clock.started_unix_ns,
+        started_utc: utc(clock.started_unix_ns),
+        ranks: ranks.len() as u32,
+        threads: ranks.iter().map(|rank| rank.threads).fold(0, u32::saturating_add),
+        span_ns: ranks.iter().filter_map(|rank| rank.last).map(|last| last.0).max().unwrap_or(0),
+        totals: Totals {
+            events: sum.rows,
+            calls: sum.calls,
+            bytes_out: sum.bytes_out,
+            bytes_in: sum.bytes_in,
+            mpi_ns: sum.total_ns,
+            overhead_ns: sum.overhead_ns,
+            lost_calls: ranks.iter().map(|rank| rank.lost_calls).fold(0, u64::saturating_add),
+        },
+        health: input.health,
+        clocks: ClockInfo { aligned, note },
+        functions: totals.by_function(),
+        rank_summaries: summaries(ranks, clock),
+        files: input.files.iter().map(|file| entry(file, input.folder)).collect(),
+    }
+}
+
+fn summaries(ranks: &[RankInfo], clock: &RunClock) -> Vec<RankSummary> {
+    if ranks.len() > RANKS_IN_RUN_JSON {
+        return Vec::new();
+    }
+    let summary = |rank: &RankInfo| RankSummary {
+        rank: rank.rank.0,
+        host: rank
+            .host
+            .and_then(|host| clock.hosts.get(host as usize))
+            .map_or("", |host| &host.name)
+            .to_owned(),
+        ending: rank.ending.name().to_owned(),
+        last_call: rank.last_call.clone(),
+        calls: rank.calls,
+        mpi_ns: rank.mpi.0,
+    };
+    ranks.iter().map(summary).collect()
+}
+
+fn entry(file: &WrittenFile, folder: &Path) -> FileEntry {
+    let path = file.path.strip_prefix(folder).unwrap_or(&file.path);
+    FileEntry { path: path.to_string_lossy().into_owned(), bytes: file.bytes, crc32: file.crc32 }
+}
+
+/// A moment as people write it, to the second.
+fn utc(unix_ns: u64) -> String {
+    let seconds = unix_ns / 1_000_000_000;
+    let (days, second) = (seconds / 86_400, seconds % 86_400);
+    // Days since 1 March of the year 0 make every leap day the last day of its year.
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let (month, carry) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    let year = era * 400 + year_of_era + carry;
+    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_read_as_people_write_them() {
+        assert_eq!(utc(0), "1970-01-01T00:00:00Z");
+        assert_eq!(utc(951_827_696_000_000_000), "2000-02-29T12:34:56Z");
+        assert_eq!(utc(1_767_225_599_999_999_999), "2025-12-31T23:59:59Z");
+    }
+
+    #[test]
+    fn ranks_are_told_in_ranges() {
+        assert_eq!(rank_list(&[3]), "rank 3");
+        assert_eq!(rank_list(&[0, 1, 2, 5, 7, 8]), "ranks 0-2, 5, 7-8");
+        let even: Vec<u32> = (0..100).map(|n| 2 * n).collect();
+        assert!(rank_list(&even).ends_with("and others, 100 in all"));
+    }
+}

@@ -1,0 +1,140 @@
+//! Opening and reading a sealed trace.
+//!
+//! Opening reads `run.json` and nothing else, so it answers at once whatever the size of the trace. The file
+//! list of `run.json` says which tables there are; each is checked against its checksum when it is first
+//! used, because decoders of Parquet are not made for damaged files. Anything that is not as it should be is a
+//! [`StoreError`] that names the file.
+
+use crate::calls::Calls;
+use crate::columns::{TableReader, checksum_of};
+use crate::definition_tables as tables;
+use crate::definitions::{Definitions, RegionSpan, Stop};
+use crate::run::{FileEntry, RUN_JSON};
+use crate::schema::{DEFS_FOLDER, EVENTS_FOLDER, RAW_FOLDER, REGIONS_FOLDER, STOPS};
+use crate::{RunInfo, StoreError};
+use kizami_model::Rank;
+use std::collections::HashSet;
+use std::ops::RangeInclusive;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// A sealed trace.
+#[derive(Debug)]
+pub struct Trace {
+    path: PathBuf,
+    run: RunInfo,
+    /// Files whose checksums were found right.
+    checked: Mutex<HashSet<PathBuf>>,
+}
+
+/// Whose rows to read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RankSelection {
+    /// Everybody's.
+    All,
+    /// One rank's.
+    One(Rank),
+    /// Those of a range of ranks.
+    Range(RangeInclusive<u32>),
+}
+
+impl Trace {
+    /// Opens a trace. Only `run.json` is read.
+    pub fn open(path: &Path) -> Result<Trace, StoreError> {
+        if !path.is_dir() {
+            return Err(StoreError::NoTrace { path: path.to_path_buf() });
+        }
+        if !path.join(RUN_JSON).is_file() {
+            let path = path.to_path_buf();
+            return Err(match path.join(RAW_FOLDER).is_dir() {
+                true => StoreError::NotSealed { path },
+                false => StoreError::NoTrace { path },
+            });
+        }
+        let run = RunInfo::read(path)?;
+        Ok(Trace { path: path.to_path_buf(), run, checked: Mutex::default() })
+    }
+
+    /// The directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What `run.json` says.
+    pub fn run(&self) -> &RunInfo {
+        &self.run
+    }
+
+    /// Reads the tables of `defs/`.
+    pub fn definitions(&self) -> Result<Definitions, StoreError> {
+        Ok(Definitions {
+            ranks: tables::ranks(&self.table("defs/ranks.parquet")?)?,
+            hosts: tables::hosts(&self.table("defs/hosts.parquet")?)?,
+            communicators: tables::communicators(&self.table("defs/communicators.parquet")?)?,
+            callsites: tables::callsites(&self.table("defs/callsites.parquet")?)?,
+            objects: tables::objects(&self.table("defs/objects.parquet")?)?,
+            regions: tables::regions(&self.table("defs/regions.parquet")?)?,
+            neighbours: match self.files(DEFS_FOLDER).any(|file| file.path.ends_with("neighbours.parquet")) {
+                true => tables::neighbours(&self.table("defs/neighbours.parquet")?)?,
+                false => Vec::new(),
+            },
+        })
+    }
+
+    /// The rows of the selected ranks, by rank, then by start.
+    pub fn calls(&self, ranks: RankSelection) -> Result<Calls, StoreError> {
+        Ok(Calls::new(self.checked_files(EVENTS_FOLDER)?, &ranks))
+    }
+
+    /// All stays in regions, by rank, then by start.
+    pub fn region_spans(&self) -> Result<Vec<RegionSpan>, StoreError> {
+        let mut spans = Vec::new();
+        for path in self.checked_files(REGIONS_FOLDER)? {
+            tables::region_spans(&TableReader::open(&path)?, &mut spans)?;
+        }
+        spans.sort_by_key(|span| (span.rank, span.start, span.thread, span.depth));
+        Ok(spans)
+    }
+
+    /// All stops, by rank, then by start.
+    pub fn stops(&self) -> Result<Vec<Stop>, StoreError> {
+        tables::stops(&self.table(STOPS)?)
+    }
+
+    fn files(&self, folder: &str) -> impl Iterator<Item = &FileEntry> {
+        self.run.files.iter().filter(move |file| Path::new(&file.path).starts_with(folder))
+    }
+
+    fn checked_files(&self, folder: &str) -> Result<Vec<PathBuf>, StoreError> {
+        let mut files: Vec<&FileEntry> = self.files(folder).collect();
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        files.into_iter().map(|file| self.check(file)).collect()
+    }
+
+    fn table(&self, name: &str) -> Result<TableReader, StoreError> {
+        let path = self.path.join(RUN_JSON);
+        let listed = self.run.files.iter().find(|file| file.path == name);
+        let file = listed.ok_or_else(|| StoreError::damaged(&path, format!("it does not list {name}")))?;
+        TableReader::open(&self.check(file)?)
+    }
+
+    /// The path of a file of the trace, if the file is as it was written.
+    fn check(&self, file: &FileEntry) -> Result<PathBuf, StoreError> {
+        let inside = Path::new(&file.path).components().all(|part| matches!(part, Component::Normal(_)));
+        if !inside {
+            let what = format!("it lists {:?}, which is not inside the trace", file.path);
+            return Err(StoreError::damaged(&self.path.join(RUN_JSON), what));
+        }
+        let path = self.path.join(&file.path);
+        let known = |checked: &Mutex<HashSet<PathBuf>>| {
+            checked.lock().unwrap_or_else(PoisonError::into_inner).contains(&path)
+        };
+        if !known(&self.checked) {
+            if checksum_of(&path)? != file.crc32 {
+                return Err(StoreError::damaged(&path, "its checksum does not match run.json"));
+            }
+            self.checked.lock().unwrap_or_else(PoisonError::into_inner).insert(path.clone());
+        }
+        Ok(path)
+    }
+}

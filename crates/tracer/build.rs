@@ -138,6 +138,7 @@ fn hook(function: &Function) -> (String, String) {
         "request_get_status" => after(format!(
             "{h}completion::request_get_status(call, unsafe {{ *(flag as *const i32) }} != 0);"
         )),
+        "cancel" => after(format!("{h}completion::cancel(call);")),
         "grequest" => after(format!(
             "let mut record = call.record(); \
              {h}message::post(&call, &mut record, crate::requests::Kind::Plain, 0, request); \

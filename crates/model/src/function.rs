@@ -208,7 +208,7 @@ fn shape(name: &str) -> Shape {
         | "file_close" | "type_new" | "type_free" => Shape::Object,
         "timed" | "comm" | "comm_name" | "comm_new" | "comm_create_group" | "comm_idup" | "comm_free"
         | "intercomm_create" | "init" | "finalize" | "abort" | "pcontrol" | "request_free"
-        | "request_get_status" | "grequest" => Shape::Timed,
+        | "request_get_status" | "cancel" | "grequest" => Shape::Timed,
         collective => {
             let base = collective.rsplit(':').next().unwrap_or(collective);
             assert!(COLLECTIVES.contains(&base), "functions.txt: unknown shape: {collective}");

@@ -115,6 +115,7 @@ impl<'a> Records<'a> {
 impl<'a> Iterator for Records<'a> {
     type Item = Record<'a>;
 
+    #[inline]
     fn next(&mut self) -> Option<Record<'a>> {
         loop {
             let end = self.chunk.end.min(self.bytes.len());

@@ -186,6 +186,7 @@ impl CallRecord {
         ]
     }
 
+    #[inline]
     fn unpack(words: [u64; 4], op: Op, shape: Shape) -> CallRecord {
         let mut call = CallRecord::new(op, words[0] & TICK_MASK, words[1] >> 28);
         call.site = (words[1] >> 12 & SITE_MAX) as u32;
@@ -246,6 +247,11 @@ pub enum Completion {
         /// Bytes, as far as 32 bits go; the rest follows in a [`Completion::MoreBytes`].
         bytes: u32,
     },
+    /// The operation was cancelled: nothing was moved.
+    Cancelled {
+        /// Number of the request.
+        request: u32,
+    },
     /// The receive before this one had so many bytes more.
     MoreBytes {
         /// Number of the request.
@@ -259,6 +265,7 @@ impl Completion {
     const AS_POSTED: u64 = 1;
     const RECEIVED: u64 = 2;
     const MORE_BYTES: u64 = 3;
+    const CANCELLED: u64 = 4;
 
     /// As the two words of half a slot.
     #[inline(always)]
@@ -271,6 +278,7 @@ impl Completion {
                 u64::from(request) << 32 | Self::RECEIVED << 24 | (peer as u64 & 0xff_ffff),
                 pair(tag as u32, bytes),
             ],
+            Completion::Cancelled { request } => [u64::from(request) << 32 | Self::CANCELLED << 24, 0],
             Completion::MoreBytes { request, bytes } => {
                 [u64::from(request) << 32 | Self::MORE_BYTES << 24, bytes]
             }
@@ -284,6 +292,7 @@ impl Completion {
         match words[0] >> 24 & 0xff {
             Self::AS_POSTED => Some(Completion::AsPosted { request, count: words[1] as u32 }),
             Self::RECEIVED => Some(Completion::Received { request, peer, tag: tag as i32, bytes }),
+            Self::CANCELLED => Some(Completion::Cancelled { request }),
             Self::MORE_BYTES => Some(Completion::MoreBytes { request, bytes: words[1] }),
             _ => None,
         }
@@ -427,6 +436,7 @@ pub fn fold_update(slots: &[Slot; 2], end_ticks: u64, inside_ticks: u64) {
 
 /// Decodes the record at the beginning of `bytes`; gives it and the number of slots it takes.
 /// Nothing comes out if the bytes hold no whole, sensible record.
+#[inline]
 pub fn decode(bytes: &[u8]) -> Option<(Record<'_>, usize)> {
     let first = slot_words(bytes, 0)?;
     let op = (first[0] >> TICK_BITS) as u16;
@@ -484,6 +494,7 @@ fn unpack_fold(first: [u64; 4], second: [u64; 4]) -> Option<Record<'static>> {
     Some(Record::Fold { call, count: first[3], inside_ticks: second[0] })
 }
 
+#[inline]
 fn list_head(words: [u64; 4], op: Op) -> (CallRecord, u64) {
     let unit = if words[1] >> 10 & 1 != 0 { COARSE_TICKS } else { 1 };
     let mut call = CallRecord::new(op, words[0] & TICK_MASK, (words[1] >> 28) * unit);

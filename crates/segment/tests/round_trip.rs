@@ -109,6 +109,7 @@ fn any_completions() -> impl Strategy<Value = Vec<Completion>> {
         (any::<u32>(), 1u32..100).prop_map(|(request, count)| Completion::AsPosted { request, count }),
         (any::<u32>(), -4i32..1 << 23, any::<i32>(), any::<u32>())
             .prop_map(|(request, peer, tag, bytes)| Completion::Received { request, peer, tag, bytes }),
+        any::<u32>().prop_map(|request| Completion::Cancelled { request }),
         (any::<u32>(), any::<u64>()).prop_map(|(request, bytes)| Completion::MoreBytes { request, bytes }),
     ];
     prop::collection::vec(one, 0..9)

@@ -1,7 +1,7 @@
 //! Measures sealing: a stencil-like run of many calls is written as raw segments and sealed.
 //!
 //! ```text
-//! cargo run --release -p kizami-store --example seal_speed -- [calls] [ranks] [folder]
+//! cargo run --release -p kizami-store --example seal_speed -- [calls] [ranks] [folder] [window]
 //! ```
 //!
 //! Each iteration of each rank is four `MPI_Irecv`, four `MPI_Isend`, an `MPI_Waitall` and an
@@ -26,6 +26,10 @@ fn main() {
     let calls: u64 = arguments.next().map_or(50_000_000, |text| text.parse().expect("a number of calls"));
     let ranks: u32 = arguments.next().map_or(16, |text| text.parse().expect("a number of ranks"));
     let base = arguments.next().map_or_else(std::env::temp_dir, Into::into);
+    let mut options = SealOptions::default();
+    if let Some(window) = arguments.next() {
+        options.window_rows = window.parse().expect("a number of rows");
+    }
     let folder = tempfile::tempdir_in(base).expect("a folder to work in");
     let trace = folder.path().join("stencil.kz");
     for rank in 0..ranks {
@@ -33,7 +37,7 @@ fn main() {
     }
     let before = peak_megabytes();
     let (start, cpu_before) = (Instant::now(), cpu_seconds());
-    let run = seal(&trace, &SealOptions::default(), &|_| {}).expect("a sealed trace");
+    let run = seal(&trace, &options, &|_| {}).expect("a sealed trace");
     let seconds = start.elapsed().as_secs_f64();
     let cpu = cpu_seconds() - cpu_before;
     let events = run.totals.events as f64;

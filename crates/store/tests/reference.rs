@@ -132,7 +132,9 @@ fn write(trace: &std::path::Path, actions: &[Action]) -> Vec<Expected> {
                         row.bytes_in = Some(*posted);
                         wait.completes.push(u64::from(request));
                     }
-                    Completion::MoreBytes { .. } => unreachable!("none are made here"),
+                    Completion::Cancelled { .. } | Completion::MoreBytes { .. } => {
+                        unreachable!("none are made here")
+                    }
                 }
             }
             let items: Vec<Completion> = due.into_iter().map(|(_, _, completion, _)| completion).collect();

@@ -101,6 +101,17 @@ fn a_posted_receive_learns_what_came() {
 }
 
 #[test]
+fn a_cancelled_receive_got_nothing() {
+    let (_place, calls) = one_rank(|segment| {
+        let receive = on_world(call("MPI_Irecv", 100, 10));
+        segment.call(&CallRecord { peer: 3, tag: 4, bytes_in: 16, request: 1, ..receive });
+        segment.completion(&call("MPI_Wait", 200, 10), &[Completion::Cancelled { request: 1 }]);
+    });
+    assert_eq!((calls[0].peer, calls[0].bytes_in), (Peer::Rank(Rank(3)), None));
+    assert_eq!(calls[1].completes, [1]);
+}
+
+#[test]
 fn a_send_receive_has_two_halves() {
     let (_place, calls) = one_rank(|segment| {
         let both = on_world(call("MPI_Isendrecv", 100, 10));
@@ -224,7 +235,8 @@ fn threads_of_a_rank_are_merged_by_time() {
         &[Completion::Received { request: 1, peer: 0, tag: 3, bytes: 4 }],
     );
     first.call(&call("MPI_Wtime", 30, 1));
-    (first.finish(), second.finish());
+    first.finish();
+    second.finish();
     place.seal();
     let calls = place.calls();
     assert_eq!(

@@ -23,6 +23,8 @@ pub struct Abi {
     pub status_bytes: usize,
     source_offset: usize,
     tag_offset: usize,
+    /// Where a status says that its operation was cancelled, if not beside the count.
+    cancelled_offset: Option<usize>,
     count: CountField,
     pub comm_world: usize,
     pub comm_self: usize,
@@ -65,6 +67,7 @@ fn detect() -> Abi {
             status_bytes: 24,
             source_offset: 0,
             tag_offset: 4,
+            cancelled_offset: Some(12),
             count: CountField::Whole(16),
             comm_world: variable(c"ompi_mpi_comm_world"),
             comm_self: variable(c"ompi_mpi_comm_self"),
@@ -91,6 +94,7 @@ fn detect() -> Abi {
             status_bytes: 32,
             source_offset: 0,
             tag_offset: 4,
+            cancelled_offset: None,
             count: CountField::Split(12),
             comm_world: 0x101,
             comm_self: 0x102,
@@ -115,6 +119,7 @@ fn detect() -> Abi {
         status_bytes: 20,
         source_offset: 8,
         tag_offset: 12,
+        cancelled_offset: None,
         count: CountField::Split(0),
         comm_world: 0x4400_0000,
         comm_self: 0x4400_0001,
@@ -157,26 +162,31 @@ impl Abi {
         }
     }
 
-    /// Source, tag and bytes that a status tells, or `None` for the bytes if its layout is not known.
+    /// Source, tag, bytes and cancellation that a status tells.
     ///
     /// # Safety
     /// The address must be that of a status that MPI has filled in.
     #[inline(always)]
-    pub unsafe fn load_status(&self, address: usize) -> (i32, i32, u64) {
+    pub unsafe fn load_status(&self, address: usize) -> (i32, i32, u64, bool) {
         // SAFETY: by contract, and the offsets lie inside the status.
         unsafe {
             let base = address as *const u8;
             let source = base.add(self.source_offset).cast::<i32>().read_unaligned();
             let tag = base.add(self.tag_offset).cast::<i32>().read_unaligned();
-            let bytes = match self.count {
-                CountField::Whole(offset) => base.add(offset).cast::<u64>().read_unaligned(),
+            let (bytes, cancelled) = match self.count {
+                CountField::Whole(offset) => {
+                    let flag = self
+                        .cancelled_offset
+                        .is_some_and(|at| base.add(at).cast::<i32>().read_unaligned() != 0);
+                    (base.add(offset).cast::<u64>().read_unaligned(), flag)
+                }
                 CountField::Split(offset) => {
                     let low = base.add(offset).cast::<u32>().read_unaligned();
                     let high = base.add(offset + 4).cast::<u32>().read_unaligned();
-                    u64::from(high >> 1) << 32 | u64::from(low)
+                    (u64::from(high >> 1) << 32 | u64::from(low), high & 1 != 0)
                 }
             };
-            (source, tag, bytes)
+            (source, tag, bytes, cancelled)
         }
     }
 }

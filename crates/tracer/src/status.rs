@@ -47,6 +47,7 @@ pub struct Arrival {
     pub peer: i32,
     pub tag: i32,
     pub bytes: u64,
+    pub cancelled: bool,
 }
 
 /// Reads the `index`th status of an array.
@@ -58,11 +59,11 @@ pub unsafe fn read(statuses: usize, index: usize) -> Arrival {
     let abi = abi::get();
     let address = statuses + index * abi.status_bytes;
     // SAFETY: by contract.
-    let (source, tag, mut bytes) = unsafe { abi.load_status(address) };
+    let (source, tag, mut bytes, cancelled) = unsafe { abi.load_status(address) };
     if !LAYOUT_CONFIRMED.load(Ordering::Relaxed) {
         bytes = ask_for_bytes(address);
     }
-    Arrival { peer: peer(source), tag, bytes }
+    Arrival { peer: peer(source), tag, bytes, cancelled }
 }
 
 /// A rank argument or result in our own convention.
@@ -94,6 +95,6 @@ pub fn confirm_layout() {
     let address = status.instead_of(abi::get().status_ignore);
     mpi!("MPI_Status_set_elements_x", address, abi::get().byte, PROBE);
     // SAFETY: a status of our own that MPI has just filled in.
-    let (_, _, bytes) = unsafe { abi::get().load_status(address) };
+    let (_, _, bytes, _) = unsafe { abi::get().load_status(address) };
     LAYOUT_CONFIRMED.store(bytes == PROBE as u64, Ordering::Relaxed);
 }

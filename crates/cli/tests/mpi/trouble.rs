@@ -24,8 +24,9 @@ impl Drop for SmallDisk<'_> {
 
 fn check_full_disk(mpi: &Mpi) {
     let scratch = Scratch::new();
-    let program = mpi.workload("stencil2d", &["16", "4000"]);
+    let program = mpi.workload("stencil2d", &["64", "1500"]);
     let bare = mpi.run_bare(2, &program, &scratch.make("bare"));
+    assert!(bare.status.success(), "{}", String::from_utf8_lossy(&bare.stderr));
     let directory = scratch.make("small");
     let disk = SmallDisk::mount(&directory);
     for attempt in 0..3 {

@@ -155,10 +155,10 @@ mod tests {
         assert_eq!(
             lines(sample::source(calls, Vec::new())),
             [
-                "rank,thread,start_ns,end_ns,op,comm,peer,tag,bytes_out,bytes_in,root,request,completes,callsite,\
-                 recv_peer,recv_tag,any_source,any_tag,object,calls,inside_ns,failed,overhead_ns,weight",
-                "0,0,10,20,MPI_Isend,2,3,-1,1099511627776,,,,,\"send<int, \"\"x\"\"> a, b.cc:42\",,,false,false,,1,,\
-                 false,50,1",
+                "rank,thread,start_ns,end_ns,op,comm,peer,tag,bytes_out,bytes_in,root,request,completes,\
+                 callsite,recv_peer,recv_tag,any_source,any_tag,object,calls,inside_ns,failed,overhead_ns,weight",
+                "0,0,10,20,MPI_Isend,2,3,-1,1099511627776,,,,,\"send<int, \"\"x\"\"> a, b.cc:42\",,,false,\
+                 false,,1,,false,50,1",
                 "0,0,30,40,MPI_Waitall,,,,,,,,7 9,main main.c:42,,,false,false,,1,,false,50,1",
                 "1,0,5,6,MPI_Recv,,-1,,,,,,,,,,false,false,,1,,true,50,2.5",
             ]

@@ -9,14 +9,20 @@ use super::rows::{ANY_SOURCE, ANY_TAG, FAILED, Rows};
 use crate::StoreError;
 use crate::columns::{ChecksumFile, WrittenFile, schema};
 use crate::schema::EVENTS;
+use bytes::Bytes;
 use kizami_model::{Op, function};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::column::writer::{
+    ColumnCloseResult, ColumnWriterImpl, get_column_writer, get_typed_column_writer,
+};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::metadata::SortingColumn;
-use parquet::file::properties::{EnabledStatistics, WriterProperties};
-use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::schema::types::ColumnPath;
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesPtr};
+use parquet::file::writer::{
+    SerializedFileWriter, SerializedPageWriter, SerializedRowGroupWriter, TrackedWrite,
+};
+use parquet::schema::types::{ColumnDescPtr, ColumnPath};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -44,7 +50,20 @@ const NAME_ROWS: usize = 8 << 10;
 pub(crate) struct EventsFile {
     path: PathBuf,
     writer: SerializedFileWriter<ChecksumFile>,
+    columns: Vec<ColumnDescPtr>,
+    properties: WriterPropertiesPtr,
+    /// What was last written of each column in which all cells were the same.
+    uniform: Vec<Option<Uniform>>,
     scratch: Scratch,
+}
+
+/// An encoded column of one row group in which all cells are the same. Many columns are like that for whole
+/// runs, and row groups have the same length, so encoding them again and again would be a waste.
+struct Uniform {
+    cell: i64,
+    rows: usize,
+    encoded: Bytes,
+    close: ColumnCloseResult,
 }
 
 impl EventsFile {
@@ -53,14 +72,23 @@ impl EventsFile {
         let file = ChecksumFile::create(path)?;
         let schema = schema(&EVENTS).map_err(failed)?;
         let properties = Arc::new(properties().map_err(failed)?);
-        let writer = SerializedFileWriter::new(file, schema, properties).map_err(failed)?;
-        Ok(EventsFile { path: path.to_path_buf(), writer, scratch: Scratch::default() })
+        let writer = SerializedFileWriter::new(file, schema, properties.clone()).map_err(failed)?;
+        let columns = writer.schema_descr().columns().to_vec();
+        let uniform = columns.iter().map(|_| None).collect();
+        let (path, scratch) = (path.to_path_buf(), Scratch::default());
+        Ok(EventsFile { path, writer, columns, properties, uniform, scratch })
     }
 
     /// Writes the rows as one row group.
     pub(crate) fn write_group(&mut self, rows: &Rows) -> Result<(), StoreError> {
         let written = self.writer.next_row_group().and_then(|group| {
-            let mut group = GroupWriter { group, scratch: &mut self.scratch };
+            let mut group = GroupWriter {
+                group,
+                columns: &self.columns,
+                properties: &self.properties,
+                uniform: self.uniform.iter_mut(),
+                scratch: &mut self.scratch,
+            };
             group.write(rows)?;
             group.group.close()
         });
@@ -111,6 +139,9 @@ struct Scratch {
 
 struct GroupWriter<'a, 'g> {
     group: SerializedRowGroupWriter<'g, ChecksumFile>,
+    columns: &'a [ColumnDescPtr],
+    properties: &'a WriterPropertiesPtr,
+    uniform: std::slice::IterMut<'a, Option<Uniform>>,
     scratch: &'a mut Scratch,
 }
 
@@ -143,62 +174,82 @@ impl GroupWriter<'_, '_> {
         self.weights(rows.len())
     }
 
-    /// Writes the next column in one or more batches.
+    /// Writes the next column; `uniform` is the cell that all its rows have, if they have the same.
     fn column<T: DataType>(
         &mut self,
-        batches: impl Iterator<Item = usize>,
-        mut batch: impl FnMut(
-            &mut Scratch,
-            usize,
-            &mut dyn FnMut(Batch<'_, T>) -> ParquetResult<()>,
-        ) -> ParquetResult<()>,
+        rows: usize,
+        uniform: Option<i64>,
+        write: impl FnOnce(&mut Scratch, &mut ColumnWriterImpl<'_, T>) -> ParquetResult<()>,
     ) -> ParquetResult<()> {
-        let mut column = self.group.next_column()?.ok_or_else(no_column)?;
-        let writer = column.typed::<T>();
-        let mut write = |batch: Batch<'_, T>| {
-            writer.write_batch(batch.values, batch.definition, batch.repetition).map(drop)
+        let index = self.columns.len() - self.uniform.len();
+        let last = self.uniform.next().ok_or_else(no_column)?;
+        let Some(cell) = uniform else {
+            let mut column = self.group.next_column()?.ok_or_else(no_column)?;
+            write(self.scratch, column.typed::<T>())?;
+            return column.close();
         };
-        for start in batches {
-            batch(self.scratch, start, &mut write)?;
-        }
-        column.close()
+        let again = last.take().filter(|last| (last.cell, last.rows) == (cell, rows));
+        let encoded = match again {
+            Some(again) => again,
+            None => {
+                let mut sink = TrackedWrite::new(Vec::new());
+                let pages = Box::new(SerializedPageWriter::new(&mut sink));
+                let column = get_column_writer(self.columns[index].clone(), self.properties.clone(), pages);
+                let mut column = get_typed_column_writer::<T>(column);
+                write(self.scratch, &mut column)?;
+                let close = column.close()?;
+                Uniform { cell, rows, encoded: sink.into_inner()?.into(), close }
+            }
+        };
+        self.group.append_column(&encoded.encoded, encoded.close.clone())?;
+        *last = Some(encoded);
+        Ok(())
     }
 
-    fn plain<T: DataType>(&mut self, values: &[T::T]) -> ParquetResult<()> {
-        self.column::<T>(once(), |_, _, write| write(Batch::required(values)))
+    fn plain<T: DataType>(&mut self, cells: &[T::T]) -> ParquetResult<()>
+    where
+        T::T: Copy + Into<i64>,
+    {
+        self.column::<T>(cells.len(), uniform(cells).map(Into::into), |_, column| {
+            column.write_batch(cells, None, None).map(drop)
+        })
     }
 
     fn nullable32(&mut self, cells: &[i32]) -> ParquetResult<()> {
-        self.column::<Int32Type>(once(), |scratch, _, write| {
+        self.column::<Int32Type>(cells.len(), uniform(cells).map(i64::from), |scratch, column| {
             split(cells, NULL32, &mut scratch.int32, &mut scratch.definition);
-            write(Batch::nullable(&scratch.int32, &scratch.definition))
+            column.write_batch(&scratch.int32, Some(&scratch.definition), None).map(drop)
         })
     }
 
     fn nullable64(&mut self, cells: &[i64]) -> ParquetResult<()> {
-        self.column::<Int64Type>(once(), |scratch, _, write| {
+        self.column::<Int64Type>(cells.len(), uniform(cells), |scratch, column| {
             split(cells, NULL64, &mut scratch.int64, &mut scratch.definition);
-            write(Batch::nullable(&scratch.int64, &scratch.definition))
+            column.write_batch(&scratch.int64, Some(&scratch.definition), None).map(drop)
         })
     }
 
     fn names(&mut self, ops: &[Op]) -> ParquetResult<()> {
-        if self.scratch.op_names.is_empty() {
-            let name = |number| ByteArray::from(Op(number).name().as_bytes().to_vec());
-            self.scratch.op_names = (0..=function::functions().len() as u16).map(name).collect();
-        }
-        self.column::<ByteArrayType>((0..ops.len()).step_by(NAME_ROWS), |scratch, start, write| {
+        self.column::<ByteArrayType>(ops.len(), None, |scratch, column| {
             let Scratch { names, op_names, .. } = scratch;
-            names.clear();
-            let ops = &ops[start..(start + NAME_ROWS).min(ops.len())];
-            names
-                .extend(ops.iter().map(|op| op_names.get(usize::from(op.0)).unwrap_or(&op_names[0]).clone()));
-            write(Batch::required(names))
+            if op_names.is_empty() {
+                // Static bytes are passed on without counting references.
+                let name = |number| ByteArray::from(Bytes::from_static(Op(number).name().as_bytes()));
+                op_names.extend((0..=function::functions().len() as u16).map(name));
+            }
+            for ops in ops.chunks(NAME_ROWS) {
+                names.clear();
+                let name = |op: &Op| op_names.get(usize::from(op.0)).unwrap_or(&op_names[0]).clone();
+                names.extend(ops.iter().map(name));
+                column.write_batch(names, None, None)?;
+            }
+            Ok(())
         })
     }
 
     fn lists(&mut self, rows: &Rows) -> ParquetResult<()> {
-        self.column::<Int64Type>(once(), |scratch, _, write| {
+        let all_empty = rows.completes.is_empty().then_some(0);
+        self.column::<Int64Type>(rows.len(), all_empty, |scratch, column| {
             let Scratch { definition, repetition, .. } = scratch;
             definition.clear();
             repetition.clear();
@@ -213,51 +264,42 @@ impl GroupWriter<'_, '_> {
                     repetition.push(1);
                 }
             }
-            let (values, definition) = (&rows.completes, Some(definition.as_slice()));
-            write(Batch { values, definition, repetition: Some(repetition.as_slice()) })
+            column.write_batch(&rows.completes, Some(definition), Some(repetition)).map(drop)
         })
     }
 
     fn flag(&mut self, flags: &[u8], flag: u8) -> ParquetResult<()> {
-        self.column::<BoolType>(once(), |scratch, _, write| {
+        let (all, any) = flags.iter().fold((flag, 0), |(all, any), flags| (all & flags, any | flags & flag));
+        let uniform = (all == any).then_some(i64::from(any));
+        self.column::<BoolType>(flags.len(), uniform, |scratch, column| {
             scratch.bools.clear();
             scratch.bools.extend(flags.iter().map(|flags| flags & flag != 0));
-            write(Batch::required(&scratch.bools))
+            column.write_batch(&scratch.bools, None, None).map(drop)
         })
     }
 
     /// Nothing samples yet: every row stands for itself.
     fn weights(&mut self, rows: usize) -> ParquetResult<()> {
-        let ones = [1.0; NAME_ROWS];
-        self.column::<DoubleType>((0..rows).step_by(NAME_ROWS), |_, start, write| {
-            write(Batch::required(&ones[..NAME_ROWS.min(rows - start)]))
+        self.column::<DoubleType>(rows, Some(1), |_, column| {
+            let ones = [1.0; NAME_ROWS];
+            for start in (0..rows).step_by(NAME_ROWS) {
+                column.write_batch(&ones[..NAME_ROWS.min(rows - start)], None, None)?;
+            }
+            Ok(())
         })
     }
 }
 
-/// What goes to a column writer at once.
-struct Batch<'a, T: DataType> {
-    values: &'a [T::T],
-    definition: Option<&'a [i16]>,
-    repetition: Option<&'a [i16]>,
-}
-
-impl<'a, T: DataType> Batch<'a, T> {
-    fn required(values: &'a [T::T]) -> Batch<'a, T> {
-        Batch { values, definition: None, repetition: None }
-    }
-
-    fn nullable(values: &'a [T::T], definition: &'a [i16]) -> Batch<'a, T> {
-        Batch { values, definition: Some(definition), repetition: None }
-    }
-}
-
-fn once() -> std::iter::Once<usize> {
-    std::iter::once(0)
-}
-
 fn no_column() -> ParquetError {
     ParquetError::General("the schema has fewer columns than a row".to_owned())
+}
+
+/// The cell all rows have, if they have the same.
+fn uniform<V: Copy + PartialEq>(cells: &[V]) -> Option<V> {
+    let first = *cells.first()?;
+    // In steps, because a loop that may end at any cell cannot be vectorised.
+    let same = cells.chunks(256).all(|cells| cells.iter().fold(true, |same, cell| same & (*cell == first)));
+    same.then_some(first)
 }
 
 /// Separates the values that are there from the levels that say where.

@@ -233,7 +233,9 @@ impl Translator<'_> {
                     let count = i64::from(count).min(believable);
                     rows.completes.extend(first..first + count);
                 }
-                Completion::Received { request, .. } => rows.completes.push(self.numbers.widen(request)),
+                Completion::Received { request, .. } | Completion::Cancelled { request } => {
+                    rows.completes.push(self.numbers.widen(request));
+                }
                 Completion::MoreBytes { .. } => {}
             }
         }
@@ -255,6 +257,8 @@ impl Translator<'_> {
                         self.received(rows, receive, peer, tag, bytes);
                     }
                 }
+                // Its row stays as posted: nothing came.
+                Completion::Cancelled { request } => _ = self.open.remove(request),
                 Completion::MoreBytes { request, bytes } => {
                     if let Some(receive) = last.filter(|receive| receive.request == request) {
                         let cell = &mut rows.bytes_in[receive.row as usize];

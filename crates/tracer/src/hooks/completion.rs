@@ -6,6 +6,17 @@ use crate::status::{self, Arrival};
 use crate::{abi, communicators};
 use kizami_model::CommKind;
 use kizami_segment::record::{Completion, PEER_NULL, Started};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether the program cancels operations: then the statuses of sends are worth a look, too.
+static CANCELS: AtomicBool = AtomicBool::new(false);
+
+/// `MPI_Cancel`: what it led to shows when the request is completed.
+#[inline(never)]
+pub fn cancel(call: Call) {
+    CANCELS.store(true, Ordering::Relaxed);
+    super::timed(call);
+}
 
 /// Copies the handles of the requests before the call makes them null.
 #[inline(always)]
@@ -94,7 +105,8 @@ fn complete(call: &mut Call, index: usize, statuses: usize, position: usize, aft
         let duplicate = unsafe { abi.load_handle(place, 0) };
         communicators::made_from_parent(duplicate, how, CommKind::Duplicate);
     }
-    let arrival = (posted.kind.receives() && posted.peer != PEER_NULL && after_error.is_none())
+    let looks = posted.kind.receives() || CANCELS.load(Ordering::Relaxed);
+    let arrival = (looks && posted.peer != PEER_NULL && after_error.is_none())
         // SAFETY: the request is done, so MPI has filled in its status.
         .then(|| unsafe { status::read(statuses, position) });
     add(&mut call.thread().completed, &posted, arrival);
@@ -105,10 +117,14 @@ fn complete(call: &mut Call, index: usize, statuses: usize, position: usize, aft
 fn add(completed: &mut Vec<Completion>, posted: &Posted, arrival: Option<Arrival>) {
     let request = posted.number;
     match arrival {
+        Some(arrival) if arrival.cancelled => completed.push(Completion::Cancelled { request }),
         Some(arrival)
-            if arrival.peer != posted.peer || arrival.tag != posted.tag || arrival.bytes != posted.bytes =>
+            if posted.kind.receives()
+                && (arrival.peer != posted.peer
+                    || arrival.tag != posted.tag
+                    || arrival.bytes != posted.bytes) =>
         {
-            let Arrival { peer, tag, bytes } = arrival;
+            let Arrival { peer, tag, bytes, .. } = arrival;
             completed.push(Completion::Received { request, peer, tag, bytes: bytes as u32 });
             if bytes >> 32 != 0 {
                 completed.push(Completion::MoreBytes { request, bytes: bytes & !0xffff_ffff });

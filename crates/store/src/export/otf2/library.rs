@@ -69,61 +69,78 @@ macro_rules! functions {
     };
 }
 
+type Text = *const c_char;
+type ArchivePointer = *mut RawArchive;
+type EventsPointer = *mut RawEventWriter;
+type LocalPointer = *mut RawLocalWriter;
+type GlobalPointer = *mut RawGlobalWriter;
+type ListPointer = *mut RawAttributes;
+
 functions! {
-    error_name = "OTF2_Error_GetName"(Code) -> *const c_char;
-    error_description = "OTF2_Error_GetDescription"(Code) -> *const c_char;
+    error_name = "OTF2_Error_GetName"(Code) -> Text;
+    error_description = "OTF2_Error_GetDescription"(Code) -> Text;
 
-    archive_open = "OTF2_Archive_Open"(*const c_char, *const c_char, u8, u64, u64, u8, u8) -> *mut RawArchive;
-    archive_close = "OTF2_Archive_Close"(*mut RawArchive) -> Code;
-    set_flush_callbacks = "OTF2_Archive_SetFlushCallbacks"(*mut RawArchive, *const FlushCallbacks, *mut c_void) -> Code;
-    set_memory_callbacks = "OTF2_Archive_SetMemoryCallbacks"(*mut RawArchive, *const MemoryCallbacks, *mut c_void) -> Code;
-    set_serial = "OTF2_Archive_SetSerialCollectiveCallbacks"(*mut RawArchive) -> Code;
-    set_creator = "OTF2_Archive_SetCreator"(*mut RawArchive, *const c_char) -> Code;
-    set_description = "OTF2_Archive_SetDescription"(*mut RawArchive, *const c_char) -> Code;
-    open_event_files = "OTF2_Archive_OpenEvtFiles"(*mut RawArchive) -> Code;
-    close_event_files = "OTF2_Archive_CloseEvtFiles"(*mut RawArchive) -> Code;
-    open_local_files = "OTF2_Archive_OpenDefFiles"(*mut RawArchive) -> Code;
-    close_local_files = "OTF2_Archive_CloseDefFiles"(*mut RawArchive) -> Code;
-    event_writer = "OTF2_Archive_GetEvtWriter"(*mut RawArchive, u64) -> *mut RawEventWriter;
-    close_event_writer = "OTF2_Archive_CloseEvtWriter"(*mut RawArchive, *mut RawEventWriter) -> Code;
-    local_writer = "OTF2_Archive_GetDefWriter"(*mut RawArchive, u64) -> *mut RawLocalWriter;
-    close_local_writer = "OTF2_Archive_CloseDefWriter"(*mut RawArchive, *mut RawLocalWriter) -> Code;
-    global_writer = "OTF2_Archive_GetGlobalDefWriter"(*mut RawArchive) -> *mut RawGlobalWriter;
-    close_global_writer = "OTF2_Archive_CloseGlobalDefWriter"(*mut RawArchive, *mut RawGlobalWriter) -> Code;
+    archive_open = "OTF2_Archive_Open"(Text, Text, u8, u64, u64, u8, u8) -> ArchivePointer;
+    archive_close = "OTF2_Archive_Close"(ArchivePointer) -> Code;
+    set_flush_callbacks = "OTF2_Archive_SetFlushCallbacks"
+        (ArchivePointer, *const FlushCallbacks, *mut c_void) -> Code;
+    set_memory_callbacks = "OTF2_Archive_SetMemoryCallbacks"
+        (ArchivePointer, *const MemoryCallbacks, *mut c_void) -> Code;
+    set_serial = "OTF2_Archive_SetSerialCollectiveCallbacks"(ArchivePointer) -> Code;
+    set_creator = "OTF2_Archive_SetCreator"(ArchivePointer, Text) -> Code;
+    set_description = "OTF2_Archive_SetDescription"(ArchivePointer, Text) -> Code;
+    open_event_files = "OTF2_Archive_OpenEvtFiles"(ArchivePointer) -> Code;
+    close_event_files = "OTF2_Archive_CloseEvtFiles"(ArchivePointer) -> Code;
+    open_local_files = "OTF2_Archive_OpenDefFiles"(ArchivePointer) -> Code;
+    close_local_files = "OTF2_Archive_CloseDefFiles"(ArchivePointer) -> Code;
+    event_writer = "OTF2_Archive_GetEvtWriter"(ArchivePointer, u64) -> EventsPointer;
+    close_event_writer = "OTF2_Archive_CloseEvtWriter"(ArchivePointer, EventsPointer) -> Code;
+    local_writer = "OTF2_Archive_GetDefWriter"(ArchivePointer, u64) -> LocalPointer;
+    close_local_writer = "OTF2_Archive_CloseDefWriter"(ArchivePointer, LocalPointer) -> Code;
+    global_writer = "OTF2_Archive_GetGlobalDefWriter"(ArchivePointer) -> GlobalPointer;
+    close_global_writer = "OTF2_Archive_CloseGlobalDefWriter"(ArchivePointer, GlobalPointer) -> Code;
 
-    new_attributes = "OTF2_AttributeList_New"() -> *mut RawAttributes;
-    delete_attributes = "OTF2_AttributeList_Delete"(*mut RawAttributes) -> Code;
-    add_string = "OTF2_AttributeList_AddStringRef"(*mut RawAttributes, u32, u32) -> Code;
-    add_u32 = "OTF2_AttributeList_AddUint32"(*mut RawAttributes, u32, u32) -> Code;
-    add_f64 = "OTF2_AttributeList_AddDouble"(*mut RawAttributes, u32, f64) -> Code;
+    new_attributes = "OTF2_AttributeList_New"() -> ListPointer;
+    delete_attributes = "OTF2_AttributeList_Delete"(ListPointer) -> Code;
+    add_string = "OTF2_AttributeList_AddStringRef"(ListPointer, u32, u32) -> Code;
+    add_u32 = "OTF2_AttributeList_AddUint32"(ListPointer, u32, u32) -> Code;
+    add_f64 = "OTF2_AttributeList_AddDouble"(ListPointer, u32, f64) -> Code;
 
-    number_of_events = "OTF2_EvtWriter_GetNumberOfEvents"(*mut RawEventWriter, *mut u64) -> Code;
-    enter = "OTF2_EvtWriter_Enter"(*mut RawEventWriter, *mut RawAttributes, u64, u32) -> Code;
-    leave = "OTF2_EvtWriter_Leave"(*mut RawEventWriter, *mut RawAttributes, u64, u32) -> Code;
-    mpi_send = "OTF2_EvtWriter_MpiSend"(*mut RawEventWriter, *mut RawAttributes, u64, u32, u32, u32, u64) -> Code;
-    mpi_isend = "OTF2_EvtWriter_MpiIsend"(*mut RawEventWriter, *mut RawAttributes, u64, u32, u32, u32, u64, u64) -> Code;
-    mpi_isend_complete = "OTF2_EvtWriter_MpiIsendComplete"(*mut RawEventWriter, *mut RawAttributes, u64, u64) -> Code;
-    mpi_irecv_request = "OTF2_EvtWriter_MpiIrecvRequest"(*mut RawEventWriter, *mut RawAttributes, u64, u64) -> Code;
-    mpi_recv = "OTF2_EvtWriter_MpiRecv"(*mut RawEventWriter, *mut RawAttributes, u64, u32, u32, u32, u64) -> Code;
-    mpi_irecv = "OTF2_EvtWriter_MpiIrecv"(*mut RawEventWriter, *mut RawAttributes, u64, u32, u32, u32, u64, u64) -> Code;
-    mpi_request_cancelled = "OTF2_EvtWriter_MpiRequestCancelled"(*mut RawEventWriter, *mut RawAttributes, u64, u64) -> Code;
-    mpi_collective_begin = "OTF2_EvtWriter_MpiCollectiveBegin"(*mut RawEventWriter, *mut RawAttributes, u64) -> Code;
-    mpi_collective_end = "OTF2_EvtWriter_MpiCollectiveEnd"(*mut RawEventWriter, *mut RawAttributes, u64, u8, u32, u32, u64, u64) -> Code;
-    collective_request = "OTF2_EvtWriter_NonBlockingCollectiveRequest"(*mut RawEventWriter, *mut RawAttributes, u64, u64) -> Code;
-    collective_complete = "OTF2_EvtWriter_NonBlockingCollectiveComplete"(*mut RawEventWriter, *mut RawAttributes, u64, u8, u32, u32, u64, u64, u64) -> Code;
+    number_of_events = "OTF2_EvtWriter_GetNumberOfEvents"(EventsPointer, *mut u64) -> Code;
+    enter = "OTF2_EvtWriter_Enter"(EventsPointer, ListPointer, u64, u32) -> Code;
+    leave = "OTF2_EvtWriter_Leave"(EventsPointer, ListPointer, u64, u32) -> Code;
+    mpi_send = "OTF2_EvtWriter_MpiSend"(EventsPointer, ListPointer, u64, u32, u32, u32, u64) -> Code;
+    mpi_isend = "OTF2_EvtWriter_MpiIsend"(EventsPointer, ListPointer, u64, u32, u32, u32, u64, u64) -> Code;
+    mpi_isend_complete = "OTF2_EvtWriter_MpiIsendComplete"(EventsPointer, ListPointer, u64, u64) -> Code;
+    mpi_irecv_request = "OTF2_EvtWriter_MpiIrecvRequest"(EventsPointer, ListPointer, u64, u64) -> Code;
+    mpi_recv = "OTF2_EvtWriter_MpiRecv"(EventsPointer, ListPointer, u64, u32, u32, u32, u64) -> Code;
+    mpi_irecv = "OTF2_EvtWriter_MpiIrecv"(EventsPointer, ListPointer, u64, u32, u32, u32, u64, u64) -> Code;
+    mpi_request_cancelled = "OTF2_EvtWriter_MpiRequestCancelled"
+        (EventsPointer, ListPointer, u64, u64) -> Code;
+    mpi_collective_begin = "OTF2_EvtWriter_MpiCollectiveBegin"(EventsPointer, ListPointer, u64) -> Code;
+    mpi_collective_end = "OTF2_EvtWriter_MpiCollectiveEnd"
+        (EventsPointer, ListPointer, u64, u8, u32, u32, u64, u64) -> Code;
+    collective_request = "OTF2_EvtWriter_NonBlockingCollectiveRequest"
+        (EventsPointer, ListPointer, u64, u64) -> Code;
+    collective_complete = "OTF2_EvtWriter_NonBlockingCollectiveComplete"
+        (EventsPointer, ListPointer, u64, u8, u32, u32, u64, u64, u64) -> Code;
 
-    write_clock = "OTF2_GlobalDefWriter_WriteClockProperties"(*mut RawGlobalWriter, u64, u64, u64, u64) -> Code;
-    write_paradigm = "OTF2_GlobalDefWriter_WriteParadigm"(*mut RawGlobalWriter, u8, u32, u8) -> Code;
-    write_string = "OTF2_GlobalDefWriter_WriteString"(*mut RawGlobalWriter, u32, *const c_char) -> Code;
-    write_attribute = "OTF2_GlobalDefWriter_WriteAttribute"(*mut RawGlobalWriter, u32, u32, u32, u8) -> Code;
-    write_tree_node = "OTF2_GlobalDefWriter_WriteSystemTreeNode"(*mut RawGlobalWriter, u32, u32, u32, u32) -> Code;
-    write_tree_domain = "OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain"(*mut RawGlobalWriter, u32, u8) -> Code;
-    write_location_group = "OTF2_GlobalDefWriter_WriteLocationGroup"(*mut RawGlobalWriter, u32, u32, u8, u32, u32) -> Code;
-    write_location = "OTF2_GlobalDefWriter_WriteLocation"(*mut RawGlobalWriter, u64, u32, u8, u64, u32) -> Code;
-    write_region = "OTF2_GlobalDefWriter_WriteRegion"(*mut RawGlobalWriter, u32, u32, u32, u32, u8, u8, u32, u32, u32, u32) -> Code;
-    write_group = "OTF2_GlobalDefWriter_WriteGroup"(*mut RawGlobalWriter, u32, u32, u8, u8, u32, u32, *const u64) -> Code;
-    write_comm = "OTF2_GlobalDefWriter_WriteComm"(*mut RawGlobalWriter, u32, u32, u32, u32, u32) -> Code;
-    write_inter_comm = "OTF2_GlobalDefWriter_WriteInterComm"(*mut RawGlobalWriter, u32, u32, u32, u32, u32, u32) -> Code;
+    write_clock = "OTF2_GlobalDefWriter_WriteClockProperties"(GlobalPointer, u64, u64, u64, u64) -> Code;
+    write_paradigm = "OTF2_GlobalDefWriter_WriteParadigm"(GlobalPointer, u8, u32, u8) -> Code;
+    write_string = "OTF2_GlobalDefWriter_WriteString"(GlobalPointer, u32, Text) -> Code;
+    write_attribute = "OTF2_GlobalDefWriter_WriteAttribute"(GlobalPointer, u32, u32, u32, u8) -> Code;
+    write_tree_node = "OTF2_GlobalDefWriter_WriteSystemTreeNode"(GlobalPointer, u32, u32, u32, u32) -> Code;
+    write_tree_domain = "OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain"(GlobalPointer, u32, u8) -> Code;
+    write_location_group = "OTF2_GlobalDefWriter_WriteLocationGroup"
+        (GlobalPointer, u32, u32, u8, u32, u32) -> Code;
+    write_location = "OTF2_GlobalDefWriter_WriteLocation"(GlobalPointer, u64, u32, u8, u64, u32) -> Code;
+    write_region = "OTF2_GlobalDefWriter_WriteRegion"
+        (GlobalPointer, u32, u32, u32, u32, u8, u8, u32, u32, u32, u32) -> Code;
+    write_group = "OTF2_GlobalDefWriter_WriteGroup"
+        (GlobalPointer, u32, u32, u8, u8, u32, u32, *const u64) -> Code;
+    write_comm = "OTF2_GlobalDefWriter_WriteComm"(GlobalPointer, u32, u32, u32, u32, u32) -> Code;
+    write_inter_comm = "OTF2_GlobalDefWriter_WriteInterComm"
+        (GlobalPointer, u32, u32, u32, u32, u32, u32) -> Code;
 }
 
 impl Library {

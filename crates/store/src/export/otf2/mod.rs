@@ -16,7 +16,8 @@
 //!
 //! Left out: collectives among neighbours and persistent collectives (entry and exit only), one-sided and
 //! file operations beyond their calls, clock offsets (times are on one clock already), messages whose peer is
-//! unknown.
+//! unknown. A member of a communicator that left no definition is undefined in its group, of which
+//! `otf2-print` warns.
 
 mod archive;
 mod comm_ranks;

@@ -42,13 +42,11 @@ impl Slot {
     }
 }
 
-/// Where the owning thread writes next. It may stop half-way through its slots once, so that the owner gets
-/// a chance to ask for more before it needs them.
+/// Where the owning thread writes next.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Cursor {
     next: *const Slot,
-    stop: *const Slot,
     end: *const Slot,
 }
 
@@ -57,8 +55,7 @@ unsafe impl Send for Cursor {}
 
 impl Cursor {
     /// A cursor with no room.
-    pub const EMPTY: Cursor =
-        Cursor { next: std::ptr::null(), stop: std::ptr::null(), end: std::ptr::null() };
+    pub const EMPTY: Cursor = Cursor { next: std::ptr::null(), end: std::ptr::null() };
 
     /// A cursor over `slots` zeroed slots at `first`.
     ///
@@ -66,33 +63,13 @@ impl Cursor {
     /// The slots must stay mapped and unshared with other writers as long as the cursor is used.
     pub unsafe fn new(first: *const Slot, slots: usize) -> Cursor {
         // SAFETY: the caller vouches for the range.
-        let end = unsafe { first.add(slots) };
-        Cursor { next: first, stop: end, end }
+        Cursor { next: first, end: unsafe { first.add(slots) } }
     }
 
-    /// The same, stopping half-way until [`Cursor::go_on`].
-    pub fn stopping_half_way(self) -> Cursor {
-        // SAFETY: half of the slots that are left lies inside the mapping.
-        let stop = unsafe { self.next.add(self.left() / 2) };
-        Cursor { stop, ..self }
-    }
-
-    /// Lifts the stop; false if there was none any more.
-    pub fn go_on(&mut self) -> bool {
-        let stopped = self.stop != self.end;
-        self.stop = self.end;
-        stopped
-    }
-
-    /// Slots until the stop.
+    /// Slots left.
     #[inline(always)]
     pub fn room(&self) -> usize {
-        // Both lie in one mapping (or are both null).
-        (self.stop as usize - self.next as usize) / crate::SLOT_BYTES
-    }
-
-    /// Slots until the end, whether stopped or not.
-    pub fn left(&self) -> usize {
+        // Both ends lie in one mapping (or are both null).
         (self.end as usize - self.next as usize) / crate::SLOT_BYTES
     }
 
@@ -104,6 +81,19 @@ impl Cursor {
         }
         // SAFETY: `room` says the slots lie inside the mapping the creator vouched for.
         Some(unsafe { std::slice::from_raw_parts(self.next, count) })
+    }
+
+    /// Makes the slot behind the next `count` say "nothing here yet": it may hold a record of the chunk's
+    /// former life.
+    #[inline(always)]
+    fn terminate(&self, count: usize) {
+        // SAFETY: `peek` established that the slots before it lie inside the mapping; the end is excluded.
+        unsafe {
+            let behind = self.next.add(count);
+            if behind != self.end {
+                (*behind).set_word(0, 0);
+            }
+        }
     }
 
     /// Moves on behind `count` slots that `peek` gave and that were written.
@@ -119,6 +109,7 @@ impl Cursor {
     pub fn push(&mut self, words: [u64; 4]) -> bool {
         match self.peek(1) {
             Some(slots) => {
+                self.terminate(1);
                 slots[0].commit(words);
                 self.advance(1);
                 true
@@ -134,6 +125,7 @@ impl Cursor {
         for (slot, words) in slots[1..].iter().zip(rest) {
             slot.fill(words);
         }
+        self.terminate(count);
         fence(Ordering::Release);
         slots[0].commit(first);
         self.advance(count);

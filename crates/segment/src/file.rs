@@ -1,140 +1,134 @@
-//! The file behind a segment: making it, growing it chunk by chunk, closing chunks.
+//! The file behind a segment: its header and window, mapped, and behind them the chunks already drained.
+//!
+//! The window is a small ring of chunks that stay mapped for the segment's whole life, so the thread that
+//! writes always writes to the same, warm memory. A full chunk is drained: written behind the others at the
+//! end of the file, then used again. Draining is plain `write`, which costs a quarter of mapping and
+//! faulting in fresh pages, and memory stays what it is however long the trace. Until it has been written
+//! out, a chunk lies in the window, and the window lies in the file: a kill loses neither.
 //!
 //! Everything here may fail (a full disk, a directory that went away) and then returns the error number;
-//! nothing here ever takes the process down. None of it belongs on the hot path: chunks are made ahead of
-//! use by a helper thread.
+//! nothing here ever takes the process down. Space for the window is allocated before it is mapped, because
+//! a hole on a full disk would kill the process by `SIGBUS`.
 
 use crate::{CHUNK_MAGIC, Cursor, HEADER_BYTES, Header, MAGIC, SLOT_BYTES, Slot};
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Smallest chunk worth making, in bytes.
-pub const SMALLEST_CHUNK: usize = 16 << 10;
-/// Size of every chunk after the first two.
-pub const FULL_CHUNK: usize = 1 << 20;
-
-/// An open segment file with its header mapped.
-pub struct SegmentFile {
-    descriptor: i32,
-    header: *const Header,
-    length: AtomicU64,
-    chunks: AtomicU64,
+/// How a window is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WindowShape {
+    /// How many chunks.
+    pub chunks: usize,
+    /// Bytes of each, the chunk header included; whole pages.
+    pub chunk_bytes: usize,
 }
 
-// SAFETY: the header is all atomics, the rest is plain numbers; growing is serialised by the caller.
+impl WindowShape {
+    /// For calls: small enough to stay in a core's cache, large enough that draining is rare.
+    pub const CALLS: WindowShape = WindowShape { chunks: 4, chunk_bytes: 256 << 10 };
+    /// For definitions, of which there are few.
+    pub const DEFINITIONS: WindowShape = WindowShape { chunks: 2, chunk_bytes: 64 << 10 };
+
+    const SMALLEST_CHUNK: usize = 4096;
+
+    fn bytes(self) -> usize {
+        self.chunks * self.chunk_bytes
+    }
+}
+
+/// An open segment file with its header and window mapped.
+pub struct SegmentFile {
+    descriptor: i32,
+    base: *mut u8,
+    shape: WindowShape,
+    /// How many chunks were drained.
+    drained: AtomicU64,
+}
+
+// SAFETY: the mapping is reached through atomics; which thread fills or drains a chunk is settled by callers.
 unsafe impl Send for SegmentFile {}
 // SAFETY: as above.
 unsafe impl Sync for SegmentFile {}
 
-/// A mapped chunk, not yet closed.
-#[derive(Debug)]
-pub struct Chunk {
-    base: *mut libc::c_void,
-    bytes: usize,
-    file_offset: u64,
-}
-
-// SAFETY: a chunk is a range of memory handed from the helper thread to its one writer and back.
-unsafe impl Send for Chunk {}
-
 impl SegmentFile {
-    /// Makes the file and maps its header. The error is an `errno`.
-    pub fn create(path: &CStr) -> Result<SegmentFile, i32> {
+    /// Makes the file; on a nearly full disk the window gets smaller before it fails. The error is an `errno`.
+    pub fn create(path: &CStr, mut shape: WindowShape) -> Result<SegmentFile, i32> {
         let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
         // SAFETY: a plain system call with a valid C string.
         let descriptor = unsafe { libc::open(path.as_ptr(), flags, 0o644) };
         if descriptor < 0 {
             return Err(errno());
         }
-        let mapped = allocate(descriptor, 0, HEADER_BYTES).and_then(|()| map(descriptor, 0, HEADER_BYTES));
-        match mapped {
-            Ok(header) => {
-                let header = header.cast::<Header>().cast_const();
-                // SAFETY: just mapped, zeroed, page-aligned and as large as `Header`.
-                unsafe { &*header }.magic.store(MAGIC, Ordering::Release);
-                Ok(SegmentFile {
-                    descriptor,
-                    header,
-                    length: AtomicU64::new(HEADER_BYTES as u64),
-                    chunks: AtomicU64::new(0),
-                })
+        let mapped = loop {
+            let bytes = HEADER_BYTES + shape.bytes();
+            match allocate(descriptor, bytes).and_then(|()| map(descriptor, bytes)) {
+                Err(_) if shape.chunk_bytes > WindowShape::SMALLEST_CHUNK => shape.chunk_bytes /= 4,
+                result => break result,
             }
-            Err(error) => {
-                // SAFETY: the descriptor is ours and the path is valid; a useless empty file is not left behind.
-                unsafe {
-                    libc::close(descriptor);
-                    libc::unlink(path.as_ptr());
-                }
-                Err(error)
+        };
+        let base = mapped.inspect_err(|_| {
+            // SAFETY: the descriptor is ours and the path is valid; a useless empty file is not left behind.
+            unsafe {
+                libc::close(descriptor);
+                libc::unlink(path.as_ptr());
             }
-        }
+        })?;
+        let file = SegmentFile { descriptor, base: base.cast(), shape, drained: AtomicU64::new(0) };
+        file.header().chunk_bytes.store(shape.chunk_bytes as u32, Ordering::Relaxed);
+        file.header().window_chunks.store(shape.chunks as u32, Ordering::Relaxed);
+        file.header().magic.store(MAGIC, Ordering::Release);
+        Ok(file)
     }
 
     /// The mapped header.
     pub fn header(&self) -> &Header {
-        // SAFETY: mapped in `create` and never unmapped: late writers at exit must not fault.
-        unsafe { &*self.header }
+        // SAFETY: mapped in `create`, page-aligned, large enough, and never unmapped: late writers at exit
+        // must not fault.
+        unsafe { &*self.base.cast::<Header>() }
     }
 
-    /// Allocates, maps and pre-faults the next chunk. On a full disk smaller ones are tried first.
-    /// Only one thread at a time may call this for one file.
-    pub fn grow(&self) -> Result<Chunk, i32> {
-        let index = self.chunks.load(Ordering::Relaxed);
-        let mut bytes = if index == 0 { FULL_CHUNK / 16 } else { FULL_CHUNK };
-        let offset = self.length.load(Ordering::Relaxed);
-        loop {
-            match allocate(self.descriptor, offset, bytes) {
-                Ok(()) => break,
-                Err(_) if bytes > SMALLEST_CHUNK => bytes /= 4,
-                Err(error) => return Err(error),
-            }
+    /// How many chunks the window has.
+    pub fn window_chunks(&self) -> usize {
+        self.shape.chunks
+    }
+
+    fn chunk(&self, index: usize) -> &[Slot] {
+        // SAFETY: the window follows the header page; indices are taken modulo its length.
+        unsafe {
+            let start = self.base.add(HEADER_BYTES + index % self.shape.chunks * self.shape.chunk_bytes);
+            std::slice::from_raw_parts(start.cast::<Slot>(), self.shape.chunk_bytes / SLOT_BYTES)
         }
-        let base = map(self.descriptor, offset, bytes)?;
-        self.length.store(offset + bytes as u64, Ordering::Relaxed);
-        self.chunks.store(index + 1, Ordering::Relaxed);
-        let chunk = Chunk { base, bytes, file_offset: offset };
-        let slots = (bytes / SLOT_BYTES) as u64;
-        chunk.header_slot().commit([u64::from(CHUNK_MAGIC) << 32 | index & 0xffff_ffff, slots, 0, 0]);
-        Ok(chunk)
     }
 
-    /// Gives back file space behind the last record of the last chunk.
-    pub fn truncate(&self, end: u64) {
-        // SAFETY: a plain system call; failure only leaves the file longer.
-        unsafe { libc::ftruncate(self.descriptor, end as libc::off_t) };
-    }
-}
-
-impl Chunk {
-    fn header_slot(&self) -> &Slot {
-        // SAFETY: the mapping begins with the header slot.
-        unsafe { &*self.base.cast::<Slot>() }
+    /// Begins to fill the drained chunk with this index as the `sequence`th of the segment (from 1 on).
+    pub fn begin(&self, index: usize, sequence: u64) -> Cursor {
+        let chunk = self.chunk(index);
+        chunk[1].set_word(0, 0);
+        chunk[0].commit([u64::from(CHUNK_MAGIC) << 32, sequence, chunk.len() as u64, 0]);
+        // SAFETY: the window is mapped for ever, and the caller is the chunk's one writer from now on.
+        unsafe { Cursor::new(&raw const chunk[1], chunk.len() - 1) }
     }
 
-    /// A cursor over the chunk's record slots.
-    ///
-    /// # Safety
-    /// The chunk must outlive the cursor's use, and only one cursor may write.
-    pub unsafe fn cursor(&self) -> Cursor {
-        // SAFETY: the mapping holds `bytes`, the first slot being the header.
-        unsafe { Cursor::new(self.base.cast::<Slot>().add(1), self.bytes / SLOT_BYTES - 1) }
-    }
-
-    /// File offset of the slot at which `cursor`, a cursor of this chunk, stands.
-    pub fn offset_of(&self, cursor: &Cursor) -> u64 {
-        self.file_offset + (self.bytes - cursor.left() * SLOT_BYTES) as u64
-    }
-
-    /// Writes the checksum of a chunk that nobody writes to any more, and unmaps it: its pages leave the
-    /// process and reach the disk when the kernel sees fit.
-    pub fn close(self) {
-        let records = self.bytes - SLOT_BYTES;
-        // SAFETY: the mapping is whole and, by contract, quiet.
-        let bytes = unsafe { std::slice::from_raw_parts(self.base.cast::<u8>().add(SLOT_BYTES), records) };
-        let checksum = crc32fast::hash(bytes);
-        self.header_slot().set_word(2, 1 << 32 | u64::from(checksum));
-        // SAFETY: mapped by `grow`, never used again.
-        unsafe { libc::munmap(self.base, self.bytes) };
+    /// Writes a full chunk out, after which it may be filled again. Chunks must be drained in their order, by one thread at a time,
+    /// and only when nobody writes to them any more.
+    pub fn drain(&self, index: usize) -> Result<(), i32> {
+        let chunk = self.chunk(index);
+        // SAFETY: the chunk is quiet, by contract, so plain reads of its bytes see what was written.
+        let bytes =
+            unsafe { std::slice::from_raw_parts(chunk.as_ptr().cast::<u8>(), self.shape.chunk_bytes) };
+        chunk[0].set_word(3, 1 << 32 | u64::from(crc32fast::hash(&bytes[SLOT_BYTES..])));
+        let drained = self.drained.load(Ordering::Relaxed);
+        let tail = (HEADER_BYTES + self.shape.bytes()) as u64 + drained * self.shape.chunk_bytes as u64;
+        if let Err(error) = write_all(self.descriptor, bytes, tail) {
+            // SAFETY: a plain system call; half a chunk at the end would only be in the way.
+            unsafe { libc::ftruncate(self.descriptor, tail as libc::off_t) };
+            return Err(error);
+        }
+        self.drained.store(drained + 1, Ordering::Relaxed);
+        // From here on the window's copy does not count any more. Its records are left as they are: clearing
+        // them would only drag the memory away from the core that writes next.
+        chunk[0].commit([0; 4]);
+        Ok(())
     }
 }
 
@@ -142,11 +136,10 @@ fn errno() -> i32 {
     std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
 }
 
-fn allocate(descriptor: i32, offset: u64, bytes: usize) -> Result<(), i32> {
+fn allocate(descriptor: i32, bytes: usize) -> Result<(), i32> {
     loop {
         // SAFETY: a plain system call. Unlike ftruncate it reserves the space: a later store cannot fault.
-        let error = unsafe { libc::posix_fallocate(descriptor, offset as libc::off_t, bytes as libc::off_t) };
-        match error {
+        match unsafe { libc::posix_fallocate(descriptor, 0, bytes as libc::off_t) } {
             0 => return Ok(()),
             libc::EINTR => {}
             error => return Err(error),
@@ -154,27 +147,37 @@ fn allocate(descriptor: i32, offset: u64, bytes: usize) -> Result<(), i32> {
     }
 }
 
-fn map(descriptor: i32, offset: u64, bytes: usize) -> Result<*mut libc::c_void, i32> {
+fn map(descriptor: i32, bytes: usize) -> Result<*mut libc::c_void, i32> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     // SAFETY: a plain system call on our own descriptor.
-    let base = unsafe {
-        libc::mmap(
-            std::ptr::null_mut(),
-            bytes,
-            protection,
-            libc::MAP_SHARED,
-            descriptor,
-            offset as libc::off_t,
-        )
-    };
+    let base =
+        unsafe { libc::mmap(std::ptr::null_mut(), bytes, protection, libc::MAP_SHARED, descriptor, 0) };
     if base == libc::MAP_FAILED {
         return Err(errno());
     }
     const MADV_POPULATE_WRITE: libc::c_int = 23;
-    // SAFETY: our own mapping. Kernels before 5.14 refuse; then pages fault in one by one.
+    // SAFETY: our own mapping. Kernels before 5.14 refuse the first; then pages fault in one by one.
     unsafe {
         libc::madvise(base, bytes, MADV_POPULATE_WRITE);
         libc::madvise(base, bytes, libc::MADV_DONTFORK);
     }
     Ok(base)
+}
+
+fn write_all(descriptor: i32, mut bytes: &[u8], mut offset: u64) -> Result<(), i32> {
+    while !bytes.is_empty() {
+        // SAFETY: a plain system call on our own descriptor and memory.
+        let written =
+            unsafe { libc::pwrite(descriptor, bytes.as_ptr().cast(), bytes.len(), offset as libc::off_t) };
+        match written {
+            1.. => {
+                bytes = &bytes[written as usize..];
+                offset += written as u64;
+            }
+            0 => return Err(libc::EIO),
+            _ if errno() == libc::EINTR => {}
+            _ => return Err(errno()),
+        }
+    }
+    Ok(())
 }

@@ -45,6 +45,10 @@ pub struct Header {
     pub abort_code: AtomicI32,
     /// Ticks that records count from.
     pub base_ticks: AtomicU64,
+    /// Bytes of a chunk.
+    pub chunk_bytes: AtomicU32,
+    /// Chunks of the window.
+    pub window_chunks: AtomicU32,
     /// When the segment was made.
     pub first_reading: ClockPair,
     /// When the clock was last read, at the latest at the last change of chunk.
@@ -115,6 +119,10 @@ pub struct HeaderView {
     pub abort_code: i32,
     /// Ticks that records count from.
     pub base_ticks: u64,
+    /// Bytes of a chunk.
+    pub chunk_bytes: usize,
+    /// Chunks of the window.
+    pub window_chunks: usize,
     /// First reading of both clocks.
     pub first_reading: ClockReading,
     /// Last reading of both clocks.
@@ -180,6 +188,8 @@ impl HeaderView {
             clock_is_tsc: page[at!(clock_is_tsc)] != 0,
             abort_code: u32_at(at!(abort_code)) as i32,
             base_ticks: u64_at(at!(base_ticks)),
+            chunk_bytes: u32_at(at!(chunk_bytes)) as usize,
+            window_chunks: u32_at(at!(window_chunks)) as usize,
             first_reading: reading(at!(first_reading)),
             last_reading: reading(at!(last_reading)),
             realtime_ns: u64_at(at!(realtime_ns)),

@@ -8,20 +8,23 @@
 //!
 //! ```text
 //! page 0      Header: who, where, which MPI, clock readings, how it ended
-//! then        chunks: [chunk header slot][record slots ...]
+//! the window  a few chunks, mapped, of which one is being filled
+//! the rest    chunks that were full and have been drained, in order, each with its checksum
 //! ```
 //!
+//! A chunk is [chunk header slot][record slots ...]; its header gives its number in the order of filling.
+//!
 //! A slot is 32 bytes, four little-endian words. A plain call takes one slot ([`record`]). A record is
-//! committed by storing its first word last: file space is zero before, the first word of a record is never
-//! zero, so a reader believes a record exactly when it is whole. A chunk that is full gets a checksum once
-//! it is closed, so rot on the disk is found; the chunk being written when the process died has none.
-//! Space is allocated before it is mapped, because a hole on a full disk would kill the process by `SIGBUS`.
+//! committed by storing its first word last, after the slot behind it was made to begin with zero; the first
+//! word of a record is never zero, so a reader believes a record exactly when it is whole. A chunk gets a checksum when it is drained, so
+//! rot on the disk is found; a chunk that lies both in the window and behind it counts once.
 //!
 //! # What it does not do
 //!
 //! No compression, no clock model, no translation of ranks: sealing does that, outside the traced process.
 //! The reader takes any bytes at all and never panics; what it cannot believe, it reports as damage.
 
+pub mod append;
 pub mod cursor;
 pub mod definition;
 pub mod file;
@@ -29,9 +32,10 @@ pub mod header;
 pub mod read;
 pub mod record;
 
+pub use append::Appender;
 pub use cursor::{Cursor, Slot};
 pub use definition::Definition;
-pub use file::{Chunk, SegmentFile};
+pub use file::{SegmentFile, WindowShape};
 pub use header::{ClockReading, Header, HeaderView};
 pub use read::{Damage, ReadError, Records, Segment};
 pub use record::{Completion, Record};

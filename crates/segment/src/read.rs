@@ -3,6 +3,7 @@
 use crate::record::{self, PAD, Record, slot_words};
 use crate::{CHUNK_MAGIC, HEADER_BYTES, HeaderView, SLOT_BYTES};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Why a file is not a readable segment.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -44,22 +45,83 @@ impl<'a> Segment<'a> {
         Ok(Segment { header: HeaderView::read(bytes)?, bytes })
     }
 
-    /// All whole records in order.
+    /// All whole records in order: those of the chunks that were drained, then those still in the window.
     pub fn records(&self) -> Records<'a> {
-        Records {
-            bytes: self.bytes,
-            chunk: HEADER_BYTES..HEADER_BYTES,
-            position: HEADER_BYTES,
-            damage: Vec::new(),
-        }
+        let (chunks, damage) =
+            chunks_in_order(self.bytes, self.header.chunk_bytes, self.header.window_chunks);
+        Records { bytes: self.bytes, chunks: chunks.into(), upcoming: 0, end: 0, position: 0, damage }
     }
+}
+
+/// Where the chunks lie, in the order they were filled.
+fn chunks_in_order(
+    bytes: &[u8],
+    chunk_bytes: usize,
+    window_chunks: usize,
+) -> (Vec<Range<usize>>, Vec<Damage>) {
+    let window_end = chunk_bytes.saturating_mul(window_chunks).saturating_add(HEADER_BYTES);
+    let sensible = chunk_bytes >= 2 * SLOT_BYTES && chunk_bytes.is_multiple_of(SLOT_BYTES);
+    if !sensible || window_chunks == 0 || window_chunks > MOST_WINDOW_CHUNKS {
+        let damage =
+            Damage { bytes: HEADER_BYTES..bytes.len(), what: "the header's chunk sizes make no sense" };
+        return (Vec::new(), vec![damage]);
+    }
+    let ranges = |from: usize, to: usize| {
+        let to = to.min(bytes.len());
+        (from..to).step_by(chunk_bytes).map(move |start| start..start.saturating_add(chunk_bytes).min(to))
+    };
+    let sequence_of = |range: &Range<usize>| {
+        let header = slot_words(&bytes[range.clone()], 0)?;
+        (header[0] == u64::from(CHUNK_MAGIC) << 32 && header[1] != 0).then_some(header[1])
+    };
+    let mut window: Vec<(u64, Range<usize>)> =
+        ranges(HEADER_BYTES, window_end).filter_map(|range| Some((sequence_of(&range)?, range))).collect();
+    window.sort_by_key(|(sequence, _)| *sequence);
+    let (mut chunks, mut damage) = (Vec::new(), Vec::new());
+    let mut last = 0;
+    for range in ranges(window_end, bytes.len()) {
+        let expected = last + 1;
+        let still_in_window = window.iter().any(|(sequence, _)| *sequence == expected);
+        let whole = range.len() == chunk_bytes && sequence_of(&range) == Some(expected);
+        if whole && checksum_matches(&bytes[range.clone()]) {
+            chunks.push(range);
+        } else if still_in_window {
+            // The process died while it wrote this chunk out.
+            break;
+        } else {
+            damage
+                .push(Damage { bytes: range, what: "a drained chunk is cut or its checksum does not match" });
+        }
+        last = expected;
+    }
+    window.retain(|(sequence, _)| *sequence > last);
+    for (sequence, range) in window {
+        if sequence != last + 1 {
+            damage.push(Damage { bytes: range.clone(), what: "chunks before this one are missing" });
+        }
+        last = sequence;
+        chunks.push(range);
+    }
+    (chunks, damage)
+}
+
+/// More than any writer makes: a damaged header must not make the reader look for millions.
+const MOST_WINDOW_CHUNKS: usize = 1024;
+
+fn checksum_matches(chunk: &[u8]) -> bool {
+    let stored = slot_words(chunk, 0).map_or(0, |header| header[3]);
+    stored == 1 << 32 | u64::from(crc32fast::hash(&chunk[SLOT_BYTES..]))
 }
 
 /// Walks the records of a segment. Cloning it keeps a place to come back to.
 #[derive(Clone, Debug)]
 pub struct Records<'a> {
     bytes: &'a [u8],
-    chunk: Range<usize>,
+    chunks: Arc<[Range<usize>]>,
+    /// Index of the chunk after the present one.
+    upcoming: usize,
+    /// End of the present chunk.
+    end: usize,
     position: usize,
     damage: Vec<Damage>,
 }
@@ -75,40 +137,19 @@ impl<'a> Records<'a> {
         self.position
     }
 
-    /// Enters the chunk that begins where the last one ended.
     fn next_chunk(&mut self) -> bool {
-        let start = self.chunk.end;
-        let Some(header) = self.bytes.get(start..).and_then(|rest| slot_words(rest, 0)) else { return false };
-        let length = (header[1] as usize).saturating_mul(SLOT_BYTES);
-        if header[0] >> 32 != u64::from(CHUNK_MAGIC) || length < 2 * SLOT_BYTES {
-            // Zeros are space that was allocated and never used.
-            if header != [0; 4] {
-                self.damage
-                    .push(Damage { bytes: start..self.bytes.len(), what: "not the beginning of a chunk" });
-            }
-            self.chunk = self.bytes.len()..self.bytes.len();
-            self.position = self.bytes.len();
-            return false;
-        }
-        let end = start.saturating_add(length);
-        let present = end.min(self.bytes.len());
-        self.chunk = start..end;
-        self.position = start + SLOT_BYTES;
-        let closed = header[2] >> 32 != 0;
-        let records = &self.bytes[self.position..present];
-        if closed && (present < end || crc32fast::hash(records) != header[2] as u32) {
-            self.damage.push(Damage { bytes: start..present, what: "checksum does not match" });
-            self.position = end;
-        }
+        let Some(range) = self.chunks.get(self.upcoming) else { return false };
+        self.upcoming += 1;
+        self.position = range.start + SLOT_BYTES;
+        self.end = range.end;
         true
     }
 
     fn leave_chunk(&mut self, what: Option<&'static str>) {
         if let Some(what) = what {
-            let end = self.chunk.end.min(self.bytes.len());
-            self.damage.push(Damage { bytes: self.position..end, what });
+            self.damage.push(Damage { bytes: self.position..self.end, what });
         }
-        self.position = self.chunk.end;
+        self.position = self.end;
     }
 }
 
@@ -118,15 +159,13 @@ impl<'a> Iterator for Records<'a> {
     #[inline]
     fn next(&mut self) -> Option<Record<'a>> {
         loop {
-            let end = self.chunk.end.min(self.bytes.len());
-            // A damaged chunk header can claim any length.
-            if self.position.saturating_add(SLOT_BYTES) > end {
+            if self.position + SLOT_BYTES > self.end {
                 if self.next_chunk() {
                     continue;
                 }
                 return None;
             }
-            let rest = &self.bytes[self.position..end];
+            let rest = &self.bytes[self.position..self.end];
             let first = slot_words(rest, 0)?;
             match (first[0] >> 54) as u16 {
                 // Nothing was committed from here on: the end of what a process wrote into this chunk.

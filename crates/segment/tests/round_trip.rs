@@ -3,40 +3,26 @@
 use kizami_model::function::functions;
 use kizami_model::{Op, Shape};
 use kizami_segment::record::{self, CallRecord, Completion, ListItems, NO_COMM, PEER_NONE};
-use kizami_segment::{Chunk, Cursor, Definition, HEADER_BYTES, Record, SegmentFile};
+use kizami_segment::{Appender, Definition, HEADER_BYTES, Record, WindowShape};
 use proptest::prelude::*;
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-/// A writer as simple as can be: the tracer's own hands chunks to a helper thread.
-struct Writer {
-    file: SegmentFile,
-    chunk: Option<Chunk>,
-    cursor: Cursor,
-}
+/// A segment with a window small enough to be drained often.
+struct Writer(Appender);
 
 impl Writer {
     fn create(path: &Path) -> Writer {
         let path = CString::new(path.as_os_str().as_bytes()).unwrap();
-        let file = SegmentFile::create(&path).unwrap();
-        file.header().table.store(kizami_model::function::fingerprint(), Ordering::Relaxed);
-        Writer { file, chunk: None, cursor: Cursor::EMPTY }
+        let appender = Appender::create(&path, WindowShape { chunks: 3, chunk_bytes: CHUNK_BYTES }).unwrap();
+        appender.header().table.store(kizami_model::function::fingerprint(), Ordering::Relaxed);
+        Writer(appender)
     }
 
     fn push(&mut self, first: [u64; 4], rest: &[[u64; 4]]) {
-        if self.cursor.push_all(first, rest.iter().copied()) {
-            return;
-        }
-        self.cursor.push([record::head(record::PAD, 0), 0, 0, 0]);
-        let chunk = self.file.grow().unwrap();
-        // SAFETY: the chunk is kept until its cursor is replaced.
-        self.cursor = unsafe { chunk.cursor() };
-        if let Some(full) = self.chunk.replace(chunk) {
-            full.close();
-        }
-        assert!(self.cursor.push_all(first, rest.iter().copied()));
+        self.0.push(first, rest.iter().copied()).unwrap();
     }
 
     fn call(&mut self, call: &CallRecord) {
@@ -49,6 +35,10 @@ impl Writer {
         }
     }
 }
+
+const CHUNK_BYTES: usize = 4096;
+/// Records of one slot that fit into a chunk beside its header.
+const PER_CHUNK: usize = CHUNK_BYTES / 32 - 1;
 
 /// A call with everything that its function's shape can carry.
 fn any_call() -> impl Strategy<Value = CallRecord> {
@@ -159,20 +149,23 @@ proptest! {
         prop_assert_eq!(read, lists);
     }
 
-    /// Cut anywhere, a segment gives a beginning of what was written; changed anywhere, it never panics.
+    /// Cut anywhere, a segment gives nothing that was not written, in order; changed anywhere, it never panics.
     #[test]
     fn damage_never_invents_calls(count in 1usize..3000, cut in 0.0f64..1.0, flip in any::<(prop::sample::Index, u8)>()) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("segment");
         let mut writer = Writer::create(&path);
         let op = Op::by_name("MPI_Barrier").unwrap();
-        let calls: Vec<CallRecord> = (0..count as u64).map(|index| CallRecord::new(op, 100 * index, 50)).collect();
-        calls.iter().for_each(|call| writer.call(call));
+        (0..count as u64).for_each(|index| writer.call(&CallRecord::new(op, 100 * index + 1, 50)));
         let mut bytes = std::fs::read(&path).unwrap();
         let length = HEADER_BYTES + ((bytes.len() - HEADER_BYTES) as f64 * cut) as usize;
         let segment = kizami_segment::Segment::parse(&bytes[..length]).unwrap();
-        for (record, call) in segment.records().zip(&calls) {
-            prop_assert_eq!(record, Record::Call(*call));
+        let mut last = 0;
+        for record in segment.records() {
+            let Record::Call(call) = record else { panic!("{record:?}") };
+            prop_assert_eq!(call, CallRecord::new(op, call.start_ticks, 50));
+            prop_assert!(call.start_ticks > last && call.start_ticks % 100 == 1);
+            last = call.start_ticks;
         }
         let position = flip.0.index(bytes.len());
         bytes[position] ^= flip.1;
@@ -198,19 +191,38 @@ proptest! {
     }
 }
 
-#[test]
-fn a_full_chunk_is_checked_by_its_checksum() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("segment");
-    let mut writer = Writer::create(&path);
+fn barriers(path: &Path, count: usize) -> Vec<u8> {
+    let mut writer = Writer::create(path);
     let op = Op::by_name("MPI_Barrier").unwrap();
-    // The first chunk holds 2047 records; it is closed when the next one is begun.
-    (0..3000).for_each(|index| writer.call(&CallRecord::new(op, 100 * index, 50)));
-    let mut bytes = std::fs::read(&path).unwrap();
-    let whole = kizami_segment::Segment::parse(&bytes).unwrap().records().count();
-    assert_eq!(whole, 3000);
-    bytes[HEADER_BYTES + 10 * 32 + 9] ^= 1;
-    let mut records = kizami_segment::Segment::parse(&bytes).unwrap().records();
-    assert_eq!(records.by_ref().count(), 3000 - 2047);
-    assert_eq!(records.damage().len(), 1);
+    (0..count as u64).for_each(|index| writer.call(&CallRecord::new(op, 100 * index, 50)));
+    std::fs::read(path).unwrap()
+}
+
+fn records_of(bytes: &[u8]) -> (usize, usize) {
+    let mut records = kizami_segment::Segment::parse(bytes).unwrap().records();
+    (records.by_ref().count(), records.damage().len())
+}
+
+#[test]
+fn a_drained_chunk_is_checked_by_its_checksum() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut bytes = barriers(&directory.path().join("segment"), 10 * PER_CHUNK);
+    assert_eq!(records_of(&bytes), (10 * PER_CHUNK, 0));
+    let first_drained = HEADER_BYTES + 3 * CHUNK_BYTES;
+    bytes[first_drained + 10 * 32 + 9] ^= 1;
+    assert_eq!(records_of(&bytes), (9 * PER_CHUNK, 1));
+}
+
+/// A process that dies while a chunk is being written out leaves it twice: half of it behind the window, and
+/// whole in the window. It counts once.
+#[test]
+fn a_chunk_that_was_being_drained_counts_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let bytes = barriers(&directory.path().join("segment"), 3 * PER_CHUNK);
+    assert_eq!(bytes.len(), HEADER_BYTES + 3 * CHUNK_BYTES, "nothing was drained yet");
+    let first = &bytes[HEADER_BYTES..HEADER_BYTES + CHUNK_BYTES];
+    for written in [1, 31, 32, 100, CHUNK_BYTES - 1, CHUNK_BYTES] {
+        let dying = [&bytes[..], &first[..written]].concat();
+        assert_eq!(records_of(&dying), (3 * PER_CHUNK, 0), "{written} bytes written");
+    }
 }

@@ -41,7 +41,6 @@ extern "C" fn on_exit() {
         let _ = header.ending.compare_exchange(vanished, exited, Ordering::Relaxed, Ordering::Relaxed);
     });
     finish_thread(arch::thread_local());
-    process.finish_definitions();
 }
 
 /// A call on a thread that is not simply ready. True if the call is to be recorded.

@@ -4,9 +4,8 @@ use crate::stream::{Stream, lock};
 use crate::{abi, clock};
 use kizami_model::function;
 use kizami_segment::header::{DEFINITIONS_THREAD, RANK_UNKNOWN, store_text};
-use kizami_segment::record;
-use kizami_segment::{Chunk, Cursor, Definition, Header, SegmentFile};
-use std::ffi::CString;
+use kizami_segment::{Appender, Definition, Header, SegmentFile, WindowShape};
+use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -20,7 +19,7 @@ pub struct Process {
     pid: u32,
     threads: AtomicU32,
     streams: Mutex<Vec<&'static Stream>>,
-    definitions: Mutex<Option<Definitions>>,
+    definitions: Mutex<Option<Appender>>,
     /// Rank, size of the world and which world, once `MPI_Init` has told.
     world: Mutex<Option<World>>,
     /// What recording one plain call costs, in 1/1024 tick.
@@ -34,13 +33,6 @@ pub struct World {
     pub size: u32,
     pub key: u64,
     pub library: String,
-}
-
-/// The writer of the definition segment.
-struct Definitions {
-    file: SegmentFile,
-    chunk: Option<Chunk>,
-    cursor: Cursor,
 }
 
 static PROCESS: OnceLock<Option<Process>> = OnceLock::new();
@@ -86,9 +78,12 @@ impl Process {
             call_cost: AtomicU64::new(0),
         };
         // Without a place for definitions records mean little, but the program runs on either way.
-        let file = process.make_segment("defs", DEFINITIONS_THREAD).ok();
-        *lock(&process.definitions) =
-            file.map(|file| Definitions { file, chunk: None, cursor: Cursor::EMPTY });
+        let appender =
+            process.make_segment("defs", |path| Appender::create(path, WindowShape::DEFINITIONS)).ok();
+        if let Some(appender) = &appender {
+            process.fill_header(appender.header(), DEFINITIONS_THREAD);
+        }
+        *lock(&process.definitions) = appender;
         for text in std::env::args_os() {
             process.define(&Definition::Argument { text: text.to_string_lossy().into_owned() });
         }
@@ -98,26 +93,26 @@ impl Process {
     /// Makes the stream of one more thread; `None` if the file cannot be made.
     pub fn new_stream(&self) -> Option<&'static Stream> {
         let thread = self.threads.fetch_add(1, Ordering::Relaxed);
-        let file = self.make_segment(&format!("{thread}.calls"), thread).ok()?;
+        let create = |path: &CStr| SegmentFile::create(path, WindowShape::CALLS);
+        let file = self.make_segment(&format!("{thread}.calls"), create).ok()?;
+        self.fill_header(file.header(), thread);
         let stream = Stream::new(file);
         lock(&self.streams).push(stream);
         Some(stream)
     }
 
-    fn make_segment(&self, ending: &str, thread: u32) -> Result<SegmentFile, i32> {
-        // The name may be taken: by the program this process was before it called exec, or by a process
-        // with the same number in another container.
-        let file = (0..1000)
+    /// Makes a file for a segment under a name that is not taken: by the program this process was before it
+    /// called exec, or by a process with the same number in another container.
+    fn make_segment<T>(&self, ending: &str, create: impl Fn(&CStr) -> Result<T, i32>) -> Result<T, i32> {
+        (0..1000)
             .map(|attempt| {
                 let twin = if attempt == 0 { String::new() } else { format!("-{attempt}") };
                 let mut path = self.directory.clone();
                 path.extend(format!("/{}.{}{twin}.{ending}", self.host, self.pid).into_bytes());
-                SegmentFile::create(&CString::new(path).map_err(|_| libc::EINVAL)?)
+                create(&CString::new(path).map_err(|_| libc::EINVAL)?)
             })
             .find(|result| !matches!(result, Err(libc::EEXIST)))
-            .unwrap_or(Err(libc::EEXIST))?;
-        self.fill_header(file.header(), thread);
-        Ok(file)
+            .unwrap_or(Err(libc::EEXIST))
     }
 
     fn fill_header(&self, header: &Header, thread: u32) {
@@ -157,7 +152,7 @@ impl Process {
     /// Does something to the headers of all segments of the process.
     pub fn for_each_header(&self, act: impl Fn(&Header)) {
         if let Some(definitions) = &*lock(&self.definitions) {
-            act(definitions.file.header());
+            act(definitions.header());
         }
         for stream in lock(&self.streams).iter() {
             act(stream.file().header());
@@ -178,47 +173,10 @@ impl Process {
 
     /// Writes a definition, before the first record that needs it.
     pub fn define(&self, definition: &Definition) {
-        let mut bytes = Vec::with_capacity(128);
-        definition.encode(&mut bytes);
-        if let Some(definitions) = &mut *lock(&self.definitions) {
-            definitions.write(&bytes);
-        }
-    }
-
-    /// Closes the definition segment.
-    pub fn finish_definitions(&self) {
-        if let Some(definitions) = lock(&self.definitions).take()
-            && let Some(chunk) = &definitions.chunk
+        if let Some(definitions) = &mut *lock(&self.definitions)
+            && let Err(error) = definitions.define(definition)
         {
-            definitions.file.truncate(chunk.offset_of(&definitions.cursor));
-        }
-    }
-}
-
-impl Definitions {
-    fn write(&mut self, bytes: &[u8]) {
-        let first = [record::head(record::DEFINITION, 0), bytes.len() as u64, 0, 0];
-        let rest = || {
-            bytes.chunks(kizami_segment::SLOT_BYTES).map(|chunk| {
-                let mut slot = [0u8; kizami_segment::SLOT_BYTES];
-                slot[..chunk.len()].copy_from_slice(chunk);
-                record::slot_words(&slot, 0).unwrap_or_default()
-            })
-        };
-        if self.cursor.push_all(first, rest()) {
-            return;
-        }
-        self.cursor.push([record::head(record::PAD, 0), 0, 0, 0]);
-        match self.file.grow() {
-            Ok(chunk) => {
-                // SAFETY: the chunk is kept until its cursor has been replaced.
-                self.cursor = unsafe { chunk.cursor() };
-                if let Some(full) = self.chunk.replace(chunk) {
-                    full.close();
-                }
-                self.cursor.push_all(first, rest());
-            }
-            Err(error) => self.file.header().lost_errno.store(error as u32, Ordering::Relaxed),
+            definitions.header().lost_errno.store(error as u32, Ordering::Relaxed);
         }
     }
 }

@@ -1,49 +1,45 @@
-//! The stream of one thread: its segment file, the chunk it writes to, and the helper thread that has the
-//! next chunk ready and closes full ones.
+//! The stream of one thread: its segment file, and the helper thread that drains full chunks.
 //!
-//! A thread asks for the next chunk when the present one is half full and normally finds it ready when it
-//! gets there. Where the helper did not come to it (all cores busy), the thread makes the chunk itself, and
-//! the time that took is recorded as a stop. If no chunk can be had at all, calls are counted as lost.
+//! The thread fills the chunks of its window in turn. The helper writes full ones out, so the thread
+//! normally finds the next one free. Where the helper did not come to it (all cores busy), the thread
+//! drains the chunk itself, and the time that took is recorded as a stop. If a chunk cannot be written out (the
+//! disk is full), calls are counted as lost from then on.
 
 use crate::{clock, process};
-use kizami_segment::{Chunk, Cursor, SegmentFile};
+use kizami_segment::{Cursor, SegmentFile};
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock};
 
 /// The part of a stream that the helper thread shares with the owner.
 pub struct Stream {
     file: SegmentFile,
-    /// The chunk prepared ahead, if any.
-    next: AtomicPtr<Chunk>,
-    /// Held while the file grows.
-    growing: Mutex<()>,
-    /// No chunk can be had any more.
+    /// Which chunks of the window are full and wait to be drained.
+    full: Vec<AtomicBool>,
+    /// Held while a chunk is drained.
+    draining: Mutex<()>,
+    /// No chunk can be drained any more.
     exhausted: AtomicBool,
 }
 
-/// What a thread got when it asked for room.
+/// What a thread got when it asked for the next chunk.
 pub enum Room {
     /// The chunk was ready.
-    Ready(Chunk),
-    /// The chunk had to be made on the spot.
-    Made(Chunk),
+    Ready(Cursor),
+    /// The thread had to drain it itself, or to wait for the helper to do so.
+    Drained(Cursor),
     /// None can be had.
     None,
-}
-
-enum Job {
-    Prepare(&'static Stream),
-    Close(Chunk),
 }
 
 impl Stream {
     /// Takes over a new segment file. Streams live as long as the process.
     pub fn new(file: SegmentFile) -> &'static Stream {
+        let full = (0..file.window_chunks()).map(|_| AtomicBool::new(false)).collect();
         Box::leak(Box::new(Stream {
             file,
-            next: AtomicPtr::new(std::ptr::null_mut()),
-            growing: Mutex::new(()),
+            full,
+            draining: Mutex::new(()),
             exhausted: AtomicBool::new(false),
         }))
     }
@@ -52,57 +48,39 @@ impl Stream {
         &self.file
     }
 
-    /// Asks the helper to have the next chunk ready.
-    pub fn ask_for_next(&'static self) {
-        hand_over(Job::Prepare(self));
-    }
-
-    /// The next chunk, made here and now if it must be.
-    pub fn take_next(&self) -> Room {
-        if let Some(chunk) = self.take_prepared() {
-            return Room::Ready(chunk);
+    /// Begins the `sequence`th chunk (from 1 on). The one before it, if any, is full and quiet from now on.
+    pub fn next_chunk(&'static self, sequence: u64) -> Room {
+        let index = |sequence: u64| (sequence - 1) as usize % self.full.len();
+        if sequence > 1 {
+            self.full[index(sequence - 1)].store(true, Ordering::Release);
+            hand_over(self, index(sequence - 1));
         }
-        if self.exhausted.load(Ordering::Relaxed) {
+        let next = index(sequence);
+        let ready = !self.full[next].load(Ordering::Acquire);
+        if !ready {
+            self.drain(next);
+        }
+        if self.full[next].load(Ordering::Acquire) {
             return Room::None;
         }
-        let _growing = lock(&self.growing);
-        // The helper may have been at it while we waited for the lock.
-        if let Some(chunk) = self.take_prepared() {
-            return Room::Made(chunk);
+        let cursor = self.file.begin(next, sequence);
+        if ready { Room::Ready(cursor) } else { Room::Drained(cursor) }
+    }
+
+    /// Drains a chunk if nobody has meanwhile. The owner only ever needs the oldest, and the helper takes
+    /// them in the order they were filled, so the order on disk is right whoever comes first.
+    fn drain(&self, index: usize) {
+        let _draining = lock(&self.draining);
+        if !self.full[index].load(Ordering::Acquire) || self.exhausted.load(Ordering::Relaxed) {
+            return;
         }
-        match self.file.grow() {
-            Ok(chunk) => Room::Made(chunk),
+        match self.file.drain(index) {
+            Ok(()) => self.full[index].store(false, Ordering::Release),
             Err(error) => {
-                self.give_up(error);
-                Room::None
+                self.exhausted.store(true, Ordering::Relaxed);
+                self.file.header().lost_errno.store(error as u32, Ordering::Relaxed);
             }
         }
-    }
-
-    fn take_prepared(&self) -> Option<Chunk> {
-        let chunk = self.next.swap(std::ptr::null_mut(), Ordering::Acquire);
-        // SAFETY: a non-null pointer came from Box::into_raw in `prepare`, and the swap took it over.
-        (!chunk.is_null()).then(|| *unsafe { Box::from_raw(chunk) })
-    }
-
-    fn prepare(&self) {
-        let _growing = lock(&self.growing);
-        if self.next.load(Ordering::Relaxed).is_null() && !self.exhausted.load(Ordering::Relaxed) {
-            match self.file.grow() {
-                Ok(chunk) => self.next.store(Box::into_raw(Box::new(chunk)), Ordering::Release),
-                Err(error) => self.give_up(error),
-            }
-        }
-    }
-
-    fn give_up(&self, error: i32) {
-        self.exhausted.store(true, Ordering::Relaxed);
-        self.file.header().lost_errno.store(error as u32, Ordering::Relaxed);
-    }
-
-    /// Closes a full chunk off the hot path.
-    pub fn close_later(chunk: Chunk) {
-        hand_over(Job::Close(chunk));
     }
 
     /// Notes the present on both clocks, so that a reader can turn ticks into time whatever happens next.
@@ -112,15 +90,12 @@ impl Stream {
         last.ticks.store(ticks, Ordering::Relaxed);
         last.monotonic_ns.store(monotonic, Ordering::Relaxed);
     }
+}
 
-    /// Gives back the space behind the last record. Only the owning thread may call this, when it will
-    /// write no more: the pages behind the new end must not be touched again.
-    pub fn finish(&self, chunk: &Chunk, cursor: &Cursor) {
-        let _growing = lock(&self.growing);
-        self.exhausted.store(true, Ordering::Relaxed);
-        self.note_clock();
-        self.file.truncate(chunk.offset_of(cursor));
-    }
+/// A chunk to be drained.
+struct Job {
+    stream: &'static Stream,
+    index: usize,
 }
 
 struct Helper {
@@ -130,18 +105,11 @@ struct Helper {
 
 static HELPER: OnceLock<Option<&'static Helper>> = OnceLock::new();
 
-fn hand_over(job: Job) {
-    match HELPER.get_or_init(start_helper) {
-        Some(helper) => {
-            lock(&helper.jobs).push_back(job);
-            helper.wake.notify_one();
-        }
-        // No thread could be started: chunks are made on the spot, and closed here.
-        None => {
-            if let Job::Close(chunk) = job {
-                chunk.close();
-            }
-        }
+/// Has the helper drain a chunk. Where no thread could be started, the owner drains it when it needs it.
+fn hand_over(stream: &'static Stream, index: usize) {
+    if let Some(helper) = HELPER.get_or_init(start_helper) {
+        lock(&helper.jobs).push_back(Job { stream, index });
+        helper.wake.notify_one();
     }
 }
 
@@ -175,10 +143,10 @@ fn help(helper: &'static Helper) {
         }
         let job = jobs.pop_front();
         drop(jobs);
-        match job {
-            Some(Job::Prepare(stream)) if !process::is_forked() => stream.prepare(),
-            Some(Job::Close(chunk)) => chunk.close(),
-            _ => {}
+        if let Some(Job { stream, index }) = job
+            && !process::is_forked()
+        {
+            stream.drain(index);
         }
     }
 }

@@ -4,13 +4,14 @@ use crate::stream::{Room, Stream};
 use crate::{clock, communicators, datatypes, sites};
 use kizami_model::{Op, Shape};
 use kizami_segment::record::{self, CallRecord, Completion, ListItems, Started, StopReason};
-use kizami_segment::{Chunk, Cursor, Slot};
+use kizami_segment::{Cursor, Slot};
 use std::sync::atomic::Ordering;
 
 /// Everything a thread needs to record a call without asking anybody.
 pub struct Thread {
     cursor: Cursor,
-    chunk: Option<Chunk>,
+    /// Chunks begun so far.
+    chunks: u64,
     stream: Option<&'static Stream>,
     base_ticks: u64,
     fold: Option<Fold>,
@@ -49,7 +50,7 @@ impl Thread {
     pub fn new(stream: Option<&'static Stream>) -> Box<Thread> {
         let mut thread = Box::new(Thread {
             cursor: Cursor::EMPTY,
-            chunk: None,
+            chunks: 0,
             stream,
             base_ticks: stream.map_or(0, |s| s.file().header().base_ticks.load(Ordering::Relaxed)),
             fold: None,
@@ -62,7 +63,7 @@ impl Thread {
             started: Vec::with_capacity(256),
             paused_since: 0,
         });
-        thread.next_chunk();
+        thread.make_room(1);
         thread
     }
 
@@ -216,47 +217,28 @@ impl Thread {
     fn make_room(&mut self, needed: usize) -> bool {
         self.fold = None;
         let Some(stream) = self.stream else { return false };
-        if self.cursor.go_on() {
-            stream.ask_for_next();
-            if self.cursor.room() >= needed {
-                return true;
-            }
-        }
         let start = clock::now();
-        if self.next_chunk() {
-            let end = clock::now();
-            self.record_stop(start, end, StopReason::ChunkWait);
-        }
-        // A list longer than a whole chunk cannot be kept.
-        self.cursor.go_on();
-        self.cursor.room() >= needed
-    }
-
-    /// Goes on to the next chunk; true if it had to be made here and now.
-    fn next_chunk(&mut self) -> bool {
-        let Some(stream) = self.stream else { return false };
         // A slot that says "nothing more here"; without room for it the chunk is full anyway.
         self.cursor.push([record::head(record::PAD, 0), 0, 0, 0]);
         self.cursor = Cursor::EMPTY;
-        if let Some(full) = self.chunk.take() {
-            Stream::close_later(full);
-        }
-        stream.note_clock();
-        let (chunk, made) = match stream.take_next() {
-            Room::Ready(chunk) => (chunk, false),
-            Room::Made(chunk) => (chunk, true),
+        match stream.next_chunk(self.chunks + 1) {
             Room::None => return false,
-        };
-        // SAFETY: the chunk is kept until its cursor has been replaced.
-        self.cursor = unsafe { chunk.cursor() }.stopping_half_way();
-        self.chunk = Some(chunk);
-        made
+            Room::Ready(cursor) => self.cursor = cursor,
+            Room::Drained(cursor) => {
+                self.cursor = cursor;
+                self.record_stop(start, clock::now(), StopReason::ChunkWait);
+            }
+        }
+        self.chunks += 1;
+        stream.note_clock();
+        // A list longer than a whole chunk cannot be kept.
+        self.cursor.room() >= needed
     }
 
-    /// Writes no more and gives back the space that was not used.
+    /// Writes no more.
     pub fn finish(&mut self) {
-        if let (Some(stream), Some(chunk)) = (self.stream.take(), &self.chunk) {
-            stream.finish(chunk, &self.cursor);
+        if let Some(stream) = self.stream.take() {
+            stream.note_clock();
         }
         self.cursor = Cursor::EMPTY;
         self.fold = None;

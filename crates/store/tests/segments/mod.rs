@@ -8,7 +8,7 @@ use kizami_segment::record::{
     self, CallRecord, ListItems, REGION_BEGIN, REGION_END, STOP, Started, StopReason, head, pack_fold,
     pack_list_head,
 };
-use kizami_segment::{Chunk, Completion, Cursor, Definition, SLOT_BYTES, SegmentFile};
+use kizami_segment::{Appender, Completion, Definition, WindowShape};
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
@@ -61,9 +61,7 @@ impl Who {
 
 /// One segment being written.
 pub struct SegmentWriter {
-    file: SegmentFile,
-    chunk: Chunk,
-    cursor: Cursor,
+    appender: Appender,
     pub path: PathBuf,
 }
 
@@ -77,22 +75,14 @@ impl SegmentWriter {
             Some(thread) => format!("{}.{}.{thread}.calls", who.host, who.pid),
         };
         let path = raw.join(name);
-        let file = SegmentFile::create(&CString::new(path.to_str().unwrap()).unwrap()).unwrap();
-        fill_header(file.header(), who, thread);
-        let chunk = file.grow().unwrap();
-        // SAFETY: the chunk lives as long as the cursor, which is the only one.
-        let cursor = unsafe { chunk.cursor() };
-        SegmentWriter { file, chunk, cursor, path }
+        let c_path = CString::new(path.to_str().unwrap()).unwrap();
+        let appender = Appender::create(&c_path, WindowShape::CALLS).unwrap();
+        fill_header(appender.header(), who, thread);
+        SegmentWriter { appender, path }
     }
 
     fn slots(&mut self, first: [u64; 4], rest: Vec<[u64; 4]>) {
-        if !self.cursor.push_all(first, rest.clone().into_iter()) {
-            let next = self.file.grow().unwrap();
-            // SAFETY: as above; the old cursor is not used any more.
-            self.cursor = unsafe { next.cursor() };
-            std::mem::replace(&mut self.chunk, next).close();
-            assert!(self.cursor.push_all(first, rest.into_iter()), "record larger than a chunk");
-        }
+        self.appender.push(first, rest.into_iter()).unwrap();
     }
 
     pub fn call(&mut self, call: &CallRecord) {
@@ -151,19 +141,11 @@ impl SegmentWriter {
     }
 
     pub fn definition(&mut self, definition: &Definition) {
-        let mut bytes = Vec::new();
-        definition.encode(&mut bytes);
-        let first = [head(record::DEFINITION, 1), bytes.len() as u64, 0, 0];
-        bytes.resize(bytes.len().next_multiple_of(SLOT_BYTES), 0);
-        let rest = bytes.chunks(SLOT_BYTES).map(|slot| {
-            std::array::from_fn(|word| u64::from_le_bytes(slot[word * 8..word * 8 + 8].try_into().unwrap()))
-        });
-        self.slots(first, rest.collect());
+        self.appender.define(definition).unwrap();
     }
 
     /// Ends the segment as a process that ends well does.
     pub fn finish(self) -> PathBuf {
-        self.file.truncate(self.chunk.offset_of(&self.cursor));
         self.path
     }
 }

@@ -125,11 +125,11 @@ fn hook(function: &Function) -> (String, String) {
         }
         "start" => (
             format!("{h}completion::note_handles(&mut call, request, 1);"),
-            format!("{h}completion::start(call);"),
+            format!("{h}completion::start(call, request);"),
         ),
         "startall" => (
             format!("{h}completion::note_handles(&mut call, array_of_requests, count);"),
-            format!("{h}completion::start(call);"),
+            format!("{h}completion::start(call, array_of_requests);"),
         ),
         "request_free" => (
             format!("{h}completion::note_handles(&mut call, request, 1);"),
@@ -162,6 +162,8 @@ fn hook(function: &Function) -> (String, String) {
         ),
         "comm_name" => after(format!("{h}communicator::named(call, comm, comm_name);")),
         "init" => after(format!("{h}environment::initialised(call);")),
+        "session_init" => after(format!("{h}environment::session_begun(call);")),
+        "session_finalize" => after(format!("{h}environment::session_ended(call);")),
         "finalize" => after(format!("{h}environment::finalised(call);")),
         // The real function does not return, so the record is stored before it is called.
         "abort" => pair(&format!("{h}environment::aborting(&mut call, errorcode);"), "call.release();"),
@@ -317,7 +319,8 @@ fn collective_hook(function: &Function, shape: &str) -> String {
     let mut fields = String::new();
     for (field, cast) in FIELDS {
         if function.arguments.iter().any(|argument| argument.name == field) {
-            write!(fields, "{field}: {field}{cast}, ").expect("strings can be written to");
+            let value = if cast.is_empty() { String::new() } else { format!(": {field}{cast}") };
+            write!(fields, "{field}{value}, ").expect("strings can be written to");
         }
     }
     let wide = function.name.ends_with("_c");

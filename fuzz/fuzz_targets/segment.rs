@@ -1,15 +1,19 @@
-//! The segment reader takes any bytes at all. The input is what follows a valid header, or, if its first byte
-//! is odd, the whole file.
+//! The segment reader takes any bytes at all. The input is what follows the header of a
+//! segment with small chunks, or, if its first byte is odd, the whole file.
 #![no_main]
 
-use kizami_segment::{Definition, HEADER_BYTES, MAGIC, Record, Segment};
+use kizami_segment::{Definition, HEADER_BYTES, Header, MAGIC, Record, Segment};
 use libfuzzer_sys::fuzz_target;
+use std::mem::offset_of;
 use std::sync::LazyLock;
 
 static HEADER: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut header = vec![0; HEADER_BYTES];
     header[..8].copy_from_slice(&MAGIC.to_le_bytes());
     header[8..16].copy_from_slice(&kizami_model::function::fingerprint().to_le_bytes());
+    for (place, value) in [(offset_of!(Header, chunk_bytes), 1024u32), (offset_of!(Header, window_chunks), 2)] {
+        header[place..place + 4].copy_from_slice(&value.to_le_bytes());
+    }
     header
 });
 

@@ -175,7 +175,7 @@ pub struct ExportArguments {
     #[arg(long, value_name = "FORMAT", env = "KIZAMI_EXPORT_TO")]
     pub to: ExportFormat,
 
-    /// What to write; it must not exist [default: the trace's name with the format's ending]
+    /// What to write; it must not exist [default: the trace's name with the format's ending; standard output for csv]
     #[arg(short, long, value_name = "OUT", env = "KIZAMI_EXPORT_OUTPUT")]
     pub output: Option<PathBuf>,
 }

@@ -27,6 +27,7 @@ const FAILURE: u8 = 1;
 const USAGE: u8 = 2;
 
 fn main() -> ExitCode {
+    keep_quiet_about_damaged_tables();
     let arguments = Arguments::parse();
     if !matches!(arguments.command, Command::Record(_)) {
         end_quietly_on_closed_pipe();
@@ -51,6 +52,17 @@ fn main() -> ExitCode {
             ExitCode::from(if error.is::<UsageError>() { USAGE } else { FAILURE })
         }
     }
+}
+
+/// The Parquet decoder panics on some damaged files. The store turns that into an error that names the file,
+/// which is all the user needs to see.
+fn keep_quiet_about_damaged_tables() {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !panic.location().is_some_and(|place| place.file().contains("/parquet-")) {
+            usual(panic);
+        }
+    }));
 }
 
 /// `kizami events run.kz | head` ends like any other program in a pipe. `record` must live on, though the

@@ -59,7 +59,7 @@ pub struct Call {
     /// How many calls the row stands for: 1; more for failed polls folded into one row; 0 for a part of
     /// another row (one request started by an `MPI_Startall`).
     pub calls: u32,
-    /// Time spent inside the folded calls, where `calls` is more than 1.
+    /// Time spent inside the calls of a row of failed polls; start and end are those of the first and last.
     pub inside: Option<Nanos>,
     /// Index of the communicator in `defs/communicators`.
     pub comm: Option<u32>,

@@ -207,8 +207,8 @@ fn shape(name: &str) -> Shape {
         "rma_both" | "rma_word" | "win" | "win_rank" | "win_new" | "win_free" | "file" | "file_open"
         | "file_close" | "type_new" | "type_free" => Shape::Object,
         "timed" | "comm" | "comm_name" | "comm_new" | "comm_create_group" | "comm_idup" | "comm_free"
-        | "intercomm_create" | "init" | "finalize" | "abort" | "pcontrol" | "request_free"
-        | "request_get_status" | "cancel" | "grequest" => Shape::Timed,
+        | "intercomm_create" | "init" | "session_init" | "session_finalize" | "finalize" | "abort"
+        | "pcontrol" | "request_free" | "request_get_status" | "cancel" | "grequest" => Shape::Timed,
         collective => {
             let base = collective.rsplit(':').next().unwrap_or(collective);
             assert!(COLLECTIVES.contains(&base), "functions.txt: unknown shape: {collective}");

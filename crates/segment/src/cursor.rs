@@ -57,7 +57,7 @@ impl Cursor {
     /// A cursor with no room.
     pub const EMPTY: Cursor = Cursor { next: std::ptr::null(), end: std::ptr::null() };
 
-    /// A cursor over `slots` zeroed slots at `first`.
+    /// A cursor over `slots` slots at `first`, the first of which begins with zero.
     ///
     /// # Safety
     /// The slots must stay mapped and unshared with other writers as long as the cursor is used.

@@ -55,10 +55,11 @@ impl SegmentFile {
     pub fn create(path: &CStr, mut shape: WindowShape) -> Result<SegmentFile, i32> {
         let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
         // SAFETY: a plain system call with a valid C string.
-        let descriptor = unsafe { libc::open(path.as_ptr(), flags, 0o644) };
-        if descriptor < 0 {
+        let opened = unsafe { libc::open(path.as_ptr(), flags, 0o644) };
+        if opened < 0 {
             return Err(errno());
         }
+        let descriptor = out_of_the_way(opened);
         let mapped = loop {
             let bytes = HEADER_BYTES + shape.bytes();
             match allocate(descriptor, bytes).and_then(|()| map(descriptor, bytes)) {
@@ -90,6 +91,11 @@ impl SegmentFile {
     /// How many chunks the window has.
     pub fn window_chunks(&self) -> usize {
         self.shape.chunks
+    }
+
+    /// Index of the chunk that is to be drained next: chunks lie on disk in the order they were filled.
+    pub fn next_to_drain(&self) -> usize {
+        self.drained.load(Ordering::Relaxed) as usize % self.shape.chunks
     }
 
     fn chunk(&self, index: usize) -> &[Slot] {
@@ -132,11 +138,36 @@ impl SegmentFile {
     }
 }
 
+/// Moves a descriptor up: a program that closed its standard input must not find our file in its place.
+fn out_of_the_way(descriptor: i32) -> i32 {
+    const LOWEST: libc::c_int = 64;
+    // SAFETY: plain system calls on our own descriptor.
+    unsafe {
+        let moved = libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, LOWEST);
+        if moved < 0 {
+            return descriptor;
+        }
+        libc::close(descriptor);
+        moved
+    }
+}
+
+/// Whether files may grow that far: beyond the limit a write would end the process by `SIGXFSZ`.
+fn may_reach(bytes: u64) -> bool {
+    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: a valid place for the answer.
+    unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) };
+    bytes <= limit.rlim_cur
+}
+
 fn errno() -> i32 {
     std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
 }
 
 fn allocate(descriptor: i32, bytes: usize) -> Result<(), i32> {
+    if !may_reach(bytes as u64) {
+        return Err(libc::EFBIG);
+    }
     loop {
         // SAFETY: a plain system call. Unlike ftruncate it reserves the space: a later store cannot fault.
         match unsafe { libc::posix_fallocate(descriptor, 0, bytes as libc::off_t) } {
@@ -165,6 +196,9 @@ fn map(descriptor: i32, bytes: usize) -> Result<*mut libc::c_void, i32> {
 }
 
 fn write_all(descriptor: i32, mut bytes: &[u8], mut offset: u64) -> Result<(), i32> {
+    if !may_reach(offset + bytes.len() as u64) {
+        return Err(libc::EFBIG);
+    }
     while !bytes.is_empty() {
         // SAFETY: a plain system call on our own descriptor and memory.
         let written =

@@ -96,7 +96,7 @@ fn chunks_in_order(
     }
     window.retain(|(sequence, _)| *sequence > last);
     for (sequence, range) in window {
-        if sequence != last + 1 {
+        if sequence != last.wrapping_add(1) {
             damage.push(Damage { bytes: range.clone(), what: "chunks before this one are missing" });
         }
         last = sequence;

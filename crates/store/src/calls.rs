@@ -6,12 +6,13 @@
 use crate::StoreError;
 use crate::columns::{Cells, Lists, TableReader};
 use crate::trace::RankSelection;
+use bytes::Bytes;
 use kizami_model::{Call, Nanos, Op, Peer, Rank, ThreadIndex, function};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::file::statistics::Statistics;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Rows decoded at a time.
 const BATCH_ROWS: usize = 8 << 10;
@@ -20,7 +21,7 @@ const BATCH_ROWS: usize = 8 << 10;
 ///
 /// After an error there are no more rows.
 pub struct Calls {
-    parts: std::vec::IntoIter<PathBuf>,
+    parts: std::vec::IntoIter<Part>,
     ranks: RangeInclusive<i64>,
     /// The part being read, and its next row group.
     part: Option<(TableReader, usize)>,
@@ -29,13 +30,28 @@ pub struct Calls {
     failed: bool,
 }
 
+/// Where the rows of a part lie.
+enum Part {
+    File(PathBuf),
+    Memory(Bytes),
+}
+
 impl Calls {
+    /// The rows of one part of `events/` that was read into memory, whatever it holds.
+    pub fn in_memory(part: Vec<u8>) -> Calls {
+        Calls::of_parts(vec![Part::Memory(part.into())], 0..=i64::MAX)
+    }
+
     pub(crate) fn new(parts: Vec<PathBuf>, selection: &RankSelection) -> Calls {
         let ranks = match selection {
             RankSelection::All => 0..=i64::MAX,
             RankSelection::One(rank) => i64::from(rank.0)..=i64::from(rank.0),
             RankSelection::Range(ranks) => i64::from(*ranks.start())..=i64::from(*ranks.end()),
         };
+        Calls::of_parts(parts.into_iter().map(Part::File).collect(), ranks)
+    }
+
+    fn of_parts(parts: Vec<Part>, ranks: RangeInclusive<i64>) -> Calls {
         let (part, group, ops) = (None, None, OpNames::new());
         Calls { parts: parts.into_iter(), ranks, part, group, ops, failed: false }
     }
@@ -59,8 +75,12 @@ impl Calls {
     fn next_group(&mut self) -> Result<bool, StoreError> {
         loop {
             let Some((part, next)) = &mut self.part else {
-                let Some(path) = self.parts.next() else { return Ok(false) };
-                self.part = Some((TableReader::open(&path)?, 0));
+                let reader = match self.parts.next() {
+                    Some(Part::File(path)) => TableReader::open(&path)?,
+                    Some(Part::Memory(bytes)) => TableReader::in_memory(bytes, Path::new("(in memory)"))?,
+                    None => return Ok(false),
+                };
+                self.part = Some((reader, 0));
                 continue;
             };
             let index = *next;

@@ -6,7 +6,7 @@
 
 use crate::StoreError;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The schema this version writes and reads.
 pub const SCHEMA: &str = "kizami-trace/1";
@@ -137,8 +137,13 @@ impl RunInfo {
     pub fn read(directory: &Path) -> Result<RunInfo, StoreError> {
         let path = directory.join(RUN_JSON);
         let text = std::fs::read(&path).map_err(StoreError::file("read", &path))?;
+        RunInfo::parse(&text, path)
+    }
+
+    /// Reads the text of a `run.json`; `path` is for messages.
+    pub fn parse(text: &[u8], path: PathBuf) -> Result<RunInfo, StoreError> {
         let value: serde_json::Value =
-            serde_json::from_slice(&text).map_err(|error| StoreError::damaged(&path, error.to_string()))?;
+            serde_json::from_slice(text).map_err(|error| StoreError::damaged(&path, error.to_string()))?;
         let schema = value.get("schema").and_then(|schema| schema.as_str()).unwrap_or_default();
         if schema != SCHEMA {
             return Err(StoreError::OtherSchema { path, found: schema.to_owned(), expected: SCHEMA });

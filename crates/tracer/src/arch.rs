@@ -34,8 +34,6 @@ pub enum State {
     Inside = 2,
     /// Not recording, for good.
     Off = 3,
-    /// Not recording until the program asks for it again.
-    Paused = 4,
 }
 
 pub const FRAME_OFFSET: usize = std::mem::offset_of!(ThreadLocal, frame);

@@ -23,7 +23,7 @@ impl Call {
     pub fn enter(op: Op, shape: Shape) -> Option<Call> {
         let block = arch::thread_local();
         // SAFETY: the thread's own block.
-        if unsafe { (*block).state } != State::Ready && !lifecycle::wake(block, op) {
+        if unsafe { (*block).state } != State::Ready && !lifecycle::wake(block) {
             return None;
         }
         // SAFETY: the thread's own block; in the ready state it has a recorder.
@@ -89,12 +89,5 @@ impl Call {
     pub fn release(self) {
         // SAFETY: the thread's own block.
         unsafe { (*self.block).state = State::Ready };
-    }
-
-    /// Lets go of the thread and records nothing until the program asks for it again.
-    pub fn release_paused(mut self) {
-        self.thread().paused_since = clock::now();
-        // SAFETY: the thread's own block.
-        unsafe { (*self.block).state = State::Paused };
     }
 }

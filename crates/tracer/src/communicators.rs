@@ -3,6 +3,7 @@
 //! Each thread keeps the last few in a small cache; behind it stands one table for the process. A freed
 //! handle may be given to another communicator, so every freeing makes all caches void.
 
+use crate::call::Call;
 use crate::identity::Identity;
 use crate::process::Process;
 use crate::real::mpi;
@@ -24,6 +25,8 @@ pub struct Communicator {
     identity: u64,
     /// This process's rank in it.
     pub rank: i32,
+    /// How many processes are in it, or in the group of this process.
+    pub size: i32,
     /// How many processes a collective reaches: its size, or the size of the remote group.
     pub reach: i32,
     /// Whether it is an inter-communicator.
@@ -39,6 +42,7 @@ pub const NONE: Communicator = Communicator {
     local: NO_COMM,
     identity: 0,
     rank: 0,
+    size: 0,
     reach: 0,
     inter: false,
     degree_in: 0,
@@ -55,6 +59,8 @@ struct Table {
 
 static TABLE: Mutex<Table> =
     Mutex::new(Table { known: Vec::new(), next_local: 0, counts: Vec::new(), world_group: None });
+/// Which world this process belongs to.
+static WORLD_KEY: AtomicU64 = AtomicU64::new(0);
 /// Changes whenever a handle is freed.
 static EPOCH: AtomicU64 = AtomicU64::new(1);
 
@@ -85,6 +91,12 @@ pub fn of(thread: &mut Thread, handle: usize) -> Communicator {
     look_up(cache, slot, handle)
 }
 
+/// The communicator of a call. If the call failed, its handle may be no handle at all, and MPI is not asked.
+#[inline(always)]
+pub fn of_call(call: &mut Call, handle: usize) -> Communicator {
+    if call.failed() { NONE } else { of(call.thread(), handle) }
+}
+
 #[cold]
 fn look_up(cache: &mut Cache, slot: usize, handle: usize) -> Communicator {
     let epoch = EPOCH.load(Ordering::Relaxed);
@@ -110,22 +122,19 @@ fn look_up(cache: &mut Cache, slot: usize, handle: usize) -> Communicator {
 }
 
 /// Enters the world and the communicator of each process with itself, right after `MPI_Init`.
-pub fn enter_world(process: &Process) {
+pub fn enter_world(process: &Process, key: u64) {
     let abi = abi::get();
     let mut group = 0usize;
     mpi!("MPI_Comm_group", abi.comm_world, &raw mut group);
     let mut table = lock(&TABLE);
     table.world_group = Some(abi.handle(group));
-    let world = Identity::new(CommKind::World as u64);
+    // Worlds that were spawned have keys of their own, and so has everything made from them.
+    WORLD_KEY.store(key, Ordering::Relaxed);
+    let world = Identity::new(CommKind::World as u64).with(key);
     table.add(process, abi.comm_world, world, 0, CommKind::World);
     let rank = u64::from(process.world_rank().unwrap_or(0));
-    table.add(
-        process,
-        abi.comm_self,
-        Identity::new(CommKind::SelfOnly as u64).with(rank),
-        0,
-        CommKind::SelfOnly,
-    );
+    let alone = Identity::new(CommKind::SelfOnly as u64).with(rank).with(key);
+    table.add(process, abi.comm_self, alone, 0, CommKind::SelfOnly);
 }
 
 /// The how-manieth communicator is now being made from this parent. All ranks of the parent take part, also
@@ -160,10 +169,17 @@ pub fn identity(thread: &mut Thread, handle: usize) -> u64 {
     of(thread, handle).identity
 }
 
-/// Forgets a handle that is being freed.
-pub fn forget(handle: usize) {
+/// Forgets a communicator that is about to be freed: once it is, another thread may be given its handle.
+pub fn forget(thread: &mut Thread, handle: usize) -> Communicator {
+    let forgotten = of(thread, handle);
     lock(&TABLE).known.retain(|known| known.handle != handle);
     EPOCH.fetch_add(1, Ordering::Relaxed);
+    forgotten
+}
+
+/// Remembers a communicator whose freeing failed.
+pub fn remember(communicator: Communicator) {
+    lock(&TABLE).known.push(communicator);
 }
 
 impl Table {
@@ -199,6 +215,9 @@ impl Table {
             let (local_leader, remote_leader) = leaders(self, handle);
             group = Some((remote as u32, u8::from(local_leader > remote_leader)));
         }
+        if self.next_local == NO_COMM {
+            self.next_local += 1;
+        }
         let local = self.next_local;
         self.next_local += 1;
         let identity = id.number();
@@ -213,7 +232,7 @@ impl Table {
         });
         let (degree_in, degree_out) = if inter { (0, 0) } else { topology(process, handle, local) };
         let reach = if inter { remote } else { size };
-        let made = Communicator { handle, local, identity, rank, reach, inter, degree_in, degree_out };
+        let made = Communicator { handle, local, identity, rank, size, reach, inter, degree_in, degree_out };
         self.known.push(made);
         made
     }
@@ -244,7 +263,7 @@ fn members_key(table: &Table, handle: usize, key: Identity) -> Identity {
         groups.push(world_ranks(table, handle, Group::Remote, None));
     }
     groups.sort();
-    groups.concat().into_iter().fold(key, Identity::with)
+    groups.concat().into_iter().fold(key.with(WORLD_KEY.load(Ordering::Relaxed)), Identity::with)
 }
 
 #[derive(Clone, Copy)]

@@ -39,7 +39,11 @@ mod thread;
 #[expect(clippy::too_many_arguments, reason = "as many as MPI gives them")]
 #[expect(clippy::missing_safety_doc, reason = "MPI's own contract")]
 #[allow(clippy::undocumented_unsafe_blocks, reason = "generated: see build.rs, which says why each is sound")]
-#[allow(unused_mut, reason = "generated: not every hook changes the call")]
+#[allow(
+    unused_mut,
+    clippy::unnecessary_cast,
+    reason = "generated: not every hook changes the call or needs the cast"
+)]
 mod wrappers {
     include!(concat!(env!("OUT_DIR"), "/wrappers.rs"));
 }

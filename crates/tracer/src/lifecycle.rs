@@ -1,4 +1,4 @@
-//! The beginnings and ends: loading, a thread's first call, pausing, forking, leaving.
+//! The beginnings and ends: loading, a thread's first call, forking, leaving.
 
 use crate::arch::{self, State, ThreadLocal};
 use crate::call::Call;
@@ -7,7 +7,6 @@ use crate::thread::Thread;
 use crate::{clock, exports, process};
 use kizami_model::{Ending, Op, Shape};
 use kizami_segment::Slot;
-use kizami_segment::record::StopReason;
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, OnceLock};
@@ -34,6 +33,9 @@ extern "C" fn on_exit() {
         return;
     }
     let Some(process) = process::existing() else { return };
+    if !process.is_this_one() {
+        return;
+    }
     process.note_clock();
     process.for_each_header(|header| {
         let vanished = Ending::Vanished as u8;
@@ -45,11 +47,10 @@ extern "C" fn on_exit() {
 
 /// A call on a thread that is not simply ready. True if the call is to be recorded.
 #[cold]
-pub fn wake(block: *mut ThreadLocal, op: Op) -> bool {
+pub fn wake(block: *mut ThreadLocal) -> bool {
     // SAFETY: the thread's own block.
     match unsafe { (*block).state } {
         State::Fresh => set_up_thread(block),
-        State::Paused => resumes(block, op),
         State::Ready => true,
         State::Inside | State::Off => false,
     }
@@ -64,26 +65,11 @@ fn set_up_thread(block: *mut ThreadLocal) -> bool {
     }
     let Some(process) = process::get() else { return false };
     calibrate_once(block, process);
-    let thread = Thread::new(process.new_stream());
+    let thread = process.new_thread();
     finish_at_thread_exit();
     // SAFETY: the thread's own block; the recorder is given up only by `finish_thread`.
     unsafe {
         (*block).thread = Box::into_raw(thread);
-        (*block).state = State::Ready;
-    }
-    true
-}
-
-/// Recording goes on with the `MPI_Pcontrol` that may switch it on again; its hook decides.
-fn resumes(block: *mut ThreadLocal, op: Op) -> bool {
-    static PCONTROL: OnceLock<Option<Op>> = OnceLock::new();
-    if Some(op) != *PCONTROL.get_or_init(|| Op::by_name("MPI_Pcontrol")) {
-        return false;
-    }
-    // SAFETY: the thread's own block and recorder, which exists since it was paused.
-    unsafe {
-        let thread = &mut *(*block).thread;
-        thread.record_stop(thread.paused_since, clock::now(), StopReason::Paused);
         (*block).state = State::Ready;
     }
     true
@@ -135,7 +121,10 @@ fn finish_thread(block: *mut ThreadLocal) {
         (*block).state = State::Off;
         let thread = std::mem::replace(&mut (*block).thread, std::ptr::null_mut());
         if !thread.is_null() {
-            Box::from_raw(thread).finish();
+            let spare = Box::from_raw(thread).finish();
+            if let (Some(spare), Some(process)) = (spare, process::existing()) {
+                process.keep_spare(spare);
+            }
         }
     }
 }

@@ -56,7 +56,12 @@ pub fn add(kind: ObjectKind, handle: usize, comm: u32, name: String, bytes: u64)
     object
 }
 
-/// Forgets an object that was freed; gives what was known.
+/// Remembers an object whose freeing failed.
+pub fn remember(kind: ObjectKind, handle: usize, object: Object) {
+    lock(&TABLE).known.push(Known { kind, handle, object });
+}
+
+/// Forgets an object that is about to be freed: once it is, another thread may be given its handle.
 pub fn forget(kind: ObjectKind, handle: usize) -> Object {
     let object = of(kind, handle);
     lock(&TABLE).known.retain(|known| known.kind != kind || known.handle != handle);

@@ -1,6 +1,7 @@
 //! What the threads of a process share: where segments go, and the segment of definitions.
 
 use crate::stream::{Stream, lock};
+use crate::thread::{Spare, Thread};
 use crate::{abi, clock};
 use kizami_model::function;
 use kizami_segment::header::{DEFINITIONS_THREAD, RANK_UNKNOWN, store_text};
@@ -19,6 +20,7 @@ pub struct Process {
     pid: u32,
     threads: AtomicU32,
     streams: Mutex<Vec<&'static Stream>>,
+    spares: Mutex<Vec<Spare>>,
     definitions: Mutex<Option<Appender>>,
     /// Rank, size of the world and which world, once `MPI_Init` has told.
     world: Mutex<Option<World>>,
@@ -73,6 +75,7 @@ impl Process {
             pid: std::process::id(),
             threads: AtomicU32::new(0),
             streams: Mutex::new(Vec::new()),
+            spares: Mutex::new(Vec::new()),
             definitions: Mutex::new(None),
             world: Mutex::new(None),
             call_cost: AtomicU64::new(0),
@@ -90,8 +93,19 @@ impl Process {
         Some(process)
     }
 
+    /// A recorder for one more thread. Without a file to write to it loses everything, but works.
+    pub fn new_thread(&self) -> Box<Thread> {
+        let spare = lock(&self.spares).pop();
+        spare.map_or_else(|| Thread::new(self.new_stream()), Thread::taking_over)
+    }
+
+    /// Keeps what a thread that has ended left.
+    pub fn keep_spare(&self, spare: Spare) {
+        lock(&self.spares).push(spare);
+    }
+
     /// Makes the stream of one more thread; `None` if the file cannot be made.
-    pub fn new_stream(&self) -> Option<&'static Stream> {
+    fn new_stream(&self) -> Option<&'static Stream> {
         let thread = self.threads.fetch_add(1, Ordering::Relaxed);
         let create = |path: &CStr| SegmentFile::create(path, WindowShape::CALLS);
         let file = self.make_segment(&format!("{thread}.calls"), create).ok()?;
@@ -164,6 +178,11 @@ impl Process {
         for stream in lock(&self.streams).iter() {
             stream.note_clock();
         }
+    }
+
+    /// Whether this is the process that was set up, and not a child made in a way that tells nobody.
+    pub fn is_this_one(&self) -> bool {
+        self.pid == std::process::id()
     }
 
     /// Rank in the world, if known.

@@ -5,7 +5,6 @@
 
 use kizami_model::Op;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// More than the table has lines.
@@ -14,8 +13,9 @@ const TABLE_LIMIT: usize = 960;
 static FUNCTIONS: [AtomicPtr<c_void>; TABLE_LIMIT] =
     [const { AtomicPtr::new(std::ptr::null_mut()) }; TABLE_LIMIT];
 
-/// The library that defines MPI, if it had to be searched for: a handle for `dlsym`.
-static LIBRARY: Mutex<Option<usize>> = Mutex::new(None);
+/// The library that defines MPI, if it had to be searched for: a handle for `dlsym`. No lock guards it: the
+/// search takes the loader's own, and whoever holds that may come here.
+static LIBRARY: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Address of the MPI library's own version of a function.
 #[inline(always)]
@@ -48,12 +48,13 @@ pub fn symbol(name: &CStr) -> Option<*mut c_void> {
     if !next.is_null() {
         return Some(next);
     }
-    let mut library = LIBRARY.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    if library.is_none() {
-        *library = find_library();
+    let mut library = LIBRARY.load(Ordering::Relaxed);
+    if library.is_null() {
+        library = find_library()?;
+        LIBRARY.store(library, Ordering::Relaxed);
     }
     // SAFETY: a handle that dlopen gave us.
-    let found = unsafe { libc::dlsym((*library)? as *mut c_void, name.as_ptr()) };
+    let found = unsafe { libc::dlsym(library, name.as_ptr()) };
     (!found.is_null()).then_some(found)
 }
 
@@ -103,7 +104,7 @@ pub fn loader() -> *mut c_void {
 }
 
 /// Goes through the loaded objects for one that looks like MPI and defines its functions.
-fn find_library() -> Option<usize> {
+fn find_library() -> Option<*mut c_void> {
     extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, found: *mut c_void) -> c_int {
         // SAFETY: the loader passes a valid object, and `found` is the vector below.
         let (name, found) = unsafe { ((*info).dlpi_name, &mut *found.cast::<Vec<CString>>()) };
@@ -131,7 +132,7 @@ fn find_library() -> Option<usize> {
         }
         // SAFETY: a handle that dlopen gave us.
         let defines = unsafe { libc::dlsym(handle, c"PMPI_Init".as_ptr()) };
-        (!defines.is_null()).then_some(handle as usize)
+        (!defines.is_null()).then_some(handle)
     })
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Handles are not unique: libraries hand out the same one for every small send that is done at once. So
 //! each start gets a number of our own, and starts that share a handle are completed in the order they were
-//! made. The table is open-addressed with linear probing, and removal shifts entries back, which keeps equal
-//! handles in order. It is locked only when the program asked for `MPI_THREAD_MULTIPLE`.
+//! made: each distinct handle has one place in an open-addressed table, and a queue behind it. The table is
+//! locked only when the program asked for `MPI_THREAD_MULTIPLE`.
 
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -44,17 +44,32 @@ impl Kind {
     }
 }
 
+/// One start, in the queue of its handle.
 #[derive(Clone, Copy)]
-struct Entry {
-    handle: usize,
+struct Node {
     posted: Posted,
+    /// The next start under the same handle, or the next unused node; [`NONE`] at the end.
+    next: u32,
 }
 
-const EMPTY: Option<Entry> = None;
+/// A handle and the queue of its starts.
+#[derive(Clone, Copy)]
+struct Place {
+    handle: usize,
+    /// [`NONE`] in a place that is not used.
+    first: u32,
+    last: u32,
+}
+
+const NONE: u32 = u32::MAX;
+const EMPTY: Place = Place { handle: 0, first: NONE, last: NONE };
 
 struct Table {
-    entries: Vec<Option<Entry>>,
+    places: Vec<Place>,
+    /// Places in use.
     used: usize,
+    nodes: Vec<Node>,
+    unused: u32,
 }
 
 struct Shared(UnsafeCell<Table>);
@@ -62,7 +77,8 @@ struct Shared(UnsafeCell<Table>);
 // SAFETY: reached only through `with`, which locks where several threads may call MPI at once.
 unsafe impl Sync for Shared {}
 
-static TABLE: Shared = Shared(UnsafeCell::new(Table { entries: Vec::new(), used: 0 }));
+static TABLE: Shared =
+    Shared(UnsafeCell::new(Table { places: Vec::new(), used: 0, nodes: Vec::new(), unused: NONE }));
 static LOCKED: AtomicBool = AtomicBool::new(false);
 static SEVERAL_THREADS: AtomicBool = AtomicBool::new(false);
 static NEXT_NUMBER: AtomicU32 = AtomicU32::new(1);
@@ -88,7 +104,7 @@ pub fn take_numbers(count: u32) -> u32 {
 /// Remembers what was posted under a handle.
 #[inline(always)]
 pub fn add(handle: usize, posted: Posted) {
-    with(|table| table.add(Entry { handle, posted }));
+    with(|table| table.add(handle, posted));
 }
 
 /// A request has been completed: gives what was posted and forgets it, or ends a persistent one's round.
@@ -96,23 +112,29 @@ pub fn add(handle: usize, posted: Posted) {
 pub fn complete(handle: usize) -> Option<Posted> {
     with(|table| {
         let index = table.find(handle)?;
-        let posted = &mut table.entries[index].as_mut()?.posted;
+        let first = table.places[index].first as usize;
+        let posted = &mut table.nodes[first].posted;
         if posted.kind.is_persistent() {
             // Waiting for a persistent request that is not under way completes nothing.
             let round = std::mem::take(&mut posted.round);
             return (round != 0).then_some(Posted { number: round, ..*posted });
         }
-        Some(table.remove(index).posted)
+        Some(table.take_first(index))
     })
 }
 
-/// Begins a round of a persistent request: gives (number of the persistent request, number of the round).
-pub fn start(handle: usize, round: u32) -> Option<u32> {
+/// Begins a round of the persistent request that had the handle `before` and has `now`; gives its number.
+pub fn start(before: usize, now: usize, round: u32) -> Option<u32> {
     with(|table| {
-        let index = table.find(handle)?;
-        let posted = &mut table.entries[index].as_mut()?.posted;
-        posted.round = round;
-        Some(posted.number)
+        let index = table.find(before)?;
+        let first = table.places[index].first as usize;
+        table.nodes[first].posted.round = round;
+        let number = table.nodes[first].posted.number;
+        if now != before {
+            let posted = table.take_first(index);
+            table.add(now, posted);
+        }
+        Some(number)
     })
 }
 
@@ -120,7 +142,7 @@ pub fn start(handle: usize, round: u32) -> Option<u32> {
 pub fn forget(handle: usize) {
     with(|table| {
         if let Some(index) = table.find(handle) {
-            table.remove(index);
+            table.take_first(index);
         }
     });
 }
@@ -145,21 +167,18 @@ impl Table {
     #[inline(always)]
     fn home(&self, handle: usize) -> usize {
         // Handles are aligned pointers or counted numbers: the multiplication spreads both.
-        (handle.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) & (self.entries.len() - 1)
+        (handle.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) & (self.places.len() - 1)
     }
 
+    /// Index of the place of a handle, or of the empty place where it would be.
     #[inline(always)]
-    fn add(&mut self, entry: Entry) {
-        if self.used * 2 >= self.entries.len() {
-            self.enlarge();
-        }
-        let mask = self.entries.len() - 1;
-        let mut index = self.home(entry.handle);
-        while self.entries[index].is_some() {
+    fn search(&self, handle: usize) -> usize {
+        let mask = self.places.len() - 1;
+        let mut index = self.home(handle);
+        while self.places[index].first != NONE && self.places[index].handle != handle {
             index = (index + 1) & mask;
         }
-        self.entries[index] = Some(entry);
-        self.used += 1;
+        index
     }
 
     #[inline(always)]
@@ -167,47 +186,78 @@ impl Table {
         if self.used == 0 {
             return None;
         }
-        let mask = self.entries.len() - 1;
-        let mut index = self.home(handle);
-        loop {
-            match &self.entries[index] {
-                None => return None,
-                Some(entry) if entry.handle == handle => return Some(index),
-                Some(_) => index = (index + 1) & mask,
-            }
+        let index = self.search(handle);
+        (self.places[index].first != NONE).then_some(index)
+    }
+
+    #[inline(always)]
+    fn add(&mut self, handle: usize, posted: Posted) {
+        if self.used * 2 >= self.places.len() {
+            self.enlarge();
+        }
+        let node = self.new_node(posted);
+        let index = self.search(handle);
+        let place = &mut self.places[index];
+        if place.first == NONE {
+            *place = Place { handle, first: node, last: node };
+            self.used += 1;
+        } else {
+            let last = std::mem::replace(&mut place.last, node);
+            self.nodes[last as usize].next = node;
         }
     }
 
-    /// Takes an entry out and moves those behind it up, so that no search breaks off too early.
     #[inline(always)]
-    fn remove(&mut self, index: usize) -> Entry {
-        let mask = self.entries.len() - 1;
-        let removed = self.entries[index].take();
+    fn new_node(&mut self, posted: Posted) -> u32 {
+        if self.unused == NONE {
+            self.nodes.push(Node { posted, next: NONE });
+            return self.nodes.len() as u32 - 1;
+        }
+        let node = self.unused;
+        self.unused = self.nodes[node as usize].next;
+        self.nodes[node as usize] = Node { posted, next: NONE };
+        node
+    }
+
+    /// Takes the oldest start off the queue at this place.
+    #[inline(always)]
+    fn take_first(&mut self, index: usize) -> Posted {
+        let node = self.places[index].first;
+        let Node { posted, next } = self.nodes[node as usize];
+        self.nodes[node as usize].next = self.unused;
+        self.unused = node;
+        self.places[index].first = next;
+        if next == NONE {
+            self.close_gap(index);
+        }
+        posted
+    }
+
+    /// Moves the places behind an emptied one up, so that no search breaks off too early.
+    #[inline(always)]
+    fn close_gap(&mut self, index: usize) {
+        let mask = self.places.len() - 1;
         self.used -= 1;
         let mut hole = index;
         let mut next = (index + 1) & mask;
-        while let Some(entry) = &self.entries[next] {
-            let home = self.home(entry.handle);
-            // The entry may move up if its home does not lie between the hole and where it is.
+        while self.places[next].first != NONE {
+            let home = self.home(self.places[next].handle);
+            // A place may move up if its home does not lie between the hole and where it is.
             if (next.wrapping_sub(home) & mask) >= (next.wrapping_sub(hole) & mask) {
-                self.entries[hole] = self.entries[next].take();
+                self.places[hole] = std::mem::replace(&mut self.places[next], EMPTY);
                 hole = next;
             }
             next = (next + 1) & mask;
         }
-        removed.expect("only entries that are there are removed")
     }
 
     #[cold]
     fn enlarge(&mut self) {
-        let capacity = (self.entries.len() * 2).max(FIRST_CAPACITY);
-        let old = std::mem::replace(&mut self.entries, vec![EMPTY; capacity]);
-        self.used = 0;
-        // From the beginning of a cluster on, so that equal handles keep their order across the wrap.
-        let start = old.iter().position(Option::is_none).unwrap_or(0);
-        let (head, tail) = old.split_at(start);
-        for entry in tail.iter().chain(head).flatten() {
-            self.add(*entry);
+        let capacity = (self.places.len() * 2).max(FIRST_CAPACITY);
+        let old = std::mem::replace(&mut self.places, vec![EMPTY; capacity]);
+        for place in old.into_iter().filter(|place| place.first != NONE) {
+            let index = self.search(place.handle);
+            self.places[index] = place;
         }
     }
 }

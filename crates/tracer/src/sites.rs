@@ -94,7 +94,8 @@ fn look_up_program_site(thread: &mut Thread, address: usize) -> Option<u32> {
     let number = match numbers.get(&address) {
         Some(number) => *number,
         None => {
-            let module = modules::place(process, address)?.module;
+            // Code that was made at run time lies in no module; its site has a number all the same.
+            let module = modules::place(process, address).map_or(0, |place| place.module);
             let number = numbers.len() as u32 + 1;
             process.define(&Definition::Site { local: number, address: address as u64, module });
             numbers.insert(address, number);

@@ -51,11 +51,15 @@ impl Stream {
     /// Begins the `sequence`th chunk (from 1 on). The one before it, if any, is full and quiet from now on.
     pub fn next_chunk(&'static self, sequence: u64) -> Room {
         let index = |sequence: u64| (sequence - 1) as usize % self.full.len();
-        if sequence > 1 {
+        if sequence > 1 && !self.exhausted.load(Ordering::Relaxed) {
             self.full[index(sequence - 1)].store(true, Ordering::Release);
             hand_over(self, index(sequence - 1));
         }
         let next = index(sequence);
+        // Once the disk is full, nothing changes any more.
+        if self.exhausted.load(Ordering::Relaxed) && self.full[next].load(Ordering::Relaxed) {
+            return Room::None;
+        }
         let ready = !self.full[next].load(Ordering::Acquire);
         if !ready {
             self.drain(next);
@@ -67,11 +71,12 @@ impl Stream {
         if ready { Room::Ready(cursor) } else { Room::Drained(cursor) }
     }
 
-    /// Drains a chunk if nobody has meanwhile. The owner only ever needs the oldest, and the helper takes
-    /// them in the order they were filled, so the order on disk is right whoever comes first.
+    /// Drains a chunk if it is its turn and nobody has meanwhile. A job that was overtaken by the owner may name
+    /// a chunk that is full again, while older ones wait: it is skipped, and drained by its own job later.
     fn drain(&self, index: usize) {
         let _draining = lock(&self.draining);
-        if !self.full[index].load(Ordering::Acquire) || self.exhausted.load(Ordering::Relaxed) {
+        let its_turn = index == self.file.next_to_drain() && self.full[index].load(Ordering::Acquire);
+        if !its_turn || self.exhausted.load(Ordering::Relaxed) {
             return;
         }
         match self.file.drain(index) {

@@ -26,8 +26,16 @@ pub struct Thread {
     pub completed: Vec<Completion>,
     /// What the present start call started.
     pub started: Vec<Started>,
-    /// When recording was paused.
-    pub paused_since: u64,
+    /// When recording was paused, if it is: calls are followed, so that nothing known goes stale, but not stored.
+    paused_since: Option<u64>,
+}
+
+/// What a thread that has ended leaves to one that begins: a stream with room in it. Files and mappings do not
+/// pile up in programs that start a thread for every task.
+pub struct Spare {
+    stream: &'static Stream,
+    cursor: Cursor,
+    chunks: u64,
 }
 
 /// The last record, if it is a fold that may take one more failed poll.
@@ -61,9 +69,17 @@ impl Thread {
             statuses: Vec::with_capacity(1024),
             completed: Vec::with_capacity(256),
             started: Vec::with_capacity(256),
-            paused_since: 0,
+            paused_since: None,
         });
         thread.make_room(1);
+        thread
+    }
+
+    /// A recorder that goes on where one that has ended stopped.
+    pub fn taking_over(spare: Spare) -> Box<Thread> {
+        let mut thread = Thread::new(None);
+        thread.base_ticks = spare.stream.file().header().base_ticks.load(Ordering::Relaxed);
+        (thread.stream, thread.cursor, thread.chunks) = (Some(spare.stream), spare.cursor, spare.chunks);
         thread
     }
 
@@ -99,6 +115,9 @@ impl Thread {
     /// Records a call.
     #[inline(always)]
     pub fn record(&mut self, call: &CallRecord, shape: Shape) {
+        if self.paused_since.is_some() {
+            return;
+        }
         self.fold = None;
         match call.pack(shape) {
             Some(words) => self.push_one(words),
@@ -112,6 +131,9 @@ impl Thread {
     /// Records a wait or test with what it completed, as left in `self.completed`.
     #[inline(always)]
     pub fn record_completion(&mut self, call: &CallRecord) {
+        if self.paused_since.is_some() {
+            return;
+        }
         self.fold = None;
         let items = match self.completed.as_slice() {
             [] => ListItems::None,
@@ -136,6 +158,9 @@ impl Thread {
 
     /// Records a start of persistent requests, as left in `self.started`.
     pub fn record_start(&mut self, call: &CallRecord) {
+        if self.paused_since.is_some() {
+            return;
+        }
         self.fold = None;
         let started = std::mem::take(&mut self.started);
         let word = |index: usize| {
@@ -156,6 +181,9 @@ impl Thread {
     /// Records a poll that found nothing: one more of the same only changes the record before.
     #[inline(always)]
     pub fn record_failed_poll(&mut self, call: &CallRecord) {
+        if self.paused_since.is_some() {
+            return;
+        }
         let key = FoldKey { op: call.op, site: call.site, comm: call.comm, peer: call.peer, tag: call.tag };
         if let Some(fold) = &self.fold
             && fold.key == key
@@ -176,6 +204,9 @@ impl Thread {
 
     /// Records the beginning or end of a named region.
     pub fn record_region(&mut self, region: u32, begins: bool) {
+        if self.paused_since.is_some() {
+            return;
+        }
         self.fold = None;
         let op = if begins { record::REGION_BEGIN } else { record::REGION_END };
         let at = self.relative(clock::now());
@@ -235,13 +266,25 @@ impl Thread {
         self.cursor.room() >= needed
     }
 
-    /// Writes no more.
-    pub fn finish(&mut self) {
-        if let Some(stream) = self.stream.take() {
-            stream.note_clock();
+    /// Stores nothing until [`Thread::resume`].
+    pub fn pause(&mut self) {
+        self.paused_since.get_or_insert_with(clock::now);
+    }
+
+    /// Stores again what is called.
+    pub fn resume(&mut self) {
+        if let Some(since) = self.paused_since.take() {
+            self.record_stop(since, clock::now(), StopReason::Paused);
         }
-        self.cursor = Cursor::EMPTY;
-        self.fold = None;
+    }
+
+    /// Writes no more; what is left of the stream may serve another thread.
+    pub fn finish(mut self) -> Option<Spare> {
+        self.resume();
+        let stream = self.stream.take()?;
+        stream.note_clock();
+        let cursor = std::mem::replace(&mut self.cursor, Cursor::EMPTY);
+        Some(Spare { stream, cursor, chunks: self.chunks })
     }
 }
 

@@ -48,13 +48,13 @@ pub fn nothing_recorded(folder: &Path, exit_code: u8) -> Vec<String> {
         );
         return vec![line("recorded", &text)];
     }
-    let what = if exit_code == 0 {
-        "nothing: no process made an MPI call that the tracer could see".to_owned()
-    } else {
-        format!("nothing: it ended with code {exit_code}, and made no MPI call that the tracer could see")
-    };
+    if exit_code != 0 {
+        // Most often the launcher itself refused; it has said why.
+        let text = format!("nothing: it ended with code {exit_code} before any MPI call was made");
+        return vec![line("recorded", &text)];
+    }
     vec![
-        line("recorded", &what),
+        line("recorded", "nothing: no process made an MPI call that the tracer could see"),
         line("check", "`ldd PROGRAM` shows libmpi or libmpich: a statically linked MPI cannot be seen"),
         line("check", "LD_PRELOAD reaches the ranks: `kizami doctor` tries that with every launcher here"),
     ]

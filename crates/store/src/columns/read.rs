@@ -4,13 +4,15 @@
 //! types are checked before anything is read, and no length in the file is believed before data backs it.
 
 use crate::StoreError;
+use bytes::Bytes;
 use parquet::basic::Type as Physical;
 use parquet::column::reader::{ColumnReaderImpl, get_typed_column_reader};
 use parquet::data_type::{BoolType, ByteArrayType, DataType, Int32Type, Int64Type};
 use parquet::file::metadata::RowGroupMetaData;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
 use std::fs::File;
 use std::io::Read;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 /// Rows read at a time where whole columns are read.
@@ -32,15 +34,32 @@ pub(crate) fn checksum_of(path: &Path) -> Result<u32, StoreError> {
 /// An open table.
 pub(crate) struct TableReader {
     path: PathBuf,
-    reader: SerializedFileReader<File>,
+    reader: Box<dyn FileReader>,
+}
+
+/// Runs a step of the decoder, which panics on some files that are damaged in a way no checksum tells.
+fn guarded<T>(step: impl FnOnce() -> parquet::errors::Result<T>) -> Result<T, String> {
+    match catch_unwind(AssertUnwindSafe(step)) {
+        Ok(result) => result.map_err(|error| error.to_string()),
+        Err(_) => Err("the decoder cannot make sense of it".to_owned()),
+    }
 }
 
 impl TableReader {
     pub(crate) fn open(path: &Path) -> Result<TableReader, StoreError> {
         let file = File::open(path).map_err(StoreError::file("open", path))?;
-        let reader = SerializedFileReader::new(file)
+        TableReader::over(file, path)
+    }
+
+    /// A table that is in memory; `name` is for messages.
+    pub(crate) fn in_memory(bytes: Bytes, name: &Path) -> Result<TableReader, StoreError> {
+        TableReader::over(bytes, name)
+    }
+
+    fn over(source: impl ChunkReader + 'static, path: &Path) -> Result<TableReader, StoreError> {
+        let reader = guarded(|| SerializedFileReader::new(source))
             .map_err(|error| StoreError::damaged(path, format!("not a readable Parquet file ({error})")))?;
-        Ok(TableReader { path: path.to_path_buf(), reader })
+        Ok(TableReader { path: path.to_path_buf(), reader: Box::new(reader) })
     }
 
     pub(crate) fn groups(&self) -> &[RowGroupMetaData] {
@@ -81,9 +100,12 @@ impl TableReader {
         group: usize,
         column: usize,
     ) -> Result<ColumnReaderImpl<T>, StoreError> {
-        let failed = |error| self.damaged(format!("row group {group} cannot be read ({error})"));
-        let reader = self.reader.get_row_group(group).and_then(|group| group.get_column_reader(column));
-        Ok(get_typed_column_reader::<T>(reader.map_err(failed)?))
+        let failed = |error: String| self.damaged(format!("row group {group} cannot be read ({error})"));
+        guarded(|| {
+            let reader = self.reader.get_row_group(group)?.get_column_reader(column)?;
+            Ok(get_typed_column_reader::<T>(reader))
+        })
+        .map_err(failed)
     }
 
     /// The cells of a column within one row group, to be read batch by batch.
@@ -190,10 +212,7 @@ impl<T: DataType> Cells<T> {
         self.values.clear();
         (self.row, self.value) = (0, 0);
         let levels = self.nullable.then_some(&mut self.levels);
-        let (records, _, _) = self
-            .reader
-            .read_records(rows, levels, None, &mut self.values)
-            .map_err(|error| error.to_string())?;
+        let (records, _, _) = guarded(|| self.reader.read_records(rows, levels, None, &mut self.values))?;
         Ok(records)
     }
 
@@ -229,10 +248,9 @@ impl<T: DataType> Lists<T> {
         self.repetition.clear();
         self.values.clear();
         (self.level, self.value) = (0, 0);
-        let (records, _, _) = self
-            .reader
-            .read_records(rows, Some(&mut self.definition), Some(&mut self.repetition), &mut self.values)
-            .map_err(|error| error.to_string())?;
+        let (definition, repetition) = (Some(&mut self.definition), Some(&mut self.repetition));
+        let (records, _, _) =
+            guarded(|| self.reader.read_records(rows, definition, repetition, &mut self.values))?;
         Ok(records)
     }
 

@@ -158,6 +158,7 @@ impl Recorded {
             }
         }
         if !without_rank.is_empty() {
+            self.unreadable = true;
             self.problems.push(format!(
                 "{} never learned a rank (MPI_Init was not reached or did not return); the calls are left out",
                 listed(&without_rank)
@@ -186,8 +187,10 @@ impl Recorded {
                 _ => place.replace(process),
             };
             if let Some(left_out) = left_out {
+                self.unreadable = true;
                 self.problems.push(format!(
-                    "{} says it is rank {rank}, and so does another process, which left more; its calls are left out",
+                    "{} says it is rank {rank}, and so does another process; its calls are left out (do the \
+                     launcher and the program use the same MPI?)",
                     left_out.describe()
                 ));
             }

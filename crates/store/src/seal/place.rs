@@ -70,13 +70,19 @@ impl Place {
             }
         }
         move_to(&json, &self.directory.join(RUN_JSON))?;
-        remove(&self.work)?;
         if remove_raw {
             let aside = self.directory.join(REMOVED_RAW);
             move_to(&self.raw, &aside)?;
             remove(&aside)?;
         }
         Ok(())
+    }
+}
+
+impl Drop for Place {
+    /// A sealing that failed leaves nothing of its own behind; the segments are still there.
+    fn drop(&mut self) {
+        let _ = remove(&self.work);
     }
 }
 

@@ -91,18 +91,22 @@ pub(crate) fn health(recorded: &Recorded, clock: &RunClock, ranks: &[RankInfo]) 
     let mut problems = recorded.problems.clone();
     problems.extend(clock.problems.iter().cloned());
     let mut alike: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+    let mut lost_calls = 0;
     for rank in ranks {
         if let Some(problem) = ended_badly(rank) {
             alike.entry(problem).or_default().push(rank.rank.0);
         }
         if rank.lost_calls > 0 {
             let reason = rank.lost_reason.as_deref().unwrap_or("no reason was recorded");
-            let problem =
-                format!("made calls that could not be stored ({reason}); see lost_calls in defs/ranks");
+            lost_calls += rank.lost_calls;
+            let problem = format!("made calls that could not be stored ({reason})");
             alike.entry(problem).or_default().push(rank.rank.0);
         }
     }
     problems.extend(alike.into_iter().map(|(problem, ranks)| format!("{} {problem}", rank_list(&ranks))));
+    if lost_calls > 0 {
+        problems.push(format!("{lost_calls} calls were lost; lost_calls in defs/ranks says whose"));
+    }
     let damaged = ranks.iter().filter_map(|rank| Some((rank.rank, rank.damage.as_ref()?)));
     problems.extend(damaged.clone().take(DAMAGE_TOLD).map(|(rank, damage)| format!("rank {rank}: {damage}")));
     let untold = damaged.count().saturating_sub(DAMAGE_TOLD);

@@ -1,7 +1,7 @@
 //! Collectives: what each rank gives and obtains.
 //!
-//! `bytes_out` is what the rank's own send buffer holds of the operation and `bytes_in` what its receive
-//! buffer obtains; arguments that MPI does not look at on this rank are not looked at here either.
+//! `bytes_out` is what the rank's own send buffer holds of the operation (to each neighbour, in those among
+//! neighbours) and `bytes_in` what its receive buffer obtains; arguments that MPI does not look at on this rank are not looked at here either.
 
 use super::message;
 use crate::call::Call;
@@ -72,7 +72,7 @@ pub enum Mode {
 #[inline(always)]
 pub fn collective(mut call: Call, which: Collective, comm: usize, arguments: &Arguments, mode: Mode) {
     let mut record = call.record();
-    let comm = communicators::of(call.thread(), comm);
+    let comm = communicators::of_call(&mut call, comm);
     record.comm = comm.local;
     if has_root(which) {
         record.peer = peer(arguments.root);
@@ -120,10 +120,13 @@ fn moved(thread: &mut Thread, which: Collective, comm: &Communicator, a: &Argume
             (if gives || !comm.inter { message } else { 0 }, if roots { message } else { 0 })
         }
         ReduceScatter => {
-            let total = bytes(sum(a.recvcounts, a.wide, comm.reach as usize), a.datatype);
+            // Counts are those of the group's own processes, also between two groups.
+            let total = bytes(sum(a.recvcounts, a.wide, comm.size as usize), a.datatype);
             (total, bytes(count_at(a.recvcounts, a.wide, comm.rank as usize), a.datatype))
         }
-        ReduceScatterBlock => (bytes(a.recvcount * all, a.datatype), bytes(a.recvcount, a.datatype)),
+        ReduceScatterBlock => {
+            (bytes(a.recvcount * i64::from(comm.size), a.datatype), bytes(a.recvcount, a.datatype))
+        }
         Gather | Gatherv => {
             let (roots, gives) = roles(comm, a.root);
             let gives = (gives || !comm.inter) && a.sendbuf != in_place;

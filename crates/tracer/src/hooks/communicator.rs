@@ -2,11 +2,12 @@
 
 use super::on_communicator;
 use crate::call::Call;
+use crate::communicators::Communicator;
 use crate::requests::{self, Kind, Posted};
 use crate::{abi, communicators, process};
 use kizami_model::CommKind;
 use kizami_segment::Definition;
-use kizami_segment::record::PEER_NONE;
+use kizami_segment::record::{NO_COMM, PEER_NONE};
 use std::ffi::{CStr, c_char};
 
 /// A communicator was made from a parent, all of whose ranks took part.
@@ -35,7 +36,7 @@ pub fn made_by_members(mut call: Call, parent: usize, tag: i32, place: usize, ki
     on_communicator(call, parent);
 }
 
-/// A duplication was started: the new communicator is there when its request is done.
+/// A duplication was started: the new communicator may be used when its request is done.
 #[inline(never)]
 pub fn duplicating(mut call: Call, parent: usize, place: usize, request: usize) {
     let mut record = call.record();
@@ -46,7 +47,10 @@ pub fn duplicating(mut call: Call, parent: usize, place: usize, request: usize) 
         record.request = number;
         // SAFETY: MPI has just stored the request there.
         let handle = unsafe { abi::get().load_handle(request, 0) };
-        let duplicate = Some((place, how));
+        // The handle is there already, though it may not be used yet. Later its place may be gone: Fortran
+        // bindings pass a variable of their own.
+        // SAFETY: MPI has just stored the communicator there.
+        let duplicate = Some((unsafe { abi::get().load_handle(place, 0) }, how));
         let posted =
             Posted { number, kind: Kind::Plain, peer: PEER_NONE, tag: 0, bytes: 0, round: 0, duplicate };
         requests::add(handle, posted);
@@ -54,20 +58,20 @@ pub fn duplicating(mut call: Call, parent: usize, place: usize, request: usize) 
     call.finish(&record);
 }
 
-/// The handle and number of a communicator that is about to be freed.
-pub fn about_to_free(call: &mut Call, place: usize) -> (usize, u32) {
+/// Forgets a communicator that is about to be freed; gives what was known of it.
+pub fn about_to_free(call: &mut Call, place: usize) -> Communicator {
     // SAFETY: the program passes the communicator it wants freed.
     let handle = unsafe { abi::get().load_handle(place, 0) };
-    (handle, communicators::of(call.thread(), handle).local)
+    communicators::forget(call.thread(), handle)
 }
 
 #[inline(never)]
-pub fn freed(mut call: Call, (handle, local): (usize, u32)) {
-    if !call.failed() {
-        communicators::forget(handle);
+pub fn freed(mut call: Call, communicator: Communicator) {
+    if call.failed() && communicator.local != NO_COMM {
+        communicators::remember(communicator);
     }
     let mut record = call.record();
-    record.comm = local;
+    record.comm = communicator.local;
     call.finish(&record);
 }
 

@@ -52,7 +52,9 @@ pub fn any(mut call: Call, requests: usize, index: i32, status: usize) {
 #[inline(always)]
 pub fn some(mut call: Call, requests: usize, count: i32, indices: usize, statuses: usize) {
     let failed = call.failed();
-    for position in 0..count.max(0) as usize {
+    // After an error the count may never have been stored.
+    let most = call.thread().handles.len();
+    for position in 0..usize::try_from(count).unwrap_or(0).min(most) {
         // SAFETY: MPI has stored that many indices.
         let index = unsafe { *(indices as *const i32).add(position) } as usize;
         if index < call.thread().handles.len() {
@@ -100,9 +102,7 @@ fn complete(call: &mut Call, index: usize, statuses: usize, position: usize, aft
         }
     }
     let Some(posted) = requests::complete(handle) else { return };
-    if let Some((place, how)) = posted.duplicate {
-        // SAFETY: the duplication is complete, so MPI has stored the communicator there.
-        let duplicate = unsafe { abi.load_handle(place, 0) };
+    if let Some((duplicate, how)) = posted.duplicate {
         communicators::made_from_parent(duplicate, how, CommKind::Duplicate);
     }
     let looks = posted.kind.receives() || CANCELS.load(Ordering::Relaxed);
@@ -139,9 +139,10 @@ fn add(completed: &mut Vec<Completion>, posted: &Posted, arrival: Option<Arrival
     }
 }
 
-/// `MPI_Start` and `MPI_Startall`, whose handles were noted before.
+/// `MPI_Start` and `MPI_Startall`, whose handles were noted before. A library may put another handle in the
+/// place of one that it could not use again yet.
 #[inline(never)]
-pub fn start(mut call: Call) {
+pub fn start(mut call: Call, requests: usize) {
     let record = call.record();
     if !call.failed() {
         let count = call.thread().handles.len();
@@ -149,7 +150,9 @@ pub fn start(mut call: Call) {
         for index in 0..count {
             let request = first.wrapping_add(index as u32);
             let handle = call.thread().handles[index];
-            if let Some(persistent) = requests::start(handle, request) {
+            // SAFETY: the program's array of requests, as long as the handles that were noted.
+            let now = unsafe { abi::get().load_handle(requests, index) };
+            if let Some(persistent) = requests::start(handle, now, request) {
                 call.thread().started.push(Started { persistent, request });
             }
         }

@@ -10,7 +10,7 @@ use kizami_model::Ending;
 use kizami_segment::Definition;
 use std::ffi::{CStr, c_char};
 use std::sync::Mutex;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// `MPI_Init` or `MPI_Init_thread` has returned: now MPI can tell who we are.
 #[inline(never)]
@@ -28,10 +28,51 @@ pub fn initialised(call: Call) {
         }
         let key = world_key(rank);
         process.enter_world(World { rank: rank as u32, size: size as u32, key, library: library_version() });
-        communicators::enter_world(process);
+        WORLD_OF_LAUNCHER.store(false, Ordering::Relaxed);
+        communicators::enter_world(process, key);
         status::confirm_layout();
     }
     timed(call);
+}
+
+/// Whether the only world there is, is the one the launcher told of.
+static WORLD_OF_LAUNCHER: AtomicBool = AtomicBool::new(false);
+
+/// `MPI_Session_init` has returned. A program may live by sessions alone, without a world; then what the
+/// launcher says about rank and size is what there is to know.
+#[inline(never)]
+pub fn session_begun(call: Call) {
+    if !call.failed()
+        && let Some(process) = process::existing()
+        && process.world_rank().is_none()
+        && let Some((rank, size)) = told_by_launcher()
+    {
+        requests::expect_several_threads();
+        WORLD_OF_LAUNCHER.store(true, Ordering::Relaxed);
+        process.enter_world(World { rank, size, key: 0, library: library_version() });
+    }
+    timed(call);
+}
+
+/// `MPI_Session_finalize` has returned.
+#[inline(never)]
+pub fn session_ended(call: Call) {
+    if !call.failed() && WORLD_OF_LAUNCHER.load(Ordering::Relaxed) {
+        note_ending(Ending::Finalized, 0);
+    }
+    timed(call);
+}
+
+/// Rank and size as Open MPI, PMI launchers and Slurm put them into the environment; alone without one.
+fn told_by_launcher() -> Option<(u32, u32)> {
+    let number = |name: &str| std::env::var(name).ok()?.parse::<u32>().ok();
+    let pairs = [
+        ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
+        ("PMI_RANK", "PMI_SIZE"),
+        ("SLURM_PROCID", "SLURM_NTASKS"),
+    ];
+    let told = pairs.into_iter().find_map(|(rank, size)| Some((number(rank)?, number(size)?)));
+    told.or(Some((0, 1))).filter(|(rank, size)| rank < size)
 }
 
 /// 0 for the world that the launcher started; for one that `MPI_Comm_spawn` started a number that its ranks
@@ -122,9 +163,13 @@ pub fn pcontrol(mut call: Call, level: i32, name: usize) {
         OFF => {
             let record = call.record();
             call.thread().record(&record, kizami_model::Shape::Timed);
-            call.release_paused();
+            call.thread().pause();
+            call.release();
         }
-        _ => timed(call),
+        _ => {
+            call.thread().resume();
+            timed(call);
+        }
     }
 }
 

@@ -10,7 +10,7 @@ use kizami_segment::record::{CallRecord, PEER_NULL};
 #[inline(always)]
 fn address(call: &mut Call, rank: i32, tag: i32, comm: usize) -> CallRecord {
     let mut record = call.record();
-    record.comm = communicators::of(call.thread(), comm).local;
+    record.comm = communicators::of_call(call, comm).local;
     record.peer = peer(rank);
     record.tag = tag;
     record

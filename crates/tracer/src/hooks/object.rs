@@ -20,7 +20,7 @@ pub enum Direction {
 /// A window was made.
 #[inline(never)]
 pub fn window_made(mut call: Call, comm: usize, bytes: u64, place: usize) {
-    let comm = communicators::of(call.thread(), comm).local;
+    let comm = communicators::of_call(&mut call, comm).local;
     let mut object = None;
     if !call.failed() {
         // SAFETY: the call succeeded, so MPI has stored a handle there.
@@ -33,7 +33,7 @@ pub fn window_made(mut call: Call, comm: usize, bytes: u64, place: usize) {
 /// A file was opened.
 #[inline(never)]
 pub fn file_opened(mut call: Call, comm: usize, name: usize, place: usize) {
-    let comm = communicators::of(call.thread(), comm).local;
+    let comm = communicators::of_call(&mut call, comm).local;
     let mut object = None;
     if !call.failed() {
         // SAFETY: the call succeeded: the name was a C string and MPI has stored a file handle.
@@ -60,20 +60,23 @@ pub fn datatype_made(call: Call, name: &str, place: usize) {
     finish(call, object);
 }
 
-/// The handle of an object that is about to be freed.
-pub fn about_to_free(kind: ObjectKind, place: usize) -> usize {
-    match kind {
+/// Forgets an object that is about to be freed; gives its handle and what was known of it.
+pub fn about_to_free(kind: ObjectKind, place: usize) -> (usize, Object) {
+    let handle = match kind {
         // SAFETY: the program passes the file it wants closed.
         ObjectKind::File => unsafe { *(place as *const usize) },
         // SAFETY: the program passes the object it wants freed.
         _ => unsafe { abi::get().load_handle(place, 0) },
-    }
+    };
+    (handle, objects::forget(kind, handle))
 }
 
 /// An object was freed.
 #[inline(never)]
-pub fn freed(call: Call, kind: ObjectKind, handle: usize) {
-    let object = if call.failed() { objects::of(kind, handle) } else { objects::forget(kind, handle) };
+pub fn freed(call: Call, kind: ObjectKind, (handle, object): (usize, Object)) {
+    if call.failed() && object.local != 0 {
+        objects::remember(kind, handle, object);
+    }
     if kind == ObjectKind::Datatype {
         datatypes::forget();
     }

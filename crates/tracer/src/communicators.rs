@@ -55,10 +55,17 @@ struct Table {
     /// How many communicators were made from a parent, or with a set of members: (key, count).
     counts: Vec<(u64, u64)>,
     world_group: Option<usize>,
+    /// Duplications under way: number of the request, handle, parent and sequence.
+    duplications: Vec<(u32, usize, (u64, u64))>,
 }
 
-static TABLE: Mutex<Table> =
-    Mutex::new(Table { known: Vec::new(), next_local: 0, counts: Vec::new(), world_group: None });
+static TABLE: Mutex<Table> = Mutex::new(Table {
+    known: Vec::new(),
+    next_local: 0,
+    counts: Vec::new(),
+    world_group: None,
+    duplications: Vec::new(),
+});
 /// Which world this process belongs to.
 static WORLD_KEY: AtomicU64 = AtomicU64::new(0);
 /// Changes whenever a handle is freed.
@@ -82,13 +89,33 @@ impl Cache {
 #[inline(always)]
 pub fn of(thread: &mut Thread, handle: usize) -> Communicator {
     let handle = abi::get().handle(handle);
-    let slot = (handle ^ handle >> 6 ^ handle >> 11) % CACHED;
+    let slot = slot_of(handle);
     let cache = &mut thread.communicators;
     let entry = &cache.entries[slot];
     if entry.handle == handle && cache.epoch == EPOCH.load(Ordering::Relaxed) && handle != 0 {
         return *entry;
     }
     look_up(cache, slot, handle)
+}
+
+/// Number of the communicator of a call, [`NO_COMM`] if it is not known.
+#[inline(always)]
+pub fn number_of_call(call: &mut Call, handle: usize) -> u32 {
+    if call.failed() {
+        return NO_COMM;
+    }
+    let handle = abi::get().handle(handle);
+    let cache = &mut call.thread().communicators;
+    let entry = &cache.entries[slot_of(handle)];
+    if entry.handle == handle && cache.epoch == EPOCH.load(Ordering::Relaxed) && handle != 0 {
+        return entry.local;
+    }
+    look_up(cache, slot_of(handle), handle).local
+}
+
+#[inline(always)]
+fn slot_of(handle: usize) -> usize {
+    (handle ^ handle >> 6 ^ handle >> 11) % CACHED
 }
 
 /// The communicator of a call. If the call failed, its handle may be no handle at all, and MPI is not asked.
@@ -162,6 +189,23 @@ pub fn made_by_members(handle: usize, parent: u64, tag: i32, kind: CommKind) {
     let key = members_key(&table, handle, key).number();
     let occurrence = table.count(key);
     table.add(process, handle, Identity::new(key).with(occurrence), parent, kind);
+}
+
+/// A duplication was started by the request with this number.
+pub fn duplicating(request: u32, handle: usize, how: (u64, u64)) {
+    lock(&TABLE).duplications.push((request, handle, how));
+}
+
+/// The duplication that the request with this number stands for is complete.
+pub fn duplicated(request: u32) {
+    let taken = {
+        let duplications = &mut lock(&TABLE).duplications;
+        let position = duplications.iter().position(|(number, _, _)| *number == request);
+        position.map(|index| duplications.swap_remove(index))
+    };
+    if let Some((_, handle, how)) = taken {
+        made_from_parent(handle, how, CommKind::Duplicate);
+    }
 }
 
 /// The communicator's identity as a parent, for those made by members alone.

@@ -36,8 +36,6 @@ mod stream;
 mod thread;
 
 #[expect(non_snake_case, reason = "the functions bear the names MPI gives them")]
-#[expect(clippy::too_many_arguments, reason = "as many as MPI gives them")]
-#[expect(clippy::missing_safety_doc, reason = "MPI's own contract")]
 #[allow(clippy::undocumented_unsafe_blocks, reason = "generated: see build.rs, which says why each is sound")]
 #[allow(
     unused_mut,

@@ -19,8 +19,6 @@ pub struct Posted {
     pub bytes: u64,
     /// For persistent requests: the number of the round that is under way, 0 if none.
     pub round: u32,
-    /// Where a communicator that is being duplicated will appear, and how it is called.
-    pub duplicate: Option<(usize, (u64, u64))>,
 }
 
 /// What kind of operation a request stands for.
@@ -28,6 +26,8 @@ pub struct Posted {
 pub enum Kind {
     /// Nothing about it can change between posting and completion.
     Plain,
+    /// A communicator that is being duplicated.
+    Duplicate,
     /// What arrives may differ from what was posted.
     Receive,
     PersistentPlain,

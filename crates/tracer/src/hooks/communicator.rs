@@ -50,9 +50,8 @@ pub fn duplicating(mut call: Call, parent: usize, place: usize, request: usize) 
         // The handle is there already, though it may not be used yet. Later its place may be gone: Fortran
         // bindings pass a variable of their own.
         // SAFETY: MPI has just stored the communicator there.
-        let duplicate = Some((unsafe { abi::get().load_handle(place, 0) }, how));
-        let posted =
-            Posted { number, kind: Kind::Plain, peer: PEER_NONE, tag: 0, bytes: 0, round: 0, duplicate };
+        communicators::duplicating(number, unsafe { abi::get().load_handle(place, 0) }, how);
+        let posted = Posted { number, kind: Kind::Duplicate, peer: PEER_NONE, tag: 0, bytes: 0, round: 0 };
         requests::add(handle, posted);
     }
     call.finish(&record);

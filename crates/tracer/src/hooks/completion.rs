@@ -1,10 +1,9 @@
 //! Waits and tests: which requests they completed, and what really arrived.
 
 use crate::call::Call;
-use crate::requests::{self, Posted};
+use crate::requests::{self, Kind, Posted};
 use crate::status::{self, Arrival};
 use crate::{abi, communicators};
-use kizami_model::CommKind;
 use kizami_segment::record::{Completion, PEER_NULL, Started};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -102,8 +101,8 @@ fn complete(call: &mut Call, index: usize, statuses: usize, position: usize, aft
         }
     }
     let Some(posted) = requests::complete(handle) else { return };
-    if let Some((duplicate, how)) = posted.duplicate {
-        communicators::made_from_parent(duplicate, how, CommKind::Duplicate);
+    if posted.kind == Kind::Duplicate {
+        communicators::duplicated(posted.number);
     }
     let looks = posted.kind.receives() || CANCELS.load(Ordering::Relaxed);
     let arrival = (looks && posted.peer != PEER_NULL && after_error.is_none())

@@ -10,7 +10,7 @@ use kizami_segment::record::{CallRecord, PEER_NULL};
 #[inline(always)]
 fn address(call: &mut Call, rank: i32, tag: i32, comm: usize) -> CallRecord {
     let mut record = call.record();
-    record.comm = communicators::of_call(call, comm).local;
+    record.comm = communicators::number_of_call(call, comm);
     record.peer = peer(rank);
     record.tag = tag;
     record
@@ -33,7 +33,7 @@ pub fn post(call: &Call, record: &mut CallRecord, kind: Kind, bytes: u64, reques
     // SAFETY: MPI has just stored the request there.
     let handle = unsafe { abi::get().load_handle(request, 0) };
     let (peer, tag) = (record.peer, record.tag);
-    requests::add(handle, Posted { number, kind, peer, tag, bytes, round: 0, duplicate: None });
+    requests::add(handle, Posted { number, kind, peer, tag, bytes, round: 0 });
 }
 
 #[inline(always)]

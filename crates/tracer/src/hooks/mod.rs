@@ -24,6 +24,6 @@ pub fn timed(mut call: Call) {
 #[inline(always)]
 pub fn on_communicator(mut call: Call, comm: usize) {
     let mut record = call.record();
-    record.comm = communicators::of_call(&mut call, comm).local;
+    record.comm = communicators::number_of_call(&mut call, comm);
     call.finish(&record);
 }

@@ -20,7 +20,7 @@ pub enum Direction {
 /// A window was made.
 #[inline(never)]
 pub fn window_made(mut call: Call, comm: usize, bytes: u64, place: usize) {
-    let comm = communicators::of_call(&mut call, comm).local;
+    let comm = communicators::number_of_call(&mut call, comm);
     let mut object = None;
     if !call.failed() {
         // SAFETY: the call succeeded, so MPI has stored a handle there.
@@ -33,7 +33,7 @@ pub fn window_made(mut call: Call, comm: usize, bytes: u64, place: usize) {
 /// A file was opened.
 #[inline(never)]
 pub fn file_opened(mut call: Call, comm: usize, name: usize, place: usize) {
-    let comm = communicators::of_call(&mut call, comm).local;
+    let comm = communicators::number_of_call(&mut call, comm);
     let mut object = None;
     if !call.failed() {
         // SAFETY: the call succeeded: the name was a C string and MPI has stored a file handle.

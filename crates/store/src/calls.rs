@@ -13,6 +13,7 @@ use parquet::file::statistics::Statistics;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 /// Rows decoded at a time.
 const BATCH_ROWS: usize = 8 << 10;
@@ -26,7 +27,7 @@ pub struct Calls {
     /// The part being read, and its next row group.
     part: Option<(TableReader, usize)>,
     group: Option<Group>,
-    ops: OpNames,
+    ops: RecentNames,
     failed: bool,
 }
 
@@ -52,7 +53,7 @@ impl Calls {
     }
 
     fn of_parts(parts: Vec<Part>, ranks: RangeInclusive<i64>) -> Calls {
-        let (part, group, ops) = (None, None, OpNames::new());
+        let (part, group, ops) = (None, None, RecentNames::default());
         Calls { parts: parts.into_iter(), ranks, part, group, ops, failed: false }
     }
 
@@ -132,32 +133,30 @@ fn wanted(part: &TableReader, group: usize, ranks: &RangeInclusive<i64>) -> bool
 }
 
 /// Names of functions back to numbers.
-struct OpNames {
-    by_name: HashMap<&'static [u8], Op>,
-    /// Where the last few names lie in memory: values of a dictionary share their bytes.
-    recent: [(usize, usize, Op); 64],
+fn op_named(name: &[u8]) -> Op {
+    static BY_NAME: LazyLock<HashMap<&'static [u8], Op>> =
+        LazyLock::new(|| function::functions().iter().map(|f| (f.name.as_bytes(), f.op)).collect());
+    // A function this version does not know is shown as unknown.
+    BY_NAME.get(name).copied().unwrap_or(Op(0))
 }
 
-impl OpNames {
-    fn new() -> OpNames {
-        let by_name = function::functions().iter().map(|f| (f.name.as_bytes(), f.op)).collect();
-        OpNames { by_name, recent: [(0, 0, Op(0)); 64] }
-    }
+/// Where the last few names lie in memory, with their numbers: values of a dictionary share their bytes.
+struct RecentNames([(usize, usize, Op); 64]);
 
-    /// Forgets where names lie, because they are about to move.
-    fn forget(&mut self) {
-        self.recent = [(0, 0, Op(0)); 64];
+impl Default for RecentNames {
+    fn default() -> RecentNames {
+        RecentNames([(0, 0, Op(0)); 64])
     }
+}
 
+impl RecentNames {
     #[inline]
     fn find(&mut self, name: &ByteArray) -> Op {
         let bytes = name.data();
         let place = bytes.as_ptr() as usize;
-        let slot = &mut self.recent[(place ^ place >> 6) % 64];
+        let slot = &mut self.0[(place ^ place >> 6) % 64];
         if (slot.0, slot.1) != (place, bytes.len()) {
-            // A function this version does not know is shown as unknown.
-            let op = self.by_name.get(bytes).copied().unwrap_or(Op(0));
-            *slot = (place, bytes.len(), op);
+            *slot = (place, bytes.len(), op_named(bytes));
         }
         slot.2
     }
@@ -236,9 +235,10 @@ impl Group {
         if even { Ok(rows) } else { Err("its columns have different lengths".to_owned()) }
     }
 
-    fn next(&mut self, ops: &mut OpNames) -> Result<Option<Call>, String> {
+    fn next(&mut self, ops: &mut RecentNames) -> Result<Option<Call>, String> {
         if self.left == 0 {
-            ops.forget();
+            // They are about to move.
+            *ops = RecentNames::default();
             self.left = self.read()?;
             if self.left == 0 {
                 return Ok(None);

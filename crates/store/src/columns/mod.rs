@@ -4,7 +4,9 @@
 //! the standard three-level lists with elements that are never null, so that every Parquet reader shows them
 //! as lists. What a table means is not known here: see [`crate::schema`] and the sealing and reading code.
 
+mod bounds;
 mod read;
+mod source;
 mod write;
 
 pub(crate) use read::{Cells, Lists, TableReader, checksum_of};

@@ -3,13 +3,16 @@
 //! Whatever a file holds, the answer is values or a [`StoreError`]: columns are looked up by name, their
 //! types are checked before anything is read, and no length in the file is believed before data backs it.
 
+use super::bounds;
+use super::source::Source;
 use crate::StoreError;
 use bytes::Bytes;
 use parquet::basic::Type as Physical;
 use parquet::column::reader::{ColumnReaderImpl, get_typed_column_reader};
 use parquet::data_type::{BoolType, ByteArrayType, DataType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
 use parquet::file::metadata::RowGroupMetaData;
-use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use std::fs::File;
 use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -34,7 +37,8 @@ pub(crate) fn checksum_of(path: &Path) -> Result<u32, StoreError> {
 /// An open table.
 pub(crate) struct TableReader {
     path: PathBuf,
-    reader: Box<dyn FileReader>,
+    source: Source,
+    reader: SerializedFileReader<Source>,
 }
 
 /// Runs a step of the decoder, which panics on some files that are damaged in a way no checksum tells.
@@ -47,19 +51,21 @@ fn guarded<T>(step: impl FnOnce() -> parquet::errors::Result<T>) -> Result<T, St
 
 impl TableReader {
     pub(crate) fn open(path: &Path) -> Result<TableReader, StoreError> {
-        let file = File::open(path).map_err(StoreError::file("open", path))?;
-        TableReader::over(file, path)
+        let source = File::open(path).and_then(Source::file).map_err(StoreError::file("open", path))?;
+        TableReader::over(source, path)
     }
 
     /// A table that is in memory; `name` is for messages.
     pub(crate) fn in_memory(bytes: Bytes, name: &Path) -> Result<TableReader, StoreError> {
-        TableReader::over(bytes, name)
+        TableReader::over(Source::Memory(bytes), name)
     }
 
-    fn over(source: impl ChunkReader + 'static, path: &Path) -> Result<TableReader, StoreError> {
-        let reader = guarded(|| SerializedFileReader::new(source))
-            .map_err(|error| StoreError::damaged(path, format!("not a readable Parquet file ({error})")))?;
-        Ok(TableReader { path: path.to_path_buf(), reader: Box::new(reader) })
+    fn over(source: Source, path: &Path) -> Result<TableReader, StoreError> {
+        let unreadable =
+            |error: String| StoreError::damaged(path, format!("not a readable Parquet file ({error})"));
+        bounds::check_footer(&source).map_err(unreadable)?;
+        let reader = guarded(|| SerializedFileReader::new(source.clone())).map_err(unreadable)?;
+        Ok(TableReader { path: path.to_path_buf(), source, reader })
     }
 
     pub(crate) fn groups(&self) -> &[RowGroupMetaData] {
@@ -102,8 +108,10 @@ impl TableReader {
     ) -> Result<ColumnReaderImpl<T>, StoreError> {
         let failed = |error: String| self.damaged(format!("row group {group} cannot be read ({error})"));
         guarded(|| {
-            let reader = self.reader.get_row_group(group)?.get_column_reader(column)?;
-            Ok(get_typed_column_reader::<T>(reader))
+            let group = self.reader.get_row_group(group)?;
+            bounds::check_pages(&self.source, group.metadata().column(column))
+                .map_err(ParquetError::General)?;
+            Ok(get_typed_column_reader::<T>(group.get_column_reader(column)?))
         })
         .map_err(failed)
     }

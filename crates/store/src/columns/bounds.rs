@@ -1,0 +1,335 @@
+//! What a damaged or forged table claims to hold, compared with what it can hold.
+//!
+//! The Parquet decoder makes buffers as large as the file says its columns and pages are: some bytes that were
+//! changed on purpose would have it ask for gigabytes. So the few numbers it trusts are read here first, and a
+//! table whose numbers make no sense is refused. Nothing is decoded: this walks over Thrift's compact
+//! encoding, in which Parquet keeps its footer and page headers, and skips what it need not know.
+
+use super::source::Source;
+use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::reader::{ChunkReader, Length};
+
+/// A page may not say it is larger than this once decompressed. Writers cut pages at about 1 MiB.
+const PAGE_BYTES: i64 = 64 << 20;
+/// A column of one row group may not say it has more values than this.
+const GROUP_VALUES: i64 = 32 << 20;
+/// Bytes read to see a page's header, which is seldom longer.
+const HEADER_BYTES: u64 = 256;
+/// Structures within structures. Parquet's own are less deep.
+const DEEPEST: u32 = 16;
+
+/// Bytes at the end of a file: the footer's length and four letters.
+const TAIL_BYTES: u64 = 8;
+
+/// Encodings of texts that carry a count of their own within the page, which cannot be checked from outside.
+const COUNTED_WITHIN: [i64; 2] = [6, 7];
+
+/// Checks the footer's schema. What cannot be read is left for the decoder to refuse.
+pub(super) fn check_footer(source: &Source) -> Result<(), String> {
+    let Some(footer) = footer(source) else { return Ok(()) };
+    let mut schema = Schema::default();
+    let mut thrift = Thrift { rest: &footer };
+    let walked = thrift.fields(DEEPEST, &mut |thrift, field, kind, depth| match (field, kind) {
+        (2, LIST) => thrift.elements(depth, &mut |thrift, kind, depth| schema.element(thrift, kind, depth)),
+        _ => thrift.skip(kind, depth),
+    });
+    if walked.is_some() && schema.most_children > schema.elements {
+        return Err(format!(
+            "a group of {} columns in a schema of {}",
+            schema.most_children, schema.elements
+        ));
+    }
+    Ok(())
+}
+
+fn footer(source: &Source) -> Option<bytes::Bytes> {
+    let tail = source.len().checked_sub(TAIL_BYTES)?;
+    let length: [u8; 4] = source.get_bytes(tail, 4).ok()?.as_ref().try_into().ok()?;
+    let length = u32::from_le_bytes(length);
+    source.get_bytes(tail.checked_sub(length.into())?, length as usize).ok()
+}
+
+#[derive(Default)]
+struct Schema {
+    elements: i64,
+    most_children: i64,
+}
+
+impl Schema {
+    fn element(&mut self, thrift: &mut Thrift<'_>, kind: u8, depth: u32) -> Option<()> {
+        self.elements += 1;
+        if kind != STRUCT {
+            return thrift.skip(kind, depth);
+        }
+        thrift.fields(depth, &mut |thrift, field, kind, depth| match (field, kind) {
+            (5, I32) => {
+                self.most_children = self.most_children.max(thrift.number()?);
+                Some(())
+            }
+            _ => thrift.skip(kind, depth),
+        })
+    }
+}
+
+/// Checks the headers of all pages of a column of one row group.
+pub(super) fn check_pages(source: &Source, column: &ColumnChunkMetaData) -> Result<(), String> {
+    let (mut position, length) = column.byte_range();
+    let end = position.checked_add(length).filter(|end| *end <= source.len());
+    let end = end.ok_or("a column lies beyond the end of the file")?;
+    let mut values = 0i64;
+    while position < end {
+        let (page, header_bytes) = page_header(source, position, end)?;
+        page.check()?;
+        values += page.values;
+        if values > GROUP_VALUES {
+            return Err(format!("more than {GROUP_VALUES} values in a column of one row group"));
+        }
+        position += header_bytes as u64 + page.compressed_bytes as u64;
+    }
+    if position > end { Err("a page lies beyond its column".to_owned()) } else { Ok(()) }
+}
+
+fn page_header(source: &Source, position: u64, end: u64) -> Result<(PageClaims, usize), String> {
+    let mut length = HEADER_BYTES;
+    loop {
+        let available = length.min(end - position);
+        let bytes = source.get_bytes(position, available as usize).map_err(|error| error.to_string())?;
+        let mut thrift = Thrift { rest: &bytes };
+        if let Some(page) = PageClaims::read(&mut thrift) {
+            return Ok((page, bytes.len() - thrift.rest.len()));
+        }
+        if available == end - position {
+            return Err("a page's header cannot be read".to_owned());
+        }
+        length *= 16;
+    }
+}
+
+/// What a page's header says about the page.
+#[derive(Default)]
+struct PageClaims {
+    bytes: i64,
+    compressed_bytes: i64,
+    values: i64,
+    encoding: i64,
+    dictionary: bool,
+}
+
+impl PageClaims {
+    fn read(thrift: &mut Thrift<'_>) -> Option<PageClaims> {
+        let mut page = PageClaims::default();
+        thrift.fields(DEEPEST, &mut |thrift, field, kind, depth| {
+            match (field, kind) {
+                (2, I32) => page.bytes = thrift.number()?,
+                (3, I32) => page.compressed_bytes = thrift.number()?,
+                // The encoding is the second field of all kinds of pages but data pages of version 2.
+                (5, STRUCT) => page.contents(thrift, 2, depth)?,
+                (7, STRUCT) => {
+                    page.dictionary = true;
+                    page.contents(thrift, 2, depth)?;
+                }
+                (8, STRUCT) => page.contents(thrift, 4, depth)?,
+                _ => thrift.skip(kind, depth)?,
+            }
+            Some(())
+        })?;
+        Some(page)
+    }
+
+    fn contents(&mut self, thrift: &mut Thrift<'_>, encoding_field: i64, depth: u32) -> Option<()> {
+        thrift.fields(depth, &mut |thrift, field, kind, depth| {
+            match (field, kind) {
+                (1, I32) => self.values = self.values.max(thrift.number()?),
+                (_, I32) if field == encoding_field => self.encoding = thrift.number()?,
+                _ => thrift.skip(kind, depth)?,
+            }
+            Some(())
+        })
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if !(0..=PAGE_BYTES).contains(&self.bytes) || self.compressed_bytes < 0 {
+            return Err(format!("a page of {} bytes", self.bytes));
+        }
+        // Every entry of a dictionary has at least a byte of its own.
+        if self.values < 0 || self.dictionary && self.values > self.bytes {
+            return Err(format!("{} values in a page of {} bytes", self.values, self.bytes));
+        }
+        if COUNTED_WITHIN.contains(&self.encoding) {
+            return Err("a page of texts stored as differences, which this reader does not take".to_owned());
+        }
+        Ok(())
+    }
+}
+
+// Kinds of values in the compact encoding.
+const TRUE: u8 = 1;
+const FALSE: u8 = 2;
+const BYTE: u8 = 3;
+const I16: u8 = 4;
+const I32: u8 = 5;
+const I64: u8 = 6;
+const DOUBLE: u8 = 7;
+const BINARY: u8 = 8;
+const LIST: u8 = 9;
+const SET: u8 = 10;
+const MAP: u8 = 11;
+const STRUCT: u8 = 12;
+
+/// A walk over compact Thrift. `None` from any step: the bytes end, or make no sense.
+struct Thrift<'a> {
+    rest: &'a [u8],
+}
+
+/// What to do with a field: its number, its kind, and the depth left below it. It must be read or skipped.
+type OnField<'f> = dyn FnMut(&mut Thrift<'_>, i64, u8, u32) -> Option<()> + 'f;
+/// What to do with an element of a list: its kind and the depth left below it.
+type OnElement<'f> = dyn FnMut(&mut Thrift<'_>, u8, u32) -> Option<()> + 'f;
+
+impl Thrift<'_> {
+    fn byte(&mut self) -> Option<u8> {
+        let (first, rest) = self.rest.split_first()?;
+        self.rest = rest;
+        Some(*first)
+    }
+
+    fn pass(&mut self, count: u64) -> Option<()> {
+        self.rest = self.rest.get(usize::try_from(count).ok()?..)?;
+        Some(())
+    }
+
+    fn unsigned(&mut self) -> Option<u64> {
+        let mut value = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    fn number(&mut self) -> Option<i64> {
+        let value = self.unsigned()?;
+        Some((value >> 1) as i64 ^ -((value & 1) as i64))
+    }
+
+    fn fields(&mut self, depth: u32, on_field: &mut OnField<'_>) -> Option<()> {
+        let below = depth.checked_sub(1)?;
+        let mut field = 0;
+        loop {
+            let head = self.byte()?;
+            if head == 0 {
+                return Some(());
+            }
+            field = if head >> 4 == 0 { self.number()? } else { field + i64::from(head >> 4) };
+            on_field(self, field, head & 0x0f, below)?;
+        }
+    }
+
+    fn elements(&mut self, depth: u32, on_element: &mut OnElement<'_>) -> Option<()> {
+        let below = depth.checked_sub(1)?;
+        let head = self.byte()?;
+        let count = if head >> 4 == 15 { self.unsigned()? } else { u64::from(head >> 4) };
+        for _ in 0..count {
+            on_element(self, head & 0x0f, below)?;
+        }
+        Some(())
+    }
+
+    fn skip(&mut self, kind: u8, depth: u32) -> Option<()> {
+        match kind {
+            TRUE | FALSE => Some(()),
+            BYTE => self.pass(1),
+            I16 | I32 | I64 => self.unsigned().map(drop),
+            DOUBLE => self.pass(8),
+            BINARY => {
+                let count = self.unsigned()?;
+                self.pass(count)
+            }
+            // Within lists, unlike in fields, truth takes a byte.
+            LIST | SET => self.elements(depth, &mut |thrift, kind, depth| match kind {
+                TRUE | FALSE => thrift.pass(1),
+                _ => thrift.skip(kind, depth),
+            }),
+            STRUCT => self.fields(depth, &mut |thrift, _, kind, depth| thrift.skip(kind, depth)),
+            MAP => {
+                let count = self.unsigned()?;
+                let kinds = if count == 0 { 0 } else { self.byte()? };
+                let below = depth.checked_sub(1)?;
+                for _ in 0..count {
+                    self.skip(kinds >> 4, below)?;
+                    self.skip(kinds & 0x0f, below)?;
+                }
+                Some(())
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file of nothing but a footer.
+    fn footer_only(footer: &[u8]) -> Source {
+        let length = (footer.len() as u32).to_le_bytes();
+        Source::Memory([b"PAR1", footer, &length, b"PAR1"].concat().into())
+    }
+
+    #[test]
+    fn a_group_of_more_columns_than_there_are_is_refused() {
+        // Field 2, a list of one structure, whose field 5 is a number: 1,000,000,000 children.
+        let forged = [0x29, 0x1c, 0x55, 0x80, 0xa8, 0xd6, 0xb9, 0x07, 0x00, 0x00];
+        assert!(check_footer(&footer_only(&forged)).is_err());
+        let honest = [0x29, 0x1c, 0x55, 0x02, 0x00, 0x00];
+        assert!(check_footer(&footer_only(&honest)).is_ok());
+    }
+
+    /// A page's header: its sizes, and (field 5 or 7) how many values it has, in which encoding.
+    fn page(bytes: i64, contents: u8, values: i64, encoding: i64) -> Result<(), String> {
+        let zigzag = |value: i64| ((value << 1) ^ (value >> 63)) as u64;
+        let mut header = vec![0x25];
+        let number = |header: &mut Vec<u8>, value: i64| {
+            let mut value = zigzag(value);
+            while value >= 0x80 {
+                header.push(value as u8 | 0x80);
+                value >>= 7;
+            }
+            header.push(value as u8);
+        };
+        number(&mut header, bytes);
+        header.push(0x15);
+        number(&mut header, 10);
+        header.extend([(contents - 3) << 4 | STRUCT, 0x15]);
+        number(&mut header, values);
+        header.push(0x15);
+        number(&mut header, encoding);
+        header.extend([0, 0]);
+        let mut thrift = Thrift { rest: &header };
+        let page = PageClaims::read(&mut thrift).expect("a header");
+        assert!(thrift.rest.is_empty());
+        page.check()
+    }
+
+    #[test]
+    fn pages_that_claim_more_than_they_can_hold_are_refused() {
+        assert!(page(1 << 20, 5, 1 << 20, 0).is_ok());
+        assert!(page(1 << 40, 5, 1, 0).is_err());
+        assert!(page(-1, 5, 1, 0).is_err());
+        assert!(page(100, 7, 100, 0).is_ok());
+        assert!(page(100, 7, 101, 0).is_err());
+        assert!(page(100, 5, 10, 7).is_err());
+    }
+
+    #[test]
+    fn cut_headers_are_not_read() {
+        let whole = [0x25, 0x02, 0x15, 0x02, 0x2c, 0x15, 0x02, 0x00, 0x00];
+        assert!(PageClaims::read(&mut Thrift { rest: &whole }).is_some());
+        for length in 0..whole.len() {
+            assert!(PageClaims::read(&mut Thrift { rest: &whole[..length] }).is_none());
+        }
+    }
+}

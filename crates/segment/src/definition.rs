@@ -37,6 +37,10 @@ pub enum Definition {
     Region { local: u32, name: String },
     /// One argument of the command line.
     Argument { text: String },
+    /// One question about another clock: this process asked the process with world rank `reference` for its
+    /// clock at `sent_ticks`, was told `reference_ticks`, and had the answer at `received_ticks`. Questions of
+    /// one `round` belong together.
+    ClockSample { round: u32, reference: u32, sent_ticks: u64, reference_ticks: u64, received_ticks: u64 },
 }
 
 impl Definition {
@@ -78,6 +82,10 @@ impl Definition {
             }
             Definition::Argument { text } => {
                 w.byte(9).text(text);
+            }
+            Definition::ClockSample { round, reference, sent_ticks, reference_ticks, received_ticks } => {
+                w.byte(10).u32(*round).u32(*reference);
+                w.u64(*sent_ticks).u64(*reference_ticks).u64(*received_ticks);
             }
         }
     }
@@ -127,6 +135,13 @@ impl Definition {
             },
             8 => Definition::Region { local: r.u32()?, name: r.text()? },
             9 => Definition::Argument { text: r.text()? },
+            10 => Definition::ClockSample {
+                round: r.u32()?,
+                reference: r.u32()?,
+                sent_ticks: r.u64()?,
+                reference_ticks: r.u64()?,
+                received_ticks: r.u64()?,
+            },
             _ => return None,
         })
     }

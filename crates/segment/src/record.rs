@@ -28,7 +28,7 @@ pub const FOLD: u16 = 963;
 pub const REGION_BEGIN: u16 = 964;
 /// A named region ends.
 pub const REGION_END: u16 = 965;
-/// The tracer kept the program waiting, or did not look; words 1 and 2 are duration and reason.
+/// The tracer kept the program waiting, or did not look; words 1 to 3 are duration, reason and lateness.
 pub const STOP: u16 = 966;
 
 /// No communicator.
@@ -61,6 +61,10 @@ pub enum StopReason {
     ChunkWait = 1,
     /// The program switched recording off by `MPI_Pcontrol(0)`.
     Paused = 2,
+    /// All ranks stopped together to write out what they had recorded.
+    Suspended = 3,
+    /// The clocks of hosts were compared.
+    ClockRound = 4,
 }
 
 impl StopReason {
@@ -69,6 +73,8 @@ impl StopReason {
         match self {
             StopReason::ChunkWait => "chunk-wait",
             StopReason::Paused => "paused",
+            StopReason::Suspended => "suspended",
+            StopReason::ClockRound => "clock-round",
         }
     }
 }
@@ -380,6 +386,8 @@ pub enum Record<'a> {
         duration_ticks: u64,
         /// Why, if this version knows the reason.
         reason: Option<StopReason>,
+        /// For a suspension: how long after the agreed moment this thread went on.
+        late_ticks: u64,
     },
 }
 
@@ -457,9 +465,14 @@ pub fn decode(bytes: &[u8]) -> Option<(Record<'_>, usize)> {
             let reason = match first[2] {
                 1 => Some(StopReason::ChunkWait),
                 2 => Some(StopReason::Paused),
+                3 => Some(StopReason::Suspended),
+                4 => Some(StopReason::ClockRound),
                 _ => None,
             };
-            Some((Record::Stop { start_ticks: ticks, duration_ticks: first[1], reason }, 1))
+            Some((
+                Record::Stop { start_ticks: ticks, duration_ticks: first[1], reason, late_ticks: first[3] },
+                1,
+            ))
         }
         _ => {
             let op = Op(op);

@@ -182,6 +182,13 @@ proptest! {
             Definition::Module { local, bias: address, path: name.clone(), build_id: vec![1, 2, 3] },
             Definition::Neighbours { local, sources: ranks.clone(), destinations: ranks },
             Definition::Argument { text: name },
+            Definition::ClockSample {
+                round: local,
+                reference: 7,
+                sent_ticks: address,
+                reference_ticks: !address,
+                received_ticks: address | 1,
+            },
         ];
         for definition in all {
             let mut bytes = Vec::new();

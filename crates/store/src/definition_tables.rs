@@ -187,6 +187,7 @@ pub(crate) fn stops(table: &TableReader) -> Result<Vec<Stop>, StoreError> {
     let mut end = rows.i64s("end_ns")?;
     let mut reason = rows.texts("reason")?;
     let mut lost_calls = rows.u64s("lost_calls")?;
+    let mut late = table.int64("late_ns")?.into_iter();
     rows.build(|| {
         Some(Stop {
             rank: Rank(rank.next()?),
@@ -194,6 +195,7 @@ pub(crate) fn stops(table: &TableReader) -> Result<Vec<Stop>, StoreError> {
             start: Nanos(start.next()?),
             end: Nanos(end.next()?),
             reason: reason.next()?,
+            late: late.next()?.map(Nanos),
             lost_calls: lost_calls.next()?,
         })
     })

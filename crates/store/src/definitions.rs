@@ -179,8 +179,10 @@ pub struct Stop {
     pub start: Nanos,
     /// To.
     pub end: Nanos,
-    /// `chunk-wait`, `paused` or `lost`; see the sealing rules.
+    /// `chunk-wait`, `suspended`, `clock-round`, `paused` or `lost`; see the sealing rules.
     pub reason: String,
+    /// For a suspension: how long after the agreed moment the rank went on.
+    pub late: Option<Nanos>,
     /// Calls not stored in it.
     pub lost_calls: u64,
 }

@@ -216,7 +216,7 @@ fn ticks_of_a_counter_become_nanoseconds() {
     place.seal();
     let calls = place.calls();
     assert_eq!((calls[0].start, calls[0].end, calls[0].overhead), (Nanos(1000), Nanos(1050), Nanos(50)));
-    assert_eq!((calls[1].start, calls[1].overhead), (Nanos(2000), Nanos(550)));
+    assert_eq!((calls[1].start, calls[1].overhead), (Nanos(2000), Nanos(50)));
     let stops = place.open().stops().unwrap();
     let told: Vec<_> = stops.iter().map(|s| (s.reason.as_str(), s.start.0, s.end.0)).collect();
     assert_eq!(told, [("chunk-wait", 1100, 1600), ("paused", 2500, 2800)]);

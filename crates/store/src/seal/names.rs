@@ -297,7 +297,7 @@ impl Collector {
                 let region = self.region(name);
                 Filling::put(limit, &mut filling.regions, local, region, UNDEFINED);
             }
-            Definition::Argument { .. } => {}
+            Definition::Argument { .. } | Definition::ClockSample { .. } => {}
         }
     }
 

@@ -57,8 +57,6 @@ struct Thread<'a> {
     index: i32,
     times: SegmentTimes,
     cost_ns: f64,
-    /// What a hold-up before the next call costs.
-    held_up_ns: i64,
     /// Regions entered and not left, with the time of entry.
     regions: Vec<(u32, i64)>,
     last_start_ticks: Option<u64>,
@@ -163,8 +161,14 @@ impl Sealer<'_, '_, '_> {
                 self.push(&row, None);
             }
             Record::Region { at_ticks, region, begins } => self.region(thread, at_ticks, region, begins),
-            Record::Stop { start_ticks, duration_ticks, reason } => {
-                self.stop(thread, start_ticks, duration_ticks, reason);
+            Record::Stop { start_ticks, duration_ticks, reason, late_ticks } => {
+                let thread = &self.threads[thread];
+                let start = thread.times.at(start_ticks);
+                let end = thread.times.at(start_ticks.saturating_add(duration_ticks)).max(start);
+                let late = (late_ticks as f64 * self.input.clock.ns_per_tick) as i64;
+                let late = (reason == Some(StopReason::Suspended)).then_some(Nanos(late));
+                let reason = reason.map_or("other", StopReason::name);
+                self.outcome.stops.push(Stop { late, ..thread.stop(self.input.rank, start, end, reason, 0) });
             }
             // Definitions have a segment of their own.
             Record::Definition(_) => {}
@@ -180,8 +184,7 @@ impl Sealer<'_, '_, '_> {
         thread.last_end_ticks = call.start_ticks.saturating_add(call.duration_ticks);
         let mut row = Row::new(self.input.rank as i32, thread.index, start, end, call.op);
         let overhead = (thread.cost_ns * f64::from(calls)).round() as i64;
-        row.overhead_ns = i32::try_from(overhead.saturating_add(thread.held_up_ns)).unwrap_or(i32::MAX);
-        thread.held_up_ns = 0;
+        row.overhead_ns = i32::try_from(overhead).unwrap_or(i32::MAX);
         row.calls = calls;
         row
     }
@@ -240,17 +243,6 @@ impl Sealer<'_, '_, '_> {
         if let Some(depth) = thread.regions.iter().rposition(|(open, _)| *open == index) {
             thread.leave_regions(depth, at, self.input.rank, &mut self.part.regions);
         }
-    }
-
-    fn stop(&mut self, thread: usize, start_ticks: u64, duration_ticks: u64, reason: Option<StopReason>) {
-        let thread = &mut self.threads[thread];
-        let start = thread.times.at(start_ticks);
-        let end = thread.times.at(start_ticks.saturating_add(duration_ticks)).max(start);
-        if reason == Some(StopReason::ChunkWait) {
-            thread.held_up_ns = thread.held_up_ns.saturating_add(end.saturating_sub(start));
-        }
-        let reason = reason.map_or("other", StopReason::name);
-        self.outcome.stops.push(thread.stop(self.input.rank, start, end, reason, 0));
     }
 
     /// Finds the completions of receives that are open at the end of the window.
@@ -321,7 +313,6 @@ impl<'a> Thread<'a> {
             index: header.thread.and_then(|thread| i32::try_from(thread).ok()).unwrap_or(i32::MAX),
             times: SegmentTimes { clock, base_ticks: header.base_ticks },
             cost_ns: header.call_cost as f64 / COST_UNIT * clock.ns_per_tick,
-            held_up_ns: 0,
             regions: Vec::new(),
             last_start_ticks: None,
             last_end_ticks: 0,
@@ -350,6 +341,7 @@ impl<'a> Thread<'a> {
             start: Nanos(start),
             end: Nanos(end),
             reason: reason.to_owned(),
+            late: None,
             lost_calls,
         }
     }

@@ -280,5 +280,6 @@ fn stops(stops: &[Stop]) -> Table {
         .int64("start_ns", stops.iter().map(|stop| Some(stop.start.0)))
         .int64("end_ns", stops.iter().map(|stop| Some(stop.end.0)))
         .text("reason", stops.iter().map(|stop| Some(stop.reason.clone())))
+        .int64("late_ns", stops.iter().map(|stop| stop.late.map(|late| late.0)))
         .int64("lost_calls", stops.iter().map(|stop| Some(signed(stop.lost_calls))))
 }

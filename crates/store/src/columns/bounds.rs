@@ -173,7 +173,6 @@ const DOUBLE: u8 = 7;
 const BINARY: u8 = 8;
 const LIST: u8 = 9;
 const SET: u8 = 10;
-const MAP: u8 = 11;
 const STRUCT: u8 = 12;
 
 /// A walk over compact Thrift. `None` from any step: the bytes end, or make no sense.
@@ -254,16 +253,7 @@ impl Thrift<'_> {
                 _ => thrift.skip(kind, depth),
             }),
             STRUCT => self.fields(depth, &mut |thrift, _, kind, depth| thrift.skip(kind, depth)),
-            MAP => {
-                let count = self.unsigned()?;
-                let kinds = if count == 0 { 0 } else { self.byte()? };
-                let below = depth.checked_sub(1)?;
-                for _ in 0..count {
-                    self.skip(kinds >> 4, below)?;
-                    self.skip(kinds & 0x0f, below)?;
-                }
-                Some(())
-            }
+            // Parquet has no maps in what is walked here.
             _ => None,
         }
     }

@@ -164,7 +164,9 @@ fn hook(function: &Function) -> (String, String) {
         "init" => after(format!("{h}environment::initialised(call);")),
         "session_init" => after(format!("{h}environment::session_begun(call);")),
         "session_finalize" => after(format!("{h}environment::session_ended(call);")),
-        "finalize" => after(format!("{h}environment::finalised(call);")),
+        "finalize" => {
+            ("crate::meeting::end(&mut call);".to_owned(), format!("{h}environment::finalised(call);"))
+        }
         // The real function does not return, so the record is stored before it is called.
         "abort" => pair(&format!("{h}environment::aborting(&mut call, errorcode);"), "call.release();"),
         "pcontrol" => after(format!("{h}environment::pcontrol(call, level, variadic_1);")),

@@ -84,9 +84,67 @@ pub struct RecordArguments {
     #[arg(long, value_name = "libkizami.so", env = "KIZAMI_LIBRARY")]
     pub library: Option<PathBuf>,
 
+    #[command(flatten)]
+    pub policy: PolicyArguments,
+
     /// The program to run, with its launcher and arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
+}
+
+/// How recording uses memory and the ranks' time.
+#[derive(Debug, Default, Args)]
+pub struct PolicyArguments {
+    /// Most memory the trace may take in each rank, such as 64M; what is beyond goes to disk while the
+    /// program runs, however long the trace gets [default: what recording needs, a few MiB]
+    #[arg(long, value_name = "SIZE", value_parser = quantity::parse_size, env = "KIZAMI_MEMORY")]
+    pub memory: Option<u64>,
+
+    /// How what was recorded leaves memory
+    #[arg(long, value_enum, default_value_t, env = "KIZAMI_SPILL")]
+    pub spill: SpillPolicy,
+
+    /// With --spill together, how long ranks stop: dynamic (as long as writing takes), unmeasured (the same,
+    /// without comparing clocks anew), static:TIME (always so long)
+    #[arg(long, value_name = "HOW", default_value = "dynamic", value_parser = parse_suspend, env = "KIZAMI_SUSPEND")]
+    pub suspend: Suspend,
+
+    /// Send no message between ranks: clocks of several hosts are then put side by side by their wall clocks.
+    /// Needed where only some ranks of a job are recorded
+    #[arg(long, env = "KIZAMI_NO_CLOCK_ROUNDS", value_parser = FalseyValueParser::new())]
+    pub no_clock_rounds: bool,
+}
+
+/// How what was recorded leaves memory while the program runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum SpillPolicy {
+    /// Chosen by kizami: background
+    #[default]
+    Auto,
+    /// A helper thread writes it out; no rank waits
+    Background,
+    /// All ranks stop together after a collective and write, so that none is delayed against the others
+    Together,
+    /// It does not: what does not fit is dropped and counted
+    Never,
+}
+
+/// How long ranks stop when they stop together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Suspend {
+    #[default]
+    Dynamic,
+    Unmeasured,
+    Static(Nanos),
+}
+
+fn parse_suspend(text: &str) -> Result<Suspend, String> {
+    match (text, text.strip_prefix("static:")) {
+        ("dynamic", _) => Ok(Suspend::Dynamic),
+        ("unmeasured", _) => Ok(Suspend::Unmeasured),
+        (_, Some(time)) => quantity::parse_time(time).map(Suspend::Static),
+        _ => Err("use dynamic, unmeasured, or static: and a time, such as static:40ms".to_owned()),
+    }
 }
 
 const INFO_HELP: &str = "\

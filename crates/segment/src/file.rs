@@ -43,6 +43,8 @@ pub struct SegmentFile {
     shape: WindowShape,
     /// How many chunks were drained.
     drained: AtomicU64,
+    /// Bytes of drained chunks that left the system's cache.
+    let_go: AtomicU64,
 }
 
 // SAFETY: the mapping is reached through atomics; which thread fills or drains a chunk is settled by callers.
@@ -74,7 +76,13 @@ impl SegmentFile {
                 libc::unlink(path.as_ptr());
             }
         })?;
-        let file = SegmentFile { descriptor, base: base.cast(), shape, drained: AtomicU64::new(0) };
+        let file = SegmentFile {
+            descriptor,
+            base: base.cast(),
+            shape,
+            drained: AtomicU64::new(0),
+            let_go: AtomicU64::new(0),
+        };
         file.header().chunk_bytes.store(shape.chunk_bytes as u32, Ordering::Relaxed);
         file.header().window_chunks.store(shape.chunks as u32, Ordering::Relaxed);
         file.header().magic.store(MAGIC, Ordering::Release);
@@ -91,6 +99,23 @@ impl SegmentFile {
     /// How many chunks the window has.
     pub fn window_chunks(&self) -> usize {
         self.shape.chunks
+    }
+
+    /// Faults in the pages of a large window that were not when it was made, which takes about a millisecond for
+    /// each MiB. Any thread may do so at any time.
+    pub fn populate_rest(&self) {
+        let mut position = POPULATED_AT_ONCE;
+        let end = HEADER_BYTES + self.shape.bytes();
+        while position < end {
+            // SAFETY: within the mapping.
+            populate(unsafe { self.base.add(position) }.cast(), (end - position).min(POPULATE_STEP));
+            position += POPULATE_STEP;
+        }
+    }
+
+    /// Bytes of a chunk.
+    pub fn chunk_bytes(&self) -> usize {
+        self.shape.chunk_bytes
     }
 
     /// Index of the chunk that is to be drained next: chunks lie on disk in the order they were filled.
@@ -137,6 +162,44 @@ impl SegmentFile {
         Ok(())
     }
 }
+
+impl SegmentFile {
+    /// Has drained chunks leave the system's cache, all but the last `keep` bytes. Waits for the disk if it is
+    /// behind. By the thread that drains.
+    pub fn let_go(&self, keep: u64) {
+        let drained = self.drained.load(Ordering::Relaxed) * self.shape.chunk_bytes as u64;
+        let gone = self.let_go.load(Ordering::Relaxed);
+        let window = (HEADER_BYTES + self.shape.bytes()) as libc::off64_t;
+        let end = drained.saturating_sub(keep);
+        // In steps, so that the disk has something to do while records are made.
+        if end < gone + LET_GO_STEP {
+            return;
+        }
+        let bytes = (end - gone) as libc::off64_t;
+        let start = window + gone as libc::off64_t;
+        let whole = libc::SYNC_FILE_RANGE_WAIT_BEFORE
+            | libc::SYNC_FILE_RANGE_WRITE
+            | libc::SYNC_FILE_RANGE_WAIT_AFTER;
+        // SAFETY: plain system calls on our own descriptor. Refused, they cost memory and nothing else.
+        unsafe {
+            libc::sync_file_range(
+                self.descriptor,
+                start + bytes,
+                keep as libc::off64_t,
+                libc::SYNC_FILE_RANGE_WRITE,
+            );
+            libc::sync_file_range(self.descriptor, start, bytes, whole);
+            libc::posix_fadvise(self.descriptor, start, bytes, libc::POSIX_FADV_DONTNEED);
+        }
+        self.let_go.store(end, Ordering::Relaxed);
+    }
+}
+
+/// Bytes populated at a time: the kernel holds a lock meanwhile.
+const POPULATE_STEP: usize = 1 << 20;
+
+/// Bytes that leave the cache at a time.
+const LET_GO_STEP: u64 = 4 << 20;
 
 /// Moves a descriptor up: a program that closed its standard input must not find our file in its place.
 fn out_of_the_way(descriptor: i32) -> i32 {
@@ -186,13 +249,20 @@ fn map(descriptor: i32, bytes: usize) -> Result<*mut libc::c_void, i32> {
     if base == libc::MAP_FAILED {
         return Err(errno());
     }
-    const MADV_POPULATE_WRITE: libc::c_int = 23;
-    // SAFETY: our own mapping. Kernels before 5.14 refuse the first; then pages fault in one by one.
-    unsafe {
-        libc::madvise(base, bytes, MADV_POPULATE_WRITE);
-        libc::madvise(base, bytes, libc::MADV_DONTFORK);
-    }
+    // SAFETY: our own mapping.
+    unsafe { libc::madvise(base, bytes, libc::MADV_DONTFORK) };
+    populate(base, bytes.min(POPULATED_AT_ONCE));
     Ok(base)
+}
+
+/// A window of usual size is populated at once; the rest of a larger one by whoever has time.
+const POPULATED_AT_ONCE: usize = HEADER_BYTES + 4 * (256 << 10);
+
+/// Faults pages in.
+fn populate(start: *mut libc::c_void, bytes: usize) {
+    const MADV_POPULATE_WRITE: libc::c_int = 23;
+    // SAFETY: our own mapping. Kernels before 5.14 refuse; then pages fault in one by one.
+    unsafe { libc::madvise(start, bytes, MADV_POPULATE_WRITE) };
 }
 
 fn write_all(descriptor: i32, mut bytes: &[u8], mut offset: u64) -> Result<(), i32> {

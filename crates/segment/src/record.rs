@@ -65,6 +65,8 @@ pub enum StopReason {
     Suspended = 3,
     /// The clocks of hosts were compared.
     ClockRound = 4,
+    /// Ranks settled that there was nothing to stop for.
+    Settling = 5,
 }
 
 impl StopReason {
@@ -75,6 +77,7 @@ impl StopReason {
             StopReason::Paused => "paused",
             StopReason::Suspended => "suspended",
             StopReason::ClockRound => "clock-round",
+            StopReason::Settling => "settling",
         }
     }
 }
@@ -467,6 +470,7 @@ pub fn decode(bytes: &[u8]) -> Option<(Record<'_>, usize)> {
                 2 => Some(StopReason::Paused),
                 3 => Some(StopReason::Suspended),
                 4 => Some(StopReason::ClockRound),
+                5 => Some(StopReason::Settling),
                 _ => None,
             };
             Some((

@@ -50,6 +50,16 @@ impl Call {
         self.end_ticks = clock::now();
     }
 
+    /// When the real function returned.
+    pub fn end_ticks(&self) -> u64 {
+        self.end_ticks
+    }
+
+    /// What was done until now was ours: the call begins here.
+    pub fn restart(&mut self) {
+        self.start_ticks = clock::now();
+    }
+
     /// Whether the function returned an error.
     #[inline(always)]
     pub fn failed(&self) -> bool {
@@ -76,11 +86,17 @@ impl Call {
         record
     }
 
+    /// Stores the record.
+    #[inline(always)]
+    pub fn store(&mut self, record: &CallRecord) {
+        let shape = self.shape;
+        self.thread().record(record, shape);
+    }
+
     /// Stores the record and lets go of the thread.
     #[inline(always)]
     pub fn finish(mut self, record: &CallRecord) {
-        let shape = self.shape;
-        self.thread().record(record, shape);
+        self.store(record);
         self.release();
     }
 

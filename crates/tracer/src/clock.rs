@@ -1,6 +1,7 @@
 //! The clock of a process: the time-stamp counter where it can be trusted, `CLOCK_MONOTONIC` elsewhere.
 
-use crate::arch;
+use crate::{arch, launcher};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static USE_TIME_STAMP: AtomicBool = AtomicBool::new(false);
@@ -8,7 +9,8 @@ static USE_TIME_STAMP: AtomicBool = AtomicBool::new(false);
 /// Chooses the clock; before any reading.
 pub fn choose() {
     let forced_off = std::env::var_os("KIZAMI_CLOCK").is_some_and(|value| value == "monotonic");
-    USE_TIME_STAMP.store(arch::time_stamp_is_invariant() && !forced_off, Ordering::Relaxed);
+    let trusted = arch::time_stamp_is_invariant() && !forced_off && distortion().is_none();
+    USE_TIME_STAMP.store(trusted, Ordering::Relaxed);
 }
 
 /// Whether [`now`] counts ticks of the time-stamp counter rather than nanoseconds.
@@ -22,9 +24,10 @@ pub fn now() -> u64 {
     if USE_TIME_STAMP.load(Ordering::Relaxed) { arch::time_stamp() } else { monotonic_ns() }
 }
 
-/// `CLOCK_MONOTONIC` in nanoseconds.
+/// `CLOCK_MONOTONIC` in nanoseconds, or what a test made of it.
 pub fn monotonic_ns() -> u64 {
-    read(libc::CLOCK_MONOTONIC)
+    let true_ns = read(libc::CLOCK_MONOTONIC);
+    distortion().map_or(true_ns, |distortion| distortion.of(true_ns))
 }
 
 /// Nanoseconds since 1970.
@@ -50,4 +53,68 @@ pub fn reading() -> (u64, u64) {
     };
     let tightest = (0..5).map(|_| attempt()).min().unwrap_or_else(attempt);
     (tightest.1, tightest.2)
+}
+
+/// A wrong clock, as tests want it: the truth is known, so what sealing makes of it can be checked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Distortion {
+    offset_ns: f64,
+    drift_ppm: f64,
+    wander_ns: f64,
+    wander_period_s: f64,
+}
+
+impl Distortion {
+    /// What this clock shows at a moment of the true one.
+    fn of(&self, true_ns: u64) -> u64 {
+        let seconds = true_ns as f64 / 1e9;
+        let wander = (seconds / self.wander_period_s * std::f64::consts::TAU).sin() * self.wander_ns;
+        (true_ns as i64 + (self.offset_ns + seconds * 1e3 * self.drift_ppm + wander) as i64) as u64
+    }
+
+    /// Of `rank=offset_ns,drift_ppm,wander_ns,wander_period_s;...` the one of this rank.
+    fn parse(text: &str, rank: u32) -> Option<Distortion> {
+        text.split(';').find_map(|entry| {
+            let (whose, values) = entry.split_once('=')?;
+            let values: Vec<f64> =
+                values.split(',').map(|value| value.parse().ok()).collect::<Option<_>>()?;
+            let [offset_ns, drift_ppm, wander_ns, wander_period_s] = values[..] else { return None };
+            (whose.parse() == Ok(rank)).then_some(Distortion {
+                offset_ns,
+                drift_ppm,
+                wander_ns,
+                wander_period_s,
+            })
+        })
+    }
+}
+
+/// The wrong clock a test gave this rank. It is then a host of its own to everybody.
+pub fn distortion() -> Option<Distortion> {
+    static DISTORTION: OnceLock<Option<Distortion>> = OnceLock::new();
+    *DISTORTION.get_or_init(|| {
+        let text = std::env::var("KIZAMI_TEST_CLOCK").ok()?;
+        Distortion::parse(&text, launcher::place()?.0)
+    })
+}
+
+/// Whether any rank has a wrong clock: all ranks say the same.
+pub fn some_are_distorted() -> bool {
+    std::env::var_os("KIZAMI_TEST_CLOCK").is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rank_finds_its_own_distortion() {
+        let text = "0=0,0,0,1;2=1000,-50,300,10";
+        let expected =
+            Distortion { offset_ns: 1000.0, drift_ppm: -50.0, wander_ns: 300.0, wander_period_s: 10.0 };
+        assert_eq!(Distortion::parse(text, 2), Some(expected));
+        assert_eq!(Distortion::parse(text, 1), None);
+        // After ten seconds the wander is back where it was, and 500 us were lost.
+        assert_eq!(expected.of(10_000_000_000), 10_000_000_000 + 1000 - 500_000);
+    }
 }

@@ -36,6 +36,13 @@ pub struct Communicator {
     pub degree_out: usize,
 }
 
+impl Communicator {
+    /// Whether it is `MPI_COMM_WORLD` itself.
+    pub fn is_world(&self) -> bool {
+        self.handle == abi::get().comm_world
+    }
+}
+
 /// Stands for "no communicator known".
 pub const NONE: Communicator = Communicator {
     handle: 0,

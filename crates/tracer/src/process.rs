@@ -2,7 +2,7 @@
 
 use crate::stream::{Stream, lock};
 use crate::thread::{Spare, Thread};
-use crate::{abi, clock};
+use crate::{abi, clock, launcher, settings};
 use kizami_model::function;
 use kizami_segment::header::{DEFINITIONS_THREAD, RANK_UNKNOWN, store_text};
 use kizami_segment::{Appender, Definition, Header, SegmentFile, WindowShape};
@@ -26,6 +26,10 @@ pub struct Process {
     world: Mutex<Option<World>>,
     /// What recording one plain call costs, in 1/1024 tick.
     call_cost: AtomicU64,
+    /// A moment on both clocks, in ticks and nanoseconds.
+    base: (u64, u64),
+    /// Bits of the nanoseconds of a tick, as far as known.
+    tick_ns: AtomicU64,
 }
 
 /// What `MPI_Init` tells.
@@ -66,9 +70,14 @@ impl Process {
     fn set_up() -> Option<Process> {
         let directory = std::env::var_os("KIZAMI_RAW").filter(|value| !value.is_empty())?;
         clock::choose();
+        // A rank with a clock of its own is a host of its own.
+        let host = match clock::distortion() {
+            Some(_) => format!("{}-clock{}", host_name(), launcher::place().map_or(0, |(rank, _)| rank)),
+            None => host_name(),
+        };
         let process = Process {
             directory: directory.as_bytes().to_vec(),
-            host: host_name(),
+            host,
             boot_id: read_line("/proc/sys/kernel/random/boot_id"),
             executable: std::env::current_exe()
                 .map_or_else(|_| String::new(), |path| path.display().to_string()),
@@ -79,6 +88,8 @@ impl Process {
             definitions: Mutex::new(None),
             world: Mutex::new(None),
             call_cost: AtomicU64::new(0),
+            base: clock::reading(),
+            tick_ns: AtomicU64::new(1f64.to_bits()),
         };
         // Without a place for definitions records mean little, but the program runs on either way.
         let appender =
@@ -107,7 +118,8 @@ impl Process {
     /// Makes the stream of one more thread; `None` if the file cannot be made.
     fn new_stream(&self) -> Option<&'static Stream> {
         let thread = self.threads.fetch_add(1, Ordering::Relaxed);
-        let create = |path: &CStr| SegmentFile::create(path, WindowShape::CALLS);
+        let shape = settings::get().window(thread);
+        let create = |path: &CStr| SegmentFile::create(path, shape);
         let file = self.make_segment(&format!("{thread}.calls"), create).ok()?;
         self.fill_header(file.header(), thread);
         let stream = Stream::new(file);
@@ -177,6 +189,58 @@ impl Process {
     pub fn note_clock(&self) {
         for stream in lock(&self.streams).iter() {
             stream.note_clock();
+        }
+    }
+
+    /// Which clock this is: processes with the same share one.
+    pub fn clock_identity(&self) -> (&str, &str) {
+        (&self.boot_id, &self.host)
+    }
+
+    /// Measures once more how long a tick is; the longer the process runs, the better it is known.
+    pub fn recalibrate(&self) {
+        let (ticks, nanoseconds) = clock::reading();
+        if clock::is_time_stamp() && ticks > self.base.0 {
+            let tick_ns = (nanoseconds - self.base.1) as f64 / (ticks - self.base.0) as f64;
+            self.tick_ns.store(tick_ns.to_bits(), Ordering::Relaxed);
+        }
+    }
+
+    fn tick_ns(&self) -> f64 {
+        f64::from_bits(self.tick_ns.load(Ordering::Relaxed))
+    }
+
+    /// A moment in nanoseconds of the host's clock.
+    pub fn nanoseconds(&self, ticks: u64) -> u64 {
+        let since = ticks.wrapping_sub(self.base.0) as i64;
+        self.base.1.wrapping_add_signed((since as f64 * self.tick_ns()) as i64)
+    }
+
+    /// A stretch in nanoseconds.
+    pub fn nanoseconds_of(&self, ticks: u64) -> u64 {
+        (ticks as f64 * self.tick_ns()) as u64
+    }
+
+    /// A stretch in ticks.
+    pub fn ticks_of(&self, nanoseconds: u64) -> u64 {
+        (nanoseconds as f64 / self.tick_ns()) as u64
+    }
+
+    /// Bytes of records waiting to be written out.
+    pub fn filled_bytes(&self) -> u64 {
+        lock(&self.streams).iter().map(|stream| stream.filled_bytes()).sum()
+    }
+
+    /// Bytes of records there is room for.
+    pub fn window_bytes(&self) -> u64 {
+        let bytes = |stream: &&Stream| stream.file().window_chunks() * stream.file().chunk_bytes();
+        lock(&self.streams).iter().map(|stream| bytes(stream) as u64).sum()
+    }
+
+    /// Writes out all records that are not being written to.
+    pub fn write_out(&self) {
+        for stream in lock(&self.streams).iter() {
+            stream.write_out();
         }
     }
 

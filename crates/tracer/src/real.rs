@@ -163,5 +163,8 @@ macro_rules! WordOf {
     ($a:expr, $b:expr, $c:expr, $d:expr, $e:expr, $f:expr) => {
         unsafe extern "C" fn(usize, usize, usize, usize, usize, usize) -> i32
     };
+    ($a:expr, $b:expr, $c:expr, $d:expr, $e:expr, $f:expr, $g:expr) => {
+        unsafe extern "C" fn(usize, usize, usize, usize, usize, usize, usize) -> i32
+    };
 }
 pub(crate) use WordOf;

@@ -90,6 +90,11 @@ pub fn expect_several_threads() {
     SEVERAL_THREADS.store(true, Ordering::SeqCst);
 }
 
+/// Whether several threads may call MPI at the same time.
+pub fn several_threads() -> bool {
+    SEVERAL_THREADS.load(Ordering::Relaxed)
+}
+
 /// Takes `count` numbers in a row; the first is returned.
 #[inline(always)]
 pub fn take_numbers(count: u32) -> u32 {

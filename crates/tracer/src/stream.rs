@@ -5,8 +5,9 @@
 //! drains the chunk itself, and the time that took is recorded as a stop. If a chunk cannot be written out (the
 //! disk is full), calls are counted as lost from then on.
 
+use crate::settings::{self, Spill};
 use crate::{clock, process};
-use kizami_segment::{Cursor, SegmentFile};
+use kizami_segment::{Cursor, SegmentFile, WindowShape};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock};
@@ -36,12 +37,16 @@ impl Stream {
     /// Takes over a new segment file. Streams live as long as the process.
     pub fn new(file: SegmentFile) -> &'static Stream {
         let full = (0..file.window_chunks()).map(|_| AtomicBool::new(false)).collect();
-        Box::leak(Box::new(Stream {
+        let stream: &'static Stream = Box::leak(Box::new(Stream {
             file,
             full,
             draining: Mutex::new(()),
             exhausted: AtomicBool::new(false),
-        }))
+        }));
+        if stream.file.window_chunks() > WindowShape::CALLS.chunks {
+            hand_over(Job::Populate(stream));
+        }
+        stream
     }
 
     pub fn file(&self) -> &SegmentFile {
@@ -53,7 +58,9 @@ impl Stream {
         let index = |sequence: u64| (sequence - 1) as usize % self.full.len();
         if sequence > 1 && !self.exhausted.load(Ordering::Relaxed) {
             self.full[index(sequence - 1)].store(true, Ordering::Release);
-            hand_over(self, index(sequence - 1));
+            if settings::get().spill == Spill::Background {
+                hand_over(Job::Drain { stream: self, index: index(sequence - 1) });
+            }
         }
         let next = index(sequence);
         // Once the disk is full, nothing changes any more.
@@ -61,10 +68,14 @@ impl Stream {
             return Room::None;
         }
         let ready = !self.full[next].load(Ordering::Acquire);
-        if !ready {
+        if !ready && settings::get().spill != Spill::Never {
             self.drain(next);
         }
         if self.full[next].load(Ordering::Acquire) {
+            if settings::get().spill == Spill::Never {
+                self.exhausted.store(true, Ordering::Relaxed);
+                self.file.header().lost_errno.store(libc::ENOBUFS as u32, Ordering::Relaxed);
+            }
             return Room::None;
         }
         let cursor = self.file.begin(next, sequence);
@@ -80,11 +91,29 @@ impl Stream {
             return;
         }
         match self.file.drain(index) {
-            Ok(()) => self.full[index].store(false, Ordering::Release),
+            Ok(()) => {
+                self.full[index].store(false, Ordering::Release);
+                if let Some(bytes) = settings::get().cached_bytes() {
+                    self.file.let_go(bytes);
+                }
+            }
             Err(error) => {
                 self.exhausted.store(true, Ordering::Relaxed);
                 self.file.header().lost_errno.store(error as u32, Ordering::Relaxed);
             }
+        }
+    }
+
+    /// Bytes of full chunks, waiting to be written out.
+    pub fn filled_bytes(&self) -> u64 {
+        let full = self.full.iter().filter(|full| full.load(Ordering::Relaxed)).count();
+        (full * self.file.chunk_bytes()) as u64
+    }
+
+    /// Writes all full chunks out.
+    pub fn write_out(&self) {
+        for _ in 0..self.full.len() {
+            self.drain(self.file.next_to_drain());
         }
     }
 
@@ -97,10 +126,12 @@ impl Stream {
     }
 }
 
-/// A chunk to be drained.
-struct Job {
-    stream: &'static Stream,
-    index: usize,
+/// What the helper does.
+enum Job {
+    /// Write a full chunk out.
+    Drain { stream: &'static Stream, index: usize },
+    /// Fault in the pages of a large window, ahead of use.
+    Populate(&'static Stream),
 }
 
 struct Helper {
@@ -110,10 +141,11 @@ struct Helper {
 
 static HELPER: OnceLock<Option<&'static Helper>> = OnceLock::new();
 
-/// Has the helper drain a chunk. Where no thread could be started, the owner drains it when it needs it.
-fn hand_over(stream: &'static Stream, index: usize) {
+/// Gives the helper something to do. Where no thread could be started, the owner of a chunk drains it when it
+/// needs it, and pages fault in when they are touched.
+fn hand_over(job: Job) {
     if let Some(helper) = HELPER.get_or_init(start_helper) {
-        lock(&helper.jobs).push_back(Job { stream, index });
+        lock(&helper.jobs).push_back(job);
         helper.wake.notify_one();
     }
 }
@@ -148,10 +180,13 @@ fn help(helper: &'static Helper) {
         }
         let job = jobs.pop_front();
         drop(jobs);
-        if let Some(Job { stream, index }) = job
-            && !process::is_forked()
-        {
-            stream.drain(index);
+        if process::is_forked() {
+            continue;
+        }
+        match job {
+            Some(Job::Drain { stream, index }) => stream.drain(index),
+            Some(Job::Populate(stream)) => stream.file.populate_rest(),
+            None => {}
         }
     }
 }

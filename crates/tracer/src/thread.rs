@@ -4,7 +4,7 @@ use crate::stream::{Room, Stream};
 use crate::{clock, communicators, datatypes, sites};
 use kizami_model::{Op, Shape};
 use kizami_segment::record::{self, CallRecord, Completion, ListItems, Started, StopReason};
-use kizami_segment::{Cursor, Slot};
+use kizami_segment::{Cursor, SLOT_BYTES, Slot};
 use std::sync::atomic::Ordering;
 
 /// Everything a thread needs to record a call without asking anybody.
@@ -101,6 +101,12 @@ impl Thread {
     #[inline(always)]
     pub fn relative(&self, ticks: u64) -> u64 {
         ticks.wrapping_sub(self.base_ticks)
+    }
+
+    /// Bytes of records in the chunk that is being filled.
+    pub fn open_bytes(&self) -> u64 {
+        let chunk = self.stream.map_or(0, |stream| stream.file().chunk_bytes());
+        chunk.saturating_sub(self.cursor.room() * SLOT_BYTES) as u64
     }
 
     /// Notes in the segment's header which call is being made, so that a process that dies in it tells.
@@ -214,10 +220,11 @@ impl Thread {
     }
 
     /// Records that the tracer held the program up, or did not look.
-    pub fn record_stop(&mut self, start_ticks: u64, end_ticks: u64, reason: StopReason) {
+    pub fn record_stop(&mut self, start_ticks: u64, end_ticks: u64, reason: StopReason, late_ticks: u64) {
         self.fold = None;
         let start = self.relative(start_ticks);
-        let words = [record::head(record::STOP, start), end_ticks - start_ticks, reason as u64, 0];
+        let length = end_ticks.saturating_sub(start_ticks);
+        let words = [record::head(record::STOP, start), length, reason as u64, late_ticks];
         self.push_one(words);
     }
 
@@ -257,7 +264,7 @@ impl Thread {
             Room::Ready(cursor) => self.cursor = cursor,
             Room::Drained(cursor) => {
                 self.cursor = cursor;
-                self.record_stop(start, clock::now(), StopReason::ChunkWait);
+                self.record_stop(start, clock::now(), StopReason::ChunkWait, 0);
             }
         }
         self.chunks += 1;
@@ -274,7 +281,7 @@ impl Thread {
     /// Stores again what is called.
     pub fn resume(&mut self) {
         if let Some(since) = self.paused_since.take() {
-            self.record_stop(since, clock::now(), StopReason::Paused);
+            self.record_stop(since, clock::now(), StopReason::Paused, 0);
         }
     }
 

@@ -1,6 +1,7 @@
 //! Is there a tracer, can it be preloaded, and does it arrive in what each launcher starts?
 
 use super::Finding;
+use crate::arguments::PolicyArguments;
 use crate::mpi::{self, Family, Library};
 use crate::record::environment::{self, RAW_VARIABLE};
 use crate::record::launcher::Launcher;
@@ -145,7 +146,8 @@ fn launch(launcher: &Path, kind: Launcher, library: &Path) -> Finding {
     };
     let words: [OsString; 5] = [launcher.into(), "-n".into(), "1".into(), kizami.into(), "arrived".into()];
     // The tracer records MPI calls only, and `arrived` makes none: nothing is written to the folder.
-    let variables = environment::variables(library, &std::env::temp_dir().join("kizami-doctor"));
+    let folder = std::env::temp_dir().join("kizami-doctor");
+    let variables = environment::variables(library, &folder, &PolicyArguments::default());
     let launch = kind.hand_on(&words, &variables);
     let mut command = Command::new(&launch.command[0]);
     command.args(&launch.command[1..]);

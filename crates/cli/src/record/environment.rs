@@ -3,6 +3,7 @@
 //! `LD_PRELOAD` loads it, `KIZAMI_RAW` makes it record; which MPI it has before it, it finds out by itself. An
 //! `LD_PRELOAD` of the user's is kept behind ours, so that both are loaded.
 
+use crate::arguments::{PolicyArguments, SpillPolicy, Suspend};
 use anyhow::{Context, Result, bail};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -49,9 +50,28 @@ fn preloadable(library: PathBuf) -> Result<PathBuf> {
 }
 
 /// All variables for the ranks of one recording.
-pub fn variables(library: &Path, raw: &Path) -> [(&'static str, OsString); 2] {
+pub fn variables(library: &Path, raw: &Path, policy: &PolicyArguments) -> Vec<(&'static str, OsString)> {
     let theirs = std::env::var_os("LD_PRELOAD").unwrap_or_default();
-    [("LD_PRELOAD", preload(library, &theirs)), (RAW_VARIABLE, raw.into())]
+    let mut variables = vec![("LD_PRELOAD", preload(library, &theirs)), (RAW_VARIABLE, raw.into())];
+    if let Some(bytes) = policy.memory {
+        variables.push(("KIZAMI_TRACER_MEMORY", bytes.to_string().into()));
+    }
+    match policy.spill {
+        SpillPolicy::Auto | SpillPolicy::Background => {}
+        SpillPolicy::Together => variables.push(("KIZAMI_TRACER_SPILL", "together".into())),
+        SpillPolicy::Never => variables.push(("KIZAMI_TRACER_SPILL", "never".into())),
+    }
+    match policy.suspend {
+        Suspend::Dynamic => {}
+        Suspend::Unmeasured => variables.push(("KIZAMI_TRACER_SUSPEND", "unmeasured".into())),
+        Suspend::Static(length) => {
+            variables.push(("KIZAMI_TRACER_SUSPEND", format!("static:{}", length.0).into()));
+        }
+    }
+    if policy.no_clock_rounds {
+        variables.push(("KIZAMI_TRACER_TALK", "never".into()));
+    }
+    variables
 }
 
 /// The tracer in front of what is preloaded anyway, once.

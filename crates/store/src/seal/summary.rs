@@ -52,6 +52,9 @@ fn absent(rank: u32) -> RankInfo {
     }
 }
 
+/// `ENOBUFS`: the tracer's word for a window that was full and not to be drained.
+const NO_ROOM: u32 = 105;
+
 fn rank_info(rank: u32, process: &Process, clock: &RunClock, outcome: Option<&RankOutcome>) -> RankInfo {
     let headers = || process.segments().map(|segment| &segment.header);
     let ending = ending(process);
@@ -59,6 +62,7 @@ fn rank_info(rank: u32, process: &Process, clock: &RunClock, outcome: Option<&Ra
     let lost = headers().find(|header| header.lost_calls > 0);
     let lost_reason = lost.map(|header| match header.lost_errno {
         0 => "no reason was recorded".to_owned(),
+        NO_ROOM => "the memory given for the trace was full, and nothing was to be written out".to_owned(),
         errno => std::io::Error::from_raw_os_error(errno as i32).to_string(),
     });
     RankInfo {

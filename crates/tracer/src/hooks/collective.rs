@@ -9,7 +9,7 @@ use crate::communicators::{self, Communicator};
 use crate::requests::Kind;
 use crate::status::peer;
 use crate::thread::Thread;
-use crate::{abi, datatypes};
+use crate::{abi, datatypes, meeting};
 use kizami_segment::record::{PEER_NONE, PEER_NULL, PEER_ROOT};
 
 /// Which collective; named as in the table of functions.
@@ -81,7 +81,11 @@ pub fn collective(mut call: Call, which: Collective, comm: usize, arguments: &Ar
         (record.bytes_out, record.bytes_in) = moved(call.thread(), which, &comm, arguments);
     }
     match mode {
-        Mode::Blocking => {}
+        Mode::Blocking => {
+            call.store(&record);
+            meeting::after_collective(&mut call, &comm);
+            return call.release();
+        }
         Mode::Started(request) => message::post(&call, &mut record, Kind::Plain, 0, request),
         Mode::Persistent(request) => message::post(&call, &mut record, Kind::PersistentPlain, 0, request),
     }

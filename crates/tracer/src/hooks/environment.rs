@@ -5,7 +5,7 @@ use crate::call::Call;
 use crate::process::{self, World};
 use crate::real::mpi;
 use crate::stream::lock;
-use crate::{abi, clock, communicators, requests, status};
+use crate::{abi, clock, communicators, launcher, meeting, requests, status};
 use kizami_model::Ending;
 use kizami_segment::Definition;
 use std::ffi::{CStr, c_char};
@@ -14,7 +14,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// `MPI_Init` or `MPI_Init_thread` has returned: now MPI can tell who we are.
 #[inline(never)]
-pub fn initialised(call: Call) {
+pub fn initialised(mut call: Call) {
+    let record = call.record();
+    call.store(&record);
     if !call.failed()
         && let Some(process) = process::existing()
     {
@@ -31,8 +33,9 @@ pub fn initialised(call: Call) {
         WORLD_OF_LAUNCHER.store(false, Ordering::Relaxed);
         communicators::enter_world(process, key);
         status::confirm_layout();
+        meeting::begin(&mut call, process, size);
     }
-    timed(call);
+    call.release();
 }
 
 /// Whether the only world there is, is the one the launcher told of.
@@ -45,7 +48,7 @@ pub fn session_begun(call: Call) {
     if !call.failed()
         && let Some(process) = process::existing()
         && process.world_rank().is_none()
-        && let Some((rank, size)) = told_by_launcher()
+        && let Some((rank, size)) = launcher::place()
     {
         requests::expect_several_threads();
         WORLD_OF_LAUNCHER.store(true, Ordering::Relaxed);
@@ -63,20 +66,8 @@ pub fn session_ended(call: Call) {
     timed(call);
 }
 
-/// Rank and size as Open MPI, PMI launchers and Slurm put them into the environment; alone without one.
-fn told_by_launcher() -> Option<(u32, u32)> {
-    let number = |name: &str| std::env::var(name).ok()?.parse::<u32>().ok();
-    let pairs = [
-        ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"),
-        ("PMI_RANK", "PMI_SIZE"),
-        ("SLURM_PROCID", "SLURM_NTASKS"),
-    ];
-    let told = pairs.into_iter().find_map(|(rank, size)| Some((number(rank)?, number(size)?)));
-    told.or(Some((0, 1))).filter(|(rank, size)| rank < size)
-}
-
 /// 0 for the world that the launcher started; for one that `MPI_Comm_spawn` started a number that its ranks
-/// agree on, by the one broadcast the tracer ever makes.
+/// agree on.
 fn world_key(rank: i32) -> u64 {
     let abi = abi::get();
     let mut parent = 0usize;

@@ -24,16 +24,19 @@ const TAIL_BYTES: u64 = 8;
 /// Encodings of texts that carry a count of their own within the page, which cannot be checked from outside.
 const COUNTED_WITHIN: [i64; 2] = [6, 7];
 
-/// Checks the footer's schema. What cannot be read is left for the decoder to refuse.
+/// Checks the footer's schema. A file without a footer is left for the decoder to refuse.
 pub(super) fn check_footer(source: &Source) -> Result<(), String> {
     let Some(footer) = footer(source) else { return Ok(()) };
     let mut schema = Schema::default();
-    let mut thrift = Thrift { rest: &footer };
+    let mut thrift = Thrift { rest: &footer, lists: true };
     let walked = thrift.fields(DEEPEST, &mut |thrift, field, kind, depth| match (field, kind) {
         (2, LIST) => thrift.elements(depth, &mut |thrift, kind, depth| schema.element(thrift, kind, depth)),
         _ => thrift.skip(kind, depth),
     });
-    if walked.is_some() && schema.most_children > schema.elements {
+    if walked.is_none() {
+        return Err("its footer makes no sense".to_owned());
+    }
+    if schema.most_children > schema.elements {
         return Err(format!(
             "a group of {} columns in a schema of {}",
             schema.most_children, schema.elements
@@ -94,7 +97,7 @@ fn page_header(source: &Source, position: u64, end: u64) -> Result<(PageClaims, 
     loop {
         let available = length.min(end - position);
         let bytes = source.get_bytes(position, available as usize).map_err(|error| error.to_string())?;
-        let mut thrift = Thrift { rest: &bytes };
+        let mut thrift = Thrift { rest: &bytes, lists: false };
         if let Some(page) = PageClaims::read(&mut thrift) {
             return Ok((page, bytes.len() - thrift.rest.len()));
         }
@@ -172,12 +175,13 @@ const I64: u8 = 6;
 const DOUBLE: u8 = 7;
 const BINARY: u8 = 8;
 const LIST: u8 = 9;
-const SET: u8 = 10;
 const STRUCT: u8 = 12;
 
 /// A walk over compact Thrift. `None` from any step: the bytes end, or make no sense.
 struct Thrift<'a> {
     rest: &'a [u8],
+    /// Whether lists make sense. No page header has any, and a decoder may take long to skip one that lies.
+    lists: bool,
 }
 
 /// What to do with a field: its number, its kind, and the depth left below it. It must be read or skipped.
@@ -247,13 +251,13 @@ impl Thrift<'_> {
                 let count = self.unsigned()?;
                 self.pass(count)
             }
-            // Within lists, unlike in fields, truth takes a byte.
-            LIST | SET => self.elements(depth, &mut |thrift, kind, depth| match kind {
-                TRUE | FALSE => thrift.pass(1),
+            // Readers do not agree how long lists of truths are, and no Parquet footer has one.
+            LIST if self.lists => self.elements(depth, &mut |thrift, kind, depth| match kind {
+                TRUE | FALSE => None,
                 _ => thrift.skip(kind, depth),
             }),
             STRUCT => self.fields(depth, &mut |thrift, _, kind, depth| thrift.skip(kind, depth)),
-            // Parquet has no maps in what is walked here.
+            // Parquet has no sets and no maps in what is walked here.
             _ => None,
         }
     }
@@ -298,7 +302,7 @@ mod tests {
         header.push(0x15);
         number(&mut header, encoding);
         header.extend([0, 0]);
-        let mut thrift = Thrift { rest: &header };
+        let mut thrift = Thrift { rest: &header, lists: false };
         let page = PageClaims::read(&mut thrift).expect("a header");
         assert!(thrift.rest.is_empty());
         page.check()
@@ -317,9 +321,9 @@ mod tests {
     #[test]
     fn cut_headers_are_not_read() {
         let whole = [0x25, 0x02, 0x15, 0x02, 0x2c, 0x15, 0x02, 0x00, 0x00];
-        assert!(PageClaims::read(&mut Thrift { rest: &whole }).is_some());
+        assert!(PageClaims::read(&mut Thrift { rest: &whole, lists: false }).is_some());
         for length in 0..whole.len() {
-            assert!(PageClaims::read(&mut Thrift { rest: &whole[..length] }).is_none());
+            assert!(PageClaims::read(&mut Thrift { rest: &whole[..length], lists: false }).is_none());
         }
     }
 }

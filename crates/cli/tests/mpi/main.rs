@@ -4,6 +4,7 @@
 mod cost;
 mod crashes;
 mod endings;
+mod meetings;
 mod mpi;
 mod recording;
 mod trouble;

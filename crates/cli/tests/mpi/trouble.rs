@@ -5,12 +5,12 @@ use std::path::Path;
 use std::process::Command;
 
 /// A tiny file system of its own, unmounted at the end.
-struct SmallDisk<'a>(&'a Path);
+pub struct SmallDisk<'a>(&'a Path);
 
 impl SmallDisk<'_> {
-    fn mount(path: &Path) -> SmallDisk<'_> {
-        let mounted =
-            Command::new("mount").args(["-t", "tmpfs", "-o", "size=1m", "tmpfs"]).arg(path).status();
+    pub fn mount<'a>(path: &'a Path, size: &str) -> SmallDisk<'a> {
+        let size = format!("size={size}");
+        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(path).status();
         assert!(mounted.is_ok_and(|status| status.success()), "a tmpfs can be mounted (needs root)");
         SmallDisk(path)
     }
@@ -28,7 +28,7 @@ fn check_full_disk(mpi: &Mpi) {
     let bare = mpi.run_bare(2, &program, &scratch.make("bare"));
     assert!(bare.status.success(), "{}", String::from_utf8_lossy(&bare.stderr));
     let directory = scratch.make("small");
-    let disk = SmallDisk::mount(&directory);
+    let disk = SmallDisk::mount(&directory, "1m");
     for attempt in 0..3 {
         let out = directory.join(format!("run{attempt}.kz"));
         let output = finish(mpi.record_command(2, &program, &directory, &out));
@@ -43,7 +43,7 @@ fn check_read_only(mpi: &Mpi) {
     let program = mpi.workload("stencil2d", &["16", "50"]);
     let bare = mpi.run_bare(2, &program, &scratch.make("bare"));
     let directory = scratch.make("read-only");
-    let _disk = SmallDisk::mount(&directory);
+    let _disk = SmallDisk::mount(&directory, "1m");
     let remounted = Command::new("mount").args(["-o", "remount,ro"]).arg(&directory).status();
     assert!(remounted.is_ok_and(|status| status.success()));
     let output = finish(mpi.record_command(2, &program, &directory, &directory.join("run.kz")));

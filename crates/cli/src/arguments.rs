@@ -6,7 +6,7 @@
 use crate::show::quantity;
 use clap::builder::FalseyValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use kizami_model::Nanos;
+use kizami_model::{Nanos, counter};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -109,6 +109,10 @@ pub struct PolicyArguments {
     #[arg(long, value_name = "HOW", default_value = "dynamic", value_parser = parse_suspend, env = "KIZAMI_SUSPEND")]
     pub suspend: Suspend,
 
+    /// Count with each call, for example page-faults,context-switches or cache-misses,instructions
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = parse_counter, env = "KIZAMI_COUNTERS")]
+    pub counters: Vec<String>,
+
     /// Send no message between ranks: clocks of several hosts are then put side by side by their wall clocks.
     /// Needed where only some ranks of a job are recorded
     #[arg(long, env = "KIZAMI_NO_CLOCK_ROUNDS", value_parser = FalseyValueParser::new())]
@@ -144,6 +148,17 @@ fn parse_suspend(text: &str) -> Result<Suspend, String> {
         ("unmeasured", _) => Ok(Suspend::Unmeasured),
         (_, Some(time)) => quantity::parse_time(time).map(Suspend::Static),
         _ => Err("use dynamic, unmeasured, or static: and a time, such as static:40ms".to_owned()),
+    }
+}
+
+fn parse_counter(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    match counter::by_name(text) {
+        Some(_) => Ok(text.to_owned()),
+        None => {
+            let names: Vec<&str> = counter::COUNTERS.iter().map(|counter| counter.name).collect();
+            Err(format!("there is no such counter; there are {}", names.join(", ")))
+        }
     }
 }
 

@@ -58,7 +58,7 @@ fn facts(run: &RunInfo) -> Vec<(&'static str, String)> {
         format!(" for {}", quantity::counted(totals.calls, "call"))
     };
     let rank_time = run.span_ns as f64 * f64::from(run.threads.max(run.ranks));
-    vec![
+    let mut lines = vec![
         ("command", command_line(run)),
         ("ranks", format!("{}{threads} on {}", run.ranks, hosts(run))),
         (
@@ -81,7 +81,16 @@ fn facts(run: &RunInfo) -> Vec<(&'static str, String)> {
         ("size", format!("{}{per_event}", quantity::bytes(size))),
         ("tracer", tracer_cost(run)),
         ("clock", if run.clocks.note.is_empty() { "-".to_owned() } else { run.clocks.note.clone() }),
-    ]
+    ];
+    if !run.counters.is_empty() {
+        let told = run.counters.iter().map(|counter| match &counter.refused {
+            Some(why) if counter.ranks == 0 => format!("{} refused by the kernel: {why}", counter.name),
+            Some(why) => format!("{} (refused on some ranks: {why})", counter.name),
+            None => counter.name.clone(),
+        });
+        lines.push(("counters", told.collect::<Vec<_>>().join("; ")));
+    }
+    lines
 }
 
 fn command_line(run: &RunInfo) -> String {

@@ -6,9 +6,11 @@
 //! - [`rank`], [`time`]: newtypes, so a rank is never a byte count and a tick never a nanosecond;
 //! - [`function`]: the table of MPI functions, from which wrappers, op codes and names are made;
 //! - [`call`]: one row of a trace, as everything after sealing sees it;
+//! - [`counter`]: what can be counted with each call;
 //! - [`definition`]: communicators, call sites, objects and how a rank ended.
 
 pub mod call;
+pub mod counter;
 pub mod definition;
 pub mod function;
 pub mod rank;

@@ -41,6 +41,8 @@ pub enum Definition {
     /// clock at `sent_ticks`, was told `reference_ticks`, and had the answer at `received_ticks`. Questions of
     /// one `round` belong together.
     ClockSample { round: u32, reference: u32, sent_ticks: u64, reference_ticks: u64, received_ticks: u64 },
+    /// A counter that was asked for, by its number: it was opened as the next one, or refused with this error.
+    Counter { number: u8, errno: u32 },
 }
 
 impl Definition {
@@ -86,6 +88,9 @@ impl Definition {
             Definition::ClockSample { round, reference, sent_ticks, reference_ticks, received_ticks } => {
                 w.byte(10).u32(*round).u32(*reference);
                 w.u64(*sent_ticks).u64(*reference_ticks).u64(*received_ticks);
+            }
+            Definition::Counter { number, errno } => {
+                w.byte(11).byte(*number).u32(*errno);
             }
         }
     }
@@ -142,6 +147,7 @@ impl Definition {
                 reference_ticks: r.u64()?,
                 received_ticks: r.u64()?,
             },
+            11 => Definition::Counter { number: r.byte()?, errno: r.u32()? },
             _ => return None,
         })
     }

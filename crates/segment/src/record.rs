@@ -31,6 +31,10 @@ pub const REGION_END: u16 = 965;
 /// The tracer kept the program waiting, or did not look; words 1 to 3 are duration, reason and lateness.
 pub const STOP: u16 = 966;
 
+/// What was counted with the call that follows: word 1 says how many counters; words 2 and 3, and pairs of words
+/// in the slots behind, are what each counted since the call before and inside this one.
+pub const COUNTED: u16 = 967;
+
 /// No communicator.
 pub const NO_COMM: u32 = COMM_MAX as u32;
 /// No call site known.
@@ -370,6 +374,8 @@ pub enum Record<'a> {
         /// Ticks inside them.
         inside_ticks: u64,
     },
+    /// What each counter counted before and inside the call that follows.
+    Counted(Vec<[u64; 2]>),
     /// A definition's bytes, to be given to [`crate::Definition::decode`].
     Definition(&'a [u8]),
     /// A region begins or ends.
@@ -460,6 +466,13 @@ pub fn decode(bytes: &[u8]) -> Option<(Record<'_>, usize)> {
         }
         WIDE => Some((Record::Call(CallRecord::unpack_wide(first, slot_words(bytes, 1)?)?), 2)),
         FOLD => Some((unpack_fold(first, slot_words(bytes, 1)?)?, 2)),
+        COUNTED => {
+            let count = usize::try_from(first[1]).ok().filter(|count| (1..=MOST_COUNTERS).contains(count))?;
+            let list = list_bytes(bytes, counted_slots(count))?;
+            let rest = list.chunks_exact(SLOT_BYTES / 2).map(|pair| [word(pair, 0), word(pair, 1)]);
+            let pairs = std::iter::once([first[2], first[3]]).chain(rest).take(count).collect();
+            Some((Record::Counted(pairs), 1 + counted_slots(count)))
+        }
         REGION_BEGIN | REGION_END => {
             let region = u32::try_from(first[1]).ok()?;
             Some((Record::Region { at_ticks: ticks, region, begins: op == REGION_BEGIN }, 1))
@@ -555,6 +568,14 @@ fn unpack_start(first: [u64; 4], bytes: &[u8], op: Op) -> Option<(Record<'_>, us
         }
         _ => None,
     }
+}
+
+/// More than anybody counts: a damaged record must not ask for much.
+const MOST_COUNTERS: usize = 256;
+
+/// Slots behind the first for so many counters.
+pub fn counted_slots(count: usize) -> usize {
+    count.saturating_sub(1).div_ceil(2)
 }
 
 /// The slots behind the first, if they are all there.

@@ -6,7 +6,7 @@
 use crate::StoreError;
 use crate::columns::TableReader;
 use crate::definitions::{
-    CallSite, Communicator, HostInfo, Neighbours, Object, RankInfo, Region, RegionSpan, Stop,
+    CallSite, Communicator, Counted, HostInfo, Neighbours, Object, RankInfo, Region, RegionSpan, Stop,
 };
 use kizami_model::{CommKind, Ending, Nanos, ObjectKind, Rank, ThreadIndex};
 
@@ -174,6 +174,34 @@ pub(crate) fn region_spans(table: &TableReader, spans: &mut Vec<RegionSpan>) -> 
             end: Nanos(end.next()?),
             region: region.next()?,
             depth: depth.next()?,
+        })
+    })?);
+    Ok(())
+}
+
+/// Appends what was counted with the calls of one part.
+pub(crate) fn counted(
+    table: &TableReader,
+    columns: &[String],
+    lines: &mut Vec<Counted>,
+) -> Result<(), StoreError> {
+    let rows = RowsOf::new(table);
+    let mut rank = rows.u32s("rank")?;
+    let mut thread = rows.u32s("thread")?;
+    let mut start = rows.i64s("start_ns")?;
+    let mut values = Vec::new();
+    for column in columns {
+        values.push((column, rows.even(column, table.int64(column)?)?));
+    }
+    lines.extend(rows.build(|| {
+        Some(Counted {
+            rank: Rank(rank.next()?),
+            thread: ThreadIndex(thread.next()?),
+            start: Nanos(start.next()?),
+            values: values
+                .iter_mut()
+                .map(|(column, cells)| Some(((*column).clone(), cells.next()?)))
+                .collect::<Option<_>>()?,
         })
     })?);
     Ok(())

@@ -1,6 +1,7 @@
 //! What the numbers in rows stand for, as plain structures: the tables of `defs/`.
 
 use kizami_model::{CommKind, Ending, Nanos, ObjectKind, Rank, ThreadIndex};
+use std::collections::BTreeMap;
 
 /// All tables of `defs/`. Each list is ordered by its own index, so `communicators[call.comm]` works.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -166,6 +167,19 @@ pub struct RegionSpan {
     pub region: u32,
     /// How many regions were open around it.
     pub depth: u32,
+}
+
+/// What was counted with one call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// Whose.
+    pub rank: Rank,
+    /// Which of its threads.
+    pub thread: ThreadIndex,
+    /// Start of the call.
+    pub start: Nanos,
+    /// By column; nothing where the kernel refused the counter.
+    pub values: BTreeMap<String, Option<i64>>,
 }
 
 /// A stretch in which the tracer kept the program, looked away, or lost calls.

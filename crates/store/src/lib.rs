@@ -15,6 +15,7 @@
 //! defs/regions.parquet       names of regions
 //! defs/ops.parquet           the MPI functions and their families
 //! defs/neighbours.parquet    neighbours in graph topologies, if there are any
+//! counters/part-...          what was counted with each call, if anything was
 //! clocks.parquet             every clock reading the run-wide time was made from
 //! stops.parquet              every stretch in which the tracer held up, paused or lost calls
 //! raw/                       segments; removed once sealed, unless asked for or not readable in whole
@@ -47,7 +48,8 @@ mod trace;
 
 pub use calls::Calls;
 pub use definitions::{
-    CallSite, Communicator, Definitions, HostInfo, Neighbours, Object, RankInfo, Region, RegionSpan, Stop,
+    CallSite, Communicator, Counted, Definitions, HostInfo, Neighbours, Object, RankInfo, Region, RegionSpan,
+    Stop,
 };
 pub use error::StoreError;
 pub use run::RunInfo;

@@ -44,12 +44,28 @@ pub struct RunInfo {
     pub health: Health,
     /// What must be known to compare times of different ranks.
     pub clocks: ClockInfo,
+    /// Counters that were asked for, and what became of them.
+    #[serde(default)]
+    pub counters: Vec<CounterInfo>,
     /// One entry for each function that was called, longest total time first.
     pub functions: Vec<FunctionTotal>,
     /// One entry for each rank in order; empty beyond [`RANKS_IN_RUN_JSON`] ranks.
     pub rank_summaries: Vec<RankSummary>,
     /// The files of the trace other than this one, with their sizes.
     pub files: Vec<FileEntry>,
+}
+
+/// A counter that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CounterInfo {
+    /// Its name, as in `perf list`.
+    pub name: String,
+    /// Column of `counters/` with what was counted inside calls; with `_before`, what was counted before them.
+    pub column: String,
+    /// Ranks that had it.
+    pub ranks: u32,
+    /// Why others had not: what the kernel said.
+    pub refused: Option<String>,
 }
 
 /// Sums over everything recorded.

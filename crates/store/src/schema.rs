@@ -38,6 +38,8 @@ pub(crate) const EVENTS: [Field; 24] = [
 pub(crate) const EVENTS_FOLDER: &str = "events";
 /// Folder of stays in regions.
 pub(crate) const REGIONS_FOLDER: &str = "regions";
+/// Folder of what was counted with calls.
+pub(crate) const COUNTERS_FOLDER: &str = "counters";
 /// Folder of definitions.
 pub(crate) const DEFS_FOLDER: &str = "defs";
 /// Folder of raw segments.

@@ -8,9 +8,9 @@
 use crate::calls::Calls;
 use crate::columns::{TableReader, checksum_of};
 use crate::definition_tables as tables;
-use crate::definitions::{Definitions, RegionSpan, Stop};
+use crate::definitions::{Counted, Definitions, RegionSpan, Stop};
 use crate::run::{FileEntry, RUN_JSON};
-use crate::schema::{DEFS_FOLDER, EVENTS_FOLDER, RAW_FOLDER, REGIONS_FOLDER, STOPS};
+use crate::schema::{COUNTERS_FOLDER, DEFS_FOLDER, EVENTS_FOLDER, RAW_FOLDER, REGIONS_FOLDER, STOPS};
 use crate::{RunInfo, StoreError};
 use kizami_model::Rank;
 use std::collections::HashSet;
@@ -94,6 +94,20 @@ impl Trace {
         }
         spans.sort_by_key(|span| (span.rank, span.start, span.thread, span.depth));
         Ok(spans)
+    }
+
+    /// What was counted with each call, by rank, then by start; nothing if the run had no counters.
+    pub fn counted(&self) -> Result<Vec<Counted>, StoreError> {
+        let counters = self.run.counters.iter().filter(|counter| counter.ranks > 0);
+        let columns: Vec<String> = counters
+            .flat_map(|counter| [counter.column.clone(), format!("{}_before", counter.column)])
+            .collect();
+        let mut lines = Vec::new();
+        for path in self.checked_files(COUNTERS_FOLDER)? {
+            tables::counted(&TableReader::open(&path)?, &columns, &mut lines)?;
+        }
+        lines.sort_by_key(|line| (line.rank, line.start, line.thread));
+        Ok(lines)
     }
 
     /// All stops, by rank, then by start.

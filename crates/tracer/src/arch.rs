@@ -102,3 +102,14 @@ macro_rules! export {
     };
 }
 pub(crate) use export;
+
+/// One of the processor's performance counters, as `rdpmc` gives it.
+///
+/// # Safety
+/// The kernel must have said that this counter may be read, or the processor raises a fault.
+pub unsafe fn performance_counter(index: u32) -> u64 {
+    let (low, high): (u32, u32);
+    // SAFETY: by contract; changes nothing but the two registers.
+    unsafe { asm!("rdpmc", in("ecx") index, out("eax") low, out("edx") high, options(nomem, nostack)) };
+    u64::from(high) << 32 | u64::from(low)
+}

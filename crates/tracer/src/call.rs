@@ -31,6 +31,10 @@ impl Call {
             (*block).state = State::Inside;
             ((*block).frame, &*(*block).thread)
         };
+        if thread.counters.is_some() {
+            // SAFETY: the recorder belongs to this thread, and to this call from now on.
+            unsafe { (*(*block).thread).counters.as_mut() }.map(|counters| counters.enter());
+        }
         // The clock is read last, so that what was done until now lies before the call.
         let start_ticks = clock::now();
         thread.note_entry(op, thread.relative(start_ticks));
@@ -40,7 +44,7 @@ impl Call {
     /// The real function has returned.
     #[inline(always)]
     pub fn leave(&mut self, code: i32) {
-        self.end_ticks = clock::now();
+        self.leave_with_value();
         self.failed = code != 0;
     }
 
@@ -48,6 +52,9 @@ impl Call {
     #[inline(always)]
     pub fn leave_with_value(&mut self) {
         self.end_ticks = clock::now();
+        if let Some(counters) = &mut self.thread().counters {
+            counters.leave();
+        }
     }
 
     /// When the real function returned.

@@ -20,6 +20,7 @@ mod arch;
 mod call;
 mod clock;
 mod communicators;
+mod counters;
 mod datatypes;
 mod exports;
 mod hooks;

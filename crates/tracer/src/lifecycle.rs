@@ -2,6 +2,7 @@
 
 use crate::arch::{self, State, ThreadLocal};
 use crate::call::Call;
+use crate::counters::Counters;
 use crate::stream::lock;
 use crate::thread::Thread;
 use crate::{clock, exports, process};
@@ -84,10 +85,13 @@ fn calibrate_once(block: *mut ThreadLocal, process: &process::Process) {
     }
     const CALLS: usize = 256;
     const ROUNDS: usize = 8;
+    // Room for what is counted, too.
+    const SLOTS: usize = 16 * CALLS;
     // SAFETY: zeroed atomics are valid slots.
-    let slots: Vec<Slot> = (0..=CALLS).map(|_| unsafe { std::mem::zeroed() }).collect();
+    let slots: Vec<Slot> = (0..SLOTS).map(|_| unsafe { std::mem::zeroed() }).collect();
     let slots: &'static [Slot] = Vec::leak(slots);
     let mut thread = Thread::over(slots);
+    thread.counters = Counters::open(process);
     // SAFETY: the thread's own block; the private recorder is taken away again below.
     unsafe { (*block).thread = &raw mut *thread };
     let round = || {

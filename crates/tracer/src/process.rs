@@ -1,5 +1,6 @@
 //! What the threads of a process share: where segments go, and the segment of definitions.
 
+use crate::counters::Counters;
 use crate::stream::{Stream, lock};
 use crate::thread::{Spare, Thread};
 use crate::{abi, clock, launcher, settings};
@@ -107,7 +108,9 @@ impl Process {
     /// A recorder for one more thread. Without a file to write to it loses everything, but works.
     pub fn new_thread(&self) -> Box<Thread> {
         let spare = lock(&self.spares).pop();
-        spare.map_or_else(|| Thread::new(self.new_stream()), Thread::taking_over)
+        let mut thread = spare.map_or_else(|| Thread::new(self.new_stream()), Thread::taking_over);
+        thread.counters = Counters::open(self);
+        thread
     }
 
     /// Keeps what a thread that has ended left.

@@ -1,5 +1,6 @@
 //! What `kizami record` asked for, as it comes in `KIZAMI_TRACER_*` variables. All ranks have the same.
 
+use kizami_model::counter;
 use kizami_segment::WindowShape;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -13,6 +14,8 @@ pub struct Settings {
     pub suspension: Suspension,
     /// Whether ranks may talk to each other for the tracer's sake.
     pub talks: bool,
+    /// Numbers of the counters to be read around each call.
+    pub counters: Vec<usize>,
 }
 
 /// How what was recorded leaves memory while the program runs.
@@ -72,6 +75,9 @@ impl Settings {
             spill,
             suspension,
             talks: variable("KIZAMI_TRACER_TALK").is_none_or(|value| value != "never"),
+            counters: variable("KIZAMI_TRACER_COUNTERS")
+                .map(|names| names.split(',').filter_map(counter::by_name).collect())
+                .unwrap_or_default(),
         }
     }
 

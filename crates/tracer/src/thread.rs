@@ -1,5 +1,6 @@
 //! The recorder of one thread: where its records go, and its private caches.
 
+use crate::counters::Counters;
 use crate::stream::{Room, Stream};
 use crate::{clock, communicators, datatypes, sites};
 use kizami_model::{Op, Shape};
@@ -15,6 +16,8 @@ pub struct Thread {
     stream: Option<&'static Stream>,
     base_ticks: u64,
     fold: Option<Fold>,
+    /// What is counted with each call, if anything is.
+    pub counters: Option<Box<Counters>>,
     pub sites: sites::Cache,
     pub communicators: communicators::Cache,
     pub datatypes: datatypes::Cache,
@@ -37,6 +40,11 @@ pub struct Spare {
     cursor: Cursor,
     chunks: u64,
 }
+
+/// Counters a thread may have, rounded up to whole slots.
+const MOST_COUNTERS: usize = 16;
+/// Slots of a call without a list.
+const CALL_SLOTS: usize = 2;
 
 /// The last record, if it is a fold that may take one more failed poll.
 struct Fold {
@@ -62,6 +70,7 @@ impl Thread {
             stream,
             base_ticks: stream.map_or(0, |s| s.file().header().base_ticks.load(Ordering::Relaxed)),
             fold: None,
+            counters: None,
             sites: sites::Cache::new(),
             communicators: communicators::Cache::new(),
             datatypes: datatypes::Cache::new(),
@@ -125,6 +134,7 @@ impl Thread {
             return;
         }
         self.fold = None;
+        self.record_counted();
         match call.pack(shape) {
             Some(words) => self.push_one(words),
             None => {
@@ -141,6 +151,7 @@ impl Thread {
             return;
         }
         self.fold = None;
+        self.record_counted();
         let items = match self.completed.as_slice() {
             [] => ListItems::None,
             [one] => ListItems::One(one.pack()),
@@ -168,6 +179,7 @@ impl Thread {
             return;
         }
         self.fold = None;
+        self.record_counted();
         let started = std::mem::take(&mut self.started);
         let word = |index: usize| {
             started.get(index).map_or(0, |started| record::pair(started.persistent, started.request))
@@ -199,6 +211,7 @@ impl Thread {
             record::fold_update(slots, call.start_ticks + call.duration_ticks, call.duration_ticks);
             return;
         }
+        self.record_counted();
         let [first, second] = record::pack_fold(call);
         if self.cursor.room() < 2 && !self.make_room(2) {
             return self.count_lost();
@@ -206,6 +219,37 @@ impl Thread {
         let slots = self.cursor.peek(2).map(<[Slot]>::as_ptr);
         self.cursor.push_all(first, [second].into_iter());
         self.fold = slots.map(|slots| Fold { slots: slots.cast(), key });
+    }
+
+    /// Records what was counted with the call that is recorded next. Polls that are folded into the record before
+    /// leave what they counted to the next record.
+    #[inline(always)]
+    fn record_counted(&mut self) {
+        if let Some(counters) = self.counters.take() {
+            self.counters = Some(self.record_counters(counters));
+        }
+    }
+
+    #[cold]
+    fn record_counters(&mut self, mut counters: Box<Counters>) -> Box<Counters> {
+        let mut pairs = counters.pairs();
+        let count = pairs.len();
+        let [before, inside] = pairs.next().unwrap_or_default();
+        let first = [record::head(record::COUNTED, 0), count as u64, before, inside];
+        // Collected into an array: what follows is written behind the counters' back.
+        let mut rest = [[0; 2]; MOST_COUNTERS];
+        rest.iter_mut().zip(pairs).for_each(|(place, pair)| *place = pair);
+        let slots = (0..record::counted_slots(count)).map(|slot| {
+            let [[a, b], [c, d]] = [rest[2 * slot], rest[2 * slot + 1]];
+            [a, b, c, d]
+        });
+        // The two records lie in one chunk, so that no crash and no full disk parts them.
+        let needed = 1 + slots.len() + CALL_SLOTS;
+        if self.cursor.room() >= needed || self.make_room(needed) {
+            self.cursor.push_all(first, slots);
+            counters.recorded();
+        }
+        counters
     }
 
     /// Records the beginning or end of a named region.

@@ -68,6 +68,9 @@ pub fn variables(library: &Path, raw: &Path, policy: &PolicyArguments) -> Vec<(&
             variables.push(("KIZAMI_TRACER_SUSPEND", format!("static:{}", length.0).into()));
         }
     }
+    if !policy.counters.is_empty() {
+        variables.push(("KIZAMI_TRACER_COUNTERS", policy.counters.join(",").into()));
+    }
     if policy.no_clock_rounds {
         variables.push(("KIZAMI_TRACER_TALK", "never".into()));
     }

@@ -84,6 +84,7 @@ fn start_ticks(record: &Record<'_>) -> u64 {
         Record::Fold { call, .. } => call.start_ticks,
         Record::Region { at_ticks, .. } => *at_ticks,
         Record::Stop { start_ticks, .. } => *start_ticks,
-        Record::Definition(_) => 0,
+        // It belongs to the call behind it, and must come before it.
+        Record::Counted(_) | Record::Definition(_) => 0,
     }
 }

@@ -10,6 +10,7 @@
 
 mod clock;
 mod communicators;
+mod counted;
 mod discover;
 mod events;
 mod merge;
@@ -26,9 +27,10 @@ mod translate;
 
 use crate::columns::WrittenFile;
 use crate::definitions::{RankInfo, Stop};
-use crate::schema::{EVENTS_FOLDER, REGIONS_FOLDER, part_name};
+use crate::schema::{COUNTERS_FOLDER, EVENTS_FOLDER, REGIONS_FOLDER, part_name};
 use crate::{RunInfo, StoreError};
 use clock::RunClock;
+use counted::CountedTable;
 use discover::Recorded;
 use names::Names;
 use part::{OpTotals, PartWriter, Shared};
@@ -215,7 +217,9 @@ fn seal_part(
 ) -> Result<Sealed, StoreError> {
     let events = folder.join(EVENTS_FOLDER).join(part_name(number));
     let regions = folder.join(REGIONS_FOLDER).join(part_name(number));
-    let mut part = PartWriter::create(&events, &regions, options.window_rows.max(1), shared)?;
+    let counted = folder.join(COUNTERS_FOLDER).join(part_name(number));
+    let counted = CountedTable::new(&counted, sources.names.counted());
+    let mut part = PartWriter::create(&events, &regions, counted, options.window_rows.max(1), shared)?;
     let mut open = OpenReceives::new();
     let mut outcomes = Vec::new();
     for rank in ranks {

@@ -10,7 +10,7 @@ use super::source::MappedSegment;
 use kizami_model::{ObjectKind, Rank};
 use kizami_segment::{Definition, Record};
 use rayon::prelude::*;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::hash::Hash;
 use std::sync::Arc;
 
@@ -31,6 +31,8 @@ pub(crate) struct ProcessNames {
     pub objects: Arc<[(u32, Option<LocalComm>)]>,
     /// Region index by local number.
     pub regions: Arc<[u32]>,
+    /// Numbers of the counters it had, in the order of its records.
+    pub counters: Arc<[usize]>,
 }
 
 /// A place in the program before its name is looked up.
@@ -68,6 +70,14 @@ pub(crate) struct NeighbourEntry {
     pub destinations: Vec<i32>,
 }
 
+/// What became of a counter that was asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct CounterUse {
+    pub ranks: u32,
+    /// The error with which some kernel refused it.
+    pub refused: Option<u32>,
+}
+
 /// Everything all processes define.
 pub(crate) struct Names {
     pub communicators: Communicators,
@@ -76,12 +86,21 @@ pub(crate) struct Names {
     pub objects: Vec<ObjectEntry>,
     pub regions: Vec<String>,
     pub neighbours: Vec<NeighbourEntry>,
+    /// Counters asked for, by number: ranks that had them, and why others had not.
+    pub counters: BTreeMap<usize, CounterUse>,
     /// Command line of the lowest rank that told it.
     pub command: Vec<String>,
     /// By rank; empty tables for ranks without definitions.
     pub processes: Vec<ProcessNames>,
     /// What could not be believed, by rank.
     pub damage: Vec<(u32, String)>,
+}
+
+impl Names {
+    /// Numbers of the counters that any rank had.
+    pub(crate) fn counted(&self) -> Vec<usize> {
+        self.counters.iter().filter(|(_, used)| used.ranks > 0).map(|(number, _)| *number).collect()
+    }
 }
 
 /// Reads the definitions of all processes.
@@ -201,6 +220,7 @@ impl Collector {
                 objects: Vec::new(),
                 regions: Vec::new(),
                 neighbours: Vec::new(),
+                counters: BTreeMap::new(),
                 command: Vec::new(),
                 processes: Vec::new(),
                 damage: Vec::new(),
@@ -224,10 +244,19 @@ impl Collector {
             modules: Vec::new(),
             by_identity: HashMap::new(),
         };
-        let mut command = Vec::new();
+        let (mut command, mut counters) = (Vec::new(), Vec::new());
         for definition in definitions {
             match definition {
                 Definition::Argument { text } => command.push(text),
+                Definition::Counter { number, errno } => {
+                    let counter = self.names.counters.entry(usize::from(number)).or_default();
+                    if errno == 0 {
+                        counter.ranks += 1;
+                        counters.push(usize::from(number));
+                    } else {
+                        counter.refused = Some(errno);
+                    }
+                }
                 other => self.define(&mut filling, other),
             }
         }
@@ -239,6 +268,7 @@ impl Collector {
             sites: share(&mut self.shared.numbers, filling.sites),
             objects: filling.objects.into(),
             regions: share(&mut self.shared.numbers, filling.regions),
+            counters: counters.into(),
         };
         self.names.processes.push(names);
     }
@@ -297,7 +327,7 @@ impl Collector {
                 let region = self.region(name);
                 Filling::put(limit, &mut filling.regions, local, region, UNDEFINED);
             }
-            Definition::Argument { .. } | Definition::ClockSample { .. } => {}
+            Definition::Argument { .. } | Definition::ClockSample { .. } | Definition::Counter { .. } => {}
         }
     }
 

@@ -3,6 +3,7 @@
 //! A row group is one window of rows. Large ranks have row groups of their own, small ones share; as rows are
 //! sorted by rank and each group says which ranks it holds, readers of one rank skip the others' groups.
 
+use super::counted::CountedTable;
 use super::events::EventsFile;
 use super::rows::Rows;
 use crate::StoreError;
@@ -108,6 +109,8 @@ pub(crate) struct PartWriter<'w> {
     pub rows: Rows,
     /// Stays in regions not yet written.
     pub regions: Vec<RegionSpan>,
+    /// What was counted with calls.
+    pub counted: CountedTable,
     pub totals: OpTotals,
     window_rows: usize,
     events: EventsFile,
@@ -121,12 +124,14 @@ impl<'w> PartWriter<'w> {
     pub(crate) fn create(
         events: &Path,
         regions: &Path,
+        counted: CountedTable,
         window_rows: usize,
         shared: &'w Shared,
     ) -> Result<PartWriter<'w>, StoreError> {
         Ok(PartWriter {
             rows: Rows::with_capacity(window_rows),
             regions: Vec::new(),
+            counted,
             totals: OpTotals::default(),
             window_rows,
             events: EventsFile::create(events)?,
@@ -170,6 +175,7 @@ impl<'w> PartWriter<'w> {
             self.shared.events.fetch_add(self.rows.len() as u64, Ordering::Relaxed);
             self.rows.clear();
         }
+        self.counted.flush_if_full()?;
         if self.regions.len() >= REGION_ROWS { self.flush_regions() } else { Ok(()) }
     }
 
@@ -203,6 +209,7 @@ impl<'w> PartWriter<'w> {
         if let Some(regions) = self.regions_file {
             files.push(regions.finish()?);
         }
+        files.extend(self.counted.finish()?);
         Ok((self.totals, files))
     }
 }

@@ -57,6 +57,8 @@ struct Thread<'a> {
     index: i32,
     times: SegmentTimes,
     cost_ns: f64,
+    /// What was counted with the call that comes next.
+    counted: Option<Vec<[u64; 2]>>,
     /// Regions entered and not left, with the time of entry.
     regions: Vec<(u32, i64)>,
     last_start_ticks: Option<u64>,
@@ -170,6 +172,7 @@ impl Sealer<'_, '_, '_> {
                 let reason = reason.map_or("other", StopReason::name);
                 self.outcome.stops.push(Stop { late, ..thread.stop(self.input.rank, start, end, reason, 0) });
             }
+            Record::Counted(pairs) => self.threads[thread].counted = Some(pairs),
             // Definitions have a segment of their own.
             Record::Definition(_) => {}
         }
@@ -186,6 +189,10 @@ impl Sealer<'_, '_, '_> {
         let overhead = (thread.cost_ns * f64::from(calls)).round() as i64;
         row.overhead_ns = i32::try_from(overhead).unwrap_or(i32::MAX);
         row.calls = calls;
+        if let Some(pairs) = thread.counted.take() {
+            let whose = (row.rank, row.thread);
+            self.part.counted.push(whose, start, &self.input.names.counters, &pairs);
+        }
         row
     }
 
@@ -313,6 +320,7 @@ impl<'a> Thread<'a> {
             index: header.thread.and_then(|thread| i32::try_from(thread).ok()).unwrap_or(i32::MAX),
             times: SegmentTimes { clock, base_ticks: header.base_ticks },
             cost_ns: header.call_cost as f64 / COST_UNIT * clock.ns_per_tick,
+            counted: None,
             regions: Vec::new(),
             last_start_ticks: None,
             last_end_ticks: 0,

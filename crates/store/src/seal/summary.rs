@@ -5,12 +5,15 @@
 
 use super::clock::RunClock;
 use super::discover::{Process, Recorded};
-use super::names::Names;
+use super::names::{CounterUse, Names};
 use super::part::OpTotals;
 use super::rank::RankOutcome;
 use crate::columns::WrittenFile;
 use crate::definitions::RankInfo;
-use crate::run::{ClockInfo, FileEntry, Health, RANKS_IN_RUN_JSON, RankSummary, RunInfo, SCHEMA, Totals};
+use crate::run::{
+    ClockInfo, CounterInfo, FileEntry, Health, RANKS_IN_RUN_JSON, RankSummary, RunInfo, SCHEMA, Totals,
+};
+use kizami_model::counter::{COUNTERS, Counter};
 use kizami_model::{Ending, Nanos, Rank};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -63,7 +66,7 @@ fn rank_info(rank: u32, process: &Process, clock: &RunClock, outcome: Option<&Ra
     let lost_reason = lost.map(|header| match header.lost_errno {
         0 => "no reason was recorded".to_owned(),
         NO_ROOM => "the memory given for the trace was full, and nothing was to be written out".to_owned(),
-        errno => std::io::Error::from_raw_os_error(errno as i32).to_string(),
+        errno => error_text(errno),
     });
     RankInfo {
         host: headers().find_map(|header| clock.host_of(header)).map(|host| host as u32),
@@ -205,10 +208,28 @@ pub(crate) fn run_info(input: SummaryInput<'_>) -> RunInfo {
         },
         health: input.health,
         clocks: ClockInfo { aligned, note },
+        counters: counters(input.names),
         functions: totals.by_function(),
         rank_summaries: summaries(ranks, clock),
         files: input.files.iter().map(|file| entry(file, input.folder)).collect(),
     }
+}
+
+/// What the system calls an error, without its number.
+fn error_text(errno: u32) -> String {
+    let text = std::io::Error::from_raw_os_error(errno as i32).to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
+}
+
+fn counters(names: &Names) -> Vec<CounterInfo> {
+    let known = names.counters.iter().filter_map(|(number, used)| Some((COUNTERS.get(*number)?, used)));
+    let info = |(counter, used): (&Counter, &CounterUse)| CounterInfo {
+        name: counter.name.to_owned(),
+        column: counter.column.to_owned(),
+        ranks: used.ranks,
+        refused: used.refused.map(error_text),
+    };
+    known.map(info).collect()
 }
 
 fn summaries(ranks: &[RankInfo], clock: &RunClock) -> Vec<RankSummary> {

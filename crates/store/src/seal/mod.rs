@@ -9,23 +9,24 @@
 //! It does not align the clocks of different hosts, and it does not match messages.
 
 mod clock;
-mod communicators;
+pub(crate) mod communicators;
 mod discover;
 mod events;
 mod merge;
 mod names;
-mod part;
-mod place;
+pub(crate) mod part;
+pub(crate) mod place;
 mod rank;
 mod requests;
-mod rows;
+pub(crate) mod rows;
 mod source;
-mod summary;
-mod tables;
+pub(crate) mod summary;
+pub(crate) mod tables;
 mod translate;
 
 use crate::columns::WrittenFile;
 use crate::definitions::{RankInfo, Stop};
+use crate::disturbance::Disturbance;
 use crate::schema::{EVENTS_FOLDER, REGIONS_FOLDER, part_name};
 use crate::{RunInfo, StoreError};
 use clock::RunClock;
@@ -116,6 +117,7 @@ pub fn seal(
         names: &names,
         ranks: &ranks,
         totals: &sealed.totals,
+        disturbance: Disturbance::of(&sealed.outcomes.iter().map(RankOutcome::loss).collect::<Vec<_>>()),
         health: summary::health(&recorded, &clock, &ranks),
         files: &files,
         folder: place.folder(),

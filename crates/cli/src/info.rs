@@ -35,6 +35,7 @@ fn print(out: &mut impl Write, run: &RunInfo, paint: Paint, all: bool) -> io::Re
         writeln!(out, "{} {text}", paint.label(&format!("{label:<9}")))?;
     }
     print_health(out, run, paint, all)?;
+    print_lost(out, run, paint)?;
     writeln!(out)?;
     print_functions(out, run, paint, all)
 }
@@ -58,7 +59,7 @@ fn facts(run: &RunInfo) -> Vec<(&'static str, String)> {
         format!(" for {}", quantity::counted(totals.calls, "call"))
     };
     let rank_time = run.span_ns as f64 * f64::from(run.threads.max(run.ranks));
-    let mut lines = vec![
+    let mut facts = vec![
         ("command", command_line(run)),
         ("ranks", format!("{}{threads} on {}", run.ranks, hosts(run))),
         (
@@ -88,9 +89,18 @@ fn facts(run: &RunInfo) -> Vec<(&'static str, String)> {
             Some(why) => format!("{} (refused on some ranks: {why})", counter.name),
             None => counter.name.clone(),
         });
-        lines.push(("counters", told.collect::<Vec<_>>().join("; ")));
+        facts.push(("counters", told.collect::<Vec<_>>().join("; ")));
     }
-    lines
+    if let Some(made) = &run.undisturbed {
+        let text = format!(
+            "made from {}, which took {}; sure to {}",
+            made.made_from,
+            quantity::duration(Nanos(made.recorded_ns)),
+            quantity::duration(Nanos(made.error_ns))
+        );
+        facts.push(("made", text));
+    }
+    facts
 }
 
 fn command_line(run: &RunInfo) -> String {
@@ -121,6 +131,39 @@ fn print_health(out: &mut impl Write, run: &RunInfo, paint: Paint, all: bool) ->
         writeln!(out, "{:10}- and {} more (--all shows them)", "", problems.len() - shown)?;
     }
     Ok(())
+}
+
+/// What the tracer took, by kind; only kinds that took something have a line.
+fn print_lost(out: &mut impl Write, run: &RunInfo, paint: Paint) -> io::Result<()> {
+    let Some(disturbance) = run.disturbance.filter(|disturbance| disturbance.all.total_ns > 0) else {
+        return Ok(());
+    };
+    let columns = [
+        ("time lost to us", Align::Left),
+        ("all ranks", Align::Right),
+        ("worst rank", Align::Right),
+        ("lost", Align::Right),
+        ("of the run", Align::Right),
+    ];
+    writeln!(out)?;
+    let mut table = Table::new(&mut *out, paint, &columns);
+    let kinds = disturbance.kinds().into_iter().filter(|(_, lost)| lost.total_ns > 0);
+    for (kind, lost) in kinds.chain([("all", disturbance.all)]) {
+        table.row(vec![
+            kind.to_owned(),
+            quantity::duration(Nanos(lost.total_ns)),
+            lost.worst_rank.map_or_else(|| "-".to_owned(), |rank| rank.to_string()),
+            quantity::duration(Nanos(lost.worst_ns)),
+            quantity::share(lost.worst_ns as f64, run.span_ns as f64),
+        ])?;
+    }
+    table.finish()?;
+    writeln!(
+        out,
+        "sure to {} of the worst rank's time, {} of the run; waits this caused elsewhere: kizami undisturb",
+        quantity::duration(Nanos(disturbance.error_ns)),
+        quantity::share(disturbance.error_ns as f64, run.span_ns as f64)
+    )
 }
 
 fn print_functions(out: &mut impl Write, run: &RunInfo, paint: Paint, all: bool) -> io::Result<()> {

@@ -17,6 +17,7 @@ mod mpi;
 mod record;
 mod seal;
 mod show;
+mod undisturb;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Command::Events(arguments) => events::run(arguments),
         Command::Export(arguments) => export::run(arguments),
         Command::Seal(arguments) => seal::run(arguments),
+        Command::Undisturb(arguments) => undisturb::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Man(arguments) => documents::man(arguments),
         Command::Completions(arguments) => documents::completions(arguments),

@@ -17,6 +17,7 @@ fn a_trace_that_does_not_exist_is_one_clear_line() {
         &["events", "no.kz"],
         &["export", "no.kz", "--to", "csv"],
         &["seal", "no.kz"],
+        &["undisturb", "no.kz", "-o", "clean.kz"],
     ] {
         let output = kizami(arguments);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");

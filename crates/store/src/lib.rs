@@ -31,13 +31,14 @@
 //!
 //! # What it does not do
 //!
-//! It matches no messages and computes no waiting times: that is for the crates that read traces. The clocks
-//! of different hosts are not aligned yet; `run.json` says so where it matters.
+//! It keeps no table of messages and no waiting times: that is for the crates that read traces. Only
+//! [`undisturb()`] follows waits, as far as it must to take the tracer out of a run. The clocks of different hosts are not aligned yet; `run.json` says so where it matters.
 
 mod calls;
 mod columns;
 mod definition_tables;
 pub mod definitions;
+pub mod disturbance;
 mod error;
 pub mod export;
 pub mod run;
@@ -45,6 +46,8 @@ mod schema;
 pub mod seal;
 mod symbols;
 mod trace;
+mod traffic;
+pub mod undisturb;
 
 pub use calls::Calls;
 pub use definitions::{
@@ -55,3 +58,4 @@ pub use error::StoreError;
 pub use run::RunInfo;
 pub use seal::{Progress, SealOptions, seal};
 pub use trace::{RankSelection, Trace};
+pub use undisturb::undisturb;

@@ -5,6 +5,7 @@
 //! `defs/ranks.parquet`.
 
 use crate::StoreError;
+use crate::disturbance::Disturbance;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -47,6 +48,13 @@ pub struct RunInfo {
     /// Counters that were asked for, and what became of them.
     #[serde(default)]
     pub counters: Vec<CounterInfo>,
+    /// Time the tracer took from the program; none in traces of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disturbance: Option<Disturbance>,
+    /// What the trace was made from, if it is no recording but what a recording would have been without the
+    /// tracer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undisturbed: Option<Undisturbed>,
     /// One entry for each function that was called, longest total time first.
     pub functions: Vec<FunctionTotal>,
     /// One entry for each rank in order; empty beyond [`RANKS_IN_RUN_JSON`] ranks.
@@ -103,6 +111,31 @@ pub struct ClockInfo {
     pub aligned: bool,
     /// The same in a sentence.
     pub note: String,
+}
+
+/// How a trace came to be that shows a run without the tracer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Undisturbed {
+    /// The recorded trace, as it was named.
+    pub made_from: String,
+    /// How times were made, in a sentence.
+    pub method: String,
+    /// Length of the recorded run, in nanoseconds.
+    pub recorded_ns: i64,
+    /// Length of the run without the tracer, in nanoseconds.
+    pub undisturbed_ns: i64,
+    /// The same if delays are taken out of each rank alone and nobody's waiting changes.
+    pub direct_only_ns: i64,
+    /// What was taken out.
+    pub removed: Disturbance,
+    /// By how much `undisturbed_ns` may be wrong, in nanoseconds: the error of what was taken out, and a
+    /// quarter of the difference that following the waits made.
+    pub error_ns: i64,
+    /// Calls whose waiting was followed to the ranks they waited for.
+    pub followed: u64,
+    /// Calls that kept their recorded length although they may have waited: their partner is not in the trace,
+    /// or not known.
+    pub not_followed: u64,
 }
 
 /// All calls of one function.

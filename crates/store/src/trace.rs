@@ -115,6 +115,11 @@ impl Trace {
         tables::stops(&self.table(STOPS)?)
     }
 
+    /// The parts of `events/`, in order.
+    pub(crate) fn event_parts(&self) -> Result<Vec<PathBuf>, StoreError> {
+        self.checked_files(EVENTS_FOLDER)
+    }
+
     fn files(&self, folder: &str) -> impl Iterator<Item = &FileEntry> {
         self.run.files.iter().filter(move |file| Path::new(&file.path).starts_with(folder))
     }
@@ -133,7 +138,7 @@ impl Trace {
     }
 
     /// The path of a file of the trace, if the file is as it was written.
-    fn check(&self, file: &FileEntry) -> Result<PathBuf, StoreError> {
+    pub(crate) fn check(&self, file: &FileEntry) -> Result<PathBuf, StoreError> {
         let inside = Path::new(&file.path).components().all(|part| matches!(part, Component::Normal(_)));
         if !inside {
             let what = format!("it lists {:?}, which is not inside the trace", file.path);

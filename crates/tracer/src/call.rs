@@ -33,7 +33,9 @@ impl Call {
         };
         if thread.counters.is_some() {
             // SAFETY: the recorder belongs to this thread, and to this call from now on.
-            unsafe { (*(*block).thread).counters.as_mut() }.map(|counters| counters.enter());
+            if let Some(counters) = unsafe { &mut (*(*block).thread).counters } {
+                counters.enter();
+            }
         }
         // The clock is read last, so that what was done until now lies before the call.
         let start_ticks = clock::now();

@@ -6,6 +6,7 @@ use crate::{clock, communicators, datatypes, sites};
 use kizami_model::{Op, Shape};
 use kizami_segment::record::{self, CallRecord, Completion, ListItems, Started, StopReason};
 use kizami_segment::{Cursor, SLOT_BYTES, Slot};
+use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 
 /// Everything a thread needs to record a call without asking anybody.
@@ -31,6 +32,8 @@ pub struct Thread {
     pub started: Vec<Started>,
     /// When recording was paused, if it is: calls are followed, so that nothing known goes stale, but not stored.
     paused_since: Option<u64>,
+    /// Recording is paused, or calls are made dear for a test: the one thing an ordinary call looks at.
+    unusual: bool,
 }
 
 /// What a thread that has ended leaves to one that begins: a stream with room in it. Files and mappings do not
@@ -79,6 +82,7 @@ impl Thread {
             completed: Vec::with_capacity(256),
             started: Vec::with_capacity(256),
             paused_since: None,
+            unusual: test_call_cost_ns() > 0,
         });
         thread.make_room(1);
         thread
@@ -130,7 +134,7 @@ impl Thread {
     /// Records a call.
     #[inline(always)]
     pub fn record(&mut self, call: &CallRecord, shape: Shape) {
-        if self.paused_since.is_some() {
+        if self.unusual && self.skips_call() {
             return;
         }
         self.fold = None;
@@ -147,7 +151,7 @@ impl Thread {
     /// Records a wait or test with what it completed, as left in `self.completed`.
     #[inline(always)]
     pub fn record_completion(&mut self, call: &CallRecord) {
-        if self.paused_since.is_some() {
+        if self.unusual && self.skips_call() {
             return;
         }
         self.fold = None;
@@ -175,7 +179,7 @@ impl Thread {
 
     /// Records a start of persistent requests, as left in `self.started`.
     pub fn record_start(&mut self, call: &CallRecord) {
-        if self.paused_since.is_some() {
+        if self.unusual && self.skips_call() {
             return;
         }
         self.fold = None;
@@ -199,7 +203,7 @@ impl Thread {
     /// Records a poll that found nothing: one more of the same only changes the record before.
     #[inline(always)]
     pub fn record_failed_poll(&mut self, call: &CallRecord) {
-        if self.paused_since.is_some() {
+        if self.unusual && self.skips_call() {
             return;
         }
         let key = FoldKey { op: call.op, site: call.site, comm: call.comm, peer: call.peer, tag: call.tag };
@@ -317,14 +321,29 @@ impl Thread {
         self.cursor.room() >= needed
     }
 
+    /// Whether the call is not to be stored. Takes its time first, if a test asks for calls that cost more.
+    #[cold]
+    fn skips_call(&mut self) -> bool {
+        if self.paused_since.is_some() {
+            return true;
+        }
+        let until_ns = clock::monotonic_ns() + test_call_cost_ns();
+        while clock::monotonic_ns() < until_ns {
+            std::hint::spin_loop();
+        }
+        false
+    }
+
     /// Stores nothing until [`Thread::resume`].
     pub fn pause(&mut self) {
         self.paused_since.get_or_insert_with(clock::now);
+        self.unusual = true;
     }
 
     /// Stores again what is called.
     pub fn resume(&mut self) {
         if let Some(since) = self.paused_since.take() {
+            self.unusual = test_call_cost_ns() > 0;
             self.record_stop(since, clock::now(), StopReason::Paused, 0);
         }
     }
@@ -337,6 +356,16 @@ impl Thread {
         let cursor = std::mem::replace(&mut self.cursor, Cursor::EMPTY);
         Some(Spare { stream, cursor, chunks: self.chunks })
     }
+}
+
+/// What recording a call is made to cost more, by `KIZAMI_TEST_CALL_COST_NS`: a known disturbance, to try on it
+/// how well a run can be shown without it.
+fn test_call_cost_ns() -> u64 {
+    static COST_NS: OnceLock<u64> = OnceLock::new();
+    *COST_NS.get_or_init(|| {
+        let text = std::env::var("KIZAMI_TEST_CALL_COST_NS").ok();
+        text.and_then(|text| text.parse().ok()).unwrap_or(0)
+    })
 }
 
 fn list_head(call: &CallRecord, items: ListItems) -> [u64; 4] {

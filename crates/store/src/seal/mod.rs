@@ -9,24 +9,25 @@
 //! It does not align the clocks of different hosts, and it does not match messages.
 
 mod clock;
-mod communicators;
-mod counted;
+pub(crate) mod communicators;
+pub(crate) mod counted;
 mod discover;
 mod events;
 mod merge;
 mod names;
-mod part;
-mod place;
+pub(crate) mod part;
+pub(crate) mod place;
 mod rank;
 mod requests;
-mod rows;
+pub(crate) mod rows;
 mod source;
-mod summary;
-mod tables;
+pub(crate) mod summary;
+pub(crate) mod tables;
 mod translate;
 
 use crate::columns::WrittenFile;
 use crate::definitions::{RankInfo, Stop};
+use crate::disturbance::Disturbance;
 use crate::schema::{COUNTERS_FOLDER, EVENTS_FOLDER, REGIONS_FOLDER, part_name};
 use crate::{RunInfo, StoreError};
 use clock::RunClock;
@@ -118,6 +119,7 @@ pub fn seal(
         names: &names,
         ranks: &ranks,
         totals: &sealed.totals,
+        disturbance: Disturbance::of(&sealed.outcomes.iter().map(RankOutcome::loss).collect::<Vec<_>>()),
         health: summary::health(&recorded, &clock, &ranks),
         files: &files,
         folder: place.folder(),

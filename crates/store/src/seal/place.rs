@@ -18,6 +18,8 @@ pub(crate) struct Place {
     directory: PathBuf,
     raw: PathBuf,
     work: PathBuf,
+    /// The directory did not exist before and holds nothing else.
+    made: bool,
 }
 
 impl Place {
@@ -30,6 +32,7 @@ impl Place {
             directory: directory.to_path_buf(),
             raw: directory.join(RAW_FOLDER),
             work: directory.join(WORK_FOLDER),
+            made: false,
         };
         remove(&place.work)?;
         remove(&directory.join(REMOVED_RAW))?;
@@ -40,6 +43,19 @@ impl Place {
                 false => StoreError::NothingRecorded { path },
             });
         }
+        std::fs::create_dir(&place.work).map_err(StoreError::file("make the folder", &place.work))?;
+        Ok(place)
+    }
+
+    /// Makes the directory of a trace that is not made from segments; it must not exist.
+    pub(crate) fn make(directory: &Path) -> Result<Place, StoreError> {
+        std::fs::create_dir(directory).map_err(StoreError::file("make the directory", directory))?;
+        let place = Place {
+            directory: directory.to_path_buf(),
+            raw: directory.join(RAW_FOLDER),
+            work: directory.join(WORK_FOLDER),
+            made: true,
+        };
         std::fs::create_dir(&place.work).map_err(StoreError::file("make the folder", &place.work))?;
         Ok(place)
     }
@@ -80,9 +96,13 @@ impl Place {
 }
 
 impl Drop for Place {
-    /// A sealing that failed leaves nothing of its own behind; the segments are still there.
+    /// Work that failed leaves nothing of its own behind; the segments are still there.
     fn drop(&mut self) {
         let _ = remove(&self.work);
+        if self.made {
+            // Goes only if it is empty, which a trace is not.
+            let _ = std::fs::remove_dir(&self.directory);
+        }
     }
 }
 

@@ -17,6 +17,7 @@ use super::source::MappedSegment;
 use super::translate::Translator;
 use crate::StoreError;
 use crate::definitions::{RegionSpan, Stop};
+use crate::disturbance::RankLoss;
 use kizami_model::{Ending, Nanos, Op, Rank, ThreadIndex};
 use kizami_segment::record::{CallRecord, Started, StopReason};
 use kizami_segment::{Completion, Record};
@@ -43,12 +44,23 @@ pub(crate) struct RankOutcome {
     pub rank: u32,
     pub calls: u64,
     pub mpi_ns: i64,
+    pub overhead_ns: i64,
     pub first_ns: Option<i64>,
     pub last_ns: Option<i64>,
     /// The call it was inside when it vanished.
     pub last_call: Option<Op>,
     pub damage: Option<String>,
     pub stops: Vec<Stop>,
+}
+
+impl RankOutcome {
+    /// What the rank lost to the tracer.
+    pub(crate) fn loss(&self) -> RankLoss {
+        let mut loss = RankLoss::new(self.rank);
+        loss.add_call(self.calls, self.overhead_ns);
+        self.stops.iter().for_each(|stop| loss.add_stop(stop));
+        loss
+    }
 }
 
 /// What is known of one thread while its records are read.
@@ -202,6 +214,7 @@ impl Sealer<'_, '_, '_> {
         outcome.calls += row.calls as u64;
         let inside = if row.calls > 1 { row.inside_ns } else { row.end_ns.saturating_sub(row.start_ns) };
         outcome.mpi_ns = outcome.mpi_ns.saturating_add(inside);
+        outcome.overhead_ns = outcome.overhead_ns.saturating_add(i64::from(row.overhead_ns));
         outcome.first_ns = Some(outcome.first_ns.map_or(row.start_ns, |first| first.min(row.start_ns)));
         outcome.last_ns = Some(outcome.last_ns.map_or(row.end_ns, |last| last.max(row.end_ns)));
         let index = self.part.rows.push(row);

@@ -3,8 +3,8 @@
 //! One vector for each column, so that pushing a row allocates nothing, patching it is one store, and the
 //! Parquet writer gets slices. Missing values are [`NULL32`] and [`NULL64`], which no value can be.
 
-use super::communicators::{NULL32, NULL64};
-use kizami_model::Op;
+use super::communicators::{NULL32, NULL64, cell};
+use kizami_model::{Call, Op};
 
 /// The source of a receive was a wildcard.
 pub(crate) const ANY_SOURCE: u8 = 1;
@@ -62,6 +62,36 @@ impl Row {
             inside_ns: NULL64,
             overhead_ns: 0,
             flags: 0,
+        }
+    }
+}
+
+impl Row {
+    /// A row that was read from a trace.
+    pub(crate) fn of_call(call: &Call) -> Row {
+        let cell32 = |value: Option<u32>| value.map_or(NULL32, |value| value as i32);
+        // Numbers in tables are signed, so they fit: they came from one.
+        let cell64 = |value: Option<u64>| value.map_or(NULL64, |value| value as i64);
+        let flag = |set: bool, flag: u8| if set { flag } else { 0 };
+        Row {
+            comm: cell32(call.comm),
+            peer: cell(call.peer),
+            tag: call.tag.unwrap_or(NULL32),
+            bytes_out: cell64(call.bytes_out),
+            bytes_in: cell64(call.bytes_in),
+            root: cell(call.root),
+            request: cell64(call.request),
+            callsite: cell32(call.callsite),
+            recv_peer: cell(call.recv_peer),
+            recv_tag: call.recv_tag.unwrap_or(NULL32),
+            object: cell32(call.object),
+            calls: call.calls as i32,
+            inside_ns: call.inside.map_or(NULL64, |inside| inside.0),
+            overhead_ns: call.overhead.0 as i32,
+            flags: flag(call.any_source, ANY_SOURCE)
+                | flag(call.any_tag, ANY_TAG)
+                | flag(call.failed, FAILED),
+            ..Row::new(call.rank.0 as i32, call.thread.0 as i32, call.start.0, call.end.0, call.op)
         }
     }
 }

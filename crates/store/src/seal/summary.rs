@@ -8,8 +8,10 @@ use super::discover::{Process, Recorded};
 use super::names::{CounterUse, Names};
 use super::part::OpTotals;
 use super::rank::RankOutcome;
+use super::tables::hosts_of;
 use crate::columns::WrittenFile;
-use crate::definitions::RankInfo;
+use crate::definitions::{HostInfo, RankInfo};
+use crate::disturbance::Disturbance;
 use crate::run::{
     ClockInfo, CounterInfo, FileEntry, Health, RANKS_IN_RUN_JSON, RankSummary, RunInfo, SCHEMA, Totals,
 };
@@ -167,6 +169,7 @@ pub(crate) struct SummaryInput<'a> {
     pub names: &'a Names,
     pub ranks: &'a [RankInfo],
     pub totals: &'a OpTotals,
+    pub disturbance: Disturbance,
     pub health: Health,
     pub files: &'a [WrittenFile],
     /// The folder `files` are in.
@@ -184,7 +187,6 @@ pub(crate) fn run_info(input: SummaryInput<'_>) -> RunInfo {
     let mut hosts: Vec<String> = clock.hosts.iter().map(|host| host.name.clone()).collect();
     hosts.sort();
     hosts.dedup();
-    let sum = totals.sum();
     let (aligned, note) = clock.note();
     RunInfo {
         schema: SCHEMA.to_owned(),
@@ -197,20 +199,14 @@ pub(crate) fn run_info(input: SummaryInput<'_>) -> RunInfo {
         ranks: ranks.len() as u32,
         threads: ranks.iter().map(|rank| rank.threads).fold(0, u32::saturating_add),
         span_ns: ranks.iter().filter_map(|rank| rank.last).map(|last| last.0).max().unwrap_or(0),
-        totals: Totals {
-            events: sum.rows,
-            calls: sum.calls,
-            bytes_out: sum.bytes_out,
-            bytes_in: sum.bytes_in,
-            mpi_ns: sum.total_ns,
-            overhead_ns: sum.overhead_ns,
-            lost_calls: ranks.iter().map(|rank| rank.lost_calls).fold(0, u64::saturating_add),
-        },
+        totals: sums(totals, ranks),
         health: input.health,
         clocks: ClockInfo { aligned, note },
         counters: counters(input.names),
+        disturbance: Some(input.disturbance),
+        undisturbed: None,
         functions: totals.by_function(),
-        rank_summaries: summaries(ranks, clock),
+        rank_summaries: summaries(ranks, &hosts_of(clock)),
         files: input.files.iter().map(|file| entry(file, input.folder)).collect(),
     }
 }
@@ -232,17 +228,28 @@ fn counters(names: &Names) -> Vec<CounterInfo> {
     known.map(info).collect()
 }
 
-fn summaries(ranks: &[RankInfo], clock: &RunClock) -> Vec<RankSummary> {
+/// Sums over everything.
+pub(crate) fn sums(totals: &OpTotals, ranks: &[RankInfo]) -> Totals {
+    let sum = totals.sum();
+    Totals {
+        events: sum.rows,
+        calls: sum.calls,
+        bytes_out: sum.bytes_out,
+        bytes_in: sum.bytes_in,
+        mpi_ns: sum.total_ns,
+        overhead_ns: sum.overhead_ns,
+        lost_calls: ranks.iter().map(|rank| rank.lost_calls).fold(0, u64::saturating_add),
+    }
+}
+
+/// The ranks in short, unless there are too many of them.
+pub(crate) fn summaries(ranks: &[RankInfo], hosts: &[HostInfo]) -> Vec<RankSummary> {
     if ranks.len() > RANKS_IN_RUN_JSON {
         return Vec::new();
     }
     let summary = |rank: &RankInfo| RankSummary {
         rank: rank.rank.0,
-        host: rank
-            .host
-            .and_then(|host| clock.hosts.get(host as usize))
-            .map_or("", |host| &host.name)
-            .to_owned(),
+        host: rank.host.and_then(|host| hosts.get(host as usize)).map_or("", |host| &host.name).to_owned(),
         ending: rank.ending.name().to_owned(),
         last_call: rank.last_call.clone(),
         calls: rank.calls,
@@ -251,7 +258,8 @@ fn summaries(ranks: &[RankInfo], clock: &RunClock) -> Vec<RankSummary> {
     ranks.iter().map(summary).collect()
 }
 
-fn entry(file: &WrittenFile, folder: &Path) -> FileEntry {
+/// A file of a trace, for the list.
+pub(crate) fn entry(file: &WrittenFile, folder: &Path) -> FileEntry {
     let path = file.path.strip_prefix(folder).unwrap_or(&file.path);
     FileEntry { path: path.to_string_lossy().into_owned(), bytes: file.bytes, crc32: file.crc32 }
 }

@@ -44,7 +44,8 @@ pub(crate) fn write_tables(folder: &Path, input: &TableInput<'_>) -> Result<Vec<
     tables.iter().map(|(path, table)| table.write(path)).collect()
 }
 
-fn ranks(ranks: &[RankInfo]) -> Table {
+/// `defs/ranks`.
+pub(crate) fn ranks(ranks: &[RankInfo]) -> Table {
     let table = Table::default()
         .int32("rank", ranks.iter().map(|rank| Some(rank.rank.0 as i32)))
         .int32("host", ranks.iter().map(|rank| rank.host.map(|host| host as i32)))
@@ -67,7 +68,8 @@ fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-fn hosts_of(clock: &RunClock) -> Vec<HostInfo> {
+/// The hosts a clock was made for.
+pub(crate) fn hosts_of(clock: &RunClock) -> Vec<HostInfo> {
     let info = |(host, index): (&super::clock::Host, u32)| HostInfo {
         index,
         name: host.name.clone(),
@@ -273,7 +275,8 @@ fn clocks(recorded: &Recorded, clock: &RunClock) -> Table {
         .int64("error_ns", lines.iter().map(|line| line.error_ns))
 }
 
-fn stops(stops: &[Stop]) -> Table {
+/// `stops.parquet`.
+pub(crate) fn stops(stops: &[Stop]) -> Table {
     Table::default()
         .int32("rank", stops.iter().map(|stop| Some(stop.rank.0 as i32)))
         .int32("thread", stops.iter().map(|stop| Some(stop.thread.0 as i32)))

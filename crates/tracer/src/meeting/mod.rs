@@ -148,7 +148,7 @@ impl Meetings {
         let represents = if host.rank == 0 { 0 } else { abi.undefined };
         let hosts = split(abi.comm_world, represents);
         let hosts = (hosts != abi.comm_null).then(|| Tree::over(hosts, crowded));
-        let [several] = host.from_root([hosts.as_ref().map_or(0, |hosts| u64::from(hosts.size > 1))]);
+        let [several] = host.by_root([hosts.as_ref().map_or(0, |hosts| u64::from(hosts.size > 1))]);
         let everyone = together.then(|| {
             let mut copy = 0usize;
             mpi!("MPI_Comm_dup", abi.comm_world, &raw mut copy);
@@ -197,7 +197,7 @@ impl Meetings {
         let start = call.end_ticks();
         let Some(hosts) = &self.hosts else { return 1 };
         let due = self.clocks_are_due();
-        let [due, next] = hosts.from_root([u64::from(due), self.until_clocks_are_due(due)]);
+        let [due, next] = hosts.by_root([u64::from(due), self.until_clocks_are_due(due)]);
         if due != 0 {
             self.compare_clocks(process);
         }

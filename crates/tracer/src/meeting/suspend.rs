@@ -76,7 +76,7 @@ impl Meetings {
         if suspension == Suspension::Dynamic && self.several_hosts {
             self.compare_clocks(process);
             if let Some(host) = &self.host {
-                let [offset, error] = host.from_root([self.told.offset_ns as u64, self.told.error_ns]);
+                let [offset, error] = host.by_root([self.told.offset_ns as u64, self.told.error_ns]);
                 (self.told.offset_ns, self.told.error_ns) = (offset as i64, error);
             }
         }
@@ -100,7 +100,7 @@ impl Meetings {
         let margin_ns = 2 * self.pace.message_ns * u64::from(everyone.depth()) + error;
         let since_first = common_ns(clock::now()).saturating_sub(!first);
         // Telling `Z` takes half a margin, settling it another.
-        let [mut length_ns, margin_ns] = everyone.from_root([since_first + 2 * margin_ns, margin_ns]);
+        let [mut length_ns, margin_ns] = everyone.by_root([since_first + 2 * margin_ns, margin_ns]);
         for _ in 0..MOST_EXTENSIONS {
             let asked = clock::now();
             let stopped_ns = process.nanoseconds_of(asked.saturating_sub(start));

@@ -85,7 +85,7 @@ impl Tree {
     }
 
     /// What the root says.
-    pub fn from_root<const WORDS: usize>(&self, mut words: [u64; WORDS]) -> [u64; WORDS] {
+    pub fn by_root<const WORDS: usize>(&self, mut words: [u64; WORDS]) -> [u64; WORDS] {
         if let Some(parent) = self.parent() {
             words = self.receive(parent);
         }
@@ -98,7 +98,7 @@ impl Tree {
     /// The largest of each word over all ranks, told to all.
     pub fn most<const WORDS: usize>(&self, words: [u64; WORDS]) -> [u64; WORDS] {
         let words = self.most_to_root(words);
-        self.from_root(words)
+        self.by_root(words)
     }
 }
 

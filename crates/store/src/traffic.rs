@@ -15,7 +15,7 @@ use std::collections::HashMap;
 
 /// One half of a message, as its own side saw it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Message {
+pub(crate) struct Message {
     /// Index of the communicator.
     pub comm: u32,
     /// The other side.
@@ -28,7 +28,7 @@ pub(super) struct Message {
 
 /// One rank's part in a collective operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Collective {
+pub(crate) struct Collective {
     pub op: Op,
     /// Index of the communicator.
     pub comm: u32,
@@ -39,18 +39,18 @@ pub(super) struct Collective {
 
 /// Something that begins when a call begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Beginning {
+pub(crate) enum Beginning {
     /// A message leaves; with a request if the call does not wait for it.
     Send(Message, Option<u64>),
-    /// A receive is posted.
-    Receive(u64),
+    /// A receive is posted; with what it got or will get, as far as that is known.
+    Receive(u64, Option<Message>),
     /// A collective operation begins; with a request if the call does not wait for it.
     Collective(Option<u64>),
 }
 
 /// Something that ends when a call ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
+pub(crate) enum Ending {
     /// A message has left.
     Send(u64),
     /// A message has arrived; with the request if it was posted by an earlier call.
@@ -63,7 +63,7 @@ pub(super) enum Ending {
 
 /// Whether messages get their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Numbering {
+pub(crate) enum Numbering {
     Off,
     On,
 }
@@ -72,7 +72,7 @@ pub(super) enum Numbering {
 const RECEIVING_HALF: u64 = 1 << 63;
 
 /// What is under way in one rank.
-pub(super) struct Traffic {
+pub(crate) struct Traffic {
     numbering: Numbering,
     open: HashMap<u64, Open>,
     sent: HashMap<(u32, Rank, i32), u64>,
@@ -102,6 +102,15 @@ enum Arrival {
     Nobody,
 }
 
+impl Arrival {
+    fn message(self) -> Option<Message> {
+        match self {
+            Arrival::Message(message) => Some(message),
+            Arrival::Nothing | Arrival::Unknown | Arrival::Nobody => None,
+        }
+    }
+}
+
 impl Traffic {
     pub fn new(numbering: Numbering) -> Traffic {
         Traffic {
@@ -121,6 +130,13 @@ impl Traffic {
         for request in &call.completes {
             self.complete(*request, endings);
         }
+    }
+
+    /// The message a probe found: the next one its envelope will receive. It stays where it is.
+    pub fn found_by_probe(&self, call: &Call) -> Option<Message> {
+        let (Peer::Rank(peer), Some(comm), Some(tag)) = (call.peer, call.comm, call.tag) else { return None };
+        let number = self.received.get(&(comm, peer, tag)).copied().unwrap_or(0) + 1;
+        Some(Message { comm, peer, tag, bytes: 0, number })
     }
 
     fn operation(&mut self, call: &Call, beginnings: &mut Vec<Beginning>, endings: &mut Vec<Ending>) {
@@ -164,7 +180,7 @@ impl Traffic {
         match (call.request, arrival) {
             (_, Arrival::Nobody) => {}
             (Some(request), arrival) => {
-                beginnings.push(Beginning::Receive(request));
+                beginnings.push(Beginning::Receive(request, arrival.message()));
                 self.open.insert(request, Open::Receive(arrival));
             }
             (None, Arrival::Message(message)) => endings.push(Ending::Receive(message, None)),
@@ -187,7 +203,7 @@ impl Traffic {
             return;
         };
         if !matches!(arrival, Arrival::Nobody) {
-            beginnings.push(Beginning::Receive(request | RECEIVING_HALF));
+            beginnings.push(Beginning::Receive(request | RECEIVING_HALF, arrival.message()));
         }
         let open = match departure {
             Some(_) => Open::SendReceive(arrival),

@@ -1,0 +1,77 @@
+//! `kizami undisturb`: the run as it would have been without the tracer.
+//!
+//! The reckoning is the store's; here it gets a progress bar and a few lines that say what was taken out and how
+//! far to trust the rest. Nothing that exists is overwritten.
+
+use crate::arguments::UndisturbArguments;
+use crate::failure::UsageError;
+use crate::record::as_typed;
+use crate::show::progress::Bar;
+use crate::show::quantity;
+use anyhow::Result;
+use kizami_model::Nanos;
+use kizami_store::Trace;
+use kizami_store::run::Undisturbed;
+use std::io::{self, Write};
+
+/// Writes the undisturbed trace and says what came of it.
+pub fn run(arguments: &UndisturbArguments) -> Result<u8> {
+    let trace = Trace::open(&arguments.trace)?;
+    let output = &arguments.output;
+    if output.symlink_metadata().is_ok() {
+        let message =
+            format!("{} exists already; choose another name with -o, or remove it", output.display());
+        return Err(UsageError(message).into());
+    }
+    if trace.run().undisturbed.is_some() {
+        let message = format!("{} is without the tracer already", as_typed(&arguments.trace));
+        return Err(UsageError(message).into());
+    }
+    let bar = Bar::new("taking the tracer out");
+    let run = kizami_store::undisturb(&trace, output, &|progress| {
+        bar.set(progress.done, progress.total, || quantity::counted(progress.done / 3, "row"));
+    })?;
+    drop(bar);
+    let Some(undisturbed) = &run.undisturbed else { return Ok(0) };
+    let mut out = io::stdout().lock();
+    if arguments.json {
+        serde_json::to_writer_pretty(&mut out, undisturbed)?;
+        writeln!(out)?;
+        return Ok(0);
+    }
+    for (label, text) in lines(undisturbed) {
+        writeln!(out, "{label:<12} {text}")?;
+    }
+    writeln!(out, "next: kizami info {}", as_typed(output))?;
+    Ok(0)
+}
+
+/// What was recorded, what is left of it, and what was taken out by kind.
+fn lines(undisturbed: &Undisturbed) -> Vec<(&'static str, String)> {
+    let recorded_ns = undisturbed.recorded_ns;
+    let error = format!(
+        "+- {}, {} of the run",
+        quantity::duration(Nanos(undisturbed.error_ns)),
+        quantity::share(undisturbed.error_ns as f64, undisturbed.undisturbed_ns as f64)
+    );
+    let mut lines = vec![
+        ("recorded", quantity::duration(Nanos(recorded_ns))),
+        ("undisturbed", format!("{} {error}", quantity::duration(Nanos(undisturbed.undisturbed_ns)))),
+    ];
+    let kinds = undisturbed.removed.kinds().into_iter().filter(|(_, lost)| lost.total_ns > 0);
+    lines.extend(kinds.map(|(kind, lost)| {
+        let worst = lost.worst_rank.unwrap_or_default();
+        let text = format!(
+            "{} of {kind} over all ranks; most on rank {worst}: {}, {} of the run",
+            quantity::duration(Nanos(lost.total_ns)),
+            quantity::duration(Nanos(lost.worst_ns)),
+            quantity::share(lost.worst_ns as f64, recorded_ns as f64)
+        );
+        ("taken out", text)
+    }));
+    if undisturbed.not_followed > 0 {
+        let kept = quantity::counted(undisturbed.not_followed, "wait");
+        lines.push(("not followed", format!("{kept} whose partner is not known kept their length")));
+    }
+    lines
+}

@@ -41,10 +41,11 @@ impl<'a> Chain<'a> {
         sum
     }
 
-    /// Longest stretch that may be drawn as a straight line, in nanoseconds.
-    pub fn straight_ns(&self) -> i64 {
+    /// Longest stretch that may be drawn as a straight line, in nanoseconds; none at the root itself, which
+    /// needs no line.
+    pub fn straight_ns(&self) -> Option<i64> {
         let stretches = self.models.iter().map(|model| model.straight_ns(STRAIGHT_ERROR_NS));
-        stretches.fold(f64::MAX, f64::min) as i64
+        stretches.reduce(f64::min).map(|ns| ns as i64)
     }
 
     /// The moments of the root's clock at these moments of the own one, which must come in order. Later ones

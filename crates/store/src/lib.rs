@@ -30,8 +30,8 @@
 //!
 //! # What it does not do
 //!
-//! It matches no messages and computes no waiting times: that is for the crates that read traces. The clocks
-//! of different hosts are not aligned yet; `run.json` says so where it matters.
+//! It computes no waiting times: that is for the crates that read traces. Clocks of hosts that did not ask
+//! each other for the time are put side by side by wall clocks; `run.json` says so where it matters.
 
 mod calls;
 mod columns;
@@ -47,7 +47,8 @@ mod trace;
 
 pub use calls::Calls;
 pub use definitions::{
-    CallSite, Communicator, Definitions, HostInfo, Neighbours, Object, RankInfo, Region, RegionSpan, Stop,
+    CallSite, ClockKind, ClockRow, Communicator, Definitions, HostInfo, Neighbours, Object, RankInfo, Region,
+    RegionSpan, Stop,
 };
 pub use error::StoreError;
 pub use run::RunInfo;

@@ -8,9 +8,9 @@
 use crate::calls::Calls;
 use crate::columns::{TableReader, checksum_of};
 use crate::definition_tables as tables;
-use crate::definitions::{Definitions, RegionSpan, Stop};
+use crate::definitions::{ClockRow, Definitions, RegionSpan, Stop};
 use crate::run::{FileEntry, RUN_JSON};
-use crate::schema::{DEFS_FOLDER, EVENTS_FOLDER, RAW_FOLDER, REGIONS_FOLDER, STOPS};
+use crate::schema::{CLOCKS, DEFS_FOLDER, EVENTS_FOLDER, RAW_FOLDER, REGIONS_FOLDER, STOPS};
 use crate::{RunInfo, StoreError};
 use kizami_model::Rank;
 use std::collections::HashSet;
@@ -99,6 +99,11 @@ impl Trace {
     /// All stops, by rank, then by start.
     pub fn stops(&self) -> Result<Vec<Stop>, StoreError> {
         tables::stops(&self.table(STOPS)?)
+    }
+
+    /// What the run-wide clock was made from: readings by rank, then epochs and offsets by host.
+    pub fn clocks(&self) -> Result<Vec<ClockRow>, StoreError> {
+        tables::clocks(&self.table(CLOCKS)?)
     }
 
     fn files(&self, folder: &str) -> impl Iterator<Item = &FileEntry> {

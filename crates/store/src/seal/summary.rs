@@ -3,7 +3,7 @@
 //! Problems are told once for all ranks that share them, so that a million ranks killed together make one
 //! sentence.
 
-use super::clock::RunClock;
+use super::clock::{ClockMethod, RunClock};
 use super::discover::{Process, Recorded};
 use super::names::Names;
 use super::part::OpTotals;
@@ -178,7 +178,6 @@ pub(crate) fn run_info(input: SummaryInput<'_>) -> RunInfo {
     hosts.sort();
     hosts.dedup();
     let sum = totals.sum();
-    let (aligned, note) = clock.note();
     RunInfo {
         schema: SCHEMA.to_owned(),
         executable: first_text(|header| &header.executable),
@@ -200,10 +199,20 @@ pub(crate) fn run_info(input: SummaryInput<'_>) -> RunInfo {
             lost_calls: ranks.iter().map(|rank| rank.lost_calls).fold(0, u64::saturating_add),
         },
         health: input.health,
-        clocks: ClockInfo { aligned, note },
+        clocks: clock_info(clock),
         functions: totals.by_function(),
         rank_summaries: summaries(ranks, clock),
         files: input.files.iter().map(|file| entry(file, input.folder)).collect(),
+    }
+}
+
+fn clock_info(clock: &RunClock) -> ClockInfo {
+    let method = clock.method();
+    ClockInfo {
+        aligned: method != ClockMethod::WallClock,
+        note: clock.note(),
+        method: method.name().to_owned(),
+        bound_ns: clock.bound_ns(),
     }
 }
 

@@ -6,7 +6,8 @@
 use crate::StoreError;
 use crate::columns::TableReader;
 use crate::definitions::{
-    CallSite, Communicator, Counted, HostInfo, Neighbours, Object, RankInfo, Region, RegionSpan, Stop,
+    CallSite, ClockKind, ClockRow, Communicator, Counted, HostInfo, Neighbours, Object, RankInfo, Region,
+    RegionSpan, Stop,
 };
 use kizami_model::{CommKind, Ending, Nanos, ObjectKind, Rank, ThreadIndex};
 
@@ -225,6 +226,39 @@ pub(crate) fn stops(table: &TableReader) -> Result<Vec<Stop>, StoreError> {
             reason: reason.next()?,
             late: late.next()?.map(Nanos),
             lost_calls: lost_calls.next()?,
+        })
+    })
+}
+
+pub(crate) fn clocks(table: &TableReader) -> Result<Vec<ClockRow>, StoreError> {
+    let rows = RowsOf::new(table);
+    let kind_named = |name: &str| ClockKind::ALL.into_iter().find(|kind| kind.name() == name);
+    let mut kind = rows.named("kind", kind_named)?;
+    let mut host = rows.u32s("host")?;
+    let mut reference_host = rows.maybe_u32s("reference_host")?;
+    let mut rank = rows.maybe_u32s("rank")?;
+    let mut ticks = rows.even("ticks", table.int64("ticks")?)?;
+    let mut monotonic = rows.maybe_times("monotonic_ns")?;
+    let mut at = rows.maybe_times("at_ns")?;
+    let mut offset = rows.maybe_times("offset_ns")?;
+    let mut error = rows.maybe_times("error_ns")?;
+    let mut root_offset = rows.maybe_times("root_offset_ns")?;
+    let mut drift_ppb = rows.even("drift_ppb", table.int64("drift_ppb")?)?;
+    let mut samples = rows.maybe_u32s("samples")?;
+    rows.build(|| {
+        Some(ClockRow {
+            kind: kind.next()?,
+            host: host.next()?,
+            reference_host: reference_host.next()?,
+            rank: rank.next()?.map(Rank),
+            ticks: ticks.next()?.map(|ticks| ticks as u64),
+            monotonic: monotonic.next()?,
+            at: at.next()?,
+            offset: offset.next()?,
+            error: error.next()?,
+            root_offset: root_offset.next()?,
+            drift_ppb: drift_ppb.next()?,
+            samples: samples.next()?,
         })
     })
 }

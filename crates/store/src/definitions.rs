@@ -200,3 +200,63 @@ pub struct Stop {
     /// Calls not stored in it.
     pub lost_calls: u64,
 }
+
+/// What a row of `clocks.parquet` tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClockKind {
+    /// Both clocks of a process, read at one moment.
+    Reading,
+    /// The offset between two hosts, measured in one round of questions.
+    Epoch,
+    /// The offset of a host from the root over the whole run.
+    Host,
+    /// The offset between two hosts as their wall clocks have it.
+    WallClock,
+}
+
+impl ClockKind {
+    /// All of them.
+    pub const ALL: [ClockKind; 4] =
+        [ClockKind::Reading, ClockKind::Epoch, ClockKind::Host, ClockKind::WallClock];
+
+    /// As tables have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            ClockKind::Reading => "reading",
+            ClockKind::Epoch => "epoch",
+            ClockKind::Host => "host",
+            ClockKind::WallClock => "wall-clock",
+        }
+    }
+}
+
+/// Something the run-wide clock was made from, or what came of it. Offsets are the reference's clock minus the
+/// host's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClockRow {
+    /// What it tells.
+    pub kind: ClockKind,
+    /// Index of the host in [`Definitions::hosts`].
+    pub host: u32,
+    /// Index of the host it is compared with: the one that was asked; for [`ClockKind::Host`] the root.
+    pub reference_host: Option<u32>,
+    /// Whose reading, or who asked.
+    pub rank: Option<Rank>,
+    /// The process's own clock.
+    pub ticks: Option<u64>,
+    /// `CLOCK_MONOTONIC` of the host.
+    pub monotonic: Option<Nanos>,
+    /// The same moment in run time.
+    pub at: Option<Nanos>,
+    /// How much later the reference's clock is; for [`ClockKind::Host`] in the first round.
+    pub offset: Option<Nanos>,
+    /// How far off `offset` can be; for [`ClockKind::Host`] how far off any time of the host can be; for a
+    /// reading, what the run-wide clock makes of it too much.
+    pub error: Option<Nanos>,
+    /// How much later the root's clock is, by the model of the whole way there.
+    pub root_offset: Option<Nanos>,
+    /// How fast the offset grows, in parts of a billion.
+    pub drift_ppb: Option<i64>,
+    /// How many questions it rests on.
+    pub samples: Option<u32>,
+}

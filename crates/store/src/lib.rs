@@ -32,7 +32,8 @@
 //! # What it does not do
 //!
 //! It keeps no table of messages and no waiting times: that is for the crates that read traces. Only
-//! [`undisturb()`] follows waits, as far as it must to take the tracer out of a run. The clocks of different hosts are not aligned yet; `run.json` says so where it matters.
+//! [`undisturb()`] follows waits, as far as it must to take the tracer out of a run. Clocks of hosts that did not
+//! ask each other for the time are put side by side by wall clocks; `run.json` says so where it matters.
 
 mod calls;
 mod columns;
@@ -51,8 +52,8 @@ pub mod undisturb;
 
 pub use calls::Calls;
 pub use definitions::{
-    CallSite, Communicator, Counted, Definitions, HostInfo, Neighbours, Object, RankInfo, Region, RegionSpan,
-    Stop,
+    CallSite, ClockKind, ClockRow, Communicator, Counted, Definitions, HostInfo, Neighbours, Object,
+    RankInfo, Region, RegionSpan, Stop,
 };
 pub use error::StoreError;
 pub use run::RunInfo;

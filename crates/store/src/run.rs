@@ -106,11 +106,17 @@ pub struct Health {
 
 /// How the run-wide clock was made.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ClockInfo {
     /// Whether times of ranks on different hosts may be compared.
     pub aligned: bool,
     /// The same in a sentence.
     pub note: String,
+    /// `one-clock`: all ranks share one. `measured`: offsets between hosts were measured during the run.
+    /// `wall-clock`: hosts, or groups of them, were put side by side by their wall clocks.
+    pub method: String,
+    /// With measured offsets: no time is further off than this.
+    pub bound_ns: Option<i64>,
 }
 
 /// How a trace came to be that shows a run without the tracer.

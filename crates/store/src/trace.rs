@@ -8,9 +8,9 @@
 use crate::calls::Calls;
 use crate::columns::{TableReader, checksum_of};
 use crate::definition_tables as tables;
-use crate::definitions::{Counted, Definitions, RegionSpan, Stop};
+use crate::definitions::{ClockRow, Counted, Definitions, RegionSpan, Stop};
 use crate::run::{FileEntry, RUN_JSON};
-use crate::schema::{COUNTERS_FOLDER, DEFS_FOLDER, EVENTS_FOLDER, RAW_FOLDER, REGIONS_FOLDER, STOPS};
+use crate::schema::{CLOCKS, COUNTERS_FOLDER, DEFS_FOLDER, EVENTS_FOLDER, RAW_FOLDER, REGIONS_FOLDER, STOPS};
 use crate::{RunInfo, StoreError};
 use kizami_model::Rank;
 use std::collections::HashSet;
@@ -118,6 +118,11 @@ impl Trace {
     /// The parts of `events/`, in order.
     pub(crate) fn event_parts(&self) -> Result<Vec<PathBuf>, StoreError> {
         self.checked_files(EVENTS_FOLDER)
+    }
+
+    /// What the run-wide clock was made from: readings by rank, then epochs and offsets by host.
+    pub fn clocks(&self) -> Result<Vec<ClockRow>, StoreError> {
+        tables::clocks(&self.table(CLOCKS)?)
     }
 
     fn files(&self, folder: &str) -> impl Iterator<Item = &FileEntry> {

@@ -1,16 +1,41 @@
 //! One clock for the run: from every host's ticks to nanoseconds since the first recorded moment.
 //!
 //! All processes of one boot of one host share a counter, so the earliest and the latest reading of counter
-//! and `CLOCK_MONOTONIC` over all their segments give its rate. Hosts are put side by side by their wall
-//! clocks, which is good to some milliseconds at best: [`RunClock::note`] says so. Nothing here measures
-//! offsets; the readings are kept in `clocks.parquet` so that it can be redone.
+//! and `CLOCK_MONOTONIC` over all their segments give its rate. Hosts that asked each other for the time are
+//! brought onto the clock of the root of these questions ([`super::align`]). Others are put side by side by
+//! their wall clocks, which is good to some milliseconds at best: [`RunClock::note`] says so. Everything this
+//! is made from is kept in `clocks.parquet` so that it can be redone.
 
-use super::discover::SegmentInfo;
+use super::align::{self, Links, Question};
+use super::discover::{Process, SegmentInfo};
+use super::grid::TickGrid;
 use kizami_segment::{ClockReading, HeaderView};
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// Rates outside of this are damaged readings: no counter runs at 20 GHz or 20 MHz.
 const BELIEVABLE_NS_PER_TICK: std::ops::RangeInclusive<f64> = 0.05..=50.0;
+
+/// How the clocks of a run's hosts were brought together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ClockMethod {
+    /// There is only one.
+    OneClock,
+    /// By offsets that were measured during the run.
+    Measured,
+    /// By wall clocks, at least in part.
+    WallClock,
+}
+
+impl ClockMethod {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            ClockMethod::OneClock => "one-clock",
+            ClockMethod::Measured => "measured",
+            ClockMethod::WallClock => "wall-clock",
+        }
+    }
+}
 
 /// Where processes share a clock.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,7 +57,14 @@ pub(crate) struct Host {
     pub name: String,
     pub boot_id: String,
     pub tsc: bool,
-    pub clock: HostClock,
+    /// To run time, as well as a straight line can.
+    clock: HostClock,
+    /// To run time along the measured offsets; none for a host that needs only a line.
+    grid: Option<TickGrid>,
+    /// Its times are no further from its root's than this, if they were measured.
+    pub bound_ns: Option<i64>,
+    /// To the host's own `CLOCK_MONOTONIC`.
+    own: HostClock,
     /// Wall clock minus `CLOCK_MONOTONIC`.
     realtime_offset_ns: i64,
     earliest: Option<ClockReading>,
@@ -40,7 +72,7 @@ pub(crate) struct Host {
     first_ticks: u64,
 }
 
-/// From ticks to run time.
+/// From ticks to nanoseconds by a straight line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct HostClock {
     origin_ticks: u64,
@@ -48,8 +80,37 @@ pub(crate) struct HostClock {
     pub ns_per_tick: f64,
 }
 
-impl HostClock {
+/// From ticks to run time, for the ranks of one host.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RankClock<'a> {
+    line: HostClock,
+    grid: Option<&'a TickGrid>,
+}
+
+impl RankClock<'_> {
     /// Run time at which the counter stood at `ticks`.
+    #[inline]
+    pub(crate) fn at(&self, ticks: u64) -> i64 {
+        match self.grid {
+            None => self.line.at(ticks),
+            Some(grid) => grid.at(ticks),
+        }
+    }
+
+    /// Nanoseconds in a tick; good for lengths, not for moments.
+    pub(crate) fn ns_per_tick(&self) -> f64 {
+        self.line.ns_per_tick
+    }
+}
+
+impl HostClock {
+    const UNSET: HostClock = HostClock { origin_ticks: 0, origin_ns: 0, ns_per_tick: 1.0 };
+
+    fn later_by(self, ns: i64) -> HostClock {
+        HostClock { origin_ns: self.origin_ns.saturating_add(ns), ..self }
+    }
+
+    /// Time at which the counter stood at `ticks`.
     #[inline]
     pub(crate) fn at(&self, ticks: u64) -> i64 {
         let since = ticks.wrapping_sub(self.origin_ticks) as i64;
@@ -66,28 +127,53 @@ pub(crate) struct RunClock {
     keys: BTreeMap<HostKey, usize>,
     /// Wall-clock time of the run's first moment.
     pub started_unix_ns: u64,
+    /// Which host's clock was measured against which.
+    pub links: Links,
     /// Readings that could not be used.
     pub problems: Vec<String>,
 }
 
 impl RunClock {
-    /// Makes the clocks from all segments of the run.
-    pub(crate) fn measure<'a>(segments: impl Iterator<Item = &'a SegmentInfo>) -> RunClock {
+    /// Makes the clocks from all segments of the run and from what hosts asked each other.
+    pub(crate) fn measure(ranks: &[Option<Process>], questions: &[Question]) -> RunClock {
         let mut run = RunClock::default();
-        for segment in segments {
+        for segment in ranks.iter().flatten().flat_map(Process::segments) {
             run.take(segment);
         }
         for host in &mut run.hosts {
             host.set_rate(&mut run.problems);
         }
-        let beginnings = run.hosts.iter().map(|host| host.unix_ns(host.first_ticks));
-        let start = beginnings.min().unwrap_or(0);
-        for host in &mut run.hosts {
-            host.clock.origin_ns =
-                host.clock.origin_ns.saturating_add(host.realtime_offset_ns).saturating_sub(start);
+        if run.hosts.len() > 1 {
+            let host_of = |rank: u32| run.host_of_process(ranks.get(rank as usize)?.as_ref()?);
+            run.links = align::link(&run.hosts, questions, host_of);
         }
-        run.started_unix_ns = u64::try_from(start).unwrap_or(0);
+        run.place();
         run
+    }
+
+    /// Gives every host its place in run time.
+    fn place(&mut self) {
+        let (hosts, links) = (&self.hosts, &self.links);
+        let offsets: Vec<i64> =
+            (0..hosts.len()).map(|index| hosts[links.root_of(index)].realtime_offset_ns).collect();
+        let begins = hosts.iter().enumerate().map(|(index, host)| {
+            let own_ns = host.own.at(host.first_ticks);
+            let root_ns = own_ns.saturating_add(links.chain(index).at(own_ns).offset_ns);
+            root_ns.saturating_add(offsets[index])
+        });
+        let start = begins.min().unwrap_or(0);
+        self.started_unix_ns = u64::try_from(start).unwrap_or(0);
+        let grids: Vec<Option<(TickGrid, i64)>> = (0..hosts.len())
+            .into_par_iter()
+            .map(|index| {
+                let later_ns = offsets[index].saturating_sub(start);
+                hosts[index].grid(links, index, later_ns)
+            })
+            .collect();
+        for ((host, grid), offset_ns) in self.hosts.iter_mut().zip(grids).zip(offsets) {
+            host.clock = host.own.later_by(offset_ns.saturating_sub(start));
+            (host.grid, host.bound_ns) = grid.unzip();
+        }
     }
 
     /// Index of the host a segment was written on.
@@ -95,19 +181,57 @@ impl RunClock {
         self.keys.get(&HostKey::of(header)).copied()
     }
 
-    /// Whether times of different hosts may be compared, and why.
-    pub(crate) fn note(&self) -> (bool, String) {
-        let mut boots: Vec<_> = self.hosts.iter().map(|host| (&host.boot_id, &host.name)).collect();
-        boots.dedup();
-        if boots.len() <= 1 {
-            return (true, "all ranks ran on one host and share its clock".to_owned());
+    /// Index of the host a process ran on.
+    pub(crate) fn host_of_process(&self, process: &Process) -> Option<usize> {
+        process.segments().find_map(|segment| self.host_of(&segment.header))
+    }
+
+    /// Hosts whose times can only be compared by wall clocks: one for each group that can be compared.
+    fn groups(&self) -> Vec<usize> {
+        // Processes of one boot that read different counters were still put on one clock by their readings.
+        let boot = |root: &usize| (&self.hosts[*root].boot_id, &self.hosts[*root].name);
+        let mut roots = self.links.roots(self.hosts.len());
+        roots.sort_by(|a, b| boot(a).cmp(&boot(b)));
+        roots.dedup_by(|a, b| boot(a) == boot(b));
+        roots
+    }
+
+    /// No time is further from the root's clock than this, if all hosts were measured.
+    pub(crate) fn bound_ns(&self) -> Option<i64> {
+        let worst = self.hosts.iter().filter_map(|host| host.bound_ns).max();
+        worst.filter(|_| self.method() == ClockMethod::Measured)
+    }
+
+    /// How the clocks of hosts were brought together.
+    pub(crate) fn method(&self) -> ClockMethod {
+        match (self.groups().len(), self.links.is_empty()) {
+            (0 | 1, true) => ClockMethod::OneClock,
+            (0 | 1, false) => ClockMethod::Measured,
+            _ => ClockMethod::WallClock,
         }
-        let note = format!(
-            "{} hosts, put side by side by their wall clocks only: their clocks are not yet aligned, so times \
-             of ranks on different hosts may be off by milliseconds",
-            boots.len()
-        );
-        (false, note)
+    }
+
+    /// Whether times of different hosts may be compared, and why.
+    pub(crate) fn note(&self) -> String {
+        let hosts = self.hosts.len();
+        match self.method() {
+            ClockMethod::OneClock => "all ranks ran on one host and share its clock".to_owned(),
+            ClockMethod::Measured => {
+                let bound = self.bound_ns().unwrap_or(0) as f64 / 1e3;
+                format!(
+                    "{hosts} hosts, put on one clock by measured offsets: times are right to {bound:.2} us"
+                )
+            }
+            ClockMethod::WallClock if self.links.is_empty() => format!(
+                "{hosts} hosts, put side by side by their wall clocks only: their clocks are not aligned, so \
+                 times of ranks on different hosts may be off by milliseconds"
+            ),
+            ClockMethod::WallClock => format!(
+                "{hosts} hosts in {} groups; within a group offsets were measured, but the groups are put side by \
+                 side by their wall clocks only, so times of ranks in different groups may be off by milliseconds",
+                self.groups().len()
+            ),
+        }
     }
 
     fn take(&mut self, segment: &SegmentInfo) {
@@ -117,7 +241,10 @@ impl RunClock {
                 name: header.host.clone(),
                 boot_id: header.boot_id.clone(),
                 tsc: header.clock_is_tsc,
-                clock: HostClock { origin_ticks: 0, origin_ns: 0, ns_per_tick: 1.0 },
+                clock: HostClock::UNSET,
+                own: HostClock::UNSET,
+                grid: None,
+                bound_ns: None,
                 realtime_offset_ns: 0,
                 earliest: None,
                 latest: None,
@@ -154,15 +281,15 @@ impl Host {
             problems.push(format!("host {} left no clock reading; its times are guesses", self.name));
             return;
         };
-        self.clock.origin_ticks = earliest.ticks;
-        self.clock.origin_ns = i64::try_from(earliest.monotonic_ns).unwrap_or(0);
+        self.own.origin_ticks = earliest.ticks;
+        self.own.origin_ns = i64::try_from(earliest.monotonic_ns).unwrap_or(0);
         if !self.tsc {
             return;
         }
         let ns = latest.monotonic_ns.saturating_sub(earliest.monotonic_ns) as f64;
         let rate = ns / (latest.ticks - earliest.ticks) as f64;
         if BELIEVABLE_NS_PER_TICK.contains(&rate) {
-            self.clock.ns_per_tick = rate;
+            self.own.ns_per_tick = rate;
         } else {
             problems.push(format!(
                 "host {}: the rate of its counter cannot be told from its clock readings; its times are in \
@@ -172,15 +299,41 @@ impl Host {
         }
     }
 
-    fn unix_ns(&self, ticks: u64) -> i64 {
-        self.clock.at(ticks).saturating_add(self.realtime_offset_ns)
+    /// Time of its own `CLOCK_MONOTONIC` when its counter stood at `ticks`.
+    pub(crate) fn own_ns(&self, ticks: u64) -> i64 {
+        self.own.at(ticks)
+    }
+
+    /// The clock its ranks' records are read with.
+    pub(crate) fn rank_clock(&self) -> RankClock<'_> {
+        RankClock { line: self.clock, grid: self.grid.as_ref() }
+    }
+
+    /// Run time at a moment of its own `CLOCK_MONOTONIC`.
+    pub(crate) fn run_ns(&self, own_ns: i64) -> i64 {
+        let since_ns = own_ns.saturating_sub(self.own.origin_ns) as f64;
+        let since_ticks = (since_ns / self.own.ns_per_tick).round() as i64;
+        self.rank_clock().at(self.own.origin_ticks.wrapping_add(since_ticks as u64))
+    }
+
+    /// The way from its ticks to run time along measured offsets, and how far off that may be at worst.
+    fn grid(&self, links: &Links, index: usize, later_ns: i64) -> Option<(TickGrid, i64)> {
+        let chain = links.chain(index);
+        let (from, to) = (self.first_ticks, self.latest?.ticks);
+        let straight_ticks = chain.straight_ns()? as f64 / self.own.ns_per_tick;
+        let grid = TickGrid::new(from, to, straight_ticks as u64, |ticks| {
+            chain.points(ticks.map(|ticks| self.own.at(ticks)))
+        })?;
+        let bounds = grid.all_ticks().map(|ticks| chain.at(self.own.at(ticks)).bound_ns);
+        let bound_ns = bounds.max().unwrap_or(i64::MAX);
+        Some((grid.later_by(later_ns), bound_ns))
     }
 
     /// Difference between the clock model and a reading, in nanoseconds.
     pub(crate) fn residual(&self, reading: ClockReading) -> Option<i64> {
         let earliest = self.earliest?;
         let by_monotonic = i128::from(reading.monotonic_ns) - i128::from(earliest.monotonic_ns);
-        let by_ticks = i128::from(self.clock.at(reading.ticks)) - i128::from(self.clock.at(earliest.ticks));
+        let by_ticks = i128::from(self.own.at(reading.ticks)) - i128::from(self.own.at(earliest.ticks));
         i64::try_from(by_ticks - by_monotonic).ok()
     }
 

@@ -3,7 +3,7 @@
 //! A thread's own records come in order, so comparing the next record of each thread is enough. Cloning the
 //! stream is cheap and gives a look ahead that does not disturb the original.
 
-use super::clock::HostClock;
+use super::clock::RankClock;
 use kizami_segment::record::CallRecord;
 use kizami_segment::{Record, Records};
 
@@ -12,17 +12,17 @@ use kizami_segment::{Record, Records};
 pub(crate) struct Stream<'a> {
     pub records: Records<'a>,
     next: Option<(i64, Record<'a>)>,
-    times: SegmentTimes,
+    times: SegmentTimes<'a>,
 }
 
 /// From the ticks of one segment to run time.
 #[derive(Clone, Copy)]
-pub(crate) struct SegmentTimes {
-    pub clock: HostClock,
+pub(crate) struct SegmentTimes<'a> {
+    pub clock: RankClock<'a>,
     pub base_ticks: u64,
 }
 
-impl SegmentTimes {
+impl SegmentTimes<'_> {
     #[inline]
     pub(crate) fn at(&self, ticks: u64) -> i64 {
         self.clock.at(self.base_ticks.wrapping_add(ticks))
@@ -43,7 +43,7 @@ pub(crate) struct Merged<'a> {
 }
 
 impl<'a> Merged<'a> {
-    pub(crate) fn new(threads: impl Iterator<Item = (Records<'a>, SegmentTimes)>) -> Merged<'a> {
+    pub(crate) fn new(threads: impl Iterator<Item = (Records<'a>, SegmentTimes<'a>)>) -> Merged<'a> {
         let streams = threads.map(|(records, times)| Stream { records, next: None, times }).collect();
         let mut merged = Merged { streams };
         if merged.streams.len() > 1 {

@@ -6,13 +6,16 @@
 //! written to a folder of their own and take their places at the end, `run.json` last, so sealing can be
 //! interrupted at any moment and repeated.
 //!
-//! It does not align the clocks of different hosts, and it does not match messages.
+//! It does not match messages.
 
+mod align;
 mod clock;
+mod clock_table;
 pub(crate) mod communicators;
 pub(crate) mod counted;
 mod discover;
 mod events;
+mod grid;
 mod merge;
 mod names;
 pub(crate) mod part;
@@ -91,9 +94,8 @@ pub fn seal(
 ) -> Result<RunInfo, StoreError> {
     let place = Place::prepare(directory)?;
     let mut recorded = discover::discover(directory, place.raw())?;
-    let present = recorded.ranks.iter().flatten();
-    let clock = RunClock::measure(present.flat_map(|process| process.segments()));
     let names = names::collect(&recorded);
+    let clock = RunClock::measure(&recorded.ranks, &names.questions);
     let sources = Sources { recorded: &recorded, clock: &clock, names: &names };
     let sealed = seal_parts(&sources, place.folder(), options, progress)?;
 
@@ -228,14 +230,14 @@ fn seal_part(
         let Some(process) = &sources.recorded.ranks[rank] else { continue };
         let bytes = process.call_bytes();
         part.begin_rank(bytes / kizami_segment::SLOT_BYTES as u64)?;
-        let host = process.segments().find_map(|segment| sources.clock.host_of(&segment.header));
+        let host = sources.clock.host_of_process(process);
         let Some(host) = host.and_then(|host| sources.clock.hosts.get(host)) else { continue };
         let input = RankInput {
             rank: rank as u32,
             process,
             names: &sources.names.processes[rank],
             communicators: &sources.names.communicators,
-            clock: host.clock,
+            clock: host.rank_clock(),
         };
         outcomes.push(rank::seal_rank(&input, &mut open, &mut part)?);
         part.end_rank(bytes)?;

@@ -4,6 +4,7 @@
 //! different the ranks are, not with how many there are. Definitions that were lost leave holes: a number
 //! without a definition becomes a null in rows, its peers become unknown.
 
+use super::align::Question;
 use super::communicators::{Claim, Communicators, LocalComm};
 use super::discover::{Process, Recorded, SegmentInfo};
 use super::source::MappedSegment;
@@ -88,6 +89,8 @@ pub(crate) struct Names {
     pub neighbours: Vec<NeighbourEntry>,
     /// Counters asked for, by number: ranks that had them, and why others had not.
     pub counters: BTreeMap<usize, CounterUse>,
+    /// What processes asked each other about their clocks.
+    pub questions: Vec<Question>,
     /// Command line of the lowest rank that told it.
     pub command: Vec<String>,
     /// By rank; empty tables for ranks without definitions.
@@ -113,7 +116,8 @@ pub(crate) fn collect(recorded: &Recorded) -> Names {
         let read: Vec<(Vec<Definition>, Option<String>)> = ranks.par_iter().map(read_definitions).collect();
         for ((definitions, damage), rank) in read.into_iter().zip((batch * BATCH_RANKS) as u32..) {
             let world = worlds.iter().rposition(|(first, _)| *first <= rank).unwrap_or(0);
-            collector.process(rank, world as u32, definitions);
+            let first_rank = worlds.get(world).map_or(0, |(first, _)| *first);
+            collector.process(rank, (world as u32, first_rank), definitions);
             collector.names.damage.extend(damage.map(|damage| (rank, damage)));
         }
     }
@@ -183,6 +187,8 @@ fn share<T: Eq + Hash + Clone>(known: &mut HashSet<Arc<[T]>>, table: Vec<T>) -> 
 struct Filling {
     rank: u32,
     world: u32,
+    /// The run's rank of that world's rank 0.
+    first_rank: u32,
     limit: usize,
     comms: Vec<Option<LocalComm>>,
     sites: Vec<u32>,
@@ -221,6 +227,7 @@ impl Collector {
                 regions: Vec::new(),
                 neighbours: Vec::new(),
                 counters: BTreeMap::new(),
+                questions: Vec::new(),
                 command: Vec::new(),
                 processes: Vec::new(),
                 damage: Vec::new(),
@@ -232,10 +239,11 @@ impl Collector {
         }
     }
 
-    fn process(&mut self, rank: u32, world: u32, definitions: Vec<Definition>) {
+    fn process(&mut self, rank: u32, (world, first_rank): (u32, u32), definitions: Vec<Definition>) {
         let mut filling = Filling {
             rank,
             world,
+            first_rank,
             limit: definitions.len() + SPARE_NUMBERS,
             comms: Vec::new(),
             sites: Vec::new(),
@@ -327,7 +335,14 @@ impl Collector {
                 let region = self.region(name);
                 Filling::put(limit, &mut filling.regions, local, region, UNDEFINED);
             }
-            Definition::Argument { .. } | Definition::ClockSample { .. } | Definition::Counter { .. } => {}
+            Definition::ClockSample { round, reference, sent_ticks, reference_ticks, received_ticks } => {
+                let reference = filling.first_rank.saturating_add(reference);
+                let rank = filling.rank;
+                let question =
+                    Question { rank, reference, round, sent_ticks, reference_ticks, received_ticks };
+                self.names.questions.push(question);
+            }
+            Definition::Argument { .. } | Definition::Counter { .. } => {}
         }
     }
 

@@ -5,7 +5,7 @@
 //! follow. Looking ahead has a budget: nearby completions are always found; receives that never complete
 //! cannot make sealing a long trace take forever, and keep what they were posted with.
 
-use super::clock::HostClock;
+use super::clock::RankClock;
 use super::communicators::Communicators;
 use super::discover::{Process, SegmentInfo};
 use super::merge::{Merged, SegmentTimes};
@@ -35,7 +35,7 @@ pub(crate) struct RankInput<'a> {
     pub process: &'a Process,
     pub names: &'a ProcessNames,
     pub communicators: &'a Communicators,
-    pub clock: HostClock,
+    pub clock: RankClock<'a>,
 }
 
 /// What became of a rank, besides its rows.
@@ -67,7 +67,7 @@ impl RankOutcome {
 struct Thread<'a> {
     segment: &'a SegmentInfo,
     index: i32,
-    times: SegmentTimes,
+    times: SegmentTimes<'a>,
     cost_ns: f64,
     /// What was counted with the call that comes next.
     counted: Option<Vec<[u64; 2]>>,
@@ -169,7 +169,7 @@ impl Sealer<'_, '_, '_> {
             Record::Fold { call, count, inside_ticks } => {
                 let calls = i32::try_from(count).unwrap_or(i32::MAX);
                 let mut row = self.row(thread, &call, calls);
-                let rate = self.input.clock.ns_per_tick;
+                let rate = self.input.clock.ns_per_tick();
                 row.inside_ns = (inside_ticks as f64 * rate).round() as i64;
                 self.translator.polls(&mut row, &call);
                 self.push(&row, None);
@@ -179,7 +179,7 @@ impl Sealer<'_, '_, '_> {
                 let thread = &self.threads[thread];
                 let start = thread.times.at(start_ticks);
                 let end = thread.times.at(start_ticks.saturating_add(duration_ticks)).max(start);
-                let late = (late_ticks as f64 * self.input.clock.ns_per_tick) as i64;
+                let late = (late_ticks as f64 * self.input.clock.ns_per_tick()) as i64;
                 let late = (reason == Some(StopReason::Suspended)).then_some(Nanos(late));
                 let reason = reason.map_or("other", StopReason::name);
                 self.outcome.stops.push(Stop { late, ..thread.stop(self.input.rank, start, end, reason, 0) });
@@ -326,13 +326,13 @@ impl Sealer<'_, '_, '_> {
 }
 
 impl<'a> Thread<'a> {
-    fn new(segment: &'a SegmentInfo, clock: HostClock) -> Thread<'a> {
+    fn new(segment: &'a SegmentInfo, clock: RankClock<'a>) -> Thread<'a> {
         let header = &segment.header;
         Thread {
             segment,
             index: header.thread.and_then(|thread| i32::try_from(thread).ok()).unwrap_or(i32::MAX),
             times: SegmentTimes { clock, base_ticks: header.base_ticks },
-            cost_ns: header.call_cost as f64 / COST_UNIT * clock.ns_per_tick,
+            cost_ns: header.call_cost as f64 / COST_UNIT * clock.ns_per_tick(),
             counted: None,
             regions: Vec::new(),
             last_start_ticks: None,

@@ -3,7 +3,7 @@
 //! Problems are told once for all ranks that share them, so that a million ranks killed together make one
 //! sentence.
 
-use super::clock::RunClock;
+use super::clock::{ClockMethod, RunClock};
 use super::discover::{Process, Recorded};
 use super::names::{CounterUse, Names};
 use super::part::OpTotals;
@@ -187,7 +187,6 @@ pub(crate) fn run_info(input: SummaryInput<'_>) -> RunInfo {
     let mut hosts: Vec<String> = clock.hosts.iter().map(|host| host.name.clone()).collect();
     hosts.sort();
     hosts.dedup();
-    let (aligned, note) = clock.note();
     RunInfo {
         schema: SCHEMA.to_owned(),
         executable: first_text(|header| &header.executable),
@@ -201,13 +200,23 @@ pub(crate) fn run_info(input: SummaryInput<'_>) -> RunInfo {
         span_ns: ranks.iter().filter_map(|rank| rank.last).map(|last| last.0).max().unwrap_or(0),
         totals: sums(totals, ranks),
         health: input.health,
-        clocks: ClockInfo { aligned, note },
+        clocks: clock_info(clock),
         counters: counters(input.names),
         disturbance: Some(input.disturbance),
         undisturbed: None,
         functions: totals.by_function(),
         rank_summaries: summaries(ranks, &hosts_of(clock)),
         files: input.files.iter().map(|file| entry(file, input.folder)).collect(),
+    }
+}
+
+fn clock_info(clock: &RunClock) -> ClockInfo {
+    let method = clock.method();
+    ClockInfo {
+        aligned: method != ClockMethod::WallClock,
+        note: clock.note(),
+        method: method.name().to_owned(),
+        bound_ns: clock.bound_ns(),
     }
 }
 

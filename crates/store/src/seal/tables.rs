@@ -1,6 +1,7 @@
 //! The small tables: everything of a trace that is not rows.
 
 use super::clock::RunClock;
+use super::clock_table;
 use super::communicators::Communicators;
 use super::discover::Recorded;
 use super::names::{Names, NeighbourEntry};
@@ -10,7 +11,6 @@ use crate::definitions::{CallSite, Communicator, HostInfo, Neighbours, RankInfo,
 use crate::schema::{CLOCKS, DEFS_FOLDER, STOPS};
 use crate::symbols::ModuleSymbols;
 use kizami_model::{Peer, Rank, function};
-use kizami_segment::ClockReading;
 use rayon::prelude::*;
 use std::path::Path;
 
@@ -34,7 +34,7 @@ pub(crate) fn write_tables(folder: &Path, input: &TableInput<'_>) -> Result<Vec<
         (defs.join("objects.parquet"), objects(input.names)),
         (defs.join("regions.parquet"), regions(&input.names.regions)),
         (defs.join("ops.parquet"), ops()),
-        (folder.join(CLOCKS), clocks(input.recorded, input.clock)),
+        (folder.join(CLOCKS), clock_table::table(input.recorded, input.clock)),
         (folder.join(STOPS), stops(input.stops)),
     ];
     if !input.names.neighbours.is_empty() {
@@ -64,7 +64,7 @@ pub(crate) fn ranks(ranks: &[RankInfo]) -> Table {
         .text("damage", ranks.iter().map(|rank| rank.damage.clone()))
 }
 
-fn signed(number: u64) -> i64 {
+pub(super) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
@@ -210,69 +210,6 @@ fn neighbours(list: &[Neighbours]) -> Table {
             "destinations",
             Values::Int32List(list.iter().map(|entry| cells(&entry.destinations)).collect()),
         )
-}
-
-/// One line of `clocks.parquet`.
-struct ClockLine {
-    kind: &'static str,
-    host: usize,
-    reference_host: Option<usize>,
-    rank: Option<u32>,
-    reading: Option<ClockReading>,
-    at_ns: Option<i64>,
-    offset_ns: Option<i64>,
-    error_ns: Option<i64>,
-}
-
-/// Two kinds of lines: `reading`, both clocks of a process read at once, `error_ns` being what the run-wide
-/// clock makes of it too much; `wall-clock`, the offset between two hosts as their wall clocks have it.
-fn clocks(recorded: &Recorded, clock: &RunClock) -> Table {
-    let mut lines = Vec::new();
-    for (process, rank) in recorded.ranks.iter().zip(0u32..) {
-        for segment in process.iter().flat_map(|process| process.segments()) {
-            let header = &segment.header;
-            let Some(index) = clock.host_of(header) else { continue };
-            let host = &clock.hosts[index];
-            let mut readings = vec![header.first_reading, header.last_reading];
-            readings.retain(|reading| reading.ticks != 0);
-            readings.dedup();
-            lines.extend(readings.into_iter().map(|reading| ClockLine {
-                kind: "reading",
-                host: index,
-                reference_host: None,
-                rank: Some(rank),
-                reading: Some(reading),
-                at_ns: Some(host.clock.at(reading.ticks)),
-                offset_ns: None,
-                error_ns: host.residual(reading),
-            }));
-        }
-    }
-    for (index, host) in clock.hosts.iter().enumerate().skip(1) {
-        lines.push(ClockLine {
-            kind: "wall-clock",
-            host: index,
-            reference_host: Some(0),
-            rank: None,
-            reading: None,
-            at_ns: None,
-            offset_ns: Some(host.offset_from(&clock.hosts[0])),
-            error_ns: None,
-        });
-    }
-    Table::default()
-        .text("kind", lines.iter().map(|line| Some(line.kind.to_owned())))
-        .int32("host", lines.iter().map(|line| Some(line.host as i32)))
-        .int32("reference_host", lines.iter().map(|line| line.reference_host.map(|host| host as i32)))
-        .int32("rank", lines.iter().map(|line| line.rank.map(|rank| rank as i32)))
-        .int64("ticks", lines.iter().map(|line| line.reading.map(|reading| reading.ticks as i64)))
-        .int64(
-            "monotonic_ns",
-            lines.iter().map(|line| line.reading.map(|reading| signed(reading.monotonic_ns))),
-        )
-        .int64("at_ns", lines.iter().map(|line| line.at_ns))
-        .int64("offset_ns", lines.iter().map(|line| line.offset_ns))
-        .int64("error_ns", lines.iter().map(|line| line.error_ns))
 }
 
 /// `stops.parquet`.

@@ -1,0 +1,129 @@
+//! `clocks.parquet`: everything the run-wide clock was made from, and what came of it.
+
+use super::clock::RunClock;
+use super::discover::{Process, Recorded};
+use super::tables::signed;
+use crate::columns::Table;
+use crate::definitions::{ClockKind, ClockRow};
+use kizami_clock::ClockModel;
+use kizami_model::{Nanos, Rank};
+
+/// The whole table: readings by rank, then what is known of each host.
+pub(crate) fn table(recorded: &Recorded, clock: &RunClock) -> Table {
+    let mut rows = Vec::new();
+    for (process, rank) in recorded.ranks.iter().zip(0u32..) {
+        if let Some(process) = process {
+            readings(process, Rank(rank), clock, &mut rows);
+        }
+    }
+    for host in 0..clock.hosts.len() {
+        epochs(host, clock, &mut rows);
+        offsets(host, clock, &mut rows);
+    }
+    columns(&rows)
+}
+
+fn empty(kind: ClockKind, host: usize) -> ClockRow {
+    ClockRow {
+        kind,
+        host: host as u32,
+        reference_host: None,
+        rank: None,
+        ticks: None,
+        monotonic: None,
+        at: None,
+        offset: None,
+        error: None,
+        root_offset: None,
+        drift_ppb: None,
+        samples: None,
+    }
+}
+
+fn readings(process: &Process, rank: Rank, clock: &RunClock, rows: &mut Vec<ClockRow>) {
+    for segment in process.segments() {
+        let header = &segment.header;
+        let Some(index) = clock.host_of(header) else { continue };
+        let host = &clock.hosts[index];
+        let mut readings = vec![header.first_reading, header.last_reading];
+        readings.retain(|reading| reading.ticks != 0);
+        readings.dedup();
+        rows.extend(readings.into_iter().map(|reading| ClockRow {
+            rank: Some(rank),
+            ticks: Some(reading.ticks),
+            monotonic: Some(Nanos(signed(reading.monotonic_ns))),
+            at: Some(Nanos(host.rank_clock().at(reading.ticks))),
+            error: host.residual(reading).map(Nanos),
+            ..empty(ClockKind::Reading, index)
+        }));
+    }
+}
+
+/// What was measured, round by round.
+fn epochs(index: usize, clock: &RunClock, rows: &mut Vec<ClockRow>) {
+    let Some(link) = clock.links.get(index) else { return };
+    let Some(model) = &link.model else { return };
+    let chain = clock.links.chain(index);
+    rows.extend(model.epochs().iter().map(|epoch| ClockRow {
+        reference_host: Some(link.reference as u32),
+        rank: Some(Rank(link.rank)),
+        monotonic: Some(Nanos(epoch.at_ns)),
+        at: Some(Nanos(clock.hosts[index].run_ns(epoch.at_ns))),
+        offset: Some(Nanos(epoch.offset_ns())),
+        error: Some(Nanos(epoch.error_ns())),
+        root_offset: Some(Nanos(chain.at(epoch.at_ns).offset_ns)),
+        drift_ppb: Some(model.at(epoch.at_ns).drift_ppb as i64),
+        samples: Some(epoch.samples),
+        ..empty(ClockKind::Epoch, index)
+    }));
+}
+
+/// How the host was put beside its root, and beside the first host by wall clocks.
+fn offsets(index: usize, clock: &RunClock, rows: &mut Vec<ClockRow>) {
+    let host = &clock.hosts[index];
+    if let Some((link, bound_ns)) = clock.links.get(index).zip(host.bound_ns) {
+        let epochs = link.model.as_ref().map_or(&[][..], ClockModel::epochs);
+        let chain = clock.links.chain(index);
+        let first = epochs.first().map(|epoch| chain.at(epoch.at_ns).offset_ns);
+        let drift = epochs.first().zip(epochs.last()).and_then(|(first, last)| {
+            let moved = chain.at(last.at_ns).offset_ns - chain.at(first.at_ns).offset_ns;
+            let length_ns = last.at_ns.checked_sub(first.at_ns).filter(|length| *length > 0)?;
+            Some((moved as f64 / length_ns as f64 * 1e9) as i64)
+        });
+        rows.push(ClockRow {
+            reference_host: Some(clock.links.root_of(index) as u32),
+            rank: Some(Rank(link.rank)),
+            offset: first.map(Nanos),
+            error: Some(Nanos(bound_ns)),
+            root_offset: first.map(Nanos),
+            drift_ppb: drift,
+            samples: Some(epochs.iter().map(|epoch| epoch.samples).sum()),
+            ..empty(ClockKind::Host, index)
+        });
+    }
+    if index > 0 {
+        rows.push(ClockRow {
+            reference_host: Some(0),
+            offset: Some(Nanos(host.offset_from(&clock.hosts[0]))),
+            ..empty(ClockKind::WallClock, index)
+        });
+    }
+}
+
+fn columns(rows: &[ClockRow]) -> Table {
+    let times =
+        |cell: fn(&ClockRow) -> Option<Nanos>| rows.iter().map(move |row| cell(row).map(|time| time.0));
+    Table::default()
+        .text("kind", rows.iter().map(|row| Some(row.kind.name().to_owned())))
+        .int32("host", rows.iter().map(|row| Some(row.host as i32)))
+        .int32("reference_host", rows.iter().map(|row| row.reference_host.map(|host| host as i32)))
+        .int32("rank", rows.iter().map(|row| row.rank.map(|rank| rank.0 as i32)))
+        .int64("ticks", rows.iter().map(|row| row.ticks.map(|ticks| ticks as i64)))
+        .int64("monotonic_ns", times(|row| row.monotonic))
+        .int64("at_ns", times(|row| row.at))
+        .int64("offset_ns", times(|row| row.offset))
+        .int64("error_ns", times(|row| row.error))
+        .int64("root_offset_ns", times(|row| row.root_offset))
+        .int64("drift_ppb", rows.iter().map(|row| row.drift_ppb))
+        .int32("samples", rows.iter().map(|row| row.samples.map(|samples| samples as i32)))
+}

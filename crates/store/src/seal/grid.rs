@@ -1,0 +1,96 @@
+//! A line with bends: from a counter's ticks to run time along measured offsets.
+//!
+//! Points lie at equal distances, a power of two of ticks apart, so that looking up a moment takes a shift and
+//! a multiplication, wherever in the run it is. Between two points the line is straight, beyond the ends it
+//! goes on as it was.
+
+use kizami_clock::Point;
+
+/// Points at most; a very long run has them further apart.
+const MOST_POINTS: u64 = 1 << 16;
+/// Distances are at most 2 to this power.
+const LARGEST_SHIFT: u32 = 48;
+
+/// The points.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TickGrid {
+    origin_ticks: u64,
+    shift: u32,
+    /// Run time at each point; strictly growing, at least two.
+    times_ns: Vec<i64>,
+}
+
+impl TickGrid {
+    /// Points from `from` to `to`, no further apart than `straight_ticks` if that many are allowed. None if
+    /// `points` does not give a time for each.
+    pub(crate) fn new(
+        from: u64,
+        to: u64,
+        straight_ticks: u64,
+        points: impl FnOnce(&mut dyn Iterator<Item = u64>) -> Vec<Point>,
+    ) -> Option<TickGrid> {
+        let length = to.checked_sub(from)?;
+        let wanted = straight_ticks.max(1).ilog2().min(LARGEST_SHIFT);
+        let allowed = (length / MOST_POINTS + 1).next_power_of_two().ilog2().min(LARGEST_SHIFT);
+        let shift = wanted.max(allowed);
+        let count = (length >> shift) + 2;
+        let mut ticks = (0..count).map(|index| from.wrapping_add(index << shift));
+        let times_ns: Vec<i64> = points(&mut ticks).iter().map(|point| point.root_ns).collect();
+        let whole = times_ns.len() as u64 == count;
+        whole.then_some(TickGrid { origin_ticks: from, shift, times_ns })
+    }
+
+    /// The same with all times later by so much.
+    pub(crate) fn later_by(mut self, ns: i64) -> TickGrid {
+        self.times_ns.iter_mut().for_each(|time| *time = time.saturating_add(ns));
+        self
+    }
+
+    /// Ticks of all points.
+    pub(crate) fn all_ticks(&self) -> impl Iterator<Item = u64> + '_ {
+        (0..self.times_ns.len() as u64).map(|index| self.origin_ticks.wrapping_add(index << self.shift))
+    }
+
+    /// Run time at which the counter stood at `ticks`.
+    #[inline]
+    pub(crate) fn at(&self, ticks: u64) -> i64 {
+        let since = ticks.wrapping_sub(self.origin_ticks) as i64;
+        let index = (since >> self.shift).clamp(0, self.times_ns.len() as i64 - 2) as usize;
+        let from = self.times_ns[index];
+        let rise = self.times_ns[index + 1].wrapping_sub(from) as f64;
+        let part = since.wrapping_sub((index as i64) << self.shift) as f64;
+        let ns = part * (rise / (1u64 << self.shift) as f64);
+        from.saturating_add((ns + 0.5f64.copysign(ns)) as i64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two ticks a nanosecond, then three.
+    fn bent() -> TickGrid {
+        let time = |ticks: u64| if ticks < 9_000 { ticks / 2 } else { 4_500 + (ticks - 9_000) / 3 };
+        TickGrid::new(1_000, 20_000, 600, |ticks| {
+            let point = |ticks| Point { own_ns: ticks as i64, root_ns: time(ticks) as i64 };
+            ticks.map(point).collect()
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn beyond_its_ends_it_goes_on_straight() {
+        let grid = bent();
+        assert_eq!(grid.at(0), 0);
+        assert!(grid.at(30_000).abs_diff(4_500 + 7_000) <= 30);
+        assert!(grid.at(u64::MAX) < 0, "a moment before the origin");
+    }
+
+    #[test]
+    fn very_long_runs_have_points_further_apart() {
+        let grid = TickGrid::new(0, 1 << 60, 1, |ticks| {
+            ticks.map(|ticks| Point { own_ns: ticks as i64, root_ns: ticks as i64 }).collect()
+        });
+        assert!(grid.is_some_and(|grid| grid.times_ns.len() as u64 <= MOST_POINTS + 2));
+    }
+}

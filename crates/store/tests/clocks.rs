@@ -1,0 +1,214 @@
+//! Runs on several hosts whose clocks are off, drift apart, and were compared while the run went on.
+
+mod segments;
+
+use kizami_model::{Call, Nanos};
+use kizami_segment::Definition;
+use kizami_segment::record::CallRecord;
+use kizami_store::{ClockKind, RankSelection, RunInfo, SealOptions, Trace, seal};
+use segments::{SegmentWriter, Who, call, define};
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+const SECOND: i64 = 1_000_000_000;
+
+/// A host whose own clock shows `offset + (1 + drift) * t` at the true time `t`.
+#[derive(Clone, Copy)]
+struct HostSim {
+    number: u32,
+    offset_ns: i64,
+    drift_ppm: f64,
+    /// How wrong its wall clock is.
+    wall_error_ns: i64,
+    tsc: bool,
+}
+
+impl HostSim {
+    fn ticks(&self, true_ns: i64) -> u64 {
+        let ns = self.offset_ns + true_ns + (true_ns as f64 * self.drift_ppm * 1e-6).round() as i64;
+        if self.tsc { 2 * ns as u64 } else { ns as u64 }
+    }
+
+    fn who(&self, rank: u32, ranks: u32, run_ns: i64) -> Who {
+        let real = 1_700_000_000_000_000_000i64 + self.wall_error_ns;
+        Who {
+            host: format!("node{}", self.number),
+            boot_id: format!("boot-{}", self.number),
+            base_ticks: self.ticks(0),
+            last_ticks: self.ticks(run_ns),
+            realtime_ns: real as u64,
+            tsc: self.tsc,
+            ..Who::rank(rank, ranks)
+        }
+    }
+
+    /// What this host's representative asked another's: a round every two seconds.
+    fn questions(&self, reference: &HostSim, reference_rank: u32, run_ns: i64) -> Vec<Definition> {
+        let mut samples = Vec::new();
+        for round in 0..=(run_ns / (2 * SECOND)) {
+            for question in 0..8i64 {
+                let sent = round * 2 * SECOND + question * 2_000;
+                // The way there and the way back differ from question to question.
+                let (there, back) = (450 + 37 * (question % 3), 450 + 41 * (question % 4));
+                samples.push(Definition::ClockSample {
+                    round: round as u32,
+                    reference: reference_rank,
+                    sent_ticks: self.ticks(sent),
+                    reference_ticks: reference.ticks(sent + there),
+                    received_ticks: self.ticks(sent + there + back),
+                });
+            }
+        }
+        samples
+    }
+}
+
+fn hosts() -> [HostSim; 3] {
+    [
+        HostSim { number: 0, offset_ns: 7 * SECOND, drift_ppm: 0.0, wall_error_ns: 0, tsc: false },
+        HostSim { number: 1, offset_ns: 900 * SECOND, drift_ppm: 20.0, wall_error_ns: 5_000_000, tsc: true },
+        HostSim {
+            number: 2,
+            offset_ns: 40 * SECOND,
+            drift_ppm: -35.0,
+            wall_error_ns: -3_000_000,
+            tsc: false,
+        },
+    ]
+}
+
+struct Place {
+    _folder: TempDir,
+    trace: PathBuf,
+}
+
+impl Place {
+    fn new() -> Place {
+        let folder = tempfile::tempdir().unwrap();
+        let trace = folder.path().join("run.kz");
+        Place { _folder: folder, trace }
+    }
+
+    fn seal(&self) -> RunInfo {
+        seal(&self.trace, &SealOptions::default(), &|_| {}).unwrap()
+    }
+
+    fn open(&self) -> Trace {
+        Trace::open(&self.trace).unwrap()
+    }
+
+    fn calls(&self) -> Vec<Call> {
+        self.open().calls(RankSelection::All).unwrap().map(Result::unwrap).collect()
+    }
+}
+
+/// Writes calls that begin at these true times, on the host's clock.
+fn write_calls(trace: &Path, host: &HostSim, who: &Who, calls: &[(i64, i64, CallRecord)]) {
+    let mut segment = SegmentWriter::create(trace, who, Some(0));
+    for (start, end, call) in calls {
+        let start_ticks = host.ticks(*start) - who.base_ticks;
+        let duration_ticks = host.ticks(*end) - host.ticks(*start);
+        segment.call(&CallRecord { start_ticks, duration_ticks, ..*call });
+    }
+    segment.finish();
+}
+
+#[test]
+fn measured_offsets_put_all_hosts_on_the_clock_of_the_first() {
+    let place = Place::new();
+    let hosts = hosts();
+    let run_ns = 20 * SECOND;
+    let moments: Vec<i64> = (1..100).map(|k| k * run_ns / 100 + 12_345).collect();
+    for (host, rank) in hosts.iter().zip(0u32..) {
+        let who = host.who(rank, 3, run_ns);
+        // A tree that is a chain: 2 asks 1, 1 asks 0.
+        let asked = match rank {
+            0 => Vec::new(),
+            rank => host.questions(&hosts[rank as usize - 1], rank - 1, run_ns),
+        };
+        define(&place.trace, &who, &asked);
+        let calls: Vec<_> = moments.iter().map(|t| (*t, t + 500, call("MPI_Wtime", 0, 0))).collect();
+        write_calls(&place.trace, host, &who, &calls);
+    }
+    let run = place.seal();
+    assert!(run.clocks.aligned, "{:?}", run.clocks);
+    assert_eq!(run.clocks.method, "measured");
+    let bound_ns = run.clocks.bound_ns.unwrap();
+    assert!((500..3_000).contains(&bound_ns), "{bound_ns}");
+    assert!(run.clocks.note.contains("3 hosts"), "{}", run.clocks.note);
+    // The first reading of the root is time 0, give or take what the others' clocks show at that moment.
+    let calls = place.calls();
+    assert_eq!(calls.len(), 3 * moments.len());
+    for (row, moment) in calls.iter().zip(moments.iter().cycle()) {
+        assert!((row.start.0 - moment).abs() < 150, "rank {} {} {moment}", row.rank, row.start.0);
+        assert!((row.end.0 - row.start.0 - 500).abs() <= 1, "{row:?}");
+    }
+    assert!(calls.is_sorted_by_key(|call| (call.rank, call.start)));
+}
+
+#[test]
+fn measurements_can_be_read_back() {
+    let place = Place::new();
+    let hosts = hosts();
+    for rank in 0..2u32 {
+        let host = &hosts[rank as usize];
+        let who = host.who(rank, 2, 20 * SECOND);
+        let asked = if rank == 1 { host.questions(&hosts[0], 0, 20 * SECOND) } else { Vec::new() };
+        define(&place.trace, &who, &asked);
+        write_calls(&place.trace, host, &who, &[(0, 500, call("MPI_Wtime", 0, 0))]);
+    }
+    place.seal();
+    let rows = place.open().clocks().unwrap();
+    let of_kind = |kind| rows.iter().filter(move |row| row.kind == kind);
+    let epochs: Vec<_> = of_kind(ClockKind::Epoch).collect();
+    assert_eq!(epochs.len(), 11);
+    for (epoch, k) in epochs.iter().zip(0..) {
+        assert_eq!((epoch.host, epoch.reference_host, epoch.samples), (1, Some(0), Some(8)));
+        assert_eq!(epoch.rank.map(|rank| rank.0), Some(1));
+        assert!((epoch.at.unwrap().0 - k * 2 * SECOND).abs() < 50_000, "{epoch:?}");
+        assert!((epoch.drift_ppb.unwrap() + 20_000).abs() < 100, "{epoch:?}");
+        assert!((300..700).contains(&epoch.error.unwrap().0), "{epoch:?}");
+        let truth = hosts[0].offset_ns - hosts[1].offset_ns - k * 2 * 20_000;
+        assert!((epoch.root_offset.unwrap().0 - truth).abs() < 300, "{epoch:?} {truth}");
+    }
+    let host = of_kind(ClockKind::Host).next().unwrap();
+    assert_eq!((host.host, host.reference_host, host.samples), (1, Some(0), Some(88)));
+    assert!((host.drift_ppb.unwrap() + 20_000).abs() < 50, "{host:?}");
+    assert_eq!(of_kind(ClockKind::WallClock).count(), 1);
+    assert_eq!(of_kind(ClockKind::Reading).count(), 8);
+}
+
+#[test]
+fn a_host_that_asked_nobody_is_put_beside_the_others_by_its_wall_clock() {
+    let place = Place::new();
+    let hosts = hosts();
+    for (host, rank) in hosts.iter().zip(0u32..) {
+        let who = host.who(rank, 3, 4 * SECOND);
+        let asked = if rank == 1 { host.questions(&hosts[0], 0, 4 * SECOND) } else { Vec::new() };
+        define(&place.trace, &who, &asked);
+        write_calls(&place.trace, host, &who, &[(SECOND, SECOND + 500, call("MPI_Wtime", 0, 0))]);
+    }
+    let run = place.seal();
+    assert!(!run.clocks.aligned);
+    assert_eq!((run.clocks.method.as_str(), run.clocks.bound_ns), ("wall-clock", None));
+    assert!(run.clocks.note.contains("2 groups"), "{}", run.clocks.note);
+    let starts: Vec<i64> = place.calls().iter().map(|call| call.start.0).collect();
+    assert!((starts[1] - starts[0]).abs() < 150, "measured: {starts:?}");
+    assert!((starts[0] - starts[2] - 3_000_000).abs() < 100_000, "by wall clock: {starts:?}");
+}
+
+#[test]
+fn hosts_that_ask_each_other_in_a_circle_still_make_a_trace() {
+    let place = Place::new();
+    let hosts = hosts();
+    for (host, rank) in hosts.iter().zip(0u32..) {
+        let who = host.who(rank, 3, 4 * SECOND);
+        let reference = (rank + 1) % 3;
+        let asked = host.questions(&hosts[reference as usize], reference, 4 * SECOND);
+        define(&place.trace, &who, &asked);
+        write_calls(&place.trace, host, &who, &[(SECOND, SECOND + 500, call("MPI_Wtime", 0, 0))]);
+    }
+    assert!(place.seal().clocks.aligned);
+    let starts: Vec<Nanos> = place.calls().iter().map(|call| call.start).collect();
+    assert!(starts.iter().all(|start| (*start - starts[0]).0.abs() < 300), "{starts:?}");
+}

@@ -16,6 +16,7 @@
 //! defs/ops.parquet           the MPI functions and their families
 //! defs/neighbours.parquet    neighbours in graph topologies, if there are any
 //! clocks.parquet             every clock reading the run-wide time was made from
+//! repairs.parquet            where ranks were moved because a message seemed to arrive before it was sent
 //! stops.parquet              every stretch in which the tracer held up, paused or lost calls
 //! raw/                       segments; removed once sealed, unless asked for or not readable in whole
 //! ```
@@ -44,6 +45,7 @@ mod schema;
 pub mod seal;
 mod symbols;
 mod trace;
+mod traffic;
 
 pub use calls::Calls;
 pub use definitions::{

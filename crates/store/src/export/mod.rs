@@ -16,7 +16,6 @@ mod output;
 #[cfg(test)]
 mod sample;
 mod source;
-mod traffic;
 mod unfold;
 
 /// What an export did.

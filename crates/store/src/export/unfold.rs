@@ -10,7 +10,7 @@
 
 use super::ExportProgress;
 use super::source::{RowCounter, Rows};
-use super::traffic::{Beginning, Ending, Numbering, Traffic};
+use crate::traffic::{Beginning, Ending, Numbering, Traffic};
 use crate::{RankInfo, RegionSpan, StoreError};
 use kizami_model::{Call, Nanos, Rank, ThreadIndex};
 use std::cmp::Reverse;

@@ -51,6 +51,14 @@ pub(crate) struct RankOutcome {
     pub stops: Vec<Stop>,
 }
 
+impl RankOutcome {
+    /// Whether every call of the rank has its row.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.damage.is_none()
+            && !self.stops.iter().any(|stop| stop.reason == "paused" || stop.reason == "lost")
+    }
+}
+
 /// What is known of one thread while its records are read.
 struct Thread<'a> {
     segment: &'a SegmentInfo,

@@ -10,7 +10,9 @@ use super::part::OpTotals;
 use super::rank::RankOutcome;
 use crate::columns::WrittenFile;
 use crate::definitions::RankInfo;
-use crate::run::{ClockInfo, FileEntry, Health, RANKS_IN_RUN_JSON, RankSummary, RunInfo, SCHEMA, Totals};
+use crate::run::{
+    ClockInfo, FileEntry, Health, MessageOrder, RANKS_IN_RUN_JSON, RankSummary, RunInfo, SCHEMA, Totals,
+};
 use kizami_model::{Ending, Nanos, Rank};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -161,6 +163,8 @@ pub(crate) struct SummaryInput<'a> {
     pub ranks: &'a [RankInfo],
     pub totals: &'a OpTotals,
     pub health: Health,
+    /// What was found about messages, if there are several hosts.
+    pub messages: Option<MessageOrder>,
     pub files: &'a [WrittenFile],
     /// The folder `files` are in.
     pub folder: &'a Path,
@@ -199,20 +203,21 @@ pub(crate) fn run_info(input: SummaryInput<'_>) -> RunInfo {
             lost_calls: ranks.iter().map(|rank| rank.lost_calls).fold(0, u64::saturating_add),
         },
         health: input.health,
-        clocks: clock_info(clock),
+        clocks: clock_info(clock, input.messages),
         functions: totals.by_function(),
         rank_summaries: summaries(ranks, clock),
         files: input.files.iter().map(|file| entry(file, input.folder)).collect(),
     }
 }
 
-fn clock_info(clock: &RunClock) -> ClockInfo {
+fn clock_info(clock: &RunClock, messages: Option<MessageOrder>) -> ClockInfo {
     let method = clock.method();
     ClockInfo {
         aligned: method != ClockMethod::WallClock,
         note: clock.note(),
         method: method.name().to_owned(),
         bound_ns: clock.bound_ns(),
+        messages,
     }
 }
 

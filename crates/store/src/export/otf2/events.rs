@@ -4,8 +4,8 @@ use super::archive::{Archive, Attribute, CollectiveRecord, Event, EventWriter, M
 use super::comm_ranks::CommRanks;
 use super::definitions::{self, Location, Used};
 use super::roles;
-use crate::export::traffic::{Beginning, Collective, Ending, Message};
 use crate::export::unfold::{Place, Sink, UnfoldedCall};
+use crate::traffic::{Beginning, Collective, Ending, Message};
 use crate::{Definitions, StoreError};
 use kizami_model::{Nanos, Peer, Rank, ThreadIndex};
 use std::collections::BTreeMap;

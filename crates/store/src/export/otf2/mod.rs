@@ -27,9 +27,9 @@ mod library;
 mod roles;
 
 use super::source::Source;
-use super::traffic::Numbering;
 use super::unfold::unfold;
 use super::{ExportProgress, Summary};
+use crate::traffic::Numbering;
 use crate::{StoreError, Trace};
 use archive::{Archive, Global};
 use events::EventFiles;

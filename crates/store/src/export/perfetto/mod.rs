@@ -20,9 +20,9 @@ mod schema;
 
 use super::output::Output;
 use super::source::Source;
-use super::traffic::Numbering;
 use super::unfold::unfold;
 use super::{ExportProgress, Summary};
+use crate::traffic::Numbering;
 use crate::{StoreError, Trace};
 use packets::Packets;
 use std::path::Path;

@@ -8,8 +8,8 @@ use super::schema::{
 };
 use crate::export::csv::site_text;
 use crate::export::output::Output;
-use crate::export::traffic::{Beginning, Ending};
 use crate::export::unfold::{Place, Sink, UnfoldedCall};
+use crate::traffic::{Beginning, Ending};
 use crate::{Definitions, RankInfo, StoreError};
 use kizami_model::{Call, CommKind, Family, Nanos, Peer, Rank, ThreadIndex};
 use prost::Message;

@@ -15,7 +15,7 @@ use std::collections::HashMap;
 
 /// One half of a message, as its own side saw it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Message {
+pub(crate) struct Message {
     /// Index of the communicator.
     pub comm: u32,
     /// The other side.
@@ -28,7 +28,7 @@ pub(super) struct Message {
 
 /// One rank's part in a collective operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Collective {
+pub(crate) struct Collective {
     pub op: Op,
     /// Index of the communicator.
     pub comm: u32,
@@ -39,7 +39,7 @@ pub(super) struct Collective {
 
 /// Something that begins when a call begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Beginning {
+pub(crate) enum Beginning {
     /// A message leaves; with a request if the call does not wait for it.
     Send(Message, Option<u64>),
     /// A receive is posted.
@@ -50,7 +50,7 @@ pub(super) enum Beginning {
 
 /// Something that ends when a call ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
+pub(crate) enum Ending {
     /// A message has left.
     Send(u64),
     /// A message has arrived; with the request if it was posted by an earlier call.
@@ -63,7 +63,7 @@ pub(super) enum Ending {
 
 /// Whether messages get their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Numbering {
+pub(crate) enum Numbering {
     Off,
     On,
 }
@@ -72,7 +72,7 @@ pub(super) enum Numbering {
 const RECEIVING_HALF: u64 = 1 << 63;
 
 /// What is under way in one rank.
-pub(super) struct Traffic {
+pub(crate) struct Traffic {
     numbering: Numbering,
     open: HashMap<u64, Open>,
     sent: HashMap<(u32, Rank, i32), u64>,

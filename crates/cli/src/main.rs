@@ -5,6 +5,7 @@
 //! that says what happened and what to do next; the exit codes are listed in `kizami --help`.
 
 mod arguments;
+mod clocks;
 mod disk;
 mod doctor;
 mod documents;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Command::Record(arguments) => record::run(arguments),
         Command::Info(arguments) => info::run(arguments),
         Command::Events(arguments) => events::run(arguments),
+        Command::Clocks(arguments) => clocks::run(arguments),
         Command::Export(arguments) => export::run(arguments),
         Command::Seal(arguments) => seal::run(arguments),
         Command::Undisturb(arguments) => undisturb::run(arguments),

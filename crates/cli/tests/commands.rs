@@ -15,6 +15,7 @@ fn a_trace_that_does_not_exist_is_one_clear_line() {
     for arguments in [
         &["info", "no.kz"][..],
         &["events", "no.kz"],
+        &["clocks", "no.kz"],
         &["export", "no.kz", "--to", "csv"],
         &["seal", "no.kz"],
         &["undisturb", "no.kz", "-o", "clean.kz"],

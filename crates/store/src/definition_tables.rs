@@ -7,7 +7,7 @@ use crate::StoreError;
 use crate::columns::TableReader;
 use crate::definitions::{
     CallSite, ClockKind, ClockRow, Communicator, Counted, HostInfo, Neighbours, Object, RankInfo, Region,
-    RegionSpan, Stop,
+    RegionSpan, Repair, Stop,
 };
 use kizami_model::{CommKind, Ending, Nanos, ObjectKind, Rank, ThreadIndex};
 
@@ -243,6 +243,7 @@ pub(crate) fn clocks(table: &TableReader) -> Result<Vec<ClockRow>, StoreError> {
     let mut offset = rows.maybe_times("offset_ns")?;
     let mut error = rows.maybe_times("error_ns")?;
     let mut root_offset = rows.maybe_times("root_offset_ns")?;
+    let mut root_error = rows.maybe_times("root_error_ns")?;
     let mut drift_ppb = rows.even("drift_ppb", table.int64("drift_ppb")?)?;
     let mut samples = rows.maybe_u32s("samples")?;
     rows.build(|| {
@@ -257,9 +258,20 @@ pub(crate) fn clocks(table: &TableReader) -> Result<Vec<ClockRow>, StoreError> {
             offset: offset.next()?,
             error: error.next()?,
             root_offset: root_offset.next()?,
+            root_error: root_error.next()?,
             drift_ppb: drift_ppb.next()?,
             samples: samples.next()?,
         })
+    })
+}
+
+pub(crate) fn repairs(table: &TableReader) -> Result<Vec<Repair>, StoreError> {
+    let rows = RowsOf::new(table);
+    let mut rank = rows.u32s("rank")?;
+    let mut at = rows.i64s("at_ns")?;
+    let mut shift = rows.i64s("shift_ns")?;
+    rows.build(|| {
+        Some(Repair { rank: Rank(rank.next()?), at: Nanos(at.next()?), shift: Nanos(shift.next()?) })
     })
 }
 

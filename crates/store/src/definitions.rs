@@ -248,15 +248,29 @@ pub struct ClockRow {
     pub monotonic: Option<Nanos>,
     /// The same moment in run time.
     pub at: Option<Nanos>,
-    /// How much later the reference's clock is; for [`ClockKind::Host`] in the first round.
+    /// How much later the reference's clock is, as measured.
     pub offset: Option<Nanos>,
-    /// How far off `offset` can be; for [`ClockKind::Host`] how far off any time of the host can be; for a
-    /// reading, what the run-wide clock makes of it too much.
+    /// How far off `offset` can be; for a reading, what the host's own clock makes of it too much.
     pub error: Option<Nanos>,
-    /// How much later the root's clock is, by the model of the whole way there.
+    /// How much later the root's clock is, by the model of the whole way there; for [`ClockKind::Host`] in the
+    /// first round.
     pub root_offset: Option<Nanos>,
-    /// How fast the offset grows, in parts of a billion.
+    /// How far off `root_offset` can be; for [`ClockKind::Host`] how far off any time of the host can be.
+    pub root_error: Option<Nanos>,
+    /// How fast the offset grows, in parts of a billion; for [`ClockKind::Host`] on average over the run.
     pub drift_ppb: Option<i64>,
     /// How many questions it rests on.
     pub samples: Option<u32>,
+}
+
+/// A moment from which on a rank's times were moved later, because a message seemed to arrive before it was
+/// sent. The move fades by 1/8192 of the time that passes, until it is gone or the next repair comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Repair {
+    /// Whose.
+    pub rank: Rank,
+    /// From when on, in run time after the repair.
+    pub at: Nanos,
+    /// By how much.
+    pub shift: Nanos,
 }

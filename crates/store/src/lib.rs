@@ -17,6 +17,7 @@
 //! defs/neighbours.parquet    neighbours in graph topologies, if there are any
 //! counters/part-...          what was counted with each call, if anything was
 //! clocks.parquet             every clock reading the run-wide time was made from
+//! repairs.parquet            where ranks were moved because a message seemed to arrive before it was sent
 //! stops.parquet              every stretch in which the tracer held up, paused or lost calls
 //! raw/                       segments; removed once sealed, unless asked for or not readable in whole
 //! ```

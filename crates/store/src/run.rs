@@ -117,6 +117,28 @@ pub struct ClockInfo {
     pub method: String,
     /// With measured offsets: no time is further off than this.
     pub bound_ns: Option<i64>,
+    /// With several hosts: messages against the order of time.
+    pub messages: Option<MessageOrder>,
+}
+
+/// Messages that seem to arrive before they were sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MessageOrder {
+    /// Messages that were looked at: those whose send and receive were matched.
+    pub matched: u64,
+    /// Receives whose send was not found, and messages that were matched wrongly.
+    pub doubtful: u64,
+    /// Violations with hosts put side by side by their wall clocks.
+    pub violations_wall_clock: u64,
+    /// Violations with the clock of this run, before repairs.
+    pub violations: u64,
+    /// Moments from which on a rank's times were moved later; `repairs.parquet` has them.
+    pub repairs: u64,
+    /// The longest of these moves.
+    pub largest_repair_ns: i64,
+    /// Violations after repairs.
+    pub violations_left: u64,
 }
 
 /// How a trace came to be that shows a run without the tracer.

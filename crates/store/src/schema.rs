@@ -46,6 +46,8 @@ pub(crate) const DEFS_FOLDER: &str = "defs";
 pub(crate) const RAW_FOLDER: &str = "raw";
 /// Clock readings.
 pub(crate) const CLOCKS: &str = "clocks.parquet";
+/// Repairs of the order of messages.
+pub(crate) const REPAIRS: &str = "repairs.parquet";
 /// Stops.
 pub(crate) const STOPS: &str = "stops.parquet";
 

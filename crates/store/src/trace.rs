@@ -8,9 +8,11 @@
 use crate::calls::Calls;
 use crate::columns::{TableReader, checksum_of};
 use crate::definition_tables as tables;
-use crate::definitions::{ClockRow, Counted, Definitions, RegionSpan, Stop};
+use crate::definitions::{ClockRow, Counted, Definitions, RegionSpan, Repair, Stop};
 use crate::run::{FileEntry, RUN_JSON};
-use crate::schema::{CLOCKS, COUNTERS_FOLDER, DEFS_FOLDER, EVENTS_FOLDER, RAW_FOLDER, REGIONS_FOLDER, STOPS};
+use crate::schema::{
+    CLOCKS, COUNTERS_FOLDER, DEFS_FOLDER, EVENTS_FOLDER, RAW_FOLDER, REGIONS_FOLDER, REPAIRS, STOPS,
+};
 use crate::{RunInfo, StoreError};
 use kizami_model::Rank;
 use std::collections::HashSet;
@@ -123,6 +125,14 @@ impl Trace {
     /// What the run-wide clock was made from: readings by rank, then epochs and offsets by host.
     pub fn clocks(&self) -> Result<Vec<ClockRow>, StoreError> {
         tables::clocks(&self.table(CLOCKS)?)
+    }
+
+    /// All repairs of the order of messages, by rank, then by time.
+    pub fn repairs(&self) -> Result<Vec<Repair>, StoreError> {
+        match self.run.files.iter().any(|file| file.path == REPAIRS) {
+            true => tables::repairs(&self.table(REPAIRS)?),
+            false => Ok(Vec::new()),
+        }
     }
 
     fn files(&self, folder: &str) -> impl Iterator<Item = &FileEntry> {

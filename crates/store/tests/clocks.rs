@@ -174,6 +174,7 @@ fn measurements_can_be_read_back() {
     let host = of_kind(ClockKind::Host).next().unwrap();
     assert_eq!((host.host, host.reference_host, host.samples), (1, Some(0), Some(88)));
     assert!((host.drift_ppb.unwrap() + 20_000).abs() < 50, "{host:?}");
+    assert!((300..3_000).contains(&host.root_error.unwrap().0), "{host:?}");
     assert_eq!(of_kind(ClockKind::WallClock).count(), 1);
     assert_eq!(of_kind(ClockKind::Reading).count(), 8);
 }
@@ -211,4 +212,142 @@ fn hosts_that_ask_each_other_in_a_circle_still_make_a_trace() {
     assert!(place.seal().clocks.aligned);
     let starts: Vec<Nanos> = place.calls().iter().map(|call| call.start).collect();
     assert!(starts.iter().all(|start| (*start - starts[0]).0.abs() < 300), "{starts:?}");
+}
+
+const ROUND_TRIPS: i64 = 300;
+const EVERY_NS: i64 = 10_000_000;
+const ONE_WAY_NS: i64 = 1_500;
+
+/// Rank 0 on one host and rank 1 on another play ping-pong; rank 2, beside rank 1, hears of every round.
+fn ping_pong(rank: u32) -> Vec<(i64, i64, CallRecord)> {
+    let with = |name: &str, peer: i32, tag: i32| CallRecord {
+        comm: 0,
+        peer,
+        tag,
+        bytes_out: 8,
+        bytes_in: 8,
+        ..call(name, 0, 0)
+    };
+    let mut calls = Vec::new();
+    for k in 0..ROUND_TRIPS {
+        let there = 1_000_000 + k * EVERY_NS;
+        let (arrived, sent_back) = (there + ONE_WAY_NS, there + ONE_WAY_NS + 300);
+        let back = sent_back + ONE_WAY_NS;
+        match rank {
+            0 => {
+                calls.push((there, there + 200, with("MPI_Send", 1, 7)));
+                calls.push((there + 250, back, with("MPI_Recv", 1, 7)));
+            }
+            1 => {
+                calls.push((there - 5_000, arrived, with("MPI_Recv", 0, 7)));
+                calls.push((sent_back, sent_back + 200, with("MPI_Send", 0, 7)));
+                calls.push((sent_back + 300, sent_back + 400, with("MPI_Send", 2, 9)));
+            }
+            _ => calls.push((there, sent_back + 900, with("MPI_Recv", 1, 9))),
+        }
+    }
+    calls
+}
+
+/// Records the ping-pong on two hosts, with or without questions about clocks.
+fn record_ping_pong(hosts: [HostSim; 2], measured: bool) -> (Place, RunInfo) {
+    let place = Place::new();
+    let run_ns = ROUND_TRIPS * EVERY_NS + SECOND;
+    for rank in 0..3u32 {
+        let host = &hosts[rank.min(1) as usize];
+        let who = host.who(rank, 3, run_ns);
+        let asked = if measured && rank == 1 { host.questions(&hosts[0], 0, run_ns) } else { Vec::new() };
+        define(&place.trace, &who, &asked);
+        write_calls(&place.trace, host, &who, &ping_pong(rank));
+    }
+    let run = place.seal();
+    (place, run)
+}
+
+/// Messages that end before they begin, matched by hand: rounds come in order.
+fn violations(calls: &[Call]) -> usize {
+    let of = |rank: u32, name: &'static str, peer: u32| {
+        let op = segments::op(name);
+        let wanted = move |call: &&Call| {
+            call.rank.0 == rank
+                && call.op == op
+                && call.peer == kizami_model::Peer::Rank(kizami_model::Rank(peer))
+        };
+        calls.iter().filter(wanted)
+    };
+    [(0, 1), (1, 0), (1, 2)]
+        .into_iter()
+        .map(|(from, to)| {
+            let pairs = of(from, "MPI_Send", to).zip(of(to, "MPI_Recv", from));
+            pairs.filter(|(send, receive)| receive.end < send.start).count()
+        })
+        .sum()
+}
+
+#[test]
+fn with_measured_offsets_no_message_arrives_before_it_was_sent() {
+    let [first, second, _] = hosts();
+    let (place, run) = record_ping_pong([first, second], true);
+    let order = run.clocks.messages.clone().unwrap();
+    assert_eq!(order.matched, 3 * ROUND_TRIPS as u64, "{order:?}");
+    assert_eq!(order.violations_wall_clock, ROUND_TRIPS as u64, "all of one direction: {order:?}");
+    assert_eq!((order.violations, order.repairs, order.violations_left), (0, 0, 0));
+    assert_eq!(violations(&place.calls()), 0);
+    assert!(place.open().repairs().unwrap().is_empty());
+    assert!(!place.trace.join("repairs.parquet").exists() && !place.trace.join("messages.tmp").exists());
+}
+
+#[test]
+fn what_wall_clocks_get_wrong_is_repaired_and_said() {
+    let [first, second, _] = hosts();
+    let (place, run) = record_ping_pong([first, second], false);
+    let order = run.clocks.messages.clone().unwrap();
+    assert_eq!((order.violations, order.violations_wall_clock), (ROUND_TRIPS as u64, ROUND_TRIPS as u64));
+    assert_eq!((order.violations_left, order.doubtful), (0, 0), "{order:?}");
+    let calls = place.calls();
+    assert_eq!(violations(&calls), 0);
+    assert!(calls.is_sorted_by_key(|call| (call.rank, call.start)));
+    let repairs = place.open().repairs().unwrap();
+    assert_eq!(repairs.len() as u64, order.repairs);
+    assert!(repairs.iter().all(|repair| repair.rank.0 == 0), "the rank whose clock is behind");
+    let largest = repairs.iter().map(|repair| repair.shift.0).max().unwrap();
+    assert_eq!(largest, order.largest_repair_ns);
+    assert!((4_990_000..5_100_000).contains(&largest), "{largest}");
+    // Nothing is cut: what took 200 ns still does, and the time between two sends is about what it was.
+    let sends: Vec<&Call> =
+        calls.iter().filter(|c| c.rank.0 == 0 && c.op == segments::op("MPI_Send")).collect();
+    assert!(sends.iter().all(|send| ((send.end - send.start).0 - 200).abs() <= 1));
+    let gaps = sends.windows(2).map(|pair| (pair[1].start - pair[0].start).0);
+    assert!(
+        gaps.skip(1).all(|gap| (gap - EVERY_NS).abs() < EVERY_NS / 500),
+        "only the first gap is stretched"
+    );
+}
+
+#[test]
+fn a_repair_is_passed_on_to_those_who_hear_of_it() {
+    let [first, second, _] = hosts();
+    // Now the host of ranks 1 and 2 is behind: rank 1 is moved, so what it tells rank 2 is too.
+    let second = HostSim { wall_error_ns: -5_000_000, ..second };
+    let (place, run) = record_ping_pong([first, second], false);
+    let order = run.clocks.messages.clone().unwrap();
+    assert_eq!(order.violations_left, 0, "{order:?}");
+    assert_eq!(violations(&place.calls()), 0);
+    let moved: Vec<u32> = place.open().repairs().unwrap().iter().map(|repair| repair.rank.0).collect();
+    assert!(moved.contains(&1) && moved.contains(&2) && !moved.contains(&0), "{moved:?}");
+}
+
+#[test]
+fn ranks_that_lost_calls_are_not_matched() {
+    let place = Place::new();
+    let [first, second, _] = hosts();
+    let run_ns = ROUND_TRIPS * EVERY_NS + SECOND;
+    for rank in 0..3u32 {
+        let host = if rank == 0 { &first } else { &second };
+        let who = Who { lost_calls: u64::from(rank == 0), ..host.who(rank, 3, run_ns) };
+        define(&place.trace, &who, &[]);
+        write_calls(&place.trace, host, &who, &ping_pong(rank));
+    }
+    let order = place.seal().clocks.messages.unwrap();
+    assert_eq!((order.matched, order.doubtful), (ROUND_TRIPS as u64, 0), "only those from 1 to 2: {order:?}");
 }

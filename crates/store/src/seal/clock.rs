@@ -7,6 +7,7 @@
 //! is made from is kept in `clocks.parquet` so that it can be redone.
 
 use super::align::{self, Links, Question};
+use super::causality::{Shift, shifted};
 use super::discover::{Process, SegmentInfo};
 use super::grid::TickGrid;
 use kizami_segment::{ClockReading, HeaderView};
@@ -59,6 +60,8 @@ pub(crate) struct Host {
     pub tsc: bool,
     /// To run time, as well as a straight line can.
     clock: HostClock,
+    /// To run time by the wall clock alone.
+    wall: HostClock,
     /// To run time along the measured offsets; none for a host that needs only a line.
     grid: Option<TickGrid>,
     /// Its times are no further from its root's than this, if they were measured.
@@ -84,17 +87,22 @@ pub(crate) struct HostClock {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RankClock<'a> {
     line: HostClock,
+    /// Whether the line is all there is.
+    straight: bool,
     grid: Option<&'a TickGrid>,
+    shifts: &'a [Shift],
 }
 
 impl RankClock<'_> {
     /// Run time at which the counter stood at `ticks`.
     #[inline]
     pub(crate) fn at(&self, ticks: u64) -> i64 {
-        match self.grid {
-            None => self.line.at(ticks),
-            Some(grid) => grid.at(ticks),
-        }
+        if self.straight { self.line.at(ticks) } else { self.at_bent(ticks) }
+    }
+
+    fn at_bent(&self, ticks: u64) -> i64 {
+        let ns = self.grid.map_or_else(|| self.line.at(ticks), |grid| grid.at(ticks));
+        shifted(self.shifts, ns)
     }
 
     /// Nanoseconds in a tick; good for lengths, not for moments.
@@ -172,6 +180,7 @@ impl RunClock {
             .collect();
         for ((host, grid), offset_ns) in self.hosts.iter_mut().zip(grids).zip(offsets) {
             host.clock = host.own.later_by(offset_ns.saturating_sub(start));
+            host.wall = host.own.later_by(host.realtime_offset_ns.saturating_sub(start));
             (host.grid, host.bound_ns) = grid.unzip();
         }
     }
@@ -242,6 +251,7 @@ impl RunClock {
                 boot_id: header.boot_id.clone(),
                 tsc: header.clock_is_tsc,
                 clock: HostClock::UNSET,
+                wall: HostClock::UNSET,
                 own: HostClock::UNSET,
                 grid: None,
                 bound_ns: None,
@@ -304,16 +314,25 @@ impl Host {
         self.own.at(ticks)
     }
 
-    /// The clock its ranks' records are read with.
-    pub(crate) fn rank_clock(&self) -> RankClock<'_> {
-        RankClock { line: self.clock, grid: self.grid.as_ref() }
+    /// The clock of a rank whose times are moved like this.
+    pub(crate) fn rank_clock<'a>(&'a self, shifts: &'a [Shift]) -> RankClock<'a> {
+        let straight = self.grid.is_none() && shifts.is_empty();
+        RankClock { line: self.clock, straight, grid: self.grid.as_ref(), shifts }
     }
 
     /// Run time at a moment of its own `CLOCK_MONOTONIC`.
     pub(crate) fn run_ns(&self, own_ns: i64) -> i64 {
         let since_ns = own_ns.saturating_sub(self.own.origin_ns) as f64;
         let since_ticks = (since_ns / self.own.ns_per_tick).round() as i64;
-        self.rank_clock().at(self.own.origin_ticks.wrapping_add(since_ticks as u64))
+        self.rank_clock(&[]).at(self.own.origin_ticks.wrapping_add(since_ticks as u64))
+    }
+
+    /// Run time as its wall clock alone would have it, at a moment of run time.
+    pub(crate) fn wall_ns(&self, run_ns: i64) -> i64 {
+        match &self.grid {
+            None => run_ns.saturating_sub(self.clock.origin_ns).saturating_add(self.wall.origin_ns),
+            Some(grid) => self.wall.at(grid.ticks(run_ns)),
+        }
     }
 
     /// The way from its ticks to run time along measured offsets, and how far off that may be at worst.

@@ -35,6 +35,7 @@ fn empty(kind: ClockKind, host: usize) -> ClockRow {
         offset: None,
         error: None,
         root_offset: None,
+        root_error: None,
         drift_ppb: None,
         samples: None,
     }
@@ -52,7 +53,7 @@ fn readings(process: &Process, rank: Rank, clock: &RunClock, rows: &mut Vec<Cloc
             rank: Some(rank),
             ticks: Some(reading.ticks),
             monotonic: Some(Nanos(signed(reading.monotonic_ns))),
-            at: Some(Nanos(host.rank_clock().at(reading.ticks))),
+            at: Some(Nanos(host.rank_clock(&[]).at(reading.ticks))),
             error: host.residual(reading).map(Nanos),
             ..empty(ClockKind::Reading, index)
         }));
@@ -64,17 +65,21 @@ fn epochs(index: usize, clock: &RunClock, rows: &mut Vec<ClockRow>) {
     let Some(link) = clock.links.get(index) else { return };
     let Some(model) = &link.model else { return };
     let chain = clock.links.chain(index);
-    rows.extend(model.epochs().iter().map(|epoch| ClockRow {
-        reference_host: Some(link.reference as u32),
-        rank: Some(Rank(link.rank)),
-        monotonic: Some(Nanos(epoch.at_ns)),
-        at: Some(Nanos(clock.hosts[index].run_ns(epoch.at_ns))),
-        offset: Some(Nanos(epoch.offset_ns())),
-        error: Some(Nanos(epoch.error_ns())),
-        root_offset: Some(Nanos(chain.at(epoch.at_ns).offset_ns)),
-        drift_ppb: Some(model.at(epoch.at_ns).drift_ppb as i64),
-        samples: Some(epoch.samples),
-        ..empty(ClockKind::Epoch, index)
+    rows.extend(model.epochs().iter().map(|epoch| {
+        let to_root = chain.at(epoch.at_ns);
+        ClockRow {
+            reference_host: Some(link.reference as u32),
+            rank: Some(Rank(link.rank)),
+            monotonic: Some(Nanos(epoch.at_ns)),
+            at: Some(Nanos(clock.hosts[index].run_ns(epoch.at_ns))),
+            offset: Some(Nanos(epoch.offset_ns())),
+            error: Some(Nanos(epoch.error_ns())),
+            root_offset: Some(Nanos(to_root.offset_ns)),
+            root_error: Some(Nanos(to_root.bound_ns)),
+            drift_ppb: Some(model.at(epoch.at_ns).drift_ppb.round() as i64),
+            samples: Some(epoch.samples),
+            ..empty(ClockKind::Epoch, index)
+        }
     }));
 }
 
@@ -84,19 +89,19 @@ fn offsets(index: usize, clock: &RunClock, rows: &mut Vec<ClockRow>) {
     if let Some((link, bound_ns)) = clock.links.get(index).zip(host.bound_ns) {
         let epochs = link.model.as_ref().map_or(&[][..], ClockModel::epochs);
         let chain = clock.links.chain(index);
-        let first = epochs.first().map(|epoch| chain.at(epoch.at_ns).offset_ns);
-        let drift = epochs.first().zip(epochs.last()).and_then(|(first, last)| {
-            let moved = chain.at(last.at_ns).offset_ns - chain.at(first.at_ns).offset_ns;
-            let length_ns = last.at_ns.checked_sub(first.at_ns).filter(|length| *length > 0)?;
-            Some((moved as f64 / length_ns as f64 * 1e9) as i64)
+        let ends = epochs.first().zip(epochs.last());
+        let ends =
+            ends.map(|(first, last)| (last.at_ns - first.at_ns, chain.at(first.at_ns), chain.at(last.at_ns)));
+        let drift_ppb = ends.filter(|(length_ns, ..)| *length_ns > 0).map(|(length_ns, first, last)| {
+            (last.offset_ns.saturating_sub(first.offset_ns) as f64 / length_ns as f64 * 1e9).round() as i64
         });
+        let first = ends.map(|(_, first, _)| first);
         rows.push(ClockRow {
             reference_host: Some(clock.links.root_of(index) as u32),
             rank: Some(Rank(link.rank)),
-            offset: first.map(Nanos),
-            error: Some(Nanos(bound_ns)),
-            root_offset: first.map(Nanos),
-            drift_ppb: drift,
+            root_offset: first.map(|first| Nanos(first.offset_ns)),
+            root_error: Some(Nanos(bound_ns)),
+            drift_ppb,
             samples: Some(epochs.iter().map(|epoch| epoch.samples).sum()),
             ..empty(ClockKind::Host, index)
         });
@@ -124,6 +129,7 @@ fn columns(rows: &[ClockRow]) -> Table {
         .int64("offset_ns", times(|row| row.offset))
         .int64("error_ns", times(|row| row.error))
         .int64("root_offset_ns", times(|row| row.root_offset))
+        .int64("root_error_ns", times(|row| row.root_error))
         .int64("drift_ppb", rows.iter().map(|row| row.drift_ppb))
         .int32("samples", rows.iter().map(|row| row.samples.map(|samples| samples as i32)))
 }

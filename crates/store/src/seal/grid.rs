@@ -62,6 +62,17 @@ impl TickGrid {
         let ns = part * (rise / (1u64 << self.shift) as f64);
         from.saturating_add((ns + 0.5f64.copysign(ns)) as i64)
     }
+
+    /// The other way round: what the counter showed at a moment of run time.
+    pub(crate) fn ticks(&self, run_ns: i64) -> u64 {
+        let index = self.times_ns.partition_point(|time| *time <= run_ns).saturating_sub(1);
+        let index = index.min(self.times_ns.len() - 2);
+        let from = self.times_ns[index];
+        let rise = self.times_ns[index + 1].wrapping_sub(from) as f64;
+        let part = run_ns.saturating_sub(from) as f64 / rise * (1u64 << self.shift) as f64;
+        let begin = self.origin_ticks.wrapping_add((index as u64) << self.shift);
+        begin.wrapping_add(part.round() as i64 as u64)
+    }
 }
 
 #[cfg(test)]
@@ -76,6 +87,15 @@ mod tests {
             ticks.map(point).collect()
         })
         .unwrap()
+    }
+
+    #[test]
+    fn moments_are_found_both_ways() {
+        let grid = bent();
+        for ticks in [1_000, 1_001, 5_003, 7_777, 12_345, 19_999] {
+            assert!(grid.ticks(grid.at(ticks)).abs_diff(ticks) <= 3, "{ticks}");
+        }
+        assert_eq!((grid.at(1_000), grid.at(5_000)), (500, 2_500));
     }
 
     #[test]

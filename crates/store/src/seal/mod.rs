@@ -6,9 +6,11 @@
 //! written to a folder of their own and take their places at the end, `run.json` last, so sealing can be
 //! interrupted at any moment and repeated.
 //!
-//! It does not match messages.
+//! With several hosts it also looks whether messages seem to arrive before they were sent, and moves ranks
+//! until none does. Matches are not kept.
 
 mod align;
+mod causality;
 mod clock;
 mod clock_table;
 pub(crate) mod communicators;
@@ -31,8 +33,10 @@ mod translate;
 use crate::columns::WrittenFile;
 use crate::definitions::{RankInfo, Stop};
 use crate::disturbance::Disturbance;
+use crate::run::MessageOrder;
 use crate::schema::{COUNTERS_FOLDER, EVENTS_FOLDER, REGIONS_FOLDER, part_name};
 use crate::{RunInfo, StoreError};
+use causality::Repairs;
 use clock::RunClock;
 use counted::CountedTable;
 use discover::Recorded;
@@ -43,7 +47,7 @@ use rank::{RankInput, RankOutcome};
 use rayon::prelude::*;
 use requests::OpenReceives;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
@@ -97,7 +101,7 @@ pub fn seal(
     let names = names::collect(&recorded);
     let clock = RunClock::measure(&recorded.ranks, &names.questions);
     let sources = Sources { recorded: &recorded, clock: &clock, names: &names };
-    let sealed = seal_parts(&sources, place.folder(), options, progress)?;
+    let (sealed, order) = seal_in_order(&sources, place.folder(), options, progress)?;
 
     let mut ranks = summary::rank_infos(&recorded, &clock, &sealed.outcomes);
     note_definition_damage(&mut ranks, &names);
@@ -107,6 +111,7 @@ pub fn seal(
         names: &names,
         ranks: &ranks,
         stops: &sealed.stops(),
+        repairs: &order.repairs.rows(),
     };
     let mut files = sealed.files.clone();
     files.extend(tables::write_tables(place.folder(), &input)?);
@@ -123,6 +128,7 @@ pub fn seal(
         totals: &sealed.totals,
         disturbance: Disturbance::of(&sealed.outcomes.iter().map(RankOutcome::loss).collect::<Vec<_>>()),
         health: summary::health(&recorded, &clock, &ranks),
+        messages: order.messages,
         files: &files,
         folder: place.folder(),
     });
@@ -148,6 +154,49 @@ struct Sources<'a> {
     names: &'a Names,
 }
 
+/// What became of messages that seemed to arrive before they were sent.
+#[derive(Default)]
+struct Order {
+    /// None if there is one clock only.
+    messages: Option<MessageOrder>,
+    repairs: Repairs,
+}
+
+/// Seals all parts, and does it again with repaired times if messages of different hosts ask for it.
+fn seal_in_order(
+    sources: &Sources<'_>,
+    folder: &Path,
+    options: &SealOptions,
+    progress: &dyn Fn(Progress),
+) -> Result<(Sealed, Order), StoreError> {
+    let sealed = seal_parts(sources, &Repairs::default(), folder, options, progress)?;
+    if sources.clock.hosts.len() < 2 {
+        return Ok((sealed, Order::default()));
+    }
+    let check = |sealed: &Sealed| {
+        causality::check(&sealed.events(), sources.recorded, sources.clock, &sealed.outcomes, folder)
+    };
+    let (found, repairs) = check(&sealed)?;
+    let messages = MessageOrder {
+        matched: found.messages,
+        doubtful: found.doubtful,
+        violations_wall_clock: found.by_wall_clock,
+        violations: found.violations,
+        repairs: repairs.count(),
+        largest_repair_ns: found.largest_shift_ns,
+        violations_left: found.violations,
+    };
+    if repairs.count() == 0 {
+        return Ok((sealed, Order { messages: Some(messages), repairs }));
+    }
+    let sealed = seal_parts(sources, &repairs, folder, options, progress)?;
+    // Messages that were not doubtful before must not have become so.
+    let left = check(&sealed)?.0;
+    let violations_left = left.violations + left.doubtful.saturating_sub(found.doubtful);
+    let messages = Some(MessageOrder { violations_left, ..messages });
+    Ok((sealed, Order { messages, repairs }))
+}
+
 /// What came of all parts.
 #[derive(Default)]
 struct Sealed {
@@ -158,6 +207,12 @@ struct Sealed {
 }
 
 impl Sealed {
+    /// The parts with rows of calls.
+    fn events(&self) -> Vec<PathBuf> {
+        let in_events = |path: &Path| path.parent().is_some_and(|folder| folder.ends_with(EVENTS_FOLDER));
+        self.files.iter().map(|file| file.path.clone()).filter(|path| in_events(path)).collect()
+    }
+
     fn stops(&self) -> Vec<Stop> {
         let mut stops: Vec<Stop> = self.outcomes.iter().flat_map(|outcome| outcome.stops.clone()).collect();
         stops.sort_by_key(|stop| (stop.rank, stop.start, stop.thread));
@@ -167,6 +222,7 @@ impl Sealed {
 
 fn seal_parts(
     sources: &Sources<'_>,
+    repairs: &Repairs,
     folder: &Path,
     options: &SealOptions,
     progress: &dyn Fn(Progress),
@@ -191,7 +247,7 @@ fn seal_parts(
             let _done_when_dropped = done;
             let numbered = parts.par_iter().enumerate();
             let sealed = |(number, ranks): (usize, &Range<usize>)| {
-                seal_part(sources, folder, options, number, ranks.clone(), shared)
+                seal_part(sources, repairs, (folder, number), options, ranks.clone(), shared)
             };
             numbered.map(sealed).collect()
         });
@@ -213,9 +269,9 @@ fn seal_parts(
 
 fn seal_part(
     sources: &Sources<'_>,
-    folder: &Path,
+    repairs: &Repairs,
+    (folder, number): (&Path, usize),
     options: &SealOptions,
-    number: usize,
     ranks: Range<usize>,
     shared: &Shared,
 ) -> Result<Sealed, StoreError> {
@@ -237,7 +293,7 @@ fn seal_part(
             process,
             names: &sources.names.processes[rank],
             communicators: &sources.names.communicators,
-            clock: host.rank_clock(),
+            clock: host.rank_clock(repairs.of(rank)),
         };
         outcomes.push(rank::seal_rank(&input, &mut open, &mut part)?);
         part.end_rank(bytes)?;

@@ -61,6 +61,12 @@ impl RankOutcome {
         self.stops.iter().for_each(|stop| loss.add_stop(stop));
         loss
     }
+
+    /// Whether every call of the rank has its row.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.damage.is_none()
+            && !self.stops.iter().any(|stop| stop.reason == "paused" || stop.reason == "lost")
+    }
 }
 
 /// What is known of one thread while its records are read.

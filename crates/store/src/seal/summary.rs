@@ -13,7 +13,8 @@ use crate::columns::WrittenFile;
 use crate::definitions::{HostInfo, RankInfo};
 use crate::disturbance::Disturbance;
 use crate::run::{
-    ClockInfo, CounterInfo, FileEntry, Health, RANKS_IN_RUN_JSON, RankSummary, RunInfo, SCHEMA, Totals,
+    ClockInfo, CounterInfo, FileEntry, Health, MessageOrder, RANKS_IN_RUN_JSON, RankSummary, RunInfo, SCHEMA,
+    Totals,
 };
 use kizami_model::counter::{COUNTERS, Counter};
 use kizami_model::{Ending, Nanos, Rank};
@@ -171,6 +172,8 @@ pub(crate) struct SummaryInput<'a> {
     pub totals: &'a OpTotals,
     pub disturbance: Disturbance,
     pub health: Health,
+    /// What was found about messages, if there are several hosts.
+    pub messages: Option<MessageOrder>,
     pub files: &'a [WrittenFile],
     /// The folder `files` are in.
     pub folder: &'a Path,
@@ -200,7 +203,7 @@ pub(crate) fn run_info(input: SummaryInput<'_>) -> RunInfo {
         span_ns: ranks.iter().filter_map(|rank| rank.last).map(|last| last.0).max().unwrap_or(0),
         totals: sums(totals, ranks),
         health: input.health,
-        clocks: clock_info(clock),
+        clocks: clock_info(clock, input.messages),
         counters: counters(input.names),
         disturbance: Some(input.disturbance),
         undisturbed: None,
@@ -210,13 +213,14 @@ pub(crate) fn run_info(input: SummaryInput<'_>) -> RunInfo {
     }
 }
 
-fn clock_info(clock: &RunClock) -> ClockInfo {
+fn clock_info(clock: &RunClock, messages: Option<MessageOrder>) -> ClockInfo {
     let method = clock.method();
     ClockInfo {
         aligned: method != ClockMethod::WallClock,
         note: clock.note(),
         method: method.name().to_owned(),
         bound_ns: clock.bound_ns(),
+        messages,
     }
 }
 

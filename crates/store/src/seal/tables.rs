@@ -7,8 +7,8 @@ use super::discover::Recorded;
 use super::names::{Names, NeighbourEntry};
 use crate::StoreError;
 use crate::columns::{Table, Values, WrittenFile};
-use crate::definitions::{CallSite, Communicator, HostInfo, Neighbours, RankInfo, Stop};
-use crate::schema::{CLOCKS, DEFS_FOLDER, STOPS};
+use crate::definitions::{CallSite, Communicator, HostInfo, Neighbours, RankInfo, Repair, Stop};
+use crate::schema::{CLOCKS, DEFS_FOLDER, REPAIRS, STOPS};
 use crate::symbols::ModuleSymbols;
 use kizami_model::{Peer, Rank, function};
 use rayon::prelude::*;
@@ -21,6 +21,7 @@ pub(crate) struct TableInput<'a> {
     pub names: &'a Names,
     pub ranks: &'a [RankInfo],
     pub stops: &'a [Stop],
+    pub repairs: &'a [Repair],
 }
 
 /// Writes all small tables below `folder`.
@@ -40,6 +41,9 @@ pub(crate) fn write_tables(folder: &Path, input: &TableInput<'_>) -> Result<Vec<
     if !input.names.neighbours.is_empty() {
         let list = input.names.neighbours.iter().map(|entry| named(entry, &input.names.communicators));
         tables.push((defs.join("neighbours.parquet"), neighbours(&list.collect::<Vec<_>>())));
+    }
+    if !input.repairs.is_empty() {
+        tables.push((folder.join(REPAIRS), repairs(input.repairs)));
     }
     tables.iter().map(|(path, table)| table.write(path)).collect()
 }
@@ -210,6 +214,13 @@ fn neighbours(list: &[Neighbours]) -> Table {
             "destinations",
             Values::Int32List(list.iter().map(|entry| cells(&entry.destinations)).collect()),
         )
+}
+
+fn repairs(repairs: &[Repair]) -> Table {
+    Table::default()
+        .int32("rank", repairs.iter().map(|repair| Some(repair.rank.0 as i32)))
+        .int64("at_ns", repairs.iter().map(|repair| Some(repair.at.0)))
+        .int64("shift_ns", repairs.iter().map(|repair| Some(repair.shift.0)))
 }
 
 /// `stops.parquet`.

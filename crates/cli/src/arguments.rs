@@ -58,6 +58,8 @@ Examples:
   kizami record -- mpirun -n 4 ./stencil2d
   kizami record -o run.kz -- mpirun -n 4 python3 ring.py
   mpirun -n 4 kizami record -o run.kz -- ./stencil2d
+  kizami record --memory 64M --spill together -- mpirun -n 4 ./stencil2d
+  kizami record --counters page-faults,context-switches -- mpirun -n 4 ./stencil2d
 
 The application is neither rebuilt nor relinked, and its input, output and exit code stay its own.
 Without -o the trace is kizami-APP-RANKS-N.kz in the current directory, with the first N that is free.

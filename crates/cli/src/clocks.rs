@@ -36,9 +36,8 @@ struct HostReport {
     reference: Option<u32>,
     /// The rank that asked.
     rank: Option<u32>,
-    epochs: usize,
-    first: Option<Offset>,
-    last: Option<Offset>,
+    /// What each round found, in order.
+    rounds: Vec<Offset>,
     drift_ppb: Option<i64>,
     drift_error_ppb: Option<f64>,
     bound_ns: Option<i64>,
@@ -80,9 +79,8 @@ fn host_report(host: &HostInfo, rows: &[ClockRow]) -> HostReport {
     };
     let epochs: Vec<&ClockRow> = own(ClockKind::Epoch).collect();
     let whole = own(ClockKind::Host).next();
-    let first = epochs.first().and_then(|row| offset(row));
-    let last = epochs.last().and_then(|row| offset(row));
-    let drift_error_ppb = first.zip(last).and_then(|(first, last)| {
+    let rounds: Vec<Offset> = epochs.iter().filter_map(|row| offset(row)).collect();
+    let drift_error_ppb = rounds.first().zip(rounds.last()).and_then(|(first, last)| {
         let seconds = Nanos(last.at_ns - first.at_ns).as_secs_f64();
         (seconds > 0.0).then(|| (first.error_ns + last.error_ns) as f64 / seconds)
     });
@@ -92,9 +90,7 @@ fn host_report(host: &HostInfo, rows: &[ClockRow]) -> HostReport {
         root: whole.and_then(|row| row.reference_host),
         reference: epochs.first().and_then(|row| row.reference_host),
         rank: whole.and_then(|row| row.rank).map(|rank| rank.0),
-        epochs: epochs.len(),
-        first,
-        last,
+        rounds,
         drift_ppb: whole.and_then(|row| row.drift_ppb),
         drift_error_ppb,
         bound_ns: whole.and_then(|row| row.root_error).map(|bound| bound.0),
@@ -148,7 +144,7 @@ fn print_hosts(out: &mut impl Write, report: &Report<'_>, paint: Paint) -> io::R
         ("host", Align::Left),
         ("asked", Align::Left),
         ("rank", Align::Right),
-        ("epochs", Align::Right),
+        ("rounds", Align::Right),
         ("first offset s", Align::Right),
         ("+-", Align::Right),
         ("last offset s", Align::Right),
@@ -166,13 +162,13 @@ fn print_hosts(out: &mut impl Write, report: &Report<'_>, paint: Paint) -> io::R
             None if is_root(host.host) => "(root)".to_owned(),
             None => "(wall clock)".to_owned(),
         };
-        let [first, first_error] = offset_cells(host.first);
-        let [last, last_error] = offset_cells(host.last);
+        let [first, first_error] = offset_cells(host.rounds.first().copied());
+        let [last, last_error] = offset_cells(host.rounds.last().copied());
         table.row(vec![
             host.name.clone(),
             asked,
             host.rank.map_or_else(String::new, |rank| rank.to_string()),
-            host.epochs.to_string(),
+            host.rounds.len().to_string(),
             first,
             first_error,
             last,

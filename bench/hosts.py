@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""How well clocks of hosts are brought together over a real network stack, where the truth is known.
+
+    sudo bench/hosts.py --kizami target/release/kizami --workloads DIR [--seconds 60] [--mpi openmpi --mpi mpich]
+
+Makes two network namespaces joined by a virtual cable, each with a host name of its own, and runs a program over
+TCP between them. Both "hosts" really share one clock, so the true offset is zero all the time: what is found
+instead is the error. Also tells what comparing clocks cost. Needs root; leaves nothing behind.
+"""
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HOSTS = {"kizami-a": "10.77.0.1", "kizami-b": "10.77.0.2"}
+
+AGENT = """#!/bin/sh
+# Stands in for ssh: runs a command in the namespace of a host.
+while [ "${1#-}" != "$1" ]; do
+    case $1 in -l | -p | -o) shift 2 ;; *) shift ;; esac
+done
+host=$1
+shift
+case $host in 10.77.0.1) name=kizami-a ;; *) name=kizami-b ;; esac
+exec ip netns exec $name unshare --uts sh -c "hostname $name; $*"
+"""
+
+
+def run(*command, check=True):
+    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    result = subprocess.run([str(word) for word in command], env=environment, capture_output=True, text=True)
+    if check and result.returncode != 0:
+        sys.exit(f"{command}\n{result.stdout}{result.stderr}")
+    return result.stdout
+
+
+def make_hosts():
+    for name in HOSTS:
+        run("ip", "netns", "add", name)
+    run("ip", "link", "add", "kizami-va", "type", "veth", "peer", "name", "kizami-vb")
+    for (name, address), link in zip(HOSTS.items(), ["kizami-va", "kizami-vb"]):
+        run("ip", "link", "set", link, "netns", name)
+        for command in (f"ip addr add {address}/24 dev {link}", f"ip link set {link} up", "ip link set lo up"):
+            run("ip", "netns", "exec", name, *command.split())
+
+
+def remove_hosts():
+    for name in HOSTS:
+        run("ip", "netns", "del", name, check=False)
+
+
+def launcher(mpi, agent):
+    addresses = list(HOSTS.values())
+    if mpi == "mpich":
+        return ["env", "UCX_TLS=tcp,self", "mpirun.mpich", "-launcher", "rsh", "-launcher-exec", agent, "-hosts",
+                ",".join(addresses), "-n", "2"]
+    network = "10.77.0.0/24"
+    return ["mpirun.openmpi", "--mca", "plm_rsh_agent", agent, "--mca", "pml", "ob1", "--mca", "btl", "tcp,self",
+            "--mca", "btl_tcp_if_include", network, "--mca", "oob_tcp_if_include", network, "--host",
+            ",".join(f"{address}:1" for address in addresses), "-n", "2"]
+
+
+def measure(options, mpi, folder):
+    trace = folder / f"{mpi}.kz"
+    agent = folder / "agent"
+    steps = int(options.seconds * 850)
+    record = [options.kizami, "record", "-o", trace, "--", *launcher(mpi, agent),
+              options.workloads / mpi / "registration", steps, "1000"]
+    line = " ".join(str(word) for word in record)
+    run("ip", "netns", "exec", "kizami-a", "unshare", "--uts", "sh", "-c", f"hostname kizami-a; {line}")
+    clocks = json.loads(run(options.kizami, "clocks", trace, "--json"))
+    info = json.loads(run(options.kizami, "info", trace, "--json"))
+    epochs = next(host["rounds"] for host in clocks["hosts"] if host["rounds"])
+    errors = sorted(abs(epoch["offset_ns"]) for epoch in epochs)
+    outside = sum(abs(epoch["offset_ns"]) > epoch["error_ns"] for epoch in epochs)
+    rounds = info["disturbance"]["clock_rounds"]
+    print(
+        f"{mpi}: {len(errors)} rounds in {info['span_ns'] / 1e9:.0f} s; error median {statistics.median(errors):.0f} ns, "
+        f"p99 {errors[int(0.99 * (len(errors) - 1))]} ns, most {errors[-1]} ns; "
+        f"{outside} outside their bounds (median bound {statistics.median(e['error_ns'] for e in epochs):.0f} ns); "
+        f"violations left {clocks['messages']['violations_left']}; "
+        f"rounds cost {rounds['worst_ns'] / info['span_ns']:.4%} of the run on the worst rank"
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kizami", type=Path, required=True)
+    parser.add_argument("--workloads", type=Path, required=True)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--mpi", action="append", choices=["openmpi", "mpich"])
+    options = parser.parse_args()
+    options.kizami, options.workloads = options.kizami.resolve(), options.workloads.resolve()
+    folder = Path(tempfile.mkdtemp())
+    (folder / "agent").write_text(AGENT)
+    (folder / "agent").chmod(0o755)
+    remove_hosts()
+    make_hosts()
+    try:
+        for mpi in options.mpi or ["openmpi", "mpich"]:
+            measure(options, mpi, folder)
+    finally:
+        remove_hosts()
+        shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -321,7 +321,7 @@ impl Walk<'_> {
         if let Some(bytes) = message_bytes
             && step.kind != StepKind::Polling
         {
-            let way_ns = self.latencies.expected_ns(bytes).min(step.end_ns - moment.recorded_ns);
+            let way_ns = self.latencies.least_ns(bytes).min(step.end_ns - moment.recorded_ns);
             within.not_before_ns = within.not_before_ns.max(moment.new_ns.saturating_add(way_ns));
         }
         within.arrival = Some(match within.arrival {

@@ -93,12 +93,12 @@ fn facts(run: &RunInfo) -> Vec<(&'static str, String)> {
     }
     if let Some(made) = &run.undisturbed {
         let text = format!(
-            "made from {}, which took {}; sure to {}",
+            "{}, which took {}; sure to {}",
             made.made_from,
             quantity::duration(Nanos(made.recorded_ns)),
             quantity::duration(Nanos(made.error_ns))
         );
-        facts.push(("made", text));
+        facts.push(("made from", text));
     }
     facts
 }

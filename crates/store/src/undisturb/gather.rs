@@ -162,7 +162,7 @@ impl Gather {
             start_ns: call.start.0,
             end_ns: call.end.0,
             // What lies before a thread's first call lies before the time that was recorded.
-            before_ns: before.map_or(0, |thread| held_ns.0 + thread.behind_ns + cost.before_ns),
+            before_ns: before.map_or(0, |thread| held_ns.0.saturating_add(thread.behind_ns + cost.before_ns)),
             within_ns: cost.within_ns,
             links: (0, 0),
             kind: if call.calls == 0 { StepKind::Part } else { StepKind::Call },
@@ -300,7 +300,8 @@ impl Cost {
 /// Whether a row is of failed polls that follow each other so closely that nothing was done between them.
 fn idle_polls(call: &Call, cost: Cost) -> bool {
     let Some(inside) = call.inside.filter(|_| call.calls > 1) else { return false };
-    let between_ns = call.end.0 - call.start.0 - inside.0 - cost.within_ns;
+    let between_ns =
+        call.end.0.saturating_sub(call.start.0).saturating_sub(inside.0.saturating_add(cost.within_ns));
     between_ns < IDLE_BETWEEN_POLLS_NS.saturating_mul(i64::from(call.calls - 1))
 }
 
@@ -312,7 +313,7 @@ fn held(stops: &[Stop], call: &Call, thread: ThreadState) -> (i64, usize) {
     let held_ns: i64 = own
         .map(|stop| {
             let from = stop.start.0.max(thread.last_end_ns);
-            (stop.end.0.min(call.start.0) - from).max(0)
+            stop.end.0.min(call.start.0).saturating_sub(from).max(0)
         })
         .fold(0, i64::saturating_add);
     (held_ns, seen)

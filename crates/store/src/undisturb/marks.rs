@@ -76,8 +76,8 @@ impl Marks {
     pub(super) fn finish(&mut self) {
         let mut moved = Vec::new();
         for marks in self.threads.values_mut() {
-            let shift_ns = marks.last.map_or(0, |last| last.old.1 - last.new.1);
-            moved.extend(marks.left.drain(..).map(|(at, place)| (place, at - shift_ns)));
+            let shift_ns = marks.last.map_or(0, |last| last.old.1.saturating_sub(last.new.1));
+            moved.extend(marks.left.drain(..).map(|(at, place)| (place, at.saturating_sub(shift_ns))));
         }
         self.put(moved);
     }
@@ -96,15 +96,16 @@ impl Marks {
 
 fn moved_to(at: i64, last: Option<MovedRow>, row: MovedRow) -> i64 {
     if at >= row.old.0 {
-        return (row.new.0 + (at - row.old.0)).min(row.new.1);
+        return row.new.0.saturating_add(at.saturating_sub(row.old.0)).min(row.new.1);
     }
     match last {
-        None => at - (row.old.0 - row.new.0),
+        None => at.saturating_sub(row.old.0.saturating_sub(row.new.0)),
         Some(last) => {
             // What was taken out of the gap is taken to lie at its beginning.
-            let taken_ns = (row.old.0 - last.old.1) - (row.new.0 - last.new.1);
-            let into_ns = (at - last.old.1).max(0) - taken_ns.max(0);
-            last.new.1 + into_ns.max(0)
+            let gap_ns = |first: (i64, i64), second: (i64, i64)| second.0.saturating_sub(first.1);
+            let taken_ns = gap_ns(last.old, row.old).saturating_sub(gap_ns(last.new, row.new));
+            let into_ns = at.saturating_sub(last.old.1).max(0).saturating_sub(taken_ns.max(0));
+            last.new.1.saturating_add(into_ns.max(0))
         }
     }
 }

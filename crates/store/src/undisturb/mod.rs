@@ -54,7 +54,9 @@ pub fn undisturb(trace: &Trace, output: &Path, progress: &dyn Fn(Progress)) -> R
     let place = Place::make(output)?;
     let events = trace.run().totals.events;
     let total = events.saturating_mul(3);
-    let tell = |pass: u64, rows: u64| progress(Progress { done: (events * pass + rows).min(total), total });
+    let tell = |pass: u64, rows: u64| {
+        progress(Progress { done: events.saturating_mul(pass).saturating_add(rows).min(total), total })
+    };
     let definitions = trace.definitions()?;
     let mut stops = trace.stops()?;
     stops.sort_by_key(|stop| (stop.rank, stop.start, stop.thread));

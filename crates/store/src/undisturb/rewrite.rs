@@ -164,9 +164,10 @@ impl RankRows {
         let new = (step.start_ns, step.end_ns);
         self.marks.row(call.thread.0, MovedRow { old, new });
         (call.start, call.end) = (Nanos(new.0), Nanos(new.1));
-        call.inside = call.inside.map(|inside| Nanos(inside.0.min(new.1 - new.0)));
+        let length_ns = new.1.saturating_sub(new.0);
+        call.inside = call.inside.map(|inside| Nanos(inside.0.min(length_ns)));
         call.overhead = Nanos(0);
-        let inside_ns = call.inside.filter(|_| call.calls > 1).map_or(new.1 - new.0, |inside| inside.0);
+        let inside_ns = call.inside.filter(|_| call.calls > 1).map_or(length_ns, |inside| inside.0);
         self.mpi_ns = self.mpi_ns.saturating_add(inside_ns);
         self.first_ns = Some(self.first_ns.map_or(new.0, |first| first.min(new.0)));
         self.last_ns = Some(self.last_ns.map_or(new.1, |last| last.max(new.1)));

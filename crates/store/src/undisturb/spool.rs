@@ -23,6 +23,9 @@ const KIND_BITS: u32 = 8;
 /// Steps by which the file grows, at least.
 const GROWTH_STEPS: u64 = 64 << 10;
 
+/// Steps there is room for at first, at most.
+const LARGEST_BEGINNING: u64 = 1 << 20;
+
 /// What a step stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StepKind {
@@ -124,7 +127,8 @@ impl SpoolWriter {
     pub(super) fn create(folder: &Path, expected_steps: u64) -> Result<SpoolWriter, StoreError> {
         let file = nameless(folder, "steps")?;
         let links = BufWriter::with_capacity(1 << 18, nameless(folder, "links")?);
-        let capacity = expected_steps.clamp(1, 1 << 32);
+        // It grows as needed: a run.json that lies must not fill the disk.
+        let capacity = expected_steps.clamp(1, LARGEST_BEGINNING);
         let map = enlarge(&file, folder, 0, capacity * STEP_BYTES as u64)?;
         Ok(SpoolWriter { folder: folder.to_path_buf(), file, map, steps: 0, links, link_count: 0 })
     }

@@ -212,8 +212,9 @@ impl Walk<'_> {
             (None, _) => step.start_ns.saturating_sub(walking.shift_ns),
             (Some(last), StepKind::Part) => {
                 let into_ns = step.start_ns.saturating_sub(last.start.recorded_ns);
-                let shorter_ns = last.length_ns(|at| at.recorded_ns) - last.length_ns(|at| at.new_ns);
-                last.start.new_ns.saturating_add(into_ns - shorter_ns.clamp(0, into_ns.max(0)))
+                let shorter_ns =
+                    last.length_ns(|at| at.recorded_ns).saturating_sub(last.length_ns(|at| at.new_ns));
+                last.start.new_ns.saturating_add(into_ns.saturating_sub(shorter_ns.clamp(0, into_ns.max(0))))
             }
             (Some(last), _) => {
                 let gap_ns = step.start_ns.saturating_sub(last.end.recorded_ns);
@@ -321,7 +322,7 @@ impl Walk<'_> {
         if let Some(bytes) = message_bytes
             && step.kind != StepKind::Polling
         {
-            let way_ns = self.latencies.expected_ns(bytes).min(step.end_ns - moment.recorded_ns);
+            let way_ns = self.latencies.least_ns(bytes).min(step.end_ns.saturating_sub(moment.recorded_ns));
             within.not_before_ns = within.not_before_ns.max(moment.new_ns.saturating_add(way_ns));
         }
         within.arrival = Some(match within.arrival {
@@ -390,7 +391,7 @@ impl Walk<'_> {
         if let Some(Arrival { moment, message_bytes: Some(bytes) }) = waited
             && step.kind == StepKind::Call
         {
-            self.latencies.learn(bytes, step.end_ns - moment.recorded_ns);
+            self.latencies.learn(bytes, step.end_ns.saturating_sub(moment.recorded_ns));
         }
         self.walked.followed += u64::from(within.arrival.is_some() && step.kind == StepKind::Call);
         self.walked.unmatched += u64::from(within.missed && step.kind == StepKind::Call);

@@ -53,6 +53,10 @@ functions:
 bench *options: build
     python3 bench/cost.py --library target/release/libkizami.so --workloads {{workloads}} {{options}}
 
+# How well a run can be shown without the tracer
+bench-undisturb *options: build
+    python3 bench/undisturb.py --kizami target/release/kizami --library target/release/libkizami.so --workloads {{workloads}} {{options}}
+
 # Fuzz a reader (segment or trace) for so many seconds; needs a nightly compiler
 fuzz target="segment" seconds="60":
     cargo +nightly fuzz run --fuzz-dir fuzz {{target}} -- -max_total_time={{seconds}}

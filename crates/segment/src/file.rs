@@ -101,16 +101,10 @@ impl SegmentFile {
         self.shape.chunks
     }
 
-    /// Faults in the pages of a large window that were not when it was made, which takes about a millisecond for
-    /// each MiB. Any thread may do so at any time.
-    pub fn populate_rest(&self) {
-        let mut position = POPULATED_AT_ONCE;
-        let end = HEADER_BYTES + self.shape.bytes();
-        while position < end {
-            // SAFETY: within the mapping.
-            populate(unsafe { self.base.add(position) }.cast(), (end - position).min(POPULATE_STEP));
-            position += POPULATE_STEP;
-        }
+    /// Faults in the pages of a chunk of a large window, which takes about a millisecond for each MiB. Any thread may
+    /// do so at any time.
+    pub fn populate(&self, index: usize) {
+        populate(self.chunk(index).as_ptr().cast_mut().cast(), self.shape.chunk_bytes);
     }
 
     /// Bytes of a chunk.
@@ -195,14 +189,11 @@ impl SegmentFile {
     }
 }
 
-/// Bytes populated at a time: the kernel holds a lock meanwhile.
-const POPULATE_STEP: usize = 1 << 20;
-
 /// Bytes that leave the cache at a time.
 const LET_GO_STEP: u64 = 4 << 20;
 
 /// Moves a descriptor up: a program that closed its standard input must not find our file in its place.
-fn out_of_the_way(descriptor: i32) -> i32 {
+pub fn out_of_the_way(descriptor: i32) -> i32 {
     const LOWEST: libc::c_int = 64;
     // SAFETY: plain system calls on our own descriptor.
     unsafe {
@@ -255,7 +246,7 @@ fn map(descriptor: i32, bytes: usize) -> Result<*mut libc::c_void, i32> {
     Ok(base)
 }
 
-/// A window of usual size is populated at once; the rest of a larger one by whoever has time.
+/// A window of usual size is populated at once; the chunks of a larger one shortly before they are used.
 const POPULATED_AT_ONCE: usize = HEADER_BYTES + 4 * (256 << 10);
 
 /// Faults pages in.

@@ -35,7 +35,7 @@ pub mod record;
 pub use append::Appender;
 pub use cursor::{Cursor, Slot};
 pub use definition::Definition;
-pub use file::{SegmentFile, WindowShape};
+pub use file::{SegmentFile, WindowShape, out_of_the_way};
 pub use header::{ClockReading, Header, HeaderView};
 pub use read::{Damage, ReadError, Records, Segment};
 pub use record::{Completion, Record};

@@ -59,13 +59,11 @@ impl Call {
         }
     }
 
-    /// When the real function returned.
-    pub fn end_ticks(&self) -> u64 {
-        self.end_ticks
-    }
-
     /// What was done until now was ours: the call begins here.
     pub fn restart(&mut self) {
+        if let Some(counters) = &mut self.thread().counters {
+            counters.skip_since_enter();
+        }
         self.start_ticks = clock::now();
     }
 

@@ -31,6 +31,8 @@ pub struct Communicator {
     pub reach: i32,
     /// Whether it is an inter-communicator.
     pub inter: bool,
+    /// Whether it has all ranks of the world, and no others.
+    pub spans_world: bool,
     /// Neighbours that a neighbourhood collective receives from and sends to.
     pub degree_in: usize,
     pub degree_out: usize,
@@ -52,6 +54,7 @@ pub const NONE: Communicator = Communicator {
     size: 0,
     reach: 0,
     inter: false,
+    spans_world: false,
     degree_in: 0,
     degree_out: 0,
 };
@@ -233,7 +236,22 @@ pub fn remember(communicator: Communicator) {
     lock(&TABLE).known.push(communicator);
 }
 
+/// The communicator with this handle if it is known already: MPI is not asked, so the handle may be no handle at
+/// all.
+pub fn known(handle: usize) -> Communicator {
+    let handle = abi::get().handle(handle);
+    lock(&TABLE).known.iter().find(|known| known.handle == handle).copied().unwrap_or(NONE)
+}
+
 impl Table {
+    /// Whether a communicator of this size has exactly the ranks of the world. Others may be as large: those of
+    /// processes that were spawned.
+    fn spans_world(&self, process: &Process, handle: usize, size: i32) -> bool {
+        let world_size = u64::from(process.world_size());
+        size as u64 == world_size
+            && world_ranks(self, handle, Group::Local, None).iter().all(|rank| *rank < world_size)
+    }
+
     fn count(&mut self, key: u64) -> u64 {
         match self.counts.iter_mut().find(|(known, _)| *known == key) {
             Some((_, count)) => {
@@ -283,7 +301,19 @@ impl Table {
         });
         let (degree_in, degree_out) = if inter { (0, 0) } else { topology(process, handle, local) };
         let reach = if inter { remote } else { size };
-        let made = Communicator { handle, local, identity, rank, size, reach, inter, degree_in, degree_out };
+        let spans_world = !inter && self.spans_world(process, handle, size);
+        let made = Communicator {
+            handle,
+            local,
+            identity,
+            rank,
+            size,
+            reach,
+            inter,
+            spans_world,
+            degree_in,
+            degree_out,
+        };
         self.known.push(made);
         made
     }

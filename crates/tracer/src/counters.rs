@@ -8,7 +8,7 @@ use crate::process::Process;
 use crate::settings;
 use kizami_model::counter::COUNTERS;
 use kizami_segment::Definition;
-use std::sync::Once;
+use std::sync::OnceLock;
 
 /// The counters of one thread.
 pub struct Counters {
@@ -47,7 +47,7 @@ struct Page {
 impl Counters {
     /// Opens what was asked for, for the calling thread; `None` if nothing was, or nothing can be counted.
     pub fn open(process: &Process) -> Option<Box<Counters>> {
-        static TOLD: Once = Once::new();
+        static OPENED: OnceLock<Vec<bool>> = OnceLock::new();
         let asked = &settings::get().counters;
         let mut events: Vec<Event> = Vec::new();
         let mut refusals = Vec::new();
@@ -56,12 +56,15 @@ impl Counters {
             refusals.push((number, opened.as_ref().err().copied().unwrap_or(0)));
             events.extend(opened);
         }
-        TOLD.call_once(|| {
+        let opened: Vec<bool> = refusals.iter().map(|(_, errno)| *errno == 0).collect();
+        let first = OPENED.get_or_init(|| {
             for (number, errno) in refusals {
                 process.define(&Definition::Counter { number: number as u8, errno: errno as u32 });
             }
+            opened.clone()
         });
-        if events.is_empty() {
+        // Records say which counter is which by their order alone, the same for all threads.
+        if events.is_empty() || opened != *first {
             return None;
         }
         let count = events.len();
@@ -101,6 +104,21 @@ impl Counters {
         self.last.copy_from_slice(&self.left);
     }
 
+    /// What was counted since the call was entered was ours, and the call begins now.
+    pub fn skip_since_enter(&mut self) {
+        let before: Vec<u64> = self.entered.iter().zip(&self.last).map(|(a, b)| a.wrapping_sub(*b)).collect();
+        self.enter();
+        for ((last, entered), before) in self.last.iter_mut().zip(&self.entered).zip(before) {
+            *last = entered.wrapping_sub(before);
+        }
+    }
+
+    /// What was counted since the last call was recorded was ours.
+    pub fn skip_since_call(&mut self) {
+        self.leave();
+        self.recorded();
+    }
+
     fn read(&mut self, values: &mut [u64]) {
         let direct = self.events.iter().zip(&mut *values).all(|(event, value)| {
             event.read_directly().is_some_and(|read| {
@@ -123,8 +141,13 @@ impl Counters {
 impl Drop for Counters {
     fn drop(&mut self) {
         for event in &self.events {
-            // SAFETY: our own descriptor, used by nobody else.
-            unsafe { libc::close(event.descriptor) };
+            // SAFETY: our own mapping and descriptor, used by nobody else.
+            unsafe {
+                if !event.page.is_null() {
+                    libc::munmap(event.page.cast_mut().cast(), PAGE_BYTES);
+                }
+                libc::close(event.descriptor);
+            }
         }
     }
 }
@@ -147,7 +170,7 @@ impl Event {
             return None;
         }
         const USER_READS: u64 = 1 << 2;
-        // SAFETY: the kernel's page, mapped for ever; it changes while it is read, which the lock tells.
+        // SAFETY: the kernel's page, mapped as long as the event; it changes while it is read, which the lock tells.
         unsafe {
             let page = self.page;
             loop {
@@ -171,10 +194,13 @@ impl Event {
     }
 }
 
+const PAGE_BYTES: usize = 4096;
+
 fn map_page(descriptor: i32) -> *const Page {
-    // SAFETY: a plain system call on our own descriptor; the page is never unmapped.
-    let page =
-        unsafe { libc::mmap(std::ptr::null_mut(), 4096, libc::PROT_READ, libc::MAP_SHARED, descriptor, 0) };
+    // SAFETY: a plain system call on our own descriptor.
+    let page = unsafe {
+        libc::mmap(std::ptr::null_mut(), PAGE_BYTES, libc::PROT_READ, libc::MAP_SHARED, descriptor, 0)
+    };
     if page == libc::MAP_FAILED { std::ptr::null() } else { page.cast() }
 }
 
@@ -214,5 +240,5 @@ fn perf_event_open(kind: u32, config: u64, leader: i32, exclude_kernel: bool) ->
     if opened < 0 {
         return Err(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO));
     }
-    Ok(opened as i32)
+    Ok(kizami_segment::out_of_the_way(opened as i32))
 }

@@ -2,25 +2,60 @@
 //!
 //! Known before `MPI_Init`, and without asking anybody.
 
-/// Variables in which launchers tell rank, ranks in all, and ranks on this host.
-const VARIABLES: [[&str; 3]; 3] = [
-    ["OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"],
-    ["PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS"],
-    ["SLURM_PROCID", "SLURM_NTASKS", "SLURM_NTASKS_PER_NODE"],
+/// Variables in which launchers tell rank and number of ranks.
+const PLACE: [[&str; 2]; 3] = [
+    ["OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"],
+    ["PMI_RANK", "PMI_SIZE"],
+    ["SLURM_PROCID", "SLURM_NTASKS"],
 ];
 
 /// Rank and size; alone if no launcher tells.
 pub fn place() -> Option<(u32, u32)> {
-    let told = VARIABLES.into_iter().find_map(|[rank, size, _]| Some((number(rank)?, number(size)?)));
+    let told = PLACE.into_iter().find_map(|[rank, size]| Some((number(rank)?, number(size)?)));
     told.or(Some((0, 1))).filter(|(rank, size)| rank < size)
 }
 
-/// Whether all ranks are known to run on one host. All ranks get the same answer: if as many as there are run
-/// on the host of one, they all run there.
-pub fn one_host() -> bool {
-    VARIABLES.into_iter().any(|[_, size, here]| number(size).is_some_and(|size| number(here) == Some(size)))
+/// Whether all `size` ranks of the world are known to run on one host. All ranks get the same answer: if as many as
+/// there are run on the host of one, they all run there. Variables of an outer launcher, which tell another
+/// number of ranks, do not count.
+pub fn one_host(size: u32) -> bool {
+    one_host_by(number, size)
+}
+
+fn one_host_by(number: impl Fn(&str) -> Option<u32>, size: u32) -> bool {
+    let told = |name| number(name) == Some(size);
+    if told("OMPI_COMM_WORLD_SIZE") {
+        return told("OMPI_COMM_WORLD_LOCAL_SIZE");
+    }
+    if told("PMI_SIZE") {
+        // Hydra tells the ranks here; under Slurm's own PMI the step tells its nodes.
+        return told("MPI_LOCALNRANKS") || number("SLURM_STEP_NUM_NODES") == Some(1);
+    }
+    told("SLURM_NTASKS") && number("SLURM_STEP_NUM_NODES") == Some(1)
 }
 
 fn number(name: &str) -> Option<u32> {
     std::env::var(name).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one_host(variables: &[(&str, u32)], size: u32) -> bool {
+        one_host_by(|name| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| *value), size)
+    }
+
+    #[test]
+    fn only_the_launcher_of_this_world_counts() {
+        assert!(one_host(&[("OMPI_COMM_WORLD_SIZE", 4), ("OMPI_COMM_WORLD_LOCAL_SIZE", 4)], 4));
+        assert!(!one_host(&[("OMPI_COMM_WORLD_SIZE", 4), ("OMPI_COMM_WORLD_LOCAL_SIZE", 2)], 4));
+        assert!(one_host(&[("PMI_SIZE", 2), ("MPI_LOCALNRANKS", 2)], 2));
+        let outer = [("SLURM_NTASKS", 1), ("SLURM_STEP_NUM_NODES", 1)];
+        assert!(!one_host(&outer, 4));
+        let nested = [outer[0], outer[1], ("PMI_SIZE", 4), ("MPI_LOCALNRANKS", 2)];
+        assert!(one_host(&[("SLURM_NTASKS", 8), ("SLURM_STEP_NUM_NODES", 1)], 8));
+        assert!(!one_host(&nested[2..], 4));
+        assert!(!one_host(&[], 2));
+    }
 }

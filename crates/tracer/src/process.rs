@@ -257,6 +257,11 @@ impl Process {
         lock(&self.world).as_ref().map(|world| world.rank)
     }
 
+    /// Ranks in the world, 0 before it is known.
+    pub fn world_size(&self) -> u32 {
+        lock(&self.world).as_ref().map_or(0, |world| world.size)
+    }
+
     /// Writes a definition, before the first record that needs it.
     pub fn define(&self, definition: &Definition) {
         if let Some(definitions) = &mut *lock(&self.definitions)

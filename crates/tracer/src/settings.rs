@@ -2,6 +2,7 @@
 
 use kizami_model::counter;
 use kizami_segment::WindowShape;
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -76,8 +77,10 @@ impl Settings {
             suspension,
             talks: variable("KIZAMI_TRACER_TALK").is_none_or(|value| value != "never"),
             counters: variable("KIZAMI_TRACER_COUNTERS")
-                .map(|names| names.split(',').filter_map(counter::by_name).collect())
-                .unwrap_or_default(),
+                .map(|names| names.split(',').filter_map(counter::by_name).collect::<BTreeSet<_>>())
+                .unwrap_or_default()
+                .into_iter()
+                .collect(),
         }
     }
 

@@ -43,14 +43,21 @@ impl Stream {
             draining: Mutex::new(()),
             exhausted: AtomicBool::new(false),
         }));
-        if stream.file.window_chunks() > WindowShape::CALLS.chunks {
-            hand_over(Job::Populate(stream));
-        }
+        (2..=POPULATED_AHEAD).for_each(|sequence| stream.populate_later(sequence));
         stream
     }
 
     pub fn file(&self) -> &SegmentFile {
         &self.file
+    }
+
+    /// Has the helper fault in the chunk that will be the `sequence`th, if it is new: a little ahead of use, and not
+    /// all at once, which would take the time of ranks that share the core.
+    fn populate_later(&'static self, sequence: u64) {
+        let index = sequence as usize - 1;
+        if index >= WindowShape::CALLS.chunks && index < self.full.len() {
+            hand_over(Job::Populate { stream: self, index });
+        }
     }
 
     /// Begins the `sequence`th chunk (from 1 on). The one before it, if any, is full and quiet from now on.
@@ -78,6 +85,7 @@ impl Stream {
             }
             return Room::None;
         }
+        self.populate_later(sequence + POPULATED_AHEAD);
         let cursor = self.file.begin(next, sequence);
         if ready { Room::Ready(cursor) } else { Room::Drained(cursor) }
     }
@@ -126,12 +134,15 @@ impl Stream {
     }
 }
 
+/// Chunks of a new window that are faulted in before they are used.
+const POPULATED_AHEAD: u64 = 6;
+
 /// What the helper does.
 enum Job {
     /// Write a full chunk out.
     Drain { stream: &'static Stream, index: usize },
-    /// Fault in the pages of a large window, ahead of use.
-    Populate(&'static Stream),
+    /// Fault in the pages of a chunk of a large window.
+    Populate { stream: &'static Stream, index: usize },
 }
 
 struct Helper {
@@ -185,7 +196,7 @@ fn help(helper: &'static Helper) {
         }
         match job {
             Some(Job::Drain { stream, index }) => stream.drain(index),
-            Some(Job::Populate(stream)) => stream.file.populate_rest(),
+            Some(Job::Populate { stream, index }) => stream.file.populate(index),
             None => {}
         }
     }

@@ -138,7 +138,7 @@ impl Thread {
             return;
         }
         self.fold = None;
-        self.record_counted();
+        self.record_counted(CALL_SLOTS);
         match call.pack(shape) {
             Some(words) => self.push_one(words),
             None => {
@@ -155,7 +155,7 @@ impl Thread {
             return;
         }
         self.fold = None;
-        self.record_counted();
+        self.record_counted(1 + record::completion_slots(self.completed.len()));
         let items = match self.completed.as_slice() {
             [] => ListItems::None,
             [one] => ListItems::One(one.pack()),
@@ -183,7 +183,7 @@ impl Thread {
             return;
         }
         self.fold = None;
-        self.record_counted();
+        self.record_counted(1 + record::start_slots(self.started.len()));
         let started = std::mem::take(&mut self.started);
         let word = |index: usize| {
             started.get(index).map_or(0, |started| record::pair(started.persistent, started.request))
@@ -215,7 +215,7 @@ impl Thread {
             record::fold_update(slots, call.start_ticks + call.duration_ticks, call.duration_ticks);
             return;
         }
-        self.record_counted();
+        self.record_counted(CALL_SLOTS);
         let [first, second] = record::pack_fold(call);
         if self.cursor.room() < 2 && !self.make_room(2) {
             return self.count_lost();
@@ -226,16 +226,16 @@ impl Thread {
     }
 
     /// Records what was counted with the call that is recorded next. Polls that are folded into the record before
-    /// leave what they counted to the next record.
+    /// leave what they counted to the next record. The record to come takes `following` slots.
     #[inline(always)]
-    fn record_counted(&mut self) {
+    fn record_counted(&mut self, following: usize) {
         if let Some(counters) = self.counters.take() {
-            self.counters = Some(self.record_counters(counters));
+            self.counters = Some(self.record_counters(counters, following));
         }
     }
 
     #[cold]
-    fn record_counters(&mut self, mut counters: Box<Counters>) -> Box<Counters> {
+    fn record_counters(&mut self, mut counters: Box<Counters>, following: usize) -> Box<Counters> {
         let mut pairs = counters.pairs();
         let count = pairs.len();
         let [before, inside] = pairs.next().unwrap_or_default();
@@ -248,7 +248,7 @@ impl Thread {
             [a, b, c, d]
         });
         // The two records lie in one chunk, so that no crash and no full disk parts them.
-        let needed = 1 + slots.len() + CALL_SLOTS;
+        let needed = 1 + slots.len() + following;
         if self.cursor.room() >= needed || self.make_room(needed) {
             self.cursor.push_all(first, slots);
             counters.recorded();

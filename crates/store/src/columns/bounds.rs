@@ -62,7 +62,7 @@ impl Schema {
     fn element(&mut self, thrift: &mut Thrift<'_>, kind: u8, depth: u32) -> Option<()> {
         self.elements += 1;
         if kind != STRUCT {
-            return thrift.skip(kind, depth);
+            return None;
         }
         thrift.fields(depth, &mut |thrift, field, kind, depth| match (field, kind) {
             (5, I32) => {
@@ -142,7 +142,7 @@ impl PageClaims {
     fn contents(&mut self, thrift: &mut Thrift<'_>, encoding_field: i64, depth: u32) -> Option<()> {
         thrift.fields(depth, &mut |thrift, field, kind, depth| {
             match (field, kind) {
-                (1, I32) => self.values = self.values.max(thrift.number()?),
+                (1, I32) => self.values = thrift.number()?,
                 (_, I32) if field == encoding_field => self.encoding = thrift.number()?,
                 _ => thrift.skip(kind, depth)?,
             }
@@ -155,7 +155,7 @@ impl PageClaims {
             return Err(format!("a page of {} bytes", self.bytes));
         }
         // Every entry of a dictionary has at least a byte of its own.
-        if self.values < 0 || self.dictionary && self.values > self.bytes {
+        if !(0..=GROUP_VALUES).contains(&self.values) || self.dictionary && self.values > self.bytes {
             return Err(format!("{} values in a page of {} bytes", self.values, self.bytes));
         }
         if COUNTED_WITHIN.contains(&self.encoding) {
@@ -226,7 +226,7 @@ impl Thrift<'_> {
             if head == 0 {
                 return Some(());
             }
-            field = if head >> 4 == 0 { self.number()? } else { field + i64::from(head >> 4) };
+            field = if head >> 4 == 0 { self.number()? } else { field.checked_add(i64::from(head >> 4))? };
             on_field(self, field, head & 0x0f, below)?;
         }
     }

@@ -40,6 +40,9 @@ impl CountedTable {
         own: &[usize],
         counted: &[[u64; 2]],
     ) {
+        if self.counters.is_empty() {
+            return;
+        }
         self.rank.push(rank);
         self.thread.push(thread);
         self.start_ns.push(start_ns);
@@ -57,7 +60,7 @@ impl CountedTable {
     }
 
     fn flush(&mut self) -> Result<(), StoreError> {
-        if self.rank.is_empty() || self.counters.is_empty() {
+        if self.rank.is_empty() {
             return Ok(());
         }
         let mut table = Table::default()

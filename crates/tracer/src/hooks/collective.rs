@@ -72,7 +72,8 @@ pub enum Mode {
 #[inline(always)]
 pub fn collective(mut call: Call, which: Collective, comm: usize, arguments: &Arguments, mode: Mode) {
     let mut record = call.record();
-    let comm = communicators::of_call(&mut call, comm);
+    let handle = comm;
+    let comm = communicators::of_call(&mut call, handle);
     record.comm = comm.local;
     if has_root(which) {
         record.peer = peer(arguments.root);
@@ -83,7 +84,7 @@ pub fn collective(mut call: Call, which: Collective, comm: usize, arguments: &Ar
     match mode {
         Mode::Blocking => {
             call.store(&record);
-            meeting::after_collective(&mut call, &comm);
+            meeting::after_collective(&mut call, handle);
             return call.release();
         }
         Mode::Started(request) => message::post(&call, &mut record, Kind::Plain, 0, request),

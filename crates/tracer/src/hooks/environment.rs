@@ -33,7 +33,7 @@ pub fn initialised(mut call: Call) {
         WORLD_OF_LAUNCHER.store(false, Ordering::Relaxed);
         communicators::enter_world(process, key);
         status::confirm_layout();
-        meeting::begin(&mut call, process, size);
+        meeting::begin(&mut call, process, size as u32);
     }
     call.release();
 }

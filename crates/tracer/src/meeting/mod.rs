@@ -16,17 +16,16 @@ mod suspend;
 mod tree;
 
 use crate::call::Call;
-use crate::communicators::Communicator;
 use crate::process::{self, Process};
 use crate::real::mpi;
-use crate::settings::{self, Spill};
+use crate::settings::{self, Spill, Suspension};
 use crate::stream::lock;
-use crate::{abi, clock, launcher, requests};
+use crate::{abi, clock, communicators, launcher, requests};
 use kizami_segment::record::StopReason;
 use rounds::Told;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use tree::Tree;
 
@@ -41,7 +40,9 @@ const FASTEST_GROWTH: u64 = 4;
 
 /// Collectives of all ranks until the next meeting.
 static COUNTDOWN: AtomicU64 = AtomicU64::new(NEVER);
-static WORLD_SIZE: AtomicI32 = AtomicI32::new(0);
+/// Only collectives on `MPI_COMM_WORLD` itself count: some rank may call MPI from several threads at once. All
+/// ranks have agreed on it.
+static WORLD_ONLY: AtomicBool = AtomicBool::new(false);
 
 static MEETINGS: Mutex<Option<Meetings>> = Mutex::new(None);
 
@@ -68,16 +69,16 @@ struct Meetings {
 }
 
 /// `MPI_Init` has returned: finds out who must meet whom, and compares clocks for the first time. Collective.
-pub fn begin(call: &mut Call, process: &Process, size: i32) {
-    WORLD_SIZE.store(size, Ordering::Relaxed);
+pub fn begin(call: &mut Call, process: &Process, size: u32) {
     let together = settings::get().spill == Spill::Together;
-    let alone = launcher::one_host() && !clock::some_are_distorted();
+    let alone = launcher::one_host(size) && !clock::some_are_distorted();
     if size < 2 || !settings::get().talks || alone && !together {
         return;
     }
     let start = clock::now();
     let mut meetings = Meetings::set_up(process, together);
     meetings.compare_clocks(process);
+    meetings.tell_host();
     meetings.met_ns = clock::monotonic_ns();
     call.thread().record_stop(start, clock::now(), StopReason::ClockRound, 0);
     if meetings.everyone.is_some() || meetings.hosts.is_some() {
@@ -100,18 +101,19 @@ pub fn end(call: &mut Call) {
     call.restart();
 }
 
-/// A blocking collective on this communicator is over.
+/// A blocking collective on the communicator with this handle is over, well or not: all ranks must count the same.
 #[inline(always)]
-pub fn after_collective(call: &mut Call, communicator: &Communicator) {
+pub fn after_collective(call: &mut Call, handle: usize) {
     if COUNTDOWN.load(Ordering::Relaxed) != NEVER {
-        count(call, communicator);
+        count(call, handle);
     }
 }
 
 #[cold]
-fn count(call: &mut Call, communicator: &Communicator) {
-    let spans_world = !communicator.inter && communicator.size == WORLD_SIZE.load(Ordering::Relaxed);
-    if !spans_world || requests::several_threads() && !communicator.is_world() {
+fn count(call: &mut Call, handle: usize) {
+    let communicator = communicators::known(handle);
+    let world_only = WORLD_ONLY.load(Ordering::Relaxed);
+    if !communicator.spans_world || world_only && !communicator.is_world() {
         return;
     }
     let left = COUNTDOWN.load(Ordering::Relaxed) - 1;
@@ -132,6 +134,9 @@ fn meet(call: &mut Call) {
     meetings.waited = next.max(1);
     meetings.met_ns = clock::monotonic_ns();
     COUNTDOWN.store(meetings.waited, Ordering::Relaxed);
+    if let Some(counters) = &mut call.thread().counters {
+        counters.skip_since_call();
+    }
 }
 
 impl Meetings {
@@ -142,13 +147,18 @@ impl Meetings {
         // A colour must not be negative. Hosts that share one by chance share a representative, and the clock of
         // one of them stays uncompared: sealing says so.
         let colour = (identity.finish() >> 33) as u32;
-        let mut host = Tree::over(split(abi.comm_world, colour as i32), false);
-        let crowded = host.size as usize > cores();
+        let mut host = Tree::over(split(abi.comm_world, colour as i32), true);
+        let crowded = is_crowded(&host);
         host.crowded = crowded;
         let represents = if host.rank == 0 { 0 } else { abi.undefined };
         let hosts = split(abi.comm_world, represents);
         let hosts = (hosts != abi.comm_null).then(|| Tree::over(hosts, crowded));
-        let [several] = host.by_root([hosts.as_ref().map_or(0, |hosts| u64::from(hosts.size > 1))]);
+        // Up to the representatives, across, and down again: then all ranks know.
+        let [threads] = host.most([u64::from(requests::several_threads())]);
+        let [threads] = hosts.as_ref().map_or([threads], |hosts| hosts.most([threads]));
+        let several = hosts.as_ref().map_or(0, |hosts| u64::from(hosts.size > 1));
+        let [several, threads] = host.by_root([several, threads]);
+        WORLD_ONLY.store(threads != 0, Ordering::Relaxed);
         let everyone = together.then(|| {
             let mut copy = 0usize;
             mpi!("MPI_Comm_dup", abi.comm_world, &raw mut copy);
@@ -172,10 +182,21 @@ impl Meetings {
     fn compare_clocks(&mut self, process: &Process) {
         process.recalibrate();
         if let Some(hosts) = &self.hosts {
-            self.told = rounds::compare(hosts, process, self.round);
+            let told = rounds::compare(hosts, process, self.round);
+            if self.round == 0 || settings::get().suspension != Suspension::Unmeasured {
+                self.told = told;
+            }
             self.round += 1;
         }
         self.compared_ns = clock::monotonic_ns();
+    }
+
+    /// Passes on to all ranks of the host how its clock stands, if they are to stop together.
+    fn tell_host(&mut self) {
+        if let Some(host) = &self.host {
+            let [offset, error] = host.by_root([self.told.offset_ns as u64, self.told.error_ns]);
+            (self.told.offset_ns, self.told.error_ns) = (offset as i64, error);
+        }
     }
 
     fn clocks_are_due(&self) -> bool {
@@ -187,14 +208,15 @@ impl Meetings {
     fn until_clocks_are_due(&self, due: bool) -> u64 {
         let now_ns = clock::monotonic_ns();
         let period_ns = CLOCK_PERIOD.as_nanos() as u64;
-        let left_ns = if due { period_ns } else { period_ns.saturating_sub(now_ns - self.compared_ns) };
+        let left_ns =
+            if due { period_ns } else { period_ns.saturating_sub(now_ns.saturating_sub(self.compared_ns)) };
         let pace_ns = (now_ns.saturating_sub(self.met_ns) / self.waited.max(1)).max(1);
         (left_ns / pace_ns).clamp(1, LONGEST_WAIT.min(FASTEST_GROWTH * self.waited))
     }
 
     /// Hosts meet: the root says whether clocks are compared now, and when to meet again.
     fn compare_if_due(&mut self, call: &mut Call, process: &Process) -> u64 {
-        let start = call.end_ticks();
+        let start = clock::now();
         let Some(hosts) = &self.hosts else { return 1 };
         let due = self.clocks_are_due();
         let [due, next] = hosts.by_root([u64::from(due), self.until_clocks_are_due(due)]);
@@ -214,7 +236,25 @@ fn split(communicator: usize, colour: i32) -> usize {
     abi::get().handle(made)
 }
 
-/// Cores this process may run on.
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
+/// Whether there are more ranks on this host than cores for them. Ranks that may all run on the same cores share
+/// those; ranks that were bound to different ones have all the host's between them.
+fn is_crowded(host: &Tree) -> bool {
+    // SAFETY: an empty set is all zeros, and the system fills it in for this thread.
+    let mask = unsafe {
+        let mut mask: libc::cpu_set_t = std::mem::zeroed();
+        libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut mask);
+        mask
+    };
+    // SAFETY: plain calls on a set that was filled in.
+    let (mine, online) =
+        unsafe { (libc::CPU_COUNT(&mask) as u32, libc::sysconf(libc::_SC_NPROCESSORS_ONLN).max(1) as u32) };
+    let mut key = DefaultHasher::new();
+    (0..libc::CPU_SETSIZE as usize)
+        // SAFETY: within the set.
+        .filter(|core| unsafe { libc::CPU_ISSET(*core, &mask) })
+        .for_each(|core| core.hash(&mut key));
+    let key = key.finish();
+    let [greatest, least] = host.most([key, !key]);
+    let shared = greatest == !least;
+    host.size > if shared { mine } else { online }
 }

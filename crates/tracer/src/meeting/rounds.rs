@@ -47,7 +47,7 @@ struct Question {
 
 impl Question {
     fn took(&self) -> u64 {
-        self.received - self.sent
+        self.received.saturating_sub(self.sent)
     }
 }
 
@@ -67,7 +67,7 @@ fn ask(hosts: &Tree, parent: u32, process: &Process, round: u32) -> Told {
     let begun = clock::monotonic_ns();
     loop {
         asked += 1;
-        let long = u128::from(clock::monotonic_ns() - begun) > LONGEST.as_nanos();
+        let long = u128::from(clock::monotonic_ns().saturating_sub(begun)) > LONGEST.as_nanos();
         let last = asked >= MOST || asked >= FEWEST && (since_better >= ENOUGH || long);
         let sent = clock::now();
         hosts.send(parent, &[if last { LAST } else { MORE }]);

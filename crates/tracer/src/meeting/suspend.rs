@@ -3,7 +3,8 @@
 //! After the method of Okita, Ino and Hagihara. Each rank notes when it stopped. The ranks agree whether any of
 //! them is above the threshold; if so, each writes its records out. The root learns when, on the common clock,
 //! the first of them stopped, and so how long that is ago, `w`; all will have stopped for
-//! `Z = w + m log2 P + d`, where `m` is the time of a message and `d` how far the clocks may be off. `Z` goes
+//! `Z = w + m log2 P + d`, where `m` is the time of a message and `d` how far the clocks may be off. (Here four
+//! times `m log2 P`, twice `d`: telling and confirming take their time, too.) `Z` goes
 //! down the tree, and each rank goes on `Z` after it stopped. As all were stopped for the same time, taking the
 //! stop out again gives the run as it would have been.
 //!
@@ -40,7 +41,7 @@ pub struct Pace {
 impl Meetings {
     /// Settles whether to stop, and stops. Gives how many collectives later to settle it again.
     pub(super) fn suspend_if_full(&mut self, call: &mut Call, process: &Process) -> u64 {
-        let start = call.end_ticks();
+        let start = clock::now();
         let Some(everyone) = &self.everyone else { return 1 };
         let filled = process.filled_bytes() + call.thread().open_bytes();
         let capacity = process.window_bytes().max(1);
@@ -75,10 +76,7 @@ impl Meetings {
         let suspension = settings::get().suspension;
         if suspension == Suspension::Dynamic && self.several_hosts {
             self.compare_clocks(process);
-            if let Some(host) = &self.host {
-                let [offset, error] = host.by_root([self.told.offset_ns as u64, self.told.error_ns]);
-                (self.told.offset_ns, self.told.error_ns) = (offset as i64, error);
-            }
+            self.tell_host();
         }
         process.write_out();
         let length_ns = match suspension {

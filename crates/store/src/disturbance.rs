@@ -2,7 +2,7 @@
 //!
 //! Only what was measured on the spot counts: the cost of recording calls, and the stretches in which the
 //! tracer held a thread. What these delays did to other ranks is not in here; that takes the whole trace
-//! (see [`crate::undisturb`]).
+//! (see [`mod@crate::undisturb`]).
 
 use crate::definitions::Stop;
 use serde::{Deserialize, Serialize};

@@ -38,7 +38,7 @@ fn stops(trace: &Trace, reason: &str) -> BTreeMap<u32, Vec<Stop>> {
 }
 
 fn check_together(mpi: &Mpi, suspend: &str) {
-    const CALLS: u64 = 200_000;
+    const CALLS: u64 = 120_000;
     let scratch = Scratch::new();
     let with: Vec<_> = TOGETHER.into_iter().chain([("KIZAMI_SUSPEND", suspend)]).collect();
     let output = record(mpi, 2, ("allreduce", &[&CALLS.to_string()]), scratch.path(), &with);
@@ -119,7 +119,7 @@ fn a_disk_that_fills_while_ranks_stop() {
         let scratch = Scratch::new();
         let directory = scratch.make("small");
         let _disk = SmallDisk::mount(&directory, "6m");
-        let output = record(&mpi, 2, ("allreduce", &["300000"]), &directory, &TOGETHER);
+        let output = record(&mpi, 2, ("allreduce", &["150000"]), &directory, &TOGETHER);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 }

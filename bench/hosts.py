@@ -60,7 +60,8 @@ def launcher(mpi, agent):
         return ["env", "UCX_TLS=tcp,self", "mpirun.mpich", "-launcher", "rsh", "-launcher-exec", agent, "-hosts",
                 ",".join(addresses), "-n", "2"]
     network = "10.77.0.0/24"
-    return ["mpirun.openmpi", "--mca", "plm_rsh_agent", agent, "--mca", "pml", "ob1", "--mca", "btl", "tcp,self",
+    # Both hosts share the cores: bound, their ranks would sit on the same one.
+    return ["mpirun.openmpi", "--bind-to", "none", "--mca", "plm_rsh_agent", agent, "--mca", "pml", "ob1", "--mca", "btl", "tcp,self",
             "--mca", "btl_tcp_if_include", network, "--mca", "oob_tcp_if_include", network, "--host",
             ",".join(f"{address}:1" for address in addresses), "-n", "2"]
 

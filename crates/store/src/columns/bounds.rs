@@ -31,6 +31,7 @@ pub(super) fn check_footer(source: &Source) -> Result<(), String> {
     let mut thrift = Thrift { rest: &footer, lists: true };
     let walked = thrift.fields(DEEPEST, &mut |thrift, field, kind, depth| match (field, kind) {
         (2, LIST) => thrift.elements(depth, &mut |thrift, kind, depth| schema.element(thrift, kind, depth)),
+        (2, _) => None,
         _ => thrift.skip(kind, depth),
     });
     if walked.is_none() {
@@ -69,6 +70,7 @@ impl Schema {
                 self.most_children = self.most_children.max(thrift.number()?);
                 Some(())
             }
+            (5, _) => None,
             _ => thrift.skip(kind, depth),
         })
     }
@@ -132,6 +134,8 @@ impl PageClaims {
                     page.contents(thrift, 2, depth)?;
                 }
                 (8, STRUCT) => page.contents(thrift, 4, depth)?,
+                // Of another kind than Parquet says: the decoder may read something else than is seen here.
+                (2 | 3 | 5 | 7 | 8, _) => return None,
                 _ => thrift.skip(kind, depth)?,
             }
             Some(())
@@ -144,6 +148,7 @@ impl PageClaims {
             match (field, kind) {
                 (1, I32) => self.values = thrift.number()?,
                 (_, I32) if field == encoding_field => self.encoding = thrift.number()?,
+                _ if field == 1 || field == encoding_field => return None,
                 _ => thrift.skip(kind, depth)?,
             }
             Some(())

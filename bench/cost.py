@@ -7,14 +7,14 @@ DIR is what workloads/build-both.sh made. Prints a table: medians over the runs,
 Every round runs bare, floor and traced one after the other, so that noise of the machine hits all alike.
 """
 import argparse
-import os
 import re
 import shutil
 import statistics
-import subprocess
 import tempfile
 import time
 from pathlib import Path
+
+from launch import launcher, run
 
 HERE = Path(__file__).resolve().parent
 PATTERNS = {
@@ -24,20 +24,15 @@ PATTERNS = {
 }
 
 
-def launcher(mpi):
-    return ["mpirun." + mpi] + (["--oversubscribe"] if mpi == "openmpi" else [])
-
-
-def run(mpi, program, arguments, preload, raw):
-    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    command = launcher(mpi) + ["-n", "2"]
+def run_with(preload, raw, mpi, program, arguments):
+    command = launcher(mpi, 2)
     if preload:
         command += ["env", f"LD_PRELOAD={preload}"] + ([f"KIZAMI_RAW={raw}"] if raw else [])
-    result = subprocess.run(command + [program, *arguments], env=environment, capture_output=True, text=True, check=True)
+    output = run(*command, program, *arguments)
     if raw:
         shutil.rmtree(raw)
         raw.mkdir()
-    return result.stdout
+    return output
 
 
 def measure(options, mpi, name, arguments, floor):
@@ -50,7 +45,7 @@ def measure(options, mpi, name, arguments, floor):
             for kind, preload in (("bare", None), ("floor", floor), ("traced", options.library)):
                 if preload == floor and name != "cheapest" and kind == "floor":
                     continue
-                output = run(mpi, program, arguments, preload, raw if kind == "traced" else None)
+                output = run_with(preload, raw if kind == "traced" else None, mpi, program, arguments)
                 figures[kind].append(float(re.search(PATTERNS[name], output).group(1)))
     return {kind: statistics.median(values) for kind, values in figures.items() if values}
 
@@ -67,7 +62,7 @@ def stencil(options, mpi):
             times = []
             for preload, directory in ((None, None), (options.library, raw)):
                 start = time.perf_counter()
-                run(mpi, program, arguments, preload, directory)
+                run_with(preload, directory, mpi, program, arguments)
                 times.append(time.perf_counter() - start)
             ratios.append(times[1] / times[0])
     return statistics.median(ratios)
@@ -83,7 +78,7 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as build:
         floor = f"{build}/floor.so"
-        subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", floor, str(HERE / "floor.c"), "-ldl"], check=True)
+        run("cc", "-O2", "-shared", "-fPIC", "-o", floor, HERE / "floor.c", "-ldl")
         print(f"{'MPI':8} {'program':10} {'bare':>8} {'floor':>8} {'traced':>8} {'added':>8} {'added/floor':>11}")
         for mpi in options.mpi or ["openmpi", "mpich"]:
             for name, arguments in (("cheapest", ["2000000"]), ("pingpong", ["200000"]), ("halo", ["100000"])):

@@ -9,13 +9,13 @@ instead is the error. Also tells what comparing clocks cost. Needs root; leaves 
 """
 import argparse
 import json
-import os
 import shutil
 import statistics
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
+
+from launch import run
 
 HOSTS = {"kizami-a": "10.77.0.1", "kizami-b": "10.77.0.2"}
 
@@ -31,14 +31,6 @@ exec ip netns exec $name unshare --uts sh -c "hostname $name; $*"
 """
 
 
-def run(*command, check=True):
-    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    result = subprocess.run([str(word) for word in command], env=environment, capture_output=True, text=True)
-    if check and result.returncode != 0:
-        sys.exit(f"{command}\n{result.stdout}{result.stderr}")
-    return result.stdout
-
-
 def make_hosts():
     for name in HOSTS:
         run("ip", "netns", "add", name)
@@ -51,7 +43,8 @@ def make_hosts():
 
 def remove_hosts():
     for name in HOSTS:
-        run("ip", "netns", "del", name, check=False)
+        # They are not there before the first run.
+        subprocess.run(["ip", "netns", "del", name], capture_output=True)
 
 
 def launcher(mpi, agent):
@@ -61,8 +54,8 @@ def launcher(mpi, agent):
                 ",".join(addresses), "-n", "2"]
     network = "10.77.0.0/24"
     # Both hosts share the cores: bound, their ranks would sit on the same one.
-    return ["mpirun.openmpi", "--bind-to", "none", "--mca", "plm_rsh_agent", agent, "--mca", "pml", "ob1", "--mca", "btl", "tcp,self",
-            "--mca", "btl_tcp_if_include", network, "--mca", "oob_tcp_if_include", network, "--host",
+    return ["mpirun.openmpi", "--bind-to", "none", "--mca", "plm_rsh_agent", agent, "--mca", "pml", "ob1",
+            "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", network, "--mca", "oob_tcp_if_include", network, "--host",
             ",".join(f"{address}:1" for address in addresses), "-n", "2"]
 
 

@@ -12,14 +12,13 @@ runs all ways one after the other, so that noise of the machine hits all alike; 
 """
 import argparse
 import json
-import os
 import re
 import shutil
 import statistics
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
+
+from launch import launcher, run
 
 STEPS = 520
 BYTES_PER_CALL = 32
@@ -33,22 +32,10 @@ WAYS = {
 }
 
 
-def launcher(mpi, ranks):
-    return [f"mpirun.{mpi}"] + (["--oversubscribe"] if mpi == "openmpi" else []) + ["-n", str(ranks)]
-
-
-def run(command, **more):
-    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    result = subprocess.run(command, env=environment, capture_output=True, text=True, **more)
-    if result.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))}\n{result.stdout}{result.stderr}")
-    return result.stdout
-
-
 def barriers(kizami, trace, ranks):
     """Start and end of every barrier in ns, by rank."""
     found = {rank: [] for rank in range(ranks)}
-    output = run([kizami, "events", trace, "--op", "MPI_Barrier", "--limit", "1000000", "--json"])
+    output = run(kizami, "events", trace, "--op", "MPI_Barrier", "--limit", "1000000", "--json")
     for line in output.splitlines():
         event = json.loads(line)
         found[event["rank"]].append((event["start_ns"], event["end_ns"]))
@@ -63,7 +50,7 @@ def seconds(found):
 def untraced(options, mpi, calls, scratch):
     file = scratch / "barriers"
     program = options.workloads / mpi / "registration"
-    output = run(launcher(mpi, options.ranks) + [program, str(STEPS), str(options.mean_us), str(calls), "spin", file])
+    output = run(*launcher(mpi, options.ranks), program, STEPS, options.mean_us, calls, "spin", file)
     durations = {
         rank: [int(line) for line in Path(f"{file}.{rank}").read_text().split()] for rank in range(options.ranks)
     }
@@ -76,12 +63,11 @@ def traced(options, mpi, calls, way, scratch):
         shutil.rmtree(path, ignore_errors=True)
     limit = [] if "--memory" in WAYS[way] else ["--memory", options.limit]
     program = options.workloads / mpi / "registration"
-    run([options.kizami, "record", "-o", trace, *WAYS[way], *limit, "--", *launcher(mpi, options.ranks), program,
-         str(STEPS), str(options.mean_us), str(calls), "spin"])
-    run([options.kizami, "undisturb", trace, "-o", clean])
+    run(options.kizami, "record", "-o", trace, *WAYS[way], *limit, "--", *launcher(mpi, options.ranks), program,
+        STEPS, options.mean_us, calls, "spin")
+    run(options.kizami, "undisturb", trace, "-o", clean)
     recorded, rebuilt = (barriers(options.kizami, path, options.ranks) for path in (trace, clean))
-    stops = json.loads(run([options.kizami, "info", trace, "--json"]))
-    return seconds(recorded), seconds(rebuilt), rebuilt, stops
+    return seconds(recorded), seconds(rebuilt), rebuilt
 
 
 def size_in_bytes(text):
@@ -98,7 +84,7 @@ def measure(options, mpi, size):
             time, durations = untraced(options, mpi, calls, scratch)
             bare.append(time)
             for way in WAYS:
-                recorded, rebuilt, found, _ = traced(options, mpi, calls, way, scratch)
+                recorded, rebuilt, found = traced(options, mpi, calls, way, scratch)
                 # The first barrier brings the ranks together and is not one of the steps.
                 off = [
                     abs((end - start) - duration) / 1e3

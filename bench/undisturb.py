@@ -18,53 +18,41 @@ All times are of rank 0, from the end of one iteration's last MPI_Allreduce to t
 """
 import argparse
 import json
-import os
 import re
 import shutil
 import statistics
-import subprocess
 import tempfile
 from pathlib import Path
+
+from launch import launcher, run
 
 COSTS_NS = (0, 5_000, 20_000)
 # Arguments, and reductions in an iteration.
 MODES = {"halo": (["halo", "2500", "180", "20"], 2), "reduce": (["reduce", "2500", "180", "20"], 8)}
 
 
-def launcher(mpi):
-    return ["mpirun." + mpi] + (["--oversubscribe"] if mpi == "openmpi" else []) + ["-n", "2"]
-
-
-def call(command):
-    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    result = subprocess.run(command, env=environment, capture_output=True, text=True)
-    if result.returncode != 0:
-        raise SystemExit(f"{' '.join(map(str, command))} failed:\n{result.stderr}")
-    return result.stdout
-
-
 def bare(mpi, program):
     """Median iteration in us, and seconds of the whole."""
-    output = call(launcher(mpi) + program)
+    output = run(*launcher(mpi, 2), *program)
     return tuple(float(re.search(rf"{word} ([\d.]+)", output).group(1)) for word in ("median_us", "seconds"))
 
 
 def iterations(options, trace, reductions):
     """The same of a trace."""
     def ends(op):
-        rows = call([options.kizami, "events", trace, "--rank", "0", "--op", op, "--json"]).splitlines()
+        rows = run(options.kizami, "events", trace, "--rank", "0", "--op", op, "--json").splitlines()
         return [json.loads(row)["end_ns"] for row in rows]
     marks = ends("Barrier") + ends("Allreduce")[reductions - 1::reductions]
     return statistics.median(b - a for a, b in zip(marks, marks[1:])) / 1e3, (marks[-1] - marks[0]) / 1e9
 
 
 def traced(options, mpi, program, reductions, cost_ns, scratch):
-    run, clean = f"{scratch}/run.kz", f"{scratch}/clean.kz"
-    record = [options.kizami, "record", "--library", options.library, "-o", run, "--"]
-    call(record + launcher(mpi) + ["env", f"KIZAMI_TEST_CALL_COST_NS={cost_ns}", *program])
-    said = json.loads(call([options.kizami, "undisturb", run, "-o", clean, "--json"]))
-    figures = iterations(options, run, reductions), iterations(options, clean, reductions)
-    for trace in (run, clean):
+    recorded, clean = f"{scratch}/run.kz", f"{scratch}/clean.kz"
+    record = [options.kizami, "record", "--library", options.library, "-o", recorded, "--"]
+    run(*record, *launcher(mpi, 2), "env", f"KIZAMI_TEST_CALL_COST_NS={cost_ns}", *program)
+    said = json.loads(run(options.kizami, "undisturb", recorded, "-o", clean, "--json"))
+    figures = iterations(options, recorded, reductions), iterations(options, clean, reductions)
+    for trace in (recorded, clean):
         shutil.rmtree(trace)
     return *figures, said["error_ns"] / said["undisturbed_ns"]
 

@@ -1,14 +1,15 @@
 //! Runs on several hosts whose clocks are off, drift apart, and were compared while the run went on.
 
+mod place;
 mod segments;
 
 use kizami_model::{Call, Nanos};
 use kizami_segment::Definition;
 use kizami_segment::record::CallRecord;
-use kizami_store::{ClockKind, RankSelection, RunInfo, SealOptions, Trace, seal};
+use kizami_store::{ClockKind, RunInfo};
+use place::Place;
 use segments::{SegmentWriter, Who, call, define};
-use std::path::{Path, PathBuf};
-use tempfile::TempDir;
+use std::path::Path;
 
 const SECOND: i64 = 1_000_000_000;
 
@@ -75,31 +76,6 @@ fn hosts() -> [HostSim; 3] {
             tsc: false,
         },
     ]
-}
-
-struct Place {
-    _folder: TempDir,
-    trace: PathBuf,
-}
-
-impl Place {
-    fn new() -> Place {
-        let folder = tempfile::tempdir().unwrap();
-        let trace = folder.path().join("run.kz");
-        Place { _folder: folder, trace }
-    }
-
-    fn seal(&self) -> RunInfo {
-        seal(&self.trace, &SealOptions::default(), &|_| {}).unwrap()
-    }
-
-    fn open(&self) -> Trace {
-        Trace::open(&self.trace).unwrap()
-    }
-
-    fn calls(&self) -> Vec<Call> {
-        self.open().calls(RankSelection::All).unwrap().map(Result::unwrap).collect()
-    }
 }
 
 /// Writes calls that begin at these true times, on the host's clock.

@@ -1,42 +1,17 @@
 //! What sealing promises, one promise a test, on segments written as a traced process writes them.
 
+mod place;
 mod segments;
 
 use kizami_model::{Call, CommKind, Ending, Nanos, ObjectKind, Peer, Rank};
 use kizami_segment::record::{CallRecord, PEER_ANY, PEER_NULL, PEER_ROOT, Started, StopReason};
 use kizami_segment::{Completion, Definition};
-use kizami_store::{RankSelection, RunInfo, SealOptions, StoreError, Trace, seal};
+use kizami_store::{RankSelection, SealOptions, StoreError, Trace, seal};
+use place::Place;
 use segments::{SegmentWriter, Who, call, define, op};
-use std::path::{Path, PathBuf};
-use tempfile::TempDir;
+use std::path::Path;
 
 const WORLD: u32 = 0;
-
-/// A trace directory that goes away with the test.
-struct Place {
-    _folder: TempDir,
-    trace: PathBuf,
-}
-
-impl Place {
-    fn new() -> Place {
-        let folder = tempfile::tempdir().unwrap();
-        let trace = folder.path().join("run.kz");
-        Place { _folder: folder, trace }
-    }
-
-    fn seal(&self) -> RunInfo {
-        seal(&self.trace, &SealOptions::default(), &|_| {}).unwrap()
-    }
-
-    fn open(&self) -> Trace {
-        Trace::open(&self.trace).unwrap()
-    }
-
-    fn calls(&self) -> Vec<Call> {
-        self.open().calls(RankSelection::All).unwrap().map(Result::unwrap).collect()
-    }
-}
 
 /// Seals one rank of eight that recorded what `write` writes.
 fn one_rank(write: impl FnOnce(&mut SegmentWriter)) -> (Place, Vec<Call>) {

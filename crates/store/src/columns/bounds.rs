@@ -29,9 +29,8 @@ pub(super) fn check_footer(source: &Source) -> Result<(), String> {
     let Some(footer) = footer(source) else { return Ok(()) };
     let mut schema = Schema::default();
     let mut thrift = Thrift { rest: &footer, lists: true };
-    let walked = thrift.fields(DEEPEST, &mut |thrift, field, kind, depth| match (field, kind) {
-        (2, LIST) => thrift.elements(depth, &mut |thrift, kind, depth| schema.element(thrift, kind, depth)),
-        (2, _) => None,
+    let walked = thrift.fields(DEEPEST, &FOOTER, &mut |thrift, field, kind, depth| match field {
+        2 => thrift.elements(depth, &mut |thrift, kind, depth| schema.element(thrift, kind, depth)),
         _ => thrift.skip(kind, depth),
     });
     if walked.is_none() {
@@ -65,12 +64,11 @@ impl Schema {
         if kind != STRUCT {
             return None;
         }
-        thrift.fields(depth, &mut |thrift, field, kind, depth| match (field, kind) {
-            (5, I32) => {
+        thrift.fields(depth, &SCHEMA_ELEMENT, &mut |thrift, field, kind, depth| match field {
+            5 => {
                 self.most_children = self.most_children.max(thrift.number()?);
                 Some(())
             }
-            (5, _) => None,
             _ => thrift.skip(kind, depth),
         })
     }
@@ -123,19 +121,17 @@ struct PageClaims {
 impl PageClaims {
     fn read(thrift: &mut Thrift<'_>) -> Option<PageClaims> {
         let mut page = PageClaims::default();
-        thrift.fields(DEEPEST, &mut |thrift, field, kind, depth| {
-            match (field, kind) {
-                (2, I32) => page.bytes = thrift.number()?,
-                (3, I32) => page.compressed_bytes = thrift.number()?,
+        thrift.fields(DEEPEST, &PAGE, &mut |thrift, field, kind, depth| {
+            match field {
+                2 => page.bytes = thrift.number()?,
+                3 => page.compressed_bytes = thrift.number()?,
                 // The encoding is the second field of all kinds of pages but data pages of version 2.
-                (5, STRUCT) => page.contents(thrift, 2, depth)?,
-                (7, STRUCT) => {
+                5 => page.contents(thrift, &DATA_PAGE, 2, depth)?,
+                7 => {
                     page.dictionary = true;
-                    page.contents(thrift, 2, depth)?;
+                    page.contents(thrift, &DICTIONARY_PAGE, 2, depth)?;
                 }
-                (8, STRUCT) => page.contents(thrift, 4, depth)?,
-                // Of another kind than Parquet says: the decoder may read something else than is seen here.
-                (2 | 3 | 5 | 7 | 8, _) => return None,
+                8 => page.contents(thrift, &DATA_PAGE_2, 4, depth)?,
                 _ => thrift.skip(kind, depth)?,
             }
             Some(())
@@ -143,12 +139,17 @@ impl PageClaims {
         Some(page)
     }
 
-    fn contents(&mut self, thrift: &mut Thrift<'_>, encoding_field: i64, depth: u32) -> Option<()> {
-        thrift.fields(depth, &mut |thrift, field, kind, depth| {
-            match (field, kind) {
-                (1, I32) => self.values = thrift.number()?,
-                (_, I32) if field == encoding_field => self.encoding = thrift.number()?,
-                _ if field == 1 || field == encoding_field => return None,
+    fn contents(
+        &mut self,
+        thrift: &mut Thrift<'_>,
+        kinds: &[u8],
+        encoding_field: i64,
+        depth: u32,
+    ) -> Option<()> {
+        thrift.fields(depth, kinds, &mut |thrift, field, kind, depth| {
+            match field {
+                1 => self.values = thrift.number()?,
+                _ if field == encoding_field => self.encoding = thrift.number()?,
                 _ => thrift.skip(kind, depth)?,
             }
             Some(())
@@ -181,6 +182,14 @@ const DOUBLE: u8 = 7;
 const BINARY: u8 = 8;
 const LIST: u8 = 9;
 const STRUCT: u8 = 12;
+
+// Kinds of the fields of Parquet's structures, from the first field on.
+const FOOTER: [u8; 9] = [I32, LIST, I64, LIST, LIST, BINARY, LIST, STRUCT, BINARY];
+const SCHEMA_ELEMENT: [u8; 10] = [I32, I32, I32, BINARY, I32, I32, I32, I32, I32, STRUCT];
+const PAGE: [u8; 8] = [I32, I32, I32, I32, STRUCT, STRUCT, STRUCT, STRUCT];
+const DATA_PAGE: [u8; 5] = [I32, I32, I32, I32, STRUCT];
+const DICTIONARY_PAGE: [u8; 3] = [I32, I32, TRUE];
+const DATA_PAGE_2: [u8; 8] = [I32, I32, I32, I32, I32, I32, TRUE, STRUCT];
 
 /// A walk over compact Thrift. `None` from any step: the bytes end, or make no sense.
 struct Thrift<'a> {
@@ -223,7 +232,9 @@ impl Thrift<'_> {
         Some((value >> 1) as i64 ^ -((value & 1) as i64))
     }
 
-    fn fields(&mut self, depth: u32, on_field: &mut OnField<'_>) -> Option<()> {
+    /// Walks over the fields of a structure, whose first fields must be of these kinds: the decoder takes them to be
+    /// so without a look, and would then read something else than is seen here.
+    fn fields(&mut self, depth: u32, kinds: &[u8], on_field: &mut OnField<'_>) -> Option<()> {
         let below = depth.checked_sub(1)?;
         let mut field = 0;
         loop {
@@ -232,7 +243,14 @@ impl Thrift<'_> {
                 return Some(());
             }
             field = if head >> 4 == 0 { self.number()? } else { field.checked_add(i64::from(head >> 4))? };
-            on_field(self, field, head & 0x0f, below)?;
+            let kind = head & 0x0f;
+            let known = usize::try_from(field - 1).ok().and_then(|index| kinds.get(index));
+            // A truth is told by the kind itself.
+            let as_known = |known: &u8| kind == *known || (*known, kind) == (TRUE, FALSE);
+            if !known.is_none_or(as_known) {
+                return None;
+            }
+            on_field(self, field, kind, below)?;
         }
     }
 
@@ -261,7 +279,7 @@ impl Thrift<'_> {
                 TRUE | FALSE => None,
                 _ => thrift.skip(kind, depth),
             }),
-            STRUCT => self.fields(depth, &mut |thrift, _, kind, depth| thrift.skip(kind, depth)),
+            STRUCT => self.fields(depth, &[], &mut |thrift, _, kind, depth| thrift.skip(kind, depth)),
             // Parquet has no sets and no maps in what is walked here.
             _ => None,
         }

@@ -1,8 +1,7 @@
 //! Reading segments, also those of processes that died, and those that lie.
 
-use crate::record::{self, CallRecord, PAD, Record, slot_words};
+use crate::record::{self, PAD, Record, slot_words};
 use crate::{CHUNK_MAGIC, HEADER_BYTES, HeaderView, SLOT_BYTES};
-use kizami_model::{Op, Shape};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -182,15 +181,7 @@ impl<'a> Iterator for Records<'a> {
             }
             let rest = &self.bytes[self.position..self.end];
             let first = slot_words(rest, 0)?;
-            let op = (first[0] >> 54) as u16;
-            // Nearly all records are like this. Built here they are not copied, which takes longer than the rest.
-            if let Some(shape) = Op(op).function().map(|function| function.shape)
-                && !matches!(shape, Shape::Completion | Shape::Start)
-            {
-                self.position += SLOT_BYTES;
-                return Some(Record::Call(CallRecord::unpack(first, Op(op), shape)));
-            }
-            match op {
+            match (first[0] >> 54) as u16 {
                 // Nothing was committed from here on: the end of what a process wrote into this chunk.
                 0 => {
                     let stray = (first[0] != 0).then_some("a record without a function");

@@ -200,7 +200,7 @@ impl CallRecord {
     }
 
     #[inline]
-    pub(crate) fn unpack(words: [u64; 4], op: Op, shape: Shape) -> CallRecord {
+    fn unpack(words: [u64; 4], op: Op, shape: Shape) -> CallRecord {
         let mut call = CallRecord::new(op, words[0] & TICK_MASK, words[1] >> 28);
         call.site = (words[1] >> 12 & SITE_MAX) as u32;
         call.comm = (words[1] & COMM_MAX) as u32;

@@ -76,9 +76,7 @@ fn set_up_thread(block: *mut ThreadLocal) -> bool {
     true
 }
 
-/// Measures what recording one plain call costs, on private memory: P1's direct perturbation. The memory is as
-/// large as a window's chunks are, and warm: records that stay in the nearest cache would look too cheap. The median
-/// round counts, for what is wanted is the usual cost, not the least.
+/// Measures what recording one plain call costs, on private memory: P1's direct perturbation.
 fn calibrate_once(block: *mut ThreadLocal, process: &process::Process) {
     static DONE: Mutex<bool> = Mutex::new(false);
     let mut done = lock(&DONE);
@@ -86,7 +84,9 @@ fn calibrate_once(block: *mut ThreadLocal, process: &process::Process) {
         return;
     }
     const CALLS: usize = 256;
-    const SLOTS: usize = 64 * CALLS;
+    const ROUNDS: usize = 8;
+    // Room for what is counted, too.
+    const SLOTS: usize = 16 * CALLS;
     // SAFETY: zeroed atomics are valid slots.
     let slots: Vec<Slot> = (0..SLOTS).map(|_| unsafe { std::mem::zeroed() }).collect();
     let slots: &'static [Slot] = Vec::leak(slots);
@@ -94,11 +94,7 @@ fn calibrate_once(block: *mut ThreadLocal, process: &process::Process) {
     thread.counters = Counters::open(process);
     // SAFETY: the thread's own block; the private recorder is taken away again below.
     unsafe { (*block).thread = &raw mut *thread };
-    // What is counted takes room, and time.
-    let (stride, rounds) = if thread.counters.is_some() { (16 * CALLS, 8) } else { (CALLS, SLOTS / CALLS) };
-    let round = |number: usize| {
-        // SAFETY: as above.
-        unsafe { (*(*block).thread).rewind(&slots[number * stride % SLOTS..]) };
+    let round = || {
         let start = clock::now();
         for _ in 0..CALLS {
             // SAFETY: as above.
@@ -109,12 +105,12 @@ fn calibrate_once(block: *mut ThreadLocal, process: &process::Process) {
                 call.finish(&record);
             }
         }
-        (clock::now() - start) * 1024 / CALLS as u64
+        let end = clock::now();
+        // SAFETY: as above.
+        unsafe { (*(*block).thread).rewind(slots) };
+        (end - start) * 1024 / CALLS as u64
     };
-    // The first time around warms the memory.
-    let mut costs: Vec<u64> = (0..2 * rounds).map(round).skip(rounds).collect();
-    costs.sort_unstable();
-    let cost = costs[costs.len() / 2];
+    let cost = (0..ROUNDS).map(|_| round()).min().unwrap_or(0);
     // SAFETY: as above; the thread is not ready until it has its own recorder.
     unsafe {
         (*block).thread = std::ptr::null_mut();

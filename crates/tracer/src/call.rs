@@ -29,13 +29,10 @@ impl Call {
         // SAFETY: the thread's own block; in the ready state it has a recorder.
         let (frame, thread) = unsafe {
             (*block).state = State::Inside;
-            ((*block).frame, &*(*block).thread)
+            ((*block).frame, &mut *(*block).thread)
         };
-        if thread.counters.is_some() {
-            // SAFETY: the recorder belongs to this thread, and to this call from now on.
-            if let Some(counters) = unsafe { &mut (*(*block).thread).counters } {
-                counters.enter();
-            }
+        if let Some(counters) = &mut thread.counters {
+            counters.enter();
         }
         // The clock is read last, so that what was done until now lies before the call.
         let start_ticks = clock::now();

@@ -84,7 +84,7 @@ pub fn collective(mut call: Call, which: Collective, comm: usize, arguments: &Ar
     match mode {
         Mode::Blocking => {
             call.store(&record);
-            meeting::after_collective(&mut call, handle);
+            meeting::after_collective(&mut call, comm, handle);
             return call.release();
         }
         Mode::Started(request) => message::post(&call, &mut record, Kind::Plain, 0, request),

@@ -16,11 +16,12 @@ mod suspend;
 mod tree;
 
 use crate::call::Call;
+use crate::communicators::{self, Communicator};
 use crate::process::{self, Process};
 use crate::real::mpi;
 use crate::settings::{self, Spill, Suspension};
 use crate::stream::lock;
-use crate::{abi, clock, communicators, launcher, requests};
+use crate::{abi, clock, launcher, requests};
 use kizami_segment::record::StopReason;
 use rounds::Told;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -101,17 +102,18 @@ pub fn end(call: &mut Call) {
     call.restart();
 }
 
-/// A blocking collective on the communicator with this handle is over, well or not: all ranks must count the same.
+/// A blocking collective on this communicator is over, well or not: all ranks must count the same. Of a call that
+/// failed only the handle is known.
 #[inline(always)]
-pub fn after_collective(call: &mut Call, handle: usize) {
+pub fn after_collective(call: &mut Call, communicator: Communicator, handle: usize) {
     if COUNTDOWN.load(Ordering::Relaxed) != NEVER {
-        count(call, handle);
+        let failed = call.failed();
+        count(call, if failed { communicators::known(handle) } else { communicator });
     }
 }
 
 #[cold]
-fn count(call: &mut Call, handle: usize) {
-    let communicator = communicators::known(handle);
+fn count(call: &mut Call, communicator: Communicator) {
     let world_only = WORLD_ONLY.load(Ordering::Relaxed);
     if !communicator.spans_world || world_only && !communicator.is_world() {
         return;

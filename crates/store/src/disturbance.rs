@@ -43,15 +43,18 @@ pub struct Disturbance {
 
 /// Why the tracer held a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Held {
+pub enum Held {
+    /// To write what was recorded.
     Spill,
+    /// Together with all others, to write what was recorded.
     Suspension,
+    /// To compare clocks.
     ClockRound,
 }
 
 impl Held {
     /// None for stops in which the program ran: recording was paused, or calls were lost.
-    pub(crate) fn of(stop: &Stop) -> Option<Held> {
+    pub fn of(stop: &Stop) -> Option<Held> {
         match stop.reason.as_str() {
             "chunk-wait" => Some(Held::Spill),
             "suspended" => Some(Held::Suspension),

@@ -48,7 +48,7 @@ mod schema;
 pub mod seal;
 mod symbols;
 mod trace;
-mod traffic;
+pub mod traffic;
 pub mod undisturb;
 
 pub use calls::Calls;

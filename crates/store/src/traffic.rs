@@ -11,16 +11,18 @@
 //! Failed calls, `MPI_PROC_NULL` and the making of persistent requests move nothing and yield nothing.
 
 use kizami_model::{Call, Op, Peer, Rank, Shape};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// One half of a message, as its own side saw it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Message {
+pub struct Message {
     /// Index of the communicator.
     pub comm: u32,
     /// The other side.
     pub peer: Rank,
+    /// With which tag.
     pub tag: i32,
+    /// Its size, as this side has it.
     pub bytes: u64,
     /// Which of the messages of this communicator, sender, receiver and tag it is; 0 when not counted.
     pub number: u64,
@@ -28,18 +30,22 @@ pub(crate) struct Message {
 
 /// One rank's part in a collective operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Collective {
+pub struct Collective {
+    /// The function that was called.
     pub op: Op,
     /// Index of the communicator.
     pub comm: u32,
+    /// The root, where there is one.
     pub root: Peer,
+    /// Bytes this rank gave.
     pub bytes_out: u64,
+    /// Bytes this rank obtained.
     pub bytes_in: u64,
 }
 
 /// Something that begins when a call begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Beginning {
+pub enum Beginning {
     /// A message leaves; with a request if the call does not wait for it.
     Send(Message, Option<u64>),
     /// A receive is posted; with what it got or will get, as far as that is known.
@@ -50,7 +56,7 @@ pub(crate) enum Beginning {
 
 /// Something that ends when a call ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ending {
+pub enum Ending {
     /// A message has left.
     Send(u64),
     /// A message has arrived; with the request if it was posted by an earlier call.
@@ -63,8 +69,10 @@ pub(crate) enum Ending {
 
 /// Whether messages get their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Numbering {
+pub enum Numbering {
+    /// No: all have number 0.
     Off,
+    /// Yes.
     On,
 }
 
@@ -72,11 +80,11 @@ pub(crate) enum Numbering {
 const RECEIVING_HALF: u64 = 1 << 63;
 
 /// What is under way in one rank.
-pub(crate) struct Traffic {
+pub struct Traffic {
     numbering: Numbering,
-    open: HashMap<u64, Open>,
-    sent: HashMap<(u32, Rank, i32), u64>,
-    received: HashMap<(u32, Rank, i32), u64>,
+    open: FxHashMap<u64, Open>,
+    sent: FxHashMap<(u32, Rank, i32), u64>,
+    received: FxHashMap<(u32, Rank, i32), u64>,
     /// Halves of messages whose other side or communicator is not known.
     pub left_out: u64,
 }
@@ -112,12 +120,13 @@ impl Arrival {
 }
 
 impl Traffic {
+    /// Nothing is under way yet.
     pub fn new(numbering: Numbering) -> Traffic {
         Traffic {
             numbering,
-            open: HashMap::new(),
-            sent: HashMap::new(),
-            received: HashMap::new(),
+            open: FxHashMap::default(),
+            sent: FxHashMap::default(),
+            received: FxHashMap::default(),
             left_out: 0,
         }
     }
@@ -132,11 +141,12 @@ impl Traffic {
         }
     }
 
-    /// The message a probe found: the next one its envelope will receive. It stays where it is.
+    /// The message a probe found, with its number: the next one its envelope will receive. It stays where it is.
     pub fn found_by_probe(&self, call: &Call) -> Option<Message> {
-        let (Peer::Rank(peer), Some(comm), Some(tag)) = (call.peer, call.comm, call.tag) else { return None };
-        let number = self.received.get(&(comm, peer, tag)).copied().unwrap_or(0) + 1;
-        Some(Message { comm, peer, tag, bytes: 0, number })
+        let message = found_by_probe(call)?;
+        let key = (message.comm, message.peer, message.tag);
+        let number = self.received.get(&key).copied().unwrap_or(0) + 1;
+        Some(Message { number, ..message })
     }
 
     fn operation(&mut self, call: &Call, beginnings: &mut Vec<Beginning>, endings: &mut Vec<Ending>) {
@@ -282,7 +292,17 @@ impl Traffic {
     }
 }
 
-fn count(counters: &mut HashMap<(u32, Rank, i32), u64>, numbering: Numbering, key: (u32, Rank, i32)) -> u64 {
+/// The message a probe found, without its number. It stays where it is.
+pub fn found_by_probe(call: &Call) -> Option<Message> {
+    let (Peer::Rank(peer), Some(comm), Some(tag)) = (call.peer, call.comm, call.tag) else { return None };
+    Some(Message { comm, peer, tag, bytes: 0, number: 0 })
+}
+
+fn count(
+    counters: &mut FxHashMap<(u32, Rank, i32), u64>,
+    numbering: Numbering,
+    key: (u32, Rank, i32),
+) -> u64 {
     if numbering == Numbering::Off {
         return 0;
     }

@@ -1,0 +1,427 @@
+//! From rows to steps: what ties each call to other ranks, and what the tracer took around it.
+//!
+//! Of the tracer's cost half lies before a call and half behind it. Its measurement also holds the reading of
+//! the clock that falls inside the recorded span; whoever takes it out takes that from the span where the gap
+//! between two calls has no room for it.
+
+use crate::channels::{Channel, Channels, Side};
+use crate::collectives::{Collectives, Part};
+use crate::list::List;
+use crate::step::{Step, StepKind, Tie, TieKind};
+use crate::topology::Topology;
+use crate::{Graph, Strand};
+use kizami_model::{Call, Op, Rank, Shape};
+use kizami_store::disturbance::Held;
+use kizami_store::traffic::{Beginning, Ending, Message, Numbering, Traffic};
+use kizami_store::{Communicator, Definitions, RankSelection, Stop, StoreError, Trace};
+use rustc_hash::FxHashMap;
+use std::path::Path;
+
+/// Messages above this many bytes wait for their receiver in every MPI we know, below it they may not.
+const SURELY_RENDEZVOUS: u64 = 64 << 10;
+/// Less work than this between two polls is no work: the program only waits.
+const IDLE_BETWEEN_POLLS_NS: i64 = 1_000;
+/// Bytes steps may have in memory, and as many their ties.
+const MEMORY_LIMIT: usize = 4 << 30;
+/// Tag of messages between neighbours; no program can use it.
+const NEIGHBOUR_TAG: i32 = i32::MIN;
+
+/// Reads all rows of a trace. `folder` is for what does not fit into memory; `progress` hears how many rows are
+/// done.
+pub fn build(trace: &Trace, folder: &Path, progress: &dyn Fn(u64)) -> Result<Graph, StoreError> {
+    let definitions = trace.definitions()?;
+    let mut stops = trace.stops()?;
+    stops.sort_by_key(|stop| (stop.rank, stop.start, stop.thread));
+    let mut builder = Builder::new(&definitions, &stops, folder);
+    let mut rows: u64 = 0;
+    for call in trace.calls(RankSelection::All)? {
+        builder.call(&call?)?;
+        rows += 1;
+        if rows.is_multiple_of(1 << 16) {
+            progress(rows);
+        }
+    }
+    Ok(builder.finish())
+}
+
+/// A graph being built, rank by rank, each in the order of its rows.
+pub struct Builder<'a> {
+    definitions: &'a Definitions,
+    stops: &'a [Stop],
+    steps: List<Step>,
+    ties: List<Tie>,
+    strands: Vec<Strand>,
+    channels: Channels,
+    collectives: Collectives,
+    topology: Topology,
+    meanings: Vec<Meaning>,
+    not_followed: u64,
+    rank: Option<RankState<'a>>,
+    /// Kept for their memory.
+    beginnings: Vec<Beginning>,
+    endings: Vec<Ending>,
+    tells: Vec<Tie>,
+    awaits: Vec<Tie>,
+}
+
+/// What must be known of a function for each call.
+#[derive(Clone, Copy)]
+struct Meaning {
+    /// It moves messages or completes requests.
+    traffic: bool,
+    /// A blocking probe.
+    probe: bool,
+    /// Its messages never wait for their receiver.
+    buffered: bool,
+}
+
+/// What is known of the rank being read.
+struct RankState<'a> {
+    rank: Rank,
+    traffic: Traffic,
+    stops: &'a [Stop],
+    threads: Vec<(u32, ThreadState)>,
+    /// What a request awaits when it is completed, by request; more than one for collectives of neighbours.
+    open: FxHashMap<u64, Tie>,
+    neighbours: FxHashMap<u64, Vec<Tie>>,
+}
+
+/// What is known of one of its threads.
+#[derive(Clone, Copy)]
+struct ThreadState {
+    last_step: u64,
+    last_end_ns: i64,
+    /// What the tracer took right behind the last call.
+    behind_ns: i64,
+    /// The last row is of failed polls without work between them.
+    polling: bool,
+    /// Stops of the rank looked at so far.
+    stops_seen: usize,
+}
+
+impl<'a> Builder<'a> {
+    /// `stops` must be sorted by rank and start.
+    pub fn new(definitions: &'a Definitions, stops: &'a [Stop], folder: &Path) -> Builder<'a> {
+        let functions = kizami_model::function::functions();
+        Builder {
+            definitions,
+            stops,
+            steps: List::new(folder, MEMORY_LIMIT),
+            ties: List::new(folder, MEMORY_LIMIT),
+            strands: Vec::new(),
+            channels: Channels::new(),
+            collectives: Collectives::new(definitions),
+            topology: Topology::new(definitions),
+            meanings: (0..=functions.len() as u16).map(|op| Meaning::of(Op(op))).collect(),
+            not_followed: 0,
+            rank: None,
+            beginnings: Vec::new(),
+            endings: Vec::new(),
+            tells: Vec::new(),
+            awaits: Vec::new(),
+        }
+    }
+
+    /// The next row.
+    pub fn call(&mut self, call: &Call) -> Result<(), StoreError> {
+        let mut state = match self.rank.take() {
+            Some(state) if state.rank == call.rank => state,
+            before => {
+                self.end_rank(before);
+                RankState::new(call.rank, self.stops)
+            }
+        };
+        self.links(&mut state, call);
+        let pushed = self.step(&mut state, call);
+        self.rank = Some(state);
+        pushed
+    }
+
+    /// There are no more rows.
+    pub fn finish(mut self) -> Graph {
+        let rank = self.rank.take();
+        self.end_rank(rank);
+        Graph {
+            steps: self.steps,
+            ties: self.ties,
+            strands: self.strands,
+            channels: self.channels.into_list(),
+            members: self.collectives.members,
+            not_followed: self.not_followed,
+        }
+    }
+
+    fn end_rank(&mut self, rank: Option<RankState>) {
+        self.not_followed += rank.map_or(0, |state| state.traffic.left_out);
+    }
+
+    /// Adds the step of a row whose ties are known.
+    fn step(&mut self, state: &mut RankState, call: &Call) -> Result<(), StoreError> {
+        let cost = Cost::of(call);
+        let slot = state.threads.iter().position(|(thread, _)| *thread == call.thread.0);
+        let before = slot.map(|slot| state.threads[slot].1);
+        let (held_ns, stops_seen) = match before {
+            Some(thread) if !state.stops.is_empty() => held(state.stops, call, thread),
+            _ => (0, seen(state.stops, call)),
+        };
+        let kind = if call.calls == 0 { StepKind::Part } else { StepKind::Call };
+        let mut step = Step::new(call.start.0, call.end.0, call.op, call.callsite, kind);
+        // What lies before a thread's first call lies before the time that was recorded.
+        step.before_ns = before.map_or(0, |thread| held_ns.saturating_add(thread.behind_ns + cost.before_ns));
+        step.first_tie = self.ties.len() as u64;
+        if call.calls > 1 {
+            let inside_ns = call.inside.map_or(0, |inside| inside.0.max(0) as u64);
+            self.tells.push(Tie::polls(cost.within_ns.max(0) as u64, inside_ns));
+        }
+        step.ties = (self.tells.len() + self.awaits.len()) as u32;
+        let index = self.steps.len() as u64;
+        for tie in self.tells.iter().chain(&self.awaits) {
+            self.ties.push(*tie)?;
+        }
+        match before {
+            Some(thread) => {
+                let last = self.steps.at_mut(thread.last_step as usize);
+                last.next = (index - thread.last_step) as u32;
+                if thread.polling && !self.awaits.is_empty() {
+                    // The polls waited for the same as this call.
+                    last.set_kind(StepKind::Polling);
+                    last.first_tie = step.first_tie + self.tells.len() as u64;
+                    last.ties = self.awaits.len() as u32;
+                }
+            }
+            None => {
+                let first_of_rank = state.threads.is_empty();
+                let (rank, thread) = (call.rank, call.thread.0);
+                self.strands.push(Strand { rank, thread, first_step: index, first_of_rank });
+            }
+        }
+        self.steps.push(step)?;
+        let part_of = before.filter(|_| call.calls == 0);
+        let thread = ThreadState {
+            last_step: index,
+            last_end_ns: part_of.map_or(call.end.0, |whole| whole.last_end_ns),
+            behind_ns: part_of.map_or(cost.behind_ns, |whole| whole.behind_ns),
+            polling: call.calls > 1 && idle_polls(call, cost),
+            stops_seen,
+        };
+        match slot {
+            Some(slot) => state.threads[slot].1 = thread,
+            None => state.threads.push((call.thread.0, thread)),
+        }
+        Ok(())
+    }
+
+    /// Finds what a call tells others, and what it waits for.
+    fn links(&mut self, state: &mut RankState, call: &Call) {
+        self.tells.clear();
+        self.awaits.clear();
+        let meaning = self.meanings.get(usize::from(call.op.0)).copied().unwrap_or(Meaning::NONE);
+        if meaning.probe && !call.failed {
+            let found = kizami_store::traffic::found_by_probe(call);
+            if let Some(message) = found {
+                let (channel, number) = self.channels.peek(message.incoming(state.rank), Side::Receiver);
+                self.awaits.push(Tie::new(TieKind::Looks, channel, number, message.bytes));
+            }
+        }
+        self.collective(state, call);
+        if !meaning.traffic && call.completes.is_empty() {
+            return;
+        }
+        let (mut beginnings, mut endings) =
+            (std::mem::take(&mut self.beginnings), std::mem::take(&mut self.endings));
+        state.traffic.of_call(call, &mut beginnings, &mut endings);
+        for beginning in beginnings.drain(..) {
+            self.begins(state, beginning, meaning.buffered);
+        }
+        for ending in endings.drain(..) {
+            self.ends(state, ending);
+        }
+        (self.beginnings, self.endings) = (beginnings, endings);
+    }
+
+    fn begins(&mut self, state: &mut RankState, beginning: Beginning, buffered: bool) {
+        match beginning {
+            Beginning::Send(message, request) => {
+                let (channel, number) = self.channels.count(message.outgoing(state.rank), Side::Sender);
+                let tie = Tie::new(TieKind::Departs, channel, number, message.bytes);
+                self.tells.push(tie);
+                let awaited = tie.as_kind(TieKind::AwaitsPost);
+                match request {
+                    _ if message.bytes <= SURELY_RENDEZVOUS || buffered => {}
+                    Some(request) => drop(state.open.insert(request, awaited)),
+                    None => self.awaits.push(awaited),
+                }
+            }
+            Beginning::Receive(request, Some(message)) => {
+                let tie = self.receives(state.rank, message);
+                state.open.insert(request, tie);
+            }
+            // Those that wait for it are found by the call itself.
+            Beginning::Receive(..) | Beginning::Collective(_) => {}
+        }
+    }
+
+    /// Counts a receive; a large one tells its sender. Gives what is awaited when it is completed.
+    fn receives(&mut self, rank: Rank, message: Message) -> Tie {
+        let (channel, number) = self.channels.count(message.incoming(rank), Side::Receiver);
+        let tie = Tie::new(TieKind::Awaits, channel, number, message.bytes);
+        if message.bytes > SURELY_RENDEZVOUS {
+            self.tells.push(tie.as_kind(TieKind::Posts));
+        }
+        tie
+    }
+
+    fn ends(&mut self, state: &mut RankState, ending: Ending) {
+        match ending {
+            Ending::Receive(message, None) => {
+                let tie = self.receives(state.rank, message);
+                self.awaits.push(tie);
+            }
+            Ending::Send(request)
+            | Ending::Receive(_, Some(request))
+            | Ending::Collective(_, Some(request)) => {
+                if let Some(tie) = state.open.remove(&request) {
+                    self.awaits.push(tie);
+                } else if let Some(ties) = state.neighbours.remove(&request) {
+                    self.awaits.extend(ties);
+                }
+            }
+            Ending::Collective(_, None) | Ending::NoMessage(_) => {}
+        }
+    }
+
+    fn collective(&mut self, state: &mut RankState, call: &Call) {
+        match self.collectives.part_of(call) {
+            Part::None => {}
+            Part::Unknown => self.not_followed += 1,
+            Part::Neighbours { comm } => self.neighbours(state, call, comm),
+            Part::Takes { tells, awaits, place, number } => {
+                let bytes = call.bytes_out.unwrap_or(0).max(call.bytes_in.unwrap_or(0));
+                let tie = Tie::new(tells, place, number, bytes);
+                self.tells.push(tie);
+                match (awaits.map(|kind| tie.as_kind(kind)), call.request) {
+                    (Some(tie), Some(request)) => drop(state.open.insert(request, tie)),
+                    (Some(tie), None) => self.awaits.push(tie),
+                    (None, _) => {}
+                }
+            }
+        }
+    }
+
+    /// A collective of neighbours is a message to each of them and one from each.
+    fn neighbours(&mut self, state: &mut RankState, call: &Call, comm: u32) {
+        let communicator: Option<&Communicator> = self.definitions.communicators.get(comm as usize);
+        let Some(near) = communicator.and_then(|comm| self.topology.of(comm, state.rank)) else {
+            self.not_followed += 1;
+            return;
+        };
+        let share = |bytes: Option<u64>, among: usize| bytes.unwrap_or(0) / among.max(1) as u64;
+        let out = share(call.bytes_out, near.destinations.len());
+        for to in &near.destinations {
+            let channel = Channel { comm, from: state.rank, to: *to, tag: NEIGHBOUR_TAG };
+            let (channel, number) = self.channels.count(channel, Side::Sender);
+            self.tells.push(Tie::new(TieKind::Departs, channel, number, out));
+        }
+        let bytes = share(call.bytes_in, near.sources.len());
+        let mut awaits = Vec::with_capacity(near.sources.len());
+        for from in &near.sources {
+            let channel = Channel { comm, from: *from, to: state.rank, tag: NEIGHBOUR_TAG };
+            let (channel, number) = self.channels.count(channel, Side::Receiver);
+            awaits.push(Tie::new(TieKind::Awaits, channel, number, bytes));
+        }
+        match call.request {
+            Some(request) => drop(state.neighbours.insert(request, awaits)),
+            None => self.awaits.extend(awaits),
+        }
+    }
+}
+
+impl Meaning {
+    const NONE: Meaning = Meaning { traffic: false, probe: false, buffered: false };
+
+    fn of(op: Op) -> Meaning {
+        let Some(function) = op.function() else { return Meaning::NONE };
+        Meaning {
+            traffic: matches!(
+                function.shape,
+                Shape::Send | Shape::Receive | Shape::SendReceive | Shape::Start | Shape::Collective
+            ),
+            probe: matches!(function.shape_name, "probe" | "mprobe"),
+            buffered: function.name.starts_with("MPI_Bsend") || function.name.starts_with("MPI_Ibsend"),
+        }
+    }
+}
+
+impl<'a> RankState<'a> {
+    fn new(rank: Rank, stops: &'a [Stop]) -> RankState<'a> {
+        let begin = stops.partition_point(|stop| stop.rank < rank);
+        let end = stops.partition_point(|stop| stop.rank <= rank);
+        RankState {
+            rank,
+            traffic: Traffic::new(Numbering::Off),
+            stops: &stops[begin..end],
+            threads: Vec::new(),
+            open: FxHashMap::default(),
+            neighbours: FxHashMap::default(),
+        }
+    }
+}
+
+/// Which way a message takes, seen from one of its sides.
+trait Way {
+    fn outgoing(&self, rank: Rank) -> Channel;
+    fn incoming(&self, rank: Rank) -> Channel;
+}
+
+impl Way for Message {
+    fn outgoing(&self, rank: Rank) -> Channel {
+        Channel { comm: self.comm, from: rank, to: self.peer, tag: self.tag }
+    }
+
+    fn incoming(&self, rank: Rank) -> Channel {
+        Channel { comm: self.comm, from: self.peer, to: rank, tag: self.tag }
+    }
+}
+
+/// What the tracer took around the calls of one row.
+#[derive(Clone, Copy)]
+struct Cost {
+    before_ns: i64,
+    within_ns: i64,
+    behind_ns: i64,
+}
+
+impl Cost {
+    fn of(call: &Call) -> Cost {
+        let one_ns = if call.calls > 1 { call.overhead.0 / i64::from(call.calls) } else { call.overhead.0 };
+        let before_ns = one_ns / 2;
+        Cost { before_ns, within_ns: call.overhead.0 - one_ns, behind_ns: one_ns - before_ns }
+    }
+}
+
+/// Whether a row is of failed polls that follow each other so closely that nothing was done between them.
+fn idle_polls(call: &Call, cost: Cost) -> bool {
+    let Some(inside) = call.inside else { return false };
+    let between_ns =
+        call.end.0.saturating_sub(call.start.0).saturating_sub(inside.0.saturating_add(cost.within_ns));
+    between_ns < IDLE_BETWEEN_POLLS_NS.saturating_mul(i64::from(call.calls - 1))
+}
+
+/// How long the tracer held the thread between its last call and this one, and how many stops are behind it.
+fn held(stops: &[Stop], call: &Call, thread: ThreadState) -> (i64, usize) {
+    let seen = seen(stops, call).max(thread.stops_seen);
+    let between = &stops[thread.stops_seen..seen];
+    let own = between.iter().filter(|stop| stop.thread == call.thread && Held::of(stop).is_some());
+    let held_ns: i64 = own
+        .map(|stop| {
+            let from = stop.start.0.max(thread.last_end_ns);
+            stop.end.0.min(call.start.0).saturating_sub(from).max(0)
+        })
+        .fold(0, i64::saturating_add);
+    (held_ns, seen)
+}
+
+/// How many stops of the rank began before this call.
+fn seen(stops: &[Stop], call: &Call) -> usize {
+    stops.partition_point(|stop| stop.start < call.start)
+}

@@ -1,0 +1,185 @@
+//! Which part a rank takes in a collective: who waits for whom.
+//!
+//! In a collective that gives everybody something of everybody, nobody leaves before all have come. Where one
+//! rank gives, the others wait for it alone; where one rank takes, only it waits. In a prefix sum a rank waits for
+//! those of lower rank. Making a communicator, making, freeing and fencing a window, and `MPI_Finalize` wait for
+//! all. In collectives of neighbours everybody waits for its neighbours: those are messages, see `build`.
+//! Rooted collectives of inter-communicators and communicators with members nobody knows are not followed: who
+//! waits for whom depends on more than the call says.
+
+use crate::step::TieKind;
+use kizami_model::{Call, CommKind, Op, Peer, Rank, Shape};
+use kizami_store::Definitions;
+use rustc_hash::FxHashMap;
+
+/// How many take part in a collective that cannot be followed.
+pub const NO_MEMBERS: u32 = 0;
+
+/// Who takes part in the collectives of each communicator.
+#[derive(Clone, Debug, Default)]
+pub struct Members {
+    /// How many; [`NO_MEMBERS`] if it cannot be followed. Windows come behind the communicators.
+    pub sizes: Vec<u32>,
+    /// World ranks of the members in the order of their ranks; empty where they are `0..size`.
+    lists: Vec<Vec<Rank>>,
+}
+
+impl Members {
+    /// The members of a communicator in the order of their ranks in it.
+    pub fn of(&self, place: u32) -> impl Iterator<Item = Rank> + '_ {
+        let index = place as usize;
+        let size = self.sizes.get(index).copied().unwrap_or(NO_MEMBERS);
+        let list = self.lists.get(index).map_or(&[][..], Vec::as_slice);
+        (0..size).map(move |number| list.get(number as usize).copied().unwrap_or(Rank(number)))
+    }
+
+    /// Members `0..size` of one communicator: what a world is.
+    pub fn world(size: u32) -> Members {
+        Members { sizes: vec![size], lists: vec![Vec::new()] }
+    }
+}
+
+/// What a call does in a collective.
+pub(crate) enum Part {
+    /// It is none.
+    None,
+    /// It may wait for others, but not in a way that can be followed.
+    Unknown,
+    /// It tells that it came, and may wait.
+    Takes { tells: TieKind, awaits: Option<TieKind>, place: u32, number: u32 },
+    /// It waits for its neighbours.
+    Neighbours { comm: u32 },
+}
+
+/// What a function does among others; looked up once for each function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    None,
+    All,
+    Finalize,
+    FromRoot,
+    ToRoot,
+    Lower,
+    Neighbours,
+    Window,
+}
+
+/// Counts the collectives of one rank after the other.
+pub(crate) struct Collectives {
+    roles: Vec<Role>,
+    pub members: Members,
+    /// Communicators of one rank: nobody to wait for.
+    alone: Vec<bool>,
+    inter: Vec<bool>,
+    /// The world of each rank.
+    worlds: FxHashMap<Rank, u32>,
+    /// The communicator of each window.
+    windows: FxHashMap<u32, u32>,
+    /// Collectives so far, of the rank being read.
+    counts: FxHashMap<u32, u32>,
+    rank: Option<Rank>,
+}
+
+impl Collectives {
+    pub(crate) fn new(definitions: &Definitions) -> Collectives {
+        let comms = &definitions.communicators;
+        let known = |comm: &kizami_store::Communicator| {
+            let whole = comm.members.len() == comm.size as usize && comm.members.iter().all(Option::is_some);
+            whole && comm.remote_members.iter().all(Option::is_some) && comm.kind != CommKind::SelfOnly
+        };
+        let mut members = Members::default();
+        for comm in comms {
+            let list: Vec<Rank> =
+                comm.members.iter().chain(&comm.remote_members).copied().flatten().collect();
+            let size = if known(comm) { list.len() as u32 } else { NO_MEMBERS };
+            let plain = (0..).zip(&list).all(|(number, rank)| rank.0 == number);
+            members.sizes.push(size);
+            members.lists.push(if plain || size == NO_MEMBERS { Vec::new() } else { list });
+        }
+        let mut worlds = FxHashMap::default();
+        for comm in comms.iter().filter(|comm| comm.kind == CommKind::World) {
+            for member in comm.members.iter().flatten() {
+                worlds.entry(*member).or_insert(comm.index);
+            }
+        }
+        // The same members again: fences are counted apart from the collectives of the communicator.
+        members.sizes.extend_from_within(..);
+        members.lists.extend_from_within(..);
+        let windows = definitions.objects.iter().filter(|object| object.kind.name() == "window");
+        Collectives {
+            roles: (0..=kizami_model::function::functions().len() as u16).map(|op| role(Op(op))).collect(),
+            members,
+            alone: comms.iter().map(|comm| comm.kind == CommKind::SelfOnly || comm.size == 1).collect(),
+            inter: comms.iter().map(|comm| !comm.remote_members.is_empty()).collect(),
+            worlds,
+            windows: windows.filter_map(|window| Some((window.index, window.comm?))).collect(),
+            counts: FxHashMap::default(),
+            rank: None,
+        }
+    }
+
+    /// What the call does. Calls must come rank by rank, in the order of their start.
+    pub(crate) fn part_of(&mut self, call: &Call) -> Part {
+        let role = self.roles.get(usize::from(call.op.0)).copied().unwrap_or(Role::None);
+        if role == Role::None || call.failed {
+            return Part::None;
+        }
+        let comm = match role {
+            Role::Finalize => self.worlds.get(&call.rank).copied(),
+            Role::Window => call.object.and_then(|object| self.windows.get(&object).copied()).or(call.comm),
+            _ => call.comm,
+        };
+        let Some(comm) = comm else { return Part::None };
+        if self.alone.get(comm as usize).copied().unwrap_or(false) {
+            return Part::None;
+        }
+        if role == Role::Neighbours {
+            return Part::Neighbours { comm };
+        }
+        if self.rank != Some(call.rank) {
+            self.counts.clear();
+            self.rank = Some(call.rank);
+        }
+        let place = if role == Role::Window { comm + self.alone.len() as u32 } else { comm };
+        // Counted whether it is followed or not: all members count alike.
+        let count = self.counts.entry(place).or_insert(0);
+        *count = count.wrapping_add(1);
+        let number = *count;
+        let inter = self.inter.get(comm as usize).copied().unwrap_or(false);
+        if self.members.sizes.get(comm as usize).is_none_or(|size| *size == NO_MEMBERS)
+            || inter && matches!(role, Role::FromRoot | Role::ToRoot)
+        {
+            return Part::Unknown;
+        }
+        use TieKind::*;
+        let root = call.root == Peer::Rank(call.rank);
+        let (tells, awaits) = match (role, root) {
+            (Role::FromRoot, true) => (PassesAsRoot, None),
+            (Role::FromRoot, false) => (Enters, Some(AwaitsRoot)),
+            (Role::ToRoot, true) => (EntersAsRoot, Some(AwaitsAll)),
+            (Role::ToRoot, false) => (Passes, None),
+            (Role::Lower, _) => (Enters, Some(AwaitsLower)),
+            _ => (Enters, Some(AwaitsAll)),
+        };
+        Part::Takes { tells, awaits, place, number }
+    }
+}
+
+fn role(op: Op) -> Role {
+    let Some(function) = op.function() else { return Role::None };
+    match function.shape_name {
+        "comm_new" => return Role::All,
+        "finalize" if function.name == "MPI_Finalize" => return Role::Finalize,
+        "win_new" | "win_free" => return Role::Window,
+        "win" if function.name == "MPI_Win_fence" => return Role::Window,
+        name if function.shape != Shape::Collective || name.starts_with("init:") => return Role::None,
+        _ => {}
+    }
+    match function.shape_name.rsplit(':').next().unwrap_or(function.shape_name) {
+        "bcast" | "scatter" | "scatterv" => Role::FromRoot,
+        "gather" | "gatherv" | "reduce" => Role::ToRoot,
+        "scan" | "exscan" => Role::Lower,
+        name if name.starts_with("neighbor") => Role::Neighbours,
+        _ => Role::All,
+    }
+}

@@ -1,0 +1,75 @@
+//! The event graph of a run: who waits for whom.
+//!
+//! [`build()`] reads the rows of a trace once and turns each into a [`Step`] of fixed size with its *ties*: what it
+//! tells other ranks (a message leaves, a receive is posted, somebody comes to a collective) and what it awaits
+//! from them. Both sides of a tie carry the same key. Each rank finds its keys by counting for itself: messages by
+//! communicator, sender, receiver and tag, collectives by communicator. So nothing has to be looked at together, and
+//! steps stay in the order of the rows, one for each.
+//!
+//! A *strand* is the steps of one thread, in order. Whoever walks strands so that nobody passes a step before
+//! everything it awaits has been told walks in happened-before order; that is what the `replay` crate does.
+//!
+//! Promises: no trace makes it fail, however odd. What cannot be followed keeps no ties and is counted in
+//! [`Graph::not_followed`]. Memory: what one rank has open, one entry for each combination of communicator, sender,
+//! receiver and tag, and the steps, which move to a file without a name when they outgrow a limit.
+//!
+//! It knows no costs and changes no times.
+
+mod build;
+mod channels;
+mod collectives;
+mod list;
+mod step;
+mod topology;
+
+pub use build::{Builder, build};
+pub use channels::{Channel, ChannelIndex};
+pub use collectives::{Members, NO_MEMBERS};
+pub use list::List;
+pub use step::{Step, StepKind, Tie, TieKind};
+
+use kizami_model::Rank;
+
+/// The steps of one thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Strand {
+    /// Whose.
+    pub rank: Rank,
+    /// Which of its threads.
+    pub thread: u32,
+    /// Index of its first step. [`Step::next`] leads on.
+    pub first_step: u64,
+    /// Whether it is the first of its rank: the one that started the others.
+    pub first_of_rank: bool,
+}
+
+/// All steps of a run with their ties.
+#[derive(Debug)]
+pub struct Graph {
+    /// One for each row, in the order of rows.
+    pub steps: List<Step>,
+    /// Of all steps; [`Step::ties`] says whose they are.
+    pub ties: List<Tie>,
+    /// By rank, then by first call.
+    pub strands: Vec<Strand>,
+    /// Ways messages take; keys of messages are made of their index and a number.
+    pub channels: Vec<Channel>,
+    /// Who takes part in the collectives of each communicator.
+    pub members: Members,
+    /// Calls that may wait for others in a way that is not followed.
+    pub not_followed: u64,
+}
+
+impl Graph {
+    /// The ties of a step.
+    pub fn ties_of(&self, step: &Step) -> &[Tie] {
+        let first = step.first_tie as usize;
+        &self.ties[first..first + step.ties as usize]
+    }
+
+    /// When the first step begins.
+    pub fn begin_ns(&self) -> i64 {
+        let first = |strand: &Strand| self.steps[strand.first_step as usize].start_ns;
+        self.strands.iter().map(first).min().unwrap_or(0)
+    }
+}

@@ -1,0 +1,149 @@
+//! A long list that lies in memory until it outgrows a limit, and in a file without a name from then on.
+//!
+//! The file is mapped, so that the kernel can take memory back whenever somebody else needs it, and nothing is left
+//! behind however the process ends.
+
+use bytemuck::Pod;
+use kizami_store::StoreError;
+use memmap2::MmapMut;
+use std::fs::{File, OpenOptions};
+use std::ops::Deref;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+/// Bytes by which the file grows, at least.
+const GROWTH_BYTES: u64 = 64 << 20;
+
+/// A list of plain values.
+#[derive(Debug)]
+pub struct List<T> {
+    /// What is in memory; empty once the list has moved.
+    near: Vec<T>,
+    far: Option<Far>,
+    /// Bytes it may have in memory.
+    limit: usize,
+    folder: PathBuf,
+}
+
+/// The part of a list that is in a file: all of it.
+#[derive(Debug)]
+struct Far {
+    file: File,
+    map: MmapMut,
+    len: usize,
+}
+
+impl<T: Pod> List<T> {
+    /// An empty list that keeps up to `limit` bytes in memory and the rest in `folder`.
+    pub fn new(folder: &Path, limit: usize) -> List<T> {
+        List { near: Vec::new(), far: None, limit, folder: folder.to_path_buf() }
+    }
+
+    /// Adds a value.
+    #[inline]
+    pub fn push(&mut self, value: T) -> Result<(), StoreError> {
+        if self.far.is_none() && (self.near.len() + 1) * size_of::<T>() <= self.limit {
+            self.near.push(value);
+            return Ok(());
+        }
+        self.push_far(value)
+    }
+
+    /// The value at an index there is, to be changed.
+    #[inline]
+    pub fn at_mut(&mut self, index: usize) -> &mut T {
+        match &mut self.far {
+            None => &mut self.near[index],
+            Some(far) => &mut bytemuck::cast_slice_mut(&mut far.map[..far.len * size_of::<T>()])[index],
+        }
+    }
+
+    /// The values, to be changed.
+    pub fn as_mut_slice(&mut self) -> &mut [T] {
+        match &mut self.far {
+            None => &mut self.near,
+            Some(far) => bytemuck::cast_slice_mut(&mut far.map[..far.len * size_of::<T>()]),
+        }
+    }
+
+    #[cold]
+    fn push_far(&mut self, value: T) -> Result<(), StoreError> {
+        let failed = |error: std::io::Error| StoreError::write(&self.folder, error);
+        if self.far.is_none() {
+            let file = nameless(&self.folder)?;
+            let bytes: &[u8] = bytemuck::cast_slice(&self.near);
+            file.write_all_at(bytes, 0).map_err(failed)?;
+            let map = enlarge(&file, bytes.len() as u64, GROWTH_BYTES).map_err(failed)?;
+            self.far = Some(Far { file, map, len: self.near.len() });
+            self.near = Vec::new();
+        }
+        let Some(far) = &mut self.far else { return Ok(()) };
+        let at = far.len * size_of::<T>();
+        if at + size_of::<T>() > far.map.len() {
+            let old = far.map.len() as u64;
+            far.map = enlarge(&far.file, old, (old / 2).max(GROWTH_BYTES)).map_err(failed)?;
+        }
+        far.map[at..at + size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&value));
+        far.len += 1;
+        Ok(())
+    }
+}
+
+impl<T: Pod> Deref for List<T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        match &self.far {
+            None => &self.near,
+            Some(far) => bytemuck::cast_slice(&far.map[..far.len * size_of::<T>()]),
+        }
+    }
+}
+
+/// A file that is gone when it is closed.
+fn nameless(folder: &Path) -> Result<File, StoreError> {
+    let unique = format!("kizami-{}-{:x}.tmp", std::process::id(), next_number());
+    let path = folder.join(unique);
+    let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path);
+    let file = file.map_err(StoreError::file("create", &path))?;
+    std::fs::remove_file(&path).map_err(StoreError::file("remove", &path))?;
+    Ok(file)
+}
+
+fn next_number() -> u64 {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    NUMBER.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Makes the file longer by writing zeros: storing into a hole of a mapped file on a full disk would end the
+/// process.
+fn enlarge(file: &File, old_bytes: u64, more_bytes: u64) -> std::io::Result<MmapMut> {
+    let zeros = vec![0; 1 << 20];
+    let mut at = old_bytes;
+    while at < old_bytes + more_bytes {
+        let count = (old_bytes + more_bytes - at).min(zeros.len() as u64);
+        file.write_all_at(&zeros[..count as usize], at)?;
+        at += count;
+    }
+    // SAFETY: the file has no name, so nobody else can reach it.
+    unsafe { MmapMut::map_mut(file) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_that_outgrows_memory_goes_on_in_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut list: List<u64> = List::new(folder.path(), 1 << 16);
+        for value in 0..10_000_000 {
+            list.push(value).unwrap();
+        }
+        *list.at_mut(5) = 11;
+        assert_eq!((list.len(), list[4], list[5], list[9_999_999]), (10_000_000, 4, 11, 9_999_999));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}

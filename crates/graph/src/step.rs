@@ -1,0 +1,220 @@
+//! A step and its ties, as they lie in memory and in files.
+
+use bytemuck::{Pod, Zeroable};
+use kizami_model::Op;
+
+/// No call site: the program was entered, or it is not known.
+pub(crate) const NO_SITE: u32 = u32::MAX;
+
+/// What a step stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepKind {
+    /// A call.
+    Call,
+    /// A part of the call before it: one request of several started together.
+    Part,
+    /// Failed polls right before one that found what they looked for: waiting by another name. Its ties are those
+    /// awaited by the call behind it.
+    Polling,
+}
+
+/// One row of the trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Step {
+    /// When the call began.
+    pub start_ns: i64,
+    /// When it returned.
+    pub end_ns: i64,
+    /// What the tracer took between the call before and this one.
+    pub before_ns: i64,
+    /// Index of its first tie.
+    pub first_tie: u64,
+    /// How many ties it has.
+    pub ties: u32,
+    /// How many steps on the next one of the same strand is; 0 for the last.
+    pub next: u32,
+    site: u32,
+    op: u16,
+    kind: u16,
+}
+
+impl Step {
+    /// A step without ties, so far the last of its strand.
+    pub fn new(start_ns: i64, end_ns: i64, op: Op, site: Option<u32>, kind: StepKind) -> Step {
+        let (site, op) = (site.unwrap_or(NO_SITE), op.0);
+        let mut step =
+            Step { start_ns, end_ns, before_ns: 0, first_tie: 0, ties: 0, next: 0, site, op, kind: 0 };
+        step.set_kind(kind);
+        step
+    }
+
+    /// Which function was called.
+    pub fn op(&self) -> Op {
+        Op(self.op)
+    }
+
+    /// Index of the place it was called from.
+    pub fn site(&self) -> Option<u32> {
+        (self.site != NO_SITE).then_some(self.site)
+    }
+
+    /// What the step stands for.
+    pub fn kind(&self) -> StepKind {
+        match self.kind {
+            1 => StepKind::Part,
+            2 => StepKind::Polling,
+            _ => StepKind::Call,
+        }
+    }
+
+    pub(crate) fn set_kind(&mut self, kind: StepKind) {
+        self.kind = match kind {
+            StepKind::Call => 0,
+            StepKind::Part => 1,
+            StepKind::Polling => 2,
+        };
+    }
+
+    /// How long the call took.
+    pub fn length_ns(&self) -> i64 {
+        self.end_ns.saturating_sub(self.start_ns)
+    }
+}
+
+/// How a step is tied to other ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum TieKind {
+    /// A message leaves.
+    Departs,
+    /// The receive of a large message is posted.
+    Posts,
+    /// Comes to a collective.
+    Enters,
+    /// Comes to a collective as its root.
+    EntersAsRoot,
+    /// Comes to a collective and waits for nobody.
+    Passes,
+    /// Comes to a collective as its root and waits for nobody.
+    PassesAsRoot,
+    /// The message must have left; it is taken.
+    Awaits,
+    /// The message must have left; it stays for the receive that follows.
+    Looks,
+    /// The receive of this large message may have to be posted.
+    AwaitsPost,
+    /// All must have come to the collective.
+    AwaitsAll,
+    /// The root must have come to it.
+    AwaitsRoot,
+    /// Those of lower rank must have come to it.
+    AwaitsLower,
+    /// No tie to others: the row is of several failed polls. Bytes are what the tracer took between them and the key
+    /// is the time inside them, both in nanoseconds.
+    Polls,
+}
+
+const KINDS: [TieKind; 13] = [
+    TieKind::Departs,
+    TieKind::Posts,
+    TieKind::Enters,
+    TieKind::EntersAsRoot,
+    TieKind::Passes,
+    TieKind::PassesAsRoot,
+    TieKind::Awaits,
+    TieKind::Looks,
+    TieKind::AwaitsPost,
+    TieKind::AwaitsAll,
+    TieKind::AwaitsRoot,
+    TieKind::AwaitsLower,
+    TieKind::Polls,
+];
+
+impl TieKind {
+    /// Whether others learn something from it.
+    pub fn tells(self) -> bool {
+        (self as u8) < TieKind::Awaits as u8
+    }
+
+    /// Whether it is about a collective.
+    pub fn is_collective(self) -> bool {
+        use TieKind::*;
+        matches!(self, Enters | EntersAsRoot | Passes | PassesAsRoot | AwaitsAll | AwaitsRoot | AwaitsLower)
+    }
+}
+
+const BYTES_BITS: u32 = 56;
+const MOST_BYTES: u64 = (1 << BYTES_BITS) - 1;
+
+/// One tie. Both sides of what it is about have the same key.
+#[derive(Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct Tie {
+    head: u64,
+    /// Channel of a message or communicator of a collective in the upper half, number in the lower.
+    pub key: u64,
+}
+
+impl Tie {
+    /// A tie about so many bytes.
+    pub fn new(kind: TieKind, place: u32, number: u32, bytes: u64) -> Tie {
+        let head = (kind as u64) << BYTES_BITS | bytes.min(MOST_BYTES);
+        Tie { head, key: u64::from(place) << 32 | u64::from(number) }
+    }
+
+    /// What is to be known of a row of several failed polls.
+    pub(crate) fn polls(tracer_ns: u64, inside_ns: u64) -> Tie {
+        Tie { head: (TieKind::Polls as u64) << BYTES_BITS | tracer_ns.min(MOST_BYTES), key: inside_ns }
+    }
+
+    /// The same with another meaning.
+    pub fn as_kind(self, kind: TieKind) -> Tie {
+        Tie { head: (kind as u64) << BYTES_BITS | self.bytes(), key: self.key }
+    }
+
+    /// What it means.
+    #[inline]
+    pub fn kind(self) -> TieKind {
+        KINDS[(self.head >> BYTES_BITS) as usize % KINDS.len()]
+    }
+
+    /// Size of the message, or this rank's part in the collective.
+    #[inline]
+    pub fn bytes(self) -> u64 {
+        self.head & MOST_BYTES
+    }
+
+    /// Index of the channel or the communicator.
+    #[inline]
+    pub fn place(self) -> u32 {
+        (self.key >> 32) as u32
+    }
+
+    /// Which of the messages of the channel, or collectives of the communicator, it is about.
+    #[inline]
+    pub fn number(self) -> u32 {
+        self.key as u32
+    }
+}
+
+impl std::fmt::Debug for Tie {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?} {}#{} of {} B", self.kind(), self.place(), self.number(), self.bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ties_come_back_as_they_were_made() {
+        for (number, kind) in (0..).zip(KINDS) {
+            assert_eq!(kind as u8, number);
+            let tie = Tie::new(kind, u32::MAX, 7, 1 << 50);
+            assert_eq!((tie.kind(), tie.place(), tie.number(), tie.bytes()), (kind, u32::MAX, 7, 1 << 50));
+        }
+        assert!(TieKind::PassesAsRoot.tells() && !TieKind::Awaits.tells());
+    }
+}

@@ -1,0 +1,89 @@
+//! Measures matching and replay on a halo exchange that is made in memory.
+//!
+//! ```text
+//! cargo run --release -p kizami-replay --example replay_speed -- [ranks] [iterations] [threads]
+//! ```
+//!
+//! Prints events a second for matching, for a first walk as recorded, and for a walk with one lane (an ideal network)
+//! and with eight, and the most memory the process ever held.
+
+use kizami_graph::Builder;
+use kizami_model::{CommKind, Rank};
+use kizami_replay::{Network, Observer, Seen, Setting, learn, replay};
+use kizami_sample::{Costs, Stencil};
+use kizami_store::{Communicator, Definitions};
+use std::time::Instant;
+
+struct End<const LANES: usize>([i64; LANES]);
+
+impl<const LANES: usize> Observer<LANES> for End<LANES> {
+    fn step(&mut self, seen: &Seen<'_, LANES>) {
+        for (end, step) in self.0.iter_mut().zip(seen.end_ns) {
+            *end = step.max(*end);
+        }
+    }
+}
+
+fn main() {
+    let mut arguments = std::env::args().skip(1).map(|text| text.parse::<u64>().expect("a number"));
+    let ranks = arguments.next().unwrap_or(1_024) as u32;
+    let iterations = arguments.next().unwrap_or(1_000);
+    let threads = arguments.next().unwrap_or(1) as usize;
+    let stencil = Stencil::new(ranks, iterations, Costs::default());
+    let definitions = Definitions {
+        communicators: vec![Communicator {
+            index: 0,
+            identity: 1,
+            parent: None,
+            kind: CommKind::World,
+            name: None,
+            size: ranks,
+            members: (0..ranks).map(|rank| Some(Rank(rank))).collect(),
+            remote_members: Vec::new(),
+            dims: Vec::new(),
+            periodic: Vec::new(),
+        }],
+        ..Definitions::default()
+    };
+    let events = stencil.calls() as f64;
+    let tell = |what: &str, start: Instant| {
+        let seconds = start.elapsed().as_secs_f64();
+        println!("{what}: {seconds:.2} s, {:.1} M events/s", events / seconds / 1e6);
+        seconds
+    };
+    let start = Instant::now();
+    let made: i64 = (0..ranks).flat_map(|rank| stencil.rank(rank)).map(|call| call.end.0 & 1).sum();
+    tell(&format!("made {events} events ({made} odd)"), start);
+
+    let start = Instant::now();
+    let mut builder = Builder::new(&definitions, &[], &std::env::temp_dir());
+    for call in (0..ranks).flat_map(|rank| stencil.rank(rank)) {
+        builder.call(&call).expect("room for the steps");
+    }
+    let graph = builder.finish();
+    let matching = tell("made and matched", start);
+
+    let start = Instant::now();
+    let learned = learn(&graph, threads, || (), &|_| {}).learned;
+    tell("first walk", start);
+    let ideal = Setting { network: Network::Ideal, ..Setting::default() };
+    let start = Instant::now();
+    let replayed = replay(&graph, [&ideal], &learned, threads, || End([0; 1]), &|_| {});
+    let walking = tell("ideal network", start);
+    println!("made, matched and replayed: {:.1} M events/s", events / (matching + walking) / 1e6);
+    let ends = replayed.observers.iter().map(|end| end.0[0]).max();
+    println!("end {} ns, ideal {ends:?} ns; {} unmatched", stencil.end().0, replayed.unmatched);
+    let start = Instant::now();
+    let recorded = Setting::default();
+    let lanes = [&recorded, &ideal, &recorded, &ideal, &recorded, &ideal, &recorded, &ideal];
+    let replayed = replay(&graph, lanes, &learned, threads, || End([0; 8]), &|_| {});
+    tell("eight lanes", start);
+    println!("end {:?}", replayed.observers.iter().map(|end| end.0[0]).max());
+    println!("peak memory {} MB", peak_megabytes());
+}
+
+fn peak_megabytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|text| text.trim().trim_end_matches(" kB").parse::<u64>().ok()).unwrap_or(0) >> 10
+}

@@ -1,0 +1,161 @@
+//! What a recorded run says about its network.
+//!
+//! A receive that began before its message was sent shows the whole way of the message; one that began long after
+//! shows what taking a message costs. Of both the fastest by size count: ranks mostly wait for each other when
+//! something else went wrong, and that does not belong to the message. A straight line through the fastest ways gives
+//! the latency and the time per byte.
+
+use crate::logp::LogGops;
+use serde::{Deserialize, Serialize};
+
+/// Sizes are told apart by their number of bits.
+const CLASSES: usize = 65;
+/// With fewer messages of a size than this the fastest is not believed to be typical.
+const FEW: u64 = 4;
+
+/// What messages of one size took.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Ways {
+    /// Messages whose whole way was seen.
+    count: u64,
+    /// Their sizes, added up.
+    bytes: u64,
+    fastest_ns: i64,
+    /// Fastest receive of a message that was there already.
+    handling_ns: i64,
+}
+
+/// All sizes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fit {
+    classes: Vec<Ways>,
+    line: (f64, f64),
+}
+
+impl Default for Fit {
+    fn default() -> Fit {
+        let unseen = Ways { count: 0, bytes: 0, fastest_ns: i64::MAX, handling_ns: i64::MAX };
+        Fit { classes: vec![unseen; CLASSES], line: (0.0, 0.0) }
+    }
+}
+
+impl Fit {
+    /// A message of this size took so long from the start of its send to the end of its receive, which was waiting.
+    pub(crate) fn learn_way(&mut self, bytes: u64, way_ns: i64) {
+        let ways = &mut self.classes[class(bytes)];
+        ways.count += 1;
+        ways.bytes += bytes;
+        ways.fastest_ns = ways.fastest_ns.min(way_ns);
+    }
+
+    /// A receive of a message of this size that was there already took so long.
+    pub(crate) fn learn_handling(&mut self, bytes: u64, length_ns: i64) {
+        let ways = &mut self.classes[class(bytes)];
+        ways.handling_ns = ways.handling_ns.min(length_ns);
+    }
+
+    /// Adds what somebody else learned.
+    pub(crate) fn merge(&mut self, other: &Fit) {
+        for (ours, theirs) in self.classes.iter_mut().zip(&other.classes) {
+            ours.count += theirs.count;
+            ours.bytes += theirs.bytes;
+            ours.fastest_ns = ours.fastest_ns.min(theirs.fastest_ns);
+            ours.handling_ns = ours.handling_ns.min(theirs.handling_ns);
+        }
+    }
+
+    /// Draws the line, once all is learned.
+    pub(crate) fn finish(&mut self) {
+        let points: Vec<(f64, f64, f64)> = self
+            .classes
+            .iter()
+            .filter(|ways| ways.count >= FEW)
+            .map(|ways| {
+                let bytes = ways.bytes as f64 / ways.count as f64;
+                // Relative errors count, not absolute ones: otherwise the largest messages would rule.
+                let weight = 1.0 / (ways.fastest_ns.max(1) as f64).powi(2);
+                (bytes, ways.fastest_ns.max(0) as f64, weight)
+            })
+            .collect();
+        self.line = line(&points);
+    }
+
+    /// How long a message of this size takes at least; 0 if none was seen.
+    #[inline]
+    pub fn way_ns(&self, bytes: u64) -> i64 {
+        let fastest_ns = self.classes[class(bytes)].fastest_ns;
+        if fastest_ns == i64::MAX { 0 } else { fastest_ns.max(0) }
+    }
+
+    /// What receiving a message of this size costs if it is there; the largest number if that was never seen.
+    #[inline]
+    pub fn handling_ns(&self, bytes: u64) -> i64 {
+        self.classes[class(bytes)].handling_ns
+    }
+
+    /// Latency: what the smallest message would take.
+    pub fn latency_ns(&self) -> f64 {
+        self.line.0
+    }
+
+    /// Time per byte.
+    pub fn per_byte_ns(&self) -> f64 {
+        self.line.1
+    }
+
+    /// The same as parameters of a model, with overheads where they were seen.
+    pub fn model(&self) -> LogGops {
+        let seen = self.classes.iter().map(|ways| ways.handling_ns).filter(|ns| *ns != i64::MAX);
+        let overhead_ns = seen.min().unwrap_or(0).max(0) as f64;
+        let overhead_ns = overhead_ns.min(self.latency_ns() / 2.0);
+        LogGops {
+            latency_ns: (self.latency_ns() - 2.0 * overhead_ns).max(0.0),
+            overhead_ns,
+            gap_ns: 0.0,
+            per_byte_ns: self.per_byte_ns(),
+            overhead_per_byte_ns: 0.0,
+            eager_limit_bytes: 64 << 10,
+        }
+    }
+}
+
+/// The weighted least-squares line through points (x, y, weight), with nothing below zero.
+fn line(points: &[(f64, f64, f64)]) -> (f64, f64) {
+    let sum = |of: fn(&(f64, f64, f64)) -> f64| points.iter().map(of).sum::<f64>();
+    let (w, x, y) = (sum(|p| p.2), sum(|p| p.2 * p.0), sum(|p| p.2 * p.1));
+    let (xx, xy) = (sum(|p| p.2 * p.0 * p.0), sum(|p| p.2 * p.0 * p.1));
+    if w == 0.0 {
+        return (0.0, 0.0);
+    }
+    let spread = w * xx - x * x;
+    if points.len() < 2 || spread <= f64::EPSILON * w * xx {
+        return (y / w, 0.0);
+    }
+    let slope = ((w * xy - x * y) / spread).max(0.0);
+    (((y - slope * x) / w).max(0.0), slope)
+}
+
+fn class(bytes: u64) -> usize {
+    (u64::BITS - bytes.leading_zeros()) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn latency_and_bandwidth_come_back() {
+        let mut fit = Fit::default();
+        for bytes in [8, 1_000, 65_000, 1_000_000] {
+            for extra in [700, 0, 90_000, 5] {
+                fit.learn_way(bytes, 2_000 + bytes as i64 / 4 + extra);
+            }
+        }
+        fit.learn_handling(8, 150);
+        fit.finish();
+        assert!((fit.latency_ns() - 2_000.0).abs() < 20.0, "{}", fit.latency_ns());
+        assert!((fit.per_byte_ns() - 0.25).abs() < 0.005, "{}", fit.per_byte_ns());
+        assert_eq!((fit.way_ns(9), fit.way_ns(100_000), fit.handling_ns(15)), (2_002, 0, 150));
+        assert_eq!(fit.handling_ns(100_000), i64::MAX);
+    }
+}

@@ -1,0 +1,30 @@
+//! The one engine that walks the event graph of a run and gives every event a new time.
+//!
+//! [`replay`] walks all strands of a [`kizami_graph::Graph`] in happened-before order and works out when every step
+//! would begin and end under one or several [`Setting`]s at once: each is a *lane* of the same walk, so that matching
+//! is paid for once. [`Observer`]s see every step as it ends, with whom it waited for.
+//!
+//! The rules, for each lane. Between calls: the gap, scaled as the setting says. A call that waited for nobody takes
+//! what it took. One that waited for a message ends `max(start' + own, sent' + way)`, where the way is the recorded
+//! one from the start of the send to the end of the receive, and `own` what receiving costs once the message is
+//! there. One that waited in a collective ends as long after the last one came as recorded. On an ideal network
+//! communication takes no time and only partners are waited for; in the LogGOPS model messages and collectives take
+//! what [`LogGops`] and [`collectives`] say.
+//!
+//! Promises: with nothing changed every time comes out exactly as recorded. The result does not depend on the number
+//! of threads. No graph makes it hang: what never comes is given up in the order of recorded time, and counted.
+//! Memory is for what is under way and a fixed amount for each strand.
+//!
+//! It does not know where a program spends its time or why; that is for the crates that read what comes out.
+
+pub mod collectives;
+pub mod fit;
+pub mod logp;
+pub mod setting;
+mod walk;
+
+pub use fit::Fit;
+pub use logp::LogGops;
+pub use setting::{Factor, Network, PlaceFactor, Setting};
+pub use walk::observer::{Message, Observer, Seen, Wait, WaitKind};
+pub use walk::{Replayed, learn, replay};

@@ -1,0 +1,77 @@
+//! A setting: what is different in a replay.
+//!
+//! Everything that is not set is as recorded. A setting names places of the program by the index of their call site;
+//! who types `solver.c:88` is led there by the command line.
+
+use crate::logp::LogGops;
+use rustc_hash::FxHashMap;
+
+/// What is different.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Setting {
+    /// Factor on the time of all computation.
+    pub cpu: Factor,
+    /// Factors on the computation that leads up to calls made at a place, by index of the call site.
+    pub places: FxHashMap<u32, PlaceFactor>,
+    /// How messages and collectives travel.
+    pub network: Network,
+    /// Whether the tracer's own cost and its stops are taken out.
+    pub without_tracer: bool,
+}
+
+/// A factor, 1 unless said otherwise.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Factor(pub f64);
+
+impl Default for Factor {
+    fn default() -> Factor {
+        Factor(1.0)
+    }
+}
+
+impl Factor {
+    /// So much of a length of time. What is not changed stays exact.
+    #[inline]
+    pub fn of(self, length_ns: i64) -> i64 {
+        if self.0 == 1.0 { length_ns } else { (length_ns as f64 * self.0).round() as i64 }
+    }
+}
+
+/// Factors on the computation before one place.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PlaceFactor {
+    /// The same for everybody.
+    All(Factor),
+    /// By rank; 1 for ranks beyond the end of the list.
+    ByRank(Vec<Factor>),
+}
+
+impl PlaceFactor {
+    /// That of one rank.
+    #[inline]
+    pub fn of(&self, rank: u32) -> Factor {
+        match self {
+            PlaceFactor::All(factor) => *factor,
+            PlaceFactor::ByRank(factors) => factors.get(rank as usize).copied().unwrap_or_default(),
+        }
+    }
+}
+
+/// How messages and collectives travel.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Network {
+    /// They cost what they cost in the recorded run.
+    #[default]
+    AsRecorded,
+    /// They cost nothing: only partners are waited for.
+    Ideal,
+    /// As recorded, with what the fitted latency and the fitted time per byte contribute made longer or shorter.
+    Changed {
+        /// Factor on the latency.
+        latency: f64,
+        /// Factor on the bandwidth: 2 halves the time per byte.
+        bandwidth: f64,
+    },
+    /// As the LogGOPS model has it, whatever was recorded.
+    Model(LogGops),
+}

@@ -1,0 +1,139 @@
+//! One setting, made ready for the walk: how long things take in it.
+
+use crate::collectives::cost_ns;
+use crate::fit::Fit;
+use crate::logp::LogGops;
+use crate::setting::{Factor, Network, PlaceFactor, Setting};
+use kizami_model::{Family, Op};
+
+/// A setting with what must be looked up for each step in lists.
+pub(super) struct Lane {
+    cpu: Factor,
+    /// By call site; only as long as needed.
+    places: Vec<Option<PlaceFactor>>,
+    travel: Travel,
+    pub without_tracer: bool,
+}
+
+/// How things travel.
+enum Travel {
+    AsRecorded,
+    Ideal,
+    Changed { recorded: LogGops, changed: LogGops, way_ns: f64, per_byte_ns: f64 },
+    Model(LogGops),
+}
+
+/// What the recorded run says about a step that may have waited.
+#[derive(Clone, Copy)]
+pub(super) struct Recorded {
+    /// What the step takes itself once nobody is waited for.
+    pub own_ns: i64,
+    /// From the moment the last one waited for sent, posted or came, to the end.
+    pub way_ns: i64,
+    /// What of it was spent in computation: between polls.
+    pub busy_ns: i64,
+}
+
+/// What a way is that a step waits for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// A message of so many bytes, to here or from here.
+    Message(u64),
+    /// A collective: the function, how many ranks, bytes.
+    Collective(Op, u32, u64),
+}
+
+impl Lane {
+    pub(super) fn new(setting: &Setting, fit: &Fit) -> Lane {
+        let longest = setting.places.keys().map(|site| *site as usize + 1).max().unwrap_or(0);
+        let mut places = vec![None; longest];
+        for (site, factor) in &setting.places {
+            places[*site as usize] = Some(factor.clone());
+        }
+        let travel = match setting.network {
+            Network::AsRecorded => Travel::AsRecorded,
+            Network::Ideal => Travel::Ideal,
+            Network::Model(model) => Travel::Model(model),
+            Network::Changed { latency, bandwidth } => {
+                let recorded = fit.model();
+                let changed = LogGops {
+                    latency_ns: recorded.latency_ns * latency,
+                    per_byte_ns: recorded.per_byte_ns / bandwidth,
+                    ..recorded
+                };
+                let way_ns = changed.latency_ns - recorded.latency_ns;
+                let per_byte_ns = changed.per_byte_ns - recorded.per_byte_ns;
+                Travel::Changed { recorded, changed, way_ns, per_byte_ns }
+            }
+        };
+        Lane { cpu: setting.cpu, places, travel, without_tracer: setting.without_tracer }
+    }
+
+    pub(super) fn is_model(&self) -> bool {
+        matches!(self.travel, Travel::Model(_))
+    }
+
+    pub(super) fn model(&self) -> Option<&LogGops> {
+        match &self.travel {
+            Travel::Model(model) => Some(model),
+            _ => None,
+        }
+    }
+
+    /// How long the computation takes that leads up to a call at a place.
+    #[inline]
+    pub(super) fn gap_ns(&self, rank: u32, site: Option<u32>, gap_ns: i64) -> i64 {
+        let place = site.and_then(|site| self.places.get(site as usize)).and_then(Option::as_ref);
+        let factor = match place {
+            None => self.cpu,
+            Some(factor) => Factor(self.cpu.0 * factor.of(rank).0),
+        };
+        factor.of(gap_ns)
+    }
+
+    /// How long a way takes that took so long, from the start of the other side on.
+    #[inline]
+    pub(super) fn way_ns(&self, recorded_ns: i64, way: Way) -> i64 {
+        match (&self.travel, way) {
+            (Travel::AsRecorded | Travel::Model(_), _) => recorded_ns,
+            (Travel::Ideal, _) => recorded_ns.min(0),
+            (Travel::Changed { way_ns, per_byte_ns, .. }, Way::Message(bytes)) => {
+                let change_ns = way_ns + per_byte_ns * bytes as f64;
+                recorded_ns.saturating_add(change_ns.round() as i64).max(recorded_ns.min(0))
+            }
+            (Travel::Changed { recorded, changed, .. }, Way::Collective(op, ranks, bytes)) => {
+                let change_ns = cost_ns(op, ranks, bytes, changed) - cost_ns(op, ranks, bytes, recorded);
+                recorded_ns.saturating_add(change_ns.round() as i64).max(recorded_ns.min(0))
+            }
+        }
+    }
+
+    /// When a step ends that begins at `start_ns`, where what it waits for last is there at `late_ns` and everything
+    /// else at `floor_ns`.
+    #[inline]
+    pub(super) fn end_ns(
+        &self,
+        start_ns: i64,
+        late_ns: Option<(i64, Way)>,
+        floor_ns: i64,
+        communicates: bool,
+        recorded: Recorded,
+    ) -> i64 {
+        let (own_ns, arrival_ns) = match (&self.travel, communicates, late_ns) {
+            (Travel::Ideal | Travel::Model(_), true, Some((late_ns, _))) => (recorded.busy_ns, late_ns),
+            (Travel::Ideal | Travel::Model(_), true, None) => (recorded.busy_ns, i64::MIN),
+            (_, _, Some((late_ns, way))) => {
+                (recorded.own_ns, late_ns.saturating_add(self.way_ns(recorded.way_ns, way)))
+            }
+            (_, _, None) => (recorded.own_ns, i64::MIN),
+        };
+        start_ns.saturating_add(own_ns).max(arrival_ns).max(floor_ns)
+    }
+}
+
+/// Whether a function's time is spent in communication: it passes on an ideal network.
+pub(super) fn communicates(op: Op) -> bool {
+    op.function().is_some_and(|function| {
+        matches!(function.family, Family::PointToPoint | Family::Completion | Family::Collective)
+    })
+}

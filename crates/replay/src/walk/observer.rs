@@ -1,0 +1,80 @@
+//! What those who watch a walk get to see.
+
+use kizami_graph::Step;
+
+/// Sees the steps of the strands of one thread of the walk. Steps of a strand come in order, and no step comes before
+/// those it waited for.
+pub trait Observer<const LANES: usize>: Send {
+    /// A step has ended.
+    fn step(&mut self, seen: &Seen<'_, LANES>);
+
+    /// A message is taken by the step that is about to end.
+    fn message(&mut self, _message: &Message) {}
+}
+
+/// A step that has ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a, const LANES: usize> {
+    /// Index of its strand.
+    pub strand: u32,
+    /// Its own index.
+    pub index: u64,
+    /// As recorded.
+    pub step: &'a Step,
+    /// When it begins in each lane.
+    pub start_ns: [i64; LANES],
+    /// When it ends in each lane.
+    pub end_ns: [i64; LANES],
+    /// Whom it waited for last, in the recorded run.
+    pub wait: Option<Wait>,
+}
+
+/// What a step waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// What it was.
+    pub kind: WaitKind,
+    /// When the one waited for sent, posted or came; later than the start of the step.
+    pub until_ns: i64,
+    /// The strand that was waited for.
+    pub strand: u32,
+    /// Its step.
+    pub step: u64,
+}
+
+/// What a step can wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitKind {
+    /// A message that was not sent yet.
+    Sender,
+    /// A receive that was not posted yet.
+    Receiver,
+    /// The others of a collective.
+    All,
+    /// The root of a collective.
+    Root,
+    /// Those of lower rank in a collective.
+    Lower,
+}
+
+/// A message and the step that takes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Index of the channel.
+    pub channel: u32,
+    /// Size as the receiver has it.
+    pub bytes: u64,
+    /// When it was sent, as recorded.
+    pub sent_ns: i64,
+    /// The strand that sent it.
+    pub from: u32,
+    /// The strand that takes it.
+    pub strand: u32,
+    /// The step that takes it.
+    pub step: u64,
+}
+
+/// Watches nothing.
+impl<const LANES: usize> Observer<LANES> for () {
+    fn step(&mut self, _seen: &Seen<'_, LANES>) {}
+}

@@ -1,0 +1,96 @@
+//! Made-up runs with exactly known times, for tests and measurements of the crates that read traces.
+//!
+//! [`Stencil`] is a halo exchange of any size that can be made rank by rank, [`Script`] a small program written down
+//! call by call. In both every time follows from rules a reader can check by hand: messages take what
+//! [`Costs`] says and nothing else takes time but computation. No user ever sees these runs.
+
+mod script;
+mod stencil;
+
+pub use script::{Act, Script};
+pub use stencil::Stencil;
+
+use kizami_model::{Call, Nanos, Op, Peer, Rank, ThreadIndex};
+
+/// What things take in a made-up run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Costs {
+    /// A call that waits for nobody.
+    pub call_ns: i64,
+    /// From the start of a send to the end of a receive that waits for it.
+    pub message_ns: i64,
+    /// From the moment the last one comes to a collective to its end.
+    pub collective_ns: i64,
+}
+
+impl Default for Costs {
+    fn default() -> Costs {
+        Costs { call_ns: 500, message_ns: 2_000, collective_ns: 5_000 }
+    }
+}
+
+/// A row of the function with this name, on communicator 0.
+///
+/// # Panics
+/// If there is no such function.
+pub fn call(name: &str, rank: u32, start_ns: i64, end_ns: i64) -> Call {
+    row(op(name), rank, start_ns, end_ns)
+}
+
+/// The function with this name.
+///
+/// # Panics
+/// If there is no such function.
+pub fn op(name: &str) -> Op {
+    Op::by_name(name).unwrap_or_else(|| panic!("there is no function {name}"))
+}
+
+/// The same for a function that was looked up before.
+pub fn row(op: Op, rank: u32, start_ns: i64, end_ns: i64) -> Call {
+    Call {
+        rank: Rank(rank),
+        thread: ThreadIndex(0),
+        start: Nanos(start_ns),
+        end: Nanos(end_ns),
+        op,
+        calls: 1,
+        inside: None,
+        comm: Some(0),
+        peer: Peer::None,
+        tag: None,
+        recv_peer: Peer::None,
+        recv_tag: None,
+        any_source: false,
+        any_tag: false,
+        bytes_out: None,
+        bytes_in: None,
+        root: Peer::None,
+        request: None,
+        completes: Vec::new(),
+        object: None,
+        callsite: None,
+        failed: false,
+        overhead: Nanos(0),
+        weight: 1.0,
+    }
+}
+
+/// A small generator: the same numbers every time.
+#[derive(Clone, Debug)]
+pub struct Random(pub u64);
+
+impl Random {
+    /// The next number.
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    /// Mostly around half of `usual`, sometimes several times as much: as real durations scatter.
+    pub fn scattered(&mut self, usual: u64) -> u64 {
+        let common = (self.next() % usual + self.next() % usual) / 2;
+        if self.next().is_multiple_of(64) { common + self.next() % (8 * usual) } else { common }
+    }
+}

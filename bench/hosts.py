@@ -2,17 +2,31 @@
 """How well clocks of hosts are brought together over a real network stack, where the truth is known.
 
     sudo bench/hosts.py --kizami target/release/kizami --workloads DIR [--seconds 60] [--mpi openmpi --mpi mpich]
+                        [--delay-us THERE BACK] [--jitter-us 50]
 
 Makes two network namespaces joined by a virtual cable, each with a host name of its own, and runs a program over
 TCP between them. Both "hosts" really share one clock, so the true offset is zero all the time: what is found
 instead is the error. Also tells what comparing clocks cost. Needs root; leaves nothing behind.
+
+With --delay-us the cable is a line that holds every packet back for so long plus up to the jitter, each direction by
+its own time. Where the ways there and back differ, the middle between question and answer is off by half the
+difference, and nobody can tell from the readings: only the bound can hold the truth. MPICH 4.0.2 over UCX now and then
+hangs in MPI_Finalize on such a line, without a tracer too.
 """
 import argparse
+import fcntl
+import heapq
 import json
+import multiprocessing
+import os
+import random
+import select
 import shutil
 import statistics
+import struct
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 from launch import run
@@ -31,14 +45,55 @@ exec ip netns exec $name unshare --uts sh -c "hostname $name; $*"
 """
 
 
-def make_hosts():
+TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 0x0001, 0x1000
+LINKS = ["kizami-va", "kizami-vb"]
+
+
+def make_hosts(delays, jitter):
+    """Gives the process that carries packets, where there is one."""
     for name in HOSTS:
         run("ip", "netns", "add", name)
-    run("ip", "link", "add", "kizami-va", "type", "veth", "peer", "name", "kizami-vb")
-    for (name, address), link in zip(HOSTS.items(), ["kizami-va", "kizami-vb"]):
+    if delays is None:
+        run("ip", "link", "add", LINKS[0], "type", "veth", "peer", "name", LINKS[1])
+    else:
+        devices = [open_tun(link) for link in LINKS]
+    for (name, address), link in zip(HOSTS.items(), LINKS):
         run("ip", "link", "set", link, "netns", name)
         for command in (f"ip addr add {address}/24 dev {link}", f"ip link set {link} up", "ip link set lo up"):
             run("ip", "netns", "exec", name, *command.split())
+    if delays is None:
+        return None
+    line = multiprocessing.Process(target=carry, args=(devices, delays, jitter), daemon=True)
+    line.start()
+    return line
+
+
+def open_tun(name):
+    # The device stays ours when it moves to another namespace.
+    device = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
+    fcntl.ioctl(device, TUNSETIFF, struct.pack("16sH22x", name.encode(), IFF_TUN | IFF_NO_PI))
+    return device
+
+
+def carry(devices, delays, jitter):
+    """Takes packets from either device and gives them to the other when their time has come."""
+    waiting, last, number = [], [0.0, 0.0], 0
+    while True:
+        timeout = max(0.0, waiting[0][0] - time.monotonic()) if waiting else None
+        for device in select.select(devices, [], [], timeout)[0]:
+            side = devices.index(device)
+            # In order, as on a cable: a packet that overtakes looks lost to TCP.
+            due = max(last[side], time.monotonic() + delays[side] + random.uniform(0, jitter))
+            last[side] = due
+            number += 1
+            heapq.heappush(waiting, (due, number, devices[1 - side], os.read(device, 65536)))
+        while waiting and waiting[0][0] <= time.monotonic():
+            _, _, device, packet = heapq.heappop(waiting)
+            try:
+                os.write(device, packet)
+            except OSError:
+                # The other end is down, as a cable without a plug.
+                pass
 
 
 def remove_hosts():
@@ -88,17 +143,22 @@ def main():
     parser.add_argument("--workloads", type=Path, required=True)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--mpi", action="append", choices=["openmpi", "mpich"])
+    parser.add_argument("--delay-us", type=float, nargs=2, metavar=("THERE", "BACK"))
+    parser.add_argument("--jitter-us", type=float, default=50)
     options = parser.parse_args()
     options.kizami, options.workloads = options.kizami.resolve(), options.workloads.resolve()
     folder = Path(tempfile.mkdtemp())
     (folder / "agent").write_text(AGENT)
     (folder / "agent").chmod(0o755)
     remove_hosts()
-    make_hosts()
+    delays = options.delay_us and [delay / 1e6 for delay in options.delay_us]
+    line = make_hosts(delays, options.jitter_us / 1e6)
     try:
         for mpi in options.mpi or ["openmpi", "mpich"]:
             measure(options, mpi, folder)
     finally:
+        if line:
+            line.terminate()
         remove_hosts()
         shutil.rmtree(folder)
 

@@ -24,7 +24,7 @@ mod walk;
 use crate::columns::WrittenFile;
 use crate::disturbance::Disturbance;
 use crate::run::{FileEntry, Undisturbed};
-use crate::schema::{DEFS_FOLDER, EVENTS_FOLDER, REGIONS_FOLDER, STOPS};
+use crate::schema::{COUNTERS_FOLDER, DEFS_FOLDER, EVENTS_FOLDER, REGIONS_FOLDER, STOPS};
 use crate::seal::place::Place;
 use crate::seal::{summary, tables};
 use crate::{RunInfo, StoreError, Trace};
@@ -99,13 +99,15 @@ pub fn undisturb(trace: &Trace, output: &Path, progress: &dyn Fn(Progress)) -> R
     Ok(run)
 }
 
-/// Copies the tables that have no times of the run in them, and the clock readings it was recorded with.
+/// Copies the tables that have no times of the run in them, and the clock readings it was recorded with. What was
+/// counted stays with the recording: it belongs to calls as they were.
 fn copy_tables(trace: &Trace, folder: &Path) -> Result<Vec<FileEntry>, StoreError> {
     let mut copied = Vec::new();
     for file in &trace.run().files {
         let name = Path::new(&file.path);
         let rewritten = name.starts_with(EVENTS_FOLDER)
             || name.starts_with(REGIONS_FOLDER)
+            || name.starts_with(COUNTERS_FOLDER)
             || name == Path::new(STOPS)
             || name == Path::new(DEFS_FOLDER).join("ranks.parquet");
         if rewritten {

@@ -1,9 +1,9 @@
 //! What differs between MPI libraries when seen from outside: sizes, layouts and constants.
 //!
-//! Three conventions cover all libraries we know: Open MPI (handles are pointers to its own objects), MPICH
-//! and its relatives (handles are 32-bit integers), and the standard ABI of MPI 5.
+//! Four conventions cover all libraries we know: Open MPI (handles are pointers to its own objects), MPICH
+//! and its relatives (handles are 32-bit integers), the standard ABI of MPI 5, and SimGrid's simulator.
 
-use crate::real;
+use crate::{real, simulator};
 use std::sync::OnceLock;
 
 /// Which convention a library follows; the number is what segment headers hold.
@@ -13,6 +13,7 @@ pub enum Kind {
     OpenMpi = 1,
     Mpich = 2,
     Standard = 3,
+    Smpi = 4,
 }
 
 /// The constants of one convention.
@@ -50,6 +51,8 @@ enum CountField {
     Whole(usize),
     /// Low and high half at this offset, the high half shifted by one (its lowest bit means "cancelled").
     Split(usize),
+    /// A 32-bit number at this offset.
+    Half(usize),
 }
 
 /// The convention of the MPI library in this process.
@@ -83,6 +86,36 @@ fn detect() -> Abi {
             thread_multiple: 3,
             cart: 1,
             graph: 2,
+            dist_graph: 3,
+        };
+    }
+    if let Some(simulator) = simulator::get() {
+        return Abi {
+            kind: Kind::Smpi,
+            handle_bytes: 8,
+            status_bytes: 20,
+            source_offset: 0,
+            tag_offset: 4,
+            cancelled_offset: Some(16),
+            count: CountField::Half(12),
+            // A variable: the handle is what it holds.
+            // SAFETY: the simulator's own variable of this name is a pointer.
+            comm_world: real::variable(c"MPI_COMM_WORLD")
+                .map_or(0, |place| unsafe { *place.cast::<usize>() }),
+            comm_self: simulator.comm_self(),
+            comm_null: 0,
+            request_null: 0,
+            byte: variable(c"smpi_MPI_BYTE"),
+            status_ignore: 0,
+            in_place: -222isize as usize,
+            any_source: -555,
+            any_tag: -444,
+            // As the root of a collective it is never seen: it is a rank, too.
+            root: 0,
+            undefined: -333,
+            thread_multiple: 3,
+            cart: 2,
+            graph: 1,
             dist_graph: 3,
         };
     }
@@ -179,6 +212,12 @@ impl Abi {
                         .cancelled_offset
                         .is_some_and(|at| base.add(at).cast::<i32>().read_unaligned() != 0);
                     (base.add(offset).cast::<u64>().read_unaligned(), flag)
+                }
+                CountField::Half(offset) => {
+                    let flag = self
+                        .cancelled_offset
+                        .is_some_and(|at| base.add(at).cast::<i32>().read_unaligned() != 0);
+                    (u64::from(base.add(offset).cast::<u32>().read_unaligned()), flag)
                 }
                 CountField::Split(offset) => {
                     let low = base.add(offset).cast::<u32>().read_unaligned();

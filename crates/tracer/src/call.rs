@@ -35,7 +35,7 @@ impl Call {
             counters.enter();
         }
         // The clock is read last, so that what was done until now lies before the call.
-        let start_ticks = clock::now();
+        let start_ticks = clock::now_at_entry();
         thread.note_entry(op, thread.relative(start_ticks));
         Some(Call { block, frame, op, shape, start_ticks, end_ticks: start_ticks, failed: false })
     }
@@ -109,5 +109,6 @@ impl Call {
     pub fn release(self) {
         // SAFETY: the thread's own block.
         unsafe { (*self.block).state = State::Ready };
+        clock::back_to_program();
     }
 }

@@ -1,6 +1,6 @@
 //! The clock of a process: the time-stamp counter where it can be trusted, `CLOCK_MONOTONIC` elsewhere.
 
-use crate::{arch, launcher};
+use crate::{arch, launcher, simulator};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,7 +9,8 @@ static USE_TIME_STAMP: AtomicBool = AtomicBool::new(false);
 /// Chooses the clock; before any reading.
 pub fn choose() {
     let forced_off = std::env::var_os("KIZAMI_CLOCK").is_some_and(|value| value == "monotonic");
-    let trusted = arch::time_stamp_is_invariant() && !forced_off && distortion().is_none();
+    let real = simulator::get().is_none();
+    let trusted = arch::time_stamp_is_invariant() && !forced_off && distortion().is_none() && real;
     USE_TIME_STAMP.store(trusted, Ordering::Relaxed);
 }
 
@@ -24,8 +25,35 @@ pub fn now() -> u64 {
     if USE_TIME_STAMP.load(Ordering::Relaxed) { arch::time_stamp() } else { monotonic_ns() }
 }
 
-/// `CLOCK_MONOTONIC` in nanoseconds, or what a test made of it.
+/// The present at the entry of a call.
+#[inline(always)]
+pub fn now_at_entry() -> u64 {
+    if USE_TIME_STAMP.load(Ordering::Relaxed) { arch::time_stamp() } else { monotonic_at_entry_ns() }
+}
+
+#[cold]
+fn monotonic_at_entry_ns() -> u64 {
+    if let Some(simulator) = simulator::get() {
+        simulator.catch_up();
+    }
+    monotonic_ns()
+}
+
+/// The tracer has done its work for a call.
+#[inline(always)]
+pub fn back_to_program() {
+    if !USE_TIME_STAMP.load(Ordering::Relaxed)
+        && let Some(simulator) = simulator::get()
+    {
+        simulator.forget_since_call();
+    }
+}
+
+/// `CLOCK_MONOTONIC` in nanoseconds, or what a simulator or a test made of it.
 pub fn monotonic_ns() -> u64 {
+    if let Some(simulator) = simulator::get() {
+        return simulator.now_ns();
+    }
     let true_ns = read(libc::CLOCK_MONOTONIC);
     distortion().map_or(true_ns, |distortion| distortion.of(true_ns))
 }

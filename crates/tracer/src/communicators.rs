@@ -299,7 +299,7 @@ impl Table {
             size: size as u32,
             remote: group,
         });
-        let (degree_in, degree_out) = if inter { (0, 0) } else { topology(process, handle, local) };
+        let (degree_in, degree_out) = if inter { (0, 0) } else { topology(process, handle, local, kind) };
         let reach = if inter { remote } else { size };
         let spans_world = !inter && self.spans_world(process, handle, size);
         let made = Communicator {
@@ -380,10 +380,15 @@ fn world_ranks(table: &Table, handle: usize, which: Group, first: Option<i32>) -
 }
 
 /// Writes down the topology of a communicator; gives how many neighbours it has in each direction.
-fn topology(process: &Process, handle: usize, local: u32) -> (usize, usize) {
+fn topology(process: &Process, handle: usize, local: u32, made_as: CommKind) -> (usize, usize) {
     let abi = abi::get();
     let mut kind = 0i32;
-    mpi!("MPI_Topo_test", handle, &raw mut kind);
+    if abi.kind == abi::Kind::Smpi {
+        // It does not take the question, and has no topology but this one.
+        kind = if made_as == CommKind::Cartesian { abi.cart } else { 0 };
+    } else {
+        mpi!("MPI_Topo_test", handle, &raw mut kind);
+    }
     if kind == abi.cart {
         let mut count = 0i32;
         mpi!("MPI_Cartdim_get", handle, &raw mut count);

@@ -34,6 +34,7 @@ mod process;
 mod real;
 mod requests;
 mod settings;
+mod simulator;
 mod sites;
 mod status;
 mod stream;

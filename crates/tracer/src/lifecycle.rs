@@ -5,7 +5,7 @@ use crate::call::Call;
 use crate::counters::Counters;
 use crate::stream::lock;
 use crate::thread::Thread;
-use crate::{clock, exports, process};
+use crate::{clock, exports, process, simulator};
 use kizami_model::{Ending, Op, Shape};
 use kizami_segment::Slot;
 use std::ffi::c_void;
@@ -22,6 +22,7 @@ static ON_EXIT: extern "C" fn() = on_exit;
 
 extern "C" fn on_load() {
     if std::env::var_os("KIZAMI_RAW").is_some() {
+        simulator::on_load();
         exports::on_load();
         // SAFETY: registers a handler that touches only its own thread's block and a flag.
         unsafe { libc::pthread_atfork(None, None, Some(process::note_fork)) };

@@ -1,6 +1,7 @@
 //! Which executable or library an address lies in.
 
 use crate::process::Process;
+use crate::simulator;
 use crate::stream::lock;
 use kizami_segment::Definition;
 use std::ffi::{CStr, c_int, c_void};
@@ -95,7 +96,7 @@ unsafe fn module(headers: &[libc::Elf64_Phdr], bias: usize, name: &str) -> Modul
     let path = if name.is_empty() {
         std::env::current_exe().map_or_else(|_| String::new(), |path| path.display().to_string())
     } else {
-        name.to_owned()
+        simulator::copies::original(name).unwrap_or_else(|| name.to_owned())
     };
     Module { code, bias, path, build_id: note.unwrap_or_default(), local: 0 }
 }

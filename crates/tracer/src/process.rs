@@ -3,7 +3,7 @@
 use crate::counters::Counters;
 use crate::stream::{Stream, lock};
 use crate::thread::{Spare, Thread};
-use crate::{abi, clock, launcher, settings};
+use crate::{abi, clock, launcher, settings, simulator};
 use kizami_model::function;
 use kizami_segment::header::{DEFINITIONS_THREAD, RANK_UNKNOWN, store_text};
 use kizami_segment::{Appender, Definition, Header, SegmentFile, WindowShape};
@@ -70,6 +70,9 @@ pub extern "C" fn note_fork() {
 impl Process {
     fn set_up() -> Option<Process> {
         let directory = std::env::var_os("KIZAMI_RAW").filter(|value| !value.is_empty())?;
+        if simulator::is_without_rank() {
+            return None;
+        }
         clock::choose();
         // A rank with a clock of its own is a host of its own.
         let host = match clock::distortion() {
@@ -80,8 +83,7 @@ impl Process {
             directory: directory.as_bytes().to_vec(),
             host,
             boot_id: read_line("/proc/sys/kernel/random/boot_id"),
-            executable: std::env::current_exe()
-                .map_or_else(|_| String::new(), |path| path.display().to_string()),
+            executable: executable().map_or_else(String::new, |path| path.display().to_string()),
             pid: std::process::id(),
             threads: AtomicU32::new(0),
             streams: Mutex::new(Vec::new()),
@@ -278,6 +280,14 @@ fn fill_world(header: &Header, world: &World) {
     header.world_key.store(world.key, Ordering::Relaxed);
     header.abi.store(abi::get().kind as u32, Ordering::Relaxed);
     store_text(&header.library, &world.library);
+}
+
+/// The program that is run, be it by the system or by a simulator.
+fn executable() -> Option<std::path::PathBuf> {
+    match simulator::get() {
+        Some(_) => simulator::copies::program(),
+        None => std::env::current_exe().ok(),
+    }
 }
 
 fn host_name() -> String {

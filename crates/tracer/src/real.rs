@@ -3,6 +3,7 @@
 //! They are found next in the search order (`RTLD_NEXT`) when the program is linked with MPI, and by going
 //! through the loaded objects when something loaded MPI privately (`RTLD_LOCAL`), as Python does.
 
+use crate::simulator;
 use kizami_model::Op;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -30,9 +31,19 @@ fn find(op: Op) -> *mut c_void {
     // What the program calls is the profiling name's function: the same code, and never a wrapper of ours.
     let profiling = CString::new(format!("P{name}")).expect("a C name");
     let plain = CString::new(name).expect("a C name");
-    let address = symbol(&profiling).or_else(|| symbol(&plain)).unwrap_or(missing as *mut c_void);
+    let address = if name == "MPI_Pcontrol" && simulator::get().is_some() {
+        // SMPI ends the program that calls it.
+        nothing as *mut c_void
+    } else {
+        symbol(&profiling).or_else(|| symbol(&plain)).unwrap_or(missing as *mut c_void)
+    };
     FUNCTIONS[op.0 as usize].store(address, Ordering::Relaxed);
     address
+}
+
+/// Stands in for a function that has nothing to do.
+extern "C" fn nothing() -> c_int {
+    0
 }
 
 /// Stands in for a function that the MPI library does not have and somebody calls nevertheless.
@@ -112,7 +123,7 @@ fn find_library() -> Option<*mut c_void> {
             // SAFETY: the loader's own string.
             let name = unsafe { CStr::from_ptr(name) };
             let file = name.to_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-            if file.starts_with(b"libmpi") || file.starts_with(b"libpmpi") {
+            if [&b"libmpi"[..], b"libpmpi", b"libsimgrid"].iter().any(|start| file.starts_with(start)) {
                 found.push(name.to_owned());
             }
         }

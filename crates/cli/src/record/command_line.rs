@@ -94,6 +94,7 @@ fn values_of(launcher: Launcher, name: &str) -> Option<usize> {
         Launcher::OpenMpi => (OPEN_MPI_WITH_TWO, OPEN_MPI_WITH_VALUE, OPEN_MPI_ALONE),
         Launcher::Hydra => (HYDRA_WITH_TWO, HYDRA_WITH_VALUE, HYDRA_ALONE),
         Launcher::Srun => ("", SRUN_WITH_VALUE, SRUN_ALONE),
+        Launcher::Smpi => ("", SMPI_WITH_VALUE, SMPI_ALONE),
         Launcher::None => return None,
     };
     let lists = |list: &str| list.split_whitespace().any(|option| option == name);
@@ -143,6 +144,12 @@ const SRUN_ALONE: &str = "E preserve-env exact exclusive H hold I immediate k no
     label O overcommit overlap pty Q quiet s oversubscribe u unbuffered v verbose X disable-status Z \
     no-allocate spread-job use-min-nodes contiguous";
 
+// Options of SimGrid's smpirun.
+const SMPI_WITH_VALUE: &str = "np n bandwidth latency platform hostfile machinefile replay trace-comment \
+    trace-comment-file trace-file wrapper cfg log";
+const SMPI_ALONE: &str = "no-privatize map trace trace-ti trace-grouped trace-resource keep-temps quiet analyze \
+    foreground gdb lldb vgdb";
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -187,6 +194,21 @@ mod tests {
         for (line, expected) in lines {
             assert_eq!(programs(Launcher::Hydra, line), [Some("./app".to_owned())], "{line}");
             assert_eq!(ranks(Launcher::Hydra, line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn smpi_lines() {
+        let lines = [
+            (
+                "smpirun -np 64 -platform cluster.xml -hostfile hosts --cfg=smpi/host-speed:1Gf ./app -n 3",
+                Some(64),
+            ),
+            ("smpirun -platform cluster.xml -hostfile hosts -keep-temps ./app", None),
+        ];
+        for (line, expected) in lines {
+            assert_eq!(programs(Launcher::Smpi, line), [Some("./app".to_owned())], "{line}");
+            assert_eq!(ranks(Launcher::Smpi, line), expected, "{line}");
         }
     }
 

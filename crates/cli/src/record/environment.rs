@@ -3,6 +3,7 @@
 //! `LD_PRELOAD` loads it, `KIZAMI_RAW` makes it record; which MPI it has before it, it finds out by itself. An
 //! `LD_PRELOAD` of the user's is kept behind ours, so that both are loaded.
 
+use super::launcher::Launcher;
 use crate::arguments::{PolicyArguments, SpillPolicy, Suspend};
 use anyhow::{Context, Result, bail};
 use std::ffi::{OsStr, OsString};
@@ -50,9 +51,18 @@ fn preloadable(library: PathBuf) -> Result<PathBuf> {
 }
 
 /// All variables for the ranks of one recording.
-pub fn variables(library: &Path, raw: &Path, policy: &PolicyArguments) -> Vec<(&'static str, OsString)> {
+pub fn variables(
+    launcher: Launcher,
+    library: &Path,
+    raw: &Path,
+    policy: &PolicyArguments,
+) -> Vec<(&'static str, OsString)> {
     let theirs = std::env::var_os("LD_PRELOAD").unwrap_or_default();
     let mut variables = vec![("LD_PRELOAD", preload(library, &theirs)), (RAW_VARIABLE, raw.into())];
+    if launcher == Launcher::Smpi {
+        let theirs = std::env::var_os(TUNABLES).unwrap_or_default();
+        variables.push((TUNABLES, with_room_for_copies(&theirs)));
+    }
     if let Some(bytes) = policy.memory {
         variables.push(("KIZAMI_TRACER_MEMORY", bytes.to_string().into()));
     }
@@ -77,6 +87,20 @@ pub fn variables(library: &Path, raw: &Path, policy: &PolicyArguments) -> Vec<(&
     variables
 }
 
+/// Settings of the C library.
+const TUNABLES: &str = "GLIBC_TUNABLES";
+
+/// A simulator loads the tracer once for each rank, and each copy takes 160 bytes of a space that the C library
+/// reserves when the process starts: by this, enough for 6,500 ranks.
+fn with_room_for_copies(theirs: &OsStr) -> OsString {
+    let mut value = theirs.to_owned();
+    if !value.is_empty() {
+        value.push(":");
+    }
+    value.push("glibc.rtld.optional_static_tls=1048576");
+    value
+}
+
 /// The tracer in front of what is preloaded anyway, once.
 fn preload(library: &Path, theirs: &OsStr) -> OsString {
     let mut value = library.as_os_str().to_owned();
@@ -98,6 +122,13 @@ mod tests {
         assert_eq!(preload(library, OsStr::new("")), "/k/libkizami.so");
         assert_eq!(preload(library, OsStr::new("/a.so /b.so")), "/k/libkizami.so:/a.so:/b.so");
         assert_eq!(preload(library, OsStr::new("/a.so:/k/libkizami.so")), "/k/libkizami.so:/a.so");
+    }
+
+    #[test]
+    fn the_users_tunables_are_kept_before_ours() {
+        assert_eq!(with_room_for_copies(OsStr::new("")), "glibc.rtld.optional_static_tls=1048576");
+        let both = "glibc.malloc.check=1:glibc.rtld.optional_static_tls=1048576";
+        assert_eq!(with_room_for_copies(OsStr::new("glibc.malloc.check=1")), both);
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub enum Launcher {
     Hydra,
     /// Slurm's: `--export=ALL,NAME=VALUE`.
     Srun,
+    /// SimGrid's: one process with all ranks, which inherits the plain environment.
+    Smpi,
     /// None, or one that is not known: the plain environment.
     None,
 }
@@ -61,7 +63,7 @@ impl Launcher {
         match self {
             Launcher::OpenMpi => Some(Family::OpenMpi),
             Launcher::Hydra => Some(Family::Mpich),
-            Launcher::Srun | Launcher::None => None,
+            Launcher::Srun | Launcher::Smpi | Launcher::None => None,
         }
     }
 
@@ -74,7 +76,7 @@ impl Launcher {
             Launcher::OpenMpi => open_mpi(command, &contexts, variables),
             Launcher::Hydra => hydra(command, &contexts, variables),
             Launcher::Srun => srun(command, &contexts, variables).unwrap_or(as_it_is),
-            Launcher::None => as_it_is,
+            Launcher::Smpi | Launcher::None => as_it_is,
         }
     }
 }
@@ -88,6 +90,7 @@ fn by_name(name: &str) -> Option<Launcher> {
             Some(Launcher::Hydra)
         }
         "srun" => Some(Launcher::Srun),
+        "smpirun" => Some(Launcher::Smpi),
         _ => None,
     }
 }

@@ -112,6 +112,7 @@ fn launchers_are_known_by_their_names() {
     assert_eq!(by_name("orterun"), Some(Launcher::OpenMpi));
     assert_eq!(by_name("mpiexec.hydra"), Some(Launcher::Hydra));
     assert_eq!(by_name("srun"), Some(Launcher::Srun));
+    assert_eq!(by_name("smpirun"), Some(Launcher::Smpi));
     assert_eq!(by_name("python3"), None);
     assert!(may_be_launcher(Path::new("/opt/bin/mpirun")));
     assert!(!may_be_launcher(Path::new("/opt/bin/mpicc")));

@@ -125,7 +125,7 @@ impl Recording<'_> {
 
     fn traced(&self, raw: &Path) -> Ended {
         let command = &self.arguments.command;
-        let variables = environment::variables(&self.library, raw, &self.arguments.policy);
+        let variables = environment::variables(self.launcher, &self.library, raw, &self.arguments.policy);
         let launch = self.launcher.hand_on(command, &variables);
         let own: Vec<_> = if launch.needs_environment {
             variables.into_iter().map(|(name, value)| (name, Some(value))).collect()

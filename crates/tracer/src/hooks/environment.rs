@@ -5,7 +5,7 @@ use crate::call::Call;
 use crate::process::{self, World};
 use crate::real::mpi;
 use crate::stream::lock;
-use crate::{abi, clock, communicators, launcher, meeting, requests, status};
+use crate::{abi, clock, communicators, launcher, meeting, requests, simulator, status};
 use kizami_model::Ending;
 use kizami_segment::Definition;
 use std::ffi::{CStr, c_char};
@@ -20,6 +20,7 @@ pub fn initialised(mut call: Call) {
     if !call.failed()
         && let Some(process) = process::existing()
     {
+        simulator::measures(true);
         let abi = abi::get();
         let (mut rank, mut size, mut level) = (0i32, 0i32, 0i32);
         mpi!("MPI_Comm_rank", abi.comm_world, &raw mut rank);
@@ -70,6 +71,10 @@ pub fn session_ended(call: Call) {
 /// agree on.
 fn world_key(rank: i32) -> u64 {
     let abi = abi::get();
+    if abi.kind == abi::Kind::Smpi {
+        // It starts no processes, and does not take the question.
+        return 0;
+    }
     let mut parent = 0usize;
     mpi!("MPI_Comm_get_parent", &raw mut parent);
     if abi.handle(parent) == abi.comm_null {
@@ -103,6 +108,7 @@ fn library_version() -> String {
 #[inline(never)]
 pub fn finalised(call: Call) {
     if !call.failed() {
+        simulator::measures(false);
         note_ending(Ending::Finalized, 0);
     }
     timed(call);

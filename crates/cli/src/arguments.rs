@@ -35,6 +35,8 @@ pub struct Arguments {
 pub enum Command {
     Record(RecordArguments),
     Info(InfoArguments),
+    Report(ReportArguments),
+    Whatif(WhatifArguments),
     Events(EventsArguments),
     Clocks(ClocksArguments),
     Export(ExportArguments),
@@ -330,6 +332,63 @@ pub struct UndisturbArguments {
     /// Directory to make for the result; it must not exist
     #[arg(short, long, value_name = "CLEAN.kz", env = "KIZAMI_UNDISTURB_OUTPUT")]
     pub output: PathBuf,
+
+    /// Print JSON
+    #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]
+    pub json: bool,
+}
+
+const REPORT_HELP: &str = "\
+Examples:
+  kizami report run.kz
+  kizami report run.kz --all
+  kizami report run.kz --json | jq .efficiency
+
+The first lines say what costs most, where in the source, and what the run would gain without it; each
+gain is the difference of two replays of the run. Shares of waiting are of the time of all ranks between
+MPI_Init and MPI_Finalize. Computation is named by the calls it lies between.";
+
+/// Say what is wrong with a run, where, and what fixing it would gain.
+#[derive(Debug, Args)]
+#[command(after_help = REPORT_HELP)]
+pub struct ReportArguments {
+    /// The trace
+    #[arg(value_name = "RUN.kz")]
+    pub trace: PathBuf,
+
+    /// Show all rows of every table
+    #[arg(long, env = "KIZAMI_ALL", value_parser = FalseyValueParser::new())]
+    pub all: bool,
+
+    /// Threads to use; as many as there are cores unless said
+    #[arg(long, value_name = "N", env = "KIZAMI_THREADS")]
+    pub threads: Option<usize>,
+
+    /// Print JSON
+    #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]
+    pub json: bool,
+}
+
+const WHATIF_HELP: &str = "\
+Examples:
+  kizami whatif run.kz
+  kizami whatif run.kz --json
+
+Ideas come from the findings of `kizami report`, from the places where most is computed, and from other
+networks. Each is replayed; the error says how far the iterations of the run scatter, and how unevenly the
+time came that would be taken away. The last column is what to give `kizami replay` to look at one of them more closely.";
+
+/// Rank what could be done about a run by what it would gain.
+#[derive(Debug, Args)]
+#[command(after_help = WHATIF_HELP)]
+pub struct WhatifArguments {
+    /// The trace
+    #[arg(value_name = "RUN.kz")]
+    pub trace: PathBuf,
+
+    /// Threads to use; as many as there are cores unless said
+    #[arg(long, value_name = "N", env = "KIZAMI_THREADS")]
+    pub threads: Option<usize>,
 
     /// Print JSON
     #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]

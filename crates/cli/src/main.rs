@@ -16,9 +16,11 @@ mod failure;
 mod info;
 mod mpi;
 mod record;
+mod report;
 mod seal;
 mod show;
 mod undisturb;
+mod whatif;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
@@ -37,6 +39,8 @@ fn main() -> ExitCode {
     let result = match &arguments.command {
         Command::Record(arguments) => record::run(arguments),
         Command::Info(arguments) => info::run(arguments),
+        Command::Report(arguments) => report::run(arguments),
+        Command::Whatif(arguments) => whatif::run(arguments),
         Command::Events(arguments) => events::run(arguments),
         Command::Clocks(arguments) => clocks::run(arguments),
         Command::Export(arguments) => export::run(arguments),

@@ -15,7 +15,7 @@ use kizami_store::disturbance::Held;
 use kizami_store::traffic::{Beginning, Ending, Message, Numbering, Traffic};
 use kizami_store::{Communicator, Definitions, RankSelection, Stop, StoreError, Trace};
 use rustc_hash::FxHashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Messages above this many bytes wait for their receiver in every MPI we know, below it they may not.
 const SURELY_RENDEZVOUS: u64 = 64 << 10;
@@ -25,6 +25,15 @@ const IDLE_BETWEEN_POLLS_NS: i64 = 1_000;
 const MEMORY_LIMIT: usize = 4 << 30;
 /// Tag of messages between neighbours; no program can use it.
 const NEIGHBOUR_TAG: i32 = i32::MIN;
+
+/// A folder for what does not fit into memory: that of the trace for what is made from it, if it can be written to.
+pub fn scratch_folder(trace: &Trace) -> PathBuf {
+    let derived = trace.path().join("derived");
+    match std::fs::create_dir_all(&derived) {
+        Ok(()) => derived,
+        Err(_) => std::env::temp_dir(),
+    }
+}
 
 /// Reads all rows of a trace. `folder` is for what does not fit into memory; `progress` hears how many rows are
 /// done.

@@ -1,0 +1,180 @@
+//! Who made others wait, and with what.
+//!
+//! While a rank waits for another, that other does something: it computes, is inside a call, or waits itself for a
+//! third. What it did in just the time it was waited for is to blame. Where it waited itself, the blame goes on to
+//! whom it waited for: that part is *propagated*. So every nanosecond of waiting ends at computation or at a call of
+//! somebody, or before the first call.
+//!
+//! Waits are looked at from the last to the first. A wait can only be to blame for waits that end later, so its own
+//! share of blame is complete when its turn comes, and each wait is passed on once.
+
+use crate::waits::LongWait;
+use kizami_graph::{Graph, Step};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What somebody did while others waited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Doing {
+    /// Computed what leads up to a call at a place.
+    Computing(Option<u32>),
+    /// Was inside a call of this function at a place.
+    Calling(u16, Option<u32>),
+    /// Had not made its first call.
+    Starting,
+}
+
+/// Whose doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Culprit {
+    pub rank: u32,
+    pub doing: Doing,
+}
+
+/// What somebody's doing cost others.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Blame {
+    /// Others waited for just this.
+    pub direct_ns: f64,
+    /// Others waited for somebody who waited for this.
+    pub propagated_ns: f64,
+    /// By how much it would have to be shorter for (half of) those who waited not to wait, each time it made others
+    /// wait: sum, sum of squares, and how often.
+    pub excess: Excess,
+    /// Ranks that waited directly.
+    pub waiting: FxHashSet<u32>,
+    /// How long they waited, by function and place.
+    pub at: FxHashMap<(u16, Option<u32>), f64>,
+}
+
+/// Lengths that were added up.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Excess {
+    pub times: u64,
+    pub ns: f64,
+    pub squares: f64,
+}
+
+impl Excess {
+    fn add(&mut self, ns: f64) {
+        (self.times, self.ns, self.squares) = (self.times + 1, self.ns + ns, self.squares + ns * ns);
+    }
+
+    /// How far the sum may be off, if it is taken again in another run: twice its standard deviation.
+    pub(crate) fn error_ns(&self) -> f64 {
+        let mean = self.ns / self.times.max(1) as f64;
+        2.0 * (self.squares - self.ns * mean).max(0.0).sqrt()
+    }
+}
+
+/// A wait's share: what it cost, and what of that it passes on.
+#[derive(Clone, Copy, Default)]
+struct Share {
+    propagated_ns: f64,
+}
+
+/// Finds who is to blame. `waits` are those of a run, the last to end first.
+pub(crate) fn blame(graph: &Graph, waits: &[LongWait]) -> FxHashMap<Culprit, Blame> {
+    let by_step: FxHashMap<u64, u32> =
+        waits.iter().zip(0..).map(|(wait, index)| (wait.step, index)).collect();
+    let mut shares = vec![Share::default(); waits.len()];
+    let medians = medians(waits);
+    let mut blamed: FxHashMap<Culprit, Blame> = FxHashMap::default();
+    for (index, wait) in waits.iter().enumerate() {
+        let length_ns = wait.length_ns() as f64;
+        let passed_on = shares[index].propagated_ns / length_ns;
+        let representative = medians.get(&wait.of).is_some_and(|median| *median == index as u32);
+        let (waiting, waited_in) =
+            (graph.strands[wait.strand as usize].rank.0, &graph.steps[wait.step as usize]);
+        let rank = graph.strands[wait.of_strand as usize].rank.0;
+        let mut excess: Vec<(Doing, i64)> = Vec::new();
+        look_back(graph, wait, &mut |doing, part_ns, step| {
+            let part = part_ns as f64;
+            if let Some(earlier) = step.and_then(|step| by_step.get(&step)) {
+                // It waited itself: its own waiting is passed on, the rest is to blame on the call.
+                let other = &waits[*earlier as usize];
+                let overlap_ns =
+                    (other.until_ns.min(wait.until_ns) - other.from_ns.max(wait.from_ns)).max(0).min(part_ns);
+                shares[*earlier as usize].propagated_ns += overlap_ns as f64 * (1.0 + passed_on);
+                let rest = (part_ns - overlap_ns) as f64;
+                add(&mut blamed, Culprit { rank, doing }, rest, passed_on, waiting, waited_in);
+                excess.push((doing, part_ns - overlap_ns));
+            } else {
+                add(&mut blamed, Culprit { rank, doing }, part, passed_on, waiting, waited_in);
+                excess.push((doing, part_ns));
+            }
+        });
+        if representative {
+            excess.sort_unstable();
+            for group in excess.chunk_by(|a, b| a.0 == b.0) {
+                let sum: i64 = group.iter().map(|(_, ns)| *ns).sum();
+                if sum > 0 {
+                    blamed.entry(Culprit { rank, doing: group[0].0 }).or_default().excess.add(sum as f64);
+                }
+            }
+        }
+    }
+    blamed
+}
+
+fn add(
+    blamed: &mut FxHashMap<Culprit, Blame>,
+    culprit: Culprit,
+    part: f64,
+    passed_on: f64,
+    waiting: u32,
+    waited_in: &Step,
+) {
+    if part <= 0.0 {
+        return;
+    }
+    let blame = blamed.entry(culprit).or_default();
+    blame.direct_ns += part;
+    blame.propagated_ns += part * passed_on;
+    blame.waiting.insert(waiting);
+    *blame.at.entry((waited_in.op().0, waited_in.site())).or_default() += part;
+}
+
+/// For each step that was waited for, the wait of middle length.
+fn medians(waits: &[LongWait]) -> FxHashMap<u64, u32> {
+    let mut order: Vec<(u64, i64, u32)> =
+        waits.iter().zip(0..).map(|(wait, index)| (wait.of, wait.length_ns(), index)).collect();
+    order.sort_unstable();
+    order.chunk_by(|a, b| a.0 == b.0).map(|group| (group[0].0, group[group.len() / 2].2)).collect()
+}
+
+/// Goes back over what a strand did before the step that was waited for, as long as it was waited for. Tells each
+/// piece: what it was, how long, and the step if it was a call.
+fn look_back(graph: &Graph, wait: &LongWait, tell: &mut dyn FnMut(Doing, i64, Option<u64>)) {
+    let first = graph.strands[wait.of_strand as usize].first_step;
+    let mut index = wait.of;
+    let mut until_ns = wait.until_ns;
+    while until_ns > wait.from_ns {
+        let step = &graph.steps[index as usize];
+        // Inside the step that was waited for: only if clocks disagree.
+        until_ns = until_ns.min(step.start_ns.max(wait.from_ns));
+        let Some(before) = before(graph, index, first) else {
+            return tell(Doing::Starting, until_ns - wait.from_ns, None);
+        };
+        let last = &graph.steps[before as usize];
+        let from_ns = last.end_ns.max(wait.from_ns);
+        if until_ns > from_ns {
+            tell(Doing::Computing(step.site()), until_ns - from_ns, None);
+            until_ns = from_ns;
+        }
+        let from_ns = last.start_ns.max(wait.from_ns);
+        if until_ns > from_ns {
+            tell(Doing::Calling(last.op().0, last.site()), until_ns - from_ns, Some(before));
+            until_ns = from_ns;
+        }
+        index = before;
+    }
+}
+
+/// The step before another one of the same strand, whose first one is known.
+pub(crate) fn before(graph: &Graph, index: u64, first: u64) -> Option<u64> {
+    // Steps of one rank lie together; those of its other threads are between.
+    (first..index).rev().find(|before| {
+        let step = &graph.steps[*before as usize];
+        step.next > 0 && before + u64::from(step.next) == index
+    })
+}

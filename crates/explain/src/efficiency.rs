@@ -1,0 +1,52 @@
+//! Efficiencies as POP defines them.
+//!
+//! With T the length of the run, T_ideal its length on an ideal network (replayed, not guessed), and the computation
+//! of each rank:
+//!
+//! ```text
+//! parallel efficiency  PE = average computation / T  = LB x SerE x TE
+//! load balance         LB = average computation / longest computation
+//! serialisation        SerE = longest computation / T_ideal
+//! transfer             TE = T_ideal / T
+//! ```
+
+use crate::window::Window;
+use serde::{Deserialize, Serialize};
+
+/// The factors, each from 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Efficiency {
+    /// Part of the run in which ranks compute.
+    pub parallel: f64,
+    /// How evenly computation is spread.
+    pub load_balance: f64,
+    /// What is lost to ranks waiting for each other in turn.
+    pub serialisation: f64,
+    /// What is lost to the network.
+    pub transfer: f64,
+    /// Computation of a rank on average.
+    pub average_computation_ns: i64,
+    /// Computation of the rank that computes longest.
+    pub longest_computation_ns: i64,
+    /// Length of the run on an ideal network.
+    pub ideal_ns: i64,
+}
+
+impl Efficiency {
+    pub(crate) fn new(computation_ns: &[i64], run: Window, ideal: Window) -> Efficiency {
+        let ranks = computation_ns.len().max(1) as f64;
+        let average = computation_ns.iter().map(|ns| *ns as f64).sum::<f64>() / ranks;
+        let longest = computation_ns.iter().copied().max().unwrap_or(0);
+        let ratio = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 1.0 };
+        let (run_ns, ideal_ns) = (run.length_ns() as f64, ideal.length_ns() as f64);
+        Efficiency {
+            parallel: ratio(average, run_ns),
+            load_balance: ratio(average, longest as f64),
+            serialisation: ratio(longest as f64, ideal_ns),
+            transfer: ratio(ideal_ns, run_ns),
+            average_computation_ns: average as i64,
+            longest_computation_ns: longest,
+            ideal_ns: ideal.length_ns(),
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! The way from a trace to a report.
+
+use crate::blame::{Doing, blame};
+use crate::efficiency::Efficiency;
+use crate::finding::{Gain, Suspect, suspects};
+use crate::path::{Path, critical_path};
+use crate::pattern::Pattern;
+use crate::phases::{Phase, phases};
+use crate::place::Place;
+use crate::profile::{Calls, Profile, profile};
+use crate::report::{
+    CallTotal, MatrixCell, NetworkFit, NotUnderstood, PathPart, RankTime, Report, SizeClass, WaitTotal,
+};
+use crate::waits::{Total, Waits};
+use crate::window::{Borders, Window, Windows};
+use kizami_graph::{Graph, build};
+use kizami_model::Op;
+use kizami_replay::{Fit, Network, Setting, learn, replay};
+use kizami_store::{Definitions, StoreError, Trace};
+use rustc_hash::FxHashMap;
+use std::path::Path as FilePath;
+
+/// Findings that are replayed: with the ideal network they fill the lanes of one walk.
+const MOST_FINDINGS: usize = LANES - 1;
+const LANES: usize = 8;
+/// Computation this many times the median is that of an outlier.
+const OUTLIER: f64 = 1.5;
+
+/// How far it is: steps done of all passes, and all there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Done.
+    pub done: u64,
+    /// All.
+    pub total: u64,
+}
+
+/// A run taken apart: what reports and what-ifs are made from.
+pub struct Analysis {
+    pub(crate) graph: Graph,
+    pub(crate) definitions: Definitions,
+    pub(crate) borders: Borders,
+    pub(crate) window: Window,
+    pub(crate) profile: Profile,
+    pub(crate) fit: Fit,
+    pub(crate) waits: Waits,
+    pub(crate) suspects: Vec<Suspect>,
+    pub(crate) unmatched: u64,
+    pub(crate) ideal: Window,
+    pub(crate) phases: Vec<Phase>,
+    pub(crate) threads: usize,
+}
+
+impl Analysis {
+    /// Takes a trace apart. `folder` is for what does not fit into memory.
+    pub fn of(
+        trace: &Trace,
+        folder: &FilePath,
+        threads: usize,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Analysis, StoreError> {
+        let events = trace.run().totals.events;
+        let total = events.saturating_mul(3);
+        let tell =
+            |pass: u64, steps: u64| progress(Progress { done: (pass * events + steps).min(total), total });
+        let definitions = trace.definitions()?;
+        let graph = build(trace, folder, &|rows| tell(0, rows))?;
+        Ok(Analysis::of_graph(graph, definitions, threads, &tell))
+    }
+
+    /// The same for a graph that was built before. `tell` hears how many steps of which pass are done.
+    pub(crate) fn of_graph(
+        graph: Graph,
+        definitions: Definitions,
+        threads: usize,
+        tell: &(dyn Fn(u64, u64) + Sync),
+    ) -> Analysis {
+        let borders = Borders::new();
+        let window = Window::recorded(&graph, &borders);
+        let walked = learn(&graph, threads, Waits::new, &|steps| tell(1, steps));
+        let (fit, unmatched) = (walked.learned, walked.unmatched);
+        let waits = Waits::all(walked.observers);
+        let ranks = graph.strands.last().map_or(0, |strand| strand.rank.0 + 1);
+        let profile = profile(&graph, ranks, window);
+        let all_ns = window.length_ns() as f64 * f64::from(ranks.max(1));
+        let blamed = blame(&graph, &waits.long);
+        let suspects = suspects(&blamed, &profile, &definitions, all_ns, MOST_FINDINGS);
+        let ideal = window;
+        let phases = phases(&graph, &definitions, window);
+        let mut analysis = Analysis {
+            graph,
+            definitions,
+            borders,
+            window,
+            profile,
+            fit,
+            waits,
+            suspects,
+            unmatched,
+            ideal,
+            phases,
+            threads,
+        };
+        analysis.replay_suspects(tell);
+        analysis
+    }
+
+    /// Replays the run on an ideal network, and without each of the suspects.
+    fn replay_suspects(&mut self, tell: &(dyn Fn(u64, u64) + Sync)) {
+        let recorded = Setting::default();
+        let ideal = Setting { network: Network::Ideal, ..Setting::default() };
+        let mut settings = [&recorded; LANES];
+        settings[0] = &ideal;
+        for (lane, suspect) in settings[1..].iter_mut().zip(&self.suspects) {
+            *lane = suspect.without.as_ref().unwrap_or(&recorded);
+        }
+        let windows = self.replay(settings, &|steps| tell(2, steps));
+        self.ideal = windows[0];
+        let gains: Vec<Gain> = windows[1..]
+            .iter()
+            .zip(&self.suspects)
+            .map(|(window, suspect)| self.gain(*window, suspect.error_ns))
+            .collect();
+        for (suspect, gain) in self.suspects.iter_mut().zip(gains) {
+            suspect.finding.gain = suspect.without.is_some().then_some(gain);
+        }
+    }
+
+    /// What is gained if the run takes as long as `window`. What is taken away may be off by `error_ns`, and the rest
+    /// as two runs of the program differ.
+    pub(crate) fn gain(&self, window: Window, error_ns: f64) -> Gain {
+        let run_ns = self.window.length_ns();
+        let whole = run_ns.max(1) as f64;
+        let ns = run_ns - window.length_ns();
+        let scatter_ns = self.phases.first().map_or(0, |phase| phase.scatter_ns) as f64;
+        let error_ns = error_ns.hypot(scatter_ns);
+        Gain { ns, error_ns: error_ns as i64, share: ns as f64 / whole, share_error: error_ns / whole }
+    }
+
+    /// The run under other settings.
+    pub(crate) fn replay<const LANES: usize>(
+        &self,
+        settings: [&Setting; LANES],
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> [Window; LANES] {
+        let watch = || Windows::new(&self.borders);
+        let replayed = replay(&self.graph, settings, &self.fit, self.threads, watch, progress);
+        Windows::all(replayed.observers)
+    }
+
+    fn ranks(&self) -> u32 {
+        self.profile.ranks.len() as u32
+    }
+
+    fn share(&self, ns: f64) -> f64 {
+        let all_ns = self.window.length_ns() as f64 * f64::from(self.ranks().max(1));
+        if all_ns > 0.0 { ns / all_ns } else { 0.0 }
+    }
+
+    /// Puts everything into a report.
+    pub fn report(&self, trace: &Trace) -> Report {
+        let run = trace.run();
+        let computation: Vec<i64> = self.profile.ranks.iter().map(|(computing, _)| *computing).collect();
+        let mut findings: Vec<_> = self.suspects.iter().map(|suspect| suspect.finding.clone()).collect();
+        findings.sort_by_key(|finding| std::cmp::Reverse(finding.gain.map_or(0, |gain| gain.ns)));
+        let path = critical_path(&self.graph, &self.waits.long, self.window);
+        Report {
+            trace: trace.path().display().to_string(),
+            executable: run.executable.clone(),
+            mpi_library: run.mpi_library.clone(),
+            ranks: run.ranks,
+            events: run.totals.events,
+            span_ns: run.span_ns,
+            run_ns: self.window.length_ns(),
+            efficiency: Efficiency::new(&computation, self.window, self.ideal),
+            findings,
+            waits: self.waits_by(|_, _| None),
+            waits_by_place: self
+                .waits_by(|op, site| Some((Op(op).name().to_owned(), Place::of(&self.definitions, site)))),
+            critical_path: self.path_parts(&path),
+            functions: self.calls_by(|_| None),
+            places: self.calls_by(|site| Some(Place::of(&self.definitions, site))),
+            rank_times: self.rank_times(),
+            outliers: outliers(&computation),
+            matrix: self.matrix(),
+            sizes: self.sizes(),
+            phases: self.phases.clone(),
+            network: NetworkFit {
+                latency_ns: self.fit.latency_ns(),
+                bandwidth: match self.fit.per_byte_ns() {
+                    0.0 => 0.0,
+                    per_byte_ns => 1e9 / per_byte_ns,
+                },
+            },
+            not_understood: NotUnderstood {
+                not_followed: self.graph.not_followed,
+                unmatched: self.unmatched,
+                problems: run.health.problems.clone(),
+            },
+        }
+    }
+
+    fn waits_by(&self, at: impl Fn(u16, Option<u32>) -> Option<(String, Place)>) -> Vec<WaitTotal> {
+        type Group = (Pattern, Option<(String, Place)>);
+        let mut groups: FxHashMap<Group, FxHashMap<u32, Total>> = FxHashMap::default();
+        for (key, total) in self.waits.totals.iter().filter(|(_, total)| total.count > 0) {
+            let rank = self.graph.strands[key.strand as usize].rank.0;
+            let sum = groups.entry((key.pattern, at(key.op, key.site))).or_default().entry(rank).or_default();
+            (sum.count, sum.ns) = (sum.count + total.count, sum.ns + total.ns);
+        }
+        let mut totals: Vec<WaitTotal> = groups
+            .into_iter()
+            .map(|((pattern, at), by_rank)| {
+                let ns = by_rank.values().map(|total| total.ns).sum();
+                let worst = by_rank.iter().max_by_key(|(rank, total)| (total.ns, std::cmp::Reverse(**rank)));
+                let (worst_rank, worst_ns) = worst.map_or((0, 0), |(rank, total)| (*rank, total.ns));
+                let count = by_rank.values().map(|total| total.count).sum();
+                WaitTotal { pattern, at, count, ns, share: self.share(ns as f64), worst_rank, worst_ns }
+            })
+            .collect();
+        totals.sort_by(|a, b| b.ns.cmp(&a.ns).then_with(|| (a.pattern, &a.at).cmp(&(b.pattern, &b.at))));
+        totals
+    }
+
+    fn calls_by(&self, at: impl Fn(Option<u32>) -> Option<Place>) -> Vec<CallTotal> {
+        let mut groups: FxHashMap<(u16, Option<Place>), Calls> = FxHashMap::default();
+        for ((op, site), calls) in &self.profile.calls {
+            let sum = groups.entry((*op, at(*site))).or_default();
+            sum.calls += calls.calls;
+            sum.ns += calls.ns;
+            sum.bytes += calls.bytes;
+        }
+        let total = |((op, place), calls): ((u16, Option<Place>), Calls)| CallTotal {
+            function: Op(op).name().to_owned(),
+            place,
+            calls: calls.calls,
+            ns: calls.ns,
+            share: self.share(calls.ns as f64),
+            bytes: calls.bytes,
+        };
+        let mut totals: Vec<CallTotal> = groups.into_iter().map(total).collect();
+        totals.sort_by(|a, b| {
+            b.ns.cmp(&a.ns).then_with(|| (&a.function, &a.place).cmp(&(&b.function, &b.place)))
+        });
+        totals
+    }
+
+    fn path_parts(&self, path: &Path) -> Vec<PathPart> {
+        let length_ns: i64 = path.values().sum();
+        let mut by_doing: FxHashMap<Doing, Vec<(i64, u32)>> = FxHashMap::default();
+        for ((rank, doing), ns) in path {
+            by_doing.entry(*doing).or_default().push((*ns, *rank));
+        }
+        let mut parts: Vec<PathPart> = by_doing
+            .into_iter()
+            .filter_map(|(doing, mut ranks)| {
+                ranks.sort_unstable_by_key(|(ns, rank)| (std::cmp::Reverse(*ns), *rank));
+                let ns: i64 = ranks.iter().map(|(ns, _)| ns).sum();
+                let (what, site, everybody_ns) = match doing {
+                    Doing::Computing(site) => {
+                        let (everybody_ns, name) = self.computation_at(site);
+                        (format!("computation before {name}"), site, everybody_ns)
+                    }
+                    Doing::Calling(op, site) => {
+                        let calls = self.profile.calls.get(&(op, site));
+                        (Op(op).name().to_owned(), site, calls.map_or(0, |calls| calls.ns))
+                    }
+                    Doing::Starting => ("before the first call".to_owned(), None, 0),
+                };
+                let average_ns = everybody_ns / i64::from(self.ranks().max(1));
+                (ns > 0).then(|| PathPart {
+                    what,
+                    place: Place::of(&self.definitions, site),
+                    rank: ranks[0].1,
+                    ns,
+                    share: ns as f64 / length_ns.max(1) as f64,
+                    imbalance_ns: (ns - average_ns).max(0),
+                })
+            })
+            .collect();
+        parts.sort_by(|a, b| b.ns.cmp(&a.ns).then_with(|| (&a.what, &a.place).cmp(&(&b.what, &b.place))));
+        parts
+    }
+
+    /// Computation of all ranks that leads up to a place, and the function called there.
+    pub(crate) fn computation_at(&self, site: Option<u32>) -> (i64, &'static str) {
+        let everybody = self.profile.computation.iter().filter(|((at, _), _)| *at == site);
+        let function = self.profile.calls.keys().find(|(_, at)| *at == site);
+        (
+            everybody.map(|(_, computation)| computation.ns).sum(),
+            function.map_or("?", |(op, _)| Op(*op).name()),
+        )
+    }
+
+    fn rank_times(&self) -> Vec<RankTime> {
+        let mut waiting = vec![0; self.profile.ranks.len()];
+        for (key, total) in self.waits.totals.iter().filter(|(key, _)| key.pattern != Pattern::WaitAtFinalize)
+        {
+            let strand = self.graph.strands[key.strand as usize];
+            if strand.first_of_rank {
+                waiting[strand.rank.0 as usize] += total.ns;
+            }
+        }
+        let rank = |((rank, (computation_ns, mpi_ns)), waiting_ns): ((u32, &(i64, i64)), i64)| RankTime {
+            rank,
+            computation_ns: *computation_ns,
+            mpi_ns: *mpi_ns,
+            waiting_ns,
+        };
+        (0..).zip(&self.profile.ranks).zip(waiting).map(rank).collect()
+    }
+
+    fn matrix(&self) -> Vec<MatrixCell> {
+        let cell = |((from, to), (messages, bytes)): (&(u32, u32), &(u64, u64))| MatrixCell {
+            from: *from,
+            to: *to,
+            messages: *messages,
+            bytes: *bytes,
+        };
+        let mut cells: Vec<MatrixCell> = self.profile.matrix.iter().map(cell).collect();
+        cells.sort_unstable_by_key(|cell| (cell.from, cell.to));
+        cells
+    }
+
+    fn sizes(&self) -> Vec<SizeClass> {
+        let class = |(bits, (messages, bytes)): (u32, &(u64, u64))| SizeClass {
+            from_bytes: if bits == 0 { 0 } else { 1 << (bits - 1) },
+            to_bytes: if bits == 0 { 0 } else { u64::MAX >> (u64::BITS - bits) },
+            messages: *messages,
+            bytes: *bytes,
+        };
+        (0..).zip(&self.profile.sizes).map(class).filter(|class| class.messages > 0).collect()
+    }
+}
+
+fn outliers(computation_ns: &[i64]) -> Vec<u32> {
+    let mut sorted = computation_ns.to_vec();
+    sorted.sort_unstable();
+    let Some(median) = sorted.get(sorted.len() / 2).copied().filter(|median| *median > 0) else {
+        return Vec::new();
+    };
+    let far = |(rank, ns): (u32, &i64)| {
+        let times = *ns as f64 / median as f64;
+        (!(1.0 / OUTLIER..=OUTLIER).contains(&times)).then_some(rank)
+    };
+    (0..).zip(computation_ns).filter_map(far).collect()
+}
+
+/// What a trace tells.
+pub fn explain(
+    trace: &Trace,
+    folder: &FilePath,
+    threads: usize,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<Report, StoreError> {
+    Ok(Analysis::of(trace, folder, threads, progress)?.report(trace))
+}

@@ -1,0 +1,37 @@
+//! What is wrong with a run, where in the source, and what fixing it would gain.
+//!
+//! [`explain()`] builds the event graph of a trace, walks it as recorded to see every wait (`waits`), follows each
+//! wait back to what the one waited for was doing meanwhile (`blame`), and replays the run with the worst of that
+//! taken away and on an ideal network. What comes out is a [`Report`]: efficiencies, findings with their gain,
+//! wait states, the critical path, and where time and messages went. [`what_if`] ranks what could be done.
+//!
+//! Promises: every gain is the difference of two replays, never a guess from shares, and has its error. What could
+//! not be understood is counted and named. Memory is that of the graph and a bounded list of waits.
+//!
+//! It prints nothing: text, Markdown and HTML are for the crates that show.
+
+mod blame;
+mod efficiency;
+mod explain;
+mod finding;
+mod path;
+mod pattern;
+mod phases;
+mod place;
+mod profile;
+mod report;
+mod waits;
+mod whatif;
+mod window;
+
+pub use efficiency::Efficiency;
+pub use explain::{Analysis, Progress, explain};
+pub use finding::{Cause, Finding, Gain};
+pub use pattern::Pattern;
+pub use phases::Phase;
+pub use place::Place;
+pub use report::{
+    CallTotal, MatrixCell, NetworkFit, NotUnderstood, PathPart, RankTime, Report, SizeClass, WaitTotal,
+};
+pub use whatif::{Candidate, WhatIf, what_if};
+pub use window::Window;

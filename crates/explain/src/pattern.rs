@@ -1,0 +1,84 @@
+//! The kinds of waiting, by the names Scalasca gave them.
+
+use kizami_model::Op;
+use kizami_replay::WaitKind;
+use serde::{Deserialize, Serialize};
+
+/// A kind of waiting. What each measures is a difference of two moments of the recorded run; `enter` is when a rank
+/// calls a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pattern {
+    /// A receive waits for a message that is sent later: enter(send) - enter(receive).
+    LateSender,
+    /// The same, while another message that is received later had been sent earlier.
+    LateSenderWrongOrder,
+    /// A send waits for a receive that is posted later: enter(receive) - enter(send).
+    LateReceiver,
+    /// A collective that needs data of all waits for the last one: enter(last) - enter(own).
+    WaitAtNxN,
+    /// A barrier waits for the last one.
+    WaitAtBarrier,
+    /// The root of a reduction or gather waits for the last one.
+    EarlyReduce,
+    /// A rank waits for the root of a broadcast or scatter: enter(root) - enter(own).
+    LateBroadcast,
+    /// A prefix sum waits for ranks before it.
+    EarlyScan,
+    /// Making, fencing or freeing a window waits for the last one.
+    WaitAtFence,
+    /// `MPI_Finalize` waits for the last one.
+    WaitAtFinalize,
+}
+
+impl Pattern {
+    /// All of them.
+    pub const ALL: [Pattern; 10] = [
+        Pattern::LateSender,
+        Pattern::LateSenderWrongOrder,
+        Pattern::LateReceiver,
+        Pattern::WaitAtNxN,
+        Pattern::WaitAtBarrier,
+        Pattern::EarlyReduce,
+        Pattern::LateBroadcast,
+        Pattern::EarlyScan,
+        Pattern::WaitAtFence,
+        Pattern::WaitAtFinalize,
+    ];
+
+    /// As people call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Pattern::LateSender => "late sender",
+            Pattern::LateSenderWrongOrder => "late sender, wrong order",
+            Pattern::LateReceiver => "late receiver",
+            Pattern::WaitAtNxN => "wait at NxN",
+            Pattern::WaitAtBarrier => "wait at barrier",
+            Pattern::EarlyReduce => "early reduce",
+            Pattern::LateBroadcast => "late broadcast",
+            Pattern::EarlyScan => "early scan",
+            Pattern::WaitAtFence => "wait at fence",
+            Pattern::WaitAtFinalize => "wait at finalize",
+        }
+    }
+
+    /// Of a step of this function that waited in this way.
+    pub(crate) fn of(kind: WaitKind, op: Op) -> Pattern {
+        match kind {
+            WaitKind::Sender => Pattern::LateSender,
+            WaitKind::Receiver => Pattern::LateReceiver,
+            WaitKind::Root => Pattern::LateBroadcast,
+            WaitKind::Lower => Pattern::EarlyScan,
+            WaitKind::All => {
+                let shape = op.function().map_or("", |function| function.shape_name);
+                match shape.rsplit(':').next().unwrap_or(shape) {
+                    "barrier" => Pattern::WaitAtBarrier,
+                    "reduce" | "gather" | "gatherv" => Pattern::EarlyReduce,
+                    "win" | "win_new" | "win_free" => Pattern::WaitAtFence,
+                    "finalize" => Pattern::WaitAtFinalize,
+                    _ => Pattern::WaitAtNxN,
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! Phases: stretches of a run that repeat, found without help of the program.
+//!
+//! A place that is called again and again marks the borders of iterations. Of the places the first rank calls at
+//! least a few times, the one whose calls span most of the run with the fewest repetitions is taken: the outermost
+//! loop.
+
+use crate::place::Place;
+use crate::window::Window;
+use kizami_graph::{Graph, StepKind};
+use kizami_store::Definitions;
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+/// Fewer repetitions are no loop.
+const FEWEST: usize = 4;
+/// Part of the run the repetitions must span.
+const MOST_OF_THE_RUN: f64 = 0.5;
+
+/// A loop of the program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Phase {
+    /// Where each iteration makes the call that marks it.
+    pub place: Place,
+    /// How many iterations there are, not counting what comes after the last mark.
+    pub iterations: usize,
+    /// Length of the middle one.
+    pub median_ns: i64,
+    /// Length of the shortest.
+    pub shortest_ns: i64,
+    /// Length of the longest.
+    pub longest_ns: i64,
+    /// Which one that is, counted from 0.
+    pub longest: usize,
+    /// By how much all of them together may differ in another run, judged by how they scatter in this one.
+    pub scatter_ns: i64,
+}
+
+/// Looks at the first rank.
+pub(crate) fn phases(graph: &Graph, definitions: &Definitions, window: Window) -> Vec<Phase> {
+    let Some(strand) = graph.strands.first() else { return Vec::new() };
+    let mut marks: FxHashMap<u32, Vec<i64>> = FxHashMap::default();
+    let mut index = strand.first_step as usize;
+    loop {
+        let step = &graph.steps[index];
+        if let (Some(site), StepKind::Call) = (step.site(), step.kind()) {
+            marks.entry(site).or_default().push(step.start_ns);
+        }
+        if step.next == 0 {
+            break;
+        }
+        index += step.next as usize;
+    }
+    let spans = |times: &[i64]| {
+        let span_ns = times.last().unwrap_or(&0) - times.first().unwrap_or(&0);
+        // All repetitions but the last one are seen whole.
+        span_ns as f64 * times.len() as f64 / (times.len() - 1).max(1) as f64
+    };
+    let outermost = marks
+        .iter()
+        .filter(|(_, times)| times.len() >= FEWEST)
+        .filter(|(_, times)| spans(times) >= MOST_OF_THE_RUN * window.length_ns() as f64)
+        .min_by_key(|(site, times)| (times.len(), **site));
+    let Some((site, times)) = outermost else { return Vec::new() };
+    let lengths: Vec<i64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let mut sorted = lengths.clone();
+    sorted.sort_unstable();
+    let longest = lengths.iter().zip(0..).max_by_key(|(length, _)| **length).map_or(0, |(_, at)| at);
+    vec![Phase {
+        place: Place::of(definitions, Some(*site)),
+        iterations: lengths.len(),
+        median_ns: sorted[sorted.len() / 2],
+        shortest_ns: sorted[0],
+        longest_ns: sorted[sorted.len() - 1],
+        longest,
+        scatter_ns: scatter_ns(&lengths, sorted[sorted.len() / 2]),
+    }]
+}
+
+/// Twice the standard deviation of the sum of these lengths. It is taken from the median deviation, which a single
+/// disturbance does not change.
+fn scatter_ns(lengths: &[i64], median_ns: i64) -> i64 {
+    const DEVIATION_OF_MEDIAN: f64 = 1.4826;
+    let mut deviations: Vec<i64> = lengths.iter().map(|length| (length - median_ns).abs()).collect();
+    deviations.sort_unstable();
+    let deviation = DEVIATION_OF_MEDIAN * deviations[deviations.len() / 2] as f64;
+    (2.0 * deviation * (lengths.len() as f64).sqrt()) as i64
+}

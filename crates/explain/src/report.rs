@@ -1,0 +1,167 @@
+//! Everything that is said about a run, as plain data.
+
+use crate::efficiency::Efficiency;
+use crate::finding::Finding;
+use crate::pattern::Pattern;
+use crate::phases::Phase;
+use crate::place::Place;
+use serde::{Deserialize, Serialize};
+
+/// The report.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// The trace, as it was named.
+    pub trace: String,
+    /// Path of the executable.
+    pub executable: String,
+    /// The MPI library.
+    pub mpi_library: String,
+    /// Ranks.
+    pub ranks: u32,
+    /// Rows of the trace.
+    pub events: u64,
+    /// From the first recorded moment to the last.
+    pub span_ns: i64,
+    /// From the first rank that leaves `MPI_Init` to the last that comes to `MPI_Finalize`: what shares are of.
+    pub run_ns: i64,
+    /// Efficiencies of that part.
+    pub efficiency: Efficiency,
+    /// What costs most, the worst first.
+    pub findings: Vec<Finding>,
+    /// All waiting by pattern, longest first.
+    pub waits: Vec<WaitTotal>,
+    /// The same by pattern and place.
+    pub waits_by_place: Vec<WaitTotal>,
+    /// What the critical path is made of, longest first.
+    pub critical_path: Vec<PathPart>,
+    /// Calls by function, longest first.
+    pub functions: Vec<CallTotal>,
+    /// Calls by function and place, longest first.
+    pub places: Vec<CallTotal>,
+    /// Time of each rank.
+    pub rank_times: Vec<RankTime>,
+    /// Ranks whose computation is far from that of the others.
+    pub outliers: Vec<u32>,
+    /// Messages between ranks, by sender and receiver.
+    pub matrix: Vec<MatrixCell>,
+    /// Messages by size.
+    pub sizes: Vec<SizeClass>,
+    /// Loops of the program.
+    pub phases: Vec<Phase>,
+    /// What the messages say about the network.
+    pub network: NetworkFit,
+    /// What was not understood.
+    pub not_understood: NotUnderstood,
+}
+
+/// Waiting of one kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WaitTotal {
+    /// Which kind.
+    pub pattern: Pattern,
+    /// The function and the place; none in totals over places.
+    pub at: Option<(String, Place)>,
+    /// How many waits.
+    pub count: u64,
+    /// How long, over all ranks.
+    pub ns: i64,
+    /// As a part of the time of all ranks.
+    pub share: f64,
+    /// The rank that waited longest.
+    pub worst_rank: u32,
+    /// How long it waited.
+    pub worst_ns: i64,
+}
+
+/// A part of the critical path.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PathPart {
+    /// What was done: `computation before MPI_Send` or the name of a function.
+    pub what: String,
+    /// Where.
+    pub place: Place,
+    /// The rank that has most of it.
+    pub rank: u32,
+    /// How long, over all ranks.
+    pub ns: i64,
+    /// As a part of the path.
+    pub share: f64,
+    /// Time on the path beyond what all ranks do there on average: what a perfect balance would take away.
+    pub imbalance_ns: i64,
+}
+
+/// Calls of a function.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CallTotal {
+    /// Full name.
+    pub function: String,
+    /// From where; none in totals over places.
+    pub place: Option<Place>,
+    /// How many.
+    pub calls: u64,
+    /// How long, over all ranks.
+    pub ns: i64,
+    /// As a part of the time of all ranks.
+    pub share: f64,
+    /// Bytes sent, or given to collectives.
+    pub bytes: u64,
+}
+
+/// Time of one rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RankTime {
+    /// Which.
+    pub rank: u32,
+    /// Computation.
+    pub computation_ns: i64,
+    /// Inside MPI.
+    pub mpi_ns: i64,
+    /// Of that, waiting for others.
+    pub waiting_ns: i64,
+}
+
+/// Messages from one rank to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MatrixCell {
+    /// Sender.
+    pub from: u32,
+    /// Receiver.
+    pub to: u32,
+    /// How many.
+    pub messages: u64,
+    /// How much.
+    pub bytes: u64,
+}
+
+/// Messages of about one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SizeClass {
+    /// Smallest size.
+    pub from_bytes: u64,
+    /// Largest size.
+    pub to_bytes: u64,
+    /// How many.
+    pub messages: u64,
+    /// How much.
+    pub bytes: u64,
+}
+
+/// What the fastest messages say about the network.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NetworkFit {
+    /// Time of the smallest message.
+    pub latency_ns: f64,
+    /// Bytes a second; 0 if it could not be told.
+    pub bandwidth: f64,
+}
+
+/// What was not understood.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotUnderstood {
+    /// Calls that may wait for others in a way that is not followed.
+    pub not_followed: u64,
+    /// Calls whose partners are not in the trace, and messages nobody took.
+    pub unmatched: u64,
+    /// What is missing in the trace.
+    pub problems: Vec<String>,
+}

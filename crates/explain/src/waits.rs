@@ -1,0 +1,162 @@
+//! All waiting of a run: totals by pattern, rank and place, and the longer waits one by one.
+//!
+//! Watches the first walk of a graph. Waits shorter than a limit are only in the totals; the limit rises when there
+//! would be too many to keep, so that memory is bounded.
+
+use crate::pattern::Pattern;
+use kizami_model::Op;
+use kizami_replay::{Message, Observer, Seen, WaitKind};
+use rustc_hash::FxHashMap;
+
+/// Shorter waits are not looked at one by one.
+const SHORTEST_NS: i64 = 1_000;
+/// Waits of one thread of the walk that are kept one by one.
+const MOST_WAITS: usize = 16 << 20;
+/// Late messages a rank has waited for that are remembered, to see whether it could have taken another one first.
+const REMEMBERED: usize = 4;
+
+/// One wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LongWait {
+    /// The step that waited.
+    pub step: u64,
+    /// The step that was waited for.
+    pub of: u64,
+    pub from_ns: i64,
+    pub until_ns: i64,
+    pub strand: u32,
+    /// The strand that was waited for.
+    pub of_strand: u32,
+    pub pattern: Pattern,
+}
+
+impl LongWait {
+    pub(crate) fn length_ns(&self) -> i64 {
+        self.until_ns - self.from_ns
+    }
+}
+
+/// All waits of one pattern, by one strand, at one place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Total {
+    pub count: u64,
+    pub ns: i64,
+}
+
+/// Where waits are added up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Key {
+    pub pattern: Pattern,
+    pub strand: u32,
+    pub site: Option<u32>,
+    pub op: u16,
+}
+
+/// What is known so far.
+#[derive(Default)]
+pub(crate) struct Waits {
+    pub totals: FxHashMap<Key, Total>,
+    pub long: Vec<LongWait>,
+    shortest_ns: i64,
+    /// By strand: late messages waited for, the last one last.
+    late: FxHashMap<u32, Vec<Late>>,
+    /// When the message the step waits for was sent; the latest of those it takes.
+    sent_ns: i64,
+}
+
+#[derive(Clone, Copy)]
+struct Late {
+    sent_ns: i64,
+    key: Key,
+    length_ns: i64,
+    /// Its step, to find it among the long ones.
+    step: u64,
+}
+
+impl Waits {
+    pub(crate) fn new() -> Waits {
+        Waits { shortest_ns: SHORTEST_NS, ..Waits::default() }
+    }
+
+    /// Of all threads of a walk; long ones in the order in which they ended, the last first.
+    pub(crate) fn all(parts: Vec<Waits>) -> Waits {
+        let mut all = Waits::new();
+        for part in parts {
+            for (key, total) in part.totals {
+                let sum = all.totals.entry(key).or_default();
+                (sum.count, sum.ns) = (sum.count + total.count, sum.ns + total.ns);
+            }
+            all.long.extend(part.long);
+        }
+        all.long.sort_unstable_by_key(|wait| (std::cmp::Reverse(wait.until_ns), wait.step));
+        all
+    }
+
+    fn keep(&mut self, wait: LongWait) {
+        if wait.length_ns() < self.shortest_ns {
+            return;
+        }
+        if self.long.len() >= MOST_WAITS {
+            self.shortest_ns *= 2;
+            let shortest_ns = self.shortest_ns;
+            self.long.retain(|wait| wait.length_ns() >= shortest_ns);
+        }
+        self.long.push(wait);
+    }
+}
+
+impl Observer<0> for Waits {
+    fn step(&mut self, seen: &Seen<'_, 0>) {
+        let sent_ns = std::mem::replace(&mut self.sent_ns, i64::MIN);
+        let Some(wait) = seen.wait else { return };
+        // Clocks of different hosts may say that somebody came after its partners had left.
+        let until_ns = wait.until_ns.min(seen.step.end_ns);
+        let length_ns = until_ns - seen.step.start_ns;
+        if length_ns <= 0 {
+            return;
+        }
+        let op: Op = seen.step.op();
+        let pattern = Pattern::of(wait.kind, op);
+        let key = Key { pattern, strand: seen.strand, site: seen.step.site(), op: op.0 };
+        let total = self.totals.entry(key).or_default();
+        (total.count, total.ns) = (total.count + 1, total.ns + length_ns);
+        self.keep(LongWait {
+            step: seen.index,
+            of: wait.step,
+            from_ns: seen.step.start_ns,
+            until_ns,
+            strand: seen.strand,
+            of_strand: wait.strand,
+            pattern,
+        });
+        if wait.kind == WaitKind::Sender {
+            let late = self.late.entry(seen.strand).or_default();
+            if late.len() == REMEMBERED {
+                late.remove(0);
+            }
+            late.push(Late { sent_ns: sent_ns.max(wait.until_ns), key, length_ns, step: seen.index });
+        }
+    }
+
+    /// A message that was sent before one its receiver has waited for already could have been taken first.
+    fn message(&mut self, message: &Message) {
+        self.sent_ns = self.sent_ns.max(message.sent_ns);
+        let Some(late) = self.late.get_mut(&message.strand) else { return };
+        // Waits of the step that takes both are no choice of the program.
+        let Some(place) =
+            late.iter().rposition(|late| late.sent_ns > message.sent_ns && late.step != message.step)
+        else {
+            return;
+        };
+        let wrong = late.remove(place);
+        if let Some(total) = self.totals.get_mut(&wrong.key) {
+            (total.count, total.ns) = (total.count - 1, total.ns - wrong.length_ns);
+        }
+        let key = Key { pattern: Pattern::LateSenderWrongOrder, ..wrong.key };
+        let total = self.totals.entry(key).or_default();
+        (total.count, total.ns) = (total.count + 1, total.ns + wrong.length_ns);
+        if let Some(wait) = self.long.iter_mut().rev().take(1 << 12).find(|wait| wait.step == wrong.step) {
+            wait.pattern = Pattern::LateSenderWrongOrder;
+        }
+    }
+}

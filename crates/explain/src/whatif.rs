@@ -1,0 +1,138 @@
+//! What could be done about a run: each idea replayed, the best first.
+
+use crate::explain::Analysis;
+use crate::finding::Gain;
+use crate::place::Place;
+use kizami_replay::{Factor, Network, PlaceFactor, Setting};
+use serde::{Deserialize, Serialize};
+
+/// Places whose computation is balanced or made faster.
+const MOST_PLACES: usize = 4;
+/// Less computation than this part of all is not worth looking at.
+const LEAST_SHARE: f64 = 0.01;
+/// Ideas that are replayed in one walk.
+const LANES: usize = 8;
+
+/// Something that could be done.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    /// In words.
+    pub what: String,
+    /// As options of `kizami replay`; none if it has none.
+    pub option: Option<String>,
+    setting: Setting,
+    error_ns: f64,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WhatIf {
+    /// In words.
+    pub what: String,
+    /// As options of `kizami replay`; none if it has none.
+    pub option: Option<String>,
+    /// What it gains.
+    pub gain: Gain,
+}
+
+/// Replays all ideas for a run, the best first.
+pub fn what_if(analysis: &Analysis, progress: &(dyn Fn(u64) + Sync)) -> Vec<WhatIf> {
+    let recorded = Setting::default();
+    let candidates = candidates(analysis);
+    let mut results: Vec<WhatIf> = Vec::new();
+    for (number, batch) in candidates.chunks(LANES).enumerate() {
+        let mut settings = [&recorded; LANES];
+        for (lane, candidate) in settings.iter_mut().zip(batch) {
+            *lane = &candidate.setting;
+        }
+        let before = number as u64 * analysis.graph.steps.len() as u64;
+        let windows = analysis.replay(settings, &|steps| progress(before + steps));
+        for (candidate, window) in batch.iter().zip(windows) {
+            results.push(WhatIf {
+                what: candidate.what.clone(),
+                option: candidate.option.clone(),
+                gain: analysis.gain(window, candidate.error_ns),
+            });
+        }
+    }
+    results.sort_by(|a, b| b.gain.ns.cmp(&a.gain.ns).then_with(|| a.what.cmp(&b.what)));
+    results
+}
+
+/// Ideas: what the findings say, balance and speed where time is spent, and other networks.
+fn candidates(analysis: &Analysis) -> Vec<Candidate> {
+    let mut candidates = Vec::new();
+    for suspect in &analysis.suspects {
+        if let Some(setting) = &suspect.without {
+            let ranks: Vec<String> = suspect.finding.ranks.iter().map(u32::to_string).collect();
+            let whose =
+                if ranks.is_empty() { "ranks".to_owned() } else { format!("rank {}", ranks.join(", ")) };
+            candidates.push(Candidate {
+                what: format!("{whose}: no longer than the others before {}", suspect.finding.place),
+                option: None,
+                setting: setting.clone(),
+                error_ns: suspect.error_ns,
+            });
+        }
+    }
+    for (site, ns) in longest_computation(analysis) {
+        let place = Place::of(&analysis.definitions, Some(site));
+        candidates.push(Candidate {
+            what: format!("balance the computation before {place}"),
+            option: Some(format!("--balance {place}")),
+            setting: balanced(analysis, site, ns),
+            error_ns: 0.0,
+        });
+        let mut setting = Setting::default();
+        setting.places.insert(site, PlaceFactor::All(Factor(0.5)));
+        candidates.push(Candidate {
+            what: format!("halve the computation before {place}"),
+            option: Some(format!("--callsite {place}=0.5")),
+            setting,
+            error_ns: 0.0,
+        });
+    }
+    let networks = [
+        ("an ideal network", "--network ideal", Network::Ideal),
+        ("half the latency", "--latency 0.5x", Network::Changed { latency: 0.5, bandwidth: 1.0 }),
+        ("twice the bandwidth", "--bandwidth 2x", Network::Changed { latency: 1.0, bandwidth: 2.0 }),
+    ];
+    for (what, option, network) in networks {
+        candidates.push(Candidate {
+            what: what.to_owned(),
+            option: Some(option.to_owned()),
+            setting: Setting { network, ..Setting::default() },
+            error_ns: 0.0,
+        });
+    }
+    candidates
+}
+
+/// Places before which most is computed, with how much by all ranks.
+fn longest_computation(analysis: &Analysis) -> Vec<(u32, i64)> {
+    let mut sites: Vec<u32> = analysis.profile.computation.keys().filter_map(|(site, _)| *site).collect();
+    sites.sort_unstable();
+    sites.dedup();
+    let mut sums: Vec<(u32, i64)> =
+        sites.into_iter().map(|site| (site, analysis.computation_at(Some(site)).0)).collect();
+    let all_ns: i64 = sums.iter().map(|(_, ns)| ns).sum();
+    sums.retain(|(_, ns)| *ns as f64 >= LEAST_SHARE * all_ns as f64 && *ns > 0);
+    sums.sort_unstable_by_key(|(site, ns)| (std::cmp::Reverse(*ns), *site));
+    sums.truncate(MOST_PLACES);
+    sums
+}
+
+/// Everybody computes as long as all do on average before a place.
+fn balanced(analysis: &Analysis, site: u32, all_ns: i64) -> Setting {
+    let ranks = analysis.profile.ranks.len();
+    let mean_ns = all_ns as f64 / ranks.max(1) as f64;
+    let factor = |rank: u32| {
+        let computation = analysis.profile.computation.get(&(Some(site), rank));
+        computation
+            .filter(|known| known.ns > 0)
+            .map_or_else(Factor::default, |known| Factor(mean_ns / known.ns as f64))
+    };
+    let mut setting = Setting::default();
+    setting.places.insert(site, PlaceFactor::ByRank((0..ranks as u32).map(factor).collect()));
+    setting
+}

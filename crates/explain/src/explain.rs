@@ -21,8 +21,8 @@ use rustc_hash::FxHashMap;
 use std::path::Path as FilePath;
 
 /// Findings that are replayed: with the ideal network they fill the lanes of one walk.
-const MOST_FINDINGS: usize = LANES - 1;
-const LANES: usize = 8;
+const MOST_FINDINGS: usize = MOST_LANES - 1;
+const MOST_LANES: usize = 8;
 /// Computation this many times the median is that of an outlier.
 const OUTLIER: f64 = 1.5;
 
@@ -107,23 +107,39 @@ impl Analysis {
 
     /// Replays the run on an ideal network, and without each of the suspects.
     fn replay_suspects(&mut self, tell: &(dyn Fn(u64, u64) + Sync)) {
-        let recorded = Setting::default();
         let ideal = Setting { network: Network::Ideal, ..Setting::default() };
-        let mut settings = [&recorded; LANES];
-        settings[0] = &ideal;
-        for (lane, suspect) in settings[1..].iter_mut().zip(&self.suspects) {
-            *lane = suspect.without.as_ref().unwrap_or(&recorded);
-        }
-        let windows = self.replay(settings, &|steps| tell(2, steps));
+        let mut settings = vec![&ideal];
+        settings.extend(self.suspects.iter().filter_map(|suspect| suspect.without.as_ref()));
+        let windows = self.replay_all(&settings, &|steps| tell(2, steps));
         self.ideal = windows[0];
-        let gains: Vec<Gain> = windows[1..]
+        let mut without = windows[1..].iter();
+        let gains: Vec<Option<Gain>> = self
+            .suspects
             .iter()
-            .zip(&self.suspects)
-            .map(|(window, suspect)| self.gain(*window, suspect.error_ns))
+            .map(|suspect| {
+                let window = suspect.without.as_ref().and_then(|_| without.next())?;
+                Some(self.gain(*window, suspect.error_ns))
+            })
             .collect();
         for (suspect, gain) in self.suspects.iter_mut().zip(gains) {
-            suspect.finding.gain = suspect.without.is_some().then_some(gain);
+            suspect.finding.gain = gain;
         }
+    }
+
+    /// The run under any number of settings, in as few walks as possible.
+    pub(crate) fn replay_all(&self, settings: &[&Setting], progress: &(dyn Fn(u64) + Sync)) -> Vec<Window> {
+        let recorded = Setting::default();
+        let mut windows = Vec::with_capacity(settings.len());
+        for batch in settings.chunks(MOST_LANES) {
+            // More lanes take more time, also if they are not used.
+            match batch.len() {
+                1 => windows.extend(self.replay([batch[0]], progress)),
+                2..=4 => windows.extend(self.replay(lanes::<4>(batch, &recorded), progress)),
+                _ => windows.extend(self.replay(lanes::<MOST_LANES>(batch, &recorded), progress)),
+            }
+        }
+        windows.truncate(settings.len());
+        windows
     }
 
     /// What is gained if the run takes as long as `window`. What is taken away may be off by `error_ns`, and the rest
@@ -137,8 +153,7 @@ impl Analysis {
         Gain { ns, error_ns: error_ns as i64, share: ns as f64 / whole, share_error: error_ns / whole }
     }
 
-    /// The run under other settings.
-    pub(crate) fn replay<const LANES: usize>(
+    fn replay<const LANES: usize>(
         &self,
         settings: [&Setting; LANES],
         progress: &(dyn Fn(u64) + Sync),
@@ -331,6 +346,11 @@ impl Analysis {
         };
         (0..).zip(&self.profile.sizes).map(class).filter(|class| class.messages > 0).collect()
     }
+}
+
+/// Settings for all lanes; those that are left over are as recorded.
+fn lanes<'a, const LANES: usize>(settings: &[&'a Setting], recorded: &'a Setting) -> [&'a Setting; LANES] {
+    std::array::from_fn(|lane| settings.get(lane).copied().unwrap_or(recorded))
 }
 
 fn outliers(computation_ns: &[i64]) -> Vec<u32> {

@@ -10,8 +10,6 @@ use serde::{Deserialize, Serialize};
 const MOST_PLACES: usize = 4;
 /// Less computation than this part of all is not worth looking at.
 const LEAST_SHARE: f64 = 0.01;
-/// Ideas that are replayed in one walk.
-const LANES: usize = 8;
 
 /// Something that could be done.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,24 +35,18 @@ pub struct WhatIf {
 
 /// Replays all ideas for a run, the best first.
 pub fn what_if(analysis: &Analysis, progress: &(dyn Fn(u64) + Sync)) -> Vec<WhatIf> {
-    let recorded = Setting::default();
     let candidates = candidates(analysis);
-    let mut results: Vec<WhatIf> = Vec::new();
-    for (number, batch) in candidates.chunks(LANES).enumerate() {
-        let mut settings = [&recorded; LANES];
-        for (lane, candidate) in settings.iter_mut().zip(batch) {
-            *lane = &candidate.setting;
-        }
-        let before = number as u64 * analysis.graph.steps.len() as u64;
-        let windows = analysis.replay(settings, &|steps| progress(before + steps));
-        for (candidate, window) in batch.iter().zip(windows) {
-            results.push(WhatIf {
-                what: candidate.what.clone(),
-                option: candidate.option.clone(),
-                gain: analysis.gain(window, candidate.error_ns),
-            });
-        }
-    }
+    let settings: Vec<&Setting> = candidates.iter().map(|candidate| &candidate.setting).collect();
+    let windows = analysis.replay_all(&settings, progress);
+    let mut results: Vec<WhatIf> = candidates
+        .iter()
+        .zip(windows)
+        .map(|(candidate, window)| WhatIf {
+            what: candidate.what.clone(),
+            option: candidate.option.clone(),
+            gain: analysis.gain(window, candidate.error_ns),
+        })
+        .collect();
     results.sort_by(|a, b| b.gain.ns.cmp(&a.gain.ns).then_with(|| a.what.cmp(&b.what)));
     results
 }

@@ -12,7 +12,7 @@ use crate::topology::Topology;
 use crate::{Graph, Strand};
 use kizami_model::{Call, Op, Rank, Shape};
 use kizami_store::disturbance::Held;
-use kizami_store::traffic::{Beginning, Ending, Message, Numbering, Traffic};
+use kizami_store::traffic::{Beginning, Ending, Message, Numbering, OpenRequests, Traffic};
 use kizami_store::{Communicator, Definitions, RankSelection, Stop, StoreError, Trace};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
@@ -91,7 +91,7 @@ struct RankState<'a> {
     stops: &'a [Stop],
     threads: Vec<(u32, ThreadState)>,
     /// What a request awaits when it is completed, by request; more than one for collectives of neighbours.
-    open: FxHashMap<u64, Tie>,
+    open: OpenRequests<Tie>,
     neighbours: FxHashMap<u64, Vec<Tie>>,
 }
 
@@ -257,7 +257,7 @@ impl<'a> Builder<'a> {
                 let awaited = tie.as_kind(TieKind::AwaitsPost);
                 match request {
                     _ if message.bytes <= SURELY_RENDEZVOUS || buffered => {}
-                    Some(request) => drop(state.open.insert(request, awaited)),
+                    Some(request) => state.open.insert(request, awaited),
                     None => self.awaits.push(awaited),
                 }
             }
@@ -289,7 +289,7 @@ impl<'a> Builder<'a> {
             Ending::Send(request)
             | Ending::Receive(_, Some(request))
             | Ending::Collective(_, Some(request)) => {
-                if let Some(tie) = state.open.remove(&request) {
+                if let Some(tie) = state.open.remove(request) {
                     self.awaits.push(tie);
                 } else if let Some(ties) = state.neighbours.remove(&request) {
                     self.awaits.extend(ties);
@@ -309,7 +309,7 @@ impl<'a> Builder<'a> {
                 let tie = Tie::new(tells, place, number, bytes);
                 self.tells.push(tie);
                 match (awaits.map(|kind| tie.as_kind(kind)), call.request) {
-                    (Some(tie), Some(request)) => drop(state.open.insert(request, tie)),
+                    (Some(tie), Some(request)) => state.open.insert(request, tie),
                     (Some(tie), None) => self.awaits.push(tie),
                     (None, _) => {}
                 }
@@ -370,7 +370,7 @@ impl<'a> RankState<'a> {
             traffic: Traffic::new(Numbering::Off),
             stops: &stops[begin..end],
             threads: Vec::new(),
-            open: FxHashMap::default(),
+            open: OpenRequests::default(),
             neighbours: FxHashMap::default(),
         }
     }

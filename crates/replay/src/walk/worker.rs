@@ -49,6 +49,8 @@ pub(super) struct Worker<'a, const LANES: usize, O> {
     lanes: &'a [Lane; LANES],
     fit: &'a Fit,
     communicates: Vec<bool>,
+    /// Some lane has a model of the network.
+    modelled: bool,
     walking: Vec<Walking<LANES>>,
     heirs: FxHashMap<u32, Vec<u32>>,
     departures: Board<LANES>,
@@ -95,6 +97,7 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
             own,
             lanes,
             fit,
+            modelled: lanes.iter().any(Lane::is_model),
             communicates: (0..=functions).map(|op| communicates(Op(op))).collect(),
             walking: strands.iter().map(|strand| Walking::new(strand.first_step)).collect(),
             heirs: FxHashMap::default(),
@@ -279,9 +282,11 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
         walking.late = None;
         walking.polls = None;
         walking.missed = false;
-        walking.busy_ns = walking.start_ns;
         walking.floor_ns = [i64::MIN; LANES];
-        walking.handling_ns = [0; LANES];
+        if self.modelled {
+            walking.busy_ns = walking.start_ns;
+            walking.handling_ns = [0; LANES];
+        }
         if walking.has_heirs {
             for lane in 0..LANES {
                 walking.shift_ns[lane] = step.start_ns.saturating_sub(walking.start_ns[lane]);
@@ -303,7 +308,9 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
         for tie in ties {
             match tie.kind() {
                 TieKind::Departs => {
-                    self.leaves(strand, tie.bytes(), &mut note);
+                    if self.modelled {
+                        self.leaves(strand, tie.bytes(), &mut note);
+                    }
                     let to = self.graph.channels[tie.place() as usize].to;
                     match self.thread_of(to) {
                         thread if thread == self.own => woken.extend(self.departures.tell(tie.key, note)),
@@ -464,7 +471,9 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
             }
             _ => (WaitKind::Sender, Way::Message(bytes), self.fit.way_ns(bytes)),
         };
-        self.came_in_models(strand, tie, &note);
+        if self.modelled {
+            self.came_in_models(strand, tie, &note);
+        }
         let walking = &mut self.walking[strand as usize];
         let there_ns = note.recorded_ns.saturating_add(least_ns);
         let late = Late { note, kind, way, there_ns };

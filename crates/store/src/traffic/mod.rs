@@ -10,6 +10,10 @@
 //!
 //! Failed calls, `MPI_PROC_NULL` and the making of persistent requests move nothing and yield nothing.
 
+mod open_requests;
+
+pub use open_requests::OpenRequests;
+
 use kizami_model::{Call, Op, Peer, Rank, Shape};
 use rustc_hash::FxHashMap;
 
@@ -82,7 +86,7 @@ const RECEIVING_HALF: u64 = 1 << 63;
 /// What is under way in one rank.
 pub struct Traffic {
     numbering: Numbering,
-    open: FxHashMap<u64, Open>,
+    open: OpenRequests<Open>,
     sent: FxHashMap<(u32, Rank, i32), u64>,
     received: FxHashMap<(u32, Rank, i32), u64>,
     /// Halves of messages whose other side or communicator is not known.
@@ -124,7 +128,7 @@ impl Traffic {
     pub fn new(numbering: Numbering) -> Traffic {
         Traffic {
             numbering,
-            open: FxHashMap::default(),
+            open: OpenRequests::default(),
             sent: FxHashMap::default(),
             received: FxHashMap::default(),
             left_out: 0,
@@ -241,7 +245,7 @@ impl Traffic {
     }
 
     fn complete(&mut self, request: u64, endings: &mut Vec<Ending>) {
-        match self.open.remove(&request) {
+        match self.open.remove(request) {
             // A file access, a generalised request, or one that was started before recording began.
             None => {}
             Some(Open::Send) => endings.push(Ending::Send(request)),

@@ -55,8 +55,14 @@ pub fn build(trace: &Trace, folder: &Path, progress: &dyn Fn(u64)) -> Result<Gra
 
 /// A graph being built, rank by rank, each in the order of its rows.
 pub struct Builder<'a> {
-    definitions: &'a Definitions,
     stops: &'a [Stop],
+    rank: Option<RankState<'a>>,
+    parts: Parts<'a>,
+}
+
+/// What belongs to all ranks.
+struct Parts<'a> {
+    definitions: &'a Definitions,
     steps: List<Step>,
     ties: List<Tie>,
     strands: Vec<Strand>,
@@ -65,7 +71,6 @@ pub struct Builder<'a> {
     topology: Topology,
     meanings: Vec<Meaning>,
     not_followed: u64,
-    rank: Option<RankState<'a>>,
     /// Kept for their memory.
     beginnings: Vec<Beginning>,
     endings: Vec<Ending>,
@@ -112,9 +117,8 @@ impl<'a> Builder<'a> {
     /// `stops` must be sorted by rank and start.
     pub fn new(definitions: &'a Definitions, stops: &'a [Stop], folder: &Path) -> Builder<'a> {
         let functions = kizami_model::function::functions();
-        Builder {
+        let parts = Parts {
             definitions,
-            stops,
             steps: List::new(folder, MEMORY_LIMIT),
             ties: List::new(folder, MEMORY_LIMIT),
             strands: Vec::new(),
@@ -123,47 +127,44 @@ impl<'a> Builder<'a> {
             topology: Topology::new(definitions),
             meanings: (0..=functions.len() as u16).map(|op| Meaning::of(Op(op))).collect(),
             not_followed: 0,
-            rank: None,
             beginnings: Vec::new(),
             endings: Vec::new(),
             tells: Vec::new(),
             awaits: Vec::new(),
-        }
+        };
+        Builder { stops, rank: None, parts }
     }
 
     /// The next row.
     pub fn call(&mut self, call: &Call) -> Result<(), StoreError> {
-        let mut state = match self.rank.take() {
-            Some(state) if state.rank == call.rank => state,
-            before => {
-                self.end_rank(before);
-                RankState::new(call.rank, self.stops)
-            }
-        };
-        self.links(&mut state, call);
-        let pushed = self.step(&mut state, call);
-        self.rank = Some(state);
-        pushed
+        if self.rank.as_ref().is_none_or(|state| state.rank != call.rank) {
+            self.end_rank();
+        }
+        let state = self.rank.get_or_insert_with(|| RankState::new(call.rank, self.stops));
+        self.parts.links(state, call);
+        self.parts.step(state, call)
     }
 
     /// There are no more rows.
     pub fn finish(mut self) -> Graph {
-        let rank = self.rank.take();
-        self.end_rank(rank);
+        self.end_rank();
+        let parts = self.parts;
         Graph {
-            steps: self.steps,
-            ties: self.ties,
-            strands: self.strands,
-            channels: self.channels.into_list(),
-            members: self.collectives.members,
-            not_followed: self.not_followed,
+            steps: parts.steps,
+            ties: parts.ties,
+            strands: parts.strands,
+            channels: parts.channels.into_list(),
+            members: parts.collectives.members,
+            not_followed: parts.not_followed,
         }
     }
 
-    fn end_rank(&mut self, rank: Option<RankState>) {
-        self.not_followed += rank.map_or(0, |state| state.traffic.left_out);
+    fn end_rank(&mut self) {
+        self.parts.not_followed += self.rank.take().map_or(0, |state| state.traffic.left_out);
     }
+}
 
+impl Parts<'_> {
     /// Adds the step of a row whose ties are known.
     fn step(&mut self, state: &mut RankState, call: &Call) -> Result<(), StoreError> {
         let cost = Cost::of(call);

@@ -26,22 +26,38 @@ impl<const LANES: usize> Note<LANES> {
     }
 }
 
-pub(super) struct Board<const LANES: usize>(FxHashMap<u64, Entry<LANES>>);
+/// Most channels have one message under way at a time: it has a place of its own, and finding it takes no hashing.
+/// Others lie in a table.
+pub(super) struct Board<const LANES: usize> {
+    /// By channel: the number of the message, and what is known of it.
+    first: Vec<(u32, Option<Entry<LANES>>)>,
+    more: FxHashMap<u64, Entry<LANES>>,
+}
 
+#[derive(Clone, Copy)]
 enum Entry<const LANES: usize> {
     Told(Note<LANES>),
     Wanted(u32),
 }
 
 impl<const LANES: usize> Board<LANES> {
-    pub(super) fn new() -> Board<LANES> {
-        Board(FxHashMap::default())
+    pub(super) fn new(channels: usize) -> Board<LANES> {
+        Board { first: vec![(0, None); channels], more: FxHashMap::default() }
     }
 
     /// Tells; gives the strand that waits for it.
     #[inline]
     pub(super) fn tell(&mut self, key: u64, note: Note<LANES>) -> Option<u32> {
-        match self.0.insert(key, Entry::Told(note)) {
+        let (number, entry) = &mut self.first[(key >> 32) as usize];
+        let before = match entry {
+            Some(known) if *number == key as u32 => Some(std::mem::replace(known, Entry::Told(note))),
+            None if !self.more.contains_key(&key) => {
+                (*number, *entry) = (key as u32, Some(Entry::Told(note)));
+                None
+            }
+            _ => self.more.insert(key, Entry::Told(note)),
+        };
+        match before {
             Some(Entry::Wanted(strand)) => Some(strand),
             _ => None,
         }
@@ -50,23 +66,24 @@ impl<const LANES: usize> Board<LANES> {
     /// What was told, if it was; else the strand is remembered.
     #[inline]
     pub(super) fn ask(&mut self, key: u64, strand: u32, take: bool) -> Option<Note<LANES>> {
-        use std::collections::hash_map::Entry as Place;
-        match self.0.entry(key) {
-            Place::Occupied(mut place) => match place.get() {
-                Entry::Told(note) => {
-                    let note = *note;
-                    if take {
-                        place.remove();
-                    }
-                    Some(note)
+        let (number, entry) = &mut self.first[(key >> 32) as usize];
+        let here = *number == key as u32 && entry.is_some();
+        let known = if here { *entry } else { self.more.get(&key).copied() };
+        match known {
+            Some(Entry::Told(note)) => {
+                match (take, here) {
+                    (true, true) => *entry = None,
+                    (true, false) => drop(self.more.remove(&key)),
+                    (false, _) => {}
                 }
-                Entry::Wanted(_) => {
-                    place.insert(Entry::Wanted(strand));
-                    None
-                }
-            },
-            Place::Vacant(place) => {
-                place.insert(Entry::Wanted(strand));
+                Some(note)
+            }
+            _ if here || entry.is_none() && known.is_none() => {
+                (*number, *entry) = (key as u32, Some(Entry::Wanted(strand)));
+                None
+            }
+            _ => {
+                self.more.insert(key, Entry::Wanted(strand));
                 None
             }
         }
@@ -74,13 +91,20 @@ impl<const LANES: usize> Board<LANES> {
 
     /// Nobody waits for it any more.
     pub(super) fn give_up(&mut self, key: u64) {
-        if let Some(Entry::Wanted(_)) = self.0.get(&key) {
-            self.0.remove(&key);
+        let (number, entry) = &mut self.first[(key >> 32) as usize];
+        match entry {
+            Some(Entry::Wanted(_)) if *number == key as u32 => *entry = None,
+            _ => {
+                if let Some(Entry::Wanted(_)) = self.more.get(&key) {
+                    self.more.remove(&key);
+                }
+            }
         }
     }
 
     /// What was told and never taken.
     pub(super) fn left(&self) -> u64 {
-        self.0.values().filter(|entry| matches!(entry, Entry::Told(_))).count() as u64
+        let entries = self.first.iter().filter_map(|(_, entry)| entry.as_ref()).chain(self.more.values());
+        entries.filter(|entry| matches!(entry, Entry::Told(_))).count() as u64
     }
 }

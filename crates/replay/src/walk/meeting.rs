@@ -40,6 +40,7 @@ pub(super) enum Answer<const LANES: usize> {
     Mixed,
 }
 
+#[derive(Clone)]
 struct Meeting<const LANES: usize> {
     op: u16,
     mixed: bool,
@@ -55,8 +56,52 @@ struct Meeting<const LANES: usize> {
     waiting: Vec<u32>,
 }
 
+/// Most communicators have one collective under way at a time: it has a place of its own, and finding it takes no
+/// hashing. Others lie in a table.
+struct Open<const LANES: usize> {
+    /// By communicator, with the number of the collective.
+    first: Vec<Option<(u32, Box<Meeting<LANES>>)>>,
+    more: FxHashMap<u64, Meeting<LANES>>,
+}
+
+impl<const LANES: usize> Open<LANES> {
+    fn get_or_begin(&mut self, key: u64, op: u16) -> &mut Meeting<LANES> {
+        let first = &mut self.first[(key >> 32) as usize];
+        let number = key as u32;
+        let here = first.as_ref().is_some_and(|(known, _)| *known == number);
+        if here || first.is_none() && !self.more.contains_key(&key) {
+            let (_, meeting) = first.get_or_insert_with(|| (number, Box::new(Meeting::new(op))));
+            return meeting;
+        }
+        self.more.entry(key).or_insert_with(|| Meeting::new(op))
+    }
+
+    fn get(&self, key: u64) -> Option<&Meeting<LANES>> {
+        match &self.first[(key >> 32) as usize] {
+            Some((number, meeting)) if *number == key as u32 => Some(meeting),
+            _ => self.more.get(&key),
+        }
+    }
+
+    fn get_mut(&mut self, key: u64) -> Option<&mut Meeting<LANES>> {
+        match &mut self.first[(key >> 32) as usize] {
+            Some((number, meeting)) if *number == key as u32 => Some(meeting),
+            _ => self.more.get_mut(&key),
+        }
+    }
+
+    fn remove(&mut self, key: u64) {
+        let first = &mut self.first[(key >> 32) as usize];
+        if first.as_ref().is_some_and(|(number, _)| *number == key as u32) {
+            *first = None;
+        } else {
+            self.more.remove(&key);
+        }
+    }
+}
+
 pub(super) struct Meetings<'a, const LANES: usize> {
-    open: FxHashMap<u64, Meeting<LANES>>,
+    open: Open<LANES>,
     members: &'a Members,
     /// How many of the members of each communicator belong to this thread.
     here: Vec<u32>,
@@ -78,7 +123,7 @@ impl<'a, const LANES: usize> Meetings<'a, LANES> {
         let functions = kizami_model::function::functions();
         let prefix = |name: &str| name.ends_with("scan");
         Meetings {
-            open: FxHashMap::default(),
+            open: Open { first: vec![None; members.sizes.len()], more: FxHashMap::default() },
             members,
             here: (0..members.sizes.len() as u32).map(count).collect(),
             lanes,
@@ -100,8 +145,8 @@ impl<'a, const LANES: usize> Meetings<'a, LANES> {
         let size = self.members.sizes[tie.place() as usize];
         let here = self.here[tie.place() as usize];
         let keep_each = self.modelled || self.prefix.get(usize::from(op.0)).copied().unwrap_or(false);
-        let meeting = self.open.entry(tie.key).or_insert_with(|| Meeting::new(op.0));
-        meeting.mixed |= meeting.op != op.0;
+        let meeting = self.open.get_or_begin(tie.key, op.0);
+        meeting.is_called(op.0);
         meeting.came += 1;
         meeting.came_here += 1;
         meeting.bytes = meeting.bytes.max(tie.bytes());
@@ -132,15 +177,15 @@ impl<'a, const LANES: usize> Meetings<'a, LANES> {
     }
 
     fn all_here(&self, key: u64, count: u32) -> Option<Arrivals<LANES>> {
-        let meeting = self.open.get(&key)?;
+        let meeting = self.open.get(key)?;
         Some(Arrivals { count, last: meeting.last?, each: meeting.each.clone() })
     }
 
     /// News from another thread.
     pub(super) fn hear(&mut self, news: News<LANES>, woken: &mut Vec<u32>) {
         let size = self.members.sizes[(news.key >> 32) as usize];
-        let meeting = self.open.entry(news.key).or_insert_with(|| Meeting::new(news.op));
-        meeting.mixed |= meeting.op != news.op;
+        let meeting = self.open.get_or_begin(news.key, news.op);
+        meeting.is_called(news.op);
         meeting.bytes = meeting.bytes.max(news.bytes);
         meeting.root = meeting.root.or(news.root);
         if let Some(Arrivals { count, last, mut each }) = news.came {
@@ -158,7 +203,7 @@ impl<'a, const LANES: usize> Meetings<'a, LANES> {
     pub(super) fn ask(&mut self, tie: Tie, rank: Rank, strand: u32) -> Answer<LANES> {
         let place = tie.place();
         let size = self.members.sizes[place as usize];
-        let meeting = self.open.entry(tie.key).or_insert_with(|| Meeting::new(0));
+        let meeting = self.open.get_or_begin(tie.key, 0);
         let all = meeting.came >= size;
         if meeting.mixed && all {
             return Answer::Mixed;
@@ -187,7 +232,7 @@ impl<'a, const LANES: usize> Meetings<'a, LANES> {
             .positions
             .entry(place)
             .or_insert_with(|| members.of(place).zip(0..).collect::<FxHashMap<Rank, u32>>());
-        let Some(meeting) = self.open.get_mut(&tie.key) else { return Answer::Wait };
+        let Some(meeting) = self.open.get_mut(tie.key) else { return Answer::Wait };
         if meeting.results.is_empty() {
             let prefix = self.prefix.get(usize::from(meeting.op)).copied().unwrap_or(false);
             meeting.work_out(positions, self.lanes, prefix);
@@ -214,7 +259,7 @@ impl<'a, const LANES: usize> Meetings<'a, LANES> {
 
     /// Somebody of this thread has left.
     pub(super) fn leave(&mut self, key: u64) {
-        if let Some(meeting) = self.open.get_mut(&key) {
+        if let Some(meeting) = self.open.get_mut(key) {
             meeting.left_here += 1;
         }
         self.forget(key);
@@ -222,11 +267,11 @@ impl<'a, const LANES: usize> Meetings<'a, LANES> {
 
     fn forget(&mut self, key: u64) {
         let place = (key >> 32) as usize;
-        if let Some(meeting) = self.open.get(&key)
+        if let Some(meeting) = self.open.get(key)
             && meeting.left_here >= self.here[place]
             && meeting.came >= self.members.sizes[place]
         {
-            self.open.remove(&key);
+            self.open.remove(key);
         }
     }
 }
@@ -246,6 +291,12 @@ impl<const LANES: usize> Meeting<LANES> {
             results: Vec::new(),
             waiting: Vec::new(),
         }
+    }
+
+    /// Somebody called this function. Who only asks does not know which it was.
+    fn is_called(&mut self, op: u16) {
+        self.mixed |= self.op != 0 && self.op != op;
+        self.op = op;
     }
 
     /// Works out for each member when those it waits for came, and in modelled lanes when it leaves.

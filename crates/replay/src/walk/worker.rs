@@ -21,6 +21,9 @@ use std::ops::Range;
 /// A message that was there this much longer than it needs, before its receive began, was there already.
 const SURELY_THERE_NS: i64 = 100_000;
 
+/// How many strands ahead memory is asked for.
+const AHEAD: usize = 4;
+
 /// What strands of one thread have to tell those of another.
 pub(super) enum Letter<const LANES: usize> {
     Departed(u64, Note<LANES>),
@@ -101,8 +104,8 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
             communicates: (0..=functions).map(|op| communicates(Op(op))).collect(),
             walking: strands.iter().map(|strand| Walking::new(strand.first_step)).collect(),
             heirs: FxHashMap::default(),
-            departures: Board::new(),
-            postings: Board::new(),
+            departures: Board::new(graph.channels.len()),
+            postings: Board::new(graph.channels.len()),
             meetings: Meetings::new(&graph.members, |rank| ranks.contains(&rank.0), lanes),
             ready: VecDeque::new(),
             later: Vec::new(),
@@ -190,7 +193,20 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
     /// Walks until nobody can go on.
     pub(super) fn run(&mut self) {
         while let Some(strand) = self.ready.pop_front() {
+            if let Some(soon) = self.ready.get(AHEAD) {
+                self.fetch(*soon);
+            }
             self.advance(strand);
+        }
+    }
+
+    /// Steps of different strands lie far apart: what a strand needs is asked for while others are walked.
+    fn fetch(&self, strand: u32) {
+        let index = self.walking[strand as usize].step as usize;
+        prefetch(self.steps, index, 8);
+        // Where ties are is in the step, which was asked for before.
+        if let Some(step) = self.ready.get(AHEAD / 2).map(|soon| self.walking[*soon as usize].step as usize) {
+            prefetch(self.ties, self.steps[step].first_tie as usize, 4);
         }
     }
 
@@ -642,4 +658,19 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
         }
         self.walking[strand as usize].has_heirs = false;
     }
+}
+
+/// Asks for the memory of some lines of a list from an index on, without waiting for it.
+#[inline]
+fn prefetch<T>(list: &[T], index: usize, lines: usize) {
+    const LINE_BYTES: usize = 64;
+    #[cfg(target_arch = "x86_64")]
+    for line in 0..lines {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let address = list.as_ptr().wrapping_add(index).cast::<i8>().wrapping_add(line * LINE_BYTES);
+        // SAFETY: asking for memory is allowed whatever the address is.
+        unsafe { _mm_prefetch(address, _MM_HINT_T0) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (list, index, lines, LINE_BYTES);
 }

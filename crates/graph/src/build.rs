@@ -4,6 +4,7 @@
 //! the clock that falls inside the recorded span; whoever takes it out takes that from the span where the gap
 //! between two calls has no room for it.
 
+use crate::cache;
 use crate::channels::{Channel, Channels, Side};
 use crate::collectives::{Collectives, Part};
 use crate::list::List;
@@ -35,9 +36,12 @@ pub fn scratch_folder(trace: &Trace) -> PathBuf {
     }
 }
 
-/// Reads all rows of a trace. `folder` is for what does not fit into memory; `progress` hears how many rows are
-/// done.
+/// The graph of a trace: as it was kept in `derived/`, or made by reading all rows. `folder` is for what does not fit
+/// into memory; `progress` hears how many rows are done.
 pub fn build(trace: &Trace, folder: &Path, progress: &dyn Fn(u64)) -> Result<Graph, StoreError> {
+    if let Some(graph) = cache::load(trace) {
+        return Ok(graph);
+    }
     let definitions = trace.definitions()?;
     let mut stops = trace.stops()?;
     stops.sort_by_key(|stop| (stop.rank, stop.start, stop.thread));
@@ -50,7 +54,9 @@ pub fn build(trace: &Trace, folder: &Path, progress: &dyn Fn(u64)) -> Result<Gra
             progress(rows);
         }
     }
-    Ok(builder.finish())
+    let graph = builder.finish();
+    cache::save(trace, &graph);
+    Ok(graph)
 }
 
 /// A graph being built, rank by rank, each in the order of its rows.

@@ -21,7 +21,7 @@ pub struct Members {
     /// How many; [`NO_MEMBERS`] if it cannot be followed. Windows come behind the communicators.
     pub sizes: Vec<u32>,
     /// World ranks of the members in the order of their ranks; empty where they are `0..size`.
-    lists: Vec<Vec<Rank>>,
+    pub(crate) lists: Vec<Vec<Rank>>,
 }
 
 impl Members {

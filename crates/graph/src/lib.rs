@@ -16,6 +16,7 @@
 //! It knows no costs and changes no times.
 
 mod build;
+mod cache;
 mod channels;
 mod collectives;
 mod list;

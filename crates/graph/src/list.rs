@@ -1,4 +1,5 @@
-//! A long list that lies in memory until it outgrows a limit, and in a file without a name from then on.
+//! A long list that lies in memory until it outgrows a limit, and in a file without a name from then on; or in a part of
+//! a file that was written before, which cannot be changed.
 //!
 //! The file is mapped, so that the kernel can take memory back whenever somebody else needs it, and nothing is left
 //! behind however the process ends.
@@ -7,9 +8,10 @@ use bytemuck::Pod;
 use kizami_store::StoreError;
 use memmap2::MmapMut;
 use std::fs::{File, OpenOptions};
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Bytes by which the file grows, at least.
 const GROWTH_BYTES: u64 = 64 << 20;
@@ -20,6 +22,8 @@ pub struct List<T> {
     /// What is in memory; empty once the list has moved.
     near: Vec<T>,
     far: Option<Far>,
+    /// All of a list that was written before.
+    written: Option<Written>,
     /// Bytes it may have in memory.
     limit: usize,
     folder: PathBuf,
@@ -33,13 +37,28 @@ struct Far {
     len: usize,
 }
 
+/// A part of a file that was written before.
+#[derive(Debug)]
+struct Written {
+    map: Arc<MmapMut>,
+    bytes: Range<usize>,
+}
+
 impl<T: Pod> List<T> {
-    /// An empty list that keeps up to `limit` bytes in memory and the rest in `folder`.
-    pub fn new(folder: &Path, limit: usize) -> List<T> {
-        List { near: Vec::new(), far: None, limit, folder: folder.to_path_buf() }
+    /// The list that begins at a byte of a mapped file; nothing if it does not fit there.
+    pub(crate) fn mapped(map: Arc<MmapMut>, at: usize, len: usize) -> Option<List<T>> {
+        let bytes = at..at.checked_add(len.checked_mul(size_of::<T>())?)?;
+        bytemuck::try_cast_slice::<u8, T>(map.get(bytes.clone())?).ok()?;
+        let (near, folder) = (Vec::new(), PathBuf::new());
+        Some(List { near, far: None, written: Some(Written { map, bytes }), limit: 0, folder })
     }
 
-    /// Adds a value.
+    /// An empty list that keeps up to `limit` bytes in memory and the rest in `folder`.
+    pub fn new(folder: &Path, limit: usize) -> List<T> {
+        List { near: Vec::new(), far: None, written: None, limit, folder: folder.to_path_buf() }
+    }
+
+    /// Adds a value; not to a list that was written before.
     #[inline]
     pub fn push(&mut self, value: T) -> Result<(), StoreError> {
         if self.far.is_none() && (self.near.len() + 1) * size_of::<T>() <= self.limit {
@@ -94,9 +113,10 @@ impl<T: Pod> Deref for List<T> {
 
     #[inline]
     fn deref(&self) -> &[T] {
-        match &self.far {
-            None => &self.near,
-            Some(far) => bytemuck::cast_slice(&far.map[..far.len * size_of::<T>()]),
+        match (&self.far, &self.written) {
+            (Some(far), _) => bytemuck::cast_slice(&far.map[..far.len * size_of::<T>()]),
+            (None, Some(written)) => bytemuck::cast_slice(&written.map[written.bytes.clone()]),
+            (None, None) => &self.near,
         }
     }
 }

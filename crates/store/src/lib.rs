@@ -19,6 +19,7 @@
 //! clocks.parquet             every clock reading the run-wide time was made from
 //! repairs.parquet            where ranks were moved because a message seemed to arrive before it was sent
 //! stops.parquet              every stretch in which the tracer held up, paused or lost calls
+//! derived/                   what was worked out from the rest; may be deleted at any time
 //! raw/                       segments; removed once sealed, unless asked for or not readable in whole
 //! ```
 //!

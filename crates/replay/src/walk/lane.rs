@@ -6,6 +6,9 @@ use crate::logp::LogGops;
 use crate::setting::{Factor, Network, PlaceFactor, Setting};
 use kizami_model::{Family, Op};
 
+/// Times the messages of the algorithm a collective is taken to be made of, at most.
+const MOST_MESSAGES: f64 = 2.0;
+
 /// A setting with what must be looked up for each step in lists.
 pub(super) struct Lane {
     cpu: Factor,
@@ -102,8 +105,17 @@ impl Lane {
                 recorded_ns.saturating_add(change_ns.round() as i64).max(recorded_ns.min(0))
             }
             (Travel::Changed { recorded, changed, .. }, Way::Collective(op, ranks, bytes)) => {
-                let change_ns = cost_ns(op, ranks, bytes, changed) - cost_ns(op, ranks, bytes, recorded);
-                recorded_ns.saturating_add(change_ns.round() as i64).max(recorded_ns.min(0))
+                let (old_ns, new_ns) =
+                    (cost_ns(op, ranks, bytes, recorded), cost_ns(op, ranks, bytes, changed));
+                if old_ns <= 0.0 {
+                    return recorded_ns;
+                }
+                // The library may send more or fewer messages in a row than the algorithm does that is taken here;
+                // what takes much longer than that was not spent in messages.
+                let messages = (recorded_ns as f64 / old_ns).clamp(0.0, MOST_MESSAGES);
+                recorded_ns
+                    .saturating_add((messages * (new_ns - old_ns)).round() as i64)
+                    .max(recorded_ns.min(0))
             }
         }
     }

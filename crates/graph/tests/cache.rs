@@ -1,0 +1,83 @@
+//! What is kept of a graph comes back as it was, and is believed only if it is whole and of the same trace.
+
+#[path = "../../store/tests/segments/mod.rs"]
+mod segments;
+
+use kizami_graph::{Graph, build};
+use kizami_segment::record::CallRecord;
+use kizami_store::{SealOptions, Trace, seal};
+use segments::{SegmentWriter, Who, call, define};
+use std::path::Path;
+
+fn make(folder: &Path, receives: u64) -> Trace {
+    let path = folder.join("run.kz");
+    if path.exists() {
+        std::fs::remove_dir_all(&path).unwrap();
+    }
+    for rank in 0..2 {
+        let who = Who::rank(rank, 2);
+        define(&path, &who, &[]);
+        let mut segment = SegmentWriter::create(&path, &who, Some(0));
+        for number in 0..receives {
+            let (name, peer) = if rank == 0 { ("MPI_Send", 1) } else { ("MPI_Recv", 0) };
+            let times = call(name, 100 * number, 50);
+            let bytes = 8 + number;
+            let (bytes_out, bytes_in) = if rank == 0 { (bytes, 0) } else { (0, bytes) };
+            segment.call(&CallRecord { comm: 0, peer, tag: 3, bytes_out, bytes_in, ..times });
+        }
+        segment.finish();
+    }
+    seal(&path, &SealOptions::default(), &|_| {}).unwrap();
+    Trace::open(&path).unwrap()
+}
+
+fn parts(graph: &Graph) -> impl PartialEq + std::fmt::Debug {
+    let members: Vec<_> = graph.members.of(0).collect();
+    let sizes = graph.members.sizes.clone();
+    let lists = (graph.steps.to_vec(), graph.ties.to_vec(), graph.strands.clone(), graph.channels.clone());
+    (lists, sizes, members, graph.not_followed)
+}
+
+fn built(trace: &Trace) -> Graph {
+    build(trace, &std::env::temp_dir(), &|_| {}).unwrap()
+}
+
+#[test]
+fn a_kept_graph_is_the_same_graph() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = make(folder.path(), 10);
+    let first = built(&trace);
+    assert_eq!(first.steps.len(), 20);
+    assert!(trace.path().join("derived/graph.bin").is_file());
+    assert_eq!(parts(&built(&trace)), parts(&first));
+}
+
+#[test]
+fn the_graph_of_another_run_is_not_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    built(&make(folder.path(), 10));
+    let kept = std::fs::read(folder.path().join("run.kz/derived/graph.bin")).unwrap();
+    let longer = make(folder.path(), 12);
+    std::fs::create_dir_all(longer.path().join("derived")).unwrap();
+    std::fs::write(longer.path().join("derived/graph.bin"), kept).unwrap();
+    assert_eq!(built(&longer).steps.len(), 24);
+}
+
+#[test]
+fn a_damaged_file_is_not_believed() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = make(folder.path(), 10);
+    let first = built(&trace);
+    let path = trace.path().join("derived/graph.bin");
+    let kept = std::fs::read(&path).unwrap();
+    for damaged in [&kept[..kept.len() / 2], &[], &[1; 4_000]] {
+        std::fs::write(&path, damaged).unwrap();
+        assert_eq!(parts(&built(&trace)), parts(&first));
+    }
+    for at in (0..kept.len()).step_by(13) {
+        let mut damaged = kept.clone();
+        damaged[at] ^= 0x10;
+        std::fs::write(&path, damaged).unwrap();
+        assert_eq!(parts(&built(&trace)), parts(&first), "byte {at}");
+    }
+}

@@ -16,6 +16,7 @@ mod failure;
 mod info;
 mod mpi;
 mod record;
+mod replay;
 mod seal;
 mod show;
 mod undisturb;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         Command::Clocks(arguments) => clocks::run(arguments),
         Command::Export(arguments) => export::run(arguments),
         Command::Seal(arguments) => seal::run(arguments),
+        Command::Replay(arguments) => replay::run(arguments),
         Command::Undisturb(arguments) => undisturb::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Man(arguments) => documents::man(arguments),

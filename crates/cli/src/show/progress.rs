@@ -4,24 +4,24 @@
 //! It is gone without a trace when the job ends.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::cell::OnceCell;
 use std::io::IsTerminal;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 const QUIET_TIME: Duration = Duration::from_millis(500);
 
-/// The bar of one job.
+/// The bar of one job; any of its threads may move it.
 pub struct Bar {
     begun: Instant,
     what: &'static str,
     terminal: bool,
-    bar: OnceCell<ProgressBar>,
+    bar: OnceLock<ProgressBar>,
 }
 
 impl Bar {
     /// For a job named as people would say it, such as "sealing".
     pub fn new(what: &'static str) -> Bar {
-        Bar { begun: Instant::now(), what, terminal: std::io::stderr().is_terminal(), bar: OnceCell::new() }
+        Bar { begun: Instant::now(), what, terminal: std::io::stderr().is_terminal(), bar: OnceLock::new() }
     }
 
     /// Tells how far the job is, and something about it.

@@ -9,5 +9,6 @@ mod endings;
 mod meetings;
 mod mpi;
 mod recording;
+mod replay;
 mod trouble;
 mod truth;

@@ -1,17 +1,20 @@
 //! What taking the tracer out of a run promises, on traces made by hand in which the undisturbed run is known.
 
+#[path = "../../store/tests/segments/mod.rs"]
 mod segments;
 
 use kizami_model::{Call, Nanos};
+use kizami_replay::undisturb;
 use kizami_segment::Completion;
 use kizami_segment::record::{CallRecord, StopReason};
-use kizami_store::{RankSelection, RunInfo, SealOptions, StoreError, Trace, seal, undisturb};
+use kizami_store::{RankSelection, RunInfo, SealOptions, StoreError, Trace, seal};
 use proptest::prelude::*;
 use segments::{SegmentWriter, Who, call, define};
 use std::path::PathBuf;
 use tempfile::TempDir;
 
 const WORLD: u32 = 0;
+const THREADS: usize = 2;
 
 /// A recording that goes away with the test.
 struct Place {
@@ -48,7 +51,7 @@ impl Place {
     fn undisturb(&self) -> (Vec<Call>, Vec<Call>, RunInfo) {
         seal(&self.recorded(), &SealOptions::default(), &|_| {}).unwrap();
         let recorded = Trace::open(&self.recorded()).unwrap();
-        let run = undisturb(&recorded, &self.clean(), &|_| {}).unwrap();
+        let run = undisturb(&recorded, &self.clean(), THREADS, &|_| {}).unwrap();
         let clean = Trace::open(&self.clean()).unwrap();
         assert_eq!(clean.run(), &run);
         let rows = |trace: &Trace| trace.calls(RankSelection::All).unwrap().map(Result::unwrap).collect();
@@ -279,7 +282,7 @@ fn nothing_that_exists_is_overwritten() {
     place.thread(0, 0, |segment| segment.call(&call("MPI_Comm_rank", 0, 10)));
     place.undisturb();
     let trace = Trace::open(&place.recorded()).unwrap();
-    let again = undisturb(&trace, &place.clean(), &|_| {}).unwrap_err();
+    let again = undisturb(&trace, &place.clean(), THREADS, &|_| {}).unwrap_err();
     assert!(matches!(again, StoreError::File { .. }), "{again}");
     assert!(Trace::open(&place.clean()).is_ok());
 }

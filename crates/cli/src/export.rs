@@ -4,7 +4,7 @@
 //! overwritten.
 
 use crate::arguments::{ExportArguments, ExportFormat};
-use crate::failure::UsageError;
+use crate::failure::must_be_new;
 use crate::record::as_typed;
 use crate::show::progress::Bar;
 use crate::show::quantity;
@@ -17,10 +17,8 @@ pub fn run(arguments: &ExportArguments) -> Result<u8> {
     let trace = Trace::open(&arguments.trace)?;
     let output = arguments.output.clone().unwrap_or_else(|| default_output(&arguments.trace, arguments.to));
     let to_stdout = output == Path::new("-");
-    if !to_stdout && output.symlink_metadata().is_ok() {
-        let message =
-            format!("{} exists already; choose another name with -o, or remove it", output.display());
-        return Err(UsageError(message).into());
+    if !to_stdout {
+        must_be_new(&output)?;
     }
     let bar = Bar::new("exporting");
     let progress = |done, total| bar.set(done, total, || quantity::counted(done, "row"));

@@ -1,5 +1,7 @@
 //! The errors that need an exit code of their own.
 
+use std::path::Path;
+
 /// The command line asks for something that cannot be meant: exit code 2.
 #[derive(Debug)]
 pub struct UsageError(pub String);
@@ -11,6 +13,17 @@ impl std::fmt::Display for UsageError {
 }
 
 impl std::error::Error for UsageError {}
+
+/// Refuses to overwrite what is there already.
+pub fn must_be_new(output: &Path) -> Result<(), UsageError> {
+    match output.symlink_metadata() {
+        Ok(_) => Err(UsageError(format!(
+            "{} exists already; choose another name with -o, or remove it",
+            output.display()
+        ))),
+        Err(_) => Ok(()),
+    }
+}
 
 /// An error and its causes in one line. A cause that is said already is not said twice.
 pub fn message(error: &anyhow::Error) -> String {

@@ -100,6 +100,14 @@ fn facts(run: &RunInfo) -> Vec<(&'static str, String)> {
         );
         facts.push(("made from", text));
     }
+    if let Some(made) = &run.replayed {
+        let setting = match made.setting.as_slice() {
+            [] => "with nothing changed".to_owned(),
+            words => format!("with {}", words.join(" ")),
+        };
+        let took = quantity::duration(Nanos(made.recorded_ns));
+        facts.push(("replayed", format!("{}, which took {took}, {setting}", made.made_from)));
+    }
     facts
 }
 

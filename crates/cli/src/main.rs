@@ -16,6 +16,7 @@ mod failure;
 mod info;
 mod mpi;
 mod record;
+mod replay;
 mod report;
 mod seal;
 mod show;
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         Command::Clocks(arguments) => clocks::run(arguments),
         Command::Export(arguments) => export::run(arguments),
         Command::Seal(arguments) => seal::run(arguments),
+        Command::Replay(arguments) => replay::run(arguments),
         Command::Undisturb(arguments) => undisturb::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Man(arguments) => documents::man(arguments),

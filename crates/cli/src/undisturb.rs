@@ -1,11 +1,12 @@
 //! `kizami undisturb`: the run as it would have been without the tracer.
 //!
-//! The reckoning is the store's; here it gets a progress bar and a few lines that say what was taken out and how
+//! The reckoning is the replay's; here it gets a progress bar and a few lines that say what was taken out and how
 //! far to trust the rest. Nothing that exists is overwritten.
 
 use crate::arguments::UndisturbArguments;
-use crate::failure::UsageError;
+use crate::failure::{UsageError, must_be_new};
 use crate::record::as_typed;
+use crate::replay::all_cores;
 use crate::show::progress::Bar;
 use crate::show::quantity;
 use anyhow::Result;
@@ -18,18 +19,21 @@ use std::io::{self, Write};
 pub fn run(arguments: &UndisturbArguments) -> Result<u8> {
     let trace = Trace::open(&arguments.trace)?;
     let output = &arguments.output;
-    if output.symlink_metadata().is_ok() {
-        let message =
-            format!("{} exists already; choose another name with -o, or remove it", output.display());
-        return Err(UsageError(message).into());
-    }
+    must_be_new(output)?;
     if trace.run().undisturbed.is_some() {
         let message = format!("{} is without the tracer already", as_typed(&arguments.trace));
         return Err(UsageError(message).into());
     }
+    if trace.run().replayed.is_some() {
+        let message = format!(
+            "{} is no recording but a replay of one; take the tracer out there, or by `kizami replay --without-tracer`",
+            as_typed(&arguments.trace)
+        );
+        return Err(UsageError(message).into());
+    }
     let bar = Bar::new("taking the tracer out");
-    let run = kizami_store::undisturb(&trace, output, &|progress| {
-        bar.set(progress.done, progress.total, || quantity::counted(progress.done / 3, "row"));
+    let run = kizami_replay::undisturb(&trace, output, all_cores(), &|progress| {
+        bar.set(progress.rows, progress.total, || quantity::counted(progress.rows, "row"));
     })?;
     drop(bar);
     let Some(undisturbed) = &run.undisturbed else { return Ok(0) };

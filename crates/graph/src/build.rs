@@ -199,10 +199,18 @@ impl Parts<'_> {
                 let last = self.steps.at_mut(thread.last_step as usize);
                 last.next = (index - thread.last_step) as u32;
                 if thread.polling && !self.awaits.is_empty() {
-                    // The polls waited for the same as this call.
+                    // The polls waited for the same as this call. Their ties are all their own: what the tracer took
+                    // between them, and now these.
+                    let own = last.first_tie as usize..last.first_tie as usize + last.ties as usize;
                     last.set_kind(StepKind::Polling);
-                    last.first_tie = step.first_tie + self.tells.len() as u64;
-                    last.ties = self.awaits.len() as u32;
+                    last.first_tie = self.ties.len() as u64;
+                    last.ties = (own.len() + self.awaits.len()) as u32;
+                    for index in own {
+                        self.ties.push(self.ties[index])?;
+                    }
+                    for tie in &self.awaits {
+                        self.ties.push(*tie)?;
+                    }
                 }
             }
             None => {

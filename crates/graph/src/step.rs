@@ -13,8 +13,8 @@ pub enum StepKind {
     Call,
     /// A part of the call before it: one request of several started together.
     Part,
-    /// Failed polls right before one that found what they looked for: waiting by another name. Its ties are those
-    /// awaited by the call behind it.
+    /// Failed polls right before one that found what they looked for: waiting by another name. What the call behind
+    /// it awaits, it awaits as well.
     Polling,
 }
 

@@ -2,7 +2,9 @@
 //!
 //! [`replay`] walks all strands of a [`kizami_graph::Graph`] in happened-before order and works out when every step
 //! would begin and end under one or several [`Setting`]s at once: each is a *lane* of the same walk, so that matching
-//! is paid for once. [`Observer`]s see every step as it ends, with whom it waited for.
+//! is paid for once. [`Observer`]s see every step as it ends, with whom it waited for. [`retime`] does that for
+//! a whole trace, and [`undisturb`] for the setting in which only the tracer is missing; both write the result as a
+//! trace again.
 //!
 //! The rules, for each lane. Between calls: the gap, scaled as the setting says. A call that waited for nobody takes
 //! what it took. One that waited for a message ends `max(start' + own, sent' + way)`, where the way is the recorded
@@ -12,19 +14,29 @@
 //! what [`LogGops`] and [`collectives`] say.
 //!
 //! Promises: with nothing changed every time comes out exactly as recorded. The result does not depend on the number
-//! of threads. No graph makes it hang: what never comes is given up in the order of recorded time, and counted.
+//! of threads, as long as ranks agree who is the root of a collective and threads of a rank do not take messages that
+//! others have probed for. No graph makes it hang: what never comes is given up in the order of recorded time, and counted.
 //! Memory is for what is under way and a fixed amount for each strand.
 //!
 //! It does not know where a program spends its time or why; that is for the crates that read what comes out.
 
+mod balance;
 pub mod collectives;
 pub mod fit;
+mod learned;
 pub mod logp;
+mod retime;
 pub mod setting;
+mod times;
+mod undisturb;
 mod walk;
 
+pub use balance::balance;
 pub use fit::Fit;
+pub use learned::Progress;
 pub use logp::LogGops;
+pub use retime::{Request, retime};
 pub use setting::{Factor, Network, PlaceFactor, Setting};
+pub use undisturb::undisturb;
 pub use walk::observer::{Message, Observer, Seen, Wait, WaitKind};
-pub use walk::{Replayed, learn, replay};
+pub use walk::{Replayed, learn, replay, shares};

@@ -57,6 +57,23 @@ impl PlaceFactor {
     }
 }
 
+impl Setting {
+    /// One more factor on the computation that leads up to calls made at a place, in a run of so many ranks.
+    pub fn scale_place(&mut self, site: u32, ranks: u32, factor: &PlaceFactor) {
+        let both = match (self.places.get(&site), factor) {
+            (None, factor) => factor.clone(),
+            (Some(PlaceFactor::All(one)), PlaceFactor::All(other)) => {
+                PlaceFactor::All(Factor(one.0 * other.0))
+            }
+            (Some(before), factor) => {
+                let product = |rank| Factor(before.of(rank).0 * factor.of(rank).0);
+                PlaceFactor::ByRank((0..ranks).map(product).collect())
+            }
+        };
+        self.places.insert(site, both);
+    }
+}
+
 /// How messages and collectives travel.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Network {
@@ -74,4 +91,19 @@ pub enum Network {
     },
     /// As the LogGOPS model has it, whatever was recorded.
     Model(LogGops),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn factors_on_one_place_are_multiplied() {
+        let mut setting = Setting::default();
+        setting.scale_place(7, 3, &PlaceFactor::All(Factor(0.5)));
+        setting.scale_place(7, 3, &PlaceFactor::All(Factor(0.5)));
+        assert_eq!(setting.places[&7], PlaceFactor::All(Factor(0.25)));
+        setting.scale_place(7, 3, &PlaceFactor::ByRank(vec![Factor(1.0), Factor(4.0)]));
+        assert_eq!([0, 1, 2].map(|rank| setting.places[&7].of(rank).0), [0.25, 1.0, 0.25]);
+    }
 }

@@ -1,8 +1,8 @@
 //! How much of a run's time was the tracer's doing, by kind, and how sure that is.
 //!
 //! Only what was measured on the spot counts: the cost of recording calls, and the stretches in which the
-//! tracer held a thread. What these delays did to other ranks is not in here; that takes the whole trace
-//! (see [`mod@crate::undisturb`]).
+//! tracer held a thread. What these delays did to other ranks is not in here; that takes a replay of the whole
+//! trace.
 
 use crate::definitions::Stop;
 use serde::{Deserialize, Serialize};
@@ -66,9 +66,12 @@ impl Held {
 
 /// What one rank lost.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct RankLoss {
+pub struct RankLoss {
+    /// Which.
     pub rank: u32,
+    /// Calls it made.
     pub calls: u64,
+    /// What recording them cost.
     pub overhead_ns: i64,
     spills_ns: i64,
     suspensions_ns: i64,
@@ -77,16 +80,19 @@ pub(crate) struct RankLoss {
 }
 
 impl RankLoss {
-    pub(crate) fn new(rank: u32) -> RankLoss {
+    /// One that has lost nothing yet.
+    pub fn new(rank: u32) -> RankLoss {
         RankLoss { rank, ..RankLoss::default() }
     }
 
-    pub(crate) fn add_call(&mut self, calls: u64, overhead_ns: i64) {
+    /// Calls were recorded, at this cost.
+    pub fn add_call(&mut self, calls: u64, overhead_ns: i64) {
         self.calls = self.calls.saturating_add(calls);
         self.overhead_ns = self.overhead_ns.saturating_add(overhead_ns);
     }
 
-    pub(crate) fn add_stop(&mut self, stop: &Stop) {
+    /// The tracer stopped; it counts if it held the thread.
+    pub fn add_stop(&mut self, stop: &Stop) {
         let sum = match Held::of(stop) {
             Some(Held::Spill) => &mut self.spills_ns,
             Some(Held::Suspension) => &mut self.suspensions_ns,
@@ -109,7 +115,7 @@ impl RankLoss {
 
 impl Disturbance {
     /// Sums what ranks lost.
-    pub(crate) fn of(ranks: &[RankLoss]) -> Disturbance {
+    pub fn of(ranks: &[RankLoss]) -> Disturbance {
         let costs = || ranks.iter().filter_map(RankLoss::cost_per_call_ns);
         let spread_ns = (costs().fold(0.0, f64::max) - costs().fold(f64::INFINITY, f64::min)).max(0.0);
         // Without any cost there was no tracer around the calls: a trace made by hand or by a simulation.

@@ -33,9 +33,9 @@
 //!
 //! # What it does not do
 //!
-//! It keeps no table of messages and no waiting times: that is for the crates that read traces. Only
-//! [`undisturb()`] follows waits, as far as it must to take the tracer out of a run. Clocks of hosts that did not
-//! ask each other for the time are put side by side by wall clocks; `run.json` says so where it matters.
+//! It keeps no table of messages and no waiting times: that is for the crates that read traces. Those that work out
+//! other times write them by [`rewrite`]. Clocks of hosts that did not ask each other for the time are put side by
+//! side by wall clocks; `run.json` says so where it matters.
 
 mod calls;
 mod columns;
@@ -44,13 +44,13 @@ pub mod definitions;
 pub mod disturbance;
 mod error;
 pub mod export;
+pub mod rewrite;
 pub mod run;
 mod schema;
 pub mod seal;
 mod symbols;
 mod trace;
 pub mod traffic;
-pub mod undisturb;
 
 pub use calls::Calls;
 pub use definitions::{
@@ -61,4 +61,3 @@ pub use error::StoreError;
 pub use run::RunInfo;
 pub use seal::{Progress, SealOptions, seal};
 pub use trace::{RankSelection, Trace};
-pub use undisturb::undisturb;

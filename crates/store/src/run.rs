@@ -55,6 +55,10 @@ pub struct RunInfo {
     /// tracer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undisturbed: Option<Undisturbed>,
+    /// What the trace was made from, if it is no recording but what a recording would have been under another
+    /// setting.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replayed: Option<ReplayedFrom>,
     /// One entry for each function that was called, longest total time first.
     pub functions: Vec<FunctionTotal>,
     /// One entry for each rank in order; empty beyond [`RANKS_IN_RUN_JSON`] ranks.
@@ -164,6 +168,29 @@ pub struct Undisturbed {
     /// Calls that kept their recorded length although they may have waited: their partner is not in the trace,
     /// or not known.
     pub not_followed: u64,
+}
+
+/// How a trace came to be that shows a run under another setting.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReplayedFrom {
+    /// The trace it was made from, as it was named.
+    pub made_from: String,
+    /// What was different, as options of `kizami replay`; empty if nothing was.
+    pub setting: Vec<String>,
+    /// Length of the run it was made from, in nanoseconds.
+    pub recorded_ns: i64,
+    /// Length of the run under this setting, in nanoseconds.
+    pub replayed_ns: i64,
+    /// Latency of messages in the run it was made from, fitted to the fastest of each size, in nanoseconds.
+    pub latency_ns: f64,
+    /// Time each byte of a message adds to that.
+    pub per_byte_ns: f64,
+    /// Calls whose waiting was followed to the ranks they waited for.
+    pub followed: u64,
+    /// Calls that may wait for others in a way that is not followed; they kept their length.
+    pub not_followed: u64,
+    /// Calls whose partner is not in the trace, which kept their length, and messages nobody took.
+    pub unmatched: u64,
 }
 
 /// All calls of one function.

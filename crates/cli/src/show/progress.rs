@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 const QUIET_TIME: Duration = Duration::from_millis(500);
 
-/// The bar of one job.
+/// The bar of one job; any of its threads may move it.
 pub struct Bar {
     begun: Instant,
     what: &'static str,

@@ -58,7 +58,8 @@ impl Lane {
             Network::Ideal => Travel::Ideal,
             Network::Model(model) => Travel::Model(model),
             Network::Changed { latency, bandwidth } => {
-                let recorded = fit.model();
+                // The whole latency, with what sender and receiver spend on it: that is what people measure and mean.
+                let recorded = LogGops { latency_ns: fit.latency_ns(), overhead_ns: 0.0, ..fit.model() };
                 let changed = LogGops {
                     latency_ns: recorded.latency_ns * latency,
                     per_byte_ns: recorded.per_byte_ns / bandwidth,

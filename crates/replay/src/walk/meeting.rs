@@ -15,6 +15,8 @@ use rustc_hash::FxHashMap;
 pub(super) struct News<const LANES: usize> {
     pub key: u64,
     pub op: u16,
+    /// Those of one thread did not all call the same function.
+    mixed: bool,
     /// The root has come.
     pub root: Option<Note<LANES>>,
     /// All of one thread have come.
@@ -165,12 +167,14 @@ impl<'a, const LANES: usize> Meetings<'a, LANES> {
         if as_root || meeting.came >= size {
             woken.append(&mut meeting.waiting);
         }
+        let (mixed, bytes) = (meeting.mixed, meeting.bytes);
         let news = (all_here || as_root && here < size).then(|| News {
             key: tie.key,
             op: op.0,
+            mixed,
             root: as_root.then_some(note),
             came: if all_here { self.all_here(tie.key, here) } else { None },
-            bytes: tie.bytes(),
+            bytes,
         });
         self.forget(tie.key);
         news
@@ -186,6 +190,7 @@ impl<'a, const LANES: usize> Meetings<'a, LANES> {
         let size = self.members.sizes[(news.key >> 32) as usize];
         let meeting = self.open.get_or_begin(news.key, news.op);
         meeting.is_called(news.op);
+        meeting.mixed |= news.mixed;
         meeting.bytes = meeting.bytes.max(news.bytes);
         meeting.root = meeting.root.or(news.root);
         if let Some(Arrivals { count, last, mut each }) = news.came {
@@ -205,12 +210,11 @@ impl<'a, const LANES: usize> Meetings<'a, LANES> {
         let size = self.members.sizes[place as usize];
         let meeting = self.open.get_or_begin(tie.key, 0);
         let all = meeting.came >= size;
-        if meeting.mixed && all {
-            return Answer::Mixed;
-        }
         let root_only = tie.kind() == TieKind::AwaitsRoot && !self.modelled;
         match (root_only, meeting.root, meeting.last) {
+            // Whatever the others called: they may come later, and the answer must not depend on that.
             (true, Some(root), _) => Answer::Came(root),
+            _ if all && (root_only || meeting.mixed) => Answer::Mixed,
             (false, _, Some(last)) if all => {
                 if meeting.each.is_empty() {
                     return Answer::Came(last);

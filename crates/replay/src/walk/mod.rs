@@ -20,6 +20,7 @@ use kizami_graph::Graph;
 use lane::Lane;
 use observer::Observer;
 use rounds::walk;
+use std::ops::Range;
 use worker::Worker;
 
 /// Steps of a strand within one slice of recorded time, about.
@@ -40,24 +41,32 @@ pub struct Replayed<O> {
     pub learned: Fit,
 }
 
+impl<O> Replayed<O> {
+    /// The same when the observers have done their work.
+    pub fn without_observers(self) -> Replayed<()> {
+        let Replayed { followed, unmatched, direct_only_ns, learned, .. } = self;
+        Replayed { observers: Vec::new(), followed, unmatched, direct_only_ns, learned }
+    }
+}
+
 /// Walks a graph once as recorded, and learns what messages cost.
 pub fn learn<O: Observer<0>>(
     graph: &Graph,
     threads: usize,
-    observer: impl Fn() -> O,
+    observer: impl FnMut() -> O,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Replayed<O> {
     replay(graph, [], &Fit::default(), threads, observer, progress)
 }
 
-/// Walks a graph under several settings at once. `fit` is what a first walk has learned; `progress` hears how many
-/// steps are done.
+/// Walks a graph under several settings at once. `fit` is what a first walk has learned; `observer` is asked for one
+/// observer for each of the [`shares`], in their order; `progress` hears how many steps are done.
 pub fn replay<const LANES: usize, O: Observer<LANES>>(
     graph: &Graph,
     settings: [&Setting; LANES],
     fit: &Fit,
     threads: usize,
-    observer: impl Fn() -> O,
+    mut observer: impl FnMut() -> O,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Replayed<O> {
     let lanes = settings.map(|setting| Lane::new(setting, fit));
@@ -81,6 +90,18 @@ pub fn replay<const LANES: usize, O: Observer<LANES>>(
     }
     replayed.learned.finish();
     replayed
+}
+
+/// The steps each thread of a walk sees: those of some ranks, one share behind the other.
+pub fn shares(graph: &Graph, threads: usize) -> Vec<Range<u64>> {
+    let borders = borders(graph, threads);
+    let first_step = |border: &u32| {
+        let strand = graph.strands.partition_point(|strand| strand.rank.0 < *border);
+        graph.strands.get(strand).map_or(0, |strand| strand.first_step)
+    };
+    let firsts: Vec<u64> = borders.iter().map(first_step).collect();
+    let ends = firsts.iter().skip(1).copied().chain([graph.steps.len() as u64]);
+    firsts.iter().copied().zip(ends).map(|(first, end)| first..end).collect()
 }
 
 /// The first rank of each thread: about as many steps for each.

@@ -18,7 +18,8 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 
-/// A message that was there this much longer than it needs, before its receive began, was there already.
+/// A message that was sent so long before its receive began, and a nanosecond more for each byte, was there already.
+/// Not what was learned so far: that would depend on the order in which threads learn.
 const SURELY_THERE_NS: i64 = 100_000;
 
 /// How many strands ahead memory is asked for.
@@ -560,11 +561,13 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
             Some(late) if waited => step.end_ns.saturating_sub(late.note.recorded_ns),
             _ => length_ns,
         };
-        // What the tracer took is taken out of the part that waited for nobody.
-        let busy_ns = rest_ns - within_ns.min(rest_ns).max(0);
+        // What the tracer took is taken out of the part of the call that waited for nobody; polls that found nothing
+        // only waited.
+        let open_ns = if waited && polling { 0 } else { rest_ns.min(length_ns) };
+        let busy_ns = open_ns - within_ns.min(open_ns).max(0);
         let paid_ns = walking.debt_ns.min(busy_ns).max(0);
         walking.debt_ns -= paid_ns;
-        let cut_ns = rest_ns - busy_ns + paid_ns;
+        let cut_ns = open_ns - busy_ns + paid_ns;
         let mut end_ns = [0; LANES];
         for (lane, setting) in self.lanes.iter().enumerate() {
             let cut_ns = if setting.without_tracer { cut_ns } else { 0 };
@@ -615,7 +618,7 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
             let ago_ns = step.start_ns.saturating_sub(late.note.recorded_ns);
             if ago_ns <= 0 {
                 self.learned.learn_way(bytes, step.end_ns.saturating_sub(late.note.recorded_ns));
-            } else if ago_ns > self.learned.way_ns(bytes).saturating_add(SURELY_THERE_NS) {
+            } else if ago_ns > SURELY_THERE_NS.saturating_add_unsigned(bytes) {
                 self.learned.learn_handling(bytes, length_ns);
             }
         }

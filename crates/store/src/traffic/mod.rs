@@ -145,14 +145,6 @@ impl Traffic {
         }
     }
 
-    /// The message a probe found, with its number: the next one its envelope will receive. It stays where it is.
-    pub fn found_by_probe(&self, call: &Call) -> Option<Message> {
-        let message = found_by_probe(call)?;
-        let key = (message.comm, message.peer, message.tag);
-        let number = self.received.get(&key).copied().unwrap_or(0) + 1;
-        Some(Message { number, ..message })
-    }
-
     fn operation(&mut self, call: &Call, beginnings: &mut Vec<Beginning>, endings: &mut Vec<Ending>) {
         let Some(function) = call.op.function() else { return };
         if function.shape_name.ends_with("_init") || function.shape_name.starts_with("init:") {

@@ -1,8 +1,10 @@
 //! Moments between calls in new time: regions and the stops that stay.
 //!
-//! A moment inside a call keeps its distance from the call's start, one between two calls its distance from
-//! the end of the first, less what the tracer took there, and never leaves the gap.
+//! A moment inside a call keeps its distance from the call's start. One between two calls keeps its distance from
+//! the end of the first, less what was cut out there, or its place in the gap where that was stretched; it never
+//! leaves the gap.
 
+use super::{Gaps, Manner};
 use crate::definitions::{RegionSpan, Stop};
 use crate::disturbance::Held;
 use kizami_model::Nanos;
@@ -19,6 +21,7 @@ pub(super) struct MovedRow {
 pub(super) struct Marks {
     pub regions: Vec<RegionSpan>,
     pub stops: Vec<Stop>,
+    gaps: Gaps,
     threads: HashMap<u32, ThreadMarks>,
 }
 
@@ -39,10 +42,11 @@ enum Place {
 }
 
 impl Marks {
-    /// Of the regions of a rank, and of its stops without those the tracer held it in.
-    pub(super) fn new(regions: &[RegionSpan], stops: &[Stop]) -> Marks {
+    /// Of the regions of a rank, and of its stops; those the tracer held it in go with the tracer.
+    pub(super) fn new(regions: &[RegionSpan], stops: &[Stop], manner: Manner) -> Marks {
         let regions = regions.to_vec();
-        let stops: Vec<Stop> = stops.iter().filter(|stop| Held::of(stop).is_none()).cloned().collect();
+        let stays = |stop: &&Stop| !manner.without_tracer || Held::of(stop).is_none();
+        let stops: Vec<Stop> = stops.iter().filter(stays).cloned().collect();
         let mut threads: HashMap<u32, ThreadMarks> = HashMap::new();
         let mut add = |thread: u32, at: Nanos, place| {
             threads.entry(thread).or_default().left.push((at.0, place));
@@ -58,7 +62,7 @@ impl Marks {
         for marks in threads.values_mut() {
             marks.left.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
         }
-        Marks { regions, stops, threads }
+        Marks { regions, stops, gaps: manner.gaps, threads }
     }
 
     /// The next row of a thread; what lies before its end is moved.
@@ -66,7 +70,7 @@ impl Marks {
         let Some(marks) = self.threads.get_mut(&thread) else { return };
         let mut moved = Vec::new();
         while let Some((at, place)) = marks.left.pop_if(|(at, _)| *at < row.old.1) {
-            moved.push((place, moved_to(at, marks.last, row)));
+            moved.push((place, moved_to(at, marks.last, row, self.gaps)));
         }
         marks.last = Some(row);
         self.put(moved);
@@ -94,17 +98,21 @@ impl Marks {
     }
 }
 
-fn moved_to(at: i64, last: Option<MovedRow>, row: MovedRow) -> i64 {
+fn moved_to(at: i64, last: Option<MovedRow>, row: MovedRow, gaps: Gaps) -> i64 {
     if at >= row.old.0 {
         return row.new.0.saturating_add(at.saturating_sub(row.old.0)).min(row.new.1);
     }
     match last {
         None => at.saturating_sub(row.old.0.saturating_sub(row.new.0)),
         Some(last) => {
-            // What was taken out of the gap is taken to lie at its beginning.
             let gap_ns = |first: (i64, i64), second: (i64, i64)| second.0.saturating_sub(first.1);
-            let taken_ns = gap_ns(last.old, row.old).saturating_sub(gap_ns(last.new, row.new));
-            let into_ns = at.saturating_sub(last.old.1).max(0).saturating_sub(taken_ns.max(0));
+            let (old_ns, new_ns) = (gap_ns(last.old, row.old), gap_ns(last.new, row.new));
+            let into_ns = at.saturating_sub(last.old.1).max(0);
+            let into_ns = match gaps {
+                Gaps::CutAtTheBeginning => into_ns.saturating_sub(old_ns.saturating_sub(new_ns).max(0)),
+                Gaps::Stretched if old_ns == new_ns => into_ns,
+                Gaps::Stretched => (into_ns as f64 * (new_ns as f64 / old_ns.max(1) as f64)).round() as i64,
+            };
             last.new.1.saturating_add(into_ns.max(0))
         }
     }
@@ -119,10 +127,15 @@ mod tests {
         let last = MovedRow { old: (0, 100), new: (0, 90) };
         let row = MovedRow { old: (200, 300), new: (150, 250) };
         // 40 of the gap were taken out, at its beginning.
-        let moved: Vec<i64> = [100, 120, 140, 199, 200, 299].map(|at| moved_to(at, Some(last), row)).to_vec();
+        let moved: Vec<i64> = [100, 120, 140, 199, 200, 299]
+            .map(|at| moved_to(at, Some(last), row, Gaps::CutAtTheBeginning))
+            .to_vec();
         assert_eq!(moved, [90, 90, 90, 149, 150, 249]);
-        assert_eq!(moved_to(170, None, row), 120);
+        assert_eq!(moved_to(170, None, row, Gaps::CutAtTheBeginning), 120);
         let shorter = MovedRow { old: (200, 300), new: (150, 160) };
-        assert_eq!(moved_to(299, Some(last), shorter), 160);
+        assert_eq!(moved_to(299, Some(last), shorter, Gaps::CutAtTheBeginning), 160);
+        let moved: Vec<i64> =
+            [100, 150, 199, 200].map(|at| moved_to(at, Some(last), row, Gaps::Stretched)).to_vec();
+        assert_eq!(moved, [90, 120, 149, 150]);
     }
 }

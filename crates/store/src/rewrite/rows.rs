@@ -1,11 +1,10 @@
-//! Second pass: the same rows with their new times, through the writer that sealing uses.
+//! Rows with their new times, through the writer that sealing uses.
 //!
-//! Parts keep their ranks. Threads of one rank may have lost different amounts, so their rows may come in
+//! Parts keep their ranks. Threads of one rank may have moved by different amounts, so their rows may come in
 //! another order than before; rows are held back until no thread can bring an earlier one.
 
-use super::gather::ThreadSteps;
 use super::marks::{Marks, MovedRow};
-use super::spool::Spool;
+use super::{Manner, NewTimes};
 use crate::calls::Calls;
 use crate::columns::WrittenFile;
 use crate::definitions::{RankInfo, RegionSpan, Stop};
@@ -14,7 +13,7 @@ use crate::seal::counted::CountedTable;
 use crate::seal::part::{OpTotals, PartWriter, Shared};
 use crate::seal::rows::Row;
 use crate::{RankSelection, StoreError};
-use kizami_model::{Call, Nanos};
+use kizami_model::{Call, Nanos, Rank};
 use std::collections::BinaryHeap;
 use std::path::{Path, PathBuf};
 
@@ -23,9 +22,10 @@ const WINDOW_ROWS: usize = 256 << 10;
 
 /// What rows are rewritten from.
 pub(super) struct Source<'a> {
-    pub spool: &'a Spool,
-    pub threads: &'a [ThreadSteps],
-    pub parts: &'a [(PathBuf, u64)],
+    pub new: &'a dyn NewTimes,
+    pub manner: Manner,
+    /// The files of `events/`, in order.
+    pub parts: &'a [PathBuf],
     /// By rank.
     pub regions: &'a [RegionSpan],
     pub stops: &'a [Stop],
@@ -47,27 +47,26 @@ pub(super) fn rewrite(
 ) -> Result<Rewritten, StoreError> {
     let shared = Shared::default();
     let mut all = Rewritten { files: Vec::new(), totals: OpTotals::default(), stops: Vec::new() };
-    let mut rows = 0;
-    for (number, (path, first_step)) in source.parts.iter().enumerate() {
+    let mut rows: u64 = 0;
+    for (number, path) in source.parts.iter().enumerate() {
         let events = folder.join(EVENTS_FOLDER).join(part_name(number));
         let regions = folder.join(REGIONS_FOLDER).join(part_name(number));
-        // What was counted stays with the recording: it belongs to the times as they were.
         let nothing_counted = CountedTable::new(&folder.join(COUNTERS_FOLDER), Vec::new());
         let mut part = PartWriter::create(&events, &regions, nothing_counted, WINDOW_ROWS, &shared)?;
         let mut rank: Option<RankRows> = None;
         let calls = Calls::new(vec![path.clone()], &RankSelection::All);
-        for (step, call) in (*first_step..).zip(calls) {
+        for call in calls {
             let call = call?;
             if rank.as_ref().is_none_or(|rank| rank.rank != call.rank.0) {
                 end_rank(rank.take(), &mut part, ranks, &mut all.stops)?;
-                rank = Some(RankRows::new(source, call.rank.0));
+                rank = Some(RankRows::new(source, call.rank));
             }
             if let Some(rank) = &mut rank {
-                rank.row(source.spool, call, step);
+                rank.row(source, call, rows);
                 rank.write_ready(&mut part)?;
             }
             rows += 1;
-            if rows % (1 << 16) == 0 {
+            if rows.is_multiple_of(1 << 16) {
                 progress(rows);
             }
         }
@@ -140,16 +139,15 @@ impl PartialEq for Held {
 impl Eq for Held {}
 
 impl RankRows {
-    fn new(source: &Source<'_>, rank: u32) -> RankRows {
-        let regions = of_rank(source.regions, rank, |region| region.rank.0);
-        let stops = of_rank(source.stops, rank, |stop| stop.rank.0);
-        let threads = of_rank(source.threads, rank, |thread| thread.rank);
-        let next = |thread: &ThreadSteps| (thread.thread, source.spool.step(thread.first_step).start_ns);
+    fn new(source: &Source<'_>, rank: Rank) -> RankRows {
+        let regions = of_rank(source.regions, rank, |region| region.rank);
+        let stops = of_rank(source.stops, rank, |stop| stop.rank);
+        let first = |(thread, row): (u32, u64)| (thread, source.new.of_row(row).0);
         RankRows {
-            rank,
+            rank: rank.0,
             held: BinaryHeap::new(),
-            next_starts: threads.iter().map(next).collect(),
-            marks: Marks::new(regions, stops),
+            next_starts: source.new.threads_of(rank).into_iter().map(first).collect(),
+            marks: Marks::new(regions, stops, source.manner),
             rows: 0,
             first_ns: None,
             last_ns: None,
@@ -158,15 +156,18 @@ impl RankRows {
     }
 
     /// Gives a row its new times and holds it.
-    fn row(&mut self, spool: &Spool, mut call: Call, index: u64) {
-        let step = spool.step(index);
+    fn row(&mut self, source: &Source<'_>, mut call: Call, index: u64) {
         let old = (call.start.0, call.end.0);
-        let new = (step.start_ns, step.end_ns);
+        let new = source.new.of_row(index);
         self.marks.row(call.thread.0, MovedRow { old, new });
         (call.start, call.end) = (Nanos(new.0), Nanos(new.1));
         let length_ns = new.1.saturating_sub(new.0);
-        call.inside = call.inside.map(|inside| Nanos(inside.0.min(length_ns)));
-        call.overhead = Nanos(0);
+        // Polls that go on for longer do so inside of the library.
+        let longer_ns = length_ns.saturating_sub(old.1.saturating_sub(old.0)).max(0);
+        call.inside = call.inside.map(|inside| Nanos(inside.0.saturating_add(longer_ns).min(length_ns)));
+        if source.manner.without_tracer {
+            call.overhead = Nanos(0);
+        }
         let inside_ns = call.inside.filter(|_| call.calls > 1).map_or(length_ns, |inside| inside.0);
         self.mpi_ns = self.mpi_ns.saturating_add(inside_ns);
         self.first_ns = Some(self.first_ns.map_or(new.0, |first| first.min(new.0)));
@@ -174,12 +175,12 @@ impl RankRows {
         self.rows += 1;
         let thread = call.thread.0;
         self.held.push(Held { start_ns: new.0, number: self.rows, call });
+        let next = source.new.next_row(index).map(|row| source.new.of_row(row).0);
         self.next_starts.retain_mut(|(of, next_ns)| {
-            if *of != thread {
-                return true;
+            if *of == thread {
+                *next_ns = next.unwrap_or(*next_ns);
             }
-            *next_ns = spool.step(index + step.next).start_ns;
-            step.next > 0
+            *of != thread || next.is_some()
         });
     }
 
@@ -201,7 +202,7 @@ impl RankRows {
 }
 
 /// The entries of one rank, of a list that is in the order of ranks.
-fn of_rank<T>(list: &[T], rank: u32, rank_of: impl Fn(&T) -> u32) -> &[T] {
+fn of_rank<T>(list: &[T], rank: Rank, rank_of: impl Fn(&T) -> Rank) -> &[T] {
     let begin = list.partition_point(|entry| rank_of(entry) < rank);
     let end = list.partition_point(|entry| rank_of(entry) <= rank);
     &list[begin..end]

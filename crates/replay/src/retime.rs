@@ -1,0 +1,73 @@
+//! A whole trace under another setting: how long the run takes in it, and if asked for, the run as a trace like any
+//! other, whose `run.json` says what it was made from and what was different.
+
+use crate::fit::Fit;
+use crate::learned::{Learned, Passes, Progress};
+use crate::setting::{Factor, Setting};
+use crate::times::{LastEnd, Times};
+use crate::walk::{Replayed, replay};
+use kizami_graph::Graph;
+use kizami_store::rewrite::{Gaps, Manner, Rewriting};
+use kizami_store::run::ReplayedFrom;
+use kizami_store::{RunInfo, StoreError, Trace};
+use std::path::Path;
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct Request<'a> {
+    /// Directory to make for the resulting trace, if it is wanted.
+    pub output: Option<&'a Path>,
+    /// How many threads walk.
+    pub threads: usize,
+    /// The setting as people write it, for `run.json`.
+    pub words: Vec<String>,
+}
+
+/// Replays a trace. `setting` is asked once it is known what the trace holds and what messages cost in it.
+pub fn retime<E: From<StoreError>>(
+    trace: &Trace,
+    request: Request<'_>,
+    setting: impl FnOnce(&Graph, &Fit) -> Result<Setting, E>,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<ReplayedFrom, E> {
+    let Request { output, threads, words } = request;
+    let rewriting = output.map(|output| Rewriting::begin(trace, output)).transpose()?;
+    let passes = Passes::new(trace, if rewriting.is_some() { 4 } else { 3 }, progress);
+    let elsewhere = std::env::temp_dir();
+    let folder = rewriting.as_ref().map_or(elsewhere.as_path(), Rewriting::folder).to_path_buf();
+    let Learned { graph, fit, .. } = Learned::from(trace, &folder, threads, &passes)?;
+    let setting = setting(&graph, &fit)?;
+    let tell = |steps| passes.tell(2, steps);
+    let made = |replayed: &Replayed<()>, replayed_ns: i64| ReplayedFrom {
+        made_from: trace.path().display().to_string(),
+        setting: words,
+        recorded_ns: trace.run().span_ns,
+        replayed_ns,
+        latency_ns: fit.latency_ns(),
+        per_byte_ns: fit.per_byte_ns(),
+        followed: replayed.followed,
+        not_followed: graph.not_followed,
+        unmatched: replayed.unmatched,
+    };
+    let Some(rewriting) = rewriting else {
+        let replayed = replay(&graph, [&setting], &fit, threads, || LastEnd(i64::MIN), &tell);
+        let last = replayed.observers.iter().map(|last| last.0).max();
+        let last_ns = last.filter(|_| !graph.strands.is_empty()).unwrap_or(0);
+        return Ok(made(&replayed.without_observers(), last_ns));
+    };
+    let (times, replayed) = Times::under(&setting, &graph, &fit, threads, &folder, &tell)?;
+    let mut told = made(&replayed, 0);
+    let describe = |run: &mut RunInfo| {
+        told.replayed_ns = run.span_ns;
+        run.replayed = Some(told.clone());
+    };
+    let manner = Manner { without_tracer: setting.without_tracer, gaps: gaps(&setting) };
+    rewriting.finish(&times, manner, describe, &|rows| passes.tell(3, rows))?;
+    Ok(told)
+}
+
+/// Where computation keeps its length, only the tracer can have made the time between two calls shorter.
+fn gaps(setting: &Setting) -> Gaps {
+    let as_recorded = setting.cpu == Factor::default() && setting.places.is_empty();
+    if as_recorded { Gaps::CutAtTheBeginning } else { Gaps::Stretched }
+}

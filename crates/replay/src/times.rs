@@ -1,0 +1,92 @@
+//! The new times of all rows of a trace, kept until they are written.
+
+use crate::fit::Fit;
+use crate::setting::Setting;
+use crate::walk::observer::{Observer, Seen};
+use crate::walk::{Replayed, replay, shares};
+use kizami_graph::{Graph, List};
+use kizami_model::Rank;
+use kizami_store::StoreError;
+use kizami_store::rewrite::NewTimes;
+use std::path::Path;
+
+/// Bytes that times may have in memory.
+const MEMORY_LIMIT: usize = 4 << 30;
+
+/// When each row begins and ends.
+pub(crate) struct Times<'a> {
+    graph: &'a Graph,
+    times: List<[i64; 2]>,
+}
+
+impl<'a> Times<'a> {
+    /// Walks a graph under a setting and keeps what comes out, in `folder` if it is too much for memory.
+    pub(crate) fn under(
+        setting: &Setting,
+        graph: &'a Graph,
+        fit: &Fit,
+        threads: usize,
+        folder: &Path,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<(Times<'a>, Replayed<()>), StoreError> {
+        let mut times = List::new(folder, MEMORY_LIMIT);
+        for step in graph.steps.iter() {
+            times.push([step.start_ns, step.end_ns])?;
+        }
+        let mut shares = shares(graph, threads).into_iter();
+        let mut rest = times.as_mut_slice();
+        let observer = || {
+            let share = shares.next().unwrap_or(0..0);
+            let all = std::mem::take(&mut rest);
+            let (own, others) = all.split_at_mut((share.end - share.start) as usize);
+            rest = others;
+            Writer { first: share.start, times: own }
+        };
+        let replayed = replay(graph, [setting], fit, threads, observer, progress).without_observers();
+        Ok((Times { graph, times }, replayed))
+    }
+}
+
+impl NewTimes for Times<'_> {
+    fn of_row(&self, row: u64) -> (i64, i64) {
+        let [start_ns, end_ns] = self.times[row as usize];
+        (start_ns, end_ns)
+    }
+
+    fn next_row(&self, row: u64) -> Option<u64> {
+        let next = self.graph.steps[row as usize].next;
+        (next > 0).then(|| row + u64::from(next))
+    }
+
+    fn threads_of(&self, rank: Rank) -> Vec<(u32, u64)> {
+        let strands = &self.graph.strands;
+        let begin = strands.partition_point(|strand| strand.rank < rank);
+        let of_rank = strands[begin..].iter().take_while(|strand| strand.rank == rank);
+        of_rank.map(|strand| (strand.thread, strand.first_step)).collect()
+    }
+}
+
+/// Writes the times of one share of the steps.
+struct Writer<'a> {
+    first: u64,
+    times: &'a mut [[i64; 2]],
+}
+
+impl Observer<1> for Writer<'_> {
+    fn step(&mut self, seen: &Seen<'_, 1>) {
+        let place = seen.index.checked_sub(self.first).and_then(|index| self.times.get_mut(index as usize));
+        if let Some(place) = place {
+            *place = [seen.start_ns[0], seen.end_ns[0]];
+        }
+    }
+}
+
+/// Keeps nothing but when the last step ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LastEnd(pub i64);
+
+impl Observer<1> for LastEnd {
+    fn step(&mut self, seen: &Seen<'_, 1>) {
+        self.0 = self.0.max(seen.end_ns[0]);
+    }
+}

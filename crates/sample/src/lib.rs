@@ -1,16 +1,20 @@
 //! Made-up runs with exactly known times, for tests and measurements of the crates that read traces.
 //!
 //! [`Stencil`] is a halo exchange of any size that can be made rank by rank, [`Script`] a small program written down
-//! call by call. In both every time follows from rules a reader can check by hand: messages take what
-//! [`Costs`] says and nothing else takes time but computation. No user ever sees these runs.
+//! call by call, and [`Jumble`] a program that is made up at random. In all of them every time follows from rules a
+//! reader can check by hand: messages take what [`Costs`] says and nothing else takes time but computation.
+//! [`definitions`] says who is in which communicator. No user ever sees these runs.
 
+mod jumble;
 mod script;
 mod stencil;
 
+pub use jumble::{Jumble, Jumbled};
 pub use script::{Act, Script};
 pub use stencil::Stencil;
 
-use kizami_model::{Call, Nanos, Op, Peer, Rank, ThreadIndex};
+use kizami_model::{Call, CommKind, Nanos, Op, Peer, Rank, ThreadIndex};
+use kizami_store::{Communicator, Definitions};
 
 /// What things take in a made-up run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,22 +79,44 @@ pub fn row(op: Op, rank: u32, start_ns: i64, end_ns: i64) -> Call {
     }
 }
 
+/// Definitions of communicators with these members; the first is the world.
+pub fn definitions(comms: &[Vec<u32>]) -> Definitions {
+    let communicator = |(index, members): (u32, &Vec<u32>)| Communicator {
+        index,
+        identity: u64::from(index) + 1,
+        parent: (index > 0).then_some(0),
+        kind: if index == 0 { CommKind::World } else { CommKind::Split },
+        name: None,
+        size: members.len() as u32,
+        members: members.iter().map(|rank| Some(Rank(*rank))).collect(),
+        remote_members: Vec::new(),
+        dims: Vec::new(),
+        periodic: Vec::new(),
+    };
+    Definitions { communicators: (0..).zip(comms).map(communicator).collect(), ..Definitions::default() }
+}
+
 /// A small generator: the same numbers every time.
 #[derive(Clone, Debug)]
 pub struct Random(pub u64);
 
 impl Random {
     /// The next number.
-    pub fn next(&mut self) -> u64 {
+    pub fn draw(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         self.0
     }
 
+    /// A number below a limit.
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.draw() % limit
+    }
+
     /// Mostly around half of `usual`, sometimes several times as much: as real durations scatter.
     pub fn scattered(&mut self, usual: u64) -> u64 {
-        let common = (self.next() % usual + self.next() % usual) / 2;
-        if self.next().is_multiple_of(64) { common + self.next() % (8 * usual) } else { common }
+        let common = (self.draw() % usual + self.draw() % usual) / 2;
+        if self.draw().is_multiple_of(64) { common + self.draw() % (8 * usual) } else { common }
     }
 }

@@ -77,8 +77,8 @@ impl Script {
             .collect();
         loop {
             let mut moved = false;
-            for rank in 0..ranks.len() {
-                while self.step(rank as u32, &mut ranks[rank], &mut world) {
+            for (rank, walker) in (0..).zip(&mut ranks) {
+                while self.step(rank, walker, &mut world) {
                     moved = true;
                 }
             }

@@ -65,7 +65,7 @@ impl Stencil {
     pub fn computation_ns(&self, rank: u32, iteration: u64) -> i64 {
         let seed = (u64::from(rank) << 32 ^ iteration).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let mut random = Random(seed | 1);
-        random.next();
+        random.draw();
         (COMPUTATION_NS + random.scattered(SCATTER_NS)) as i64
     }
 

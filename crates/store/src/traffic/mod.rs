@@ -209,7 +209,9 @@ impl Traffic {
             return;
         };
         if !matches!(arrival, Arrival::Nobody) {
-            beginnings.push(Beginning::Receive(request | RECEIVING_HALF, arrival.message()));
+            // Where nothing is sent, the request is that of the receive.
+            let half = if departure.is_some() { request | RECEIVING_HALF } else { request };
+            beginnings.push(Beginning::Receive(half, arrival.message()));
         }
         let open = match departure {
             Some(_) => Open::SendReceive(arrival),

@@ -182,8 +182,8 @@ impl<'a> Builder<'a> {
             Some(thread) => {
                 let last = self.steps.at_mut(thread.last_step as usize);
                 last.next = (index - thread.last_step) as u32;
-                if thread.polling && !self.awaits.is_empty() {
-                    // The polls waited for the same as this call.
+                if thread.polling && !call.completes.is_empty() && !self.awaits.is_empty() {
+                    // The polls waited for the same as this call, which did not begin it itself.
                     last.set_kind(StepKind::Polling);
                     last.first_tie = step.first_tie + self.tells.len() as u64;
                     last.ties = self.awaits.len() as u32;

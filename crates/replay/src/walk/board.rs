@@ -79,6 +79,11 @@ impl<const LANES: usize> Board<LANES> {
         }
     }
 
+    /// How much is remembered.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// What was told and never taken.
     pub(super) fn left(&self) -> u64 {
         self.0.values().filter(|entry| matches!(entry, Entry::Told(_))).count() as u64

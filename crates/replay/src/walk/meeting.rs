@@ -15,6 +15,8 @@ use rustc_hash::FxHashMap;
 pub(super) struct News<const LANES: usize> {
     pub key: u64,
     pub op: u16,
+    /// Those of the thread did not all call the same function.
+    pub mixed: bool,
     /// The root has come.
     pub root: Option<Note<LANES>>,
     /// All of one thread have come.
@@ -40,7 +42,9 @@ pub(super) enum Answer<const LANES: usize> {
     Mixed,
 }
 
+#[derive(Default)]
 struct Meeting<const LANES: usize> {
+    /// The function; 0 until somebody came.
     op: u16,
     mixed: bool,
     came: u32,
@@ -65,7 +69,22 @@ pub(super) struct Meetings<'a, const LANES: usize> {
     modelled: bool,
     /// Functions in which ranks wait for lower ones.
     prefix: Vec<bool>,
+    /// Places of ranks, by communicator.
     positions: FxHashMap<u32, FxHashMap<Rank, u32>>,
+}
+
+/// How many members of each place are here.
+fn here_by_comm(members: &Members, here: impl Fn(Rank) -> bool) -> Vec<u32> {
+    let mut counts: Vec<u32> = Vec::new();
+    for place in 0..members.sizes.len() as u32 {
+        // A communicator comes before others with the same members.
+        let count = match counts.get(members.comm(place) as usize) {
+            Some(known) => *known,
+            None => members.of(place).filter(|rank| here(*rank)).count() as u32,
+        };
+        counts.push(count);
+    }
+    counts
 }
 
 impl<'a, const LANES: usize> Meetings<'a, LANES> {
@@ -74,13 +93,12 @@ impl<'a, const LANES: usize> Meetings<'a, LANES> {
         here: impl Fn(Rank) -> bool,
         lanes: &'a [Lane; LANES],
     ) -> Meetings<'a, LANES> {
-        let count = |place: u32| members.of(place).filter(|rank| here(*rank)).count() as u32;
         let functions = kizami_model::function::functions();
         let prefix = |name: &str| name.ends_with("scan");
         Meetings {
             open: FxHashMap::default(),
             members,
-            here: (0..members.sizes.len() as u32).map(count).collect(),
+            here: here_by_comm(members, here),
             lanes,
             modelled: lanes.iter().any(Lane::is_model),
             prefix: std::iter::once(false).chain(functions.iter().map(|f| prefix(f.shape_name))).collect(),
@@ -100,8 +118,8 @@ impl<'a, const LANES: usize> Meetings<'a, LANES> {
         let size = self.members.sizes[tie.place() as usize];
         let here = self.here[tie.place() as usize];
         let keep_each = self.modelled || self.prefix.get(usize::from(op.0)).copied().unwrap_or(false);
-        let meeting = self.open.entry(tie.key).or_insert_with(|| Meeting::new(op.0));
-        meeting.mixed |= meeting.op != op.0;
+        let meeting = self.open.entry(tie.key).or_default();
+        meeting.called(op.0);
         meeting.came += 1;
         meeting.came_here += 1;
         meeting.bytes = meeting.bytes.max(tie.bytes());
@@ -111,7 +129,7 @@ impl<'a, const LANES: usize> Meetings<'a, LANES> {
         }
         let as_root = matches!(tie.kind(), TieKind::EntersAsRoot | TieKind::PassesAsRoot);
         if as_root {
-            meeting.root = Some(note);
+            meeting.root_came(note);
         }
         if matches!(tie.kind(), TieKind::Passes | TieKind::PassesAsRoot) {
             meeting.left_here += 1;
@@ -123,26 +141,23 @@ impl<'a, const LANES: usize> Meetings<'a, LANES> {
         let news = (all_here || as_root && here < size).then(|| News {
             key: tie.key,
             op: op.0,
+            mixed: meeting.mixed,
             root: as_root.then_some(note),
-            came: if all_here { self.all_here(tie.key, here) } else { None },
-            bytes: tie.bytes(),
+            came: if all_here { meeting.all_here(here) } else { None },
+            bytes: meeting.bytes,
         });
         self.forget(tie.key);
         news
     }
 
-    fn all_here(&self, key: u64, count: u32) -> Option<Arrivals<LANES>> {
-        let meeting = self.open.get(&key)?;
-        Some(Arrivals { count, last: meeting.last?, each: meeting.each.clone() })
-    }
-
     /// News from another thread.
     pub(super) fn hear(&mut self, news: News<LANES>, woken: &mut Vec<u32>) {
         let size = self.members.sizes[(news.key >> 32) as usize];
-        let meeting = self.open.entry(news.key).or_insert_with(|| Meeting::new(news.op));
-        meeting.mixed |= meeting.op != news.op;
+        let meeting = self.open.entry(news.key).or_default();
+        meeting.called(news.op);
+        meeting.mixed |= news.mixed;
         meeting.bytes = meeting.bytes.max(news.bytes);
-        meeting.root = meeting.root.or(news.root);
+        news.root.into_iter().for_each(|root| meeting.root_came(root));
         if let Some(Arrivals { count, last, mut each }) = news.came {
             meeting.came += count;
             meeting.last = Some(meeting.last.map_or(last, |known| known.latest(last)));
@@ -154,18 +169,29 @@ impl<'a, const LANES: usize> Meetings<'a, LANES> {
         self.forget(news.key);
     }
 
+    /// How many are under way.
+    pub(super) fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Whether all are waited for, where the recorded call was over before all came: to know who is lower, or what
+    /// the model makes of it.
+    pub(super) fn outlasts(&self, kind: TieKind) -> bool {
+        kind == TieKind::AwaitsLower || kind == TieKind::AwaitsRoot && self.modelled
+    }
+
     /// Whether those the strand waits for have come; else it is remembered.
     pub(super) fn ask(&mut self, tie: Tie, rank: Rank, strand: u32) -> Answer<LANES> {
         let place = tie.place();
         let size = self.members.sizes[place as usize];
-        let meeting = self.open.entry(tie.key).or_insert_with(|| Meeting::new(0));
+        // It may be asked for before anybody came: by another thread than the one that came for the rank.
+        let meeting = self.open.entry(tie.key).or_default();
         let all = meeting.came >= size;
-        if meeting.mixed && all {
-            return Answer::Mixed;
-        }
         let root_only = tie.kind() == TieKind::AwaitsRoot && !self.modelled;
         match (root_only, meeting.root, meeting.last) {
+            // Whatever the others called: who came before and who after depends on the walk.
             (true, Some(root), _) => Answer::Came(root),
+            _ if all && (root_only || meeting.mixed) => Answer::Mixed,
             (false, _, Some(last)) if all => {
                 if meeting.each.is_empty() {
                     return Answer::Came(last);
@@ -185,7 +211,7 @@ impl<'a, const LANES: usize> Meetings<'a, LANES> {
         let members = self.members;
         let positions = self
             .positions
-            .entry(place)
+            .entry(members.comm(place))
             .or_insert_with(|| members.of(place).zip(0..).collect::<FxHashMap<Rank, u32>>());
         let Some(meeting) = self.open.get_mut(&tie.key) else { return Answer::Wait };
         if meeting.results.is_empty() {
@@ -232,20 +258,22 @@ impl<'a, const LANES: usize> Meetings<'a, LANES> {
 }
 
 impl<const LANES: usize> Meeting<LANES> {
-    fn new(op: u16) -> Meeting<LANES> {
-        Meeting {
-            op,
-            mixed: false,
-            came: 0,
-            came_here: 0,
-            left_here: 0,
-            last: None,
-            root: None,
-            bytes: 0,
-            each: Vec::new(),
-            results: Vec::new(),
-            waiting: Vec::new(),
+    /// What other threads hear when all of this one have come.
+    fn all_here(&self, count: u32) -> Option<Arrivals<LANES>> {
+        Some(Arrivals { count, last: self.last?, each: self.each.clone() })
+    }
+
+    /// The root has come. Where rows are missing there may be two: then it is the first of them, not who came first.
+    fn root_came(&mut self, note: Note<LANES>) {
+        self.root = Some(self.root.filter(|root| root.step < note.step).unwrap_or(note));
+    }
+
+    /// Somebody called this function.
+    fn called(&mut self, op: u16) {
+        if self.op == 0 {
+            self.op = op;
         }
+        self.mixed |= self.op != op;
     }
 
     /// Works out for each member when those it waits for came, and in modelled lanes when it leaves.

@@ -38,6 +38,8 @@ pub struct Replayed<O> {
     pub direct_only_ns: i64,
     /// What was learned about the network.
     pub learned: Fit,
+    /// The most messages, receives and collectives that had to be remembered at a time.
+    pub most_under_way: u64,
 }
 
 /// Walks a graph once as recorded, and learns what messages cost.
@@ -71,11 +73,13 @@ pub fn replay<const LANES: usize, O: Observer<LANES>>(
         unmatched: 0,
         direct_only_ns: i64::MIN,
         learned: Fit::default(),
+        most_under_way: 0,
     };
     for worker in workers {
         replayed.followed += worker.counts.followed;
         replayed.unmatched += worker.counts.unmatched + worker.left();
         replayed.direct_only_ns = replayed.direct_only_ns.max(worker.counts.direct_only_ns);
+        replayed.most_under_way += worker.counts.most_under_way;
         replayed.learned.merge(&worker.learned);
         replayed.observers.push(worker.observer);
     }

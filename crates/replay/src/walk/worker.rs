@@ -161,7 +161,10 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
             parked.for_each(|(strand, walking)| self.line_up_parked(&mut stuck, strand, walking));
             stuck
         });
-        let first = [self.first_of(&mut stuck.all), self.first_of(&mut stuck.senders)];
+        let first = [
+            self.first_of(&mut stuck.all, |_| true),
+            self.first_of(&mut stuck.senders, |walking| self.awaits_post(walking)),
+        ];
         self.stuck = Some(stuck);
         first
     }
@@ -169,16 +172,26 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
     fn line_up_parked(&self, stuck: &mut Stuck, strand: u32, walking: &Walking<LANES>) {
         let step = &self.steps[walking.step as usize];
         stuck.all.push(Reverse((step.end_ns, strand)));
-        if self.ties[step.first_tie as usize + walking.tie as usize].kind() == TieKind::AwaitsPost {
+        if self.awaits_post(walking) {
             stuck.senders.push(Reverse((step.end_ns, strand)));
         }
     }
 
+    fn awaits_post(&self, walking: &Walking<LANES>) -> bool {
+        let step = &self.steps[walking.step as usize];
+        self.ties[step.first_tie as usize + walking.tie as usize].kind() == TieKind::AwaitsPost
+    }
+
     /// The first that is still parked where it was.
-    fn first_of(&self, parked: &mut BinaryHeap<Reverse<(i64, u32)>>) -> Option<(i64, u32)> {
+    fn first_of(
+        &self,
+        parked: &mut BinaryHeap<Reverse<(i64, u32)>>,
+        still: impl Fn(&Walking<LANES>) -> bool,
+    ) -> Option<(i64, u32)> {
         while let Some(Reverse((end_ns, strand))) = parked.peek().copied() {
             let walking = &self.walking[strand as usize];
-            if walking.state == State::Parked && self.steps[walking.step as usize].end_ns == end_ns {
+            let here = walking.state == State::Parked && self.steps[walking.step as usize].end_ns == end_ns;
+            if here && still(walking) {
                 return Some((end_ns, strand + self.range.start));
             }
             parked.pop();

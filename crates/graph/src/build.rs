@@ -198,9 +198,9 @@ impl Parts<'_> {
             Some(thread) => {
                 let last = self.steps.at_mut(thread.last_step as usize);
                 last.next = (index - thread.last_step) as u32;
-                if thread.polling && !self.awaits.is_empty() {
-                    // The polls waited for the same as this call. Their ties are all their own: what the tracer took
-                    // between them, and now these.
+                if thread.polling && !call.completes.is_empty() && !self.awaits.is_empty() {
+                    // The polls waited for the same as this call, which did not begin it itself. Their ties are all
+                    // their own: what the tracer took between them, and now these.
                     let own = last.first_tie as usize..last.first_tie as usize + last.ties as usize;
                     last.set_kind(StepKind::Polling);
                     last.first_tie = self.ties.len() as u64;

@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Changes whenever steps, ties or what they mean do.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 const MAGIC: u64 = u64::from_le_bytes(*b"kizgraph");
 /// Bytes a graph may have to be kept.
 const LARGEST: usize = 1 << 30;
@@ -39,6 +39,7 @@ struct Head {
     strands: u64,
     channels: u64,
     places: u64,
+    lists: u64,
     members: u64,
     not_followed: u64,
     /// Of the head with 0 here, and of all that follows it.
@@ -63,12 +64,12 @@ struct ChannelRow {
     tag: i32,
 }
 
-/// How many members a communicator has, and how many of them are listed.
+/// How many members a place has, and whose they are.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
 struct PlaceRow {
     size: u32,
-    listed: u32,
+    comm: u32,
 }
 
 /// The graph that was kept for a trace, if it can be believed.
@@ -88,9 +89,10 @@ pub(crate) fn load(trace: &Trace) -> Option<Graph> {
     let strands = rows::<StrandRow>(&map, &mut at, head.strands)?;
     let channels = rows::<ChannelRow>(&map, &mut at, head.channels)?;
     let places = rows::<PlaceRow>(&map, &mut at, head.places)?;
+    let lengths = rows::<u32>(&map, &mut at, head.lists)?;
     let members = rows::<u32>(&map, &mut at, head.members)?;
     let mut listed = members.into_iter().map(Rank);
-    let lists = places.iter().map(|place| listed.by_ref().take(place.listed as usize).collect()).collect();
+    let lists = lengths.iter().map(|length| listed.by_ref().take(*length as usize).collect()).collect();
     Some(Graph {
         steps,
         ties,
@@ -107,7 +109,11 @@ pub(crate) fn load(trace: &Trace) -> Option<Graph> {
             .into_iter()
             .map(|row| Channel { comm: row.comm, from: Rank(row.from), to: Rank(row.to), tag: row.tag })
             .collect(),
-        members: Members { sizes: places.iter().map(|place| place.size).collect(), lists },
+        members: Members {
+            sizes: places.iter().map(|place| place.size).collect(),
+            lists,
+            comms: places.iter().map(|place| place.comm).collect(),
+        },
         not_followed: head.not_followed,
     })
 }
@@ -145,16 +151,17 @@ fn write(trace: &Trace, graph: &Graph, path: &PathBuf) -> std::io::Result<()> {
         .iter()
         .map(|way| ChannelRow { comm: way.comm, from: way.from.0, to: way.to.0, tag: way.tag })
         .collect();
-    let listed = graph.members.sizes.iter().zip(&graph.members.lists);
-    let places: Vec<PlaceRow> =
-        listed.map(|(size, list)| PlaceRow { size: *size, listed: list.len() as u32 }).collect();
+    let places = graph.members.sizes.iter().zip(&graph.members.comms);
+    let places: Vec<PlaceRow> = places.map(|(size, comm)| PlaceRow { size: *size, comm: *comm }).collect();
+    let lengths: Vec<u32> = graph.members.lists.iter().map(|list| list.len() as u32).collect();
     let members: Vec<u32> = graph.members.lists.iter().flatten().map(|rank| rank.0).collect();
-    let parts: [&[u8]; 6] = [
+    let parts: [&[u8]; 7] = [
         bytemuck::cast_slice(&graph.steps),
         bytemuck::cast_slice(&graph.ties),
         bytemuck::cast_slice(&strands),
         bytemuck::cast_slice(&channels),
         bytemuck::cast_slice(&places),
+        bytemuck::cast_slice(&lengths),
         bytemuck::cast_slice(&members),
     ];
     let mut head = Head {
@@ -166,6 +173,7 @@ fn write(trace: &Trace, graph: &Graph, path: &PathBuf) -> std::io::Result<()> {
         strands: strands.len() as u64,
         channels: channels.len() as u64,
         places: places.len() as u64,
+        lists: lengths.len() as u64,
         members: members.len() as u64,
         not_followed: graph.not_followed,
         crc32: 0,

@@ -18,10 +18,13 @@ pub const NO_MEMBERS: u32 = 0;
 /// Who takes part in the collectives of each communicator.
 #[derive(Clone, Debug, Default)]
 pub struct Members {
-    /// How many; [`NO_MEMBERS`] if it cannot be followed. Windows come behind the communicators.
+    /// How many; [`NO_MEMBERS`] if it cannot be followed. Windows come behind the communicators, and behind those
+    /// each root that gives something to a communicator.
     pub sizes: Vec<u32>,
-    /// World ranks of the members in the order of their ranks; empty where they are `0..size`.
+    /// World ranks of the members in the order of their ranks; empty where they are `0..size`. By communicator.
     pub(crate) lists: Vec<Vec<Rank>>,
+    /// Whose list it is.
+    pub(crate) comms: Vec<u32>,
 }
 
 impl Members {
@@ -29,13 +32,25 @@ impl Members {
     pub fn of(&self, place: u32) -> impl Iterator<Item = Rank> + '_ {
         let index = place as usize;
         let size = self.sizes.get(index).copied().unwrap_or(NO_MEMBERS);
-        let list = self.lists.get(index).map_or(&[][..], Vec::as_slice);
+        let list = self.lists.get(self.comm(place) as usize).map_or(&[][..], Vec::as_slice);
         (0..size).map(move |number| list.get(number as usize).copied().unwrap_or(Rank(number)))
+    }
+
+    /// The communicator whose members they are.
+    pub fn comm(&self, place: u32) -> u32 {
+        self.comms.get(place as usize).copied().unwrap_or(place)
+    }
+
+    /// The same members once more.
+    fn again(&mut self, comm: u32) -> u32 {
+        self.sizes.push(self.sizes.get(comm as usize).copied().unwrap_or(NO_MEMBERS));
+        self.comms.push(comm);
+        self.sizes.len() as u32 - 1
     }
 
     /// Members `0..size` of one communicator: what a world is.
     pub fn world(size: u32) -> Members {
-        Members { sizes: vec![size], lists: vec![Vec::new()] }
+        Members { sizes: vec![size], lists: vec![Vec::new()], comms: vec![0] }
     }
 }
 
@@ -75,6 +90,8 @@ pub(crate) struct Collectives {
     worlds: FxHashMap<Rank, u32>,
     /// The communicator of each window.
     windows: FxHashMap<u32, u32>,
+    /// Where those are told apart that a root gives to a communicator: who waits for a root waits for no other.
+    roots: FxHashMap<(u32, Rank), u32>,
     /// Collectives so far, of the rank being read.
     counts: FxHashMap<u32, u32>,
     rank: Option<Rank>,
@@ -94,6 +111,7 @@ impl Collectives {
             let size = if known(comm) { list.len() as u32 } else { NO_MEMBERS };
             let plain = (0..).zip(&list).all(|(number, rank)| rank.0 == number);
             members.sizes.push(size);
+            members.comms.push(members.comms.len() as u32);
             members.lists.push(if plain || size == NO_MEMBERS { Vec::new() } else { list });
         }
         let mut worlds = FxHashMap::default();
@@ -103,8 +121,7 @@ impl Collectives {
             }
         }
         // The same members again: fences are counted apart from the collectives of the communicator.
-        members.sizes.extend_from_within(..);
-        members.lists.extend_from_within(..);
+        (0..comms.len() as u32).for_each(|comm| _ = members.again(comm));
         let windows = definitions.objects.iter().filter(|object| object.kind.name() == "window");
         Collectives {
             roles: (0..=kizami_model::function::functions().len() as u16).map(|op| role(Op(op))).collect(),
@@ -113,6 +130,7 @@ impl Collectives {
             inter: comms.iter().map(|comm| !comm.remote_members.is_empty()).collect(),
             worlds,
             windows: windows.filter_map(|window| Some((window.index, window.comm?))).collect(),
+            roots: FxHashMap::default(),
             counts: FxHashMap::default(),
             rank: None,
         }
@@ -140,17 +158,23 @@ impl Collectives {
             self.counts.clear();
             self.rank = Some(call.rank);
         }
-        let place = if role == Role::Window { comm + self.alone.len() as u32 } else { comm };
-        // Counted whether it is followed or not: all members count alike.
-        let count = self.counts.entry(place).or_insert(0);
-        *count = count.wrapping_add(1);
-        let number = *count;
         let inter = self.inter.get(comm as usize).copied().unwrap_or(false);
         if self.members.sizes.get(comm as usize).is_none_or(|size| *size == NO_MEMBERS)
             || inter && matches!(role, Role::FromRoot | Role::ToRoot)
         {
             return Part::Unknown;
         }
+        let place = match (role, call.root) {
+            (Role::Window, _) => comm + self.alone.len() as u32,
+            (Role::FromRoot, Peer::Rank(root)) => {
+                *self.roots.entry((comm, root)).or_insert_with(|| self.members.again(comm))
+            }
+            _ => comm,
+        };
+        // All members count alike.
+        let count = self.counts.entry(place).or_insert(0);
+        *count = count.wrapping_add(1);
+        let number = *count;
         use TieKind::*;
         let root = call.root == Peer::Rank(call.rank);
         let (tells, awaits) = match (role, root) {

@@ -108,6 +108,16 @@ pub fn cost_ns(op: Op, ranks: u32, bytes: u64, net: &LogGops) -> f64 {
     }
 }
 
+/// What a collective costs a rank that waits for nobody in it: a root that gives sends to each of its branches, one
+/// that takes part in what a root gathers sends once.
+pub fn passing_ns(op: Op, ranks: u32, bytes: u64, net: &LogGops) -> f64 {
+    match algorithm(op, ranks, bytes) {
+        Some(Algorithm::BinomialFromRoot) => f64::from(rounds(ranks as usize)) * net.handling_ns(bytes),
+        Some(_) => net.handling_ns(bytes),
+        None => 0.0,
+    }
+}
+
 enum Direction {
     Out,
     In,

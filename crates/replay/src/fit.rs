@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 
 /// Sizes are told apart by their number of bits.
 const CLASSES: usize = 65;
+/// A message that was sent this much longer ago than it needs, when its receive began, was there already.
+const SURELY_THERE_NS: u64 = 100_000;
 /// With fewer messages of a size than this the fastest is not believed to be typical.
 const FEW: u64 = 4;
 
@@ -25,17 +27,24 @@ struct Ways {
     handling_ns: i64,
 }
 
+/// Fastest receives of messages of one size, by the number of bits of how long ago they were sent. Which of them were
+/// there already is only known when all ways are.
+type Receives = [i64; CLASSES];
+
 /// All sizes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fit {
     classes: Vec<Ways>,
     line: (f64, f64),
+    /// By size, while it is learned.
+    #[serde(skip)]
+    receives: Vec<Receives>,
 }
 
 impl Default for Fit {
     fn default() -> Fit {
         let unseen = Ways { count: 0, bytes: 0, fastest_ns: i64::MAX, handling_ns: i64::MAX };
-        Fit { classes: vec![unseen; CLASSES], line: (0.0, 0.0) }
+        Fit { classes: vec![unseen; CLASSES], line: (0.0, 0.0), receives: Vec::new() }
     }
 }
 
@@ -48,10 +57,11 @@ impl Fit {
         ways.fastest_ns = ways.fastest_ns.min(way_ns);
     }
 
-    /// A receive of a message of this size that was there already took so long.
-    pub(crate) fn learn_handling(&mut self, bytes: u64, length_ns: i64) {
-        let ways = &mut self.classes[class(bytes)];
-        ways.handling_ns = ways.handling_ns.min(length_ns);
+    /// A receive of a message of this size that was sent so long before took so long.
+    pub(crate) fn learn_handling(&mut self, bytes: u64, ago_ns: i64, length_ns: i64) {
+        self.receives.resize(CLASSES, [i64::MAX; CLASSES]);
+        let fastest_ns = &mut self.receives[class(bytes)][class(ago_ns.max(0) as u64)];
+        *fastest_ns = length_ns.min(*fastest_ns);
     }
 
     /// Adds what somebody else learned.
@@ -60,12 +70,22 @@ impl Fit {
             ours.count += theirs.count;
             ours.bytes += theirs.bytes;
             ours.fastest_ns = ours.fastest_ns.min(theirs.fastest_ns);
-            ours.handling_ns = ours.handling_ns.min(theirs.handling_ns);
+        }
+        self.receives.resize(CLASSES, [i64::MAX; CLASSES]);
+        for (ours, theirs) in self.receives.iter_mut().flatten().zip(other.receives.iter().flatten()) {
+            *ours = (*ours).min(*theirs);
         }
     }
 
-    /// Draws the line, once all is learned.
+    /// Draws the line, once all is learned, and finds what receiving costs.
     pub(crate) fn finish(&mut self) {
+        for (size, receives) in std::mem::take(&mut self.receives).into_iter().enumerate() {
+            let ways = &mut self.classes[size];
+            let way_ns = if ways.fastest_ns == i64::MAX { 0 } else { ways.fastest_ns.max(0) };
+            // All of these bits and more were sent longer ago.
+            let there = class(SURELY_THERE_NS.saturating_add(way_ns as u64)) + 1;
+            ways.handling_ns = receives.into_iter().skip(there).min().unwrap_or(i64::MAX);
+        }
         let points: Vec<(f64, f64, f64)> = self
             .classes
             .iter()
@@ -151,7 +171,8 @@ mod tests {
                 fit.learn_way(bytes, 2_000 + bytes as i64 / 4 + extra);
             }
         }
-        fit.learn_handling(8, 150);
+        fit.learn_handling(8, 1_000_000, 150);
+        fit.learn_handling(8, 2_500, 20);
         fit.finish();
         assert!((fit.latency_ns() - 2_000.0).abs() < 20.0, "{}", fit.latency_ns());
         assert!((fit.per_byte_ns() - 0.25).abs() < 0.005, "{}", fit.per_byte_ns());

@@ -21,6 +21,8 @@ pub struct Jumble {
     pub threads: u32,
     /// Things that happen, each of one or several calls.
     pub acts: u32,
+    /// Whether large messages may leave before their receivers are ready, as if there were room for them.
+    pub roomy: bool,
     /// Which of the programs of this size.
     pub seed: u64,
 }
@@ -93,6 +95,7 @@ struct Maker {
     random: Random,
     costs: Costs,
     threads: u32,
+    roomy: bool,
     comms: Vec<Vec<u32>>,
     now_ns: Vec<Vec<i64>>,
     rows: Vec<Call>,
@@ -112,6 +115,7 @@ impl Jumble {
             random,
             costs: Costs::default(),
             threads: self.threads,
+            roomy: self.roomy,
             comms,
             now_ns: vec![vec![0; self.threads as usize]; self.ranks as usize],
             rows: Vec::new(),
@@ -119,6 +123,7 @@ impl Jumble {
             ways: BTreeMap::new(),
             open: Vec::new(),
         };
+        maker.begin_threads();
         (0..self.acts).for_each(|_| maker.act());
         maker.end();
         let (comms, mut rows) = (maker.comms, maker.rows);
@@ -139,6 +144,16 @@ fn communicators(ranks: u32, random: &mut Random) -> Vec<Vec<u32>> {
 }
 
 impl Maker {
+    /// All threads begin at once: one that began late may only have begun because of what came before.
+    fn begin_threads(&mut self) {
+        for rank in 0..self.now_ns.len() as u32 {
+            for thread in (0..self.threads).map(ThreadIndex) {
+                let row = call("MPI_Comm_rank", rank, 0, self.costs.call_ns);
+                self.push(Call { thread, ..row });
+            }
+        }
+    }
+
     fn act(&mut self) {
         match self.random.below(20) {
             0..4 => self.sends(),
@@ -166,11 +181,11 @@ impl Maker {
             let last_ns = self.now_ns[rank as usize].iter().copied().max().unwrap_or(0);
             self.now_ns[rank as usize][0] = last_ns;
         }
-        let last_ns = self.now_ns.iter().map(|threads| threads[0]).max().unwrap_or(0);
-        for rank in 0..self.now_ns.len() as u32 {
-            let mut row = self.row("MPI_Finalize", rank, 0, last_ns + self.costs.collective_ns);
-            row.comm = None;
-            self.push(row);
+        let ranks = 0..self.now_ns.len() as u32;
+        let rows: Vec<Call> = ranks.map(|rank| self.row("MPI_Finalize", rank, 0, 0)).collect();
+        let last = rows.iter().map(|row| row.start).max().unwrap_or_default();
+        for row in rows {
+            self.push(Call { comm: None, end: Nanos(last.0 + self.costs.collective_ns), ..row });
         }
     }
 
@@ -253,7 +268,8 @@ impl Maker {
         let to = self.member(inward.comm);
         let outward = Way { from: rank, to, ..inward };
         row.peer = Peer::Null;
-        if self.sender(outward) == thread && outward != inward && self.random.below(2) == 0 {
+        let able = self.sender(outward) == thread && outward != inward && (begins || self.fits(outward));
+        if able && self.random.below(2) == 0 {
             self.depart(outward, &mut row, begins);
         }
         row.recv_peer = Peer::Null;
@@ -381,7 +397,11 @@ impl Maker {
     /// Sends on a way; waits for a receive that is posted, and else does not.
     fn send(&mut self, way: Way, name: &'static str) {
         let posted_ns = self.ways.get(&way).and_then(|ends| ends.posted_ns.get(ends.sent_ns.len())).copied();
-        let name = if name == "MPI_Ssend" && posted_ns.is_none() { "MPI_Send" } else { name };
+        let name = match name {
+            "MPI_Send" | "MPI_Ssend" if posted_ns.is_none() && !self.fits(way) => "MPI_Bsend",
+            "MPI_Ssend" if posted_ns.is_none() => "MPI_Send",
+            _ => name,
+        };
         let begins = matches!(name, "MPI_Isend" | "MPI_Start");
         let mut row = self.row(name, way.from, self.sender(way), i64::MIN);
         let large = self.depart(way, &mut row, begins) > LARGE;
@@ -416,7 +436,7 @@ impl Maker {
         (row.comm, row.tag, row.peer) = (Some(way.comm), Some(way.tag), Peer::Rank(Rank(way.to)));
         row.bytes_out = Some(bytes);
         if begins {
-            let waits = bytes > LARGE && self.random.below(3) > 0;
+            let waits = bytes > LARGE && (!self.roomy || self.random.below(3) > 0);
             self.begin(row, if waits { Until::Posted(way, number) } else { Until::Time(0) });
         }
         bytes
@@ -502,6 +522,11 @@ impl Maker {
     fn member(&mut self, comm: u32) -> u32 {
         let members = &self.comms[comm as usize];
         members[self.random.below(members.len() as u64) as usize]
+    }
+
+    /// Whether the next message of a way can leave before its receive is posted.
+    fn fits(&self, way: Way) -> bool {
+        self.roomy || size(way, self.ways.get(&way).map_or(0, |ends| ends.sent_ns.len())) <= LARGE
     }
 
     fn sender(&self, way: Way) -> u32 {

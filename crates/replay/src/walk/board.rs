@@ -32,6 +32,8 @@ pub(super) struct Board<const LANES: usize> {
     /// By channel: the number of the message, and what is known of it.
     first: Vec<(u32, Option<Entry<LANES>>)>,
     more: FxHashMap<u64, Entry<LANES>>,
+    /// How many have their place in `first`.
+    near: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -42,7 +44,7 @@ enum Entry<const LANES: usize> {
 
 impl<const LANES: usize> Board<LANES> {
     pub(super) fn new(channels: usize) -> Board<LANES> {
-        Board { first: vec![(0, None); channels], more: FxHashMap::default() }
+        Board { first: vec![(0, None); channels], more: FxHashMap::default(), near: 0 }
     }
 
     /// Tells; gives the strand that waits for it.
@@ -53,6 +55,7 @@ impl<const LANES: usize> Board<LANES> {
             Some(known) if *number == key as u32 => Some(std::mem::replace(known, Entry::Told(note))),
             None if !self.more.contains_key(&key) => {
                 (*number, *entry) = (key as u32, Some(Entry::Told(note)));
+                self.near += 1;
                 None
             }
             _ => self.more.insert(key, Entry::Told(note)),
@@ -72,13 +75,17 @@ impl<const LANES: usize> Board<LANES> {
         match known {
             Some(Entry::Told(note)) => {
                 match (take, here) {
-                    (true, true) => *entry = None,
+                    (true, true) => {
+                        *entry = None;
+                        self.near -= 1;
+                    }
                     (true, false) => drop(self.more.remove(&key)),
                     (false, _) => {}
                 }
                 Some(note)
             }
             _ if here || entry.is_none() && known.is_none() => {
+                self.near += usize::from(!here);
                 (*number, *entry) = (key as u32, Some(Entry::Wanted(strand)));
                 None
             }
@@ -93,13 +100,21 @@ impl<const LANES: usize> Board<LANES> {
     pub(super) fn give_up(&mut self, key: u64) {
         let (number, entry) = &mut self.first[(key >> 32) as usize];
         match entry {
-            Some(Entry::Wanted(_)) if *number == key as u32 => *entry = None,
+            Some(Entry::Wanted(_)) if *number == key as u32 => {
+                *entry = None;
+                self.near -= 1;
+            }
             _ => {
                 if let Some(Entry::Wanted(_)) = self.more.get(&key) {
                     self.more.remove(&key);
                 }
             }
         }
+    }
+
+    /// How much is remembered.
+    pub(super) fn len(&self) -> usize {
+        self.near + self.more.len()
     }
 
     /// What was told and never taken.

@@ -133,8 +133,10 @@ impl Lane {
         recorded: Recorded,
     ) -> i64 {
         let (own_ns, arrival_ns) = match (&self.travel, communicates, late_ns) {
-            (Travel::Ideal | Travel::Model(_), true, Some((late_ns, _))) => (recorded.busy_ns, late_ns),
-            (Travel::Ideal | Travel::Model(_), true, None) => (recorded.busy_ns, i64::MIN),
+            (Travel::Ideal, true, Some((late_ns, way))) => {
+                (recorded.busy_ns, late_ns.saturating_add(self.way_ns(recorded.way_ns, way)))
+            }
+            (Travel::Ideal | Travel::Model(_), true, _) => (recorded.busy_ns, i64::MIN),
             (_, _, Some((late_ns, way))) => {
                 (recorded.own_ns, late_ns.saturating_add(self.way_ns(recorded.way_ns, way)))
             }

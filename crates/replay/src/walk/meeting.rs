@@ -15,8 +15,8 @@ use rustc_hash::FxHashMap;
 pub(super) struct News<const LANES: usize> {
     pub key: u64,
     pub op: u16,
-    /// Those of one thread did not all call the same function.
-    mixed: bool,
+    /// Those of the thread did not all call the same function.
+    pub mixed: bool,
     /// The root has come.
     pub root: Option<Note<LANES>>,
     /// All of one thread have come.
@@ -42,8 +42,9 @@ pub(super) enum Answer<const LANES: usize> {
     Mixed,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Meeting<const LANES: usize> {
+    /// The function; 0 until somebody came.
     op: u16,
     mixed: bool,
     came: u32,
@@ -64,18 +65,21 @@ struct Open<const LANES: usize> {
     /// By communicator, with the number of the collective.
     first: Vec<Option<(u32, Box<Meeting<LANES>>)>>,
     more: FxHashMap<u64, Meeting<LANES>>,
+    /// How many have their place in `first`.
+    near: usize,
 }
 
 impl<const LANES: usize> Open<LANES> {
-    fn get_or_begin(&mut self, key: u64, op: u16) -> &mut Meeting<LANES> {
+    fn get_or_begin(&mut self, key: u64) -> &mut Meeting<LANES> {
         let first = &mut self.first[(key >> 32) as usize];
         let number = key as u32;
         let here = first.as_ref().is_some_and(|(known, _)| *known == number);
         if here || first.is_none() && !self.more.contains_key(&key) {
-            let (_, meeting) = first.get_or_insert_with(|| (number, Box::new(Meeting::new(op))));
+            self.near += usize::from(!here);
+            let (_, meeting) = first.get_or_insert_with(|| (number, Box::default()));
             return meeting;
         }
-        self.more.entry(key).or_insert_with(|| Meeting::new(op))
+        self.more.entry(key).or_default()
     }
 
     fn get(&self, key: u64) -> Option<&Meeting<LANES>> {
@@ -96,9 +100,14 @@ impl<const LANES: usize> Open<LANES> {
         let first = &mut self.first[(key >> 32) as usize];
         if first.as_ref().is_some_and(|(number, _)| *number == key as u32) {
             *first = None;
+            self.near -= 1;
         } else {
             self.more.remove(&key);
         }
+    }
+
+    fn len(&self) -> usize {
+        self.near + self.more.len()
     }
 }
 
@@ -112,7 +121,22 @@ pub(super) struct Meetings<'a, const LANES: usize> {
     modelled: bool,
     /// Functions in which ranks wait for lower ones.
     prefix: Vec<bool>,
+    /// Places of ranks, by communicator.
     positions: FxHashMap<u32, FxHashMap<Rank, u32>>,
+}
+
+/// How many members of each place are here.
+fn here_by_comm(members: &Members, here: impl Fn(Rank) -> bool) -> Vec<u32> {
+    let mut counts: Vec<u32> = Vec::new();
+    for place in 0..members.sizes.len() as u32 {
+        // A communicator comes before others with the same members.
+        let count = match counts.get(members.comm(place) as usize) {
+            Some(known) => *known,
+            None => members.of(place).filter(|rank| here(*rank)).count() as u32,
+        };
+        counts.push(count);
+    }
+    counts
 }
 
 impl<'a, const LANES: usize> Meetings<'a, LANES> {
@@ -121,13 +145,12 @@ impl<'a, const LANES: usize> Meetings<'a, LANES> {
         here: impl Fn(Rank) -> bool,
         lanes: &'a [Lane; LANES],
     ) -> Meetings<'a, LANES> {
-        let count = |place: u32| members.of(place).filter(|rank| here(*rank)).count() as u32;
         let functions = kizami_model::function::functions();
         let prefix = |name: &str| name.ends_with("scan");
         Meetings {
-            open: Open { first: vec![None; members.sizes.len()], more: FxHashMap::default() },
+            open: Open { first: vec![None; members.sizes.len()], more: FxHashMap::default(), near: 0 },
             members,
-            here: (0..members.sizes.len() as u32).map(count).collect(),
+            here: here_by_comm(members, here),
             lanes,
             modelled: lanes.iter().any(Lane::is_model),
             prefix: std::iter::once(false).chain(functions.iter().map(|f| prefix(f.shape_name))).collect(),
@@ -147,8 +170,8 @@ impl<'a, const LANES: usize> Meetings<'a, LANES> {
         let size = self.members.sizes[tie.place() as usize];
         let here = self.here[tie.place() as usize];
         let keep_each = self.modelled || self.prefix.get(usize::from(op.0)).copied().unwrap_or(false);
-        let meeting = self.open.get_or_begin(tie.key, op.0);
-        meeting.is_called(op.0);
+        let meeting = self.open.get_or_begin(tie.key);
+        meeting.called(op.0);
         meeting.came += 1;
         meeting.came_here += 1;
         meeting.bytes = meeting.bytes.max(tie.bytes());
@@ -158,7 +181,7 @@ impl<'a, const LANES: usize> Meetings<'a, LANES> {
         }
         let as_root = matches!(tie.kind(), TieKind::EntersAsRoot | TieKind::PassesAsRoot);
         if as_root {
-            meeting.root = Some(note);
+            meeting.root_came(note);
         }
         if matches!(tie.kind(), TieKind::Passes | TieKind::PassesAsRoot) {
             meeting.left_here += 1;
@@ -167,32 +190,26 @@ impl<'a, const LANES: usize> Meetings<'a, LANES> {
         if as_root || meeting.came >= size {
             woken.append(&mut meeting.waiting);
         }
-        let (mixed, bytes) = (meeting.mixed, meeting.bytes);
         let news = (all_here || as_root && here < size).then(|| News {
             key: tie.key,
             op: op.0,
-            mixed,
+            mixed: meeting.mixed,
             root: as_root.then_some(note),
-            came: if all_here { self.all_here(tie.key, here) } else { None },
-            bytes,
+            came: if all_here { meeting.all_here(here) } else { None },
+            bytes: meeting.bytes,
         });
         self.forget(tie.key);
         news
     }
 
-    fn all_here(&self, key: u64, count: u32) -> Option<Arrivals<LANES>> {
-        let meeting = self.open.get(key)?;
-        Some(Arrivals { count, last: meeting.last?, each: meeting.each.clone() })
-    }
-
     /// News from another thread.
     pub(super) fn hear(&mut self, news: News<LANES>, woken: &mut Vec<u32>) {
         let size = self.members.sizes[(news.key >> 32) as usize];
-        let meeting = self.open.get_or_begin(news.key, news.op);
-        meeting.is_called(news.op);
+        let meeting = self.open.get_or_begin(news.key);
+        meeting.called(news.op);
         meeting.mixed |= news.mixed;
         meeting.bytes = meeting.bytes.max(news.bytes);
-        meeting.root = meeting.root.or(news.root);
+        news.root.into_iter().for_each(|root| meeting.root_came(root));
         if let Some(Arrivals { count, last, mut each }) = news.came {
             meeting.came += count;
             meeting.last = Some(meeting.last.map_or(last, |known| known.latest(last)));
@@ -204,15 +221,27 @@ impl<'a, const LANES: usize> Meetings<'a, LANES> {
         self.forget(news.key);
     }
 
+    /// How many are under way.
+    pub(super) fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Whether all are waited for, where the recorded call was over before all came: to know who is lower, or what
+    /// the model makes of it.
+    pub(super) fn outlasts(&self, kind: TieKind) -> bool {
+        kind == TieKind::AwaitsLower || kind == TieKind::AwaitsRoot && self.modelled
+    }
+
     /// Whether those the strand waits for have come; else it is remembered.
     pub(super) fn ask(&mut self, tie: Tie, rank: Rank, strand: u32) -> Answer<LANES> {
         let place = tie.place();
         let size = self.members.sizes[place as usize];
-        let meeting = self.open.get_or_begin(tie.key, 0);
+        // It may be asked for before anybody came: by another thread than the one that came for the rank.
+        let meeting = self.open.get_or_begin(tie.key);
         let all = meeting.came >= size;
         let root_only = tie.kind() == TieKind::AwaitsRoot && !self.modelled;
         match (root_only, meeting.root, meeting.last) {
-            // Whatever the others called: they may come later, and the answer must not depend on that.
+            // Whatever the others called: who came before and who after depends on the walk.
             (true, Some(root), _) => Answer::Came(root),
             _ if all && (root_only || meeting.mixed) => Answer::Mixed,
             (false, _, Some(last)) if all => {
@@ -234,7 +263,7 @@ impl<'a, const LANES: usize> Meetings<'a, LANES> {
         let members = self.members;
         let positions = self
             .positions
-            .entry(place)
+            .entry(members.comm(place))
             .or_insert_with(|| members.of(place).zip(0..).collect::<FxHashMap<Rank, u32>>());
         let Some(meeting) = self.open.get_mut(tie.key) else { return Answer::Wait };
         if meeting.results.is_empty() {
@@ -281,26 +310,22 @@ impl<'a, const LANES: usize> Meetings<'a, LANES> {
 }
 
 impl<const LANES: usize> Meeting<LANES> {
-    fn new(op: u16) -> Meeting<LANES> {
-        Meeting {
-            op,
-            mixed: false,
-            came: 0,
-            came_here: 0,
-            left_here: 0,
-            last: None,
-            root: None,
-            bytes: 0,
-            each: Vec::new(),
-            results: Vec::new(),
-            waiting: Vec::new(),
-        }
+    /// What other threads hear when all of this one have come.
+    fn all_here(&self, count: u32) -> Option<Arrivals<LANES>> {
+        Some(Arrivals { count, last: self.last?, each: self.each.clone() })
     }
 
-    /// Somebody called this function. Who only asks does not know which it was.
-    fn is_called(&mut self, op: u16) {
-        self.mixed |= self.op != 0 && self.op != op;
-        self.op = op;
+    /// The root has come. Where rows are missing there may be two: then it is the first of them, not who came first.
+    fn root_came(&mut self, note: Note<LANES>) {
+        self.root = Some(self.root.filter(|root| root.step < note.step).unwrap_or(note));
+    }
+
+    /// Somebody called this function.
+    fn called(&mut self, op: u16) {
+        if self.op == 0 {
+            self.op = op;
+        }
+        self.mixed |= self.op != op;
     }
 
     /// Works out for each member when those it waits for came, and in modelled lanes when it leaves.

@@ -39,13 +39,15 @@ pub struct Replayed<O> {
     pub direct_only_ns: i64,
     /// What was learned about the network.
     pub learned: Fit,
+    /// The most messages, receives and collectives that had to be remembered at a time.
+    pub most_under_way: u64,
 }
 
 impl<O> Replayed<O> {
     /// The same when the observers have done their work.
     pub fn without_observers(self) -> Replayed<()> {
-        let Replayed { followed, unmatched, direct_only_ns, learned, .. } = self;
-        Replayed { observers: Vec::new(), followed, unmatched, direct_only_ns, learned }
+        let Replayed { followed, unmatched, direct_only_ns, learned, most_under_way, .. } = self;
+        Replayed { observers: Vec::new(), followed, unmatched, direct_only_ns, learned, most_under_way }
     }
 }
 
@@ -80,11 +82,13 @@ pub fn replay<const LANES: usize, O: Observer<LANES>>(
         unmatched: 0,
         direct_only_ns: i64::MIN,
         learned: Fit::default(),
+        most_under_way: 0,
     };
     for worker in workers {
         replayed.followed += worker.counts.followed;
         replayed.unmatched += worker.counts.unmatched + worker.left();
         replayed.direct_only_ns = replayed.direct_only_ns.max(worker.counts.direct_only_ns);
+        replayed.most_under_way += worker.counts.most_under_way;
         replayed.learned.merge(&worker.learned);
         replayed.observers.push(worker.observer);
     }

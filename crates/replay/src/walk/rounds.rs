@@ -46,8 +46,10 @@ struct Report {
     letters: bool,
     /// When the first strand beyond the horizon goes on.
     next_start_ns: Option<i64>,
-    /// The parked strand whose call ended first.
-    first_parked: Option<(i64, u32)>,
+    /// The parked strand whose call ended first: of all, and of those that wait for receives.
+    first_parked: [Option<(i64, u32)>; 2],
+    /// Somebody is parked for calls that may have begun after its own was over.
+    patient: bool,
     steps_done: u64,
 }
 
@@ -66,8 +68,9 @@ fn report<const LANES: usize, O: Observer<LANES>>(worker: &mut Worker<'_, LANES,
     let letters = worker.letters.iter().any(|letters| !letters.is_empty());
     // Only when there are no letters is it certain who is parked; looking for the first one takes time.
     let next_start_ns = worker.next_start_ns();
-    let first_parked = if letters { None } else { worker.first_parked() };
-    Report { letters, next_start_ns, first_parked, steps_done: worker.steps_done }
+    let first_parked = if letters { [None; 2] } else { worker.first_parked() };
+    let patient = worker.patient > 0;
+    Report { letters, next_start_ns, first_parked, patient, steps_done: worker.steps_done }
 }
 
 /// Nothing when the walk is over.
@@ -76,8 +79,15 @@ fn decide(reports: &[Report], slice_ns: i64) -> Option<Decision> {
         return Some(Decision::Read);
     }
     let next_start_ns = reports.iter().filter_map(|report| report.next_start_ns).min();
-    let parked = reports.iter().filter_map(|report| report.first_parked).min();
-    match (parked, next_start_ns) {
+    let first = |which: usize| reports.iter().filter_map(|report| report.first_parked[which]).min();
+    let patient = reports.iter().any(|report| report.patient);
+    match (first(0), next_start_ns) {
+        // What a patient one waits for may begin at any time, and others may wait for it.
+        (_, Some(next_ns)) if patient => Some(Decision::Extend(next_ns.saturating_add(slice_ns))),
+        // Nobody comes any more. A sender that waits in vain did not wait; the others may wait for it.
+        (Some((_, strand)), None) if patient => {
+            Some(Decision::GiveUp(first(1).map_or(strand, |(_, sender)| sender)))
+        }
         // All that began before its call ended has been walked, and a little more: clocks may be wrong.
         (Some((end_ns, strand)), next) if next.is_none_or(|next| end_ns.saturating_add(slice_ns) < next) => {
             Some(Decision::GiveUp(strand))

@@ -18,6 +18,8 @@ pub(super) struct Walking<const LANES: usize> {
     pub busy_ns: [i64; LANES],
     /// In modelled lanes: when the network takes the next message.
     pub free_ns: [i64; LANES],
+    /// In modelled lanes: when the last message of the step left, or asked for its receiver.
+    pub left_ns: [i64; LANES],
     /// The last of those the step waits for, in recorded time.
     pub late: Option<Late<LANES>>,
     /// The step does not end before this, for the sake of all others it waits for.
@@ -33,6 +35,8 @@ pub(super) struct Walking<const LANES: usize> {
     /// What the tracer took between the polls of the step, and the time inside them.
     pub polls: Option<(i64, i64)>,
     pub missed: bool,
+    /// It is parked for calls that may have begun after its own was over.
+    pub patient: bool,
     /// Strands of the same rank that have not begun begin with this one.
     pub has_heirs: bool,
 }
@@ -77,6 +81,7 @@ impl<const LANES: usize> Walking<LANES> {
             start_ns: [0; LANES],
             busy_ns: [0; LANES],
             free_ns: [i64::MIN; LANES],
+            left_ns: [i64::MIN; LANES],
             late: None,
             floor_ns: [i64::MIN; LANES],
             handling_ns: [0; LANES],
@@ -85,6 +90,7 @@ impl<const LANES: usize> Walking<LANES> {
             shift_ns: [0; LANES],
             polls: None,
             missed: false,
+            patient: false,
             has_heirs: false,
         }
     }

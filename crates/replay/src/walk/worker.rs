@@ -10,6 +10,7 @@ use super::lane::{Lane, Recorded, Way, communicates};
 use super::meeting::{Answer, Meetings, News};
 use super::observer::{Message, Observer, Seen, Wait, WaitKind};
 use super::strand::{Last, Late, State, Walking};
+use crate::collectives::passing_ns;
 use crate::fit::Fit;
 use kizami_graph::{Graph, Step, StepKind, Strand, Tie, TieKind};
 use kizami_model::{Op, Rank};
@@ -17,10 +18,6 @@ use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
-
-/// A message that was sent so long before its receive began, and a nanosecond more for each byte, was there already.
-/// Not what was learned so far: that would depend on the order in which threads learn.
-const SURELY_THERE_NS: i64 = 100_000;
 
 /// How many strands ahead memory is asked for.
 const AHEAD: usize = 4;
@@ -38,6 +35,15 @@ pub(super) struct Counts {
     pub followed: u64,
     pub unmatched: u64,
     pub direct_only_ns: i64,
+    pub most_under_way: u64,
+}
+
+/// While everybody is stuck: parked strands by the recorded end of their call, the earliest first.
+#[derive(Default)]
+struct Stuck {
+    all: BinaryHeap<Reverse<(i64, u32)>>,
+    /// Those that wait for receives of large messages.
+    senders: BinaryHeap<Reverse<(i64, u32)>>,
 }
 
 /// The strands of one thread.
@@ -62,8 +68,9 @@ pub(super) struct Worker<'a, const LANES: usize, O> {
     meetings: Meetings<'a, LANES>,
     ready: VecDeque<u32>,
     later: Vec<u32>,
-    /// While everybody is stuck: parked strands by the recorded end of their call, the earliest first.
-    stuck: Option<BinaryHeap<Reverse<(i64, u32)>>>,
+    stuck: Option<Stuck>,
+    /// How many parked strands are patient.
+    pub patient: u32,
     horizon_ns: i64,
     /// By thread.
     pub letters: Vec<Vec<Letter<LANES>>>,
@@ -111,6 +118,7 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
             ready: VecDeque::new(),
             later: Vec::new(),
             stuck: None,
+            patient: 0,
             horizon_ns: i64::MIN,
             letters: borders.iter().map(|_| Vec::new()).collect(),
             learned: Fit::default(),
@@ -150,20 +158,49 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
         self.ready.extend(self.later.drain(..));
     }
 
-    /// The parked strand whose call ended first in the recorded run, with that end.
-    pub(super) fn first_parked(&mut self) -> Option<(i64, u32)> {
-        let end_ns = |walking: &Walking<LANES>| self.steps[walking.step as usize].end_ns;
-        let (walking, start) = (&self.walking, self.range.start);
-        let stuck = self.stuck.get_or_insert_with(|| {
-            let parked = (0u32..).zip(walking).filter(|(_, walking)| walking.state == State::Parked);
-            parked.map(|(strand, walking)| Reverse((end_ns(walking), strand))).collect()
+    /// The parked strand whose call ended first in the recorded run, with that end: of all, and of those that wait
+    /// for receives.
+    pub(super) fn first_parked(&mut self) -> [Option<(i64, u32)>; 2] {
+        let mut stuck = self.stuck.take().unwrap_or_else(|| {
+            let mut stuck = Stuck::default();
+            let parked = (0u32..).zip(&self.walking).filter(|(_, walking)| walking.state == State::Parked);
+            parked.for_each(|(strand, walking)| self.line_up_parked(&mut stuck, strand, walking));
+            stuck
         });
-        while let Some(Reverse((end, strand))) = stuck.peek().copied() {
-            let walking = &walking[strand as usize];
-            if walking.state == State::Parked && end_ns(walking) == end {
-                return Some((end, strand + start));
+        let first = [
+            self.first_of(&mut stuck.all, |_| true),
+            self.first_of(&mut stuck.senders, |walking| self.awaits_post(walking)),
+        ];
+        self.stuck = Some(stuck);
+        first
+    }
+
+    fn line_up_parked(&self, stuck: &mut Stuck, strand: u32, walking: &Walking<LANES>) {
+        let step = &self.steps[walking.step as usize];
+        stuck.all.push(Reverse((step.end_ns, strand)));
+        if self.awaits_post(walking) {
+            stuck.senders.push(Reverse((step.end_ns, strand)));
+        }
+    }
+
+    fn awaits_post(&self, walking: &Walking<LANES>) -> bool {
+        let step = &self.steps[walking.step as usize];
+        self.ties[step.first_tie as usize + walking.tie as usize].kind() == TieKind::AwaitsPost
+    }
+
+    /// The first that is still parked where it was.
+    fn first_of(
+        &self,
+        parked: &mut BinaryHeap<Reverse<(i64, u32)>>,
+        still: impl Fn(&Walking<LANES>) -> bool,
+    ) -> Option<(i64, u32)> {
+        while let Some(Reverse((end_ns, strand))) = parked.peek().copied() {
+            let walking = &self.walking[strand as usize];
+            let here = walking.state == State::Parked && self.steps[walking.step as usize].end_ns == end_ns;
+            if here && still(walking) {
+                return Some((end_ns, strand + self.range.start));
             }
-            stuck.pop();
+            parked.pop();
         }
         None
     }
@@ -180,6 +217,7 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
         let step = &self.steps[walking.step as usize];
         let tie = self.ties[step.first_tie as usize + walking.tie as usize];
         walking.state = State::Inside;
+        self.patient -= u32::from(std::mem::take(&mut walking.patient));
         match tie.kind() {
             TieKind::Awaits | TieKind::Looks => self.departures.give_up(tie.key),
             // A large message that was buffered all the same: its sender never waited.
@@ -198,6 +236,8 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
                 self.fetch(*soon);
             }
             self.advance(strand);
+            let under_way = self.departures.len() + self.postings.len() + self.meetings.len();
+            self.counts.most_under_way = self.counts.most_under_way.max(under_way as u64);
         }
     }
 
@@ -302,6 +342,7 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
         walking.floor_ns = [i64::MIN; LANES];
         if self.modelled {
             walking.busy_ns = walking.start_ns;
+            walking.left_ns = [i64::MIN; LANES];
             walking.handling_ns = [0; LANES];
         }
         if walking.has_heirs {
@@ -347,6 +388,9 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
                     if let Some(news) = self.meetings.come(*tie, step.op(), rank, note, &mut woken) {
                         self.spread(tie.place(), &news);
                     }
+                    if matches!(kind, TieKind::Passes | TieKind::PassesAsRoot) {
+                        self.passes(strand, *tie, step.op());
+                    }
                 }
                 _ => break,
             }
@@ -368,7 +412,20 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
                 let leaves_ns = busy_ns.max(walking.free_ns[lane]);
                 let taken_ns = (model.gap_ns + model.per_byte_ns * bytes as f64).round() as i64;
                 walking.free_ns[lane] = leaves_ns.saturating_add(taken_ns);
+                walking.left_ns[lane] = leaves_ns;
                 note.new_ns[lane] = leaves_ns;
+            }
+        }
+    }
+
+    /// In modelled lanes: what a collective costs one that waits for nobody in it.
+    fn passes(&mut self, strand: u32, tie: Tie, op: Op) {
+        let ranks = self.graph.members.sizes[tie.place() as usize];
+        for (lane, setting) in self.lanes.iter().enumerate() {
+            if let Some(model) = setting.model() {
+                let own_ns = passing_ns(op, ranks, tie.bytes(), model).round() as i64;
+                let busy_ns = &mut self.walking[strand as usize].busy_ns[lane];
+                *busy_ns = busy_ns.saturating_add(own_ns);
             }
         }
     }
@@ -397,6 +454,7 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
             let walking = &mut self.walking[strand as usize];
             if walking.state == State::Parked {
                 walking.state = State::Inside;
+                self.patient -= u32::from(std::mem::take(&mut walking.patient));
                 self.ready.push_back(strand);
             }
         }
@@ -435,9 +493,13 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
                 },
             };
             let Some(note) = came else {
-                self.walking[strand as usize].state = State::Parked;
-                if let Some(stuck) = &mut self.stuck {
-                    stuck.push(Reverse((step.end_ns, strand)));
+                let patient = self.meetings.outlasts(kind);
+                self.patient += u32::from(patient);
+                let walking = &mut self.walking[strand as usize];
+                (walking.state, walking.patient) = (State::Parked, patient);
+                if let Some(mut stuck) = self.stuck.take() {
+                    self.line_up_parked(&mut stuck, strand, &self.walking[strand as usize]);
+                    self.stuck = Some(stuck);
                 }
                 return false;
             };
@@ -471,6 +533,7 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
         let bytes = tie.bytes();
         let (kind, way, least_ns) = match tie.kind() {
             TieKind::AwaitsPost => {
+                self.came_in_models(strand, tie, &note);
                 // Who was ready only after the call was over was not waited for.
                 if note.recorded_ns >= step.end_ns && step.kind() != StepKind::Polling {
                     return;
@@ -488,7 +551,7 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
             }
             _ => (WaitKind::Sender, Way::Message(bytes), self.fit.way_ns(bytes)),
         };
-        if self.modelled {
+        if self.modelled && kind != WaitKind::Receiver {
             self.came_in_models(strand, tie, &note);
         }
         let walking = &mut self.walking[strand as usize];
@@ -525,7 +588,12 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
             let large = bytes > model.eager_limit_bytes;
             let there_ns = match tie.kind() {
                 TieKind::AwaitsPost if large => {
-                    note.new_ns[lane].max(walking.busy_ns[lane]).saturating_add(model.way_ns(bytes) as i64)
+                    // It has asked, hears that the receiver is ready, and is free when the last byte has left.
+                    let latency_ns = model.latency_ns.round() as i64;
+                    let asked_ns = walking.left_ns[lane].saturating_add(latency_ns);
+                    let heard_ns = note.new_ns[lane].max(asked_ns).saturating_add(latency_ns);
+                    let leaving_ns = (model.per_byte_ns * bytes as f64).round() as i64;
+                    heard_ns.max(walking.busy_ns[lane]).saturating_add(leaving_ns)
                 }
                 TieKind::AwaitsPost => continue,
                 TieKind::Awaits | TieKind::Looks => {
@@ -618,8 +686,8 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
             let ago_ns = step.start_ns.saturating_sub(late.note.recorded_ns);
             if ago_ns <= 0 {
                 self.learned.learn_way(bytes, step.end_ns.saturating_sub(late.note.recorded_ns));
-            } else if ago_ns > SURELY_THERE_NS.saturating_add_unsigned(bytes) {
-                self.learned.learn_handling(bytes, length_ns);
+            } else {
+                self.learned.learn_handling(bytes, ago_ns, length_ns);
             }
         }
         self.counts.followed += u64::from(late.is_some() && call);

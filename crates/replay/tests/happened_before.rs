@@ -1,0 +1,252 @@
+//! No setting makes an effect come before its cause, and the number of threads of a walk never shows.
+//!
+//! Checked on random valid programs under random settings, by the ties of the graph: those are checked elsewhere.
+
+mod common;
+
+use common::{Walked, graph, walk};
+use kizami_graph::{Graph, StepKind, Tie, TieKind};
+use kizami_replay::{Factor, LogGops, Network, PlaceFactor, Setting};
+use kizami_sample::{Jumble, Jumbled};
+use proptest::prelude::*;
+use std::collections::HashMap;
+
+/// Lanes of each walk: as recorded, ideal, and four at random.
+const LANES: usize = 6;
+
+fn jumble() -> impl Strategy<Value = Jumble> {
+    (1u32..7, 1u32..4, 0u32..100, any::<bool>(), any::<u64>())
+        .prop_map(|(ranks, threads, acts, roomy, seed)| Jumble { ranks, threads, acts, roomy, seed })
+}
+
+fn network() -> impl Strategy<Value = Network> {
+    let model = (0..50_000u32, 0..5_000u32, 0..5_000u32, 0..4u32, 0..2u32, 0..20u32).prop_map(
+        |(latency, overhead, gap, per_byte, overhead_per_byte, eager_bits)| {
+            Network::Model(LogGops {
+                latency_ns: f64::from(latency),
+                overhead_ns: f64::from(overhead),
+                gap_ns: f64::from(gap),
+                per_byte_ns: f64::from(per_byte) * 0.3,
+                overhead_per_byte_ns: f64::from(overhead_per_byte) * 0.1,
+                eager_limit_bytes: 1 << eager_bits,
+            })
+        },
+    );
+    let changed =
+        (0.0..5.0, 0.1..5.0).prop_map(|(latency, bandwidth)| Network::Changed { latency, bandwidth });
+    prop_oneof![Just(Network::AsRecorded), Just(Network::Ideal), changed, model.clone(), model]
+}
+
+fn setting() -> impl Strategy<Value = Setting> {
+    let factor = prop_oneof![Just(0.0), Just(1.0), 0.0..3.0].prop_map(Factor);
+    let place = prop_oneof![
+        factor.clone().prop_map(PlaceFactor::All),
+        prop::collection::vec(factor.clone(), 0..5).prop_map(PlaceFactor::ByRank),
+    ];
+    let places = prop::collection::hash_map(0u32..8, place, 0..3);
+    (factor, places, network(), any::<bool>()).prop_map(|(cpu, places, network, without_tracer)| Setting {
+        cpu,
+        places: places.into_iter().collect(),
+        network,
+        without_tracer,
+    })
+}
+
+fn settings() -> impl Strategy<Value = [Setting; LANES]> {
+    prop::array::uniform4(setting()).prop_map(|[a, b, c, d]| {
+        let ideal = Setting { network: Network::Ideal, ..Setting::default() };
+        [Setting::default(), ideal, a, b, c, d]
+    })
+}
+
+/// The steps that tell something, by key.
+fn told(graph: &Graph, kind: fn(TieKind) -> bool) -> HashMap<u64, Vec<(usize, TieKind)>> {
+    let mut told: HashMap<u64, Vec<(usize, TieKind)>> = HashMap::new();
+    for (index, step) in graph.steps.iter().enumerate().filter(|(_, step)| step.kind() != StepKind::Polling) {
+        for tie in graph.ties_of(step).iter().filter(|tie| kind(tie.kind())) {
+            told.entry(tie.key).or_default().push((index, tie.kind()));
+        }
+    }
+    told
+}
+
+/// Everything the order of events asks for, in one lane.
+struct Order<'a> {
+    graph: &'a Graph,
+    program: &'a Jumbled,
+    walked: &'a Walked<LANES>,
+    roomy: bool,
+    departures: HashMap<u64, Vec<(usize, TieKind)>>,
+    postings: HashMap<u64, Vec<(usize, TieKind)>>,
+    arrivals: HashMap<u64, Vec<(usize, TieKind)>>,
+}
+
+impl<'a> Order<'a> {
+    fn new(graph: &'a Graph, program: &'a Jumbled, walked: &'a Walked<LANES>, roomy: bool) -> Order<'a> {
+        let departures = told(graph, |kind| kind == TieKind::Departs);
+        let postings = told(graph, |kind| kind == TieKind::Posts);
+        let arrivals = told(graph, |kind| kind.tells() && kind.is_collective());
+        Order { graph, program, walked, roomy, departures, postings, arrivals }
+    }
+
+    /// In a thread calls follow each other.
+    fn strands(&self, lane: usize) {
+        let times = &self.walked.times;
+        for strand in &self.graph.strands {
+            let (mut index, mut now_ns) = (strand.first_step as usize, i64::MIN);
+            loop {
+                let (step, row) = (&self.graph.steps[index], &self.program.rows[index]);
+                let (start_ns, end_ns) = (times[index].start_ns[lane], times[index].end_ns[lane]);
+                assert!(start_ns <= end_ns, "lane {lane}: {start_ns}..{end_ns} {row:?}");
+                if step.kind() != StepKind::Part {
+                    assert!(start_ns >= now_ns, "lane {lane}: {start_ns} after {now_ns} {row:?}");
+                    now_ns = end_ns;
+                }
+                if step.next == 0 {
+                    break;
+                }
+                index += step.next as usize;
+            }
+        }
+    }
+
+    /// Nobody goes on before those it waits for have done their part.
+    fn ties(&self, lane: usize, setting: &Setting) {
+        let steps = self.graph.steps.iter().enumerate();
+        for (index, step) in steps.filter(|(_, step)| step.kind() != StepKind::Polling) {
+            for tie in self.graph.ties_of(step).iter().filter(|tie| !tie.kind().tells()) {
+                let end_ns = self.walked.times[index].end_ns[lane];
+                for other in self.awaited(index, *tie, setting) {
+                    let other_ns = self.walked.times[other].start_ns[lane];
+                    let rows = (&self.program.rows[index], &self.program.rows[other]);
+                    assert!(end_ns >= other_ns, "lane {lane}: {tie:?} ends {end_ns} < {other_ns} {rows:#?}");
+                }
+            }
+        }
+    }
+
+    /// The steps that must have begun.
+    fn awaited(&self, index: usize, tie: Tie, setting: &Setting) -> Vec<usize> {
+        let all = |told: &HashMap<u64, Vec<(usize, TieKind)>>| -> Vec<usize> {
+            told.get(&tie.key).into_iter().flatten().map(|(step, _)| *step).collect()
+        };
+        let place = |step: usize| {
+            let rank = self.program.rows[step].rank.0;
+            self.program.comms[tie.place() as usize].iter().position(|member| *member == rank)
+        };
+        match tie.kind() {
+            TieKind::Awaits | TieKind::Looks => all(&self.departures),
+            // Where there is room nobody knows who waited; small messages never wait.
+            TieKind::AwaitsPost if self.roomy => Vec::new(),
+            TieKind::AwaitsPost => match setting.network {
+                Network::Model(model) if tie.bytes() <= model.eager_limit_bytes => Vec::new(),
+                _ => all(&self.postings),
+            },
+            TieKind::AwaitsAll => all(&self.arrivals),
+            TieKind::AwaitsRoot => {
+                let arrivals = self.arrivals[&tie.key].iter();
+                let root = |kind: &TieKind| matches!(kind, TieKind::EntersAsRoot | TieKind::PassesAsRoot);
+                arrivals.filter(|(_, kind)| root(kind)).map(|(step, _)| *step).collect()
+            }
+            TieKind::AwaitsLower => {
+                all(&self.arrivals).into_iter().filter(|step| place(*step) <= place(index)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn references(settings: &[Setting; LANES]) -> [&Setting; LANES] {
+    settings.each_ref()
+}
+
+proptest! {
+    #[test]
+    fn no_effect_comes_before_its_cause(jumble in jumble(), settings in settings()) {
+        let program = jumble.run();
+        let graph = graph(&program.comms, &program.rows);
+        let walked = walk(&graph, references(&settings), 1);
+        prop_assert_eq!(walked.unmatched, 0);
+        let order = Order::new(&graph, &program, &walked, jumble.roomy);
+        for (lane, setting) in settings.iter().enumerate() {
+            order.strands(lane);
+            order.ties(lane, setting);
+        }
+    }
+
+    #[test]
+    fn the_number_of_threads_never_shows(jumble in jumble(), settings in settings()) {
+        let program = jumble.run();
+        let graph = graph(&program.comms, &program.rows);
+        let one = walk(&graph, references(&settings), 1);
+        for threads in 2..4 {
+            prop_assert_eq!(&walk(&graph, references(&settings), threads), &one, "{} threads", threads);
+        }
+    }
+
+    #[test]
+    fn nothing_changed_gives_what_was_recorded_and_an_ideal_network_is_not_slower(jumble in jumble()) {
+        let program = jumble.run();
+        let graph = graph(&program.comms, &program.rows);
+        let ideal = Setting { network: Network::Ideal, ..Setting::default() };
+        let walked = walk(&graph, [&Setting::default(), &ideal], 1);
+        for (times, row) in walked.times.iter().zip(&program.rows) {
+            prop_assert_eq!((times.start_ns[0], times.end_ns[0]), (row.start.0, row.end.0), "{:?}", row);
+            prop_assert!(times.start_ns[1] <= row.start.0 && times.end_ns[1] <= row.end.0, "{:?} {:?}", times, row);
+        }
+    }
+
+    #[test]
+    fn computation_alone_takes_what_the_factors_say(jumble in jumble(), factor in 0u32..5) {
+        // Only calls that wait for nobody, and nothing behind what is left out.
+        let program = jumble.run();
+        let mut rows = program.rows;
+        rows.retain(|row| matches!(row.op.name(), "MPI_Comm_rank" | "MPI_Cancel"));
+        let graph = graph(&program.comms, &rows);
+        let setting = Setting { cpu: Factor(f64::from(factor)), ..Setting::default() };
+        let walked = walk(&graph, [&setting], 1);
+        for strand in &graph.strands {
+            let (mut index, mut now_ns, mut recorded_ns) = (strand.first_step as usize, 0, 0);
+            loop {
+                let (times, row) = (walked.times[index], &rows[index]);
+                now_ns += i64::from(factor) * (row.start.0 - recorded_ns);
+                prop_assert_eq!(times.start_ns[0], now_ns);
+                (now_ns, recorded_ns) = (now_ns + row.end.0 - row.start.0, row.end.0);
+                match graph.steps[index].next {
+                    0 => break,
+                    on => index += on as usize,
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_counted_and_hangs_nothing(
+        jumble in jumble(),
+        settings in settings(),
+        lost in prop::collection::vec(any::<prop::sample::Index>(), 1..8),
+        gone in prop::option::of(0u32..6),
+    ) {
+        let program = jumble.run();
+        let mut rows = program.rows;
+        for index in lost {
+            if !rows.is_empty() {
+                rows.remove(index.index(rows.len()));
+            }
+        }
+        rows.retain(|row| Some(row.rank.0) != gone);
+        let graph = graph(&program.comms, &rows);
+        let one = walk(&graph, references(&settings), 1);
+        for (times, row) in one.times.iter().zip(&rows) {
+            prop_assert_eq!((times.start_ns[0], times.end_ns[0]), (row.start.0, row.end.0), "{:?}", row);
+        }
+        // Everybody waits for everybody in the last call.
+        let ended = rows.iter().filter(|row| row.op.name() == "MPI_Finalize").count();
+        if ended > 0 && ended < jumble.ranks as usize {
+            prop_assert!(one.unmatched > 0);
+        }
+        for threads in 2..4 {
+            prop_assert_eq!(&walk(&graph, references(&settings), threads), &one, "{} threads", threads);
+        }
+    }
+}

@@ -14,8 +14,7 @@
 //! what [`LogGops`] and [`collectives`] say.
 //!
 //! Promises: with nothing changed every time comes out exactly as recorded. The result does not depend on the number
-//! of threads, as long as ranks agree who is the root of a collective and threads of a rank do not take messages that
-//! others have probed for. No graph makes it hang: what never comes is given up in the order of recorded time, and counted.
+//! of threads, as long as ranks agree who is the root of a collective. No graph makes it hang: what never comes is given up in the order of recorded time, and counted.
 //! Memory is for what is under way and a fixed amount for each strand.
 //!
 //! It does not know where a program spends its time or why; that is for the crates that read what comes out.

@@ -68,16 +68,21 @@ proptest! {
     /// where they do not agree on the collective.
     #[test]
     fn the_result_does_not_depend_on_the_number_of_threads(
-        ranks in proptest::collection::vec(deeds(), 2..5),
+        ranks in proptest::collection::vec((deeds(), proptest::option::of(deeds())), 2..5),
         cost in 0u64..200,
     ) {
         let place = Place::new(ranks.len() as u32, cost);
-        for (rank, deeds) in (0..).zip(&ranks) {
-            let rooted_at_0 = |(kind, gap, length, other): &Deed| {
-                (*kind, *gap, *length, if matches!(kind, 6 | 9) { 0 } else { *other })
-            };
-            let deeds: Vec<Deed> = deeds.iter().map(rooted_at_0).collect();
-            place.thread(rank, 0, |segment| write_deeds(segment, rank, ranks.len() as u32, &deeds));
+        let rooted_at_0 = |deeds: &Vec<Deed>| -> Vec<Deed> {
+            let root = |kind: u8, other: u8| if matches!(kind, 6 | 9) { 0 } else { other };
+            deeds.iter().map(|(kind, gap, length, other)| (*kind, *gap, *length, root(*kind, *other))).collect()
+        };
+        let size = ranks.len() as u32;
+        for (rank, (first, second)) in (0..).zip(&ranks) {
+            let threads = std::iter::once(first).chain(second);
+            for (thread, deeds) in (0..).zip(threads) {
+                let deeds = rooted_at_0(deeds);
+                place.thread(rank, thread, |segment| write_deeds(segment, rank, size, &deeds));
+            }
         }
         seal(&place.recorded(), &SealOptions::default(), &|_| {}).unwrap();
         let trace = Trace::open(&place.recorded()).unwrap();

@@ -9,6 +9,7 @@ mod endings;
 mod meetings;
 mod mpi;
 mod recording;
+mod report;
 mod simulated;
 mod trouble;
 mod truth;

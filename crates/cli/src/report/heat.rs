@@ -65,3 +65,28 @@ impl HeatMap {
         self.rows().map(move |row| row.iter().map(character).collect::<Vec<String>>().join(" "))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::samples;
+    use kizami_explain::MatrixCell;
+
+    #[test]
+    fn levels_tell_the_part_of_the_highest() {
+        let cell = |from, to, bytes| MatrixCell { from, to, messages: 1, bytes };
+        let matrix = vec![cell(0, 1, 100), cell(1, 0, 41), cell(1, 2, 0), cell(2, 0, 1)];
+        let map = HeatMap::of(&Report { ranks: 3, matrix, ..samples::empty() }, 32).unwrap();
+        assert_eq!(map.lines().collect::<Vec<_>>(), [". 5 .", "3 . 1", "1 . ."]);
+    }
+
+    #[test]
+    fn many_ranks_share_cells_and_no_message_is_lost() {
+        let report = samples::big();
+        let map = HeatMap::of(&report, 64).unwrap();
+        assert_eq!((map.side, map.ranks_per_cell), (64, 16));
+        let shown: u64 = map.rows().flatten().map(|cell| cell.messages).sum();
+        assert_eq!(shown, report.matrix.iter().map(|cell| cell.messages).sum::<u64>());
+        assert!(HeatMap::of(&samples::empty(), 64).is_none());
+    }
+}

@@ -135,7 +135,7 @@ pub fn matrix(out: &mut Markup, report: &Report) {
             out.raw("</title></rect>\n");
         }
     }
-    let every = (28.0 / cell).ceil().max(1.0) as usize;
+    let every = (36.0 / cell).ceil().max(1.0) as usize;
     for index in (0..map.side).step_by(every) {
         let (at, first) = (cell * (index as f64 + 0.5), (index as u32 * map.ranks_per_cell).to_string());
         text(out, "middle", LEFT + at, ABOVE - 5.0, &first);

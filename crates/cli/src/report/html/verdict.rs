@@ -58,7 +58,7 @@ fn efficiency(out: &mut Markup, report: &Report) {
     let parallel = report.efficiency.parallel;
     out.raw("<section class=\"efficiency\">\n<div>\n<h2>Parallel efficiency</h2>\n<p class=\"large ");
     out.raw(grade(parallel)).raw("\">").text(&percent(parallel)).raw("</p>\n");
-    out.raw("<p class=\"note\">of the run, ranks compute</p>\n</div>\n<div>\n<table class=\"factors\">\n");
+    out.raw("<p class=\"note\">average part spent computing</p>\n</div>\n<div>\n<table class=\"factors\">\n");
     out.raw("<caption>= load balance × serialisation × transfer</caption>\n<tbody>\n");
     for factor in factors(report) {
         row(out, &factor);

@@ -417,11 +417,15 @@ const REPORT_HELP: &str = "\
 Examples:
   kizami report run.kz
   kizami report run.kz --all
+  kizami report run.kz --html report.html
+  kizami report run.kz --markdown >> notes.md
   kizami report run.kz --json | jq .efficiency
 
-The first lines say what costs most, where in the source, and what the run would gain without it; each
-gain is the difference of two replays of the run. Shares of waiting are of the time of all ranks between
-MPI_Init and MPI_Finalize. Computation is named by the calls it lies between.";
+The first lines say what costs most, where in the source, and what the run would gain without it;
+each gain is the difference of two replays of the run. Shares of waiting are of the time of all
+ranks between MPI_Init and MPI_Finalize. Computation is named by the calls it lies between.
+The HTML report is one file that loads nothing from elsewhere; unless --all is given, it stays
+below 2 MB.";
 
 /// Say what is wrong with a run, where, and what fixing it would gain.
 #[derive(Debug, Args)]
@@ -434,6 +438,14 @@ pub struct ReportArguments {
     /// Show all rows of every table
     #[arg(long, env = "KIZAMI_ALL", value_parser = FalseyValueParser::new())]
     pub all: bool,
+
+    /// Write the report with charts as one HTML file; it must not exist
+    #[arg(long, value_name = "OUT.html", env = "KIZAMI_HTML")]
+    pub html: Option<PathBuf>,
+
+    /// Print Markdown; wins over --json
+    #[arg(long, env = "KIZAMI_MARKDOWN", value_parser = FalseyValueParser::new())]
+    pub markdown: bool,
 
     /// Threads to use; as many as there are cores unless said
     #[arg(long, value_name = "N", env = "KIZAMI_THREADS")]
@@ -449,9 +461,10 @@ Examples:
   kizami whatif run.kz
   kizami whatif run.kz --json
 
-Ideas come from the findings of `kizami report`, from the places where most is computed, and from other
-networks. Each is replayed; the error says how far the iterations of the run scatter, and how unevenly the
-time came that would be taken away. The last column is what to give `kizami replay` to look at one of them more closely.";
+Ideas come from the findings of `kizami report`, from the places where most is computed, and from
+other networks. Each is replayed; the error says how far the iterations of the run scatter, and how
+unevenly the time came that would be taken away. The last column is what to give `kizami replay` to
+look at one of them more closely.";
 
 /// Rank what could be done about a run by what it would gain.
 #[derive(Debug, Args)]

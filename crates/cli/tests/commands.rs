@@ -16,6 +16,8 @@ fn a_trace_that_does_not_exist_is_one_clear_line() {
         &["info", "no.kz"][..],
         &["events", "no.kz"],
         &["clocks", "no.kz"],
+        &["report", "no.kz"],
+        &["report", "no.kz", "--html", "no.html"],
         &["export", "no.kz", "--to", "csv"],
         &["seal", "no.kz"],
         &["undisturb", "no.kz", "-o", "clean.kz"],

@@ -2,7 +2,7 @@
 
 use crate::show::quantity;
 use crate::show::style::Paint;
-use kizami_explain::{Finding, Report};
+use kizami_explain::{Efficiency, Finding, Gain, Report};
 use kizami_model::Nanos;
 
 /// Findings that are told.
@@ -12,42 +12,110 @@ const WORTH_TELLING: f64 = 0.005;
 /// Efficiencies below these are doubtful, and bad.
 const DOUBTFUL: f64 = 0.9;
 const BAD: f64 = 0.7;
+/// Errors are not said to be smaller than this part of the run.
+const SMALLEST_ERROR: f64 = 0.0005;
+
+/// How good an efficiency is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grade {
+    Good,
+    Doubtful,
+    Bad,
+}
+
+impl Grade {
+    /// Of an efficiency from 0 to 1.
+    pub fn of(efficiency: f64) -> Grade {
+        match efficiency {
+            low if low < BAD => Grade::Bad,
+            low if low < DOUBTFUL => Grade::Doubtful,
+            _ => Grade::Good,
+        }
+    }
+}
+
+/// One of the factors that parallel efficiency is made of.
+pub struct Factor {
+    pub name: &'static str,
+    pub value: f64,
+    /// What it is a ratio of.
+    pub formula: &'static str,
+    /// The ratio in numbers.
+    pub numbers: String,
+}
+
+/// Parallel efficiency in three factors.
+pub fn factors(report: &Report) -> [Factor; 3] {
+    let Efficiency { average_computation_ns, longest_computation_ns, ideal_ns, .. } = report.efficiency;
+    let ratio = |part, whole| format!("{} / {}", duration(part), duration(whole));
+    [
+        Factor {
+            name: "load balance",
+            value: report.efficiency.load_balance,
+            formula: "average / longest computation",
+            numbers: ratio(average_computation_ns, longest_computation_ns),
+        },
+        Factor {
+            name: "serialisation",
+            value: report.efficiency.serialisation,
+            formula: "longest computation / run on an ideal network",
+            numbers: ratio(longest_computation_ns, ideal_ns),
+        },
+        Factor {
+            name: "transfer",
+            value: report.efficiency.transfer,
+            formula: "run on an ideal network / run",
+            numbers: ratio(ideal_ns, report.run_ns),
+        },
+    ]
+}
 
 /// At most 15 lines.
 pub fn lines(report: &Report, paint: Paint) -> Vec<String> {
-    let name = report.executable.rsplit('/').next().unwrap_or(&report.executable);
-    let ranks = quantity::counted(u64::from(report.ranks), "rank");
-    let efficiency = &report.efficiency;
+    let efficiency = painted(report.efficiency.parallel, paint);
     let mut lines = vec![
-        format!(
-            "{} on {ranks}: {}, parallel efficiency {}",
-            paint.heading(name),
-            quantity::duration(Nanos(report.run_ns)),
-            painted(efficiency.parallel, paint)
-        ),
-        format!(
-            "  = load balance {} x serialisation {} x transfer {}; {} on an ideal network",
-            painted(efficiency.load_balance, paint),
-            painted(efficiency.serialisation, paint),
-            painted(efficiency.transfer, paint),
-            quantity::duration(Nanos(efficiency.ideal_ns)),
-        ),
+        format!("{}, parallel efficiency {efficiency}", headline(report, |name| paint.heading(name))),
+        format!("  {}", product(report, |value| painted(value, paint))),
     ];
     let told: Vec<&Finding> = told(report);
     if told.is_empty() {
-        lines.push("No rank kept others waiting for long.".to_owned());
+        lines.push(NO_FINDINGS.to_owned());
     }
     for (number, finding) in (1..).zip(told) {
         lines.push(format!("{number}. {}", finding.sentence));
         lines.push(format!("   {}", paint.label(&cost(finding))));
     }
-    let left = &report.not_understood;
-    if left.unmatched + left.not_followed > 0 {
-        let calls = quantity::counted(left.unmatched + left.not_followed, "call");
-        let all = quantity::count(report.events);
-        lines.push(paint.doubtful(&format!("{calls} of {all} could not be followed; see the end")));
-    }
+    lines.extend(doubts(report).map(|text| paint.doubtful(&text)));
     lines
+}
+
+/// Said where there is no finding.
+pub const NO_FINDINGS: &str = "No rank kept others waiting for long.";
+
+/// The program's name without its folder.
+pub fn program(report: &Report) -> &str {
+    report.executable.rsplit('/').next().unwrap_or(&report.executable)
+}
+
+/// What ran, on how many ranks, for how long.
+pub fn headline(report: &Report, name: impl Fn(&str) -> String) -> String {
+    let ranks = quantity::counted(u64::from(report.ranks), "rank");
+    format!("{} on {ranks}: {}", name(program(report)), duration(report.run_ns))
+}
+
+/// Parallel efficiency as a product, and the run on an ideal network.
+pub fn product(report: &Report, value: impl Fn(f64) -> String) -> String {
+    let factors = factors(report).map(|factor| format!("{} {}", factor.name, value(factor.value)));
+    format!("= {}; {} on an ideal network", factors.join(" x "), duration(report.efficiency.ideal_ns))
+}
+
+/// Says that not everything could be followed.
+pub fn doubts(report: &Report) -> Option<String> {
+    let calls = report.not_understood.unmatched + report.not_understood.not_followed;
+    (calls > 0).then(|| {
+        let all = quantity::count(report.events);
+        format!("{} of {all} could not be followed; see the end", quantity::counted(calls, "call"))
+    })
 }
 
 /// The findings worth telling, the worst first.
@@ -59,21 +127,27 @@ pub fn told(report: &Report) -> Vec<&Finding> {
 
 /// What a finding costs, and what fixing it would gain.
 pub fn cost(finding: &Finding) -> String {
-    let waiting_ns = finding.waiting_ns + finding.propagated_ns;
-    let waiting = format!(
-        "{} of waiting, {} of all time",
-        quantity::duration(Nanos(waiting_ns)),
-        percent(finding.share)
-    );
-    match finding.gain {
-        Some(gain) => format!(
-            "{waiting}; without it the run takes {} less: {} +- {}",
-            quantity::duration(Nanos(gain.ns)),
-            percent(gain.share),
-            percent(gain.share_error.max(0.0005))
-        ),
-        None => waiting,
+    match gain(finding) {
+        Some(gain) => format!("{}; {gain}", waiting(finding)),
+        None => waiting(finding),
     }
+}
+
+/// How long others waited.
+fn waiting(finding: &Finding) -> String {
+    let waiting_ns = finding.waiting_ns + finding.propagated_ns;
+    format!("{} of waiting, {} of all time", duration(waiting_ns), percent(finding.share))
+}
+
+/// What fixing it would gain, if that is known.
+fn gain(finding: &Finding) -> Option<String> {
+    let gain = finding.gain?;
+    Some(format!("without it the run takes {} less: {}", duration(gain.ns), gain_share(gain)))
+}
+
+/// A gain as a part of the run, with its error.
+pub fn gain_share(gain: Gain) -> String {
+    format!("{} +- {}", percent(gain.share), percent(gain.share_error.max(SMALLEST_ERROR)))
 }
 
 /// A part as percent.
@@ -81,11 +155,15 @@ pub fn percent(part: f64) -> String {
     format!("{:.1} %", 100.0 * part)
 }
 
+fn duration(ns: i64) -> String {
+    quantity::duration(Nanos(ns))
+}
+
 fn painted(efficiency: f64, paint: Paint) -> String {
     let text = percent(efficiency);
-    match efficiency {
-        low if low < BAD => paint.bad(&text),
-        low if low < DOUBTFUL => paint.doubtful(&text),
-        _ => paint.good(&text),
+    match Grade::of(efficiency) {
+        Grade::Bad => paint.bad(&text),
+        Grade::Doubtful => paint.doubtful(&text),
+        Grade::Good => paint.good(&text),
     }
 }

@@ -10,6 +10,7 @@ mod meetings;
 mod mpi;
 mod recording;
 mod replay;
+mod report;
 mod simulated;
 mod trouble;
 mod truth;

@@ -264,9 +264,8 @@ fn places_that_ranks_share() {
         };
         vec![body(2), body(2), body(2), body(factor)]
     };
-    let run = |factor| {
-        Looped { bodies: bodies(factor), iterations: ITERATIONS, places: Places::Shared }.report()
-    };
+    let run =
+        |factor| Looped { bodies: bodies(factor), iterations: ITERATIONS, places: Places::Shared }.report();
     let (slow, even) = (run(3), run(2));
     assert_sound(&slow);
     assert_all_blamed(&slow);

@@ -16,7 +16,7 @@ use crate::window::{Borders, Window, Windows};
 use kizami_graph::{Graph, build};
 use kizami_model::Op;
 use kizami_replay::{Fit, Network, Setting, learn, replay};
-use kizami_store::{Definitions, StoreError, Trace};
+use kizami_store::{Definitions, RunInfo, StoreError, Trace};
 use rustc_hash::FxHashMap;
 use std::path::Path as FilePath;
 
@@ -65,11 +65,16 @@ impl Analysis {
             |pass: u64, steps: u64| progress(Progress { done: (pass * events + steps).min(total), total });
         let definitions = trace.definitions()?;
         let graph = build(trace, folder, &|rows| tell(0, rows))?;
-        Ok(Analysis::of_graph(graph, definitions, threads, &tell))
+        Ok(Analysis::watched(graph, definitions, threads, &tell))
     }
 
-    /// The same for a graph that was built before. `tell` hears how many steps of which pass are done.
-    pub(crate) fn of_graph(
+    /// The same for a graph that was built before, from whatever rows.
+    pub fn of_graph(graph: Graph, definitions: Definitions, threads: usize) -> Analysis {
+        Analysis::watched(graph, definitions, threads, &|_, _| {})
+    }
+
+    /// `tell` hears how many steps of which pass are done.
+    fn watched(
         graph: Graph,
         definitions: Definitions,
         threads: usize,
@@ -174,13 +179,17 @@ impl Analysis {
 
     /// Puts everything into a report.
     pub fn report(&self, trace: &Trace) -> Report {
-        let run = trace.run();
+        self.report_of(&trace.path().display().to_string(), trace.run())
+    }
+
+    /// The same for a run of this name that is in no trace.
+    pub fn report_of(&self, name: &str, run: &RunInfo) -> Report {
         let computation: Vec<i64> = self.profile.ranks.iter().map(|(computing, _)| *computing).collect();
         let mut findings: Vec<_> = self.suspects.iter().map(|suspect| suspect.finding.clone()).collect();
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.gain.map_or(0, |gain| gain.ns)));
         let path = critical_path(&self.graph, &self.waits.long, self.window);
         Report {
-            trace: trace.path().display().to_string(),
+            trace: name.to_owned(),
             executable: run.executable.clone(),
             mpi_library: run.mpi_library.clone(),
             ranks: run.ranks,

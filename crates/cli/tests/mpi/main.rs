@@ -6,6 +6,7 @@ mod cost;
 mod counting;
 mod crashes;
 mod endings;
+mod explaining;
 mod meetings;
 mod mpi;
 mod recording;

@@ -6,7 +6,7 @@ use kizami_store::Trace;
 use std::path::Path;
 
 /// A simulated cluster with a node for each rank, for the arguments that `mpi("smpi")` gives the launcher.
-fn describe_cluster(directory: &Path, nodes: u32) {
+pub fn describe_cluster(directory: &Path, nodes: u32) {
     let platform = format!(
         r#"<?xml version="1.0"?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">

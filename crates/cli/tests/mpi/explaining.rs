@@ -1,0 +1,191 @@
+//! What `kizami report` says about runs whose waiting is known: `workloads/known_waits.c` injects it, and says how
+//! much, by whom and where.
+
+use crate::mpi::{Mpi, Scratch, finish, mpi};
+use crate::simulated::describe_cluster;
+use kizami_explain::{Cause, Finding, Pattern, Report};
+use kizami_graph::build;
+use kizami_replay::{Observer, Seen, Setting, learn, replay};
+use kizami_store::Trace;
+use std::ffi::OsString;
+use std::path::Path;
+
+/// The delay is several time slices, as there may be more ranks than cores.
+const DELAY_MS: i64 = 40;
+const ITERATIONS: i64 = 5;
+/// Machines that run tests have other work to do, which makes delays longer: a quiet moment is waited for.
+const ATTEMPTS: usize = 5;
+const NOISE: f64 = 0.15;
+/// Nothing disturbs a simulation. What calls cost by themselves is not waiting, but in `slow_rank` ranks leave the
+/// first call at different times, and wait for that in the second.
+const EXACT: f64 = 0.01;
+const EXACT_IN_TURN: f64 = 0.04;
+
+/// A pattern of the workload, for a number of ranks.
+struct Injected {
+    name: &'static str,
+    pattern: Pattern,
+    /// Where others wait.
+    function: &'static str,
+    waiting: u32,
+    late: Vec<u32>,
+    /// The function of the program the delay is in.
+    place: &'static str,
+}
+
+fn patterns(ranks: u32) -> Vec<Injected> {
+    let injected = |name, pattern, function, waiting, late| Injected {
+        name,
+        pattern,
+        function,
+        waiting,
+        late,
+        place: if str::starts_with(name, "imbalanced") { "work_imbalanced" } else { name },
+    };
+    let (others, last) = (ranks - 1, vec![ranks - 1]);
+    let odd = (0..ranks).filter(|rank| rank % 2 == 1).collect();
+    let even = (0..ranks).filter(|rank| rank % 2 == 0).collect();
+    vec![
+        injected("late_sender", Pattern::LateSender, "MPI_Recv", others, vec![0]),
+        injected("late_receiver", Pattern::LateReceiver, "MPI_Send", ranks / 2, odd),
+        injected("wrong_order", Pattern::LateSenderWrongOrder, "MPI_Recv", ranks / 2, even),
+        // Those who are late are late together: which of them is last does not matter.
+        injected("early_reduce", Pattern::EarlyReduce, "MPI_Reduce", 1, Vec::new()),
+        injected("late_broadcast", Pattern::LateBroadcast, "MPI_Bcast", others, vec![0]),
+        injected("early_scan", Pattern::EarlyScan, "MPI_Scan", others, vec![0]),
+        injected("imbalanced_barrier", Pattern::WaitAtBarrier, "MPI_Barrier", others, last.clone()),
+        injected("imbalanced_allreduce", Pattern::WaitAtNxN, "MPI_Allreduce", others, last.clone()),
+        injected("slow_rank", Pattern::WaitAtNxN, "MPI_Allreduce", others, last),
+    ]
+}
+
+fn report(mpi: &Mpi, ranks: u32, injected: &Injected, directory: &Path) -> Report {
+    let arguments = [injected.name, &DELAY_MS.to_string(), &ITERATIONS.to_string()];
+    let (output, trace) = mpi.record(ranks, &mpi.workload("known_waits", &arguments), directory);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let line: Vec<OsString> =
+        vec![env!("CARGO_BIN_EXE_kizami").into(), "report".into(), trace.path().into(), "--json".into()];
+    let output = finish(mpi.command(&line, directory));
+    serde_json::from_slice(&output.stdout).expect("a report")
+}
+
+/// By which part the waiting that was found is longer than what was injected.
+fn deviation(report: &Report, injected: &Injected) -> f64 {
+    let there = |(function, place): &(String, kizami_explain::Place)| {
+        function == injected.function && place.function != "start_together"
+    };
+    let waits = report.waits_by_place.iter().filter(|wait| wait.pattern == injected.pattern);
+    let found_ns: i64 = waits.filter(|wait| wait.at.as_ref().is_some_and(there)).map(|wait| wait.ns).sum();
+    let injected_ns = i64::from(injected.waiting) * ITERATIONS * DELAY_MS * 1_000_000;
+    found_ns as f64 / injected_ns as f64 - 1.0
+}
+
+/// Whether a finding names the computation that was made longer.
+fn names(finding: &Finding, injected: &Injected) -> bool {
+    finding.cause == Cause::Computation
+        && finding.place.function == injected.place
+        && (injected.late.is_empty() || finding.ranks == injected.late)
+}
+
+/// Whether the first finding is the right one. Where several are late together, taking away the delay of one of them
+/// gains nothing, so it need not be the first.
+fn is_named(report: &Report, injected: &Injected) -> bool {
+    let told = if injected.late.is_empty() { report.findings.len() } else { 1 };
+    report.findings.iter().take(told).any(|finding| names(finding, injected))
+}
+
+fn check(mpi: &Mpi, ranks: u32) {
+    for injected in patterns(ranks) {
+        let mut seen = Vec::new();
+        let found = (0..ATTEMPTS).any(|_| {
+            let report = report(mpi, ranks, &injected, Scratch::new().path());
+            let deviation = deviation(&report, &injected);
+            let named = is_named(&report, &injected);
+            println!("{} {}: {:+.2} %, named: {named}", mpi.name, injected.name, 100.0 * deviation);
+            seen.push((deviation, report.findings.into_iter().next().map(|finding| finding.sentence)));
+            deviation.abs() < NOISE && named
+        });
+        assert!(found, "{} {}: {seen:#?}", mpi.name, injected.name);
+    }
+}
+
+#[test]
+fn known_waits_are_found_with_open_mpi() {
+    check(&mpi("openmpi"), 4);
+}
+
+/// MPICH's ranks never give up their core while they wait: with more of them than cores delays would be others.
+#[test]
+fn known_waits_are_found_with_mpich() {
+    check(&mpi("mpich"), 2);
+}
+
+#[test]
+fn known_waits_are_found_to_the_microsecond_in_a_simulation() {
+    for ranks in [4, 16] {
+        for injected in patterns(ranks) {
+            let scratch = Scratch::new();
+            describe_cluster(scratch.path(), ranks);
+            let report = report(&mpi("smpi"), ranks, &injected, scratch.path());
+            let deviation = deviation(&report, &injected);
+            println!("smpi {} on {ranks} ranks: {:+.3} %", injected.name, 100.0 * deviation);
+            let limit = if injected.name == "slow_rank" { EXACT_IN_TURN } else { EXACT };
+            assert!(deviation.abs() < limit, "{}: {deviation}", injected.name);
+            let few = injected.late.len() <= 4;
+            assert!(!few || is_named(&report, &injected), "{}: {:#?}", injected.name, report.findings);
+        }
+    }
+}
+
+/// The ends of the run, recorded and replayed, and by how much any step differs.
+#[derive(Default)]
+struct Ends {
+    recorded_ns: i64,
+    replayed_ns: i64,
+    farthest_ns: i64,
+}
+
+impl Observer<1> for Ends {
+    fn step(&mut self, seen: &Seen<'_, 1>) {
+        self.recorded_ns = self.recorded_ns.max(seen.step.end_ns);
+        self.replayed_ns = self.replayed_ns.max(seen.end_ns[0]);
+        self.farthest_ns = self.farthest_ns.max((seen.end_ns[0] - seen.step.end_ns).abs());
+    }
+}
+
+fn replay_as_recorded(trace: &Trace) -> Ends {
+    let graph = build(trace, &std::env::temp_dir(), &|_| {}).expect("a graph");
+    let learned = learn(&graph, 2, || (), &|_| {});
+    assert_eq!(learned.unmatched, 0);
+    let recorded = Setting::default();
+    let replayed = replay(&graph, [&recorded], &learned.learned, 2, Ends::default, &|_| {});
+    replayed.observers.into_iter().fold(Ends::default(), |all, ends| Ends {
+        recorded_ns: all.recorded_ns.max(ends.recorded_ns),
+        replayed_ns: all.replayed_ns.max(ends.replayed_ns),
+        farthest_ns: all.farthest_ns.max(ends.farthest_ns),
+    })
+}
+
+/// With nothing changed, every call of a real run ends when it ended.
+#[test]
+fn runs_replay_as_they_were_recorded() {
+    let programs: [(&str, &[&str]); 5] = [
+        ("stencil2d", &["64", "20"]),
+        ("cg", &["400", "20"]),
+        ("radix_sort", &["2000"]),
+        ("matmul_shift", &["32"]),
+        ("jacobi3d_f08", &["16", "10"]),
+    ];
+    for name in ["openmpi", "mpich"] {
+        let mpi = mpi(name);
+        for (program, arguments) in programs {
+            let scratch = Scratch::new();
+            let (output, trace) = mpi.record(4, &mpi.workload(program, arguments), scratch.path());
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            let ends = replay_as_recorded(&trace);
+            println!("{name} {program}: {} ns, {} ns replayed", ends.recorded_ns, ends.replayed_ns);
+            assert_eq!(ends.replayed_ns, ends.recorded_ns, "{name} {program}");
+            assert_eq!(ends.farthest_ns, 0, "{name} {program}");
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! On runs whose times are exactly known, everything that is said about them is exact.
+
+mod scripts;
+
+use kizami_explain::{Cause, Finding, Pattern, Report};
+use kizami_sample::Act::{self, Compute, Receive, Rooted, Scan, Send, SyncSend, Together};
+use scripts::{Looped, Places};
+
+/// What is injected into each iteration; more than anything else takes.
+const DELAY_NS: i64 = 300_000;
+const ITERATIONS: usize = 10;
+/// What a call takes that waits for nobody.
+const CALL_NS: i64 = 500;
+const LARGE: u64 = 1 << 20;
+
+fn looped(bodies: Vec<Vec<Act>>) -> Looped {
+    Looped { bodies, iterations: ITERATIONS, places: Places::OfEachRank }
+}
+
+/// Total of one pattern, over all ranks.
+fn total(report: &Report, pattern: Pattern) -> i64 {
+    report.waits.iter().filter(|wait| wait.pattern == pattern).map(|wait| wait.ns).sum()
+}
+
+/// The worst finding.
+fn worst(report: &Report) -> &Finding {
+    report.findings.first().expect("there is a finding")
+}
+
+/// Asserts what must be true of any run.
+fn assert_sound(report: &Report) {
+    let waiting_ns: i64 = report.waits.iter().map(|wait| wait.ns).sum();
+    let by_place_ns: i64 = report.waits_by_place.iter().map(|wait| wait.ns).sum();
+    assert_eq!(waiting_ns, by_place_ns, "waiting by pattern and by place");
+    let of_ranks_ns: i64 = report.rank_times.iter().map(|rank| rank.waiting_ns).sum();
+    assert_eq!(waiting_ns, of_ranks_ns, "waiting by pattern and by rank");
+    let path_ns: i64 = report.critical_path.iter().map(|part| part.ns).sum();
+    assert_eq!(path_ns, report.run_ns, "the critical path is as long as the run");
+    for rank in &report.rank_times {
+        assert!(rank.computation_ns + rank.mpi_ns <= report.run_ns, "{rank:?}");
+        assert!(rank.waiting_ns <= rank.mpi_ns, "{rank:?}");
+    }
+    let efficiency = &report.efficiency;
+    let product = efficiency.load_balance * efficiency.serialisation * efficiency.transfer;
+    assert!((efficiency.parallel - product).abs() < 1e-12, "{efficiency:?}");
+    for factor in
+        [efficiency.parallel, efficiency.load_balance, efficiency.serialisation, efficiency.transfer]
+    {
+        assert!((0.0..=1.0).contains(&factor), "{efficiency:?}");
+    }
+    assert_eq!((report.not_understood.unmatched, report.not_understood.not_followed), (0, 0));
+}
+
+/// Asserts that every nanosecond of waiting is blamed on somebody, once. Only where no wait is shorter than what is
+/// looked at and there are no more findings than are told.
+fn assert_all_blamed(report: &Report) {
+    let waiting_ns: i64 = report.waits.iter().map(|wait| wait.ns).sum();
+    let blamed_ns: i64 =
+        report.findings.iter().map(|finding| finding.waiting_ns + finding.propagated_ns).sum();
+    // Shares of propagated waits are cut to whole nanoseconds.
+    let cut_ns = report.findings.len() as i64;
+    assert!((waiting_ns - cut_ns..=waiting_ns).contains(&blamed_ns), "{blamed_ns} of {waiting_ns} ns");
+}
+
+/// One pattern: its total, who is to blame, where, and the gain, which is what the script gains without its delay.
+struct Expected {
+    pattern: Pattern,
+    /// In each iteration, over all ranks.
+    waiting_ns: i64,
+    rank: u32,
+    /// Index of the act the delay leads up to.
+    before: u32,
+    function: &'static str,
+    waiting_in: &'static str,
+}
+
+fn check(bodies: impl Fn(i64) -> Vec<Vec<Act>>, expected: Expected) {
+    let report = looped(bodies(DELAY_NS)).report();
+    assert_sound(&report);
+    assert_all_blamed(&report);
+    assert_eq!(total(&report, expected.pattern), ITERATIONS as i64 * expected.waiting_ns);
+    let finding = worst(&report);
+    assert_eq!(finding.cause, Cause::Computation, "{}", finding.sentence);
+    assert_eq!(finding.ranks, [expected.rank], "{}", finding.sentence);
+    assert_eq!(finding.function, expected.function);
+    assert_eq!(finding.place.to_string(), format!("rank{}.c:{}", expected.rank, expected.before));
+    assert_eq!(finding.waiting_in.as_ref().map(|(function, _)| &function[..]), Some(expected.waiting_in));
+    let without = looped(bodies(0)).report();
+    assert_sound(&without);
+    let gain = finding.gain.expect("the delay can be taken away");
+    assert_eq!(gain.ns, report.run_ns - without.run_ns, "{}", finding.sentence);
+}
+
+#[test]
+fn late_sender() {
+    let bodies = |delay| {
+        vec![
+            vec![Compute(1_000), Compute(delay), Send(1, 5, 8), Together("MPI_Barrier")],
+            vec![Compute(1_000), Receive(0, 5), Together("MPI_Barrier")],
+        ]
+    };
+    check(
+        bodies,
+        Expected {
+            pattern: Pattern::LateSender,
+            waiting_ns: DELAY_NS,
+            rank: 0,
+            before: 3,
+            function: "MPI_Send",
+            waiting_in: "MPI_Recv",
+        },
+    );
+}
+
+#[test]
+fn late_sender_in_the_wrong_order() {
+    let bodies = |delay| {
+        vec![
+            vec![Send(1, 1, 8), Compute(delay), Send(1, 2, 8), Together("MPI_Barrier")],
+            vec![Compute(CALL_NS), Receive(0, 2), Receive(0, 1), Together("MPI_Barrier")],
+        ]
+    };
+    let expected = || Expected {
+        pattern: Pattern::LateSenderWrongOrder,
+        waiting_ns: DELAY_NS,
+        rank: 0,
+        before: 3,
+        function: "MPI_Send",
+        waiting_in: "MPI_Recv",
+    };
+    check(bodies, expected());
+    assert_eq!(total(&looped(bodies(DELAY_NS)).report(), Pattern::LateSender), 0);
+}
+
+/// In the order in which they are sent nothing is wrong with the order.
+#[test]
+fn late_sender_in_the_right_order() {
+    let report = looped(vec![
+        vec![Send(1, 1, 8), Compute(DELAY_NS), Send(1, 2, 8), Together("MPI_Barrier")],
+        vec![Compute(CALL_NS), Receive(0, 1), Receive(0, 2), Together("MPI_Barrier")],
+    ])
+    .report();
+    assert_sound(&report);
+    assert_eq!(total(&report, Pattern::LateSenderWrongOrder), 0);
+    // The first message takes 2,000 ns from the start of its send, 1,500 beyond its end.
+    assert_eq!(total(&report, Pattern::LateSender), ITERATIONS as i64 * (DELAY_NS - 1_500));
+}
+
+#[test]
+fn late_receiver() {
+    let bodies = |delay| {
+        vec![
+            vec![Compute(1_000), SyncSend(1, 5, LARGE), Together("MPI_Barrier")],
+            vec![Compute(1_000), Compute(delay), Receive(0, 5), Together("MPI_Barrier")],
+        ]
+    };
+    check(
+        bodies,
+        Expected {
+            pattern: Pattern::LateReceiver,
+            waiting_ns: DELAY_NS,
+            rank: 1,
+            before: 3,
+            function: "MPI_Recv",
+            waiting_in: "MPI_Ssend",
+        },
+    );
+}
+
+#[test]
+fn early_reduce() {
+    let bodies = |delay| {
+        vec![
+            vec![Compute(1_000), Rooted("MPI_Reduce", 0), Together("MPI_Barrier")],
+            vec![Compute(1_000), Rooted("MPI_Reduce", 0), Together("MPI_Barrier")],
+            vec![Compute(1_000), Compute(delay), Rooted("MPI_Reduce", 0), Together("MPI_Barrier")],
+        ]
+    };
+    let report = looped(bodies(DELAY_NS)).report();
+    assert_sound(&report);
+    assert_eq!(total(&report, Pattern::EarlyReduce), ITERATIONS as i64 * DELAY_NS);
+    assert_eq!(worst(&report).ranks, [2]);
+    assert_eq!(worst(&report).place.to_string(), "rank2.c:3");
+}
+
+#[test]
+fn late_broadcast() {
+    let bodies = |delay| {
+        let other = vec![Compute(1_000), Rooted("MPI_Bcast", 1), Together("MPI_Barrier")];
+        let root = vec![Compute(1_000), Compute(delay), Rooted("MPI_Bcast", 1), Together("MPI_Barrier")];
+        vec![other.clone(), root, other.clone(), other]
+    };
+    check(
+        bodies,
+        Expected {
+            pattern: Pattern::LateBroadcast,
+            waiting_ns: 3 * DELAY_NS,
+            rank: 1,
+            before: 3,
+            function: "MPI_Bcast",
+            waiting_in: "MPI_Bcast",
+        },
+    );
+}
+
+#[test]
+fn early_scan() {
+    let bodies = |delay| {
+        let other = vec![Compute(1_000), Scan, Together("MPI_Barrier")];
+        let late = vec![Compute(1_000), Compute(delay), Scan, Together("MPI_Barrier")];
+        vec![other.clone(), late, other.clone(), other]
+    };
+    check(
+        bodies,
+        Expected {
+            pattern: Pattern::EarlyScan,
+            waiting_ns: 2 * DELAY_NS,
+            rank: 1,
+            before: 3,
+            function: "MPI_Scan",
+            waiting_in: "MPI_Scan",
+        },
+    );
+}
+
+#[test]
+fn collectives_that_wait_for_all() {
+    for (function, pattern) in [
+        ("MPI_Barrier", Pattern::WaitAtBarrier),
+        ("MPI_Allreduce", Pattern::WaitAtNxN),
+        ("MPI_Alltoall", Pattern::WaitAtNxN),
+        ("MPI_Allgather", Pattern::WaitAtNxN),
+    ] {
+        let bodies = |delay| {
+            let other = vec![Compute(20_000), Together(function)];
+            let late = vec![Compute(20_000), Compute(delay), Together(function)];
+            vec![other.clone(), other.clone(), late, other]
+        };
+        check(
+            bodies,
+            Expected {
+                pattern,
+                waiting_ns: 3 * DELAY_NS,
+                rank: 2,
+                before: 3,
+                function,
+                waiting_in: function,
+            },
+        );
+    }
+}
+
+/// All ranks run the same code; the last one computes longer in both its parts.
+#[test]
+fn places_that_ranks_share() {
+    let bodies = |factor: i64| {
+        let body = |factor| {
+            vec![
+                Compute(20_000 * factor),
+                Together("MPI_Allreduce"),
+                Compute(10_000 * factor),
+                Together("MPI_Allreduce"),
+            ]
+        };
+        vec![body(2), body(2), body(2), body(factor)]
+    };
+    let run =
+        |factor| Looped { bodies: bodies(factor), iterations: ITERATIONS, places: Places::Shared }.report();
+    let (slow, even) = (run(3), run(2));
+    assert_sound(&slow);
+    assert_all_blamed(&slow);
+    assert_eq!(total(&slow, Pattern::WaitAtNxN), ITERATIONS as i64 * 3 * (20_000 + 10_000));
+    assert_eq!(total(&even, Pattern::WaitAtNxN), 0);
+    let named: Vec<(String, &[u32], i64)> = slow
+        .findings
+        .iter()
+        .map(|finding| {
+            (finding.place.to_string(), &finding.ranks[..], finding.gain.map_or(0, |gain| gain.ns))
+        })
+        .collect();
+    let expected: [(String, &[u32], i64); 2] = [
+        ("shared.c:2".to_owned(), &[3], ITERATIONS as i64 * 20_000),
+        ("shared.c:4".to_owned(), &[3], ITERATIONS as i64 * 10_000),
+    ];
+    assert_eq!(named, expected);
+    assert_eq!(slow.run_ns - even.run_ns, ITERATIONS as i64 * 30_000);
+    assert_eq!(even.efficiency.load_balance, 1.0);
+    assert_eq!(slow.efficiency.load_balance, 2.25 / 3.0);
+    assert_eq!(slow.efficiency.serialisation, 1.0);
+    let length_ns = ITERATIONS as i64 * (90_000 + 2 * 5_000) + 5_000;
+    assert_eq!((slow.run_ns, slow.efficiency.ideal_ns), (length_ns, ITERATIONS as i64 * 90_000));
+}
+
+/// Rank 0 is late, rank 1 waits for it and rank 2 for rank 1: all of that is rank 0's, one part propagated.
+#[test]
+fn blame_goes_on_to_who_began_it() {
+    let run = |delay| {
+        let bodies = vec![
+            vec![Compute(delay), Send(1, 5, 8)],
+            vec![Receive(0, 5), Compute(50_000), Send(2, 5, 8)],
+            vec![Receive(1, 5)],
+        ];
+        Looped { bodies, iterations: 1, places: Places::OfEachRank }.report()
+    };
+    let (report, without) = (run(DELAY_NS), run(0));
+    assert_sound(&report);
+    assert_all_blamed(&report);
+    const MESSAGE_NS: i64 = 2_000;
+    assert_eq!(total(&report, Pattern::LateSender), 2 * DELAY_NS + MESSAGE_NS + 50_000);
+    let find = |place: &str| {
+        let found = report.findings.iter().find(|finding| finding.place.to_string() == place);
+        found.unwrap_or_else(|| panic!("nothing at {place}"))
+    };
+    let first = find("rank0.c:2");
+    assert_eq!((first.cause, &first.ranks[..], first.waiting_ranks), (Cause::Computation, &[0][..], 1));
+    assert_eq!((first.waiting_ns, first.propagated_ns), (DELAY_NS, DELAY_NS));
+    assert_eq!(first.gain.map(|gain| gain.ns), Some(report.run_ns - without.run_ns));
+    let second = find("rank1.c:3");
+    assert_eq!((second.cause, &second.ranks[..]), (Cause::Computation, &[1][..]));
+    assert_eq!((second.waiting_ns, second.propagated_ns), (50_000, 0));
+    assert_eq!(second.gain.map(|gain| gain.ns), Some(50_000));
+    // While the message was on its way rank 1 was in its receive, waiting for nobody any more.
+    let call = find("rank1.c:1");
+    assert_eq!((call.cause, call.waiting_ns, call.propagated_ns), (Cause::Call, MESSAGE_NS, 0));
+}
+
+/// What is said does not depend on the number of threads.
+#[test]
+fn threads_change_nothing() {
+    let bodies: Vec<Vec<Act>> = (0..8)
+        .map(|rank: u32| {
+            let (next, before) = ((rank + 1) % 8, (rank + 7) % 8);
+            vec![
+                Compute(10_000 * i64::from(rank + 1)),
+                Send(next, 1, 8),
+                Receive(before, 1),
+                Together("MPI_Allreduce"),
+            ]
+        })
+        .collect();
+    let run = looped(bodies);
+    let one = run.report_with(1);
+    assert_sound(&one);
+    for threads in 2..4 {
+        assert_eq!(run.report_with(threads), one, "{threads} threads");
+    }
+}

@@ -1,0 +1,104 @@
+//! Scripts that loop, with places that have names, and what is said about them.
+
+use kizami_explain::{Analysis, Report};
+use kizami_graph::Builder;
+use kizami_model::{Call, CommKind, Rank};
+use kizami_sample::{Act, Costs, Script};
+use kizami_store::{CallSite, Communicator, Definitions, RunInfo};
+use std::path::PathBuf;
+
+/// Places of one rank or file.
+const PLACES: u32 = 16;
+
+/// How places are named.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Places {
+    /// `rankR.c:N`: each rank has code of its own; N is the number of the act, from 1.
+    OfEachRank,
+    /// `shared.c:N`: all run the same.
+    Shared,
+}
+
+/// A barrier, and then the same acts over and over.
+pub struct Looped {
+    pub bodies: Vec<Vec<Act>>,
+    pub iterations: usize,
+    pub places: Places,
+}
+
+impl Looped {
+    fn rows(&self) -> Vec<Call> {
+        let whole = |body: &Vec<Act>| {
+            let mut acts = vec![Act::Together("MPI_Barrier")];
+            (0..self.iterations).for_each(|_| acts.extend(body.iter().cloned()));
+            acts
+        };
+        let script = Script { acts: self.bodies.iter().map(whole).collect(), costs: Costs::default() };
+        let mut rows = script.run();
+        for row in &mut rows {
+            let body = self.bodies[row.rank.0 as usize].len() as u32;
+            let act = row.callsite.map_or(0, |act| if act == 0 { 0 } else { (act - 1) % body + 1 });
+            let file = if self.places == Places::Shared { 0 } else { row.rank.0 };
+            row.callsite = Some(file * PLACES + act);
+        }
+        rows
+    }
+
+    fn definitions(&self) -> Definitions {
+        let ranks = self.bodies.len() as u32;
+        let world = Communicator {
+            index: 0,
+            identity: 1,
+            parent: None,
+            kind: CommKind::World,
+            name: None,
+            size: ranks,
+            members: (0..ranks).map(|rank| Some(Rank(rank))).collect(),
+            remote_members: Vec::new(),
+            dims: Vec::new(),
+            periodic: Vec::new(),
+        };
+        let site = |index: u32| CallSite {
+            index,
+            offset: u64::from(index),
+            module: None,
+            function: "main".to_owned(),
+            file: Some(match self.places {
+                Places::OfEachRank => format!("/src/rank{}.c", index / PLACES),
+                Places::Shared => "/src/shared.c".to_owned(),
+            }),
+            line: Some(index % PLACES),
+            inlined_into: Vec::new(),
+        };
+        Definitions {
+            communicators: vec![world],
+            callsites: (0..ranks * PLACES).map(site).collect(),
+            ..Definitions::default()
+        }
+    }
+
+    pub fn report(&self) -> Report {
+        self.report_with(1)
+    }
+
+    pub fn report_with(&self, threads: usize) -> Report {
+        let definitions = self.definitions();
+        let mut builder = Builder::new(&definitions, &[], &std::env::temp_dir());
+        self.rows().iter().for_each(|call| builder.call(call).unwrap());
+        let graph = builder.finish();
+        Analysis::of_graph(graph, definitions, threads).report_of("script", &run_info(self.bodies.len()))
+    }
+}
+
+/// What `run.json` would say.
+fn run_info(ranks: usize) -> RunInfo {
+    let text = format!(
+        r#"{{"schema": "kizami-trace/1", "executable": "script", "command": [], "hosts": [], "mpi_library": "",
+            "started_unix_ns": 0, "started_utc": "", "ranks": {ranks}, "threads": {ranks}, "span_ns": 0,
+            "totals": {{"events": 0, "calls": 0, "bytes_out": 0, "bytes_in": 0, "mpi_ns": 0, "overhead_ns": 0,
+                "lost_calls": 0}},
+            "health": {{"complete": true, "problems": []}}, "clocks": {{}}, "functions": [], "rank_summaries": [],
+            "files": []}}"#
+    );
+    RunInfo::parse(text.as_bytes(), PathBuf::from("run.json")).unwrap()
+}

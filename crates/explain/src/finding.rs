@@ -193,7 +193,7 @@ fn without(site: u32, group: &Group, profile: &Profile) -> Option<Setting> {
 }
 
 /// The function called at a place.
-fn function_at(profile: &Profile, site: Option<u32>) -> String {
+pub(crate) fn function_at(profile: &Profile, site: Option<u32>) -> String {
     let most = profile.calls.iter().filter(|((_, at), _)| *at == site).max_by_key(|(_, calls)| calls.calls);
     most.map_or("the end", |((op, _), _)| Op(*op).name()).to_owned()
 }

@@ -17,6 +17,7 @@ Exit codes:
   record   the application's own code; 128 + N if signal N killed it
            126, 127  the command cannot be run, or does not exist
   others   0  done
+  diff     3  a condition of --fail-if is true
   all      1  it failed, or `doctor` found a problem
            2  the command line is wrong, or the output exists already
 
@@ -39,6 +40,7 @@ pub enum Command {
     Info(InfoArguments),
     Report(ReportArguments),
     Whatif(WhatifArguments),
+    Diff(crate::diff::DiffArguments),
     Events(EventsArguments),
     Clocks(ClocksArguments),
     Export(ExportArguments),

@@ -6,6 +6,7 @@
 
 mod arguments;
 mod clocks;
+mod diff;
 mod disk;
 mod doctor;
 mod documents;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         Command::Info(arguments) => info::run(arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Whatif(arguments) => whatif::run(arguments),
+        Command::Diff(arguments) => diff::run(arguments),
         Command::Events(arguments) => events::run(arguments),
         Command::Clocks(arguments) => clocks::run(arguments),
         Command::Export(arguments) => export::run(arguments),

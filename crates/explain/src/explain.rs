@@ -2,14 +2,15 @@
 
 use crate::blame::{Doing, blame};
 use crate::efficiency::Efficiency;
-use crate::finding::{Gain, Suspect, suspects};
+use crate::finding::{Gain, Suspect, function_at, suspects};
 use crate::path::{Path, critical_path};
 use crate::pattern::Pattern;
 use crate::phases::{Phase, phases};
 use crate::place::Place;
 use crate::profile::{Calls, Profile, profile};
 use crate::report::{
-    CallTotal, MatrixCell, NetworkFit, NotUnderstood, PathPart, RankTime, Report, SizeClass, WaitTotal,
+    CallTotal, ComputationTotal, MatrixCell, NetworkFit, NotUnderstood, PathPart, RankTime, Report,
+    SizeClass, WaitTotal,
 };
 use crate::waits::{Total, Waits};
 use crate::window::{Borders, Window, Windows};
@@ -204,6 +205,7 @@ impl Analysis {
             critical_path: self.path_parts(&path),
             functions: self.calls_by(|_| None),
             places: self.calls_by(|site| Some(Place::of(&self.definitions, site))),
+            computation: self.computation(),
             rank_times: self.rank_times(),
             outliers: outliers(&computation),
             matrix: self.matrix(),
@@ -263,6 +265,27 @@ impl Analysis {
             bytes: calls.bytes,
         };
         let mut totals: Vec<CallTotal> = groups.into_iter().map(total).collect();
+        totals.sort_by(|a, b| {
+            b.ns.cmp(&a.ns).then_with(|| (&a.function, &a.place).cmp(&(&b.function, &b.place)))
+        });
+        totals
+    }
+
+    fn computation(&self) -> Vec<ComputationTotal> {
+        let mut sums: FxHashMap<(String, Place), (u64, i64)> = FxHashMap::default();
+        for ((site, _), computation) in &self.profile.computation {
+            let group = (function_at(&self.profile, *site), Place::of(&self.definitions, *site));
+            let sum = sums.entry(group).or_default();
+            *sum = (sum.0 + computation.times, sum.1 + computation.ns);
+        }
+        let total = |((function, place), (times, ns)): ((String, Place), (u64, i64))| ComputationTotal {
+            function,
+            place,
+            times,
+            ns,
+            share: self.share(ns as f64),
+        };
+        let mut totals: Vec<ComputationTotal> = sums.into_iter().map(total).collect();
         totals.sort_by(|a, b| {
             b.ns.cmp(&a.ns).then_with(|| (&a.function, &a.place).cmp(&(&b.function, &b.place)))
         });

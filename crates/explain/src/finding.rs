@@ -145,8 +145,8 @@ fn suspect(
         place: Place::of(definitions, site),
         function,
         after,
-        waiting_ns: group.direct_ns as i64,
-        propagated_ns: group.propagated_ns as i64,
+        waiting_ns: group.direct_ns.round() as i64,
+        propagated_ns: group.propagated_ns.round() as i64,
         share: if all_ns > 0.0 { cost_ns / all_ns } else { 0.0 },
         waiting_ranks: group.waiting.len(),
         waiting_in,
@@ -193,7 +193,7 @@ fn without(site: u32, group: &Group, profile: &Profile) -> Option<Setting> {
 }
 
 /// The function called at a place.
-fn function_at(profile: &Profile, site: Option<u32>) -> String {
+pub(crate) fn function_at(profile: &Profile, site: Option<u32>) -> String {
     let most = profile.calls.iter().filter(|((_, at), _)| *at == site).max_by_key(|(_, calls)| calls.calls);
     most.map_or("the end", |((op, _), _)| Op(*op).name()).to_owned()
 }

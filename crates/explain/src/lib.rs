@@ -3,7 +3,8 @@
 //! [`explain()`] builds the event graph of a trace, walks it as recorded to see every wait (`waits`), follows each
 //! wait back to what the one waited for was doing meanwhile (`blame`), and replays the run with the worst of that
 //! taken away and on an ideal network. What comes out is a [`Report`]: efficiencies, findings with their gain,
-//! wait states, the critical path, and where time and messages went. [`what_if`] ranks what could be done.
+//! wait states, the critical path, and where time and messages went. [`what_if`] ranks what could be done, and
+//! [`diff::Diff`] tells what changed between two runs.
 //!
 //! Promises: every gain is the difference of two replays, never a guess from shares, and has its error. What could
 //! not be understood is counted and named. Memory is that of the graph and a bounded list of waits.
@@ -11,6 +12,7 @@
 //! It prints nothing: text, Markdown and HTML are for the crates that show.
 
 mod blame;
+pub mod diff;
 mod efficiency;
 mod explain;
 mod finding;
@@ -31,7 +33,8 @@ pub use pattern::Pattern;
 pub use phases::Phase;
 pub use place::Place;
 pub use report::{
-    CallTotal, MatrixCell, NetworkFit, NotUnderstood, PathPart, RankTime, Report, SizeClass, WaitTotal,
+    CallTotal, ComputationTotal, MatrixCell, NetworkFit, NotUnderstood, PathPart, RankTime, Report,
+    SizeClass, WaitTotal,
 };
 pub use whatif::{Candidate, WhatIf, what_if};
 pub use window::Window;

@@ -38,6 +38,8 @@ pub struct Report {
     pub functions: Vec<CallTotal>,
     /// Calls by function and place, longest first.
     pub places: Vec<CallTotal>,
+    /// Computation by the place it leads up to, longest first.
+    pub computation: Vec<ComputationTotal>,
     /// Time of each rank.
     pub rank_times: Vec<RankTime>,
     /// Ranks whose computation is far from that of the others.
@@ -105,6 +107,21 @@ pub struct CallTotal {
     pub share: f64,
     /// Bytes sent, or given to collectives.
     pub bytes: u64,
+}
+
+/// Computation that leads up to the calls of one place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ComputationTotal {
+    /// Function called there.
+    pub function: String,
+    /// The place.
+    pub place: Place,
+    /// How often.
+    pub times: u64,
+    /// How long, over all ranks.
+    pub ns: i64,
+    /// As a part of the time of all ranks.
+    pub share: f64,
 }
 
 /// Time of one rank.

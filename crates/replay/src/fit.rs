@@ -3,9 +3,13 @@
 //! A receive that began before its message was sent shows the whole way of the message; one that began long after
 //! shows what taking a message costs. Of both the fastest by size count: ranks mostly wait for each other when
 //! something else went wrong, and that does not belong to the message. A straight line through the fastest ways gives
-//! the latency and the time per byte.
+//! the latency and the time per byte. If all messages have one size, small collectives tell the latency: they are
+//! messages in a row.
 
+use crate::collectives::cost_ns;
 use crate::logp::LogGops;
+use kizami_model::Op;
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 /// Sizes are told apart by their number of bits.
@@ -14,6 +18,18 @@ const CLASSES: usize = 65;
 const SURELY_THERE_NS: u64 = 100_000;
 /// With fewer messages of a size than this the fastest is not believed to be typical.
 const FEW: u64 = 4;
+
+/// Collectives of more bytes say nothing about the latency.
+const SMALL_BYTES: u64 = 1 << 10;
+/// A network in which every message takes 1.
+const COUNTING: LogGops = LogGops {
+    latency_ns: 1.0,
+    overhead_ns: 0.0,
+    gap_ns: 0.0,
+    per_byte_ns: 0.0,
+    overhead_per_byte_ns: 0.0,
+    eager_limit_bytes: u64::MAX,
+};
 
 /// What messages of one size took.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,12 +55,20 @@ pub struct Fit {
     /// By size, while it is learned.
     #[serde(skip)]
     receives: Vec<Receives>,
+    /// Fastest small collectives by function and ranks, while it is learned.
+    #[serde(skip)]
+    collectives: FxHashMap<(u16, u32), i64>,
 }
 
 impl Default for Fit {
     fn default() -> Fit {
         let unseen = Ways { count: 0, bytes: 0, fastest_ns: i64::MAX, handling_ns: i64::MAX };
-        Fit { classes: vec![unseen; CLASSES], line: (0.0, 0.0), receives: Vec::new() }
+        Fit {
+            classes: vec![unseen; CLASSES],
+            line: (0.0, 0.0),
+            receives: Vec::new(),
+            collectives: FxHashMap::default(),
+        }
     }
 }
 
@@ -64,6 +88,23 @@ impl Fit {
         *fastest_ns = length_ns.min(*fastest_ns);
     }
 
+    /// A collective took so long after the last one came.
+    pub(crate) fn learn_collective(&mut self, op: Op, ranks: u32, bytes: u64, length_ns: i64) {
+        if bytes <= SMALL_BYTES {
+            let fastest_ns = self.collectives.entry((op.0, ranks)).or_insert(length_ns);
+            *fastest_ns = length_ns.min(*fastest_ns);
+        }
+    }
+
+    /// What a small message takes, as the fastest collective has it.
+    fn small_message_ns(&self) -> Option<f64> {
+        let message = |((op, ranks), fastest_ns): (&(u16, u32), &i64)| {
+            let in_a_row = cost_ns(Op(*op), *ranks, 0, &COUNTING);
+            (in_a_row > 0.0 && *fastest_ns > 0).then(|| *fastest_ns as f64 / in_a_row)
+        };
+        self.collectives.iter().filter_map(message).min_by(f64::total_cmp)
+    }
+
     /// Adds what somebody else learned.
     pub(crate) fn merge(&mut self, other: &Fit) {
         for (ours, theirs) in self.classes.iter_mut().zip(&other.classes) {
@@ -73,6 +114,10 @@ impl Fit {
         }
         self.receives.resize(CLASSES, [i64::MAX; CLASSES]);
         for (ours, theirs) in self.receives.iter_mut().flatten().zip(other.receives.iter().flatten()) {
+            *ours = (*ours).min(*theirs);
+        }
+        for (which, theirs) in &other.collectives {
+            let ours = self.collectives.entry(*which).or_insert(*theirs);
             *ours = (*ours).min(*theirs);
         }
     }
@@ -86,7 +131,7 @@ impl Fit {
             let there = class(SURELY_THERE_NS.saturating_add(way_ns as u64)) + 1;
             ways.handling_ns = receives.into_iter().skip(there).min().unwrap_or(i64::MAX);
         }
-        let points: Vec<(f64, f64, f64)> = self
+        let mut points: Vec<(f64, f64, f64)> = self
             .classes
             .iter()
             .filter(|ways| ways.count >= FEW)
@@ -97,6 +142,14 @@ impl Fit {
                 (bytes, ways.fastest_ns.max(0) as f64, weight)
             })
             .collect();
+        // A single size cannot tell what is latency and what bandwidth.
+        if let ([(bytes, way_ns, _)], Some(small_ns)) = (&points[..], self.small_message_ns())
+            && *bytes > 0.0
+            && small_ns < *way_ns
+        {
+            points.push((0.0, small_ns, 1.0 / small_ns.powi(2)));
+        }
+        self.collectives.clear();
         self.line = line(&points);
     }
 
@@ -162,6 +215,17 @@ fn class(bytes: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn messages_of_one_size_leave_the_latency_to_collectives() {
+        let mut fit = Fit::default();
+        (0..10).for_each(|_| fit.learn_way(10_000, 12_000));
+        // Three rounds of messages for eight ranks.
+        fit.learn_collective(Op::by_name("MPI_Allreduce").unwrap(), 8, 8, 6_000);
+        fit.finish();
+        assert!((fit.latency_ns() - 2_000.0).abs() < 1.0, "{}", fit.latency_ns());
+        assert!((fit.per_byte_ns() - 1.0).abs() < 0.001, "{}", fit.per_byte_ns());
+    }
 
     #[test]
     fn latency_and_bandwidth_come_back() {

@@ -37,6 +37,7 @@ pub fn empty() -> Report {
         critical_path: Vec::new(),
         functions: Vec::new(),
         places: Vec::new(),
+        computation: Vec::new(),
         rank_times: Vec::new(),
         outliers: Vec::new(),
         matrix: Vec::new(),
@@ -130,6 +131,7 @@ fn full(ranks: u32, places: usize, pairs: u32) -> Report {
         critical_path: vec![part; places],
         functions: vec![CallTotal { place: None, ..call.clone() }; places],
         places: vec![call; places],
+        computation: Vec::new(),
         rank_times: (0..ranks)
             .map(|rank| RankTime {
                 rank,

@@ -13,7 +13,8 @@ use std::path::Path;
 /// The delay is several time slices, as there may be more ranks than cores.
 const DELAY_MS: i64 = 40;
 const ITERATIONS: i64 = 5;
-/// Machines that run tests have other work to do, which makes delays longer: a quiet moment is waited for.
+/// Where cores are busy, ranks also get theirs back a time slice late, which is waiting that was not injected: of
+/// several runs one must be undisturbed enough.
 const ATTEMPTS: usize = 5;
 const NOISE: f64 = 0.15;
 /// Nothing disturbs a simulation. What calls cost by themselves is not waiting, but in `slow_rank` ranks leave the

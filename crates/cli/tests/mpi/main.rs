@@ -2,6 +2,7 @@
 //! programs themselves know about their calls. `.ci/prepare` installs the MPIs and builds the programs.
 
 mod clocks;
+mod comparing;
 mod cost;
 mod counting;
 mod crashes;

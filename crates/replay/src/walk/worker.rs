@@ -681,6 +681,13 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
         }
         let call = step.kind() == StepKind::Call;
         if let Some(late) = late
+            && let (Way::Collective(op, ranks, bytes), WaitKind::All, true) = (late.way, late.kind, call)
+            // Learned once, in the first walk.
+            && LANES == 0
+        {
+            self.learned.learn_collective(op, ranks, bytes, rest_ns);
+        }
+        if let Some(late) = late
             && let (Way::Message(bytes), WaitKind::Sender, true) = (late.way, late.kind, call)
         {
             let ago_ns = step.start_ns.saturating_sub(late.note.recorded_ns);

@@ -8,7 +8,7 @@
 
 use crate::collectives::cost_ns;
 use crate::logp::LogGops;
-use kizami_model::Op;
+use kizami_model::{Op, Shape};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -55,9 +55,10 @@ pub struct Fit {
     /// By size, while it is learned.
     #[serde(skip)]
     receives: Vec<Receives>,
-    /// Fastest small collectives by function and ranks, while it is learned.
+    /// Small collectives by function and ranks, while it is learned: how many, and how long
+    /// they took together. The fastest would be a rank that needs few of the messages.
     #[serde(skip)]
-    collectives: FxHashMap<(u16, u32), i64>,
+    collectives: FxHashMap<(u16, u32), (u64, i64)>,
 }
 
 impl Default for Fit {
@@ -91,18 +92,20 @@ impl Fit {
     /// A collective took so long after the last one came.
     pub(crate) fn learn_collective(&mut self, op: Op, ranks: u32, bytes: u64, length_ns: i64) {
         if bytes <= SMALL_BYTES {
-            let fastest_ns = self.collectives.entry((op.0, ranks)).or_insert(length_ns);
-            *fastest_ns = length_ns.min(*fastest_ns);
+            let (count, sum_ns) = self.collectives.entry((op.0, ranks)).or_default();
+            (*count, *sum_ns) = (*count + 1, sum_ns.saturating_add(length_ns));
         }
     }
 
-    /// What a small message takes, as the fastest collective has it.
+    /// What a small message takes, as the collective has it that is called most often. Making communicators and the
+    /// like is more than messages, or less.
     fn small_message_ns(&self) -> Option<f64> {
-        let message = |((op, ranks), fastest_ns): (&(u16, u32), &i64)| {
-            let in_a_row = cost_ns(Op(*op), *ranks, 0, &COUNTING);
-            (in_a_row > 0.0 && *fastest_ns > 0).then(|| *fastest_ns as f64 / in_a_row)
-        };
-        self.collectives.iter().filter_map(message).min_by(f64::total_cmp)
+        let data = |op: &u16| Op(*op).function().is_some_and(|function| function.shape == Shape::Collective);
+        let candidates = self.collectives.iter().filter(|((op, _), _)| data(op));
+        let ((op, ranks), (count, sum_ns)) =
+            candidates.max_by_key(|(which, (count, _))| (*count, **which))?;
+        let in_a_row = cost_ns(Op(*op), *ranks, 0, &COUNTING);
+        (in_a_row > 0.0 && *sum_ns > 0).then(|| *sum_ns as f64 / *count as f64 / in_a_row)
     }
 
     /// Adds what somebody else learned.
@@ -117,8 +120,8 @@ impl Fit {
             *ours = (*ours).min(*theirs);
         }
         for (which, theirs) in &other.collectives {
-            let ours = self.collectives.entry(*which).or_insert(*theirs);
-            *ours = (*ours).min(*theirs);
+            let ours = self.collectives.entry(*which).or_default();
+            *ours = (ours.0 + theirs.0, ours.1.saturating_add(theirs.1));
         }
     }
 

@@ -4,14 +4,20 @@ use crate::mpi::{Program, Scratch, finish, mpi};
 use crate::truth::{assert_counts, assert_matched, assert_messages, calls_by_function, rows};
 use kizami_store::Trace;
 use std::path::Path;
+use std::process::Command;
 
 /// A simulated cluster with a node for each rank, for the arguments that `mpi("smpi")` gives the launcher.
 pub fn describe_cluster(directory: &Path, nodes: u32) {
+    describe_network(directory, nodes, "125MBps", "100us");
+}
+
+/// The same with another network.
+fn describe_network(directory: &Path, nodes: u32, bandwidth: &str, latency: &str) {
     let platform = format!(
         r#"<?xml version="1.0"?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
-  <cluster id="cluster" prefix="node-" radical="0-{}" suffix="" speed="1Gf" bw="125MBps" lat="100us"/>
+  <cluster id="cluster" prefix="node-" radical="0-{}" suffix="" speed="1Gf" bw="{bandwidth}" lat="{latency}"/>
 </platform>
 "#,
         nodes - 1
@@ -72,6 +78,27 @@ fn a_simulated_run_is_recorded_to_the_nanosecond() {
             |trace| rows(trace, rank).iter().map(|row| (row.op, row.start, row.end)).collect::<Vec<_>>();
         assert_eq!(times(&first), times(&second), "rank {rank}");
     }
+}
+
+/// What a run would take on another network is what it takes there.
+#[test]
+fn a_slower_network_is_foretold() {
+    let smpi = mpi("smpi");
+    let program = smpi.workload("stencil2d", &["64", "20"]);
+    let scratch = Scratch::new();
+    let slow = record(64, &program, &scratch);
+    let fast = Scratch::new();
+    describe_network(fast.path(), 64, "1.25GBps", "2us");
+    let (output, trace) = smpi.record(64, &program, fast.path());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let options = ["--latency", "50x", "--bandwidth", "0.1x", "--json"];
+    let replayed =
+        Command::new(env!("CARGO_BIN_EXE_kizami")).arg("replay").arg(trace.path()).args(options).output();
+    let replayed = replayed.expect("kizami runs");
+    let replayed: serde_json::Value = serde_json::from_slice(&replayed.stdout).expect("JSON");
+    let (foretold, there) = (replayed["replayed_ns"].as_f64().expect("a time"), slow.run().span_ns as f64);
+    println!("foretold {foretold} ns from {} ns, took {there} ns", trace.run().span_ns);
+    assert!((foretold / there - 1.0).abs() < 0.05, "{foretold} instead of {there}");
 }
 
 /// The tracer shows the waiting time that the program injects, in simulated time: nothing disturbs it.

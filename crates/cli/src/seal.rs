@@ -22,7 +22,7 @@ pub fn run(arguments: &SealArguments) -> Result<u8> {
     for problem in &run.health.problems {
         println!("  not complete: {problem}");
     }
-    println!("next: kizami info {name}");
+    println!("next: kizami report {name}");
     Ok(0)
 }
 

@@ -20,7 +20,7 @@ pub fn sealed(directory: &Path, run: &RunInfo) -> Vec<String> {
     let mut lines =
         vec![line("trace", &name), line("recorded", &recorded(run)), line("tracer", &tracer_cost(run))];
     lines.extend(health(run));
-    lines.push(line("next", &format!("kizami info {name}")));
+    lines.push(line("next", &format!("kizami report {name}")));
     lines
 }
 

@@ -2,8 +2,8 @@
 //!
 //! [`replay`] walks all strands of a [`kizami_graph::Graph`] in happened-before order and works out when every step
 //! would begin and end under one or several [`Setting`]s at once: each is a *lane* of the same walk, so that matching
-//! is paid for once. [`Observer`]s see every step as it ends, with whom it waited for. [`retime`] does that for
-//! a whole trace, and [`undisturb`] for the setting in which only the tracer is missing; both write the result as a
+//! is paid for once. [`Observer`]s see every step as it ends, with whom it waited for. [`retime()`] does that for
+//! a whole trace, and [`undisturb()`] for the setting in which only the tracer is missing; both write the result as a
 //! trace again.
 //!
 //! The rules, for each lane. Between calls: the gap, scaled as the setting says. A call that waited for nobody takes

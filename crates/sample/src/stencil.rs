@@ -74,7 +74,8 @@ impl Stencil {
         2 * NEIGHBOURS as i64 * self.costs.call_ns
     }
 
-    fn iteration(&self, rank: u32, iteration: u64) -> [Call; CALLS as usize] {
+    /// The rows of one iteration of a rank.
+    pub fn iteration(&self, rank: u32, iteration: u64) -> [Call; CALLS as usize] {
         let begin_ns = self.begins_ns[iteration as usize];
         let ready_ns = |rank| begin_ns + self.computation_ns(rank, iteration);
         let neighbours = self.neighbours(rank);

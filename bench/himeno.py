@@ -23,6 +23,7 @@ from pathlib import Path
 
 import duckdb
 
+import svg
 from launch import launcher, run
 
 RANKS = 2
@@ -234,10 +235,7 @@ def plot(results, path):
     for index, (way, colour) in enumerate(colours.items()):
         shapes.append(f'<text x="{left + 150 * index}" y="{height - 8}" fill="{colour}" font-size="12">{way}</text>')
     shapes.append(f'<text x="{left}" y="16" font-size="12">calls of the last iteration against a recording without a limit: recorded dashed, undisturbed solid</text>')
-    body = "\n".join(shapes)
-    path.write_text(
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif">\n{body}\n</svg>\n'
-    )
+    svg.write(path, width, height, shapes)
 
 
 def main():

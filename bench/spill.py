@@ -18,6 +18,7 @@ import statistics
 import tempfile
 from pathlib import Path
 
+import svg
 from launch import launcher, run
 
 STEPS = 520
@@ -142,10 +143,7 @@ def plot(results, path):
         shapes.append(f'<text x="{left - 6}" y="{y(value) + 4:.1f}" font-size="11" text-anchor="end">{value:.2f}</text>')
     shapes.append(f'<text x="{width / 2}" y="{height - 6}" font-size="12" text-anchor="middle">trace / limit</text>')
     shapes.append(f'<text x="8" y="{top - 6}" font-size="12">time / untraced: recorded dashed, reconstructed solid</text>')
-    body = "\n".join(shapes)
-    path.write_text(
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif">\n{body}\n</svg>\n'
-    )
+    svg.write(path, width, height, shapes)
 
 
 def main():

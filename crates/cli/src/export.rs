@@ -18,7 +18,7 @@ pub fn run(arguments: &ExportArguments) -> Result<u8> {
     let output = arguments.output.clone().unwrap_or_else(|| default_output(&arguments.trace, arguments.to));
     let to_stdout = output == Path::new("-");
     if !to_stdout {
-        must_be_new(&output)?;
+        must_be_new(&output, "-o")?;
     }
     let bar = Bar::new("exporting");
     let progress = |done, total| bar.set(done, total, || quantity::counted(done, "row"));

@@ -14,11 +14,11 @@ impl std::fmt::Display for UsageError {
 
 impl std::error::Error for UsageError {}
 
-/// Refuses to overwrite what is there already.
-pub fn must_be_new(output: &Path) -> Result<(), UsageError> {
+/// Refuses to overwrite what is there already and was named by this option.
+pub fn must_be_new(output: &Path, option: &str) -> Result<(), UsageError> {
     match output.symlink_metadata() {
         Ok(_) => Err(UsageError(format!(
-            "{} exists already; choose another name with -o, or remove it",
+            "{} exists already; choose another name with {option}, or remove it",
             output.display()
         ))),
         Err(_) => Ok(()),

@@ -19,7 +19,7 @@ use std::io::{self, Write};
 pub fn run(arguments: &UndisturbArguments) -> Result<u8> {
     let trace = Trace::open(&arguments.trace)?;
     let output = &arguments.output;
-    must_be_new(output)?;
+    must_be_new(output, "-o")?;
     if trace.run().undisturbed.is_some() {
         let message = format!("{} is without the tracer already", as_typed(&arguments.trace));
         return Err(UsageError(message).into());

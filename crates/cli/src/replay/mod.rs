@@ -25,7 +25,7 @@ use std::io::{self, Write};
 pub fn run(arguments: &ReplayArguments) -> Result<u8> {
     let trace = Trace::open(&arguments.trace)?;
     if let Some(output) = &arguments.output {
-        must_be_new(output)?;
+        must_be_new(output, "-o")?;
     }
     let sites = trace.definitions()?.callsites;
     let plan = Plan::new(arguments, &sites, trace.run().ranks)?;

@@ -13,8 +13,9 @@ mod tables;
 mod verdict;
 
 use crate::arguments::ReportArguments;
-use crate::failure::UsageError;
+use crate::failure::must_be_new;
 use crate::record::as_typed;
+use crate::replay::all_cores;
 use crate::show::progress::Bar;
 use crate::show::quantity;
 use crate::show::style::Paint;
@@ -33,12 +34,8 @@ const ROWS_OF_A_PAGE: usize = 12;
 /// Explains a trace.
 pub fn run(arguments: &ReportArguments) -> Result<u8> {
     let trace = Trace::open(&arguments.trace)?;
-    if let Some(output) = &arguments.html
-        && output.symlink_metadata().is_ok()
-    {
-        let message =
-            format!("{} exists already; choose another name with --html, or remove it", output.display());
-        return Err(UsageError(message).into());
+    if let Some(output) = &arguments.html {
+        must_be_new(output, "--html")?;
     }
     let report = analyse(&trace, arguments.threads)?.report(&trace);
     let most = |rows| if arguments.all { usize::MAX } else { rows };
@@ -73,16 +70,11 @@ fn write_new(path: &Path, content: &[u8]) -> Result<()> {
 /// Takes a trace apart, with a progress bar.
 pub fn analyse(trace: &Trace, threads: Option<usize>) -> Result<Analysis> {
     let bar = Bar::new("explaining");
-    let threads = threads.unwrap_or_else(cores);
+    let threads = threads.unwrap_or_else(all_cores);
     let analysis = Analysis::of(trace, &kizami_graph::scratch_folder(trace), threads, &|progress| {
         bar.set(progress.done, progress.total, || quantity::counted(progress.done / 3, "event"));
     })?;
     Ok(analysis)
-}
-
-/// Cores this process may use.
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 fn print(out: &mut impl Write, report: &Report, paint: Paint, most: usize) -> io::Result<()> {

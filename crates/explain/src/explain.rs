@@ -273,10 +273,10 @@ impl Analysis {
 
     fn computation(&self) -> Vec<ComputationTotal> {
         let mut sums: FxHashMap<(String, Place), (u64, i64)> = FxHashMap::default();
-        for ((site, _), computation) in &self.profile.computation {
-            let group = (function_at(&self.profile, *site), Place::of(&self.definitions, *site));
+        for (site, (times, ns)) in self.profile.computation_by_site() {
+            let group = (function_at(&self.profile, site), Place::of(&self.definitions, site));
             let sum = sums.entry(group).or_default();
-            *sum = (sum.0 + computation.times, sum.1 + computation.ns);
+            *sum = (sum.0 + times, sum.1 + ns);
         }
         let total = |((function, place), (times, ns)): ((String, Place), (u64, i64))| ComputationTotal {
             function,
@@ -294,6 +294,7 @@ impl Analysis {
 
     fn path_parts(&self, path: &Path) -> Vec<PathPart> {
         let length_ns: i64 = path.values().sum();
+        let computation = self.profile.computation_by_site();
         let mut by_doing: FxHashMap<Doing, Vec<(i64, u32)>> = FxHashMap::default();
         for ((rank, doing), ns) in path {
             by_doing.entry(*doing).or_default().push((*ns, *rank));
@@ -305,7 +306,8 @@ impl Analysis {
                 let ns: i64 = ranks.iter().map(|(ns, _)| ns).sum();
                 let (what, site, everybody_ns) = match doing {
                     Doing::Computing(site) => {
-                        let (everybody_ns, name) = self.computation_at(site);
+                        let everybody_ns = computation.get(&site).map_or(0, |(_, ns)| *ns);
+                        let name = function_at(&self.profile, site);
                         (format!("computation before {name}"), site, everybody_ns)
                     }
                     Doing::Calling(op, site) => {
@@ -327,16 +329,6 @@ impl Analysis {
             .collect();
         parts.sort_by(|a, b| b.ns.cmp(&a.ns).then_with(|| (&a.what, &a.place).cmp(&(&b.what, &b.place))));
         parts
-    }
-
-    /// Computation of all ranks that leads up to a place, and the function called there.
-    pub(crate) fn computation_at(&self, site: Option<u32>) -> (i64, &'static str) {
-        let everybody = self.profile.computation.iter().filter(|((at, _), _)| *at == site);
-        let function = self.profile.calls.keys().find(|(_, at)| *at == site);
-        (
-            everybody.map(|(_, computation)| computation.ns).sum(),
-            function.map_or("?", |(op, _)| Op(*op).name()),
-        )
     }
 
     fn rank_times(&self) -> Vec<RankTime> {
@@ -396,14 +388,4 @@ fn outliers(computation_ns: &[i64]) -> Vec<u32> {
         (!(1.0 / OUTLIER..=OUTLIER).contains(&times)).then_some(rank)
     };
     (0..).zip(computation_ns).filter_map(far).collect()
-}
-
-/// What a trace tells.
-pub fn explain(
-    trace: &Trace,
-    folder: &FilePath,
-    threads: usize,
-    progress: &(dyn Fn(Progress) + Sync),
-) -> Result<Report, StoreError> {
-    Ok(Analysis::of(trace, folder, threads, progress)?.report(trace))
 }

@@ -1,6 +1,6 @@
 //! What is wrong with a run, where in the source, and what fixing it would gain.
 //!
-//! [`explain()`] builds the event graph of a trace, walks it as recorded to see every wait (`waits`), follows each
+//! [`Analysis`] builds the event graph of a trace, walks it as recorded to see every wait (`waits`), follows each
 //! wait back to what the one waited for was doing meanwhile (`blame`), and replays the run with the worst of that
 //! taken away and on an ideal network. What comes out is a [`Report`]: efficiencies, findings with their gain,
 //! wait states, the critical path, and where time and messages went. [`what_if`] ranks what could be done, and
@@ -27,7 +27,7 @@ mod whatif;
 mod window;
 
 pub use efficiency::Efficiency;
-pub use explain::{Analysis, Progress, explain};
+pub use explain::{Analysis, Progress};
 pub use finding::{Cause, Finding, Gain};
 pub use pattern::Pattern;
 pub use phases::Phase;
@@ -36,5 +36,5 @@ pub use report::{
     CallTotal, ComputationTotal, MatrixCell, NetworkFit, NotUnderstood, PathPart, RankTime, Report,
     SizeClass, WaitTotal,
 };
-pub use whatif::{Candidate, WhatIf, what_if};
+pub use whatif::{WhatIf, what_if};
 pub use window::Window;

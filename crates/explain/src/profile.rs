@@ -38,6 +38,18 @@ pub(crate) struct Profile {
     pub sizes: Vec<(u64, u64)>,
 }
 
+impl Profile {
+    /// How often and how long all ranks together computed before each place.
+    pub(crate) fn computation_by_site(&self) -> FxHashMap<Option<u32>, (u64, i64)> {
+        let mut sums: FxHashMap<Option<u32>, (u64, i64)> = FxHashMap::default();
+        for ((site, _), computation) in &self.computation {
+            let sum = sums.entry(*site).or_default();
+            *sum = (sum.0 + computation.times, sum.1 + computation.ns);
+        }
+        sums
+    }
+}
+
 /// Adds up a graph.
 pub(crate) fn profile(graph: &Graph, ranks: u32, window: Window) -> Profile {
     let mut profile =

@@ -3,7 +3,7 @@
 use crate::explain::Analysis;
 use crate::finding::Gain;
 use crate::place::Place;
-use kizami_replay::{Factor, Network, PlaceFactor, Setting};
+use kizami_replay::{Factor, Network, PlaceFactor, Setting, balance};
 use serde::{Deserialize, Serialize};
 
 /// Places whose computation is balanced or made faster.
@@ -13,11 +13,11 @@ const LEAST_SHARE: f64 = 0.01;
 
 /// Something that could be done.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Candidate {
+struct Candidate {
     /// In words.
-    pub what: String,
+    what: String,
     /// As options of `kizami replay`; none if it has none.
-    pub option: Option<String>,
+    option: Option<String>,
     setting: Setting,
     error_ns: f64,
 }
@@ -67,20 +67,19 @@ fn candidates(analysis: &Analysis) -> Vec<Candidate> {
             });
         }
     }
-    for (site, ns) in longest_computation(analysis) {
+    for site in longest_computation(analysis) {
         let place = Place::of(&analysis.definitions, Some(site));
+        let at = |factor| Setting { places: [(site, factor)].into_iter().collect(), ..Setting::default() };
         candidates.push(Candidate {
             what: format!("balance the computation before {place}"),
             option: Some(format!("--balance {place}")),
-            setting: balanced(analysis, site, ns),
+            setting: at(PlaceFactor::ByRank(balance(&analysis.graph, &[site], false))),
             error_ns: 0.0,
         });
-        let mut setting = Setting::default();
-        setting.places.insert(site, PlaceFactor::All(Factor(0.5)));
         candidates.push(Candidate {
             what: format!("halve the computation before {place}"),
             option: Some(format!("--callsite {place}=0.5")),
-            setting,
+            setting: at(PlaceFactor::All(Factor(0.5))),
             error_ns: 0.0,
         });
     }
@@ -100,31 +99,13 @@ fn candidates(analysis: &Analysis) -> Vec<Candidate> {
     candidates
 }
 
-/// Places before which most is computed, with how much by all ranks.
-fn longest_computation(analysis: &Analysis) -> Vec<(u32, i64)> {
-    let mut sites: Vec<u32> = analysis.profile.computation.keys().filter_map(|(site, _)| *site).collect();
-    sites.sort_unstable();
-    sites.dedup();
+/// Places before which most is computed.
+fn longest_computation(analysis: &Analysis) -> Vec<u32> {
+    let by_site = analysis.profile.computation_by_site();
     let mut sums: Vec<(u32, i64)> =
-        sites.into_iter().map(|site| (site, analysis.computation_at(Some(site)).0)).collect();
+        by_site.into_iter().filter_map(|(site, (_, ns))| Some((site?, ns))).collect();
     let all_ns: i64 = sums.iter().map(|(_, ns)| ns).sum();
     sums.retain(|(_, ns)| *ns as f64 >= LEAST_SHARE * all_ns as f64 && *ns > 0);
     sums.sort_unstable_by_key(|(site, ns)| (std::cmp::Reverse(*ns), *site));
-    sums.truncate(MOST_PLACES);
-    sums
-}
-
-/// Everybody computes as long as all do on average before a place.
-fn balanced(analysis: &Analysis, site: u32, all_ns: i64) -> Setting {
-    let ranks = analysis.profile.ranks.len();
-    let mean_ns = all_ns as f64 / ranks.max(1) as f64;
-    let factor = |rank: u32| {
-        let computation = analysis.profile.computation.get(&(Some(site), rank));
-        computation
-            .filter(|known| known.ns > 0)
-            .map_or_else(Factor::default, |known| Factor(mean_ns / known.ns as f64))
-    };
-    let mut setting = Setting::default();
-    setting.places.insert(site, PlaceFactor::ByRank((0..ranks as u32).map(factor).collect()));
-    setting
+    sums.into_iter().map(|(site, _)| site).take(MOST_PLACES).collect()
 }

@@ -2,9 +2,9 @@
 
 use kizami_explain::{Analysis, Report};
 use kizami_graph::Builder;
-use kizami_model::{Call, CommKind, Rank};
+use kizami_model::Call;
 use kizami_sample::{Act, Costs, Script};
-use kizami_store::{CallSite, Communicator, Definitions, RunInfo};
+use kizami_store::{CallSite, Definitions, RunInfo};
 use std::path::PathBuf;
 
 /// Places of one rank or file.
@@ -46,18 +46,6 @@ impl Looped {
 
     fn definitions(&self) -> Definitions {
         let ranks = self.bodies.len() as u32;
-        let world = Communicator {
-            index: 0,
-            identity: 1,
-            parent: None,
-            kind: CommKind::World,
-            name: None,
-            size: ranks,
-            members: (0..ranks).map(|rank| Some(Rank(rank))).collect(),
-            remote_members: Vec::new(),
-            dims: Vec::new(),
-            periodic: Vec::new(),
-        };
         let site = |index: u32| CallSite {
             index,
             offset: u64::from(index),
@@ -71,9 +59,8 @@ impl Looped {
             inlined_into: Vec::new(),
         };
         Definitions {
-            communicators: vec![world],
             callsites: (0..ranks * PLACES).map(site).collect(),
-            ..Definitions::default()
+            ..kizami_sample::definitions(&[(0..ranks).collect()])
         }
     }
 

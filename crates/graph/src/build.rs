@@ -42,21 +42,33 @@ pub fn build(trace: &Trace, folder: &Path, progress: &dyn Fn(u64)) -> Result<Gra
     if let Some(graph) = cache::load(trace) {
         return Ok(graph);
     }
+    let graph = read(trace, folder, &mut |_| {}, progress)?;
+    cache::save(trace, &graph);
+    Ok(graph)
+}
+
+/// The same by reading all rows in any case; `each` sees every one of them.
+pub fn read(
+    trace: &Trace,
+    folder: &Path,
+    each: &mut dyn FnMut(&Call),
+    progress: &dyn Fn(u64),
+) -> Result<Graph, StoreError> {
     let definitions = trace.definitions()?;
     let mut stops = trace.stops()?;
     stops.sort_by_key(|stop| (stop.rank, stop.start, stop.thread));
     let mut builder = Builder::new(&definitions, &stops, folder);
     let mut rows: u64 = 0;
     for call in trace.calls(RankSelection::All)? {
-        builder.call(&call?)?;
+        let call = call?;
+        each(&call);
+        builder.call(&call)?;
         rows += 1;
         if rows.is_multiple_of(1 << 16) {
             progress(rows);
         }
     }
-    let graph = builder.finish();
-    cache::save(trace, &graph);
-    Ok(graph)
+    Ok(builder.finish())
 }
 
 /// A graph being built, rank by rank, each in the order of its rows.

@@ -23,7 +23,7 @@ mod list;
 mod step;
 mod topology;
 
-pub use build::{Builder, build, scratch_folder};
+pub use build::{Builder, build, read, scratch_folder};
 pub use channels::{Channel, ChannelIndex};
 pub use collectives::{Members, NO_MEMBERS};
 pub use list::List;

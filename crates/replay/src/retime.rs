@@ -6,7 +6,7 @@ use crate::learned::{Learned, Passes, Progress};
 use crate::setting::{Factor, Setting};
 use crate::times::{LastEnd, Times};
 use crate::walk::{Replayed, replay};
-use kizami_graph::Graph;
+use kizami_graph::{Graph, build, scratch_folder};
 use kizami_store::rewrite::{Gaps, Manner, Rewriting};
 use kizami_store::run::ReplayedFrom;
 use kizami_store::{RunInfo, StoreError, Trace};
@@ -33,9 +33,12 @@ pub fn retime<E: From<StoreError>>(
     let Request { output, threads, words } = request;
     let rewriting = output.map(|output| Rewriting::begin(trace, output)).transpose()?;
     let passes = Passes::new(trace, if rewriting.is_some() { 4 } else { 3 }, progress);
-    let elsewhere = std::env::temp_dir();
-    let folder = rewriting.as_ref().map_or(elsewhere.as_path(), Rewriting::folder).to_path_buf();
-    let Learned { graph, fit, .. } = Learned::from(trace, &folder, threads, &passes)?;
+    let folder = match &rewriting {
+        Some(rewriting) => rewriting.folder().to_path_buf(),
+        None => scratch_folder(trace),
+    };
+    let graph = build(trace, &folder, &|rows| passes.tell(0, rows))?;
+    let Learned { graph, fit } = Learned::of(graph, threads, &passes);
     let setting = setting(&graph, &fit)?;
     let tell = |steps| passes.tell(2, steps);
     let made = |replayed: &Replayed<()>, replayed_ns: i64| ReplayedFrom {

@@ -10,9 +10,12 @@
 use crate::learned::{Learned, Passes, Progress};
 use crate::setting::Setting;
 use crate::times::Times;
+use kizami_graph::read;
+use kizami_model::Call;
+use kizami_store::disturbance::{Disturbance, RankLoss};
 use kizami_store::rewrite::{Gaps, Manner, Rewriting};
 use kizami_store::run::Undisturbed;
-use kizami_store::{RunInfo, StoreError, Trace};
+use kizami_store::{RunInfo, Stop, StoreError, Trace};
 use std::path::Path;
 
 /// Part of the difference between both reconstructions that is taken for doubtful.
@@ -30,7 +33,10 @@ pub fn undisturb(
 ) -> Result<RunInfo, StoreError> {
     let rewriting = Rewriting::begin(trace, output)?;
     let passes = Passes::new(trace, 4, progress);
-    let Learned { graph, fit, losses } = Learned::from(trace, rewriting.folder(), threads, &passes)?;
+    let mut losses = Losses::new(trace)?;
+    let graph = read(trace, rewriting.folder(), &mut |call| losses.add(call), &|rows| passes.tell(0, rows))?;
+    let losses = Disturbance::of(&losses.by_rank);
+    let Learned { graph, fit } = Learned::of(graph, threads, &passes);
     let setting = Setting { without_tracer: true, ..Setting::default() };
     let (times, replayed) =
         Times::under(&setting, &graph, &fit, threads, rewriting.folder(), &|steps| passes.tell(2, steps))?;
@@ -52,4 +58,38 @@ pub fn undisturb(
     };
     let manner = Manner { without_tracer: true, gaps: Gaps::CutAtTheBeginning };
     rewriting.finish(&times, manner, describe, &|rows| passes.tell(3, rows))
+}
+
+/// What the tracer took from each rank, added up while rows are read.
+struct Losses {
+    /// By rank, then by start.
+    stops: Vec<Stop>,
+    by_rank: Vec<RankLoss>,
+}
+
+impl Losses {
+    fn new(trace: &Trace) -> Result<Losses, StoreError> {
+        let mut stops = trace.stops()?;
+        stops.sort_by_key(|stop| (stop.rank, stop.start, stop.thread));
+        Ok(Losses { stops, by_rank: Vec::new() })
+    }
+
+    fn add(&mut self, call: &Call) {
+        let rank = call.rank.0;
+        if self.by_rank.last().is_none_or(|loss| loss.rank != rank) {
+            self.by_rank.push(self.held(rank));
+        }
+        if let Some(loss) = self.by_rank.last_mut() {
+            loss.add_call(u64::from(call.calls), call.overhead.0);
+        }
+    }
+
+    /// What a rank lost to being held.
+    fn held(&self, rank: u32) -> RankLoss {
+        let begin = self.stops.partition_point(|stop| stop.rank.0 < rank);
+        let of_rank = self.stops[begin..].iter().take_while(|stop| stop.rank.0 == rank);
+        let mut loss = RankLoss::new(rank);
+        of_rank.for_each(|stop| loss.add_stop(stop));
+        loss
+    }
 }

@@ -333,30 +333,14 @@ mod tests {
 
     fn call() -> Call {
         Call {
-            rank: Rank(1),
-            thread: ThreadIndex(0),
-            start: Nanos(1_500_000_000),
-            end: Nanos(1_500_012_345),
-            op: Op::by_name("MPI_Sendrecv").unwrap(),
-            calls: 1,
-            inside: None,
             comm: None,
             peer: Peer::Rank(Rank(3)),
             tag: Some(7),
             recv_peer: Peer::Null,
             recv_tag: Some(8),
-            any_source: false,
-            any_tag: false,
             bytes_out: Some(64),
-            bytes_in: None,
-            root: Peer::None,
-            request: None,
-            completes: Vec::new(),
-            object: None,
-            callsite: None,
-            failed: false,
             overhead: Nanos(40),
-            weight: 1.0,
+            ..kizami_sample::call("MPI_Sendrecv", 1, 1_500_000_000, 1_500_012_345)
         }
     }
 

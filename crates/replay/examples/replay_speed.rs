@@ -8,10 +8,9 @@
 //! and with eight, and the most memory the process ever held.
 
 use kizami_graph::Builder;
-use kizami_model::{Call, CommKind, Rank};
+use kizami_model::Call;
 use kizami_replay::{Network, Observer, Seen, Setting, learn, replay};
 use kizami_sample::{Costs, Stencil};
-use kizami_store::{Communicator, Definitions};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -31,21 +30,7 @@ fn main() {
     let iterations = arguments.next().unwrap_or(1_000);
     let threads = arguments.next().unwrap_or(1) as usize;
     let stencil = Stencil::new(ranks, iterations, Costs::default());
-    let definitions = Definitions {
-        communicators: vec![Communicator {
-            index: 0,
-            identity: 1,
-            parent: None,
-            kind: CommKind::World,
-            name: None,
-            size: ranks,
-            members: (0..ranks).map(|rank| Some(Rank(rank))).collect(),
-            remote_members: Vec::new(),
-            dims: Vec::new(),
-            periodic: Vec::new(),
-        }],
-        ..Definitions::default()
-    };
+    let definitions = kizami_sample::definitions(&[(0..ranks).collect()]);
     let events = stencil.calls() as f64;
     let tell = |what: &str, start: Instant| {
         let seconds = start.elapsed().as_secs_f64();

@@ -1,68 +1,32 @@
 //! With nothing changed, every time comes out exactly as recorded, on one thread and on several.
 
-use kizami_graph::{Builder, Graph};
-use kizami_model::{Call, CommKind, Rank};
-use kizami_replay::{Network, Observer, Seen, Setting, learn, replay};
+mod common;
+
+use common::{Times, graph, walk};
+use kizami_graph::Graph;
+use kizami_model::Call;
+use kizami_replay::{Network, Setting, learn};
 use kizami_sample::{Act, Costs, Script, Stencil};
-use kizami_store::{Communicator, Definitions};
-
-/// Definitions with a world of so many ranks.
-fn world(ranks: u32) -> Definitions {
-    let world = Communicator {
-        index: 0,
-        identity: 1,
-        parent: None,
-        kind: CommKind::World,
-        name: None,
-        size: ranks,
-        members: (0..ranks).map(|rank| Some(Rank(rank))).collect(),
-        remote_members: Vec::new(),
-        dims: Vec::new(),
-        periodic: Vec::new(),
-    };
-    Definitions { communicators: vec![world], ..Definitions::default() }
-}
-
-fn graph(ranks: u32, calls: impl IntoIterator<Item = Call>) -> Graph {
-    let definitions = world(ranks);
-    let mut builder = Builder::new(&definitions, &[], &std::env::temp_dir());
-    calls.into_iter().for_each(|call| builder.call(&call).unwrap());
-    builder.finish()
-}
-
-/// Times of all steps in all lanes.
-#[derive(Default)]
-struct Times<const LANES: usize>(Vec<(u64, [i64; LANES], [i64; LANES])>);
-
-impl<const LANES: usize> Observer<LANES> for Times<LANES> {
-    fn step(&mut self, seen: &Seen<'_, LANES>) {
-        self.0.push((seen.index, seen.start_ns, seen.end_ns));
-    }
-}
 
 fn times<const LANES: usize>(
     graph: &Graph,
     settings: [&Setting; LANES],
     threads: usize,
-) -> Vec<(u64, [i64; LANES], [i64; LANES])> {
-    let learned = learn(graph, threads, || (), &|_| {});
-    assert_eq!(learned.unmatched, 0);
-    let replayed = replay(graph, settings, &learned.learned, threads, Times::default, &|_| {});
-    assert_eq!(replayed.unmatched, 0);
-    let mut all: Vec<_> = replayed.observers.into_iter().flat_map(|times| times.0).collect();
-    all.sort_unstable_by_key(|(index, ..)| *index);
-    assert_eq!(all.len(), graph.steps.len());
-    all
+) -> Vec<Times<LANES>> {
+    assert_eq!(learn(graph, threads, || (), &|_| {}).unmatched, 0);
+    let walked = walk(graph, settings, threads);
+    assert_eq!(walked.unmatched, 0);
+    walked.times
 }
 
 fn check(ranks: u32, calls: Vec<Call>) {
-    let graph = graph(ranks, calls.clone());
+    let graph = graph(&[(0..ranks).collect()], &calls);
     let recorded = Setting::default();
     let ideal = Setting { network: Network::Ideal, ..Setting::default() };
     let one = times(&graph, [&recorded, &ideal], 1);
-    for ((_, start, end), call) in one.iter().zip(&calls) {
-        assert_eq!((start[0], end[0]), (call.start.0, call.end.0), "{call:?}");
-        assert!(end[1] <= end[0], "an ideal network is not slower: {call:?}");
+    for (Times { start_ns, end_ns }, call) in one.iter().zip(&calls) {
+        assert_eq!((start_ns[0], end_ns[0]), (call.start.0, call.end.0), "{call:?}");
+        assert!(end_ns[1] <= end_ns[0], "an ideal network is not slower: {call:?}");
     }
     for threads in 2..4 {
         assert_eq!(times(&graph, [&recorded, &ideal], threads), one, "{threads} threads");

@@ -1,10 +1,11 @@
 //! What balancing ranks does, on a run whose times are known.
 
-use kizami_graph::{Builder, Graph};
-use kizami_model::{Call, CommKind, Rank};
+mod common;
+
+use kizami_graph::Graph;
+use kizami_model::Call;
 use kizami_replay::{Fit, Observer, PlaceFactor, Seen, Setting, balance, replay};
 use kizami_sample::{Act, Costs, Script};
-use kizami_store::{Communicator, Definitions};
 
 const BARRIER: u32 = 4;
 
@@ -15,22 +16,7 @@ fn graph() -> Graph {
     let acts = [1_000, 2_000, 9_000, 0].map(rank).to_vec();
     let mut calls: Vec<Call> = Script { acts, costs: Costs::default() }.run();
     calls.iter_mut().for_each(|call| call.callsite = Some(BARRIER));
-    let world = Communicator {
-        index: 0,
-        identity: 1,
-        parent: None,
-        kind: CommKind::World,
-        name: None,
-        size: 4,
-        members: (0..4).map(|rank| Some(Rank(rank))).collect(),
-        remote_members: Vec::new(),
-        dims: Vec::new(),
-        periodic: Vec::new(),
-    };
-    let definitions = Definitions { communicators: vec![world], ..Definitions::default() };
-    let mut builder = Builder::new(&definitions, &[], &std::env::temp_dir());
-    calls.iter().for_each(|call| builder.call(call).unwrap());
-    builder.finish()
+    common::graph(&[(0..4).collect()], &calls)
 }
 
 #[derive(Default)]

@@ -11,6 +11,7 @@
 #[path = "../tests/segments/mod.rs"]
 mod segments;
 
+use kizami_sample::Random;
 use kizami_segment::Completion;
 use kizami_segment::record::CallRecord;
 use kizami_store::{RankSelection, SealOptions, Trace, seal};
@@ -112,24 +113,6 @@ fn write_rank(trace: &Path, rank: u32, ranks: u32, iterations: u64) {
         now += duration;
     }
     segment.finish();
-}
-
-/// A small generator: the same numbers every time.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    /// Mostly around half of `usual`, sometimes several times as much.
-    fn scattered(&mut self, usual: u64) -> u64 {
-        let common = (self.next() % usual + self.next() % usual) / 2;
-        if self.next().is_multiple_of(64) { common + self.next() % (8 * usual) } else { common }
-    }
 }
 
 /// Processor time of all threads so far.

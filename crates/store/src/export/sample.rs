@@ -6,7 +6,7 @@
 
 use super::source::{Rows, Source};
 use crate::{CallSite, Communicator, Definitions, HostInfo, RankInfo, Region, RegionSpan};
-use kizami_model::{Call, CommKind, Ending, Nanos, Op, Peer, Rank, ThreadIndex};
+use kizami_model::{Call, CommKind, Ending, Nanos, Peer, Rank, ThreadIndex};
 
 pub(super) const WORLD: u32 = 0;
 pub(super) const ITSELF: u32 = 1;
@@ -16,32 +16,7 @@ pub(super) const HALF_KNOWN: u32 = 4;
 
 /// A row with nothing but a time, as a beginning.
 pub(super) fn row(rank: u32, function: &str, start: i64, end: i64) -> Call {
-    Call {
-        rank: Rank(rank),
-        thread: ThreadIndex(0),
-        start: Nanos(start),
-        end: Nanos(end),
-        op: Op::by_name(function).unwrap_or_else(|| panic!("no function {function}")),
-        calls: 1,
-        inside: None,
-        comm: None,
-        peer: Peer::None,
-        tag: None,
-        recv_peer: Peer::None,
-        recv_tag: None,
-        any_source: false,
-        any_tag: false,
-        bytes_out: None,
-        bytes_in: None,
-        root: Peer::None,
-        request: None,
-        completes: Vec::new(),
-        object: None,
-        callsite: None,
-        failed: false,
-        overhead: Nanos(50),
-        weight: 1.0,
-    }
+    Call { comm: None, overhead: Nanos(50), ..kizami_sample::call(function, rank, start, end) }
 }
 
 /// A row that sends.

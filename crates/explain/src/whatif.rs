@@ -69,16 +69,18 @@ fn candidates(analysis: &Analysis) -> Vec<Candidate> {
     }
     for site in longest_computation(analysis) {
         let place = Place::of(&analysis.definitions, Some(site));
+        // Options name lines; a place without one cannot be asked for.
+        let option = |text: String| place.line.is_some().then_some(text);
         let at = |factor| Setting { places: [(site, factor)].into_iter().collect(), ..Setting::default() };
         candidates.push(Candidate {
             what: format!("balance the computation before {place}"),
-            option: Some(format!("--balance {place}")),
+            option: option(format!("--balance {place}")),
             setting: at(PlaceFactor::ByRank(balance(&analysis.graph, &[site], false))),
             error_ns: 0.0,
         });
         candidates.push(Candidate {
             what: format!("halve the computation before {place}"),
-            option: Some(format!("--callsite {place}=0.5")),
+            option: option(format!("--callsite {place}=0.5")),
             setting: at(PlaceFactor::All(Factor(0.5))),
             error_ns: 0.0,
         });

@@ -136,7 +136,7 @@ pub enum SpillPolicy {
     /// Chosen by kizami: background
     #[default]
     Auto,
-    /// A helper thread writes it out; no rank waits
+    /// Written while the program runs: by a helper thread where a core is free, else by each rank itself
     Background,
     /// All ranks stop together after a collective and write, so that none is delayed against the others
     Together,

@@ -28,7 +28,7 @@ fn recording() -> TempDir {
         let mut segment = SegmentWriter::create(&trace, &who, Some(0));
         for (number, (start, end)) in starts.into_iter().zip(ends).enumerate() {
             if number == 1 && rank == 0 {
-                segment.stop(1_000_000, 3_000_000, StopReason::ChunkWait);
+                segment.stop(1_000_000, 3_000_000, StopReason::ChunkWait, 0);
             }
             let barrier = call("MPI_Barrier", start, end - start);
             segment.call(&CallRecord { comm: 0, ..barrier });

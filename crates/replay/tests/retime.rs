@@ -29,8 +29,8 @@ fn on_faster_processors_gaps_shrink_with_all_that_is_in_them() {
     let place = Place::new(2, 40);
     place.thread(0, 0, |segment| {
         segment.call(&call("MPI_Comm_rank", 0, 10));
-        segment.stop(110, 400, StopReason::ChunkWait);
-        segment.stop(610, 100, StopReason::Paused);
+        segment.stop(110, 400, StopReason::ChunkWait, 0);
+        segment.stop(610, 100, StopReason::Paused, 0);
         segment.call(&barrier(2_010, 2_030));
     });
     place.thread(1, 0, |segment| segment.call(&barrier(500, 2_030)));

@@ -37,7 +37,7 @@ fn a_rank_that_waited_in_a_barrier_for_one_that_was_held_up_waits_less() {
     let place = Place::new(2, 0);
     place.thread(0, 0, |segment| {
         segment.call(&barrier(100, 130));
-        segment.stop(150, 400, StopReason::ChunkWait);
+        segment.stop(150, 400, StopReason::ChunkWait, 0);
         segment.call(&barrier(1_000, 1_020));
     });
     place.thread(1, 0, |segment| {
@@ -62,8 +62,8 @@ fn a_rank_that_waited_for_a_message_of_one_that_was_held_up_waits_less() {
     let place = Place::new(2, 0);
     place.thread(0, 0, |segment| {
         segment.call(&call("MPI_Comm_rank", 0, 10));
-        segment.stop(20, 300, StopReason::Suspended);
-        segment.stop(330, 50, StopReason::ClockRound);
+        segment.stop(20, 300, StopReason::Suspended, 0);
+        segment.stop(330, 50, StopReason::ClockRound, 0);
         segment.call(&send(500, 520, 1, 8));
         segment.call(&receive(530, 940, 1, 8));
     });
@@ -84,7 +84,7 @@ fn requests_wait_where_they_are_completed() {
     let place = Place::new(2, 0);
     place.thread(0, 0, |segment| {
         segment.call(&call("MPI_Comm_rank", 0, 10));
-        segment.stop(20, 500, StopReason::ChunkWait);
+        segment.stop(20, 500, StopReason::ChunkWait, 0);
         let isend = CallRecord { request: 1, ..send(600, 610, 1, 8) };
         segment.call(&CallRecord { op: segments::op("MPI_Isend"), ..isend });
         segment.completion(&call("MPI_Wait", 620, 5), &[Completion::AsPosted { request: 1, count: 1 }]);
@@ -109,7 +109,7 @@ fn a_large_message_waits_for_its_receiver() {
     });
     place.thread(1, 0, |segment| {
         segment.call(&call("MPI_Comm_rank", 0, 10));
-        segment.stop(20, 400, StopReason::ChunkWait);
+        segment.stop(20, 400, StopReason::ChunkWait, 0);
         segment.call(&receive(700, 910, 0, large));
         // Posted after the second send had ended: that one did not wait.
         segment.call(&receive(2_000, 2_100, 0, large));
@@ -131,7 +131,7 @@ fn rooted_collectives_wait_for_their_root_or_at_their_root() {
     };
     place.thread(0, 0, |segment| {
         segment.call(&rooted("MPI_Bcast", 0, 10));
-        segment.stop(20, 200, StopReason::ChunkWait);
+        segment.stop(20, 200, StopReason::ChunkWait, 0);
         segment.call(&rooted("MPI_Bcast", 300, 310));
         segment.call(&rooted("MPI_Reduce", 400, 420));
     });
@@ -165,7 +165,7 @@ fn polls_give_up_waiting_when_what_they_look_for_comes_earlier() {
     let place = Place::new(2, 0);
     place.thread(0, 0, |segment| {
         segment.call(&call("MPI_Comm_rank", 0, 10));
-        segment.stop(20, 50_000, StopReason::ChunkWait);
+        segment.stop(20, 50_000, StopReason::ChunkWait, 0);
         segment.call(&send(60_000, 60_010, 1, 8));
     });
     place.thread(1, 0, |segment| {
@@ -183,13 +183,13 @@ fn threads_begin_with_the_one_that_started_them_and_rows_stay_in_order() {
     let place = Place::new(1, 0);
     place.thread(0, 0, |segment| {
         segment.call(&call("MPI_Comm_rank", 0, 10));
-        segment.stop(20, 1_000, StopReason::ChunkWait);
+        segment.stop(20, 1_000, StopReason::ChunkWait, 0);
         segment.call(&call("MPI_Comm_rank", 2_000, 10));
         segment.call(&call("MPI_Comm_rank", 4_000, 10));
     });
     place.thread(0, 1, |segment| {
         segment.call(&call("MPI_Comm_size", 2_500, 10));
-        segment.stop(2_600, 700, StopReason::ChunkWait);
+        segment.stop(2_600, 700, StopReason::ChunkWait, 0);
         segment.call(&call("MPI_Comm_size", 4_100, 10));
     });
     let (_, clean, _) = place.undisturb();
@@ -201,7 +201,7 @@ fn ranks_that_are_missing_leave_calls_as_long_as_they_were() {
     let place = Place::new(3, 0);
     place.thread(0, 0, |segment| {
         segment.call(&call("MPI_Comm_rank", 0, 10));
-        segment.stop(20, 100, StopReason::ChunkWait);
+        segment.stop(20, 100, StopReason::ChunkWait, 0);
         segment.call(&receive(200, 300, 2, 8));
         segment.call(&barrier(400, 500));
         segment.call(&send(600, 610, 1, 8));
@@ -221,8 +221,8 @@ fn regions_move_with_the_calls_around_them_and_held_stops_are_gone() {
     let place = Place::new(1, 0);
     place.thread(0, 0, |segment| {
         segment.call(&call("MPI_Comm_rank", 0, 10));
-        segment.stop(20, 400, StopReason::ChunkWait);
-        segment.stop(500, 100, StopReason::Paused);
+        segment.stop(20, 400, StopReason::ChunkWait, 0);
+        segment.stop(500, 100, StopReason::Paused, 0);
         segment.call(&call("MPI_Comm_rank", 1_000, 10));
     });
     place.undisturb();
@@ -278,7 +278,7 @@ proptest! {
             place.thread(rank, 0, |segment| {
                 for (start, end, stop) in calls {
                     if let Some((at, length)) = stop {
-                        segment.stop(*at, *length, StopReason::ChunkWait);
+                        segment.stop(*at, *length, StopReason::ChunkWait, 0);
                     }
                     segment.call(&barrier(*start, *end));
                 }

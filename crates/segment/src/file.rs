@@ -125,13 +125,19 @@ impl SegmentFile {
         }
     }
 
+    /// The memory of a drained chunk that was not begun. What is written there counts for nobody.
+    pub fn unannounced(&self, index: usize) -> Cursor {
+        let chunk = self.chunk(index);
+        // SAFETY: the window is mapped for ever, and the caller is the chunk's one writer.
+        unsafe { Cursor::new(&raw const chunk[1], chunk.len() - 1) }
+    }
+
     /// Begins to fill the drained chunk with this index as the `sequence`th of the segment (from 1 on).
     pub fn begin(&self, index: usize, sequence: u64) -> Cursor {
         let chunk = self.chunk(index);
         chunk[1].set_word(0, 0);
         chunk[0].commit([u64::from(CHUNK_MAGIC) << 32, sequence, chunk.len() as u64, 0]);
-        // SAFETY: the window is mapped for ever, and the caller is the chunk's one writer from now on.
-        unsafe { Cursor::new(&raw const chunk[1], chunk.len() - 1) }
+        self.unannounced(index)
     }
 
     /// Writes a full chunk out, after which it may be filled again. Chunks must be drained in their order, by one thread at a time,

@@ -28,7 +28,7 @@ pub const FOLD: u16 = 963;
 pub const REGION_BEGIN: u16 = 964;
 /// A named region ends.
 pub const REGION_END: u16 = 965;
-/// The tracer kept the program waiting, or did not look; words 1 to 3 are duration, reason and lateness.
+/// The tracer kept the program waiting, or did not look; words 1 to 3 are duration, reason and what the reason has to tell.
 pub const STOP: u16 = 966;
 
 /// What was counted with the call that follows: word 1 says how many counters; words 2 and 3, and pairs of words
@@ -71,6 +71,8 @@ pub enum StopReason {
     ClockRound = 4,
     /// Ranks settled that there was nothing to stop for.
     Settling = 5,
+    /// The tracer measured what recording a call costs.
+    Rehearsal = 6,
 }
 
 impl StopReason {
@@ -82,6 +84,7 @@ impl StopReason {
             StopReason::Suspended => "suspended",
             StopReason::ClockRound => "clock-round",
             StopReason::Settling => "settling",
+            StopReason::Rehearsal => "rehearsal",
         }
     }
 }
@@ -395,8 +398,9 @@ pub enum Record<'a> {
         duration_ticks: u64,
         /// Why, if this version knows the reason.
         reason: Option<StopReason>,
-        /// For a suspension: how long after the agreed moment this thread went on.
-        late_ticks: u64,
+        /// For a suspension: how many ticks after the agreed moment this thread went on. For a rehearsal: what
+        /// recording a call costs from here on, in the units of the header's `call_cost`.
+        detail: u64,
     },
 }
 
@@ -484,12 +488,10 @@ pub fn decode(bytes: &[u8]) -> Option<(Record<'_>, usize)> {
                 3 => Some(StopReason::Suspended),
                 4 => Some(StopReason::ClockRound),
                 5 => Some(StopReason::Settling),
+                6 => Some(StopReason::Rehearsal),
                 _ => None,
             };
-            Some((
-                Record::Stop { start_ticks: ticks, duration_ticks: first[1], reason, late_ticks: first[3] },
-                1,
-            ))
+            Some((Record::Stop { start_ticks: ticks, duration_ticks: first[1], reason, detail: first[3] }, 1))
         }
         _ => {
             let op = Op(op);

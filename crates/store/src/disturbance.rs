@@ -25,7 +25,7 @@ pub struct Lost {
 /// Time the tracer took from the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Disturbance {
-    /// Recording of calls.
+    /// Recording of calls, and measuring what that costs.
     pub overhead: Lost,
     /// Threads that waited until a full chunk was written out.
     pub spills: Lost,
@@ -50,6 +50,8 @@ pub enum Held {
     Suspension,
     /// To compare clocks.
     ClockRound,
+    /// To measure what recording a call costs.
+    Rehearsal,
 }
 
 impl Held {
@@ -59,6 +61,7 @@ impl Held {
             "chunk-wait" => Some(Held::Spill),
             "suspended" => Some(Held::Suspension),
             "clock-round" | "settling" => Some(Held::ClockRound),
+            "rehearsal" => Some(Held::Rehearsal),
             _ => None,
         }
     }
@@ -97,6 +100,7 @@ impl RankLoss {
             Some(Held::Spill) => &mut self.spills_ns,
             Some(Held::Suspension) => &mut self.suspensions_ns,
             Some(Held::ClockRound) => &mut self.clock_rounds_ns,
+            Some(Held::Rehearsal) => &mut self.overhead_ns,
             None => return,
         };
         *sum = sum.saturating_add(stop.end.0.saturating_sub(stop.start.0).max(0));

@@ -184,9 +184,9 @@ fn ticks_of_a_counter_become_nanoseconds() {
     define(&place.trace, &who, &[]);
     let mut segment = SegmentWriter::create(&place.trace, &who, Some(0));
     segment.call(&call("MPI_Wtime", 2000, 100));
-    segment.stop(2200, 1000, StopReason::ChunkWait);
+    segment.stop(2200, 1000, StopReason::ChunkWait, 0);
     segment.call(&call("MPI_Wtime", 4000, 100));
-    segment.stop(5000, 600, StopReason::Paused);
+    segment.stop(5000, 600, StopReason::Paused, 0);
     segment.finish();
     place.seal();
     let calls = place.calls();
@@ -195,6 +195,20 @@ fn ticks_of_a_counter_become_nanoseconds() {
     let stops = place.open().stops().unwrap();
     let told: Vec<_> = stops.iter().map(|s| (s.reason.as_str(), s.start.0, s.end.0)).collect();
     assert_eq!(told, [("chunk-wait", 1100, 1600), ("paused", 2500, 2800)]);
+}
+
+#[test]
+fn a_rehearsal_says_what_later_calls_cost() {
+    let (place, calls) = one_rank(|segment| {
+        segment.call(&on_world(call("MPI_Barrier", 100, 10)));
+        segment.stop(200, 50, StopReason::Rehearsal, 40 << 10);
+        segment.call(&on_world(call("MPI_Barrier", 300, 10)));
+        segment.stop(400, 50, StopReason::Rehearsal, 60 << 10);
+        segment.call(&on_world(call("MPI_Barrier", 500, 10)));
+    });
+    assert_eq!(calls.iter().map(|call| call.overhead).collect::<Vec<_>>(), [0, 40, 60].map(Nanos));
+    let disturbance = place.open().run().disturbance.expect("it is known");
+    assert_eq!(disturbance.overhead.total_ns, 40 + 60 + 2 * 50);
 }
 
 #[test]

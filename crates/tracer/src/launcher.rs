@@ -34,6 +34,11 @@ fn one_host_by(number: impl Fn(&str) -> Option<u32>, size: u32) -> bool {
     told("SLURM_NTASKS") && number("SLURM_STEP_NUM_NODES") == Some(1)
 }
 
+/// How many ranks run on this host, if the launcher tells.
+pub fn ranks_here() -> Option<u32> {
+    number("OMPI_COMM_WORLD_LOCAL_SIZE").or_else(|| number("MPI_LOCALNRANKS"))
+}
+
 fn number(name: &str) -> Option<u32> {
     std::env::var(name).ok()?.parse().ok()
 }

@@ -1,16 +1,11 @@
 //! The beginnings and ends: loading, a thread's first call, forking, leaving.
 
 use crate::arch::{self, State, ThreadLocal};
-use crate::call::Call;
-use crate::counters::Counters;
-use crate::stream::lock;
-use crate::thread::Thread;
-use crate::{clock, exports, process, simulator};
-use kizami_model::{Ending, Op, Shape};
-use kizami_segment::Slot;
+use crate::{exports, process, rehearsal, simulator};
+use kizami_model::Ending;
 use std::ffi::c_void;
+use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, OnceLock};
 
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -66,7 +61,7 @@ fn set_up_thread(block: *mut ThreadLocal) -> bool {
         return false;
     }
     let Some(process) = process::get() else { return false };
-    calibrate_once(block, process);
+    rehearsal::before_first_call(process);
     let thread = process.new_thread();
     finish_at_thread_exit();
     // SAFETY: the thread's own block; the recorder is given up only by `finish_thread`.
@@ -75,49 +70,6 @@ fn set_up_thread(block: *mut ThreadLocal) -> bool {
         (*block).state = State::Ready;
     }
     true
-}
-
-/// Measures what recording one plain call costs, on private memory: P1's direct perturbation.
-fn calibrate_once(block: *mut ThreadLocal, process: &process::Process) {
-    static DONE: Mutex<bool> = Mutex::new(false);
-    let mut done = lock(&DONE);
-    if std::mem::replace(&mut *done, true) {
-        return;
-    }
-    const CALLS: usize = 256;
-    const ROUNDS: usize = 8;
-    // Room for what is counted, too.
-    const SLOTS: usize = 16 * CALLS;
-    // SAFETY: zeroed atomics are valid slots.
-    let slots: Vec<Slot> = (0..SLOTS).map(|_| unsafe { std::mem::zeroed() }).collect();
-    let slots: &'static [Slot] = Vec::leak(slots);
-    let mut thread = Thread::over(slots);
-    thread.counters = Counters::open(process);
-    // SAFETY: the thread's own block; the private recorder is taken away again below.
-    unsafe { (*block).thread = &raw mut *thread };
-    let round = || {
-        let start = clock::now();
-        for _ in 0..CALLS {
-            // SAFETY: as above.
-            unsafe { (*block).state = State::Ready };
-            if let Some(mut call) = Call::enter(Op(1), Shape::Timed) {
-                call.leave(0);
-                let record = call.record();
-                call.finish(&record);
-            }
-        }
-        let end = clock::now();
-        // SAFETY: as above.
-        unsafe { (*(*block).thread).rewind(slots) };
-        (end - start) * 1024 / CALLS as u64
-    };
-    let cost = (0..ROUNDS).map(|_| round()).min().unwrap_or(0);
-    // SAFETY: as above; the thread is not ready until it has its own recorder.
-    unsafe {
-        (*block).thread = std::ptr::null_mut();
-        (*block).state = State::Off;
-    }
-    process.set_call_cost(cost);
 }
 
 fn finish_thread(block: *mut ThreadLocal) {

@@ -22,7 +22,7 @@ pub struct Settings {
 /// How what was recorded leaves memory while the program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spill {
-    /// A helper thread writes it out.
+    /// It is written out as chunks get full, by a helper thread if there is a core for it.
     Background,
     /// All ranks stop together and write it out.
     Together,

@@ -1,16 +1,17 @@
-//! The stream of one thread: its segment file, and the helper thread that drains full chunks.
+//! The stream of one thread: its segment file, and who drains full chunks.
 //!
-//! The thread fills the chunks of its window in turn. The helper writes full ones out, so the thread
-//! normally finds the next one free. Where the helper did not come to it (all cores busy), the thread
-//! drains the chunk itself, and the time that took is recorded as a stop. If a chunk cannot be written out (the
-//! disk is full), calls are counted as lost from then on.
+//! The thread fills the chunks of its window in turn. Where a core is free, a helper thread writes full ones out, so
+//! the thread normally finds the next one free. Where every core has its rank, a helper would take its time from one of
+//! them without anybody knowing when: there the thread drains the chunk itself. So it does where the helper did not come
+//! to it. The time that takes is recorded as a stop. If a chunk cannot be written out (the disk is full), calls
+//! are counted as lost from then on.
 
+use crate::clock;
+use crate::helper::{self, Job};
 use crate::settings::{self, Spill};
-use crate::{clock, process};
 use kizami_segment::{Cursor, SegmentFile, WindowShape};
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, OnceLock};
+use std::sync::{Mutex, MutexGuard};
 
 /// The part of a stream that the helper thread shares with the owner.
 pub struct Stream {
@@ -23,12 +24,12 @@ pub struct Stream {
     exhausted: AtomicBool,
 }
 
-/// What a thread got when it asked for the next chunk.
+/// How a thread found the next chunk.
 pub enum Room {
-    /// The chunk was ready.
-    Ready(Cursor),
-    /// The thread had to drain it itself, or to wait for the helper to do so.
-    Drained(Cursor),
+    /// Free.
+    Ready,
+    /// Free after the thread prepared it, or waited until it was prepared.
+    Prepared,
     /// None can be had.
     None,
 }
@@ -43,7 +44,11 @@ impl Stream {
             draining: Mutex::new(()),
             exhausted: AtomicBool::new(false),
         }));
-        (2..=POPULATED_AHEAD).for_each(|sequence| stream.populate_later(sequence));
+        if helper::has_a_core() {
+            (2..=POPULATED_AHEAD)
+                .filter(|sequence| stream.is_new(*sequence))
+                .for_each(|sequence| stream.populate_later(sequence));
+        }
         stream
     }
 
@@ -51,32 +56,36 @@ impl Stream {
         &self.file
     }
 
-    /// Has the helper fault in the chunk that will be the `sequence`th, if it is new: a little ahead of use, and not
-    /// all at once, which would take the time of ranks that share the core.
-    fn populate_later(&'static self, sequence: u64) {
-        let index = sequence as usize - 1;
-        if index >= WindowShape::CALLS.chunks && index < self.full.len() {
-            hand_over(Job::Populate { stream: self, index });
-        }
+    /// Whether the `sequence`th chunk is the first in its place, and its pages were not faulted in with the window.
+    fn is_new(&self, sequence: u64) -> bool {
+        (WindowShape::CALLS.chunks..self.full.len()).contains(&(sequence as usize - 1))
     }
 
-    /// Begins the `sequence`th chunk (from 1 on). The one before it, if any, is full and quiet from now on.
-    pub fn next_chunk(&'static self, sequence: u64) -> Room {
-        let index = |sequence: u64| (sequence - 1) as usize % self.full.len();
+    /// Has the helper fault in the chunk that will be the `sequence`th: a little ahead of use, and not all at once,
+    /// which would keep it from draining.
+    fn populate_later(&'static self, sequence: u64) {
+        helper::hand_over(Job::Populate { stream: self, index: self.index(sequence) });
+    }
+
+    /// Place in the window of the `sequence`th chunk (from 1 on).
+    fn index(&self, sequence: u64) -> usize {
+        (sequence - 1) as usize % self.full.len()
+    }
+
+    /// Finds room for the `sequence`th chunk. The one before it, if any, is full and quiet from now on.
+    pub fn make_free(&'static self, sequence: u64) -> Room {
+        let next = self.index(sequence);
+        let mut prepared = false;
         if sequence > 1 && !self.exhausted.load(Ordering::Relaxed) {
-            self.full[index(sequence - 1)].store(true, Ordering::Release);
-            if settings::get().spill == Spill::Background {
-                hand_over(Job::Drain { stream: self, index: index(sequence - 1) });
-            }
+            prepared = self.fill(self.index(sequence - 1));
         }
-        let next = index(sequence);
         // Once the disk is full, nothing changes any more.
         if self.exhausted.load(Ordering::Relaxed) && self.full[next].load(Ordering::Relaxed) {
             return Room::None;
         }
-        let ready = !self.full[next].load(Ordering::Acquire);
-        if !ready && settings::get().spill != Spill::Never {
+        if self.full[next].load(Ordering::Acquire) && settings::get().spill != Spill::Never {
             self.drain(next);
+            prepared = true;
         }
         if self.full[next].load(Ordering::Acquire) {
             if settings::get().spill == Spill::Never {
@@ -85,14 +94,48 @@ impl Stream {
             }
             return Room::None;
         }
-        self.populate_later(sequence + POPULATED_AHEAD);
-        let cursor = self.file.begin(next, sequence);
-        if ready { Room::Ready(cursor) } else { Room::Drained(cursor) }
+        if helper::has_a_core() {
+            let later = sequence + POPULATED_AHEAD;
+            if self.is_new(later) {
+                self.populate_later(later);
+            }
+        } else if self.is_new(sequence) {
+            self.populate(next);
+            prepared = true;
+        }
+        if prepared { Room::Prepared } else { Room::Ready }
+    }
+
+    /// A chunk is full. True if the thread has drained it itself.
+    fn fill(&'static self, index: usize) -> bool {
+        self.full[index].store(true, Ordering::Release);
+        let drains = settings::get().spill == Spill::Background;
+        if drains && helper::has_a_core() {
+            helper::hand_over(Job::Drain { stream: self, index });
+        } else if drains {
+            self.drain(index);
+        }
+        drains && !helper::has_a_core()
+    }
+
+    /// Faults in the pages of a chunk.
+    pub fn populate(&self, index: usize) {
+        self.file.populate(index);
+    }
+
+    /// The memory of the `sequence`th chunk, made free, before it is begun: no reader will see what is written there.
+    pub fn unannounced(&self, sequence: u64) -> Cursor {
+        self.file.unannounced(self.index(sequence))
+    }
+
+    /// Begins the `sequence`th chunk, which was made free.
+    pub fn begin(&self, sequence: u64) -> Cursor {
+        self.file.begin(self.index(sequence), sequence)
     }
 
     /// Drains a chunk if it is its turn and nobody has meanwhile. A job that was overtaken by the owner may name
     /// a chunk that is full again, while older ones wait: it is skipped, and drained by its own job later.
-    fn drain(&self, index: usize) {
+    pub fn drain(&self, index: usize) {
         let _draining = lock(&self.draining);
         let its_turn = index == self.file.next_to_drain() && self.full[index].load(Ordering::Acquire);
         if !its_turn || self.exhausted.load(Ordering::Relaxed) {
@@ -136,71 +179,6 @@ impl Stream {
 
 /// Chunks of a new window that are faulted in before they are used.
 const POPULATED_AHEAD: u64 = 6;
-
-/// What the helper does.
-enum Job {
-    /// Write a full chunk out.
-    Drain { stream: &'static Stream, index: usize },
-    /// Fault in the pages of a chunk of a large window.
-    Populate { stream: &'static Stream, index: usize },
-}
-
-struct Helper {
-    jobs: Mutex<VecDeque<Job>>,
-    wake: Condvar,
-}
-
-static HELPER: OnceLock<Option<&'static Helper>> = OnceLock::new();
-
-/// Gives the helper something to do. Where no thread could be started, the owner of a chunk drains it when it
-/// needs it, and pages fault in when they are touched.
-fn hand_over(job: Job) {
-    if let Some(helper) = HELPER.get_or_init(start_helper) {
-        lock(&helper.jobs).push_back(job);
-        helper.wake.notify_one();
-    }
-}
-
-fn start_helper() -> Option<&'static Helper> {
-    let helper: &'static Helper =
-        Box::leak(Box::new(Helper { jobs: Mutex::new(VecDeque::new()), wake: Condvar::new() }));
-    // The program's signals are the program's: the helper must never be the thread that gets one.
-    // SAFETY: plain calls on local signal sets.
-    let old = unsafe {
-        let mut all: libc::sigset_t = std::mem::zeroed();
-        let mut old: libc::sigset_t = std::mem::zeroed();
-        libc::sigfillset(&mut all);
-        libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut old);
-        old
-    };
-    let started = std::thread::Builder::new()
-        .name("kizami".into())
-        .stack_size(128 << 10)
-        .spawn(move || help(helper))
-        .is_ok();
-    // SAFETY: restores what was read above.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &old, std::ptr::null_mut()) };
-    started.then_some(helper)
-}
-
-fn help(helper: &'static Helper) {
-    loop {
-        let mut jobs = lock(&helper.jobs);
-        while jobs.is_empty() {
-            jobs = helper.wake.wait(jobs).unwrap_or_else(|poisoned| poisoned.into_inner());
-        }
-        let job = jobs.pop_front();
-        drop(jobs);
-        if process::is_forked() {
-            continue;
-        }
-        match job {
-            Some(Job::Drain { stream, index }) => stream.drain(index),
-            Some(Job::Populate { stream, index }) => stream.file.populate(index),
-            None => {}
-        }
-    }
-}
 
 /// Locks whatever happened to other holders: the data is plain and always whole.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -1,6 +1,7 @@
 //! The recorder of one thread: where its records go, and its private caches.
 
 use crate::counters::Counters;
+use crate::rehearsal::{self, Stage};
 use crate::stream::{Room, Stream};
 use crate::{clock, communicators, datatypes, sites};
 use kizami_model::{Op, Shape};
@@ -11,7 +12,7 @@ use std::sync::atomic::Ordering;
 
 /// Everything a thread needs to record a call without asking anybody.
 pub struct Thread {
-    cursor: Cursor,
+    pub cursor: Cursor,
     /// Chunks begun so far.
     chunks: u64,
     stream: Option<&'static Stream>,
@@ -32,6 +33,8 @@ pub struct Thread {
     pub started: Vec<Started>,
     /// When recording was paused, if it is: calls are followed, so that nothing known goes stale, but not stored.
     paused_since: Option<u64>,
+    /// Where calls are recorded for nobody, to learn what it costs.
+    stage: Option<Stage>,
     /// Recording is paused, or calls are made dear for a test: the one thing an ordinary call looks at.
     unusual: bool,
 }
@@ -82,6 +85,7 @@ impl Thread {
             completed: Vec::with_capacity(256),
             started: Vec::with_capacity(256),
             paused_since: None,
+            stage: None,
             unusual: test_call_cost_ns() > 0,
         });
         thread.make_room(1);
@@ -94,20 +98,6 @@ impl Thread {
         thread.base_ticks = spare.stream.file().header().base_ticks.load(Ordering::Relaxed);
         (thread.stream, thread.cursor, thread.chunks) = (Some(spare.stream), spare.cursor, spare.chunks);
         thread
-    }
-
-    /// A recorder over private memory, to measure what recording costs.
-    pub fn over(slots: &'static [Slot]) -> Box<Thread> {
-        let mut thread = Thread::new(None);
-        // SAFETY: the slots live for ever and nobody else writes them.
-        thread.cursor = unsafe { Cursor::new(slots.as_ptr(), slots.len()) };
-        thread
-    }
-
-    /// Starts over on the same private memory.
-    pub fn rewind(&mut self, slots: &'static [Slot]) {
-        // SAFETY: as in `over`.
-        self.cursor = unsafe { Cursor::new(slots.as_ptr(), slots.len()) };
     }
 
     /// Ticks since the stream's base.
@@ -267,12 +257,13 @@ impl Thread {
         self.push_one([record::head(op, at), u64::from(region), 0, 0]);
     }
 
-    /// Records that the tracer held the program up, or did not look.
-    pub fn record_stop(&mut self, start_ticks: u64, end_ticks: u64, reason: StopReason, late_ticks: u64) {
+    /// Records that the tracer held the program up, or did not look. `detail` is how late a suspension ended, or what
+    /// a rehearsal found.
+    pub fn record_stop(&mut self, start_ticks: u64, end_ticks: u64, reason: StopReason, detail: u64) {
         self.fold = None;
         let start = self.relative(start_ticks);
         let length = end_ticks.saturating_sub(start_ticks);
-        let words = [record::head(record::STOP, start), length, reason as u64, late_ticks];
+        let words = [record::head(record::STOP, start), length, reason as u64, detail];
         self.push_one(words);
     }
 
@@ -307,13 +298,22 @@ impl Thread {
         // A slot that says "nothing more here"; without room for it the chunk is full anyway.
         self.cursor.push([record::head(record::PAD, 0), 0, 0, 0]);
         self.cursor = Cursor::EMPTY;
-        match stream.next_chunk(self.chunks + 1) {
-            Room::None => return false,
-            Room::Ready(cursor) => self.cursor = cursor,
-            Room::Drained(cursor) => {
-                self.cursor = cursor;
-                self.record_stop(start, clock::now(), StopReason::ChunkWait, 0);
-            }
+        let sequence = self.chunks + 1;
+        let room = stream.make_free(sequence);
+        if matches!(room, Room::None) {
+            return false;
+        }
+        let prepared = clock::now();
+        let cost = rehearsal::is_due(sequence, stream.file().chunk_bytes()).then(|| {
+            let stage = self.stage.get_or_insert_with(Stage::new);
+            stage.rehearse(stream.unannounced(sequence), &mut self.counters)
+        });
+        self.cursor = stream.begin(sequence);
+        if matches!(room, Room::Prepared) {
+            self.record_stop(start, prepared, StopReason::ChunkWait, 0);
+        }
+        if let Some(cost) = cost {
+            self.record_stop(prepared, clock::now(), StopReason::Rehearsal, cost);
         }
         self.chunks += 1;
         stream.note_clock();

@@ -181,11 +181,14 @@ impl Sealer<'_, '_, '_> {
                 self.push(&row, None);
             }
             Record::Region { at_ticks, region, begins } => self.region(thread, at_ticks, region, begins),
-            Record::Stop { start_ticks, duration_ticks, reason, late_ticks } => {
-                let thread = &self.threads[thread];
+            Record::Stop { start_ticks, duration_ticks, reason, detail } => {
+                let thread = &mut self.threads[thread];
+                if reason == Some(StopReason::Rehearsal) {
+                    thread.cost_ns = cost_ns(detail, self.input.clock);
+                }
                 let start = thread.times.at(start_ticks);
                 let end = thread.times.at(start_ticks.saturating_add(duration_ticks)).max(start);
-                let late = (late_ticks as f64 * self.input.clock.ns_per_tick()) as i64;
+                let late = (detail as f64 * self.input.clock.ns_per_tick()) as i64;
                 let late = (reason == Some(StopReason::Suspended)).then_some(Nanos(late));
                 let reason = reason.map_or("other", StopReason::name);
                 self.outcome.stops.push(Stop { late, ..thread.stop(self.input.rank, start, end, reason, 0) });
@@ -338,7 +341,7 @@ impl<'a> Thread<'a> {
             segment,
             index: header.thread.and_then(|thread| i32::try_from(thread).ok()).unwrap_or(i32::MAX),
             times: SegmentTimes { clock, base_ticks: header.base_ticks },
-            cost_ns: header.call_cost as f64 / COST_UNIT * clock.ns_per_tick(),
+            cost_ns: cost_ns(header.call_cost, clock),
             counted: None,
             regions: Vec::new(),
             last_start_ticks: None,
@@ -384,6 +387,11 @@ impl<'a> Thread<'a> {
             self.last_start_ticks.is_none_or(|last| begun > last && begun >= self.last_end_ticks);
         (after_last && header.lost_calls == 0).then_some(op)
     }
+}
+
+/// What recording a call costs, as the tracer tells it.
+fn cost_ns(units: u64, clock: RankClock<'_>) -> f64 {
+    units as f64 / COST_UNIT * clock.ns_per_tick()
 }
 
 fn start_op() -> Op {

@@ -136,8 +136,8 @@ impl SegmentWriter {
         self.slots([head(op, at_ticks), u64::from(region), 0, 0], Vec::new());
     }
 
-    pub fn stop(&mut self, start_ticks: u64, duration_ticks: u64, reason: StopReason) {
-        self.slots([head(STOP, start_ticks), duration_ticks, reason as u64, 0], Vec::new());
+    pub fn stop(&mut self, start_ticks: u64, duration_ticks: u64, reason: StopReason, detail: u64) {
+        self.slots([head(STOP, start_ticks), duration_ticks, reason as u64, detail], Vec::new());
     }
 
     pub fn definition(&mut self, definition: &Definition) {

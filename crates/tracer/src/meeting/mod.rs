@@ -21,7 +21,7 @@ use crate::process::{self, Process};
 use crate::real::mpi;
 use crate::settings::{self, Spill, Suspension};
 use crate::stream::lock;
-use crate::{abi, clock, launcher, requests, simulator};
+use crate::{abi, clock, helper, launcher, requests, simulator};
 use kizami_segment::record::StopReason;
 use rounds::Told;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -251,9 +251,8 @@ fn is_crowded(host: &Tree) -> bool {
         libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &mut mask);
         mask
     };
-    // SAFETY: plain calls on a set that was filled in.
-    let (mine, online) =
-        unsafe { (libc::CPU_COUNT(&mask) as u32, libc::sysconf(libc::_SC_NPROCESSORS_ONLN).max(1) as u32) };
+    // SAFETY: a plain call on a set that was filled in.
+    let mine = unsafe { libc::CPU_COUNT(&mask) as u32 };
     let mut key = DefaultHasher::new();
     (0..libc::CPU_SETSIZE as usize)
         // SAFETY: within the set.
@@ -262,5 +261,5 @@ fn is_crowded(host: &Tree) -> bool {
     let key = key.finish();
     let [greatest, least] = host.most([key, !key]);
     let shared = greatest == !least;
-    host.size > if shared { mine } else { online }
+    host.size > if shared { mine } else { helper::cores() }
 }

@@ -43,6 +43,7 @@ impl Meetings {
     pub(super) fn suspend_if_full(&mut self, call: &mut Call, process: &Process) -> u64 {
         let start = clock::now();
         let Some(everyone) = &self.everyone else { return 1 };
+        let crowded = everyone.crowded;
         let filled = process.filled_bytes() + call.thread().open_bytes();
         let capacity = process.window_bytes().max(1);
         let growth = filled.saturating_sub(self.pace.filled) / self.waited.max(1);
@@ -56,6 +57,7 @@ impl Meetings {
         let threshold = (THRESHOLD * 1e6) as u64;
         let full = fullest >= threshold;
         let (reason, late_ticks) = if full {
+            let _exact = crowded.then(ExactSleep::begin);
             (StopReason::Suspended, self.suspend(process, start))
         } else if due != 0 {
             self.compare_clocks(process);
@@ -64,6 +66,10 @@ impl Meetings {
             (StopReason::Settling, 0)
         };
         call.thread().record_stop(start, clock::now(), reason, late_ticks);
+        if full && crowded {
+            // The others on this core are to see, too, that the stop is over, before one of them computes on.
+            std::thread::yield_now();
+        }
         self.pace.filled = process.filled_bytes() + call.thread().open_bytes();
         // Halfway to the threshold at the present pace: the pace may change.
         let left = if full { threshold } else { threshold - fullest };
@@ -117,22 +123,42 @@ impl Meetings {
     }
 }
 
-/// Waits awake, or asleep for most of the time if others need the core.
+/// Waits awake, or asleep for most of the time if others need the core. Giving the core away again and again while
+/// waiting would leave this rank in debt: the scheduler would let the others on this core run for as many turns.
 fn wait_until(process: &Process, deadline: u64, crowded: bool) {
     loop {
         let left_ticks = deadline.saturating_sub(clock::now());
         if left_ticks == 0 {
             return;
         }
-        if !crowded {
-            std::hint::spin_loop();
-            continue;
-        }
         let left = Duration::from_nanos(process.nanoseconds_of(left_ticks));
-        if left > AWAKE {
+        if crowded && left > AWAKE {
             std::thread::sleep(left - AWAKE);
         } else {
-            std::thread::yield_now();
+            std::hint::spin_loop();
         }
+    }
+}
+
+/// While this lives the thread wakes from sleep when it asked to, not up to 50 us later.
+struct ExactSleep {
+    usual_slack_ns: libc::c_int,
+}
+
+impl ExactSleep {
+    fn begin() -> ExactSleep {
+        // SAFETY: plain questions and orders about this thread's own timers.
+        unsafe {
+            let usual_slack_ns = libc::prctl(libc::PR_GET_TIMERSLACK);
+            libc::prctl(libc::PR_SET_TIMERSLACK, 1);
+            ExactSleep { usual_slack_ns }
+        }
+    }
+}
+
+impl Drop for ExactSleep {
+    fn drop(&mut self) {
+        // SAFETY: as above. Zero would mean the default, which is what an unknown value becomes.
+        unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, self.usual_slack_ns.max(0)) };
     }
 }

@@ -6,6 +6,7 @@
 
 use crate::abi;
 use crate::real::mpi;
+use std::time::Duration;
 
 /// The ranks of one communicator as a tree: the parent of a rank is the rank without its lowest set bit.
 #[derive(Debug)]
@@ -16,6 +17,9 @@ pub struct Tree {
     /// More ranks than cores here: waiting must not keep others from running.
     pub crowded: bool,
 }
+
+/// How long a rank that waits for a message sleeps where others need the core.
+const BETWEEN_LOOKS: Duration = Duration::from_micros(20);
 
 impl Tree {
     /// Takes over a communicator that nobody else uses.
@@ -59,7 +63,8 @@ impl Tree {
         words
     }
 
-    /// Lets others run until there is something to receive.
+    /// Lets others run until there is something to receive. Asleep: whoever yields its turn again and again owes the
+    /// scheduler as many turns, and would go on late when all may.
     fn wait_for_message(&self, from: u32) {
         loop {
             let mut found = 0i32;
@@ -67,8 +72,7 @@ impl Tree {
             if found != 0 {
                 return;
             }
-            // SAFETY: a plain system call.
-            unsafe { libc::sched_yield() };
+            std::thread::sleep(BETWEEN_LOOKS);
         }
     }
 

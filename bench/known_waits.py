@@ -16,7 +16,7 @@ from pathlib import Path
 
 from launch import launcher, run
 
-# Name, kind of waiting, function, and how many of so many ranks wait.
+# Name, kind of waiting, how the names of the functions begin in which ranks wait, and how many of so many ranks wait.
 PATTERNS = [
     ("late_sender", "late-sender", "MPI_Recv", lambda ranks: ranks - 1),
     ("late_receiver", "late-receiver", "MPI_Send", lambda ranks: ranks // 2),
@@ -24,6 +24,10 @@ PATTERNS = [
     ("early_reduce", "early-reduce", "MPI_Reduce", lambda ranks: 1),
     ("late_broadcast", "late-broadcast", "MPI_Bcast", lambda ranks: ranks - 1),
     ("early_scan", "early-scan", "MPI_Scan", lambda ranks: ranks - 1),
+    ("late_post", "late-post", "MPI_", lambda ranks: ranks - 1),
+    ("early_wait", "early-wait", "MPI_Win_wait", lambda ranks: 1),
+    ("late_complete", "late-complete", "MPI_Win_wait", lambda ranks: 1),
+    ("lock_contention", "lock-contention", "MPI_Win_lock", lambda ranks: ranks - 1),
     ("imbalanced_barrier", "wait-at-barrier", "MPI_Barrier", lambda ranks: ranks - 1),
     ("imbalanced_allreduce", "wait-at-nx-n", "MPI_Allreduce", lambda ranks: ranks - 1),
     ("slow_rank", "wait-at-nx-n", "MPI_Allreduce", lambda ranks: ranks - 1),
@@ -43,7 +47,7 @@ def deviation(options, mpi, pattern):
         wait["ns"]
         for wait in report["waits_by_place"]
         # What brings ranks together between iterations is no part of the pattern.
-        if wait["pattern"] == kind and wait["at"][0] == function and wait["at"][1]["function"] != "start_together"
+        if wait["pattern"] == kind and wait["at"][0].startswith(function) and wait["at"][1]["function"] != "start_together"
     ]
     injected = waiting(options.ranks) * options.delay * options.iterations * 1e6
     return 100 * (sum(waits) / injected - 1)

@@ -23,6 +23,10 @@
  *     early_reduce          all others         rank 0, root   MPI_Reduce      N x D
  *     late_broadcast        rank 0, root       all others     MPI_Bcast       N x D
  *     early_scan            rank 0             all others     MPI_Scan        N x D
+ *     late_post             rank 0, target     all others     see below       N x D
+ *     early_wait            all others         rank 0, target MPI_Win_wait    N x D
+ *     late_complete         all others         rank 0, target MPI_Win_wait    N x D
+ *     lock_contention       rank 0             all others     MPI_Win_lock    N x D
  *     imbalanced_barrier    last rank          all others     MPI_Barrier     N x D
  *     imbalanced_allreduce  last rank          all others     MPI_Allreduce   N x D
  *     slow_rank             last rank          all others     MPI_Allreduce   2N x D/2
@@ -35,6 +39,13 @@
  * the last rank has no partner it is delayed, too, so that it arrives with the
  * others. In wrong_order the sender sends tag 1, is delayed, and sends tag 2; the
  * receiver asks for tag 2 first, so that the first message lies there meanwhile.
+ * In the patterns of windows all others put a number into the window of rank 0,
+ * which opens it to them by MPI_Win_post. In late_post it does so late: who waits
+ * for that may do so in MPI_Win_start, MPI_Put or MPI_Win_complete, as the MPI
+ * library likes. In early_wait the others are delayed before they put, and in
+ * late_complete between that and MPI_Win_complete. In lock_contention rank 0 has
+ * the lock of its own window for 10 ms more than D, and the others ask for it
+ * 10 ms after it; when they get it they have it in turn.
  * In the imbalanced patterns everybody computes B, and the last rank D more, in
  * the region `delay`. In slow_rank it takes longer by the factor 1 + D/B for all
  * it computes (1.5 with the defaults), in the regions `assemble` and `solve`.
@@ -61,6 +72,12 @@
  *         MPI_Recv ITERATIONS
  *     wrong_order: even ranks MPI_Send 2 x ITERATIONS (tags 1 and 2, 4 bytes);
  *         odd ranks MPI_Recv 2 x ITERATIONS (tags 2 and 1)
+ *     late_post, early_wait, late_complete: MPI_Win_allocate, MPI_Win_free,
+ *         MPI_Comm_group, MPI_Group_excl (rank 0) or MPI_Group_incl (others): 1
+ *         each, MPI_Group_free 2; rank 0 MPI_Win_post and MPI_Win_wait, others
+ *         MPI_Win_start, MPI_Put (4 bytes) and MPI_Win_complete: ITERATIONS each
+ *     lock_contention: MPI_Win_allocate, MPI_Win_free: 1 each; MPI_Win_lock,
+ *         MPI_Win_unlock, of others MPI_Put (4 bytes): ITERATIONS each
  *     others: the call under "where" ITERATIONS (slow_rank 2 x ITERATIONS),
  *         4 bytes, root 0; imbalanced_barrier: on MPI_COMM_WORLD
  *     MPI_Pcontrol: 2 for each time in a region; there is none of 0 ms
@@ -72,12 +89,15 @@
 #include <string.h>
 #include <time.h>
 
-enum { TAG = 5, EARLIER = 1, LATER = 2, LARGE = 1 << 18, SETTLE_MS = 10 };
+enum { TAG = 5, EARLIER = 1, LATER = 2, LARGE = 1 << 18, SETTLE_MS = 10, HEAD_START_MS = 10 };
 
 static int rank, size;
 static double delay_ms, base_ms;
 static int spins;
 static int large[LARGE];
+static MPI_Win window;
+static int *memory; /* of the window: one number from each rank */
+static MPI_Group opposite; /* rank 0 has all others here, and they have it */
 
 static double milliseconds(void)
 {
@@ -224,6 +244,79 @@ static int early_scan(int i)
     return sum == sum_of_ranks(rank + 1) + (rank + 1) * i;
 }
 
+static int put_by_all(int i)
+{
+    for (int peer = 1; peer < size; peer++)
+        if (memory[peer] != peer + i)
+            return 0;
+    return 1;
+}
+
+static void put(int i)
+{
+    static int mine;
+    mine = rank + i;
+    MPI_Put(&mine, 1, MPI_INT, 0, rank, 1, MPI_INT, window);
+}
+
+static int late_post(int i)
+{
+    if (rank != 0) {
+        MPI_Win_start(opposite, 0, window);
+        put(i);
+        MPI_Win_complete(window);
+        return 1;
+    }
+    delay();
+    MPI_Win_post(opposite, 0, window);
+    MPI_Win_wait(window);
+    return put_by_all(i);
+}
+
+static int early_wait(int i)
+{
+    if (rank == 0) {
+        MPI_Win_post(opposite, 0, window);
+        MPI_Win_wait(window);
+        return put_by_all(i);
+    }
+    MPI_Win_start(opposite, 0, window);
+    delay();
+    put(i);
+    MPI_Win_complete(window);
+    return 1;
+}
+
+static int late_complete(int i)
+{
+    if (rank == 0) {
+        MPI_Win_post(opposite, 0, window);
+        MPI_Win_wait(window);
+        return put_by_all(i);
+    }
+    MPI_Win_start(opposite, 0, window);
+    put(i);
+    delay();
+    MPI_Win_complete(window);
+    return 1;
+}
+
+static int lock_contention(int i)
+{
+    if (rank == 0) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
+        compute("head start", HEAD_START_MS);
+        delay();
+        MPI_Win_unlock(0, window);
+        return 1;
+    }
+    compute("head start", HEAD_START_MS);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
+    put(i);
+    MPI_Win_unlock(0, window);
+    return 1;
+}
+
 static void work_imbalanced(void)
 {
     assemble(1);
@@ -257,19 +350,54 @@ static int slow_rank(int i)
     return first == sum_of_ranks(size) && sum_on_all() == first;
 }
 
+static void open_window(void)
+{
+    MPI_Win_allocate(size * sizeof *memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window);
+}
+
+static void open_window_and_groups(void)
+{
+    open_window();
+    MPI_Group all;
+    int target = 0;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    if (rank == 0)
+        MPI_Group_excl(all, 1, &target, &opposite);
+    else
+        MPI_Group_incl(all, 1, &target, &opposite);
+    MPI_Group_free(&all);
+}
+
+static void close_window(void)
+{
+    MPI_Win_free(&window);
+}
+
+static void close_window_and_groups(void)
+{
+    MPI_Group_free(&opposite);
+    close_window();
+}
+
 static const struct pattern {
     const char *name;
     int (*iterate)(int i);
+    void (*begin)(void);
+    void (*end)(void);
 } patterns[] = {
-    {"late_sender", late_sender},
-    {"late_receiver", late_receiver},
-    {"wrong_order", wrong_order},
-    {"early_reduce", early_reduce},
-    {"late_broadcast", late_broadcast},
-    {"early_scan", early_scan},
-    {"imbalanced_barrier", imbalanced_barrier},
-    {"imbalanced_allreduce", imbalanced_allreduce},
-    {"slow_rank", slow_rank},
+    {"late_sender", late_sender, NULL, NULL},
+    {"late_receiver", late_receiver, NULL, NULL},
+    {"wrong_order", wrong_order, NULL, NULL},
+    {"early_reduce", early_reduce, NULL, NULL},
+    {"late_broadcast", late_broadcast, NULL, NULL},
+    {"early_scan", early_scan, NULL, NULL},
+    {"late_post", late_post, open_window_and_groups, close_window_and_groups},
+    {"early_wait", early_wait, open_window_and_groups, close_window_and_groups},
+    {"late_complete", late_complete, open_window_and_groups, close_window_and_groups},
+    {"lock_contention", lock_contention, open_window, close_window},
+    {"imbalanced_barrier", imbalanced_barrier, NULL, NULL},
+    {"imbalanced_allreduce", imbalanced_allreduce, NULL, NULL},
+    {"slow_rank", slow_rank, NULL, NULL},
 };
 
 enum { PATTERNS = sizeof patterns / sizeof *patterns };
@@ -311,11 +439,15 @@ int main(int argc, char **argv)
     MPI_Comm between;
     MPI_Comm_dup(MPI_COMM_WORLD, &between);
     MPI_Comm_set_name(between, "between iterations");
+    if (pattern->begin)
+        pattern->begin();
     int right = 1;
     for (int i = 0; i < iterations; i++) {
         start_together(between);
         right &= pattern->iterate(i);
     }
+    if (pattern->end)
+        pattern->end();
     MPI_Comm_free(&between);
 
     if (!right)

@@ -172,6 +172,11 @@ fn hook(function: &Function) -> (String, String) {
         "pcontrol" => after(format!("{h}environment::pcontrol(call, level, variadic_1);")),
         "rma_out" | "rma_in" | "rma_both" | "rma_word" => one_sided(function),
         "win" => after(format!("{h}object::window(call, win, None);")),
+        "win_lock" => after(format!("{h}object::window_locked(call, win, rank, lock_type);")),
+        "win_group" => after(format!("{h}object::window_for_group(call, win, group);")),
+        "win_test" => {
+            after(format!("{h}object::window_tested(call, win, unsafe {{ *(flag as *const i32) }} != 0);"))
+        }
         "win_rank" => after(format!("{h}object::window(call, win, Some(rank));")),
         "win_new" => {
             let bytes = if has("size") { "size as u64" } else { "0" };

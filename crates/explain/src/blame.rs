@@ -11,7 +11,7 @@
 //! few stretches apart, so that memory and time stay in proportion to the number of waits.
 
 use crate::waits::LongWait;
-use kizami_graph::{Graph, Step};
+use kizami_graph::{Graph, Step, StepKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What somebody did while others waited.
@@ -219,11 +219,17 @@ fn look_back(graph: &Graph, wait: &LongWait, tell: &mut dyn FnMut(Doing, i64, i6
     }
 }
 
-/// The step before another one of the same strand, whose first one is known.
-pub(crate) fn before(graph: &Graph, index: u64, first: u64) -> Option<u64> {
-    // Steps of one rank lie together; those of its other threads are between.
-    (first..index).rev().find(|before| {
-        let step = &graph.steps[*before as usize];
-        step.next > 0 && before + u64::from(step.next) == index
-    })
+/// The call before a step of the same strand, whose first one is known.
+pub(crate) fn before(graph: &Graph, mut index: u64, first: u64) -> Option<u64> {
+    loop {
+        // Steps of one rank lie together; those of its other threads are between.
+        index = (first..index).rev().find(|before| {
+            let step = &graph.steps[*before as usize];
+            step.next > 0 && before + u64::from(step.next) == index
+        })?;
+        // Parts lie within the call before them, at its start.
+        if graph.steps[index as usize].kind() != StepKind::Part {
+            return Some(index);
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use crate::blame::{Doing, blame};
 use crate::efficiency::Efficiency;
 use crate::finding::{Gain, Suspect, function_at, suspects};
+use crate::late_complete;
 use crate::path::{Path, critical_path};
 use crate::pattern::Pattern;
 use crate::phases::{Phase, phases};
@@ -85,7 +86,8 @@ impl Analysis {
         let window = Window::recorded(&graph, &borders);
         let walked = learn(&graph, threads, Waits::new, &|steps| tell(1, steps));
         let (fit, unmatched) = (walked.learned, walked.unmatched);
-        let waits = Waits::all(walked.observers);
+        let mut waits = Waits::all(walked.observers);
+        late_complete::divide(&graph, &mut waits);
         let ranks = graph.strands.last().map_or(0, |strand| strand.rank.0 + 1);
         let profile = profile(&graph, ranks, window);
         let all_ns = window.length_ns() as f64 * f64::from(ranks.max(1));

@@ -16,6 +16,7 @@ pub mod diff;
 mod efficiency;
 mod explain;
 mod finding;
+mod late_complete;
 mod path;
 mod pattern;
 mod phases;

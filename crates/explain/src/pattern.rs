@@ -1,6 +1,6 @@
 //! The kinds of waiting, by the names Scalasca gave them.
 
-use kizami_model::Op;
+use kizami_model::{Family, Op};
 use kizami_replay::WaitKind;
 use serde::{Deserialize, Serialize};
 
@@ -27,13 +27,21 @@ pub enum Pattern {
     EarlyScan,
     /// Making, fencing or freeing a window waits for the last one.
     WaitAtFence,
+    /// An access to a window waits until its target opens it: enter(post) - enter(own).
+    LatePost,
+    /// A target waits until the origins are done with its window: enter(last complete) - enter(wait).
+    EarlyWait,
+    /// The part of that in which the origin had made its last access, but did not say so.
+    LateComplete,
+    /// A lock, or what needs it, waits until another lets go: enter(unlock) - enter(own).
+    LockContention,
     /// `MPI_Finalize` waits for the last one.
     WaitAtFinalize,
 }
 
 impl Pattern {
     /// All of them.
-    pub const ALL: [Pattern; 10] = [
+    pub const ALL: [Pattern; 14] = [
         Pattern::LateSender,
         Pattern::LateSenderWrongOrder,
         Pattern::LateReceiver,
@@ -43,6 +51,10 @@ impl Pattern {
         Pattern::LateBroadcast,
         Pattern::EarlyScan,
         Pattern::WaitAtFence,
+        Pattern::LatePost,
+        Pattern::EarlyWait,
+        Pattern::LateComplete,
+        Pattern::LockContention,
         Pattern::WaitAtFinalize,
     ];
 
@@ -58,7 +70,23 @@ impl Pattern {
             Pattern::LateBroadcast => "late broadcast",
             Pattern::EarlyScan => "early scan",
             Pattern::WaitAtFence => "wait at fence",
+            Pattern::LatePost => "late post",
+            Pattern::EarlyWait => "early wait",
+            Pattern::LateComplete => "late complete",
+            Pattern::LockContention => "lock contention",
             Pattern::WaitAtFinalize => "wait at finalize",
+        }
+    }
+
+    /// Of a step of this function that waited for another to be ready.
+    fn of_readiness(op: Op) -> Pattern {
+        let Some(function) = op.function() else { return Pattern::LateReceiver };
+        match function.name {
+            "MPI_Win_complete" => Pattern::LatePost,
+            "MPI_Win_wait" | "MPI_Win_test" => Pattern::EarlyWait,
+            // Accesses wait for a post by another kind.
+            _ if function.family == Family::OneSided => Pattern::LockContention,
+            _ => Pattern::LateReceiver,
         }
     }
 
@@ -66,7 +94,8 @@ impl Pattern {
     pub(crate) fn of(kind: WaitKind, op: Op) -> Pattern {
         match kind {
             WaitKind::Sender => Pattern::LateSender,
-            WaitKind::Receiver => Pattern::LateReceiver,
+            WaitKind::Window => Pattern::LatePost,
+            WaitKind::Receiver => Pattern::of_readiness(op),
             WaitKind::Root => Pattern::LateBroadcast,
             WaitKind::Lower => Pattern::EarlyScan,
             WaitKind::All => {

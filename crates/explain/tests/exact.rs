@@ -3,7 +3,8 @@
 mod scripts;
 
 use kizami_explain::{Cause, Finding, Pattern, Report};
-use kizami_sample::Act::{self, Compute, Receive, Rooted, Scan, Send, SyncSend, Together};
+use kizami_sample::Act::{self, Compute, Receive, Rooted, Scan, Send, SyncSend, Together, Window};
+use kizami_sample::OnWindow::{AwaitCompletes, Complete, Lock, Post, Put, Start, Unlock};
 use scripts::{Looped, Places};
 
 /// What is injected into each iteration; more than anything else takes.
@@ -246,6 +247,108 @@ fn collectives_that_wait_for_all() {
             },
         );
     }
+}
+
+#[test]
+fn late_post() {
+    let bodies = |delay| {
+        let origin = |target| {
+            let access = [Start(vec![target]), Put(target), Complete].map(Window);
+            [vec![Compute(1_000)], access.to_vec(), vec![Together("MPI_Barrier")]].concat()
+        };
+        let opened = [Post(vec![0, 2]), AwaitCompletes].map(Window);
+        let target = [&[Compute(1_000), Compute(delay)], &opened[..], &[Together("MPI_Barrier")]].concat();
+        vec![origin(1), target, origin(1)]
+    };
+    check(
+        bodies,
+        Expected {
+            pattern: Pattern::LatePost,
+            waiting_ns: 2 * DELAY_NS,
+            rank: 1,
+            before: 3,
+            function: "MPI_Win_post",
+            waiting_in: "MPI_Win_start",
+        },
+    );
+}
+
+/// The origin computes `before_put` before its last access, and `before_complete` behind it.
+fn late_origin(before_put: i64, before_complete: i64) -> Vec<Vec<Act>> {
+    let barrier = Together("MPI_Barrier");
+    vec![
+        vec![
+            Compute(1_000),
+            Window(Start(vec![1])),
+            Compute(before_put),
+            Window(Put(1)),
+            Compute(before_complete),
+            Window(Complete),
+            barrier.clone(),
+        ],
+        vec![Window(Post(vec![0])), Compute(CALL_NS), Window(AwaitCompletes), barrier],
+    ]
+}
+
+#[test]
+fn early_wait() {
+    let report = looped(late_origin(DELAY_NS, 0)).report();
+    assert_sound(&report);
+    // The complete follows the access at once.
+    assert_eq!(total(&report, Pattern::LateComplete), 0);
+    let finding = worst(&report);
+    assert_eq!((finding.cause, &finding.ranks[..]), (Cause::Computation, &[0][..]), "{}", finding.sentence);
+    assert_eq!((&finding.function[..], finding.place.to_string()), ("MPI_Put", "rank0.c:4".to_owned()));
+    let without = looped(late_origin(0, 0)).report();
+    assert_eq!(finding.gain.map(|gain| gain.ns), Some(report.run_ns - without.run_ns));
+    let more_ns = total(&report, Pattern::EarlyWait) - total(&without, Pattern::EarlyWait);
+    assert_eq!(more_ns, ITERATIONS as i64 * DELAY_NS);
+}
+
+#[test]
+fn late_complete() {
+    let report = looped(late_origin(0, DELAY_NS)).report();
+    assert_sound(&report);
+    assert_eq!(total(&report, Pattern::LateComplete), ITERATIONS as i64 * DELAY_NS);
+    let finding = worst(&report);
+    assert_eq!(
+        (&finding.function[..], finding.place.to_string()),
+        ("MPI_Win_complete", "rank0.c:6".to_owned())
+    );
+    let without = looped(late_origin(0, 0)).report();
+    assert_eq!(finding.gain.map(|gain| gain.ns), Some(report.run_ns - without.run_ns));
+    assert_eq!(total(&report, Pattern::EarlyWait), total(&without, Pattern::EarlyWait));
+}
+
+/// Rank 1 has the lock of rank 0 for long, ranks 2 and 3 ask for it meanwhile.
+#[test]
+fn lock_contention() {
+    let run = |delay| {
+        let holds = |turn: usize, before: i64, within: i64| {
+            vec![
+                Compute(before),
+                Window(Lock(0, turn)),
+                Compute(within),
+                Window(Put(0)),
+                Window(Unlock(0, turn)),
+                Together("MPI_Barrier"),
+            ]
+        };
+        let bodies =
+            vec![vec![Together("MPI_Barrier")], holds(0, 100, delay), holds(1, 200, 0), holds(2, 300, 0)];
+        Looped { bodies, iterations: 1, places: Places::OfEachRank }.report()
+    };
+    let (report, without) = (run(DELAY_NS), run(0));
+    assert_sound(&report);
+    assert_sound(&without);
+    // Rank 1 begins to unlock after it got the lock, computed, and put.
+    let unlock_1_ns = 100 + CALL_NS + DELAY_NS + CALL_NS;
+    let unlock_2_ns = unlock_1_ns + 2_000 + CALL_NS;
+    assert_eq!(total(&report, Pattern::LockContention), unlock_1_ns - 200 + unlock_2_ns - 300);
+    let finding = worst(&report);
+    assert_eq!((finding.cause, &finding.ranks[..]), (Cause::Computation, &[1][..]), "{}", finding.sentence);
+    assert_eq!((&finding.function[..], finding.place.to_string()), ("MPI_Put", "rank1.c:4".to_owned()));
+    assert_eq!(finding.gain.map(|gain| gain.ns), Some(report.run_ns - without.run_ns));
 }
 
 /// All ranks run the same code; the last one computes longer in both its parts.

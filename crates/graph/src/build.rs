@@ -8,8 +8,10 @@ use crate::cache;
 use crate::channels::{Channel, Channels, Side};
 use crate::collectives::{Collectives, Part};
 use crate::list::List;
+use crate::locks::Locks;
 use crate::step::{Step, StepKind, Tie, TieKind};
 use crate::topology::Topology;
+use crate::windows::{self, WindowRole, Windows};
 use crate::{Graph, Strand};
 use kizami_model::{Call, Op, Rank, Shape};
 use kizami_store::disturbance::Held;
@@ -68,7 +70,7 @@ pub fn read(
             progress(rows);
         }
     }
-    Ok(builder.finish())
+    builder.finish()
 }
 
 /// A graph being built, rank by rank, each in the order of its rows.
@@ -87,13 +89,20 @@ struct Parts<'a> {
     channels: Channels,
     collectives: Collectives,
     topology: Topology,
+    /// The number of each window, by index among the objects.
+    windows: FxHashMap<u32, u32>,
+    locks: Locks,
     meanings: Vec<Meaning>,
     not_followed: u64,
+    /// Ties of steps that were found behind them.
+    later: Vec<(u64, Tie)>,
     /// Kept for their memory.
     beginnings: Vec<Beginning>,
     endings: Vec<Ending>,
     tells: Vec<Tie>,
     awaits: Vec<Tie>,
+    /// The call found what failed polls before it may have looked for.
+    ends_polls: bool,
 }
 
 /// What must be known of a function for each call.
@@ -105,6 +114,7 @@ struct Meaning {
     probe: bool,
     /// Its messages never wait for their receiver.
     buffered: bool,
+    window: WindowRole,
 }
 
 /// What is known of the rank being read.
@@ -116,12 +126,15 @@ struct RankState<'a> {
     /// What a request awaits when it is completed, by request; more than one for collectives of neighbours.
     open: OpenRequests<Tie>,
     neighbours: FxHashMap<u64, Vec<Tie>>,
+    windows: Windows,
 }
 
 /// What is known of one of its threads.
 #[derive(Clone, Copy)]
 struct ThreadState {
     last_step: u64,
+    /// The last step that is no part of another.
+    whole: u64,
     last_end_ns: i64,
     /// What the tracer took right behind the last call.
     behind_ns: i64,
@@ -143,12 +156,16 @@ impl<'a> Builder<'a> {
             channels: Channels::new(),
             collectives: Collectives::new(definitions),
             topology: Topology::new(definitions),
+            windows: windows::numbers(definitions),
+            locks: Locks::default(),
             meanings: (0..=functions.len() as u16).map(|op| Meaning::of(Op(op))).collect(),
             not_followed: 0,
+            later: Vec::new(),
             beginnings: Vec::new(),
             endings: Vec::new(),
             tells: Vec::new(),
             awaits: Vec::new(),
+            ends_polls: false,
         };
         Builder { stops, rank: None, parts }
     }
@@ -164,17 +181,18 @@ impl<'a> Builder<'a> {
     }
 
     /// There are no more rows.
-    pub fn finish(mut self) -> Graph {
+    pub fn finish(mut self) -> Result<Graph, StoreError> {
         self.end_rank();
-        let parts = self.parts;
-        Graph {
+        let mut parts = self.parts;
+        parts.add_later_ties()?;
+        Ok(Graph {
             steps: parts.steps,
             ties: parts.ties,
             strands: parts.strands,
             channels: parts.channels.into_list(),
             members: parts.collectives.members,
             not_followed: parts.not_followed,
-        }
+        })
     }
 
     fn end_rank(&mut self) {
@@ -210,7 +228,7 @@ impl Parts<'_> {
             Some(thread) => {
                 let last = self.steps.at_mut(thread.last_step as usize);
                 last.next = (index - thread.last_step) as u32;
-                if thread.polling && !call.completes.is_empty() && !self.awaits.is_empty() {
+                if thread.polling && self.ends_polls && !self.awaits.is_empty() {
                     // The polls waited for the same as this call, which did not begin it itself. Their ties are all
                     // their own: what the tracer took between them, and now these.
                     let own = last.first_tie as usize..last.first_tie as usize + last.ties as usize;
@@ -235,6 +253,7 @@ impl Parts<'_> {
         let part_of = before.filter(|_| call.calls == 0);
         let thread = ThreadState {
             last_step: index,
+            whole: part_of.map_or(index, |whole| whole.whole),
             last_end_ns: part_of.map_or(call.end.0, |whole| whole.last_end_ns),
             behind_ns: part_of.map_or(cost.behind_ns, |whole| whole.behind_ns),
             polling: call.calls > 1 && idle_polls(call, cost),
@@ -259,6 +278,10 @@ impl Parts<'_> {
                 self.awaits.push(Tie::new(TieKind::Looks, channel, number, message.bytes));
             }
         }
+        self.ends_polls = !call.completes.is_empty();
+        if meaning.window != WindowRole::None && !call.failed && call.inside.is_none() {
+            self.window(state, call, meaning.window);
+        }
         self.collective(state, call);
         if !meaning.traffic && call.completes.is_empty() {
             return;
@@ -273,6 +296,45 @@ impl Parts<'_> {
             self.ends(state, ending);
         }
         (self.beginnings, self.endings) = (beginnings, endings);
+    }
+
+    /// What a call on a window, or one rank of its group, tells and waits for.
+    fn window(&mut self, state: &mut RankState, call: &Call, role: WindowRole) {
+        let number = call.object.and_then(|object| self.windows.get(&object).copied());
+        let Some(window) = number else {
+            self.not_followed += u64::from(!matches!(role, WindowRole::Access | WindowRole::Flush));
+            return;
+        };
+        self.locks.call(role, window, call, self.steps.len() as u64);
+        let (tells, awaits) = (&mut self.tells, &mut self.awaits);
+        let known = state.windows.call(role, window, call, &mut self.channels, tells, awaits);
+        self.not_followed += u64::from(!known);
+        self.ends_polls |= role == WindowRole::Wait;
+        let whole = state.threads.iter().find(|(thread, _)| *thread == call.thread.0);
+        if let Some((_, whole)) = whole.filter(|_| call.calls == 0) {
+            self.later.extend(tells.drain(..).chain(awaits.drain(..)).map(|tie| (whole.whole, tie)));
+        }
+    }
+
+    /// Gives steps the ties that were found behind them.
+    fn add_later_ties(&mut self) -> Result<(), StoreError> {
+        let mut later = std::mem::take(&mut self.later);
+        later.extend(std::mem::take(&mut self.locks).ties(&mut self.channels));
+        later.sort_by_key(|(step, _)| *step);
+        for of_step in later.chunk_by(|a, b| a.0 == b.0) {
+            let step = self.steps.at_mut(of_step[0].0 as usize);
+            let own = step.first_tie as usize..step.first_tie as usize + step.ties as usize;
+            step.first_tie = self.ties.len() as u64;
+            step.ties += of_step.len() as u32;
+            // What is told comes before what is awaited.
+            let mut all: Vec<Tie> = self.ties[own].to_vec();
+            all.extend(of_step.iter().map(|(_, tie)| *tie));
+            all.sort_by_key(|tie| !tie.kind().tells());
+            for tie in all {
+                self.ties.push(tie)?;
+            }
+        }
+        Ok(())
     }
 
     fn begins(&mut self, state: &mut RankState, beginning: Beginning, buffered: bool) {
@@ -373,7 +435,7 @@ impl Parts<'_> {
 }
 
 impl Meaning {
-    const NONE: Meaning = Meaning { traffic: false, probe: false, buffered: false };
+    const NONE: Meaning = Meaning { traffic: false, probe: false, buffered: false, window: WindowRole::None };
 
     fn of(op: Op) -> Meaning {
         let Some(function) = op.function() else { return Meaning::NONE };
@@ -384,6 +446,7 @@ impl Meaning {
             ),
             probe: matches!(function.shape_name, "probe" | "mprobe"),
             buffered: function.name.starts_with("MPI_Bsend") || function.name.starts_with("MPI_Ibsend"),
+            window: WindowRole::of(op),
         }
     }
 }
@@ -399,6 +462,7 @@ impl<'a> RankState<'a> {
             threads: Vec::new(),
             open: OpenRequests::default(),
             neighbours: FxHashMap::default(),
+            windows: Windows::default(),
         }
     }
 }

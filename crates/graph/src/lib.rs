@@ -20,8 +20,10 @@ mod cache;
 mod channels;
 mod collectives;
 mod list;
+mod locks;
 mod step;
 mod topology;
+mod windows;
 
 pub use build::{Builder, build, read, scratch_folder};
 pub use channels::{Channel, ChannelIndex};

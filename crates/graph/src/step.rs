@@ -88,7 +88,7 @@ impl Step {
 pub enum TieKind {
     /// A message leaves.
     Departs,
-    /// The receive of a large message is posted.
+    /// The receive of a large message is posted, or something else is ready that another rank may wait for.
     Posts,
     /// Comes to a collective.
     Enters,
@@ -104,6 +104,11 @@ pub enum TieKind {
     Looks,
     /// The receive of this large message may have to be posted.
     AwaitsPost,
+    /// The other side must be ready, whatever the size: it has opened its window, is done with ours, or has let go of
+    /// its lock.
+    AwaitsReady,
+    /// The same, unless the call ends before that; somebody behind it awaits it.
+    LooksReady,
     /// All must have come to the collective.
     AwaitsAll,
     /// The root must have come to it.
@@ -115,7 +120,7 @@ pub enum TieKind {
     Polls,
 }
 
-const KINDS: [TieKind; 13] = [
+const KINDS: [TieKind; 15] = [
     TieKind::Departs,
     TieKind::Posts,
     TieKind::Enters,
@@ -125,6 +130,8 @@ const KINDS: [TieKind; 13] = [
     TieKind::Awaits,
     TieKind::Looks,
     TieKind::AwaitsPost,
+    TieKind::AwaitsReady,
+    TieKind::LooksReady,
     TieKind::AwaitsAll,
     TieKind::AwaitsRoot,
     TieKind::AwaitsLower,
@@ -135,6 +142,11 @@ impl TieKind {
     /// Whether others learn something from it.
     pub fn tells(self) -> bool {
         (self as u8) < TieKind::Awaits as u8
+    }
+
+    /// Whether it waits for the other side to be ready. Who is ready only after the call was over was not waited for.
+    pub fn awaits_readiness(self) -> bool {
+        matches!(self, TieKind::AwaitsPost | TieKind::AwaitsReady | TieKind::LooksReady)
     }
 
     /// Whether it is about a collective.

@@ -156,7 +156,7 @@ fn graph(program: &Jumbled) -> Graph {
     let definitions = definitions(&program.comms);
     let mut builder = Builder::new(&definitions, &[], &std::env::temp_dir());
     program.rows.iter().for_each(|row| builder.call(row).unwrap());
-    builder.finish()
+    builder.finish().unwrap()
 }
 
 /// Rows by kind of tie and key. Polls have the ties of the call behind them and are looked at apart.

@@ -207,8 +207,8 @@ fn shape(name: &str) -> Shape {
         "start" | "startall" => Shape::Start,
         "rma_out" | "io_out" | "iio_out" | "io_begin_out" | "io_end_out" => Shape::ObjectOut,
         "rma_in" | "io_in" | "iio_in" | "io_begin_in" | "io_end_in" => Shape::ObjectIn,
-        "rma_both" | "rma_word" | "win" | "win_rank" | "win_new" | "win_free" | "file" | "file_open"
-        | "file_close" | "type_new" | "type_free" => Shape::Object,
+        "rma_both" | "rma_word" | "win" | "win_rank" | "win_lock" | "win_group" | "win_test" | "win_new"
+        | "win_free" | "file" | "file_open" | "file_close" | "type_new" | "type_free" => Shape::Object,
         "timed" | "comm" | "comm_name" | "comm_new" | "comm_create_group" | "comm_idup" | "comm_free"
         | "intercomm_create" | "init" | "session_init" | "session_finalize" | "finalize" | "abort"
         | "pcontrol" | "request_free" | "request_get_status" | "cancel" | "grequest" => Shape::Timed,

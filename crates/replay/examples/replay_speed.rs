@@ -46,7 +46,7 @@ fn main() {
     let start = Instant::now();
     let mut builder = Builder::new(&definitions, &[], &std::env::temp_dir());
     each(&stencil, |call| builder.call(call).expect("room for the steps"));
-    let graph = builder.finish();
+    let graph = builder.finish().expect("room for the graph");
     let matching = tell("made and matched", start);
 
     let start = Instant::now();

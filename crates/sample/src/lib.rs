@@ -3,18 +3,18 @@
 //! [`Stencil`] is a halo exchange of any size that can be made rank by rank, [`Script`] a small program written down
 //! call by call, and [`Jumble`] a program that is made up at random. In all of them every time follows from rules a
 //! reader can check by hand: messages take what [`Costs`] says and nothing else takes time but computation.
-//! [`definitions`] says who is in which communicator. No user ever sees these runs.
+//! [`definitions`] says who is in which communicator, [`definitions_with_windows`] also which windows there are. No user ever sees these runs.
 
 mod jumble;
 mod script;
 mod stencil;
 
 pub use jumble::{Jumble, Jumbled};
-pub use script::{Act, Script};
+pub use script::{Act, OnWindow, Script};
 pub use stencil::Stencil;
 
-use kizami_model::{Call, CommKind, Nanos, Op, Peer, Rank, ThreadIndex};
-use kizami_store::{Communicator, Definitions};
+use kizami_model::{Call, CommKind, Nanos, ObjectKind, Op, Peer, Rank, ThreadIndex};
+use kizami_store::{Communicator, Definitions, Object};
 
 /// What things take in a made-up run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,6 +94,21 @@ pub fn definitions(comms: &[Vec<u32>]) -> Definitions {
         periodic: Vec::new(),
     };
     Definitions { communicators: (0..).zip(comms).map(communicator).collect(), ..Definitions::default() }
+}
+
+/// The same with so many windows on the first communicator. Each rank has its own number for a window: that of
+/// window `w` of rank `r` is `w * ranks + r`.
+pub fn definitions_with_windows(comms: &[Vec<u32>], windows: u32) -> Definitions {
+    let ranks = comms[0].len() as u32;
+    let object = |index: u32| Object {
+        index,
+        rank: Rank(comms[0][(index % ranks) as usize]),
+        kind: ObjectKind::Window,
+        name: String::new(),
+        bytes: 0,
+        comm: Some(0),
+    };
+    Definitions { objects: (0..windows * ranks).map(object).collect(), ..definitions(comms) }
 }
 
 /// A small generator: the same numbers every time.

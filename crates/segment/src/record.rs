@@ -9,8 +9,9 @@
 //!
 //! What `a` and `b` are depends on the function's [`Shape`]: tag and request for messages, bytes in and
 //! request for collectives, object and request for windows and files. A call that does not fit (a peer
-//! beyond eight million, a wait of half a minute, 256 GB in a message) takes the two-slot wide form, in which
-//! nothing is narrow. Completions and starts of several requests are followed by slots that list them.
+//! beyond eight million, a wait of half a minute, 256 GB in a message, the kind of a lock) takes the two-slot wide
+//! form, in which nothing is narrow. Ranks of a group follow the call that was given the group, as parts of it
+//! in wide form. Completions and starts of several requests are followed by slots that list them.
 //! Op codes from 960 on are the segment's own.
 
 use crate::{SLOT_BYTES, Slot};
@@ -124,6 +125,8 @@ pub struct CallRecord {
     pub any_tag: bool,
     /// The call returned an error code.
     pub failed: bool,
+    /// It is no call but a part of the one before it: one rank of the group it was given.
+    pub part: bool,
 }
 
 impl CallRecord {
@@ -147,6 +150,7 @@ impl CallRecord {
             any_source: false,
             any_tag: false,
             failed: false,
+            part: false,
         }
     }
 
@@ -159,7 +163,8 @@ impl CallRecord {
             Shape::Collective => (self.bytes_out, self.bytes_in as u32, self.bytes_in >> 32 == 0),
             Shape::ObjectOut => (self.bytes_out, self.object, self.tag == 0),
             Shape::ObjectIn => (self.bytes_in, self.object, self.tag == 0),
-            Shape::Object | Shape::Timed => (0, self.object, self.bytes_out | self.bytes_in == 0),
+            Shape::Object => (0, self.object, self.bytes_out | self.bytes_in == 0 && self.tag == 0),
+            Shape::Timed => (0, self.object, self.bytes_out | self.bytes_in == 0),
             Shape::SendReceive | Shape::Completion | Shape::Start => return None,
         };
         let fits = fits
@@ -168,7 +173,7 @@ impl CallRecord {
             & (u64::from(self.comm) <= COMM_MAX)
             & (bytes <= BYTES_MAX)
             & (self.peer < PEER_LIMIT)
-            & !self.failed;
+            & !(self.failed | self.part);
         if !fits {
             return None;
         }
@@ -185,7 +190,10 @@ impl CallRecord {
 
     /// The two-slot form, in which everything fits.
     pub fn pack_wide(&self) -> [[u64; 4]; 2] {
-        let flags = u64::from(self.failed) | u64::from(self.any_source) << 1 | u64::from(self.any_tag) << 2;
+        let flags = u64::from(self.failed)
+            | u64::from(self.any_source) << 1
+            | u64::from(self.any_tag) << 2
+            | u64::from(self.part) << 3;
         [
             [
                 head(WIDE, self.start_ticks),
@@ -237,6 +245,7 @@ impl CallRecord {
         (call.recv_peer, call.recv_tag) = (recv_peer as i32, recv_tag as i32);
         (call.request, call.object) = unpair(second[3]);
         (call.failed, call.any_source, call.any_tag) = (flags & 1 != 0, flags & 2 != 0, flags & 4 != 0);
+        call.part = flags & 8 != 0;
         Some(call)
     }
 }

@@ -42,6 +42,7 @@ pub struct Abi {
     pub cart: i32,
     pub graph: i32,
     pub dist_graph: i32,
+    pub lock_exclusive: i32,
 }
 
 /// Where a status keeps the number of bytes received.
@@ -87,6 +88,7 @@ fn detect() -> Abi {
             cart: 1,
             graph: 2,
             dist_graph: 3,
+            lock_exclusive: 1,
         };
     }
     if let Some(simulator) = simulator::get() {
@@ -117,6 +119,7 @@ fn detect() -> Abi {
             cart: 2,
             graph: 1,
             dist_graph: 3,
+            lock_exclusive: 1,
         };
     }
     let standard = real::library_path().is_some_and(|path| path.contains("libmpi_abi"));
@@ -144,6 +147,7 @@ fn detect() -> Abi {
             cart: 211,
             graph: 212,
             dist_graph: 213,
+            lock_exclusive: 301,
         };
     }
     Abi {
@@ -169,6 +173,7 @@ fn detect() -> Abi {
         cart: 2,
         graph: 1,
         dist_graph: 3,
+        lock_exclusive: 234,
     }
 }
 

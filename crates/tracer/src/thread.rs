@@ -138,6 +138,18 @@ impl Thread {
         }
     }
 
+    /// Records the ranks of the group that the call just recorded was given.
+    pub fn record_group(&mut self, call: &CallRecord, ranks: &[i32]) {
+        if self.paused_since.is_some() {
+            return;
+        }
+        for rank in ranks {
+            let part = CallRecord { duration_ticks: 0, peer: *rank, part: true, ..*call };
+            let [first, second] = part.pack_wide();
+            self.push(first, [second].into_iter());
+        }
+    }
+
     /// Records a wait or test with what it completed, as left in `self.completed`.
     #[inline(always)]
     pub fn record_completion(&mut self, call: &CallRecord) {

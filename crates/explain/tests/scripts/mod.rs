@@ -60,7 +60,7 @@ impl Looped {
         };
         Definitions {
             callsites: (0..ranks * PLACES).map(site).collect(),
-            ..kizami_sample::definitions(&[(0..ranks).collect()])
+            ..kizami_sample::definitions_with_windows(&[(0..ranks).collect()], 1)
         }
     }
 
@@ -72,7 +72,7 @@ impl Looped {
         let definitions = self.definitions();
         let mut builder = Builder::new(&definitions, &[], &std::env::temp_dir());
         self.rows().iter().for_each(|call| builder.call(call).unwrap());
-        let graph = builder.finish();
+        let graph = builder.finish().unwrap();
         Analysis::of_graph(graph, definitions, threads).report_of("script", &run_info(self.bodies.len()))
     }
 }

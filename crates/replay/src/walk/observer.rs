@@ -47,8 +47,10 @@ pub struct Wait {
 pub enum WaitKind {
     /// A message that was not sent yet.
     Sender,
-    /// A receive that was not posted yet.
+    /// The other side, which was not ready: a receive was not posted yet, a lock was held, a window was accessed.
     Receiver,
+    /// A window that was not open yet.
+    Window,
     /// The others of a collective.
     All,
     /// The root of a collective.

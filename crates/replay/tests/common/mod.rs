@@ -13,7 +13,7 @@ pub fn graph<'a>(comms: &[Vec<u32>], rows: impl IntoIterator<Item = &'a Call>) -
     let definitions = definitions(comms);
     let mut builder = Builder::new(&definitions, &[], &std::env::temp_dir());
     rows.into_iter().for_each(|row| builder.call(row).unwrap());
-    builder.finish()
+    builder.finish().unwrap()
 }
 
 /// The times of one step, by lane.

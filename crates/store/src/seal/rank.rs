@@ -165,6 +165,7 @@ impl Sealer<'_, '_, '_> {
 
     fn record(&mut self, thread: usize, record: Record<'_>) {
         match record {
+            Record::Call(call) if call.part => self.part(thread, &call),
             Record::Call(call) => {
                 let mut row = self.row(thread, &call, 1);
                 let posted = self.translator.call(&mut row, &call);
@@ -256,6 +257,16 @@ impl Sealer<'_, '_, '_> {
             let posted = self.translator.started(&mut part, *started);
             self.push(&part, posted);
         }
+    }
+
+    /// One rank of the group that the call before was given.
+    fn part(&mut self, thread: usize, call: &CallRecord) {
+        let thread = &self.threads[thread];
+        let start = thread.times.at(call.start_ticks);
+        let mut row = Row::new(self.input.rank as i32, thread.index, start, start, call.op);
+        row.calls = 0;
+        self.translator.call(&mut row, call);
+        self.push(&row, None);
     }
 
     fn region(&mut self, thread: usize, at_ticks: u64, region: u32, begins: bool) {

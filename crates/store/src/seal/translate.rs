@@ -52,6 +52,12 @@ pub(crate) fn meaning(op: Op) -> Meaning {
     meanings.get(usize::from(op.0)).copied().unwrap_or(meanings[0])
 }
 
+/// Whether a function asks for a lock: then the tag tells which kind.
+fn is_lock(op: Op) -> bool {
+    static LOCK: OnceLock<Option<Op>> = OnceLock::new();
+    *LOCK.get_or_init(|| Op::by_name("MPI_Win_lock")) == Some(op)
+}
+
 fn role(shape_name: &str) -> Role {
     match shape_name {
         "irecv" | "imrecv" => Role::Receive,
@@ -184,6 +190,9 @@ impl Translator<'_> {
         // Targets are ranks in the communicator the window was made with.
         let comm = comm.or(object.and_then(|(_, comm)| *comm));
         row.peer = self.peer(comm, call.peer);
+        if is_lock(call.op) {
+            row.tag = call.tag;
+        }
         (row.bytes_out, row.bytes_in) = match shape {
             Shape::ObjectOut => (moved(call.bytes_out, call.peer), NULL64),
             Shape::ObjectIn => (NULL64, moved(call.bytes_in, call.peer)),

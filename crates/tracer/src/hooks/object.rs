@@ -3,6 +3,7 @@
 use super::message;
 use crate::call::Call;
 use crate::objects::{self, Object};
+use crate::real::mpi;
 use crate::requests::Kind;
 use crate::status::{self, peer};
 use crate::{abi, communicators, datatypes};
@@ -93,6 +94,58 @@ pub fn window(mut call: Call, window: usize, rank: Option<i32>) {
         record.peer = peer(rank);
     }
     call.finish(&record);
+}
+
+/// A lock was asked for; the tag says which kind: 1 is exclusive, 0 shared.
+#[inline(never)]
+pub fn window_locked(mut call: Call, window: usize, rank: i32, kind: i32) {
+    let object = objects::of(ObjectKind::Window, abi::get().handle(window));
+    let mut record = call.record();
+    (record.object, record.comm, record.peer) = (object.local, object.comm, peer(rank));
+    record.tag = i32::from(kind == abi::get().lock_exclusive);
+    call.finish(&record);
+}
+
+/// A window was opened for, or to, the ranks of a group.
+#[inline(never)]
+pub fn window_for_group(mut call: Call, window: usize, group: usize) {
+    let abi = abi::get();
+    let (window, group) = (abi.handle(window), abi.handle(group));
+    let object = objects::of(ObjectKind::Window, window);
+    let mut record = call.record();
+    (record.object, record.comm) = (object.local, object.comm);
+    call.store(&record);
+    if !call.failed() {
+        let ranks = ranks_in_window(window, group);
+        call.thread().record_group(&record, &ranks);
+    }
+    call.release();
+}
+
+/// Whether an exposure is over was asked for.
+#[inline(never)]
+pub fn window_tested(mut call: Call, window: usize, over: bool) {
+    let object = objects::of(ObjectKind::Window, abi::get().handle(window));
+    let mut record = call.record();
+    (record.object, record.comm) = (object.local, object.comm);
+    if over || call.failed() {
+        return call.finish(&record);
+    }
+    call.thread().record_failed_poll(&record);
+    call.release();
+}
+
+/// The ranks of a group in the communicator the window was made with.
+fn ranks_in_window(window: usize, group: usize) -> Vec<i32> {
+    let (mut whole, mut size) = (0usize, 0i32);
+    mpi!("MPI_Win_get_group", window, &raw mut whole);
+    mpi!("MPI_Group_size", group, &raw mut size);
+    let of_group: Vec<i32> = (0..size).collect();
+    let mut ranks = vec![0i32; of_group.len()];
+    let whole_handle = abi::get().handle(whole);
+    mpi!("MPI_Group_translate_ranks", group, size, of_group.as_ptr(), whole_handle, ranks.as_mut_ptr());
+    mpi!("MPI_Group_free", &raw mut whole);
+    ranks
 }
 
 /// A call on a file that moves nothing.

@@ -55,6 +55,18 @@ fn measures(pattern: Pattern) -> &'static str {
         }
         Pattern::EarlyScan => "enter(last before) − enter(own): a prefix sum waits for ranks before it",
         Pattern::WaitAtFence => "enter(last) − enter(own), where a window is made, fenced or freed",
+        Pattern::LatePost => {
+            "enter(post) − enter(own): an access to a window waits until its target opens it"
+        }
+        Pattern::EarlyWait => {
+            "enter(last complete) − enter(wait): a target waits until the origins are done with its window"
+        }
+        Pattern::LateComplete => {
+            "enter(last complete) − leave(last access) within such a wait: the origin was done, but did not say so"
+        }
+        Pattern::LockContention => {
+            "enter(unlock) − enter(own): a lock, or what needs it, waits until another lets go"
+        }
         Pattern::WaitAtFinalize => "enter(last) − enter(own), in <code>MPI_Finalize</code>",
     }
 }

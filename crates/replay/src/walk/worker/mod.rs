@@ -322,7 +322,9 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
                     self.walking[strand as usize].tie += 1;
                     continue;
                 }
-                TieKind::AwaitsPost => self.postings.ask(tie.key, strand, takes),
+                kind if kind.awaits_readiness() => {
+                    self.postings.ask(tie.key, strand, takes && kind != TieKind::LooksReady)
+                }
                 TieKind::Awaits | TieKind::Looks => {
                     self.departures.ask(tie.key, strand, takes && kind == TieKind::Awaits)
                 }

@@ -35,7 +35,7 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
 
     fn awaits_post(&self, walking: &Walking<LANES>) -> bool {
         let step = &self.steps[walking.step as usize];
-        self.ties[step.first_tie as usize + walking.tie as usize].kind() == TieKind::AwaitsPost
+        self.ties[step.first_tie as usize + walking.tie as usize].kind().awaits_readiness()
     }
 
     /// The first that is still parked where it was.
@@ -71,10 +71,10 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
         match tie.kind() {
             TieKind::Awaits | TieKind::Looks => self.departures.give_up(tie.key),
             // A large message that was buffered all the same: its sender never waited.
-            TieKind::AwaitsPost => self.postings.give_up(tie.key),
+            kind if kind.awaits_readiness() => self.postings.give_up(tie.key),
             _ => {}
         }
-        walking.missed |= tie.kind() != TieKind::AwaitsPost;
+        walking.missed |= !tie.kind().awaits_readiness();
         self.skip(strand, step, tie);
         self.ready.push_back(strand);
     }

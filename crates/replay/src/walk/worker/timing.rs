@@ -12,13 +12,19 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
     pub(super) fn came(&mut self, strand: u32, step: &Step, tie: Tie, note: Note<LANES>) {
         let bytes = tie.bytes();
         let (kind, way, least_ns) = match tie.kind() {
-            TieKind::AwaitsPost => {
-                self.came_in_models(strand, tie, &note);
+            kind if kind.awaits_readiness() => {
+                let late_ns = note.recorded_ns - i64::from(kind == TieKind::AwaitsReady);
+                let in_vain = late_ns >= step.end_ns && step.kind() != StepKind::Polling;
+                // A large message may be too large for a model's buffers, though it was buffered in the recorded run.
+                if kind == TieKind::AwaitsPost || !in_vain {
+                    self.came_in_models(strand, tie, &note);
+                }
                 // Who was ready only after the call was over was not waited for.
-                if note.recorded_ns >= step.end_ns && step.kind() != StepKind::Polling {
+                if in_vain {
                     return;
                 }
-                (WaitKind::Receiver, Way::Message(bytes), 0)
+                let looks = kind == TieKind::LooksReady;
+                (if looks { WaitKind::Window } else { WaitKind::Receiver }, Way::Message(bytes), 0)
             }
             TieKind::AwaitsAll | TieKind::AwaitsLower | TieKind::AwaitsRoot => {
                 let ranks = self.graph.members.sizes[tie.place() as usize];
@@ -31,7 +37,7 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
             }
             _ => (WaitKind::Sender, Way::Message(bytes), self.fit.way_ns(bytes)),
         };
-        if self.modelled && kind != WaitKind::Receiver {
+        if self.modelled && !tie.kind().awaits_readiness() {
             self.came_in_models(strand, tie, &note);
         }
         let walking = &mut self.walking[strand as usize];
@@ -67,7 +73,9 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
             let bytes = tie.bytes();
             let large = bytes > model.eager_limit_bytes;
             let there_ns = match tie.kind() {
-                TieKind::AwaitsPost if large => {
+                TieKind::AwaitsPost | TieKind::AwaitsReady | TieKind::LooksReady
+                    if large || tie.kind() != TieKind::AwaitsPost =>
+                {
                     // It has asked, hears that the receiver is ready, and is free when the last byte has left.
                     let latency_ns = model.latency_ns.round() as i64;
                     let asked_ns = walking.left_ns[lane].saturating_add(latency_ns);

@@ -1,8 +1,13 @@
 //! A small program, written down call by call, and run in an exactly known time.
 
+mod windows;
+
 use crate::{Costs, call};
 use kizami_model::{Call, Nanos, Peer, Rank};
 use std::collections::HashMap;
+use windows::Window;
+
+pub use windows::OnWindow;
 
 /// What a rank does next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +32,8 @@ pub enum Act {
     Rooted(&'static str, u32),
     /// `MPI_Scan`.
     Scan,
+    /// An act on the window of all ranks.
+    Window(OnWindow),
 }
 
 /// A program: the acts of each rank. Act `n` of a rank is made at call site `n` unless it says otherwise.
@@ -61,6 +68,7 @@ struct World {
     requests: HashMap<(u32, usize), (Way, usize, bool)>,
     /// When each rank came to each collective.
     came: HashMap<usize, HashMap<u32, i64>>,
+    window: Window,
 }
 
 impl Script {
@@ -98,6 +106,15 @@ impl Script {
         let mut row = match act {
             Act::Compute(length_ns) => {
                 walker.now_ns += length_ns;
+                walker.next += 1;
+                return true;
+            }
+            Act::Window(act) => {
+                let Some(rows) = self.on_window(rank, walker, act, &mut world.window) else { return false };
+                walker.now_ns = Script::end(&rows).0;
+                walker
+                    .rows
+                    .extend(rows.into_iter().map(|row| Call { callsite: Some(request as u32), ..row }));
                 walker.next += 1;
                 return true;
             }

@@ -93,21 +93,29 @@ impl Pattern {
     /// Of a step of this function that waited in this way.
     pub(crate) fn of(kind: WaitKind, op: Op) -> Pattern {
         match kind {
-            WaitKind::Sender => Pattern::LateSender,
+            // Rooted collectives of two groups are messages.
+            WaitKind::Sender => match base_shape(op) {
+                "bcast" | "scatter" | "scatterv" => Pattern::LateBroadcast,
+                "reduce" | "gather" | "gatherv" => Pattern::EarlyReduce,
+                _ => Pattern::LateSender,
+            },
             WaitKind::Window => Pattern::LatePost,
             WaitKind::Receiver => Pattern::of_readiness(op),
             WaitKind::Root => Pattern::LateBroadcast,
             WaitKind::Lower => Pattern::EarlyScan,
-            WaitKind::All => {
-                let shape = op.function().map_or("", |function| function.shape_name);
-                match shape.rsplit(':').next().unwrap_or(shape) {
-                    "barrier" => Pattern::WaitAtBarrier,
-                    "reduce" | "gather" | "gatherv" => Pattern::EarlyReduce,
-                    "win" | "win_new" | "win_free" => Pattern::WaitAtFence,
-                    "finalize" => Pattern::WaitAtFinalize,
-                    _ => Pattern::WaitAtNxN,
-                }
-            }
+            WaitKind::All => match base_shape(op) {
+                "barrier" => Pattern::WaitAtBarrier,
+                "reduce" | "gather" | "gatherv" => Pattern::EarlyReduce,
+                "win" | "win_new" | "win_free" => Pattern::WaitAtFence,
+                "finalize" => Pattern::WaitAtFinalize,
+                _ => Pattern::WaitAtNxN,
+            },
         }
     }
+}
+
+/// The shape of a function, whether it waits or starts a request.
+fn base_shape(op: Op) -> &'static str {
+    let shape = op.function().map_or("", |function| function.shape_name);
+    shape.rsplit(':').next().unwrap_or(shape)
 }

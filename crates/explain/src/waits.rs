@@ -5,7 +5,7 @@
 
 use crate::pattern::Pattern;
 use kizami_model::Op;
-use kizami_replay::{Message, Observer, Seen, WaitKind};
+use kizami_replay::{Message, Observer, Seen};
 use rustc_hash::FxHashMap;
 
 /// Shorter waits are not looked at one by one.
@@ -129,7 +129,7 @@ impl Observer<0> for Waits {
             of_strand: wait.strand,
             pattern,
         });
-        if wait.kind == WaitKind::Sender {
+        if pattern == Pattern::LateSender {
             let late = self.late.entry(seen.strand).or_default();
             if late.len() == REMEMBERED {
                 late.remove(0);

@@ -13,7 +13,7 @@ use crate::step::{Step, StepKind, Tie, TieKind};
 use crate::topology::Topology;
 use crate::windows::{self, WindowRole, Windows};
 use crate::{Graph, Strand};
-use kizami_model::{Call, Op, Rank, Shape};
+use kizami_model::{Call, Op, Peer, Rank, Shape};
 use kizami_store::disturbance::Held;
 use kizami_store::traffic::{Beginning, Ending, Message, Numbering, OpenRequests, Traffic};
 use kizami_store::{Communicator, Definitions, RankSelection, Stop, StoreError, Trace};
@@ -26,8 +26,8 @@ const SURELY_RENDEZVOUS: u64 = 64 << 10;
 const IDLE_BETWEEN_POLLS_NS: i64 = 1_000;
 /// Bytes steps may have in memory, and as many their ties.
 const MEMORY_LIMIT: usize = 4 << 30;
-/// Tag of messages between neighbours; no program can use it.
-const NEIGHBOUR_TAG: i32 = i32::MIN;
+/// Tag of messages a collective is made of; no program can use it.
+const COLLECTIVE_TAG: i32 = i32::MIN;
 
 /// A folder for what does not fit into memory: that of the trace for what is made from it, if it can be written to.
 pub fn scratch_folder(trace: &Trace) -> PathBuf {
@@ -123,9 +123,9 @@ struct RankState<'a> {
     traffic: Traffic,
     stops: &'a [Stop],
     threads: Vec<(u32, ThreadState)>,
-    /// What a request awaits when it is completed, by request; more than one for collectives of neighbours.
+    /// What a request awaits when it is completed, by request; more than one for collectives that are messages.
     open: OpenRequests<Tie>,
-    neighbours: FxHashMap<u64, Vec<Tie>>,
+    exchanges: FxHashMap<u64, Vec<Tie>>,
     windows: Windows,
 }
 
@@ -380,7 +380,7 @@ impl Parts<'_> {
             | Ending::Collective(_, Some(request)) => {
                 if let Some(tie) = state.open.remove(request) {
                     self.awaits.push(tie);
-                } else if let Some(ties) = state.neighbours.remove(&request) {
+                } else if let Some(ties) = state.exchanges.remove(&request) {
                     self.awaits.extend(ties);
                 }
             }
@@ -393,6 +393,7 @@ impl Parts<'_> {
             Part::None => {}
             Part::Unknown => self.not_followed += 1,
             Part::Neighbours { comm } => self.neighbours(state, call, comm),
+            Part::BetweenGroups { comm, root_gives } => self.between_groups(state, call, comm, root_gives),
             Part::Takes { tells, awaits, place, number } => {
                 let bytes = call.bytes_out.unwrap_or(0).max(call.bytes_in.unwrap_or(0));
                 let tie = Tie::new(tells, place, number, bytes);
@@ -413,22 +414,66 @@ impl Parts<'_> {
             self.not_followed += 1;
             return;
         };
-        let share = |bytes: Option<u64>, among: usize| bytes.unwrap_or(0) / among.max(1) as u64;
-        let out = share(call.bytes_out, near.destinations.len());
-        for to in &near.destinations {
-            let channel = Channel { comm, from: state.rank, to: *to, tag: NEIGHBOUR_TAG };
+        let (to, from) = (near.destinations.clone(), near.sources.clone());
+        self.exchange(state, call, comm, &to, &from, true);
+    }
+
+    /// In a rooted collective of two groups the root gives a message to each of the other group, or takes one from
+    /// each. Its fellows say `MPI_PROC_NULL` and have no part in it.
+    fn between_groups(&mut self, state: &mut RankState, call: &Call, comm: u32, root_gives: bool) {
+        let others: Vec<Rank> = match call.root {
+            Peer::Null => return,
+            Peer::Rank(root) if root == state.rank => self.other_group(comm, root),
+            Peer::Rank(root) => vec![root],
+            Peer::None | Peer::Any | Peer::Unknown => {
+                self.not_followed += 1;
+                return;
+            }
+        };
+        let is_root = call.root == Peer::Rank(state.rank);
+        let (to, from) = if is_root == root_gives { (&others[..], &[][..]) } else { (&[][..], &others[..]) };
+        // A broadcast gives all to each, and a reduction takes as much from each.
+        let name = call.op.function().map_or("", |function| function.shape_name);
+        self.exchange(state, call, comm, to, from, !name.ends_with("bcast") && !name.ends_with("reduce"));
+    }
+
+    /// The group of a communicator in which this rank is not.
+    fn other_group(&self, comm: u32, rank: Rank) -> Vec<Rank> {
+        let Some(comm) = self.definitions.communicators.get(comm as usize) else { return Vec::new() };
+        let first = comm.members.contains(&Some(rank));
+        let others = if first { &comm.remote_members } else { &comm.members };
+        others.iter().copied().flatten().collect()
+    }
+
+    /// A collective that is a message to each of some ranks, and one from each of others. They may share its bytes.
+    fn exchange(
+        &mut self,
+        state: &mut RankState,
+        call: &Call,
+        comm: u32,
+        to: &[Rank],
+        from: &[Rank],
+        shared: bool,
+    ) {
+        let share = |bytes: Option<u64>, among: usize| {
+            bytes.unwrap_or(0) / if shared { among.max(1) as u64 } else { 1 }
+        };
+        let own = state.rank;
+        let bytes = share(call.bytes_out, to.len());
+        for to in to {
+            let channel = Channel { comm, from: own, to: *to, tag: COLLECTIVE_TAG };
             let (channel, number) = self.channels.count(channel, Side::Sender);
-            self.tells.push(Tie::new(TieKind::Departs, channel, number, out));
+            self.tells.push(Tie::new(TieKind::Departs, channel, number, bytes));
         }
-        let bytes = share(call.bytes_in, near.sources.len());
-        let mut awaits = Vec::with_capacity(near.sources.len());
-        for from in &near.sources {
-            let channel = Channel { comm, from: *from, to: state.rank, tag: NEIGHBOUR_TAG };
+        let bytes = share(call.bytes_in, from.len());
+        let mut awaits = Vec::with_capacity(from.len());
+        for from in from {
+            let channel = Channel { comm, from: *from, to: own, tag: COLLECTIVE_TAG };
             let (channel, number) = self.channels.count(channel, Side::Receiver);
             awaits.push(Tie::new(TieKind::Awaits, channel, number, bytes));
         }
         match call.request {
-            Some(request) => drop(state.neighbours.insert(request, awaits)),
+            Some(request) => drop(state.exchanges.insert(request, awaits)),
             None => self.awaits.extend(awaits),
         }
     }
@@ -461,7 +506,7 @@ impl<'a> RankState<'a> {
             stops: &stops[begin..end],
             threads: Vec::new(),
             open: OpenRequests::default(),
-            neighbours: FxHashMap::default(),
+            exchanges: FxHashMap::default(),
             windows: Windows::default(),
         }
     }

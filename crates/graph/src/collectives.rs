@@ -3,9 +3,9 @@
 //! In a collective that gives everybody something of everybody, nobody leaves before all have come. Where one
 //! rank gives, the others wait for it alone; where one rank takes, only it waits. In a prefix sum a rank waits for
 //! those of lower rank. Making a communicator, making, freeing and fencing a window, and `MPI_Finalize` wait for
-//! all. In collectives of neighbours everybody waits for its neighbours: those are messages, see `build`.
-//! Rooted collectives of inter-communicators and communicators with members nobody knows are not followed: who
-//! waits for whom depends on more than the call says.
+//! all. In collectives of neighbours everybody waits for its neighbours, and in rooted ones of inter-communicators the
+//! root and each of the other group wait for each other: those are messages, see `build`.
+//! Collectives of communicators with members nobody knows are not followed.
 
 use crate::step::TieKind;
 use kizami_model::{Call, CommKind, Op, Peer, Rank, Shape};
@@ -64,6 +64,8 @@ pub(crate) enum Part {
     Takes { tells: TieKind, awaits: Option<TieKind>, place: u32, number: u32 },
     /// It waits for its neighbours.
     Neighbours { comm: u32 },
+    /// It has a root in one group, which gives to, or takes from, all of the other.
+    BetweenGroups { comm: u32, root_gives: bool },
 }
 
 /// What a function does among others; looked up once for each function.
@@ -158,11 +160,12 @@ impl Collectives {
             self.counts.clear();
             self.rank = Some(call.rank);
         }
-        let inter = self.inter.get(comm as usize).copied().unwrap_or(false);
-        if self.members.sizes.get(comm as usize).is_none_or(|size| *size == NO_MEMBERS)
-            || inter && matches!(role, Role::FromRoot | Role::ToRoot)
-        {
+        if self.members.sizes.get(comm as usize).is_none_or(|size| *size == NO_MEMBERS) {
             return Part::Unknown;
+        }
+        let inter = self.inter.get(comm as usize).copied().unwrap_or(false);
+        if inter && matches!(role, Role::FromRoot | Role::ToRoot) {
+            return Part::BetweenGroups { comm, root_gives: role == Role::FromRoot };
         }
         let place = match (role, call.root) {
             (Role::Window, _) => comm + self.alone.len() as u32,

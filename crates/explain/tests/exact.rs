@@ -166,6 +166,28 @@ fn late_receiver() {
     );
 }
 
+/// A synchronous send waits however small it is, and a plain one of that size does not.
+#[test]
+fn late_receiver_of_a_small_message() {
+    let bodies = |delay| {
+        vec![
+            vec![Compute(1_000), SyncSend(1, 5, 8), Send(1, 6, 8), Together("MPI_Barrier")],
+            vec![Compute(1_000), Compute(delay), Receive(0, 5), Receive(0, 6), Together("MPI_Barrier")],
+        ]
+    };
+    check(
+        bodies,
+        Expected {
+            pattern: Pattern::LateReceiver,
+            waiting_ns: DELAY_NS,
+            rank: 1,
+            before: 3,
+            function: "MPI_Recv",
+            waiting_in: "MPI_Ssend",
+        },
+    );
+}
+
 #[test]
 fn early_reduce() {
     let bodies = |delay| {

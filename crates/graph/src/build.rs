@@ -17,7 +17,7 @@ use kizami_model::{Call, Op, Peer, Rank, Shape};
 use kizami_store::disturbance::Held;
 use kizami_store::traffic::{Beginning, Ending, Message, Numbering, OpenRequests, Traffic};
 use kizami_store::{Communicator, Definitions, RankSelection, Stop, StoreError, Trace};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::{Path, PathBuf};
 
 /// Messages above this many bytes wait for their receiver in every MPI we know, below it they may not.
@@ -59,7 +59,8 @@ pub fn read(
     let definitions = trace.definitions()?;
     let mut stops = trace.stops()?;
     stops.sort_by_key(|stop| (stop.rank, stop.start, stop.thread));
-    let mut builder = Builder::new(&definitions, &stops, folder);
+    let called = trace.run().functions.iter().filter_map(|function| Op::by_name(&function.op));
+    let mut builder = Builder::new(&definitions, &stops, folder).expecting(called);
     let mut rows: u64 = 0;
     for call in trace.calls(RankSelection::All)? {
         let call = call?;
@@ -96,13 +97,13 @@ struct Parts<'a> {
     not_followed: u64,
     /// Ties of steps that were found behind them.
     later: Vec<(u64, Tie)>,
+    /// Keys of small messages whose sender waits for the receiver; none if no function can send them.
+    synchronous: Option<FxHashSet<u64>>,
     /// Kept for their memory.
     beginnings: Vec<Beginning>,
     endings: Vec<Ending>,
     tells: Vec<Tie>,
     awaits: Vec<Tie>,
-    /// The call found what failed polls before it may have looked for.
-    ends_polls: bool,
 }
 
 /// What must be known of a function for each call.
@@ -110,10 +111,12 @@ struct Parts<'a> {
 struct Meaning {
     /// It moves messages or completes requests.
     traffic: bool,
-    /// A blocking probe.
+    /// A probe.
     probe: bool,
     /// Its messages never wait for their receiver.
     buffered: bool,
+    /// Its messages wait for their receiver, whatever their size.
+    synchronous: bool,
     window: WindowRole,
 }
 
@@ -138,8 +141,8 @@ struct ThreadState {
     last_end_ns: i64,
     /// What the tracer took right behind the last call.
     behind_ns: i64,
-    /// The last row is of failed polls without work between them.
-    polling: bool,
+    /// The last row is of failed polls of this function without work between them.
+    polling: Option<Op>,
     /// Stops of the rank looked at so far.
     stops_seen: usize,
 }
@@ -161,13 +164,21 @@ impl<'a> Builder<'a> {
             meanings: (0..=functions.len() as u16).map(|op| Meaning::of(Op(op))).collect(),
             not_followed: 0,
             later: Vec::new(),
+            synchronous: None,
             beginnings: Vec::new(),
             endings: Vec::new(),
             tells: Vec::new(),
             awaits: Vec::new(),
-            ends_polls: false,
         };
         Builder { stops, rank: None, parts }
+    }
+
+    /// With the functions there are rows of. Small synchronous sends are followed if they are among them: their
+    /// receives must tell when they are posted, which those of other small messages need not.
+    pub fn expecting(mut self, functions: impl IntoIterator<Item = Op>) -> Builder<'a> {
+        let synchronous = functions.into_iter().any(|op| Meaning::of(op).synchronous);
+        self.parts.synchronous = synchronous.then(FxHashSet::default);
+        self
     }
 
     /// The next row.
@@ -184,6 +195,7 @@ impl<'a> Builder<'a> {
     pub fn finish(mut self) -> Result<Graph, StoreError> {
         self.end_rank();
         let mut parts = self.parts;
+        parts.forget_unwanted_posts();
         parts.add_later_ties()?;
         Ok(Graph {
             steps: parts.steps,
@@ -228,7 +240,8 @@ impl Parts<'_> {
             Some(thread) => {
                 let last = self.steps.at_mut(thread.last_step as usize);
                 last.next = (index - thread.last_step) as u32;
-                if thread.polling && self.ends_polls && !self.awaits.is_empty() {
+                let found = |polls: Op| polls == call.op || !call.completes.is_empty();
+                if thread.polling.is_some_and(found) && !self.awaits.is_empty() {
                     // The polls waited for the same as this call, which did not begin it itself. Their ties are all
                     // their own: what the tracer took between them, and now these.
                     let own = last.first_tie as usize..last.first_tie as usize + last.ties as usize;
@@ -256,7 +269,7 @@ impl Parts<'_> {
             whole: part_of.map_or(index, |whole| whole.whole),
             last_end_ns: part_of.map_or(call.end.0, |whole| whole.last_end_ns),
             behind_ns: part_of.map_or(cost.behind_ns, |whole| whole.behind_ns),
-            polling: call.calls > 1 && idle_polls(call, cost),
+            polling: (call.calls > 1 && idle_polls(call, cost)).then_some(call.op),
             stops_seen,
         };
         match slot {
@@ -271,14 +284,13 @@ impl Parts<'_> {
         self.tells.clear();
         self.awaits.clear();
         let meaning = self.meanings.get(usize::from(call.op.0)).copied().unwrap_or(Meaning::NONE);
-        if meaning.probe && !call.failed {
+        if meaning.probe && !call.failed && call.inside.is_none() {
             let found = kizami_store::traffic::found_by_probe(call);
             if let Some(message) = found {
                 let (channel, number) = self.channels.peek(message.incoming(state.rank), Side::Receiver);
                 self.awaits.push(Tie::new(TieKind::Looks, channel, number, message.bytes));
             }
         }
-        self.ends_polls = !call.completes.is_empty();
         if meaning.window != WindowRole::None && !call.failed && call.inside.is_none() {
             self.window(state, call, meaning.window);
         }
@@ -290,7 +302,7 @@ impl Parts<'_> {
             (std::mem::take(&mut self.beginnings), std::mem::take(&mut self.endings));
         state.traffic.of_call(call, &mut beginnings, &mut endings);
         for beginning in beginnings.drain(..) {
-            self.begins(state, beginning, meaning.buffered);
+            self.begins(state, beginning, meaning);
         }
         for ending in endings.drain(..) {
             self.ends(state, ending);
@@ -309,10 +321,36 @@ impl Parts<'_> {
         let (tells, awaits) = (&mut self.tells, &mut self.awaits);
         let known = state.windows.call(role, window, call, &mut self.channels, tells, awaits);
         self.not_followed += u64::from(!known);
-        self.ends_polls |= role == WindowRole::Wait;
         let whole = state.threads.iter().find(|(thread, _)| *thread == call.thread.0);
         if let Some((_, whole)) = whole.filter(|_| call.calls == 0) {
             self.later.extend(tells.drain(..).chain(awaits.drain(..)).map(|tie| (whole.whole, tie)));
+        }
+    }
+
+    /// Receives of small messages have told that they are posted, in case somebody waits for that: where nobody does,
+    /// nobody need hear it.
+    fn forget_unwanted_posts(&mut self) {
+        let Some(wanted) = self.synchronous.take() else { return };
+        let channels = self.channels.list();
+        let unwanted = |tie: &Tie| {
+            // Tags below zero are not those of messages.
+            let message = channels[tie.place() as usize].tag >= 0;
+            tie.kind() == TieKind::Posts
+                && message
+                && tie.bytes() <= SURELY_RENDEZVOUS
+                && !wanted.contains(&tie.key)
+        };
+        for step in self.steps.as_mut_slice() {
+            let own = step.first_tie as usize..step.first_tie as usize + step.ties as usize;
+            let ties = &mut self.ties.as_mut_slice()[own];
+            let mut kept = 0;
+            for index in 0..ties.len() {
+                if !unwanted(&ties[index]) {
+                    ties[kept] = ties[index];
+                    kept += 1;
+                }
+            }
+            step.ties = kept as u32;
         }
     }
 
@@ -337,15 +375,22 @@ impl Parts<'_> {
         Ok(())
     }
 
-    fn begins(&mut self, state: &mut RankState, beginning: Beginning, buffered: bool) {
+    fn begins(&mut self, state: &mut RankState, beginning: Beginning, meaning: Meaning) {
         match beginning {
             Beginning::Send(message, request) => {
                 let (channel, number) = self.channels.count(message.outgoing(state.rank), Side::Sender);
                 let tie = Tie::new(TieKind::Departs, channel, number, message.bytes);
                 self.tells.push(tie);
-                let awaited = tie.as_kind(TieKind::AwaitsPost);
+                let small = message.bytes <= SURELY_RENDEZVOUS;
+                let synchronous = self.synchronous.as_mut().filter(|_| meaning.synchronous);
+                let waits = synchronous.is_some() || !small && !meaning.buffered;
+                let kind = if synchronous.is_some() { TieKind::AwaitsReady } else { TieKind::AwaitsPost };
+                let awaited = tie.as_kind(kind);
+                if let Some(keys) = synchronous.filter(|_| small) {
+                    keys.insert(tie.key);
+                }
                 match request {
-                    _ if message.bytes <= SURELY_RENDEZVOUS || buffered => {}
+                    _ if !waits => {}
                     Some(request) => state.open.insert(request, awaited),
                     None => self.awaits.push(awaited),
                 }
@@ -359,11 +404,11 @@ impl Parts<'_> {
         }
     }
 
-    /// Counts a receive; a large one tells its sender. Gives what is awaited when it is completed.
+    /// Counts a receive; a large one, or one that may be of a synchronous send, tells its sender. Gives what is awaited when it is completed.
     fn receives(&mut self, rank: Rank, message: Message) -> Tie {
         let (channel, number) = self.channels.count(message.incoming(rank), Side::Receiver);
         let tie = Tie::new(TieKind::Awaits, channel, number, message.bytes);
-        if message.bytes > SURELY_RENDEZVOUS {
+        if message.bytes > SURELY_RENDEZVOUS || self.synchronous.is_some() {
             self.tells.push(tie.as_kind(TieKind::Posts));
         }
         tie
@@ -480,7 +525,13 @@ impl Parts<'_> {
 }
 
 impl Meaning {
-    const NONE: Meaning = Meaning { traffic: false, probe: false, buffered: false, window: WindowRole::None };
+    const NONE: Meaning = Meaning {
+        traffic: false,
+        probe: false,
+        buffered: false,
+        synchronous: false,
+        window: WindowRole::None,
+    };
 
     fn of(op: Op) -> Meaning {
         let Some(function) = op.function() else { return Meaning::NONE };
@@ -489,8 +540,9 @@ impl Meaning {
                 function.shape,
                 Shape::Send | Shape::Receive | Shape::SendReceive | Shape::Start | Shape::Collective
             ),
-            probe: matches!(function.shape_name, "probe" | "mprobe"),
+            probe: function.shape == Shape::Probe,
             buffered: function.name.starts_with("MPI_Bsend") || function.name.starts_with("MPI_Ibsend"),
+            synchronous: matches!(function.name, "MPI_Ssend" | "MPI_Ssend_c" | "MPI_Issend" | "MPI_Issend_c"),
             window: WindowRole::of(op),
         }
     }

@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Changes whenever steps, ties or what they mean do.
-const VERSION: u64 = 4;
+const VERSION: u64 = 5;
 const MAGIC: u64 = u64::from_le_bytes(*b"kizgraph");
 /// Bytes a graph may have to be kept.
 const LARGEST: usize = 1 << 30;

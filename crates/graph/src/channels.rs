@@ -65,6 +65,11 @@ impl Channels {
         (index, self.counts[index as usize][side as usize].wrapping_add(1))
     }
 
+    /// All of them, by index.
+    pub(crate) fn list(&self) -> &[Channel] {
+        &self.list
+    }
+
     pub(crate) fn into_list(self) -> Vec<Channel> {
         self.list
     }

@@ -88,7 +88,7 @@ impl Step {
 pub enum TieKind {
     /// A message leaves.
     Departs,
-    /// The receive of a large message is posted, or something else is ready that another rank may wait for.
+    /// The receive of a large message or of a synchronous send is posted, or something else is ready that another rank may wait for.
     Posts,
     /// Comes to a collective.
     Enters,
@@ -104,8 +104,8 @@ pub enum TieKind {
     Looks,
     /// The receive of this large message may have to be posted.
     AwaitsPost,
-    /// The other side must be ready, whatever the size: it has opened its window, is done with ours, or has let go of
-    /// its lock.
+    /// The other side must be ready, whatever the size: it has posted the receive of a synchronous send, opened its
+    /// window, is done with ours, or has let go of its lock.
     AwaitsReady,
     /// The same, unless the call ends before that; somebody behind it awaits it.
     LooksReady,

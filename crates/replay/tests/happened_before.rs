@@ -142,6 +142,8 @@ impl<'a> Order<'a> {
                 Network::Model(model) if tie.bytes() <= model.eager_limit_bytes => Vec::new(),
                 _ => all(&self.postings),
             },
+            // Synchronous sends always wait.
+            TieKind::AwaitsReady => all(&self.postings),
             TieKind::AwaitsAll => all(&self.arrivals),
             TieKind::AwaitsRoot => {
                 let arrivals = self.arrivals[&tie.key].iter();

@@ -70,8 +70,10 @@ impl Looped {
 
     pub fn report_with(&self, threads: usize) -> Report {
         let definitions = self.definitions();
-        let mut builder = Builder::new(&definitions, &[], &std::env::temp_dir());
-        self.rows().iter().for_each(|call| builder.call(call).unwrap());
+        let rows = self.rows();
+        let mut builder =
+            Builder::new(&definitions, &[], &std::env::temp_dir()).expecting(rows.iter().map(|row| row.op));
+        rows.iter().for_each(|call| builder.call(call).unwrap());
         let graph = builder.finish().unwrap();
         Analysis::of_graph(graph, definitions, threads).report_of("script", &run_info(self.bodies.len()))
     }

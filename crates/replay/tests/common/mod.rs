@@ -11,7 +11,9 @@ use kizami_sample::definitions;
 /// The graph of these rows; the first communicator is the world.
 pub fn graph<'a>(comms: &[Vec<u32>], rows: impl IntoIterator<Item = &'a Call>) -> Graph {
     let definitions = definitions(comms);
-    let mut builder = Builder::new(&definitions, &[], &std::env::temp_dir());
+    let rows: Vec<&Call> = rows.into_iter().collect();
+    let mut builder =
+        Builder::new(&definitions, &[], &std::env::temp_dir()).expecting(rows.iter().map(|row| row.op));
     rows.into_iter().for_each(|row| builder.call(row).unwrap());
     builder.finish().unwrap()
 }

@@ -238,7 +238,7 @@ fn waiting(before: &Report, after: &Report) -> Vec<Change> {
         let (before_ns, after_ns) = (of(before, pattern), of(after, pattern));
         Change::new(Kind::Waiting, pattern.name().to_owned(), None, None, before_ns, after_ns)
     };
-    Pattern::ALL.into_iter().map(change).collect()
+    Pattern::WAITS.into_iter().map(change).collect()
 }
 
 type Times = Vec<(String, Place, i64)>;

@@ -191,6 +191,7 @@ impl Analysis {
         let mut findings: Vec<_> = self.suspects.iter().map(|suspect| suspect.finding.clone()).collect();
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.gain.map_or(0, |gain| gain.ns)));
         let path = critical_path(&self.graph, &self.waits.long, self.window);
+        let at = |op: u16, site| Some((Op(op).name().to_owned(), Place::of(&self.definitions, site)));
         Report {
             trace: name.to_owned(),
             executable: run.executable.clone(),
@@ -201,9 +202,10 @@ impl Analysis {
             run_ns: self.window.length_ns(),
             efficiency: Efficiency::new(&computation, self.window, self.ideal),
             findings,
-            waits: self.waits_by(|_, _| None),
-            waits_by_place: self
-                .waits_by(|op, site| Some((Op(op).name().to_owned(), Place::of(&self.definitions, site)))),
+            waits: self.waits_by(Pattern::is_waiting, |_, _| None),
+            waits_by_place: self.waits_by(Pattern::is_waiting, at),
+            completions: self.waits_by(|pattern| !pattern.is_waiting(), |_, _| None),
+            completions_by_place: self.waits_by(|pattern| !pattern.is_waiting(), at),
             critical_path: self.path_parts(&path),
             functions: self.calls_by(|_| None),
             places: self.calls_by(|site| Some(Place::of(&self.definitions, site))),
@@ -228,10 +230,15 @@ impl Analysis {
         }
     }
 
-    fn waits_by(&self, at: impl Fn(u16, Option<u32>) -> Option<(String, Place)>) -> Vec<WaitTotal> {
+    fn waits_by(
+        &self,
+        which: impl Fn(Pattern) -> bool,
+        at: impl Fn(u16, Option<u32>) -> Option<(String, Place)>,
+    ) -> Vec<WaitTotal> {
         type Group = (Pattern, Option<(String, Place)>);
         let mut groups: FxHashMap<Group, FxHashMap<u32, Total>> = FxHashMap::default();
-        for (key, total) in self.waits.totals.iter().filter(|(_, total)| total.count > 0) {
+        let totals = self.waits.totals.iter().filter(|(key, total)| which(key.pattern) && total.count > 0);
+        for (key, total) in totals {
             let rank = self.graph.strands[key.strand as usize].rank.0;
             let sum = groups.entry((key.pattern, at(key.op, key.site))).or_default().entry(rank).or_default();
             (sum.count, sum.ns) = (sum.count + total.count, sum.ns + total.ns);
@@ -335,8 +342,8 @@ impl Analysis {
 
     fn rank_times(&self) -> Vec<RankTime> {
         let mut waiting = vec![0; self.profile.ranks.len()];
-        for (key, total) in self.waits.totals.iter().filter(|(key, _)| key.pattern != Pattern::WaitAtFinalize)
-        {
+        let within = |pattern: Pattern| pattern.is_waiting() && pattern != Pattern::WaitAtFinalize;
+        for (key, total) in self.waits.totals.iter().filter(|(key, _)| within(key.pattern)) {
             let strand = self.graph.strands[key.strand as usize];
             if strand.first_of_rank {
                 waiting[strand.rank.0 as usize] += total.ns;

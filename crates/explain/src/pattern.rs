@@ -37,11 +37,15 @@ pub enum Pattern {
     LockContention,
     /// `MPI_Finalize` waits for the last one.
     WaitAtFinalize,
+    /// No waiting: what a collective that needs data of all takes once all have come: leave(own) - enter(last).
+    NxNCompletion,
+    /// The same of a barrier.
+    BarrierCompletion,
 }
 
 impl Pattern {
-    /// All of them.
-    pub const ALL: [Pattern; 14] = [
+    /// All kinds of waiting for others.
+    pub const WAITS: [Pattern; 14] = [
         Pattern::LateSender,
         Pattern::LateSenderWrongOrder,
         Pattern::LateReceiver,
@@ -57,6 +61,14 @@ impl Pattern {
         Pattern::LockContention,
         Pattern::WaitAtFinalize,
     ];
+
+    /// What calls take when nobody is waited for any more.
+    pub const COMPLETIONS: [Pattern; 2] = [Pattern::NxNCompletion, Pattern::BarrierCompletion];
+
+    /// Whether it is waiting for others.
+    pub fn is_waiting(self) -> bool {
+        !Pattern::COMPLETIONS.contains(&self)
+    }
 
     /// As people call it.
     pub fn name(self) -> &'static str {
@@ -75,6 +87,8 @@ impl Pattern {
             Pattern::LateComplete => "late complete",
             Pattern::LockContention => "lock contention",
             Pattern::WaitAtFinalize => "wait at finalize",
+            Pattern::NxNCompletion => "NxN completion",
+            Pattern::BarrierCompletion => "barrier completion",
         }
     }
 
@@ -110,6 +124,19 @@ impl Pattern {
                 "finalize" => Pattern::WaitAtFinalize,
                 _ => Pattern::WaitAtNxN,
             },
+        }
+    }
+}
+
+impl Pattern {
+    /// Of what is left of a call of this function once all have come, if that is looked at: in collectives that keep
+    /// everybody until all have come.
+    pub(crate) fn of_completion(op: Op) -> Option<Pattern> {
+        let collective = op.function().is_some_and(|function| function.family == Family::Collective);
+        match Pattern::of(WaitKind::All, op) {
+            Pattern::WaitAtNxN if collective => Some(Pattern::NxNCompletion),
+            Pattern::WaitAtBarrier if collective => Some(Pattern::BarrierCompletion),
+            _ => None,
         }
     }
 }

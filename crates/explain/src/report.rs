@@ -32,6 +32,10 @@ pub struct Report {
     pub waits: Vec<WaitTotal>,
     /// The same by pattern and place.
     pub waits_by_place: Vec<WaitTotal>,
+    /// What collectives took once all had come, by pattern, longest first: no waiting.
+    pub completions: Vec<WaitTotal>,
+    /// The same by pattern and place.
+    pub completions_by_place: Vec<WaitTotal>,
     /// What the critical path is made of, longest first.
     pub critical_path: Vec<PathPart>,
     /// Calls by function, longest first.
@@ -56,7 +60,7 @@ pub struct Report {
     pub not_understood: NotUnderstood,
 }
 
-/// Waiting of one kind.
+/// Waiting of one kind, or what calls took beyond it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WaitTotal {
     /// Which kind.

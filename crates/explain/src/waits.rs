@@ -1,4 +1,5 @@
-//! All waiting of a run: totals by pattern, rank and place, and the longer waits one by one.
+//! All waiting of a run: totals by pattern, rank and place, and the longer waits one by one. Totals also hold what
+//! collectives took once all had come; that is no waiting, and nobody is to blame for it.
 //!
 //! Watches the first walk of a graph. Waits shorter than a limit are only in the totals; the limit rises when there
 //! would be too many to keep, so that memory is bounded.
@@ -92,6 +93,18 @@ impl Waits {
         all
     }
 
+    /// Adds what a collective took once all had come.
+    fn completion(&mut self, seen: &Seen<'_, 0>) {
+        let (Some(came_ns), op) = (seen.all_came_ns, seen.step.op()) else { return };
+        let Some(pattern) = Pattern::of_completion(op) else { return };
+        let length_ns = seen.step.end_ns - came_ns.clamp(seen.step.start_ns, seen.step.end_ns);
+        if length_ns > 0 {
+            let key = Key { pattern, strand: seen.strand, site: seen.step.site(), op: op.0 };
+            let total = self.totals.entry(key).or_default();
+            (total.count, total.ns) = (total.count + 1, total.ns + length_ns);
+        }
+    }
+
     fn keep(&mut self, wait: LongWait) {
         if wait.length_ns() < self.shortest_ns {
             return;
@@ -108,6 +121,7 @@ impl Waits {
 impl Observer<0> for Waits {
     fn step(&mut self, seen: &Seen<'_, 0>) {
         let sent_ns = std::mem::replace(&mut self.sent_ns, i64::MIN);
+        self.completion(seen);
         let Some(wait) = seen.wait else { return };
         // Clocks of different hosts may say that somebody came after its partners had left.
         let until_ns = wait.until_ns.min(seen.step.end_ns);

@@ -23,6 +23,15 @@ fn total(report: &Report, pattern: Pattern) -> i64 {
     report.waits.iter().filter(|wait| wait.pattern == pattern).map(|wait| wait.ns).sum()
 }
 
+/// What collectives took once all had come, over all ranks.
+fn completion(report: &Report, pattern: Pattern) -> i64 {
+    let by_place = report.completions_by_place.iter().filter(|total| total.pattern == pattern);
+    let ns = by_place.map(|total| total.ns).sum();
+    let all = report.completions.iter().filter(|total| total.pattern == pattern);
+    assert_eq!(all.map(|total| total.ns).sum::<i64>(), ns, "by pattern and by place");
+    ns
+}
+
 /// The worst finding.
 fn worst(report: &Report) -> &Finding {
     report.findings.first().expect("there is a finding")
@@ -371,6 +380,35 @@ fn lock_contention() {
     assert_eq!((finding.cause, &finding.ranks[..]), (Cause::Computation, &[1][..]), "{}", finding.sentence);
     assert_eq!((&finding.function[..], finding.place.to_string()), ("MPI_Put", "rank1.c:4".to_owned()));
     assert_eq!(finding.gain.map(|gain| gain.ns), Some(report.run_ns - without.run_ns));
+}
+
+/// Once all have come, nobody waits: what the call takes then is told apart, and nobody is blamed for it.
+#[test]
+fn collectives_once_all_have_come() {
+    const COLLECTIVE_NS: i64 = 5_000;
+    for (function, pattern, wait) in [
+        ("MPI_Barrier", Pattern::BarrierCompletion, Pattern::WaitAtBarrier),
+        ("MPI_Allreduce", Pattern::NxNCompletion, Pattern::WaitAtNxN),
+    ] {
+        let other = vec![Compute(20_000), Together(function)];
+        let late = vec![Compute(20_000), Compute(DELAY_NS), Together(function)];
+        let report = looped(vec![other.clone(), late, other]).report();
+        assert_sound(&report);
+        assert_all_blamed(&report);
+        assert_eq!(total(&report, wait), 2 * ITERATIONS as i64 * DELAY_NS);
+        assert_eq!(total(&report, pattern), 0, "it is no waiting");
+        // With the barrier before the loop; the last one to come is kept as long as the others.
+        let before = i64::from(pattern == Pattern::BarrierCompletion);
+        assert_eq!(completion(&report, pattern), 3 * (ITERATIONS as i64 + before) * COLLECTIVE_NS);
+        let called: i64 =
+            report.functions.iter().filter(|calls| calls.function == function).map(|calls| calls.ns).sum();
+        let of_window_ns = 3 * before * COLLECTIVE_NS;
+        assert!(completion(&report, pattern) + total(&report, wait) - called <= of_window_ns);
+    }
+    // Where only some wait there is no moment at which all have come.
+    let bodies = vec![vec![Rooted("MPI_Reduce", 0), Scan]; 2];
+    let report = looped(bodies).report();
+    assert_eq!(completion(&report, Pattern::NxNCompletion), 0);
 }
 
 /// All ranks run the same code; the last one computes longer in both its parts.

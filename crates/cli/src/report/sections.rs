@@ -7,7 +7,7 @@ use super::heat::HeatMap;
 use super::verdict::percent;
 use crate::show::quantity;
 use crate::show::table::Align;
-use kizami_explain::{CallTotal, Report, SizeClass};
+use kizami_explain::{CallTotal, Report, SizeClass, WaitTotal};
 use kizami_model::Nanos;
 
 /// Which section.
@@ -15,6 +15,7 @@ use kizami_model::Nanos;
 pub enum Part {
     Ranks,
     Waits,
+    Completions,
     Path,
     Functions,
     Places,
@@ -107,7 +108,8 @@ const fn code(name: &'static str) -> Column {
 pub fn sections(report: &Report, most: usize) -> Vec<Section> {
     let all = [
         ranks(report, most),
-        waits(report, most),
+        waits(Part::Waits, "waiting by kind and place", &report.waits_by_place, most),
+        waits(Part::Completions, "collectives after the last came", &report.completions_by_place, most),
         path(report, most),
         calls(Part::Functions, "calls by function", &report.functions, most),
         calls(Part::Places, "calls by place", &report.places, most),
@@ -140,18 +142,18 @@ fn ranks(report: &Report, most: usize) -> Section {
     })
 }
 
-fn waits(report: &Report, most: usize) -> Section {
+fn waits(part: Part, title: &'static str, totals: &[WaitTotal], most: usize) -> Section {
+    let waiting = part == Part::Waits;
     let columns = [
         number("time"),
         number("share"),
-        number("waits"),
+        number(if waiting { "waits" } else { "calls" }),
         words("kind"),
         code("call"),
         number("worst rank"),
-        number("waited"),
+        number(if waiting { "waited" } else { "took" }),
     ];
-    let section = Section::new(Part::Waits, "waiting by kind and place", &columns);
-    section.with(&report.waits_by_place, most, |wait| {
+    Section::new(part, title, &columns).with(totals, most, |wait| {
         let call =
             wait.at.as_ref().map_or(String::new(), |(function, place)| format!("{function} at {place}"));
         vec![

@@ -27,6 +27,8 @@ pub struct Seen<'a, const LANES: usize> {
     pub end_ns: [i64; LANES],
     /// Whom it waited for last, in the recorded run.
     pub wait: Option<Wait>,
+    /// In a call that waits for all others: when the last of them came, whether it was waited for or not.
+    pub all_came_ns: Option<i64>,
 }
 
 /// What a step waited for.

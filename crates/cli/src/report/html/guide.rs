@@ -27,7 +27,7 @@ something else afterwards. Its error says how unevenly that time came, and how f
 pub fn write(out: &mut Markup) {
     out.raw("<details>\n<summary>How to read this</summary>\n").raw(EFFICIENCY).raw(FINDINGS);
     out.raw("<h3>Kinds of waiting</h3>\n<p>enter is the moment a rank calls the function.</p>\n<dl>\n");
-    for pattern in Pattern::ALL {
+    for pattern in Pattern::WAITS.into_iter().chain(Pattern::COMPLETIONS) {
         out.raw("<dt>").raw(pattern.name()).raw("</dt><dd>").raw(measures(pattern)).raw("</dd>\n");
     }
     out.raw("</dl>\n</details>\n");
@@ -68,5 +68,9 @@ fn measures(pattern: Pattern) -> &'static str {
             "enter(unlock) − enter(own): a lock, or what needs it, waits until another lets go"
         }
         Pattern::WaitAtFinalize => "enter(last) − enter(own), in <code>MPI_Finalize</code>",
+        Pattern::NxNCompletion => {
+            "leave(own) − enter(last), in a collective that needs the data of all: what it takes once all have come"
+        }
+        Pattern::BarrierCompletion => "leave(own) − enter(last), in a barrier",
     }
 }

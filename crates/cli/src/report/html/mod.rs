@@ -54,7 +54,12 @@ fn write_section(out: &mut Markup, report: &Report, section: &Section) {
         Part::Path => charts::path(out, report),
         Part::Matrix => charts::matrix(out, report),
         Part::Sizes => charts::sizes(out, report),
-        Part::Waits | Part::Functions | Part::Places | Part::Loops | Part::NotUnderstood => (),
+        Part::Waits
+        | Part::Completions
+        | Part::Functions
+        | Part::Places
+        | Part::Loops
+        | Part::NotUnderstood => (),
     }
     table(out, section);
     out.raw("</div>\n");
@@ -72,6 +77,9 @@ fn lead(part: Part) -> Option<&'static str> {
              compute longest come first.",
         ),
         Part::Waits => Some("Time in calls that could not go on because another rank had not come yet."),
+        Part::Completions => {
+            Some("What collectives took when nobody was waited for any more: no rank is to blame for it.")
+        }
         Part::Path => Some(
             "The chain of computation and calls that made the run as long as it is. Shortening anything else gains \
              nothing at first. Imbalance is what a perfect balance would take away.",

@@ -200,7 +200,8 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
             strand: late.note.strand,
             step: late.note.step,
         });
+        let all_came_ns = late.filter(|late| late.kind == WaitKind::All).map(|late| late.note.recorded_ns);
         let strand = strand + self.range.start;
-        self.observer.step(&Seen { strand, index, step, start_ns, end_ns, wait });
+        self.observer.step(&Seen { strand, index, step, start_ns, end_ns, wait, all_came_ns });
     }
 }

@@ -3,9 +3,11 @@
 mod scripts;
 
 use kizami_explain::{Cause, Finding, Pattern, Report};
+use kizami_model::{Call, CommKind, Nanos, Peer, Rank};
 use kizami_sample::Act::{self, Compute, Receive, Rooted, Scan, Send, SyncSend, Together, Window};
 use kizami_sample::OnWindow::{AwaitCompletes, Complete, Lock, Post, Put, Start, Unlock};
-use scripts::{Looped, Places};
+use kizami_sample::{call, definitions};
+use scripts::{Looped, Places, report_of};
 
 /// What is injected into each iteration; more than anything else takes.
 const DELAY_NS: i64 = 300_000;
@@ -532,4 +534,65 @@ fn threads_change_nothing() {
     for threads in 2..4 {
         assert_eq!(run.report_with(threads), one, "{threads} threads");
     }
+}
+
+/// A message from rank 0 with tag 5, sent at 100,000.
+fn message() -> Call {
+    let send = call("MPI_Send", 0, 100_000, 100_500);
+    Call { peer: Peer::Rank(Rank(1)), tag: Some(5), bytes_out: Some(8), ..send }
+}
+
+/// Probes that fail right before one that finds the message have waited for it; others have not.
+#[test]
+fn probes_that_find_something_in_the_end() {
+    let probe = |start: i64, end: i64| {
+        let probe = call("MPI_Iprobe", 1, start, end);
+        Call { peer: Peer::Rank(Rank(0)), tag: Some(5), ..probe }
+    };
+    let failed = |start: i64, end: i64| {
+        let inside = Some(Nanos(end - start - 9 * 100));
+        let (any_source, any_tag) = (true, true);
+        Call { calls: 10, inside, peer: Peer::Any, tag: None, any_source, any_tag, ..probe(start, end) }
+    };
+    let receive = call("MPI_Recv", 1, 103_000, 104_000);
+    let receive = Call { peer: Peer::Rank(Rank(0)), tag: Some(5), bytes_in: Some(8), ..receive };
+    let other = call("MPI_Comm_rank", 1, 20_100, 20_200);
+    let rows =
+        [message(), failed(10_000, 20_000), other, failed(30_000, 102_000), probe(102_100, 102_900), receive];
+    let report = report_of(&rows, definitions(&[vec![0, 1]]), 1);
+    assert_eq!((report.not_understood.unmatched, report.not_understood.not_followed), (0, 0));
+    assert_eq!(total(&report, Pattern::LateSender), 100_000 - 30_000);
+    let at: Vec<&str> =
+        report.waits_by_place.iter().filter_map(|wait| Some(&wait.at.as_ref()?.0[..])).collect();
+    assert_eq!(at, ["MPI_Iprobe"]);
+}
+
+/// Between two groups the other group waits for the root, or the root for it; fellows of the root wait for nobody.
+#[test]
+fn rooted_collectives_of_two_groups() {
+    let rooted = |name: &str, starts: [i64; 4], root: u32| -> Vec<Call> {
+        let row = |rank: u32| {
+            // Ranks 0 and 1 are one group, 2 and 3 the other.
+            let fellow = rank / 2 == root / 2 && rank != root;
+            let named = if fellow { Peer::Null } else { Peer::Rank(Rank(root)) };
+            let row = call(name, rank, starts[rank as usize], 60_000);
+            Call { comm: Some(1), root: named, bytes_out: Some(8), bytes_in: Some(8), ..row }
+        };
+        (0..4).map(row).collect()
+    };
+    let report = |rows: &[Call]| {
+        let mut definitions = definitions(&[vec![0, 1, 2, 3], vec![0, 1]]);
+        definitions.communicators[1].kind = CommKind::Inter;
+        definitions.communicators[1].remote_members = vec![Some(Rank(2)), Some(Rank(3))];
+        let report = report_of(rows, definitions, 1);
+        assert_eq!((report.not_understood.unmatched, report.not_understood.not_followed), (0, 0));
+        report
+    };
+    let starts = [50_000, 10_000, 20_000, 30_000];
+    let broadcast = report(&rooted("MPI_Bcast", starts, 0));
+    assert_eq!(total(&broadcast, Pattern::LateBroadcast), 30_000 + 20_000);
+    assert_eq!(broadcast.waits.len(), 1);
+    let reduce = report(&rooted("MPI_Reduce", starts, 1));
+    assert_eq!(total(&reduce, Pattern::EarlyReduce), 30_000 - 10_000);
+    assert_eq!(reduce.waits.len(), 1);
 }

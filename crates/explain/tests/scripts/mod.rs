@@ -70,13 +70,18 @@ impl Looped {
 
     pub fn report_with(&self, threads: usize) -> Report {
         let definitions = self.definitions();
-        let rows = self.rows();
-        let mut builder =
-            Builder::new(&definitions, &[], &std::env::temp_dir()).expecting(rows.iter().map(|row| row.op));
-        rows.iter().for_each(|call| builder.call(call).unwrap());
-        let graph = builder.finish().unwrap();
-        Analysis::of_graph(graph, definitions, threads).report_of("script", &run_info(self.bodies.len()))
+        report_of(&self.rows(), definitions, threads)
     }
+}
+
+/// What is said about these rows.
+pub fn report_of(rows: &[Call], definitions: Definitions, threads: usize) -> Report {
+    let mut builder =
+        Builder::new(&definitions, &[], &std::env::temp_dir()).expecting(rows.iter().map(|row| row.op));
+    rows.iter().for_each(|call| builder.call(call).unwrap());
+    let graph = builder.finish().unwrap();
+    let ranks = definitions.communicators[0].members.len();
+    Analysis::of_graph(graph, definitions, threads).report_of("script", &run_info(ranks))
 }
 
 /// What `run.json` would say.

@@ -86,7 +86,10 @@ fn any_call() -> impl Strategy<Value = CallRecord> {
                     Shape::Collective => (call.bytes_out, call.bytes_in, call.object) = (out, obtained, 0),
                     Shape::ObjectOut => call.bytes_out = out,
                     Shape::ObjectIn => call.bytes_in = obtained,
-                    Shape::Object => (call.bytes_out, call.bytes_in) = (out, obtained),
+                    Shape::Object => {
+                        (call.bytes_out, call.bytes_in) = (out, obtained);
+                        (call.tag, call.part) = (tag % 2, recv_tag % 4 == 0);
+                    }
                     _ => {}
                 }
                 call

@@ -49,6 +49,45 @@ fn a_send_becomes_a_row() {
     assert!(!place.trace.join("raw").exists());
 }
 
+/// The ranks of a group are rows behind the call that was given it, and a lock says which kind it is.
+#[test]
+fn groups_and_locks_of_windows_are_told() {
+    let place = Place::new();
+    let who = Who::rank(2, 8);
+    let window = Definition::Object {
+        local: 1,
+        kind: ObjectKind::Window,
+        comm: WORLD,
+        name: String::new(),
+        bytes: 64,
+    };
+    define(&place.trace, &who, &[window]);
+    let mut segment = SegmentWriter::create(&place.trace, &who, Some(0));
+    let on_window = |record: CallRecord| CallRecord { object: 1, ..on_world(record) };
+    let start = on_window(call("MPI_Win_start", 100, 50));
+    segment.call(&start);
+    for peer in [5, 7, -32_766] {
+        segment.call(&CallRecord { duration_ticks: 0, part: true, peer, ..start });
+    }
+    segment.call(&CallRecord { peer: 3, tag: 1, ..on_window(call("MPI_Win_lock", 200, 10)) });
+    segment.call(&CallRecord { peer: 3, tag: 0, ..on_window(call("MPI_Win_lock", 300, 10)) });
+    segment.finish();
+    place.seal();
+    let calls = place.calls();
+    let told = |row: &Call| (row.calls, row.start.0, row.end.0, row.peer, row.tag);
+    let expected = [
+        (1, 100, 150, Peer::None, None),
+        (0, 100, 100, Peer::Rank(Rank(5)), None),
+        (0, 100, 100, Peer::Rank(Rank(7)), None),
+        (0, 100, 100, Peer::Unknown, None),
+        (1, 200, 210, Peer::Rank(Rank(3)), Some(1)),
+        (1, 300, 310, Peer::Rank(Rank(3)), Some(0)),
+    ];
+    assert_eq!(calls.iter().map(told).collect::<Vec<_>>(), expected);
+    assert!(calls.iter().all(|row| row.object == Some(0)));
+    assert_eq!(place.open().run().totals.calls, 3);
+}
+
 #[test]
 fn a_posted_receive_learns_what_came() {
     let (_place, calls) = one_rank(|segment| {

@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """What stopping, spilling and limits do to a run, and how well the run without us is found again.
 
-    bench/spill.py --kizami target/release/kizami --workloads DIR [--runs 9] [--ranks 2] [--limit 16M]
-                   [--sizes 0 0.5 1 2 4] [--mpi openmpi --mpi mpich] [--plot spill.svg] [--json spill.json]
+    bench/spill.py --kizami target/release/kizami --workloads DIR [--runs 9] [--ranks 2] [--limit 8M]
+                   [--sizes 0 1 4] [--mean-us 1700] [--kernel spin|work] [--cgroup]
+                   [--mpi openmpi --mpi mpich] [--plot spill.svg] [--json spill.json]
 
 After Okita, Ino and Hagihara: a program of 520 imbalanced steps, each ended by a barrier, makes a trace of so
-many times the memory limit in each rank. Its steps spin until a clock has moved on, so the untraced time T is
-known and repeats. For each way to spill: recorded time, reconstructed time R, |R - T| / T, and how far the
+many times the memory limit in each rank. At the largest size it makes 30 MB a second and rank, as theirs did. Its steps
+spin until a clock has moved on, so the untraced time T is known and repeats; with `--kernel work` they add numbers up.
+With `--cgroup` (as root, where there is a cgroup for memory) recording without a limit is also measured where the system allows
+its processes no more memory than they and the limit need, so that it has to take pages away from them. For each way to spill: recorded time, reconstructed time R, |R - T| / T, and how far the
 reconstructed barriers are off those of the untraced run. DIR is what workloads/build-both.sh made. Every round
 runs all ways one after the other, so that noise of the machine hits all alike; figures are medians over rounds.
 """
@@ -22,10 +25,12 @@ import svg
 from launch import launcher, run
 
 STEPS = 520
+MEMORY_CGROUPS = Path("/sys/fs/cgroup/memory")
 BYTES_PER_CALL = 32
 
 WAYS = {
     "no limit": ["--spill", "never", "--memory", "1G"],
+    "no limit, cgroup": ["--spill", "never", "--memory", "1G"],
     "background": ["--spill", "background"],
     "together": ["--spill", "together"],
     "together, static": ["--spill", "together", "--suspend", "static:40ms"],
@@ -48,10 +53,19 @@ def seconds(found):
     return (found[0][-1][1] - found[0][0][1]) / 1e9
 
 
+def small_cgroup(options):
+    """A cgroup with room for the bare processes and what the limit allows their traces, and no more."""
+    group = MEMORY_CGROUPS / "kizami-spill"
+    group.mkdir(exist_ok=True)
+    bare = 32 << 20
+    (group / "memory.limit_in_bytes").write_text(str(int(options.ranks * (bare + size_in_bytes(options.limit)))))
+    return group
+
+
 def untraced(options, mpi, calls, scratch):
     file = scratch / "barriers"
     program = options.workloads / mpi / "registration"
-    output = run(*launcher(mpi, options.ranks), program, STEPS, options.mean_us, calls, "spin", file)
+    output = run(*launcher(mpi, options.ranks), program, STEPS, options.mean_us, calls, options.kernel, file)
     durations = {
         rank: [int(line) for line in Path(f"{file}.{rank}").read_text().split()] for rank in range(options.ranks)
     }
@@ -64,8 +78,10 @@ def traced(options, mpi, calls, way, scratch):
         shutil.rmtree(path, ignore_errors=True)
     limit = [] if "--memory" in WAYS[way] else ["--memory", options.limit]
     program = options.workloads / mpi / "registration"
-    run(options.kizami, "record", "-o", trace, *WAYS[way], *limit, "--", *launcher(mpi, options.ranks), program,
-        STEPS, options.mean_us, calls, "spin")
+    within = ["sh", "-c", f'echo $$ > {options.cgroup}/tasks && exec "$@"', "sh"] if "cgroup" in way else []
+    run(*within, options.kizami, "record", "--no-seal", "-o", trace, *WAYS[way], *limit, "--",
+        *launcher(mpi, options.ranks), program, STEPS, options.mean_us, calls, options.kernel)
+    run(options.kizami, "seal", trace)
     run(options.kizami, "undisturb", trace, "-o", clean)
     recorded, rebuilt = (barriers(options.kizami, path, options.ranks) for path in (trace, clean))
     return seconds(recorded), seconds(rebuilt), rebuilt
@@ -78,13 +94,14 @@ def size_in_bytes(text):
 
 def measure(options, mpi, size):
     calls = int(size * size_in_bytes(options.limit) / BYTES_PER_CALL / STEPS)
-    bare, figures = [], {way: {"recorded": [], "rebuilt": [], "error": [], "barrier_us": []} for way in WAYS}
+    ways = [way for way in WAYS if options.cgroup or "cgroup" not in way]
+    bare, figures = [], {way: {"recorded": [], "rebuilt": [], "error": [], "barrier_us": []} for way in ways}
     with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
         scratch = Path(folder)
         for _ in range(options.runs):
             time, durations = untraced(options, mpi, calls, scratch)
             bare.append(time)
-            for way in WAYS:
+            for way in ways:
                 recorded, rebuilt, found = traced(options, mpi, calls, way, scratch)
                 # The first barrier brings the ranks together and is not one of the steps.
                 off = [
@@ -119,7 +136,8 @@ def plot(results, path):
     """Recorded (dashed) and reconstructed (solid) time over trace size, as a small SVG."""
     width, height, left, top = 640, 320, 60, 20
     sizes = sorted({result["size"] for result in results})
-    colours = dict(zip(WAYS, ["#4477aa", "#66ccee", "#228833", "#ccbb44", "#ee6677"]))
+    colours = dict(zip(WAYS, ["#4477aa", "#bbbbbb", "#66ccee", "#228833", "#ccbb44", "#ee6677"]))
+    colours = {way: colour for way, colour in colours.items() if way in results[0]["ways"]}
     highest = max(
         statistics.median(figures["recorded"]) / result["T"] for result in results for figures in result["ways"].values()
     )
@@ -153,13 +171,17 @@ def main():
     parser.add_argument("--mpi", action="append", choices=["openmpi", "mpich"])
     parser.add_argument("--runs", type=int, default=9)
     parser.add_argument("--ranks", type=int, default=2)
-    parser.add_argument("--limit", default="16M")
-    parser.add_argument("--mean-us", type=float, default=1000)
-    parser.add_argument("--sizes", type=float, nargs="+", default=[0, 0.5, 1, 2, 4])
+    parser.add_argument("--limit", default="8M")
+    parser.add_argument("--mean-us", type=float, default=1700)
+    parser.add_argument("--kernel", choices=["spin", "work"], default="spin")
+    parser.add_argument("--cgroup", action="store_true")
+    parser.add_argument("--sizes", type=float, nargs="+", default=[0, 1, 4])
     parser.add_argument("--scratch", type=Path)
     parser.add_argument("--plot", type=Path)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
+    if options.cgroup:
+        options.cgroup = small_cgroup(options)
     results = [measure(options, mpi, size) for mpi in options.mpi or ["openmpi", "mpich"] for size in options.sizes]
     table(results)
     if options.plot:

@@ -3,7 +3,7 @@
 //! Nothing here does anything; the modules named like the commands do. Every option can also be given as a
 //! `KIZAMI_*` variable, so batch scripts can set them once; what is typed wins over a variable.
 
-use crate::replay::options::{self, Line, LineFactor, ModelChange, NetworkKind, Times};
+use crate::replay::options::{self, EagerLimit, Line, LineFactor, ModelChange, NetworkKind, Times};
 use crate::show::quantity;
 use clap::builder::FalseyValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -356,6 +356,12 @@ pub struct ReplayArguments {
     #[arg(long, value_name = "L=1us,...", value_parser = options::parse_model, env = "KIZAMI_REPLAY_LOGGOPS")]
     #[arg(conflicts_with_all = ["network", "latency", "bandwidth"])]
     pub loggops: Option<ModelChange>,
+
+    /// Sends of messages up to this size, such as 1M or unlimited, no longer wait for their receiver: MPI has room for
+    /// them. Synchronous sends wait in any case
+    #[arg(long, value_name = "SIZE", value_parser = options::parse_eager_limit)]
+    #[arg(conflicts_with = "loggops", env = "KIZAMI_REPLAY_EAGER_LIMIT")]
+    pub eager_limit: Option<EagerLimit>,
 
     /// Speed of the processors: at 1.2x, what is computed between calls takes 1/1.2 of the time
     #[arg(long, value_name = "TIMES", value_parser = options::parse_times, env = "KIZAMI_REPLAY_CPU")]

@@ -2,7 +2,9 @@
 
 use crate::explain::Analysis;
 use crate::finding::Gain;
+use crate::pattern::Pattern;
 use crate::place::Place;
+use kizami_graph::TieKind;
 use kizami_replay::{Factor, Network, PlaceFactor, Setting, balance};
 use serde::{Deserialize, Serialize};
 
@@ -51,7 +53,7 @@ pub fn what_if(analysis: &Analysis, progress: &(dyn Fn(u64) + Sync)) -> Vec<What
     results
 }
 
-/// Ideas: what the findings say, balance and speed where time is spent, and other networks.
+/// Ideas: what the findings say, balance and speed where time is spent, other networks, and room for messages.
 fn candidates(analysis: &Analysis) -> Vec<Candidate> {
     let mut candidates = Vec::new();
     for suspect in &analysis.suspects {
@@ -98,7 +100,33 @@ fn candidates(analysis: &Analysis) -> Vec<Candidate> {
             error_ns: 0.0,
         });
     }
+    candidates.extend(largest_unbuffered_bytes(analysis).map(larger_eager_limit));
     candidates
+}
+
+/// Room for messages of up to so many bytes; limits are powers of two.
+fn larger_eager_limit(bytes: u64) -> Candidate {
+    let limit_bytes = bytes.checked_next_power_of_two().unwrap_or(u64::MAX);
+    let size = match limit_bytes {
+        u64::MAX => "unlimited".to_owned(),
+        bytes if bytes >= 1 << 30 => format!("{}G", bytes >> 30),
+        bytes if bytes >= 1 << 20 => format!("{}M", bytes >> 20),
+        bytes => format!("{}K", bytes >> 10),
+    };
+    Candidate {
+        what: format!("sends up to {size} do not wait for their receiver: a larger eager limit"),
+        option: Some(format!("--eager-limit {size}")),
+        setting: Setting { eager_limit_bytes: Some(limit_bytes), ..Setting::default() },
+        error_ns: 0.0,
+    }
+}
+
+/// Size of the largest message whose send waited for its receiver only because MPI had no room for it.
+fn largest_unbuffered_bytes(analysis: &Analysis) -> Option<u64> {
+    let graph = &analysis.graph;
+    let waits = analysis.waits.long.iter().filter(|wait| wait.pattern == Pattern::LateReceiver);
+    let ties = waits.flat_map(|wait| graph.ties_of(&graph.steps[wait.step as usize]));
+    ties.filter(|tie| tie.kind() == TieKind::AwaitsPost).map(|tie| tie.bytes()).max()
 }
 
 /// Places before which most is computed.

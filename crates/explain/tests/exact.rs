@@ -1,5 +1,7 @@
 //! On runs whose times are exactly known, everything that is said about them is exact.
 
+// Each test takes what it needs.
+#[allow(dead_code)]
 mod scripts;
 
 use kizami_explain::{Cause, Finding, Pattern, Report};

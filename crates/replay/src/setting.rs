@@ -15,6 +15,9 @@ pub struct Setting {
     pub places: FxHashMap<u32, PlaceFactor>,
     /// How messages and collectives travel.
     pub network: Network,
+    /// Sends of up to so many bytes do not wait for their receiver, unless they are synchronous. A model of the
+    /// network has a limit of its own.
+    pub eager_limit_bytes: Option<u64>,
     /// Whether the tracer's own cost and its stops are taken out.
     pub without_tracer: bool,
 }

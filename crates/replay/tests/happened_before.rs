@@ -44,12 +44,16 @@ fn setting() -> impl Strategy<Value = Setting> {
         prop::collection::vec(factor.clone(), 0..5).prop_map(PlaceFactor::ByRank),
     ];
     let places = prop::collection::hash_map(0u32..8, place, 0..3);
-    (factor, places, network(), any::<bool>()).prop_map(|(cpu, places, network, without_tracer)| Setting {
-        cpu,
-        places: places.into_iter().collect(),
-        network,
-        without_tracer,
-    })
+    let eager_limit = prop::option::of((0..24u32).prop_map(|bits| 1 << bits));
+    (factor, places, network(), eager_limit, any::<bool>()).prop_map(
+        |(cpu, places, network, eager_limit_bytes, without_tracer)| Setting {
+            cpu,
+            places: places.into_iter().collect(),
+            network,
+            eager_limit_bytes,
+            without_tracer,
+        },
+    )
 }
 
 fn settings() -> impl Strategy<Value = [Setting; LANES]> {
@@ -138,8 +142,9 @@ impl<'a> Order<'a> {
             TieKind::Awaits | TieKind::Looks => all(&self.departures),
             // Where there is room nobody knows who waited; small messages never wait.
             TieKind::AwaitsPost if self.roomy => Vec::new(),
-            TieKind::AwaitsPost => match setting.network {
-                Network::Model(model) if tie.bytes() <= model.eager_limit_bytes => Vec::new(),
+            TieKind::AwaitsPost => match (setting.network, setting.eager_limit_bytes) {
+                (Network::Model(model), _) if tie.bytes() <= model.eager_limit_bytes => Vec::new(),
+                (_, Some(limit_bytes)) if tie.bytes() <= limit_bytes => Vec::new(),
                 _ => all(&self.postings),
             },
             // Synchronous sends always wait.

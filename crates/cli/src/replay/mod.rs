@@ -94,6 +94,7 @@ impl<'a> Plan<'a> {
             // A processor that is so many times as fast takes that part of the time.
             cpu: Factor(1.0 / arguments.cpu.map_or(1.0, |times| times.0)),
             network: self.network(fit),
+            eager_limit_bytes: arguments.eager_limit.map(|limit| limit.bytes),
             without_tracer: arguments.without_tracer,
             ..Setting::default()
         };
@@ -138,6 +139,7 @@ fn words(arguments: &ReplayArguments) -> Vec<String> {
     words.extend(arguments.latency.map(|times| format!("--latency {times}")));
     words.extend(arguments.bandwidth.map(|times| format!("--bandwidth {times}")));
     words.extend(arguments.loggops.map(|model| format!("--loggops {model}")));
+    words.extend(arguments.eager_limit.map(|limit| format!("--eager-limit {limit}")));
     words.extend(arguments.cpu.map(|times| format!("--cpu {times}")));
     words.extend(arguments.callsite.iter().map(|place| format!("--callsite {place}")));
     words.extend(arguments.balance.iter().map(|line| format!("--balance {line}")));

@@ -100,6 +100,35 @@ pub fn parse_line_factor(text: &str) -> Result<LineFactor, String> {
     Ok(LineFactor { line: parse_line(line)?, rank, factor })
 }
 
+/// The largest message that does not wait for its receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EagerLimit {
+    pub bytes: u64,
+}
+
+impl EagerLimit {
+    const UNLIMITED: EagerLimit = EagerLimit { bytes: u64::MAX };
+}
+
+impl fmt::Display for EagerLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            EagerLimit::UNLIMITED => f.write_str("unlimited"),
+            EagerLimit { bytes } => write!(f, "{bytes}"),
+        }
+    }
+}
+
+/// Reads a size, or `unlimited`.
+pub fn parse_eager_limit(text: &str) -> Result<EagerLimit, String> {
+    match text.trim() {
+        "unlimited" => Ok(EagerLimit::UNLIMITED),
+        size => quantity::parse_size(size)
+            .map(|bytes| EagerLimit { bytes })
+            .map_err(|wrong| format!("{wrong}; or unlimited")),
+    }
+}
+
 /// Parameters of a LogGOPS model; those that are not given are as in the recorded run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ModelChange {
@@ -213,6 +242,16 @@ mod tests {
         assert_eq!([half.to_string(), none.to_string()], ["solver.c:88=0.5", "solver.c:88@3=0"]);
         for wrong in ["solver.c:88", "solver.c=1", "solver.c:88@x=1", "solver.c:88=-1"] {
             assert!(parse_line_factor(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn an_eager_limit_is_a_size_or_none() {
+        assert_eq!(parse_eager_limit("1M"), Ok(EagerLimit { bytes: 1 << 20 }));
+        assert_eq!(parse_eager_limit("1M").unwrap().to_string(), "1048576");
+        assert_eq!(parse_eager_limit(" unlimited").unwrap().to_string(), "unlimited");
+        for wrong in ["", "0", "-1", "1x", "none"] {
+            assert!(parse_eager_limit(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Scripts that loop, with places that have names, and what is said about them.
 
-use kizami_explain::{Analysis, Report};
+use kizami_explain::{Analysis, Report, WhatIf, what_if};
 use kizami_graph::Builder;
 use kizami_model::Call;
 use kizami_sample::{Act, Costs, Script};
@@ -72,16 +72,24 @@ impl Looped {
         let definitions = self.definitions();
         report_of(&self.rows(), definitions, threads)
     }
+
+    /// What could be done, the best first.
+    pub fn what_if(&self) -> Vec<WhatIf> {
+        what_if(&analysis(&self.rows(), self.definitions(), 1), &|_| {})
+    }
+}
+
+fn analysis(rows: &[Call], definitions: Definitions, threads: usize) -> Analysis {
+    let mut builder =
+        Builder::new(&definitions, &[], &std::env::temp_dir()).expecting(rows.iter().map(|row| row.op));
+    rows.iter().for_each(|call| builder.call(call).unwrap());
+    Analysis::of_graph(builder.finish().unwrap(), definitions, threads)
 }
 
 /// What is said about these rows.
 pub fn report_of(rows: &[Call], definitions: Definitions, threads: usize) -> Report {
-    let mut builder =
-        Builder::new(&definitions, &[], &std::env::temp_dir()).expecting(rows.iter().map(|row| row.op));
-    rows.iter().for_each(|call| builder.call(call).unwrap());
-    let graph = builder.finish().unwrap();
     let ranks = definitions.communicators[0].members.len();
-    Analysis::of_graph(graph, definitions, threads).report_of("script", &run_info(ranks))
+    analysis(rows, definitions, threads).report_of("script", &run_info(ranks))
 }
 
 /// What `run.json` would say.

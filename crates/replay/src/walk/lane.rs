@@ -15,6 +15,7 @@ pub(super) struct Lane {
     /// By call site; only as long as needed.
     places: Vec<Option<PlaceFactor>>,
     travel: Travel,
+    eager_limit_bytes: Option<u64>,
     pub without_tracer: bool,
 }
 
@@ -42,6 +43,8 @@ pub(super) struct Recorded {
 pub(super) enum Way {
     /// A message of so many bytes, to here or from here.
     Message(u64),
+    /// A message from here that waits for its receiver because MPI had no room for so many bytes.
+    Unbuffered(u64),
     /// A collective: the function, how many ranks, bytes.
     Collective(Op, u32, u64),
 }
@@ -70,11 +73,26 @@ impl Lane {
                 Travel::Changed { recorded, changed, way_ns, per_byte_ns }
             }
         };
-        Lane { cpu: setting.cpu, places, travel, without_tracer: setting.without_tracer }
+        Lane {
+            cpu: setting.cpu,
+            places,
+            travel,
+            eager_limit_bytes: setting.eager_limit_bytes,
+            without_tracer: setting.without_tracer,
+        }
     }
 
     pub(super) fn is_model(&self) -> bool {
         matches!(self.travel, Travel::Model(_))
+    }
+
+    /// Whether what a send waited for is not to be waited for here, because MPI takes the message from its sender.
+    #[inline]
+    pub(super) fn buffers(&self, way: Way) -> bool {
+        match (way, self.eager_limit_bytes) {
+            (Way::Unbuffered(bytes), Some(limit_bytes)) => bytes <= limit_bytes,
+            _ => false,
+        }
     }
 
     pub(super) fn model(&self) -> Option<&LogGops> {
@@ -101,7 +119,7 @@ impl Lane {
         match (&self.travel, way) {
             (Travel::AsRecorded | Travel::Model(_), _) => recorded_ns,
             (Travel::Ideal, _) => recorded_ns.min(0),
-            (Travel::Changed { way_ns, per_byte_ns, .. }, Way::Message(bytes)) => {
+            (Travel::Changed { way_ns, per_byte_ns, .. }, Way::Message(bytes) | Way::Unbuffered(bytes)) => {
                 let change_ns = way_ns + per_byte_ns * bytes as f64;
                 recorded_ns.saturating_add(change_ns.round() as i64).max(recorded_ns.min(0))
             }

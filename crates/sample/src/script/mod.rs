@@ -18,6 +18,8 @@ pub enum Act {
     Send(u32, i32, u64),
     /// `MPI_Ssend`: waits until its receive is posted.
     SyncSend(u32, i32, u64),
+    /// `MPI_Send` of a message that MPI has no room for: waits as `MPI_Ssend` does.
+    UnbufferedSend(u32, i32, u64),
     /// `MPI_Recv` from a rank with a tag.
     Receive(u32, i32),
     /// `MPI_Isend`; the request is the number of the act.
@@ -118,12 +120,19 @@ impl Script {
                 walker.next += 1;
                 return true;
             }
-            Act::Send(to, tag, bytes) | Act::StartSend(to, tag, bytes) | Act::SyncSend(to, tag, bytes) => {
+            Act::Send(to, tag, bytes)
+            | Act::StartSend(to, tag, bytes)
+            | Act::SyncSend(to, tag, bytes)
+            | Act::UnbufferedSend(to, tag, bytes) => {
                 let way = (rank, *to, *tag);
                 let sent = world.sent.entry(way).or_default();
                 let number = match act {
                     // It may have been here before, and have found nobody.
-                    Act::SyncSend(..) if sent.last().is_some_and(|(at, _)| *at == start_ns) => sent.len() - 1,
+                    Act::SyncSend(..) | Act::UnbufferedSend(..)
+                        if sent.last().is_some_and(|(at, _)| *at == start_ns) =>
+                    {
+                        sent.len() - 1
+                    }
                     _ => {
                         sent.push((start_ns, *bytes));
                         sent.len() - 1
@@ -135,7 +144,8 @@ impl Script {
                     _ => {
                         let posted = world.posted.get(&way).and_then(|posted| posted.get(number));
                         let Some(posted_ns) = posted else { return false };
-                        ("MPI_Ssend", quick_ns.max(posted_ns + self.costs.message_ns))
+                        let name = if let Act::SyncSend(..) = act { "MPI_Ssend" } else { "MPI_Send" };
+                        (name, quick_ns.max(posted_ns + self.costs.message_ns))
                     }
                 };
                 let mut row = call(name, rank, start_ns, end_ns);

@@ -23,8 +23,12 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
                 if in_vain {
                     return;
                 }
-                let looks = kind == TieKind::LooksReady;
-                (if looks { WaitKind::Window } else { WaitKind::Receiver }, Way::Message(bytes), 0)
+                let wait = if kind == TieKind::LooksReady { WaitKind::Window } else { WaitKind::Receiver };
+                let way = match kind {
+                    TieKind::AwaitsPost => Way::Unbuffered(bytes),
+                    _ => Way::Message(bytes),
+                };
+                (wait, way, 0)
             }
             TieKind::AwaitsAll | TieKind::AwaitsLower | TieKind::AwaitsRoot => {
                 let ranks = self.graph.members.sizes[tie.place() as usize];
@@ -57,7 +61,7 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
             };
             let way_ns = way_ns.min(step.end_ns.saturating_sub(other.note.recorded_ns));
             for (lane, setting) in self.lanes.iter().enumerate() {
-                if !setting.is_model() {
+                if !setting.is_model() && !setting.buffers(other.way) {
                     let there_ns = other.note.new_ns[lane].saturating_add(setting.way_ns(way_ns, other.way));
                     walking.floor_ns[lane] = walking.floor_ns[lane].max(there_ns);
                 }
@@ -133,7 +137,9 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
                 Some(late) if waited => {
                     let way_ns = rest_ns - cut_ns;
                     let own_ns = match late.way {
-                        Way::Message(bytes) => fit.handling_ns(bytes).min(way_ns).min(length_ns).max(0),
+                        Way::Message(bytes) | Way::Unbuffered(bytes) => {
+                            fit.handling_ns(bytes).min(way_ns).min(length_ns).max(0)
+                        }
                         Way::Collective(..) => 0,
                     };
                     Recorded { own_ns, way_ns, busy_ns: 0 }
@@ -157,6 +163,7 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
                 let start_ns = start_ns.saturating_add(walking.handling_ns[lane]);
                 setting.end_ns(start_ns, None, i64::MIN, communicates, recorded)
             } else {
+                let late = late.filter(|late| !setting.buffers(late.way));
                 let late_ns = late.map(|late| (late.note.new_ns[lane], late.way));
                 setting.end_ns(
                     walking.start_ns[lane],

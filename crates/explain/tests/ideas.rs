@@ -1,0 +1,48 @@
+//! What could be done about runs whose times are exactly known gains exactly what it gains.
+
+// Each test takes what it needs.
+#[allow(dead_code)]
+mod scripts;
+
+use kizami_explain::WhatIf;
+use kizami_sample::Act::{self, *};
+use scripts::{Looped, Places};
+
+const ITERATIONS: usize = 10;
+const LARGE: u64 = 1 << 20;
+
+fn looped(bodies: Vec<Vec<Act>>) -> Looped {
+    Looped { bodies, iterations: ITERATIONS, places: Places::OfEachRank }
+}
+
+/// The idea with this option.
+fn idea(ideas: &[WhatIf], option: &str) -> Option<WhatIf> {
+    ideas.iter().find(|idea| idea.option.as_deref() == Some(option)).cloned()
+}
+
+/// Rank 0 waits until rank 1 is ready, and works on its own only then.
+fn late_receiver(send: Act) -> Looped {
+    looped(vec![
+        vec![Compute(1_000), send, Compute(200_000), Together("MPI_Barrier")],
+        vec![Compute(1_000), Compute(300_000), Receive(0, 5), Together("MPI_Barrier")],
+    ])
+}
+
+#[test]
+fn a_larger_eager_limit_gains_what_sends_that_do_not_wait_gain() {
+    let waiting = late_receiver(UnbufferedSend(1, 5, LARGE - 7));
+    let buffered = late_receiver(Send(1, 5, LARGE - 7));
+    let idea = idea(&waiting.what_if(), "--eager-limit 1M").expect("sends wait");
+    let (waiting_ns, buffered_ns) = (waiting.report().run_ns, buffered.report().run_ns);
+    // The work of rank 0 is hidden behind that of rank 1, and the way of the message with it.
+    assert_eq!(waiting_ns - buffered_ns, ITERATIONS as i64 * (200_000 + 2_000 - 500));
+    assert_eq!(idea.gain.ns, waiting_ns - buffered_ns, "{idea:?}");
+}
+
+#[test]
+fn nobody_is_told_to_buffer_what_must_wait_or_does_not() {
+    for send in [SyncSend(1, 5, LARGE), Send(1, 5, LARGE), Send(1, 5, 8)] {
+        let ideas = late_receiver(send.clone()).what_if();
+        assert!(ideas.iter().all(|idea| !idea.what.contains("eager")), "{send:?}: {ideas:?}");
+    }
+}

@@ -378,6 +378,12 @@ pub struct ReplayArguments {
     #[arg(value_delimiter = ',', env = "KIZAMI_REPLAY_BALANCE")]
     pub balance: Vec<Line>,
 
+    /// Hide waits in calls made at a line behind the time computed right after them: at best, if none of that needs
+    /// what was waited for
+    #[arg(long, value_name = "FILE:LINE", value_parser = options::parse_line)]
+    #[arg(value_delimiter = ',', env = "KIZAMI_REPLAY_OVERLAP")]
+    pub overlap: Vec<Line>,
+
     /// Take the tracer's own cost and its stops out
     #[arg(long, env = "KIZAMI_REPLAY_WITHOUT_TRACER", value_parser = FalseyValueParser::new())]
     pub without_tracer: bool,
@@ -469,8 +475,8 @@ Examples:
   kizami whatif run.kz
   kizami whatif run.kz --json
 
-Ideas come from the findings of `kizami report`, from the places where most is computed, and from
-other networks. Each is replayed; the error says how far the iterations of the run scatter, and how
+Ideas come from the findings of `kizami report`, from the places where most is computed or waited,
+and from other networks. Each is replayed; the error says how far the iterations of the run scatter, and how
 unevenly the time came that would be taken away. The last column is what to give `kizami replay` to
 look at one of them more closely.";
 

@@ -38,7 +38,7 @@ pub fn run(arguments: &WhatifArguments) -> Result<u8> {
     for result in results {
         let gain = result.gain;
         table.row(vec![
-            quantity::duration(Nanos(gain.ns)),
+            format!("{}{}", if result.at_most { "at most " } else { "" }, quantity::duration(Nanos(gain.ns))),
             format!("{:.1} % +- {:.1}", 100.0 * gain.share, 100.0 * gain.share_error),
             result.what,
             result.option.unwrap_or_default(),

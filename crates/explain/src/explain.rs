@@ -175,7 +175,8 @@ impl Analysis {
         self.profile.ranks.len() as u32
     }
 
-    fn share(&self, ns: f64) -> f64 {
+    /// As a part of the time of all ranks.
+    pub(crate) fn share(&self, ns: f64) -> f64 {
         let all_ns = self.window.length_ns() as f64 * f64::from(self.ranks().max(1));
         if all_ns > 0.0 { ns / all_ns } else { 0.0 }
     }

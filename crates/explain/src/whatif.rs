@@ -6,9 +6,10 @@ use crate::pattern::Pattern;
 use crate::place::Place;
 use kizami_graph::TieKind;
 use kizami_replay::{Factor, Network, PlaceFactor, Setting, balance};
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
-/// Places whose computation is balanced or made faster.
+/// Places whose computation is balanced or made faster, and as many whose waits are overlapped.
 const MOST_PLACES: usize = 4;
 /// Less computation than this part of all is not worth looking at.
 const LEAST_SHARE: f64 = 0.01;
@@ -22,6 +23,8 @@ struct Candidate {
     option: Option<String>,
     setting: Setting,
     error_ns: f64,
+    /// The gain is that of the best case.
+    at_most: bool,
 }
 
 /// What came of it.
@@ -33,6 +36,8 @@ pub struct WhatIf {
     pub option: Option<String>,
     /// What it gains.
     pub gain: Gain,
+    /// It gains that in the best case.
+    pub at_most: bool,
 }
 
 /// Replays all ideas for a run, the best first.
@@ -47,13 +52,15 @@ pub fn what_if(analysis: &Analysis, progress: &(dyn Fn(u64) + Sync)) -> Vec<What
             what: candidate.what.clone(),
             option: candidate.option.clone(),
             gain: analysis.gain(window, candidate.error_ns),
+            at_most: candidate.at_most,
         })
         .collect();
     results.sort_by(|a, b| b.gain.ns.cmp(&a.gain.ns).then_with(|| a.what.cmp(&b.what)));
     results
 }
 
-/// Ideas: what the findings say, balance and speed where time is spent, other networks, and room for messages.
+/// Ideas: what the findings say, balance and speed where time is spent, other networks, waits hidden behind
+/// computation, and room for messages.
 fn candidates(analysis: &Analysis) -> Vec<Candidate> {
     let mut candidates = Vec::new();
     for suspect in &analysis.suspects {
@@ -66,6 +73,7 @@ fn candidates(analysis: &Analysis) -> Vec<Candidate> {
                 option: None,
                 setting: setting.clone(),
                 error_ns: suspect.error_ns,
+                at_most: false,
             });
         }
     }
@@ -79,12 +87,14 @@ fn candidates(analysis: &Analysis) -> Vec<Candidate> {
             option: option(format!("--balance {place}")),
             setting: at(PlaceFactor::ByRank(balance(&analysis.graph, &[site], false))),
             error_ns: 0.0,
+            at_most: false,
         });
         candidates.push(Candidate {
             what: format!("halve the computation before {place}"),
             option: option(format!("--callsite {place}=0.5")),
             setting: at(PlaceFactor::All(Factor(0.5))),
             error_ns: 0.0,
+            at_most: false,
         });
     }
     let networks = [
@@ -98,10 +108,55 @@ fn candidates(analysis: &Analysis) -> Vec<Candidate> {
             option: Some(option.to_owned()),
             setting: Setting { network, ..Setting::default() },
             error_ns: 0.0,
+            at_most: false,
         });
     }
+    candidates.extend(longest_waits(analysis).into_iter().map(|(place, sites)| overlapped(&place, sites)));
     candidates.extend(largest_unbuffered_bytes(analysis).map(larger_eager_limit));
     candidates
+}
+
+/// Waits at a place hidden behind what is computed next.
+fn overlapped(place: &Place, sites: FxHashSet<u32>) -> Candidate {
+    Candidate {
+        what: format!("overlap the wait at {place} with the computation behind it"),
+        // Options name lines; a place without one cannot be asked for.
+        option: place.line.is_some().then(|| format!("--overlap {place}")),
+        setting: Setting { overlapped: sites, ..Setting::default() },
+        error_ns: 0.0,
+        // Some of that computation may need what is waited for.
+        at_most: true,
+    }
+}
+
+/// Places where most is waited for messages and in collectives, with their call sites: those of one line together,
+/// as options name them.
+fn longest_waits(analysis: &Analysis) -> Vec<(Place, FxHashSet<u32>)> {
+    let mut places: FxHashMap<Place, (i64, FxHashSet<u32>)> = FxHashMap::default();
+    for (key, total) in &analysis.waits.totals {
+        let Some(site) = key.site.filter(|_| can_be_overlapped(key.pattern)) else { continue };
+        let (ns, sites) = places.entry(Place::of(&analysis.definitions, Some(site))).or_default();
+        *ns += total.ns;
+        sites.insert(site);
+    }
+    let mut places: Vec<_> =
+        places.into_iter().filter(|(_, (ns, _))| analysis.share(*ns as f64) >= LEAST_SHARE).collect();
+    places.sort_by(|(a, (a_ns, _)), (b, (b_ns, _))| b_ns.cmp(a_ns).then_with(|| a.cmp(b)));
+    places.into_iter().map(|(place, (_, sites))| (place, sites)).take(MOST_PLACES).collect()
+}
+
+/// Whether there is a call that only begins what is waited for.
+fn can_be_overlapped(pattern: Pattern) -> bool {
+    matches!(
+        pattern,
+        Pattern::LateSender
+            | Pattern::LateSenderWrongOrder
+            | Pattern::WaitAtNxN
+            | Pattern::WaitAtBarrier
+            | Pattern::EarlyReduce
+            | Pattern::LateBroadcast
+            | Pattern::EarlyScan
+    )
 }
 
 /// Room for messages of up to so many bytes; limits are powers of two.
@@ -118,6 +173,7 @@ fn larger_eager_limit(bytes: u64) -> Candidate {
         option: Some(format!("--eager-limit {size}")),
         setting: Setting { eager_limit_bytes: Some(limit_bytes), ..Setting::default() },
         error_ns: 0.0,
+        at_most: false,
     }
 }
 

@@ -46,3 +46,18 @@ fn nobody_is_told_to_buffer_what_must_wait_or_does_not() {
         assert!(ideas.iter().all(|idea| !idea.what.contains("eager")), "{send:?}: {ideas:?}");
     }
 }
+
+/// Rank 1 waits for a message and then works on its own: for less time than it waited, and for more.
+#[test]
+fn an_overlapped_wait_gains_the_shorter_of_the_wait_and_the_computation() {
+    for (late_ns, computes_ns, hidden_ns) in [(300_000, 200_000, 200_000), (300_000, 400_000, 300_000)] {
+        let run = looped(vec![
+            vec![Compute(late_ns), Send(1, 5, 8), Together("MPI_Barrier")],
+            vec![Receive(0, 5), Compute(computes_ns), Together("MPI_Barrier")],
+        ]);
+        let ideas = run.what_if();
+        let idea = idea(&ideas, "--overlap rank1.c:1").expect("rank 1 waits");
+        assert_eq!(idea.gain.ns, ITERATIONS as i64 * hidden_ns, "{idea:?}");
+        assert!(idea.at_most && ideas.iter().any(|idea| !idea.at_most));
+    }
+}

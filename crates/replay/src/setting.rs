@@ -4,7 +4,7 @@
 //! who types `solver.c:88` is led there by the command line.
 
 use crate::logp::LogGops;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What is different.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,6 +18,8 @@ pub struct Setting {
     /// Sends of up to so many bytes do not wait for their receiver, unless they are synchronous. A model of the
     /// network has a limit of its own.
     pub eager_limit_bytes: Option<u64>,
+    /// Call sites whose waits are hidden behind the computation that follows them, up to the next call elsewhere.
+    pub overlapped: FxHashSet<u32>,
     /// Whether the tracer's own cost and its stops are taken out.
     pub without_tracer: bool,
 }

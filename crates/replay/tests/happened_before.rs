@@ -44,13 +44,15 @@ fn setting() -> impl Strategy<Value = Setting> {
         prop::collection::vec(factor.clone(), 0..5).prop_map(PlaceFactor::ByRank),
     ];
     let places = prop::collection::hash_map(0u32..8, place, 0..3);
+    let overlapped = prop::collection::hash_set(0u32..8, 0..3);
     let eager_limit = prop::option::of((0..24u32).prop_map(|bits| 1 << bits));
-    (factor, places, network(), eager_limit, any::<bool>()).prop_map(
-        |(cpu, places, network, eager_limit_bytes, without_tracer)| Setting {
+    (factor, places, network(), eager_limit, overlapped, any::<bool>()).prop_map(
+        |(cpu, places, network, eager_limit_bytes, overlapped, without_tracer)| Setting {
             cpu,
             places: places.into_iter().collect(),
             network,
             eager_limit_bytes,
+            overlapped: overlapped.into_iter().collect(),
             without_tracer,
         },
     )

@@ -47,7 +47,13 @@ pub fn run(arguments: &ReplayArguments) -> Result<u8> {
         return Ok(0);
     }
     let needs_fit = arguments.latency.is_some() || arguments.bandwidth.is_some();
-    for (label, text) in lines(&replayed, needs_fit) {
+    let mut lines = lines(&replayed, needs_fit);
+    if !arguments.overlap.is_empty() {
+        let best =
+            "at most so much is gained: if no computation that is overlapped needs what was waited for";
+        lines.push(("overlap", best.to_owned()));
+    }
+    for (label, text) in lines {
         writeln!(out, "{label:<12} {text}")?;
     }
     if let Some(output) = &arguments.output {
@@ -65,9 +71,10 @@ pub fn all_cores() -> usize {
 struct Plan<'a> {
     arguments: &'a ReplayArguments,
     ranks: u32,
-    /// Sites of each `--callsite` and each `--balance`.
+    /// Sites of each `--callsite` and each `--balance`, and of all `--overlap`.
     scaled: Vec<Vec<u32>>,
     balanced: Vec<Vec<u32>>,
+    overlapped: Vec<Vec<u32>>,
 }
 
 impl<'a> Plan<'a> {
@@ -80,11 +87,13 @@ impl<'a> Plan<'a> {
         }
         let scaled = arguments.callsite.iter().map(|place| sites_at(&place.line, sites));
         let balanced = arguments.balance.iter().map(|line| sites_at(line, sites));
+        let overlapped = arguments.overlap.iter().map(|line| sites_at(line, sites));
         Ok(Plan {
             arguments,
             ranks,
             scaled: scaled.collect::<Result<_, _>>()?,
             balanced: balanced.collect::<Result<_, _>>()?,
+            overlapped: overlapped.collect::<Result<_, _>>()?,
         })
     }
 
@@ -95,6 +104,7 @@ impl<'a> Plan<'a> {
             cpu: Factor(1.0 / arguments.cpu.map_or(1.0, |times| times.0)),
             network: self.network(fit),
             eager_limit_bytes: arguments.eager_limit.map(|limit| limit.bytes),
+            overlapped: self.overlapped.iter().flatten().copied().collect(),
             without_tracer: arguments.without_tracer,
             ..Setting::default()
         };
@@ -143,6 +153,7 @@ fn words(arguments: &ReplayArguments) -> Vec<String> {
     words.extend(arguments.cpu.map(|times| format!("--cpu {times}")));
     words.extend(arguments.callsite.iter().map(|place| format!("--callsite {place}")));
     words.extend(arguments.balance.iter().map(|line| format!("--balance {line}")));
+    words.extend(arguments.overlap.iter().map(|line| format!("--overlap {line}")));
     words.extend(arguments.without_tracer.then(|| "--without-tracer".to_owned()));
     words
 }

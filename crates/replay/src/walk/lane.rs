@@ -16,6 +16,8 @@ pub(super) struct Lane {
     places: Vec<Option<PlaceFactor>>,
     travel: Travel,
     eager_limit_bytes: Option<u64>,
+    /// By call site; only as long as needed.
+    overlapped: Vec<bool>,
     pub without_tracer: bool,
 }
 
@@ -56,6 +58,9 @@ impl Lane {
         for (site, factor) in &setting.places {
             places[*site as usize] = Some(factor.clone());
         }
+        let longest = setting.overlapped.iter().map(|site| *site as usize + 1).max().unwrap_or(0);
+        let mut overlapped = vec![false; longest];
+        setting.overlapped.iter().for_each(|site| overlapped[*site as usize] = true);
         let travel = match setting.network {
             Network::AsRecorded => Travel::AsRecorded,
             Network::Ideal => Travel::Ideal,
@@ -78,6 +83,7 @@ impl Lane {
             places,
             travel,
             eager_limit_bytes: setting.eager_limit_bytes,
+            overlapped,
             without_tracer: setting.without_tracer,
         }
     }
@@ -93,6 +99,17 @@ impl Lane {
             (Way::Unbuffered(bytes), Some(limit_bytes)) => bytes <= limit_bytes,
             _ => false,
         }
+    }
+
+    /// Whether there are waits that are hidden behind computation.
+    pub(super) fn overlaps_any(&self) -> bool {
+        !self.overlapped.is_empty()
+    }
+
+    /// Whether those of calls at this place are.
+    #[inline]
+    pub(super) fn overlaps(&self, site: Option<u32>) -> bool {
+        site.and_then(|site| self.overlapped.get(site as usize)).is_some_and(|overlapped| *overlapped)
     }
 
     pub(super) fn model(&self) -> Option<&LogGops> {

@@ -14,6 +14,8 @@ pub(super) struct Walking<const LANES: usize> {
     pub last: Option<Last<LANES>>,
     /// The step it is in.
     pub start_ns: [i64; LANES],
+    /// When it would begin if nobody had been waited for in the overlapped calls right before it.
+    pub unheld_ns: [i64; LANES],
     /// In modelled lanes: when its messages have left; in others the start.
     pub busy_ns: [i64; LANES],
     /// In modelled lanes: when the network takes the next message.
@@ -59,6 +61,8 @@ pub(super) struct Last<const LANES: usize> {
     pub recorded_ns: (i64, i64),
     pub start_ns: [i64; LANES],
     pub end_ns: [i64; LANES],
+    /// From when on the computation behind it is under way: where its wait is overlapped, before its end.
+    pub free_ns: [i64; LANES],
 }
 
 /// The last one waited for.
@@ -72,6 +76,17 @@ pub(super) struct Late<const LANES: usize> {
 }
 
 impl<const LANES: usize> Walking<LANES> {
+    /// The step does not begin before the call before it is over, however much of that was overlapped.
+    pub(super) fn hold(&mut self) {
+        self.unheld_ns = self.start_ns;
+        let Some(last) = &self.last else { return };
+        for lane in 0..LANES {
+            if last.free_ns[lane] < last.end_ns[lane] {
+                self.start_ns[lane] = self.start_ns[lane].max(last.end_ns[lane]);
+            }
+        }
+    }
+
     pub(super) fn new(first_step: u64) -> Walking<LANES> {
         Walking {
             step: first_step,
@@ -79,6 +94,7 @@ impl<const LANES: usize> Walking<LANES> {
             tie: 0,
             last: None,
             start_ns: [0; LANES],
+            unheld_ns: [0; LANES],
             busy_ns: [0; LANES],
             free_ns: [i64::MIN; LANES],
             left_ns: [i64::MIN; LANES],

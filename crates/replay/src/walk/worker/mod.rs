@@ -64,6 +64,8 @@ pub(super) struct Worker<'a, const LANES: usize, O> {
     communicates: Vec<bool>,
     /// Some lane has a model of the network.
     modelled: bool,
+    /// Some lane hides waits behind computation.
+    overlapping: bool,
     walking: Vec<Walking<LANES>>,
     heirs: FxHashMap<u32, Vec<u32>>,
     departures: Board<LANES>,
@@ -112,6 +114,7 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
             lanes,
             fit,
             modelled: lanes.iter().any(Lane::is_model),
+            overlapping: lanes.iter().any(Lane::overlaps_any),
             communicates: (0..=functions).map(|op| communicates(Op(op))).collect(),
             walking: strands.iter().map(|strand| Walking::new(strand.first_step)).collect(),
             heirs: FxHashMap::default(),
@@ -262,9 +265,12 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
                 for (lane, setting) in self.lanes.iter().enumerate() {
                     let gap_ns = if setting.without_tracer { gap_ns - taken_ns } else { gap_ns };
                     walking.start_ns[lane] =
-                        last.end_ns[lane].saturating_add(setting.gap_ns(rank, step.site(), gap_ns));
+                        last.free_ns[lane].saturating_add(setting.gap_ns(rank, step.site(), gap_ns));
                 }
             }
+        }
+        if self.overlapping {
+            walking.hold();
         }
         walking.state = State::Inside;
         walking.tie = 0;

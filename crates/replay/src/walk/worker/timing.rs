@@ -128,7 +128,7 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
         let paid_ns = walking.debt_ns.min(busy_ns).max(0);
         walking.debt_ns -= paid_ns;
         let cut_ns = open_ns - busy_ns + paid_ns;
-        let mut end_ns = [0; LANES];
+        let (mut end_ns, mut free_ns) = ([0; LANES], [0; LANES]);
         for (lane, setting) in self.lanes.iter().enumerate() {
             let cut_ns = if setting.without_tracer { cut_ns } else { 0 };
             let recorded = match late {
@@ -173,6 +173,15 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
                     recorded,
                 )
             };
+            free_ns[lane] = end_ns[lane];
+            if self.overlapping && setting.overlaps(step.site()) {
+                let mut own_ns = walking.unheld_ns[lane];
+                if setting.is_model() {
+                    own_ns += walking.busy_ns[lane] - walking.start_ns[lane] + walking.handling_ns[lane];
+                }
+                free_ns[lane] =
+                    setting.end_ns(own_ns, None, i64::MIN, communicates, recorded).min(end_ns[lane]);
+            }
         }
         let call = step.kind() == StepKind::Call;
         if let Some(late) = late
@@ -199,7 +208,8 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
             self.counts.direct_only_ns.max(step.end_ns.saturating_sub(walking.removed_ns));
         let start_ns = walking.start_ns;
         if step.kind() != StepKind::Part {
-            walking.last = Some(Last { recorded_ns: (step.start_ns, step.end_ns), start_ns, end_ns });
+            walking.last =
+                Some(Last { recorded_ns: (step.start_ns, step.end_ns), start_ns, end_ns, free_ns });
         }
         let wait = late.filter(|late| late.note.recorded_ns > step.start_ns).map(|late| Wait {
             kind: late.kind,

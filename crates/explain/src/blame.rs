@@ -3,16 +3,20 @@
 //! While a rank waits for another, that other does something: it computes, is inside a call, or waits itself for a
 //! third. What it did in just the time it was waited for is to blame. Where it waited itself, the blame goes on to
 //! whom it waited for: that part is *propagated*. So every nanosecond of waiting ends at computation or at a call of
-//! somebody, or before the first call.
+//! somebody, or before the first call. Where all of a collective are waited for, those who are not there yet share
+//! the blame (`layers`).
 //!
-//! Waits are looked at from the last to the first. A wait can only be to blame for waits that end later, so its own
-//! load of blame is complete when its turn comes, and each wait is passed on once. What is passed on keeps the stretch
-//! of time it belongs to: a rank is not blamed for what it did before anybody was held up by it. A wait keeps only a
-//! few stretches apart, so that memory and time stay in proportion to the number of waits.
+//! Waits are looked at from the last to the first, those for the same step together. A wait can only be to blame for
+//! waits that end later, so its own load of blame is complete when its turn comes, and each wait is passed on once.
+//! What is passed on keeps the stretch of time it belongs to: a rank is not blamed for what it did before anybody was
+//! held up by it. A wait keeps only a few stretches apart, so that memory and time stay in proportion to the number of
+//! waits.
 
+use crate::layers::{Arrival, Arrivals, Layers, Load};
 use crate::waits::LongWait;
-use kizami_graph::{Graph, Step, StepKind};
+use kizami_graph::{Graph, StepKind};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
 
 /// What somebody did while others waited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -39,13 +43,27 @@ pub(crate) struct Blame {
     pub direct_ns: f64,
     /// Others waited for somebody who waited for this.
     pub propagated_ns: f64,
-    /// By how much it would have to be shorter for (half of) those who waited not to wait, each time it made others
-    /// wait: sum, sum of squares, and how often.
+    /// What both are a part of: what was waited at those times for all who were late together.
+    pub whole_ns: f64,
+    /// By how much computation would have to be shorter to come when most of those who waited did, each time it made
+    /// others wait: sum, sum of squares, and how often.
     pub excess: Excess,
+}
+
+/// Who waited for something that was done.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Waited {
     /// Ranks that waited directly.
-    pub waiting: FxHashSet<u32>,
+    pub ranks: FxHashSet<u32>,
     /// How long they waited, by function and place.
     pub at: FxHashMap<(u16, Option<u32>), f64>,
+}
+
+/// All blame of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Blamed {
+    pub culprits: FxHashMap<Culprit, Blame>,
+    pub waited: FxHashMap<Doing, Waited>,
 }
 
 /// Lengths that were added up.
@@ -68,152 +86,180 @@ impl Excess {
     }
 }
 
-/// Stretches of time a wait keeps apart.
-const MOST_LOADS: usize = 4;
-
-/// A stretch of time in which somebody who waited was waited for, and how long others waited meanwhile.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Load {
-    from_ns: i64,
-    until_ns: i64,
-    waited_ns: f64,
-}
-
-impl Load {
-    /// What of it falls into another stretch of time.
-    fn part(&self, from_ns: i64, until_ns: i64) -> Option<Load> {
-        let (from_ns, until_ns) = (from_ns.max(self.from_ns), until_ns.min(self.until_ns));
-        let whole_ns = (self.until_ns - self.from_ns) as f64;
-        let waited_ns = self.waited_ns * (until_ns - from_ns) as f64 / whole_ns;
-        (until_ns > from_ns).then_some(Load { from_ns, until_ns, waited_ns })
-    }
-
-    /// Both as one, spread evenly.
-    fn with(&self, other: &Load) -> Load {
-        Load {
-            from_ns: self.from_ns.min(other.from_ns),
-            until_ns: self.until_ns.max(other.until_ns),
-            waited_ns: self.waited_ns + other.waited_ns,
+/// Finds who is to blame. `waits` are those of a run, the last to end first, and those for the same step together.
+pub(crate) fn blame(graph: &Graph, waits: &[LongWait]) -> Blamed {
+    let mut inquiry = Inquiry {
+        graph,
+        waits,
+        by_step: waits.iter().zip(0..).map(|(wait, index)| (wait.step, index)).collect(),
+        arrivals: Arrivals::new(graph, waits),
+        loads: FxHashMap::default(),
+        layers: Layers::default(),
+        doings: Vec::new(),
+        too_long: Vec::new(),
+        blamed: Blamed::default(),
+    };
+    let (mut begin, mut too_many) = (0, 1 << 20);
+    for group in waits.chunk_by(|a, b| (a.until_ns, a.of) == (b.until_ns, b.of)) {
+        inquiry.look_at(begin..begin + group.len());
+        begin += group.len();
+        if inquiry.too_long.len() >= too_many {
+            inquiry.keep_longest();
+            too_many = too_many.max(2 * inquiry.too_long.len());
         }
     }
-
-    /// Adds it to others: to one of the same stretch, or if there are many, to the one that it fits best.
-    fn add_to(self, loads: &mut Vec<Load>) {
-        // 0 if both are of the same stretch.
-        let apart_ns =
-            |load: &Load| (load.from_ns - self.from_ns).abs() + (load.until_ns - self.until_ns).abs();
-        let full = loads.len() >= MOST_LOADS;
-        match loads.iter_mut().min_by_key(|load| apart_ns(load)) {
-            Some(best) if full || apart_ns(best) == 0 => *best = best.with(&self),
-            _ => loads.push(self),
-        }
-    }
+    inquiry.end()
 }
 
-/// Finds who is to blame. `waits` are those of a run, the last to end first.
-pub(crate) fn blame(graph: &Graph, waits: &[LongWait]) -> FxHashMap<Culprit, Blame> {
-    let by_step: FxHashMap<u64, u32> =
-        waits.iter().zip(0..).map(|(wait, index)| (wait.step, index)).collect();
-    let mut loads: FxHashMap<u32, Vec<Load>> = FxHashMap::default();
-    let medians = medians(waits);
-    let mut blamed: FxHashMap<Culprit, Blame> = FxHashMap::default();
-    for (index, wait) in (0u32..).zip(waits) {
-        let carried = loads.remove(&index).unwrap_or_default();
-        let representative = medians.get(&wait.of).is_some_and(|median| *median == index);
-        let (waiting, waited_in) =
-            (graph.strands[wait.strand as usize].rank.0, &graph.steps[wait.step as usize]);
-        let rank = graph.strands[wait.of_strand as usize].rank.0;
-        let mut excess: Vec<(Doing, i64)> = Vec::new();
-        look_back(graph, wait, &mut |doing, from_ns, until_ns, step| {
+struct Inquiry<'a> {
+    graph: &'a Graph,
+    waits: &'a [LongWait],
+    by_step: FxHashMap<u64, u32>,
+    arrivals: Arrivals,
+    /// What was passed on to waits whose turn is still to come.
+    loads: FxHashMap<u32, Vec<Load>>,
+    layers: Layers,
+    /// What those who are late did: what it cost directly, and until when it was done at the latest.
+    doings: Vec<(Doing, f64, i64)>,
+    /// Computation that made others wait: the step it leads up to, by how much it was too long, and whose it is.
+    too_long: Vec<(u64, i64, u32)>,
+    blamed: Blamed,
+}
+
+impl Inquiry<'_> {
+    /// Waits for the same step.
+    fn look_at(&mut self, group: Range<usize>) {
+        let waits = &self.waits[group.clone()];
+        let (until_ns, last) = (waits[0].until_ns, waits[0]);
+        let from_ns = waits.iter().map(|wait| wait.from_ns).min().unwrap_or(until_ns);
+        let late: Vec<Arrival> = match self.arrivals.after(self.graph, &last, from_ns) {
+            Some(late) => late.to_vec(),
+            None => vec![Arrival { at_ns: until_ns, step: last.of, strand: last.of_strand }],
+        };
+        let carried = group.filter_map(|index| self.loads.remove(&(index as u32)));
+        let carried: Vec<Load> = carried.flatten().collect();
+        self.layers.set(waits, &carried, &late);
+        self.doings.clear();
+        let usual_ns = until_ns - middle_ns(waits);
+        for arrival in late {
+            let until_ns = arrival.at_ns.min(until_ns);
+            self.look_back(arrival, from_ns, until_ns, usual_ns);
+        }
+        self.note_who_waited(waits);
+    }
+
+    /// What one who was late did meanwhile. Those it should have come with came at `usual_ns`.
+    fn look_back(&mut self, late: Arrival, from_ns: i64, until_ns: i64, usual_ns: i64) {
+        let (graph, waits) = (self.graph, self.waits);
+        let rank = graph.strands[late.strand as usize].rank.0;
+        look_back(graph, late, from_ns, until_ns, &mut |doing, from_ns, until_ns, step| {
             // Where it waited itself, that is passed on; the rest is to blame on what it did.
             let mut waited = (from_ns, from_ns);
-            if let Some(earlier) = step.and_then(|step| by_step.get(&step)) {
+            if let (Doing::Calling(..), Some(earlier)) = (doing, self.by_step.get(&step)) {
                 let other = &waits[*earlier as usize];
                 let clip = |ns: i64| ns.clamp(from_ns, until_ns);
                 waited = (clip(other.from_ns), clip(other.until_ns));
                 if waited.1 > waited.0 {
-                    let own = Load {
-                        from_ns: waited.0,
-                        until_ns: waited.1,
-                        waited_ns: (waited.1 - waited.0) as f64,
-                    };
-                    let passed = loads.entry(*earlier).or_default();
-                    own.add_to(passed);
-                    for load in carried.iter().filter_map(|load| load.part(waited.0, waited.1)) {
-                        load.add_to(passed);
-                    }
+                    self.layers.pass_on(waited.0, waited.1, self.loads.entry(*earlier).or_default());
                 }
             }
             for (from_ns, until_ns) in [(from_ns, waited.0), (waited.1, until_ns)] {
-                let parts = carried.iter().filter_map(|load| load.part(from_ns, until_ns));
-                let propagated_ns = parts.map(|part| part.waited_ns).sum();
-                let culprit = Culprit { rank, doing };
-                add(&mut blamed, culprit, until_ns - from_ns, propagated_ns, waiting, waited_in);
-            }
-            excess.push((doing, until_ns - from_ns - (waited.1 - waited.0)));
-        });
-        if representative {
-            excess.sort_unstable();
-            for group in excess.chunk_by(|a, b| a.0 == b.0) {
-                let sum: i64 = group.iter().map(|(_, ns)| *ns).sum();
-                if sum > 0 {
-                    blamed.entry(Culprit { rank, doing: group[0].0 }).or_default().excess.add(sum as f64);
+                if until_ns <= from_ns {
+                    continue;
                 }
+                let cost = self.layers.between(from_ns, until_ns);
+                let blame = self.blamed.culprits.entry(Culprit { rank, doing }).or_default();
+                blame.direct_ns += cost.direct_ns;
+                blame.propagated_ns += cost.propagated_ns;
+                blame.whole_ns += cost.whole_ns;
+                match self.doings.iter_mut().find(|(known, ..)| *known == doing) {
+                    Some((_, ns, last_ns)) => {
+                        (*ns, *last_ns) = (*ns + cost.direct_ns, until_ns.max(*last_ns))
+                    }
+                    None => self.doings.push((doing, cost.direct_ns, until_ns)),
+                }
+            }
+            let excess_ns = until_ns - from_ns.max(usual_ns);
+            if excess_ns > 0 && matches!(doing, Doing::Computing(_)) {
+                self.too_long.push((step, excess_ns, rank));
+            }
+        });
+    }
+
+    /// Who waited while these things were done, and where.
+    fn note_who_waited(&mut self, waits: &[LongWait]) {
+        for (doing, direct_ns, last_ns) in &self.doings {
+            let held = || waits.iter().filter(|wait| wait.from_ns < *last_ns);
+            let all_ns: i64 = held().map(|wait| last_ns - wait.from_ns).sum();
+            let waited = self.blamed.waited.entry(*doing).or_default();
+            for wait in held() {
+                let step = &self.graph.steps[wait.step as usize];
+                waited.ranks.insert(self.graph.strands[wait.strand as usize].rank.0);
+                let part = (last_ns - wait.from_ns) as f64 / all_ns as f64;
+                *waited.at.entry((step.op().0, step.site())).or_default() += direct_ns * part;
             }
         }
     }
-    blamed
-}
 
-fn add(
-    blamed: &mut FxHashMap<Culprit, Blame>,
-    culprit: Culprit,
-    direct_ns: i64,
-    propagated_ns: f64,
-    waiting: u32,
-    waited_in: &Step,
-) {
-    if direct_ns <= 0 {
-        return;
+    /// Computation that several waited for was too long once: by as much as it was for the one who says most.
+    fn keep_longest(&mut self) {
+        self.too_long.sort_unstable_by_key(|(step, excess_ns, _)| (*step, std::cmp::Reverse(*excess_ns)));
+        self.too_long.dedup_by_key(|(step, ..)| *step);
     }
-    let blame = blamed.entry(culprit).or_default();
-    blame.direct_ns += direct_ns as f64;
-    blame.propagated_ns += propagated_ns;
-    blame.waiting.insert(waiting);
-    *blame.at.entry((waited_in.op().0, waited_in.site())).or_default() += direct_ns as f64;
+
+    fn end(mut self) -> Blamed {
+        self.keep_longest();
+        for (step, excess_ns, rank) in self.too_long {
+            let doing = Doing::Computing(self.graph.steps[step as usize].site());
+            let blame = self.blamed.culprits.entry(Culprit { rank, doing }).or_default();
+            blame.excess.add(excess_ns as f64);
+        }
+        self.blamed
+    }
 }
 
-/// For each step that was waited for, the wait of middle length.
-fn medians(waits: &[LongWait]) -> FxHashMap<u64, u32> {
-    let mut order: Vec<(u64, i64, u32)> =
-        waits.iter().zip(0..).map(|(wait, index)| (wait.of, wait.length_ns(), index)).collect();
-    order.sort_unstable();
-    order.chunk_by(|a, b| a.0 == b.0).map(|group| (group[0].0, group[group.len() / 2].2)).collect()
+/// How long the one waited who is in the middle of the time they waited together: half of it was waited by those who
+/// waited no longer. Who waited little does not count for much.
+fn middle_ns(waits: &[LongWait]) -> i64 {
+    let mut lengths: Vec<i64> = waits.iter().map(LongWait::length_ns).collect();
+    lengths.sort_unstable();
+    let all_ns: i64 = lengths.iter().sum();
+    let mut so_far_ns = 0;
+    let middle = lengths.iter().find(|length_ns| {
+        so_far_ns += **length_ns;
+        2 * so_far_ns >= all_ns
+    });
+    middle.copied().unwrap_or(0)
 }
 
 /// Goes back over what a strand did before the step that was waited for, as long as it was waited for. Tells each
-/// piece: what it was, from when, until when, and the step if it was a call.
-fn look_back(graph: &Graph, wait: &LongWait, tell: &mut dyn FnMut(Doing, i64, i64, Option<u64>)) {
-    let first = graph.strands[wait.of_strand as usize].first_step;
-    let mut index = wait.of;
-    let mut until_ns = wait.until_ns;
-    while until_ns > wait.from_ns {
+/// piece: what it was, from when, until when, and the step: the call, or the one that computation leads up to.
+fn look_back(
+    graph: &Graph,
+    late: Arrival,
+    from_ns: i64,
+    mut until_ns: i64,
+    tell: &mut dyn FnMut(Doing, i64, i64, u64),
+) {
+    let first = graph.strands[late.strand as usize].first_step;
+    let mut index = late.step;
+    while until_ns > from_ns {
         let step = &graph.steps[index as usize];
         // Inside the step that was waited for: only if clocks disagree.
-        until_ns = until_ns.min(step.start_ns.max(wait.from_ns));
+        until_ns = until_ns.min(step.start_ns.max(from_ns));
         let Some(before) = before(graph, index, first) else {
-            return tell(Doing::Starting, wait.from_ns, until_ns, None);
+            return tell(Doing::Starting, from_ns, until_ns, index);
         };
         let last = &graph.steps[before as usize];
-        let from_ns = last.end_ns.max(wait.from_ns);
-        if until_ns > from_ns {
-            tell(Doing::Computing(step.site()), from_ns, until_ns, None);
-            until_ns = from_ns;
+        let begin_ns = last.end_ns.max(from_ns);
+        if until_ns > begin_ns {
+            tell(Doing::Computing(step.site()), begin_ns, until_ns, index);
+            until_ns = begin_ns;
         }
-        let from_ns = last.start_ns.max(wait.from_ns);
-        if until_ns > from_ns {
-            tell(Doing::Calling(last.op().0, last.site()), from_ns, until_ns, Some(before));
-            until_ns = from_ns;
+        let begin_ns = last.start_ns.max(from_ns);
+        if until_ns > begin_ns {
+            tell(Doing::Calling(last.op().0, last.site()), begin_ns, until_ns, before);
+            until_ns = begin_ns;
         }
         index = before;
     }

@@ -1,22 +1,25 @@
 //! Findings: what made others wait, put together by place, the most costly first.
 //!
 //! Blame for the same doing of different ranks is one finding: either some ranks take longer than the others there,
-//! or who comes last changes from time to time. Each finding of computation comes with the setting in which the time
+//! be it one or many together, or who comes last changes from time to time. Each finding of computation comes with the setting in which the time
 //! that others waited for is taken away; replaying it tells the gain.
 
-use crate::blame::{Blame, Culprit, Doing, Excess};
+use crate::blame::{Blamed, Doing, Excess, Waited};
 use crate::place::Place;
 use crate::profile::Profile;
 use kizami_model::Op;
 use kizami_replay::{Factor, PlaceFactor, Setting};
 use kizami_store::Definitions;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 /// Ranks that have this part of a finding's blame together are named.
 const MOST_OF_THE_BLAME: f64 = 0.8;
-/// More ranks than this are not named one by one.
+/// More ranks than this, or stretches of ranks, are not named one by one.
 const FEW_RANKS: usize = 4;
+/// More than a few ranks are late together if so many of them have yet to come while others wait, on average. Those who
+/// take turns come one after the other: about a third of them are late.
+const MOST_ARE_LATE: f64 = 0.75;
 
 /// What the ones who were waited for did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,7 +53,7 @@ pub struct Finding {
     pub sentence: String,
     /// What was done.
     pub cause: Cause,
-    /// Ranks that did it: those that have most of the blame; none if it is spread over many.
+    /// Ranks that did it: those that have most of the blame; none if many take turns, or cannot be named shortly.
     pub ranks: Vec<u32>,
     /// Where: the call that computation leads up to, or the call itself.
     pub place: Place,
@@ -85,42 +88,67 @@ pub(crate) struct Suspect {
 struct Group {
     direct_ns: f64,
     propagated_ns: f64,
+    /// What all who were late together made others wait.
+    whole_ns: f64,
     by_rank: Vec<(u32, f64, Excess)>,
-    waiting: FxHashSet<u32>,
-    at: FxHashMap<(u16, Option<u32>), f64>,
+}
+
+/// Who did it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Who {
+    /// A few ranks or stretches of ranks.
+    Named(Vec<u32>),
+    /// So many, late together.
+    Many(usize),
+    /// Many, one after the other.
+    InTurns,
 }
 
 /// Puts blame together; gives at most `most` findings. `all_ns` is the time of all ranks together.
 pub(crate) fn suspects(
-    blamed: &FxHashMap<Culprit, Blame>,
+    blamed: &Blamed,
     profile: &Profile,
     definitions: &Definitions,
     all_ns: f64,
     most: usize,
 ) -> Vec<Suspect> {
     let mut groups: FxHashMap<Doing, Group> = FxHashMap::default();
-    for (culprit, blame) in blamed {
+    for (culprit, blame) in &blamed.culprits {
         let group = groups.entry(culprit.doing).or_default();
         group.direct_ns += blame.direct_ns;
         group.propagated_ns += blame.propagated_ns;
+        group.whole_ns += blame.whole_ns;
         group.by_rank.push((culprit.rank, blame.direct_ns + blame.propagated_ns, blame.excess));
-        group.waiting.extend(&blame.waiting);
-        for (at, ns) in &blame.at {
-            *group.at.entry(*at).or_default() += ns;
-        }
     }
     let mut order: Vec<(Doing, Group)> = groups.into_iter().collect();
     order.sort_by(|a, b| {
         let cost = |group: &Group| group.direct_ns + group.propagated_ns;
         cost(&b.1).total_cmp(&cost(&a.1)).then(a.0.cmp(&b.0))
     });
+    add_up(order.iter_mut().map(|(_, group)| group));
     order.truncate(most);
-    order.into_iter().map(|(doing, group)| suspect(doing, group, profile, definitions, all_ns)).collect()
+    let nobody = Waited::default();
+    let suspect = |(doing, group)| {
+        let waited = blamed.waited.get(&doing).unwrap_or(&nobody);
+        suspect(doing, group, waited, profile, definitions, all_ns)
+    };
+    order.into_iter().map(suspect).collect()
+}
+
+/// Makes all costs whole nanoseconds, so that they add up to what they did before.
+fn add_up<'a>(groups: impl Iterator<Item = &'a mut Group>) {
+    let mut sum_ns = 0.0f64;
+    for ns in groups.flat_map(|group| [&mut group.direct_ns, &mut group.propagated_ns]) {
+        let before_ns = sum_ns.round();
+        sum_ns += *ns;
+        *ns = sum_ns.round() - before_ns;
+    }
 }
 
 fn suspect(
     doing: Doing,
     mut group: Group,
+    waited: &Waited,
     profile: &Profile,
     definitions: &Definitions,
     all_ns: f64,
@@ -136,23 +164,24 @@ fn suspect(
         Doing::Calling(op, site) => (Cause::Call, site, Op(op).name().to_owned(), None),
         Doing::Starting => (Cause::Start, None, "MPI_Init".to_owned(), None),
     };
-    let most = group.at.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)));
+    let most = waited.at.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)));
     let waiting_in = most.map(|((op, site), _)| (Op(*op).name().to_owned(), Place::of(definitions, *site)));
+    let who = who(&group, cost_ns);
     let mut finding = Finding {
         sentence: String::new(),
         cause,
-        ranks: named_ranks(&group, cost_ns),
+        ranks: if let Who::Named(ranks) = &who { ranks.clone() } else { Vec::new() },
         place: Place::of(definitions, site),
         function,
         after,
-        waiting_ns: group.direct_ns.round() as i64,
-        propagated_ns: group.propagated_ns.round() as i64,
+        waiting_ns: group.direct_ns as i64,
+        propagated_ns: group.propagated_ns as i64,
         share: if all_ns > 0.0 { cost_ns / all_ns } else { 0.0 },
-        waiting_ranks: group.waiting.len(),
+        waiting_ranks: waited.ranks.len(),
         waiting_in,
         gain: None,
     };
-    finding.sentence = finding.say();
+    finding.sentence = finding.say(&who);
     let without = match doing {
         Doing::Computing(Some(site)) => without(site, &group, profile),
         _ => None,
@@ -161,8 +190,8 @@ fn suspect(
     Suspect { finding, without, error_ns }
 }
 
-/// The ranks that have most of the blame, if they are few.
-fn named_ranks(group: &Group, cost_ns: f64) -> Vec<u32> {
+/// The ranks that have most of the blame.
+fn who(group: &Group, cost_ns: f64) -> Who {
     let mut named = Vec::new();
     let mut theirs = 0.0;
     for (rank, ns, _) in &group.by_rank {
@@ -172,11 +201,37 @@ fn named_ranks(group: &Group, cost_ns: f64) -> Vec<u32> {
         named.push(*rank);
         theirs += ns;
     }
-    if named.len() > FEW_RANKS {
-        named.clear();
-    }
     named.sort_unstable();
-    named
+    let late_together = group.whole_ns / cost_ns;
+    match named.len() {
+        ranks if ranks <= FEW_RANKS => Who::Named(named),
+        ranks if late_together < MOST_ARE_LATE * ranks as f64 => Who::InTurns,
+        _ if stretches(&named).count() <= FEW_RANKS => Who::Named(named),
+        ranks => Who::Many(ranks),
+    }
+}
+
+/// Ranks that follow each other: the first and the last of each stretch. Two ranks are no stretch.
+fn stretches(ranks: &[u32]) -> impl Iterator<Item = (u32, u32)> {
+    ranks.chunk_by(|a, b| a + 1 == *b).flat_map(|stretch| match stretch {
+        [first, second] => vec![(*first, *first), (*second, *second)],
+        _ => vec![(stretch[0], stretch[stretch.len() - 1])],
+    })
+}
+
+/// Ranks in words, such as `rank 0` or `ranks 1-3, 5 and 7`.
+pub(crate) fn in_words(ranks: &[u32]) -> String {
+    let name = |(first, last): (u32, u32)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    };
+    let names: Vec<String> = stretches(ranks).map(name).collect();
+    match &names[..] {
+        [one] if ranks.len() == 1 => format!("rank {one}"),
+        [] => "ranks".to_owned(),
+        [one] => format!("ranks {one}"),
+        [most @ .., last] => format!("ranks {} and {last}", most.join(", ")),
+    }
 }
 
 /// The run with the time taken away that others waited for.
@@ -184,7 +239,9 @@ fn without(site: u32, group: &Group, profile: &Profile) -> Option<Setting> {
     let longest = group.by_rank.iter().map(|(rank, ..)| *rank as usize + 1).max()?;
     let mut factors = vec![Factor::default(); longest];
     for (rank, _, excess) in &group.by_rank {
-        let computation = profile.computation.get(&(Some(site), *rank)).filter(|known| known.ns > 0)?;
+        let computation = profile.computation.get(&(Some(site), *rank)).filter(|known| known.ns > 0);
+        // What lies before the part of the run that is looked at is left alone.
+        let Some(computation) = computation else { continue };
         factors[*rank as usize] = Factor((1.0 - excess.ns / computation.ns as f64).clamp(0.0, 1.0));
     }
     let mut setting = Setting::default();
@@ -200,14 +257,11 @@ pub(crate) fn function_at(profile: &Profile, site: Option<u32>) -> String {
 
 impl Finding {
     /// The sentence without the gain.
-    fn say(&self) -> String {
-        let who = match &self.ranks[..] {
-            [] => "ranks take turns to come last: they".to_owned(),
-            [one] => format!("rank {one}"),
-            [most @ .., last] => {
-                let names: Vec<String> = most.iter().map(u32::to_string).collect();
-                format!("ranks {} and {last}", names.join(", "))
-            }
+    fn say(&self, who: &Who) -> String {
+        let who = match who {
+            Who::InTurns => "ranks take turns to come last: they".to_owned(),
+            Who::Named(ranks) => in_words(ranks),
+            Who::Many(ranks) => format!("{ranks} ranks"),
         };
         let verb =
             |one: &str, many: &str| if self.ranks.len() == 1 { one.to_owned() } else { many.to_owned() };
@@ -230,5 +284,39 @@ impl Finding {
             (None, _) => String::new(),
         };
         format!("{who} {did}{waiting}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_that_follow_each_other_are_named_together() {
+        let words = [
+            (&[0][..], "rank 0"),
+            (&[1, 2], "ranks 1 and 2"),
+            (&[1, 2, 3], "ranks 1-3"),
+            (&[0, 1, 5, 6, 7], "ranks 0, 1 and 5-7"),
+        ];
+        for (ranks, expected) in words {
+            assert_eq!(in_words(ranks), expected);
+        }
+    }
+
+    /// Ranks that have an equal part of the blame, so many of which are late at a time.
+    fn equal(ranks: impl Iterator<Item = u32>, late: f64) -> Who {
+        let by_rank: Vec<_> = ranks.map(|rank| (rank, 1.0, Excess::default())).collect();
+        let cost_ns = by_rank.len() as f64;
+        who(&Group { whole_ns: late * cost_ns, by_rank, ..Group::default() }, cost_ns)
+    }
+
+    #[test]
+    fn many_ranks_are_late_together_or_take_turns() {
+        // Four of five have 80 % of it.
+        assert_eq!(equal(0..5, 1.0), Who::Named(vec![0, 1, 2, 3]));
+        assert_eq!(equal(0..10, 1.0), Who::InTurns);
+        assert_eq!(equal(0..10, 10.0), Who::Named((0..8).collect()));
+        assert_eq!(equal((0..20).map(|rank| 2 * rank), 20.0), Who::Many(16));
     }
 }

@@ -17,6 +17,7 @@ mod efficiency;
 mod explain;
 mod finding;
 mod late_complete;
+mod layers;
 mod path;
 mod pattern;
 mod phases;

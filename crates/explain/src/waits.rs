@@ -79,7 +79,8 @@ impl Waits {
         Waits { shortest_ns: SHORTEST_NS, ..Waits::default() }
     }
 
-    /// Of all threads of a walk; long ones in the order in which they ended, the last first.
+    /// Of all threads of a walk; long ones in the order in which they ended, the last first, and those for the same
+    /// step together.
     pub(crate) fn all(parts: Vec<Waits>) -> Waits {
         let mut all = Waits::new();
         for part in parts {
@@ -89,7 +90,7 @@ impl Waits {
             }
             all.long.extend(part.long);
         }
-        all.long.sort_unstable_by_key(|wait| (std::cmp::Reverse(wait.until_ns), wait.step));
+        all.long.sort_unstable_by_key(|wait| (std::cmp::Reverse(wait.until_ns), wait.of, wait.step));
         all
     }
 

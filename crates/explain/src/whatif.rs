@@ -1,7 +1,7 @@
 //! What could be done about a run: each idea replayed, the best first.
 
 use crate::explain::Analysis;
-use crate::finding::Gain;
+use crate::finding::{Gain, in_words};
 use crate::pattern::Pattern;
 use crate::place::Place;
 use kizami_graph::TieKind;
@@ -65,9 +65,7 @@ fn candidates(analysis: &Analysis) -> Vec<Candidate> {
     let mut candidates = Vec::new();
     for suspect in &analysis.suspects {
         if let Some(setting) = &suspect.without {
-            let ranks: Vec<String> = suspect.finding.ranks.iter().map(u32::to_string).collect();
-            let whose =
-                if ranks.is_empty() { "ranks".to_owned() } else { format!("rank {}", ranks.join(", ")) };
+            let whose = in_words(&suspect.finding.ranks);
             candidates.push(Candidate {
                 what: format!("{whose}: no longer than the others before {}", suspect.finding.place),
                 option: None,

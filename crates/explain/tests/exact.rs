@@ -507,11 +507,15 @@ fn nobody_is_to_blame_before_others_wait() {
         .collect();
     blamed.sort();
     // Rank 0 comes to the barrier 500 ns after it began to send, rank 1 likewise; rank 2 when its message is there.
+    // What rank 0 waits until rank 1 comes, both who are late share: for rank 1 that is direct, for rank 2 most of it
+    // is propagated to rank 1. Then rank 2 alone has what two wait.
     let expected = [
         ("rank0.c:2".to_owned(), DELAY_NS, DELAY_NS),
-        ("rank1.c:1".to_owned(), 2_000, 1_500),
-        ("rank1.c:3".to_owned(), 50_000, 50_000),
-        ("rank2.c:1".to_owned(), 2_000 + 1_500, 0),
+        ("rank1.c:1".to_owned(), 2_000 + 1_500 / 2, 1_500 / 2),
+        // Its send, which is at the same place as the computation before it.
+        ("rank1.c:3".to_owned(), 500 / 2, 0),
+        ("rank1.c:3".to_owned(), 50_000 + 50_000 / 2, 50_000 / 2),
+        ("rank2.c:1".to_owned(), 500 / 2 + 2 * 1_500, 0),
     ];
     assert_eq!(blamed, expected);
 }
@@ -597,4 +601,84 @@ fn rooted_collectives_of_two_groups() {
     let reduce = report(&rooted("MPI_Reduce", starts, 1));
     assert_eq!(total(&reduce, Pattern::EarlyReduce), 30_000 - 10_000);
     assert_eq!(reduce.waits.len(), 1);
+}
+
+/// Three of four come late, by nearly the same: all of them are to blame, and fixing all of them gains what it gains.
+#[test]
+fn who_is_late_together_is_to_blame_together() {
+    let run = |delay: i64| {
+        let body = |ns: i64| vec![Compute(ns), Together("MPI_Barrier")];
+        let late = |more: i64| body(if delay == 0 { 20_000 } else { 20_000 + delay + more });
+        let bodies = vec![body(20_000), late(0), late(2_000), late(6_000)];
+        Looped { bodies, iterations: ITERATIONS, places: Places::Shared }.report()
+    };
+    let (report, even) = (run(DELAY_NS), run(0));
+    assert_sound(&report);
+    assert_all_blamed(&report);
+    // All wait for the last one.
+    let each_ns = (DELAY_NS + 6_000) + 6_000 + 4_000;
+    assert_eq!(total(&report, Pattern::WaitAtBarrier), ITERATIONS as i64 * each_ns);
+    let finding = worst(&report);
+    assert_eq!((finding.cause, &finding.ranks[..]), (Cause::Computation, &[1, 2, 3][..]));
+    assert_eq!(finding.waiting_ns, ITERATIONS as i64 * each_ns);
+    assert!(finding.sentence.starts_with("ranks 1-3 compute longer than others"), "{}", finding.sentence);
+    assert_eq!(finding.gain.map(|gain| gain.ns), Some(report.run_ns - even.run_ns), "{}", finding.sentence);
+    assert_eq!(report.run_ns - even.run_ns, ITERATIONS as i64 * (DELAY_NS + 6_000));
+}
+
+/// Each stretch of a wait is shared by those who have yet to come.
+#[test]
+fn blame_is_shared_in_layers() {
+    let rank = |ns: i64| vec![Compute(ns), Together("MPI_Allreduce")];
+    let bodies = vec![rank(10_000), rank(40_000), rank(40_000), rank(100_000)];
+    let report = Looped { bodies, iterations: 1, places: Places::OfEachRank }.report();
+    assert_sound(&report);
+    assert_all_blamed(&report);
+    let mut blamed: Vec<(String, i64)> =
+        report.findings.iter().map(|finding| (finding.place.to_string(), finding.waiting_ns)).collect();
+    blamed.sort();
+    // For 30 us one waits for three, then for 60 us three wait for one.
+    let expected = [("rank1.c:2", 10_000), ("rank2.c:2", 10_000), ("rank3.c:2", 10_000 + 3 * 60_000)];
+    assert_eq!(blamed, expected.map(|(place, ns)| (place.to_owned(), ns)));
+}
+
+/// Only the root of a reduction waits; all others are late.
+#[test]
+fn all_but_the_root_are_late() {
+    let run = |delay: i64| {
+        let body =
+            |ns: i64| vec![Compute(ns), Rooted("MPI_Reduce", 0), Compute(1_000), Together("MPI_Barrier")];
+        let bodies = vec![body(20_000), body(20_000 + delay), body(20_000 + delay), body(20_000 + delay)];
+        Looped { bodies, iterations: ITERATIONS, places: Places::Shared }.report()
+    };
+    let (report, even) = (run(DELAY_NS), run(0));
+    assert_sound(&report);
+    assert_eq!(total(&report, Pattern::EarlyReduce), ITERATIONS as i64 * DELAY_NS);
+    let finding = worst(&report);
+    assert_eq!((&finding.ranks[..], finding.waiting_ranks), (&[1, 2, 3][..], 1), "{}", finding.sentence);
+    assert_eq!(finding.gain.map(|gain| gain.ns), Some(report.run_ns - even.run_ns), "{}", finding.sentence);
+}
+
+/// Two are late because they waited for a third: what they are blamed for goes on to it.
+#[test]
+fn shared_blame_is_passed_on() {
+    let bodies = vec![
+        vec![Together("MPI_Allreduce")],
+        vec![Receive(3, 5), Compute(10_000), Together("MPI_Allreduce")],
+        vec![Receive(3, 6), Compute(20_000), Together("MPI_Allreduce")],
+        vec![Compute(99_000), Send(1, 5, 8), Send(2, 6, 8), Together("MPI_Allreduce")],
+    ];
+    let report = Looped { bodies, iterations: 1, places: Places::OfEachRank }.report();
+    assert_sound(&report);
+    assert_all_blamed(&report);
+    let find = |place: &str| {
+        let found = report.findings.iter().find(|finding| finding.place.to_string() == place);
+        found.map(|finding| (finding.waiting_ns, finding.propagated_ns))
+    };
+    // While rank 3 computes, ranks 1 and 2 wait for it, and rank 0 for all three.
+    assert_eq!(find("rank3.c:2"), Some((2 * 99_000 + 99_000 / 3, 2 * 99_000 / 3)));
+    // Rank 3 comes 1 us after it began to send, rank 1 11 us later and rank 2 10.5 us after that. While both compute
+    // two wait for two, and then three for one.
+    assert_eq!(find("rank1.c:3"), Some((10_000, 0)));
+    assert_eq!(find("rank2.c:3"), Some((9_500 + 3 * 10_500, 0)));
 }

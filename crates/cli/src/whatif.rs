@@ -35,6 +35,7 @@ pub fn run(arguments: &WhatifArguments) -> Result<u8> {
         ("kizami replay", Align::Left),
     ];
     let mut table = Table::new(&mut out, Paint::stdout(), &columns);
+    let noise_left_out = results.iter().any(|result| result.gain.noise_left_out);
     for result in results {
         let gain = result.gain;
         table.row(vec![
@@ -45,5 +46,8 @@ pub fn run(arguments: &WhatifArguments) -> Result<u8> {
         ])?;
     }
     table.finish()?;
+    if noise_left_out {
+        writeln!(out, "errors leave noise out: the run has no loop that tells how far two runs differ")?;
+    }
     Ok(0)
 }

@@ -156,9 +156,15 @@ impl Analysis {
         let run_ns = self.window.length_ns();
         let whole = run_ns.max(1) as f64;
         let ns = run_ns - window.length_ns();
-        let scatter_ns = self.phases.first().map_or(0, |phase| phase.scatter_ns) as f64;
-        let error_ns = error_ns.hypot(scatter_ns);
-        Gain { ns, error_ns: error_ns as i64, share: ns as f64 / whole, share_error: error_ns / whole }
+        let scatter_ns = self.phases.first().map(|phase| phase.scatter_ns as f64);
+        let error_ns = error_ns.hypot(scatter_ns.unwrap_or(0.0));
+        Gain {
+            ns,
+            error_ns: error_ns as i64,
+            share: ns as f64 / whole,
+            share_error: error_ns / whole,
+            noise_left_out: scatter_ns.is_none(),
+        }
     }
 
     fn replay<const LANES: usize>(

@@ -44,6 +44,8 @@ pub struct Gain {
     pub share: f64,
     /// The error as a part of the run.
     pub share_error: f64,
+    /// The error knows nothing of noise: the run has no loop to tell how far two runs differ.
+    pub noise_left_out: bool,
 }
 
 /// One finding.

@@ -13,6 +13,8 @@ use serde::{Deserialize, Serialize};
 
 /// Fewer repetitions are no loop.
 const FEWEST: usize = 4;
+/// Fewer blocks of iterations do not tell how far blocks scatter.
+const FEWEST_BLOCKS: usize = 5;
 /// Part of the run the repetitions must span.
 const MOST_OF_THE_RUN: f64 = 0.5;
 
@@ -31,7 +33,7 @@ pub struct Phase {
     pub longest_ns: i64,
     /// Which one that is, counted from 0.
     pub longest: usize,
-    /// By how much all of them together may differ in another run, judged by how they scatter in this one.
+    /// By how much all of them together may differ between two runs, judged by how they scatter in this one.
     pub scatter_ns: i64,
 }
 
@@ -72,16 +74,49 @@ pub(crate) fn phases(graph: &Graph, definitions: &Definitions, window: Window) -
         shortest_ns: sorted[0],
         longest_ns: sorted[sorted.len() - 1],
         longest,
-        scatter_ns: scatter_ns(&lengths, sorted[sorted.len() / 2]),
+        scatter_ns: scatter_ns(&lengths),
     }]
 }
 
-/// Twice the standard deviation of the sum of these lengths. It is taken from the median deviation, which a single
-/// disturbance does not change.
-fn scatter_ns(lengths: &[i64], median_ns: i64) -> i64 {
-    const DEVIATION_OF_MEDIAN: f64 = 1.4826;
-    let mut deviations: Vec<i64> = lengths.iter().map(|length| (length - median_ns).abs()).collect();
-    deviations.sort_unstable();
-    let deviation = DEVIATION_OF_MEDIAN * deviations[deviations.len() / 2] as f64;
-    (2.0 * deviation * (lengths.len() as f64).sqrt()) as i64
+/// Twice the standard deviation of the difference of two runs, each a sum of lengths like these. Noise comes in
+/// bursts, so that iterations that follow each other are alike: blocks of 1, 2, 4, ... of them are looked at, and
+/// those count that scatter most.
+fn scatter_ns(lengths: &[i64]) -> i64 {
+    let (mut block, mut variance) = (1, 0.0f64);
+    while block == 1 || lengths.len() / block >= FEWEST_BLOCKS {
+        let sums = lengths.chunks_exact(block).map(|block| block.iter().sum::<i64>() as f64);
+        let blocks = (lengths.len() / block) as f64;
+        let mean = sums.clone().sum::<f64>() / blocks;
+        let squares: f64 = sums.map(|sum| (sum - mean).powi(2)).sum();
+        variance = variance.max(squares / (blocks - 1.0).max(1.0) * blocks);
+        block *= 2;
+    }
+    const RUNS: f64 = 2.0;
+    (2.0 * (RUNS * variance).sqrt()).round() as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn iterations_that_are_all_alike_do_not_scatter() {
+        assert_eq!(scatter_ns(&[100; 16]), 0);
+        assert_eq!(scatter_ns(&[100]), 0);
+    }
+
+    #[test]
+    fn noise_that_comes_and_goes_is_that_of_single_iterations() {
+        let lengths: Vec<i64> = (0..20).map(|number| if number % 2 == 0 { 900 } else { 1_100 }).collect();
+        let variance_of_sum: f64 = 20.0 * (20.0 * 100.0 * 100.0) / 19.0;
+        assert_eq!(scatter_ns(&lengths), (2.0 * (2.0 * variance_of_sum).sqrt()).round() as i64);
+    }
+
+    #[test]
+    fn a_burst_counts_for_more() {
+        let burst = [[100; 8], [200; 8]].concat();
+        // Eight blocks of two, half of them 100 below the mean and half above.
+        let variance_of_sum: f64 = 8.0 * (8.0 * 100.0 * 100.0) / 7.0;
+        assert_eq!(scatter_ns(&burst), (2.0 * (2.0 * variance_of_sum).sqrt()).round() as i64);
+    }
 }

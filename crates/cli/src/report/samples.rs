@@ -86,7 +86,13 @@ fn full(ranks: u32, places: usize, pairs: u32) -> Report {
         share: 0.1,
         imbalance_ns: 50_000_000,
     };
-    let gain = Gain { ns: 410_000_000, error_ns: 25_000_000, share: 0.947, share_error: 0.057 };
+    let gain = Gain {
+        ns: 410_000_000,
+        error_ns: 25_000_000,
+        share: 0.947,
+        share_error: 0.057,
+        noise_left_out: false,
+    };
     let finding = Finding {
         sentence: format!("rank 0 computes longer than others before {EVIL}"),
         cause: Cause::Computation,

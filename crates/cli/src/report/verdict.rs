@@ -147,7 +147,8 @@ fn gain(finding: &Finding) -> Option<String> {
 
 /// A gain as a part of the run, with its error.
 pub fn gain_share(gain: Gain) -> String {
-    format!("{} +- {}", percent(gain.share), percent(gain.share_error.max(SMALLEST_ERROR)))
+    let but = if gain.noise_left_out { " (noise left out)" } else { "" };
+    format!("{} +- {}{but}", percent(gain.share), percent(gain.share_error.max(SMALLEST_ERROR)))
 }
 
 /// A part as percent.

@@ -17,7 +17,7 @@ T<sub>ideal</sub> is the same of the run replayed with messages and collectives 
 const FINDINGS: &str = "\
 <h3>Findings</h3>
 <p>While a rank waits for another, that other does something. What it does meanwhile has made the first one wait; if it
-waits itself, whoever it waits for has. Waiting is added up by what was done, and where. The gain is the difference of
+waits itself, whoever it waits for has. Those who are late together share it. Waiting is added up by what was done, and where. The gain is the difference of
 two replays of the run: as recorded, and without the time others waited for. It is below the waiting where ranks wait for
 something else afterwards. Its error says how unevenly that time came, and how far iterations of the run scatter.</p>
 <p>Shares of waiting and of calls are of the time of all ranks together, gains are of the run.</p>

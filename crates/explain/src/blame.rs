@@ -57,6 +57,23 @@ pub(crate) struct Waited {
     pub ranks: FxHashSet<u32>,
     /// How long they waited, by function and place.
     pub at: FxHashMap<(u16, Option<u32>), f64>,
+    /// When it was done at its worst.
+    pub worst: Moment,
+}
+
+/// A moment in the middle of what somebody did at one time, and what that cost.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Moment {
+    pub cost_ns: f64,
+    pub strand: u32,
+    pub at_ns: i64,
+}
+
+impl Moment {
+    /// The worse of both; of equal ones the first that was told.
+    fn worse(self, other: Moment) -> Moment {
+        if other.cost_ns > self.cost_ns { other } else { self }
+    }
 }
 
 /// All blame of a run.
@@ -119,11 +136,21 @@ struct Inquiry<'a> {
     /// What was passed on to waits whose turn is still to come.
     loads: FxHashMap<u32, Vec<Load>>,
     layers: Layers,
-    /// What those who are late did: what it cost directly, and until when it was done at the latest.
-    doings: Vec<(Doing, f64, i64)>,
+    /// What those who are late did.
+    doings: Vec<Done>,
     /// Computation that made others wait: the step it leads up to, by how much it was too long, and whose it is.
     too_long: Vec<(u64, i64, u32)>,
     blamed: Blamed,
+}
+
+/// What several who are late did at one time.
+struct Done {
+    doing: Doing,
+    /// What it cost directly.
+    direct_ns: f64,
+    /// Until when it was done at the latest.
+    until_ns: i64,
+    worst: Moment,
 }
 
 impl Inquiry<'_> {
@@ -172,11 +199,15 @@ impl Inquiry<'_> {
                 blame.direct_ns += cost.direct_ns;
                 blame.propagated_ns += cost.propagated_ns;
                 blame.whole_ns += cost.whole_ns;
-                match self.doings.iter_mut().find(|(known, ..)| *known == doing) {
-                    Some((_, ns, last_ns)) => {
-                        (*ns, *last_ns) = (*ns + cost.direct_ns, until_ns.max(*last_ns))
+                let at_ns = from_ns + (until_ns - from_ns) / 2;
+                let worst = Moment { cost_ns: cost.sum_ns(), strand: late.strand, at_ns };
+                match self.doings.iter_mut().find(|done| done.doing == doing) {
+                    Some(done) => {
+                        done.direct_ns += cost.direct_ns;
+                        done.until_ns = done.until_ns.max(until_ns);
+                        done.worst = done.worst.worse(worst);
                     }
-                    None => self.doings.push((doing, cost.direct_ns, until_ns)),
+                    None => self.doings.push(Done { doing, direct_ns: cost.direct_ns, until_ns, worst }),
                 }
             }
             let excess_ns = until_ns - from_ns.max(usual_ns);
@@ -188,14 +219,15 @@ impl Inquiry<'_> {
 
     /// Who waited while these things were done, and where.
     fn note_who_waited(&mut self, waits: &[LongWait]) {
-        for (doing, direct_ns, last_ns) in &self.doings {
-            let held = || waits.iter().filter(|wait| wait.from_ns < *last_ns);
-            let all_ns: i64 = held().map(|wait| last_ns - wait.from_ns).sum();
+        for Done { doing, direct_ns, until_ns, worst } in &self.doings {
+            let held = || waits.iter().filter(|wait| wait.from_ns < *until_ns);
+            let all_ns: i64 = held().map(|wait| until_ns - wait.from_ns).sum();
             let waited = self.blamed.waited.entry(*doing).or_default();
+            waited.worst = waited.worst.worse(*worst);
             for wait in held() {
                 let step = &self.graph.steps[wait.step as usize];
                 waited.ranks.insert(self.graph.strands[wait.strand as usize].rank.0);
-                let part = (last_ns - wait.from_ns) as f64 / all_ns as f64;
+                let part = (until_ns - wait.from_ns) as f64 / all_ns as f64;
                 *waited.at.entry((step.op().0, step.site())).or_default() += direct_ns * part;
             }
         }

@@ -7,7 +7,7 @@ use crate::late_complete;
 use crate::path::{Path, critical_path};
 use crate::pattern::Pattern;
 use crate::phases::{Phase, phases};
-use crate::place::Place;
+use crate::place::{Place, Regions};
 use crate::profile::{Calls, Profile, profile};
 use crate::report::{
     CallTotal, ComputationTotal, MatrixCell, NetworkFit, NotUnderstood, PathPart, RankTime, Report,
@@ -18,7 +18,7 @@ use crate::window::{Borders, Window, Windows};
 use kizami_graph::{Graph, build};
 use kizami_model::Op;
 use kizami_replay::{Fit, Network, Setting, learn, replay};
-use kizami_store::{Definitions, RunInfo, StoreError, Trace};
+use kizami_store::{Definitions, RegionSpan, RunInfo, StoreError, Trace};
 use rustc_hash::FxHashMap;
 use std::path::Path as FilePath;
 
@@ -67,18 +67,24 @@ impl Analysis {
             |pass: u64, steps: u64| progress(Progress { done: (pass * events + steps).min(total), total });
         let definitions = trace.definitions()?;
         let graph = build(trace, folder, &|rows| tell(0, rows))?;
-        Ok(Analysis::watched(graph, definitions, threads, &tell))
+        Ok(Analysis::watched(graph, definitions, &trace.region_spans()?, threads, &tell))
     }
 
     /// The same for a graph that was built before, from whatever rows.
-    pub fn of_graph(graph: Graph, definitions: Definitions, threads: usize) -> Analysis {
-        Analysis::watched(graph, definitions, threads, &|_, _| {})
+    pub fn of_graph(
+        graph: Graph,
+        definitions: Definitions,
+        regions: &[RegionSpan],
+        threads: usize,
+    ) -> Analysis {
+        Analysis::watched(graph, definitions, regions, threads, &|_, _| {})
     }
 
     /// `tell` hears how many steps of which pass are done.
     fn watched(
         graph: Graph,
         definitions: Definitions,
+        regions: &[RegionSpan],
         threads: usize,
         tell: &(dyn Fn(u64, u64) + Sync),
     ) -> Analysis {
@@ -92,7 +98,8 @@ impl Analysis {
         let profile = profile(&graph, ranks, window);
         let all_ns = window.length_ns() as f64 * f64::from(ranks.max(1));
         let blamed = blame(&graph, &waits.long);
-        let suspects = suspects(&blamed, &profile, &definitions, all_ns, MOST_FINDINGS);
+        let regions = Regions { definitions: &definitions, strands: &graph.strands, spans: regions };
+        let suspects = suspects(&blamed, &profile, &regions, all_ns, MOST_FINDINGS);
         let ideal = window;
         let phases = phases(&graph, &definitions, window);
         let mut analysis = Analysis {

@@ -5,11 +5,10 @@
 //! that others waited for is taken away; replaying it tells the gain.
 
 use crate::blame::{Blamed, Doing, Excess, Waited};
-use crate::place::Place;
+use crate::place::{Place, Regions};
 use crate::profile::Profile;
 use kizami_model::Op;
 use kizami_replay::{Factor, PlaceFactor, Setting};
-use kizami_store::Definitions;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -64,6 +63,8 @@ pub struct Finding {
     pub function: String,
     /// Where the call before it is made.
     pub after: Option<Place>,
+    /// The innermost region the program named, where it cost most.
+    pub region: Option<String>,
     /// How long others waited for just this, over all ranks.
     pub waiting_ns: i64,
     /// How long others waited for those who waited for it.
@@ -111,7 +112,7 @@ enum Who {
 pub(crate) fn suspects(
     blamed: &Blamed,
     profile: &Profile,
-    definitions: &Definitions,
+    regions: &Regions<'_>,
     all_ns: f64,
     most: usize,
 ) -> Vec<Suspect> {
@@ -133,7 +134,7 @@ pub(crate) fn suspects(
     let nobody = Waited::default();
     let suspect = |(doing, group)| {
         let waited = blamed.waited.get(&doing).unwrap_or(&nobody);
-        suspect(doing, group, waited, profile, definitions, all_ns)
+        suspect(doing, group, waited, profile, regions, all_ns)
     };
     order.into_iter().map(suspect).collect()
 }
@@ -153,9 +154,10 @@ fn suspect(
     mut group: Group,
     waited: &Waited,
     profile: &Profile,
-    definitions: &Definitions,
+    regions: &Regions<'_>,
     all_ns: f64,
 ) -> Suspect {
+    let definitions = regions.definitions;
     group.by_rank.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let cost_ns = group.direct_ns + group.propagated_ns;
     let (cause, site, function, after) = match doing {
@@ -177,6 +179,7 @@ fn suspect(
         place: Place::of(definitions, site),
         function,
         after,
+        region: regions.innermost(waited.worst).map(str::to_owned),
         waiting_ns: group.direct_ns as i64,
         propagated_ns: group.propagated_ns as i64,
         share: if all_ns > 0.0 { cost_ns / all_ns } else { 0.0 },
@@ -290,7 +293,8 @@ impl Finding {
             }
             (None, _) => String::new(),
         };
-        format!("{who} {did}{waiting}")
+        let region = self.region.as_ref().map(|name| format!(", region {name}")).unwrap_or_default();
+        format!("{who} {did}{region}{waiting}")
     }
 }
 

@@ -1,6 +1,9 @@
-//! Places of the program, as people name them.
+//! Places of the program, and regions of it, as people name them.
 
-use kizami_store::Definitions;
+use crate::blame::Moment;
+use kizami_graph::Strand;
+use kizami_model::Nanos;
+use kizami_store::{Definitions, RegionSpan};
 use serde::{Deserialize, Serialize};
 
 /// A place calls are made from.
@@ -35,5 +38,25 @@ impl std::fmt::Display for Place {
             (Some(file), None) => write!(f, "{} in {file}", self.function),
             _ => write!(f, "{}", self.function),
         }
+    }
+}
+
+/// Regions the program named, and who was in them when.
+pub(crate) struct Regions<'a> {
+    pub definitions: &'a Definitions,
+    pub strands: &'a [Strand],
+    pub spans: &'a [RegionSpan],
+}
+
+impl Regions<'_> {
+    /// The innermost one somebody was in at a moment.
+    pub(crate) fn innermost(&self, moment: Moment) -> Option<&str> {
+        let strand = self.strands.get(moment.strand as usize)?;
+        let there = |span: &&RegionSpan| {
+            (span.rank, span.thread.0) == (strand.rank, strand.thread)
+                && (span.start..span.end).contains(&Nanos(moment.at_ns))
+        };
+        let innermost = self.spans.iter().filter(there).max_by_key(|span| span.depth)?;
+        self.definitions.regions.get(innermost.region as usize).map(|region| &region.name[..])
     }
 }

@@ -5,10 +5,11 @@
 mod scripts;
 
 use kizami_explain::{Cause, Finding, Pattern, Report};
-use kizami_model::{Call, CommKind, Nanos, Peer, Rank};
+use kizami_model::{Call, CommKind, Nanos, Peer, Rank, ThreadIndex};
 use kizami_sample::Act::{self, Compute, Receive, Rooted, Scan, Send, SyncSend, Together, Window};
 use kizami_sample::OnWindow::{AwaitCompletes, Complete, Lock, Post, Put, Start, Unlock};
 use kizami_sample::{call, definitions};
+use kizami_store::RegionSpan;
 use scripts::{Looped, Places, report_of};
 
 /// What is injected into each iteration; more than anything else takes.
@@ -681,4 +682,41 @@ fn shared_blame_is_passed_on() {
     // two wait for two, and then three for one.
     assert_eq!(find("rank1.c:3"), Some((10_000, 0)));
     assert_eq!(find("rank2.c:3"), Some((9_500 + 3 * 10_500, 0)));
+}
+
+/// A finding says the innermost region of the one who is to blame, at the time it is.
+#[test]
+fn findings_say_their_region() {
+    let bodies = vec![
+        vec![Compute(DELAY_NS), Send(1, 5, 8), Compute(50_000), Together("MPI_Barrier")],
+        vec![Receive(0, 5), Together("MPI_Barrier")],
+    ];
+    let run = Looped { bodies, iterations: 1, places: Places::OfEachRank };
+    let span = |rank, region, depth, (start_ns, end_ns)| RegionSpan {
+        rank: Rank(rank),
+        thread: ThreadIndex(0),
+        start: Nanos(start_ns),
+        end: Nanos(end_ns),
+        region,
+        depth,
+    };
+    // The first barrier takes 5 us. Rank 0 is in region 0 all the time, and in 1 while it is late for its message;
+    // rank 1 is elsewhere.
+    let spans = [
+        span(0, 0, 0, (0, 1_000_000)),
+        span(0, 1, 1, (5_000, 5_000 + DELAY_NS)),
+        span(1, 2, 2, (0, 1_000_000)),
+    ];
+    let report = run.report_in_regions(&spans);
+    let regions: Vec<(String, Option<&str>)> = report
+        .findings
+        .iter()
+        .filter(|finding| finding.cause == Cause::Computation)
+        .map(|finding| (finding.place.to_string(), finding.region.as_deref()))
+        .collect();
+    let expected = [("rank0.c:2", Some("region1")), ("rank0.c:4", Some("region0"))];
+    assert_eq!(regions, expected.map(|(place, region)| (place.to_owned(), region)));
+    let sentence = &report.findings[0].sentence;
+    assert!(sentence.contains("rank0.c:2, region region1; 1 rank waits"), "{sentence}");
+    assert!(run.report().findings.iter().all(|finding| finding.region.is_none()));
 }

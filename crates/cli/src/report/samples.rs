@@ -100,6 +100,7 @@ fn full(ranks: u32, places: usize, pairs: u32) -> Report {
         place: place(),
         function: EVIL.to_owned(),
         after: Some(place()),
+        region: Some(EVIL.to_owned()),
         waiting_ns: 1_200_000_000,
         propagated_ns: 10_000_000,
         share: 0.7,

@@ -4,7 +4,7 @@ use kizami_explain::{Analysis, Report, WhatIf, what_if};
 use kizami_graph::Builder;
 use kizami_model::Call;
 use kizami_sample::{Act, Costs, Script};
-use kizami_store::{CallSite, Definitions, RunInfo};
+use kizami_store::{CallSite, Definitions, Region, RegionSpan, RunInfo};
 use std::path::PathBuf;
 
 /// Places of one rank or file.
@@ -60,6 +60,7 @@ impl Looped {
         };
         Definitions {
             callsites: (0..ranks * PLACES).map(site).collect(),
+            regions: (0..4).map(|index| Region { index, name: format!("region{index}") }).collect(),
             ..kizami_sample::definitions_with_windows(&[(0..ranks).collect()], 1)
         }
     }
@@ -73,23 +74,28 @@ impl Looped {
         report_of(&self.rows(), definitions, threads)
     }
 
+    /// With stays in regions, whose names are `region0`, `region1` and so on.
+    pub fn report_in_regions(&self, spans: &[RegionSpan]) -> Report {
+        analysis(&self.rows(), self.definitions(), spans, 1).report_of("script", &run_info(self.bodies.len()))
+    }
+
     /// What could be done, the best first.
     pub fn what_if(&self) -> Vec<WhatIf> {
-        what_if(&analysis(&self.rows(), self.definitions(), 1), &|_| {})
+        what_if(&analysis(&self.rows(), self.definitions(), &[], 1), &|_| {})
     }
 }
 
-fn analysis(rows: &[Call], definitions: Definitions, threads: usize) -> Analysis {
+fn analysis(rows: &[Call], definitions: Definitions, spans: &[RegionSpan], threads: usize) -> Analysis {
     let mut builder =
         Builder::new(&definitions, &[], &std::env::temp_dir()).expecting(rows.iter().map(|row| row.op));
     rows.iter().for_each(|call| builder.call(call).unwrap());
-    Analysis::of_graph(builder.finish().unwrap(), definitions, threads)
+    Analysis::of_graph(builder.finish().unwrap(), definitions, spans, threads)
 }
 
 /// What is said about these rows.
 pub fn report_of(rows: &[Call], definitions: Definitions, threads: usize) -> Report {
     let ranks = definitions.communicators[0].members.len();
-    analysis(rows, definitions, threads).report_of("script", &run_info(ranks))
+    analysis(rows, definitions, &[], threads).report_of("script", &run_info(ranks))
 }
 
 /// What `run.json` would say.

@@ -476,9 +476,9 @@ Examples:
   kizami whatif run.kz --json
 
 Ideas come from the findings of `kizami report`, from the places where most is computed or waited,
-and from other networks. Each is replayed; the error says how far the iterations of the run scatter, and how
-unevenly the time came that would be taken away. The last column is what to give `kizami replay` to
-look at one of them more closely.";
+and from other networks. Each is replayed; the error says how far the iterations of the run scatter,
+and how unevenly the time came that would be taken away. The last column is what to give `kizami
+replay` to look at one of them more closely.";
 
 /// Rank what could be done about a run by what it would gain.
 #[derive(Debug, Args)]

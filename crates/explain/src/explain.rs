@@ -66,7 +66,7 @@ impl Analysis {
         let tell =
             |pass: u64, steps: u64| progress(Progress { done: (pass * events + steps).min(total), total });
         let definitions = trace.definitions()?;
-        let graph = build(trace, folder, &|rows| tell(0, rows))?;
+        let graph = build(trace, folder, threads, &|rows| tell(0, rows))?;
         Ok(Analysis::watched(graph, definitions, &trace.region_spans()?, threads, &tell))
     }
 

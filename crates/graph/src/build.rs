@@ -4,7 +4,6 @@
 //! the clock that falls inside the recorded span; whoever takes it out takes that from the span where the gap
 //! between two calls has no room for it.
 
-use crate::cache;
 use crate::channels::{Channel, Channels, Side};
 use crate::collectives::{Collectives, Part};
 use crate::list::List;
@@ -16,9 +15,9 @@ use crate::{Graph, Strand};
 use kizami_model::{Call, Op, Peer, Rank, Shape};
 use kizami_store::disturbance::Held;
 use kizami_store::traffic::{Beginning, Ending, Message, Numbering, OpenRequests, Traffic};
-use kizami_store::{Communicator, Definitions, RankSelection, Stop, StoreError, Trace};
+use kizami_store::{Communicator, Definitions, Stop, StoreError};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Messages above this many bytes wait for their receiver in every MPI we know, below it they may not.
 const SURELY_RENDEZVOUS: u64 = 64 << 10;
@@ -28,51 +27,6 @@ const IDLE_BETWEEN_POLLS_NS: i64 = 1_000;
 const MEMORY_LIMIT: usize = 4 << 30;
 /// Tag of messages a collective is made of; no program can use it.
 const COLLECTIVE_TAG: i32 = i32::MIN;
-
-/// A folder for what does not fit into memory: that of the trace for what is made from it, if it can be written to.
-pub fn scratch_folder(trace: &Trace) -> PathBuf {
-    let derived = trace.path().join("derived");
-    match std::fs::create_dir_all(&derived) {
-        Ok(()) => derived,
-        Err(_) => std::env::temp_dir(),
-    }
-}
-
-/// The graph of a trace: as it was kept in `derived/`, or made by reading all rows. `folder` is for what does not fit
-/// into memory; `progress` hears how many rows are done.
-pub fn build(trace: &Trace, folder: &Path, progress: &dyn Fn(u64)) -> Result<Graph, StoreError> {
-    if let Some(graph) = cache::load(trace) {
-        return Ok(graph);
-    }
-    let graph = read(trace, folder, &mut |_| {}, progress)?;
-    cache::save(trace, &graph);
-    Ok(graph)
-}
-
-/// The same by reading all rows in any case; `each` sees every one of them.
-pub fn read(
-    trace: &Trace,
-    folder: &Path,
-    each: &mut dyn FnMut(&Call),
-    progress: &dyn Fn(u64),
-) -> Result<Graph, StoreError> {
-    let definitions = trace.definitions()?;
-    let mut stops = trace.stops()?;
-    stops.sort_by_key(|stop| (stop.rank, stop.start, stop.thread));
-    let called = trace.run().functions.iter().filter_map(|function| Op::by_name(&function.op));
-    let mut builder = Builder::new(&definitions, &stops, folder).expecting(called);
-    let mut rows: u64 = 0;
-    for call in trace.calls(RankSelection::All)? {
-        let call = call?;
-        each(&call);
-        builder.call(&call)?;
-        rows += 1;
-        if rows.is_multiple_of(1 << 16) {
-            progress(rows);
-        }
-    }
-    builder.finish()
-}
 
 /// A graph being built, rank by rank, each in the order of its rows.
 pub struct Builder<'a> {

@@ -21,14 +21,16 @@ mod channels;
 mod collectives;
 mod list;
 mod locks;
+mod read;
 mod step;
 mod topology;
 mod windows;
 
-pub use build::{Builder, build, read, scratch_folder};
+pub use build::Builder;
 pub use channels::{Channel, ChannelIndex};
 pub use collectives::{Members, NO_MEMBERS};
 pub use list::List;
+pub use read::{build, read, scratch_folder};
 pub use step::{Step, StepKind, Tie, TieKind};
 
 use kizami_model::Rank;

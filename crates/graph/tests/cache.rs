@@ -39,7 +39,7 @@ fn parts(graph: &Graph) -> impl PartialEq + std::fmt::Debug {
 }
 
 fn built(trace: &Trace) -> Graph {
-    build(trace, &std::env::temp_dir(), &|_| {}).unwrap()
+    build(trace, &std::env::temp_dir(), 1, &|_| {}).unwrap()
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub fn retime<E: From<StoreError>>(
         Some(rewriting) => rewriting.folder().to_path_buf(),
         None => scratch_folder(trace),
     };
-    let graph = build(trace, &folder, &|rows| passes.tell(0, rows))?;
+    let graph = build(trace, &folder, threads, &|rows| passes.tell(0, rows))?;
     let Learned { graph, fit } = Learned::of(graph, threads, &passes);
     let setting = setting(&graph, &fit)?;
     let tell = |steps| passes.tell(2, steps);

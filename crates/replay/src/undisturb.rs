@@ -34,7 +34,8 @@ pub fn undisturb(
     let rewriting = Rewriting::begin(trace, output)?;
     let passes = Passes::new(trace, 4, progress);
     let mut losses = Losses::new(trace)?;
-    let graph = read(trace, rewriting.folder(), &mut |call| losses.add(call), &|rows| passes.tell(0, rows))?;
+    let mut add = |call: &Call| losses.add(call);
+    let graph = read(trace, rewriting.folder(), threads, &mut add, &|rows| passes.tell(0, rows))?;
     let losses = Disturbance::of(&losses.by_rank);
     let Learned { graph, fit } = Learned::of(graph, threads, &passes);
     let setting = Setting { without_tracer: true, ..Setting::default() };

@@ -1,22 +1,22 @@
-//! Rows read back, one after the other.
+//! Rows read back, one after the other or some at a time.
 //!
 //! Only one part is open at a time and only one batch of its rows is in memory. Row groups whose ranks were
-//! not asked for are not read at all.
+//! not asked for are not read at all. Rows are put together column by column: what is null costs nothing.
 
 use crate::StoreError;
 use crate::columns::{Cells, Lists, TableReader};
 use crate::trace::RankSelection;
 use bytes::Bytes;
 use kizami_model::{Call, Nanos, Op, Peer, Rank, ThreadIndex, function};
-use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::file::statistics::Statistics;
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-/// Rows decoded at a time.
-const BATCH_ROWS: usize = 8 << 10;
+/// Rows decoded at a time: few enough to stay in the cache of a core until they are used.
+const BATCH_ROWS: usize = 1 << 10;
 
 /// The rows of a trace, sorted by rank, then by start, read as they are asked for.
 ///
@@ -27,7 +27,9 @@ pub struct Calls {
     /// The part being read, and its next row group.
     part: Option<(TableReader, usize)>,
     group: Option<Group>,
-    ops: RecentNames,
+    /// Rows that were decoded, and the next of them.
+    batch: Vec<Call>,
+    next: usize,
     failed: bool,
 }
 
@@ -53,21 +55,58 @@ impl Calls {
     }
 
     fn of_parts(parts: Vec<Part>, ranks: RangeInclusive<i64>) -> Calls {
-        let (part, group, ops) = (None, None, RecentNames::default());
-        Calls { parts: parts.into_iter(), ranks, part, group, ops, failed: false }
+        let (part, group, batch) = (None, None, Vec::new());
+        Calls { parts: parts.into_iter(), ranks, part, group, batch, next: 0, failed: false }
     }
 
-    fn next_call(&mut self) -> Result<Option<Call>, StoreError> {
+    /// The next rows, as many as are decoded at a time; none at the end. Not to be mixed with asking for single rows.
+    pub fn next_batch(&mut self) -> Result<&[Call], StoreError> {
+        self.decode()?;
+        self.next = self.batch.len();
+        Ok(&self.batch)
+    }
+
+    /// The same, put into a list somebody else has; what was in it is lost.
+    pub fn read_batch(&mut self, batch: &mut Vec<Call>) -> Result<(), StoreError> {
+        std::mem::swap(&mut self.batch, batch);
+        let decoded = self.decode();
+        std::mem::swap(&mut self.batch, batch);
+        self.batch.clear();
+        decoded
+    }
+
+    /// Decodes the next rows into the batch; none at the end, or after an error.
+    fn decode(&mut self) -> Result<(), StoreError> {
+        self.next = 0;
+        if self.failed {
+            self.batch.clear();
+            return Ok(());
+        }
+        let decoded = self.try_decode();
+        if decoded.is_err() {
+            self.failed = true;
+            self.batch.clear();
+        }
+        decoded
+    }
+
+    fn try_decode(&mut self) -> Result<(), StoreError> {
         loop {
             if let (Some(group), Some((part, _))) = (&mut self.group, &self.part) {
-                match group.next(&mut self.ops).map_err(|what| part.damaged(what))? {
-                    Some(call) if self.ranks.contains(&i64::from(call.rank.0)) => return Ok(Some(call)),
-                    Some(_) => continue,
-                    None => self.group = None,
+                if group.read(&mut self.batch).map_err(|what| part.damaged(what))? {
+                    if self.ranks != (0..=i64::MAX) {
+                        self.batch.retain(|call| self.ranks.contains(&i64::from(call.rank.0)));
+                    }
+                    if !self.batch.is_empty() {
+                        return Ok(());
+                    }
+                    continue;
                 }
+                self.group = None;
             }
             if !self.next_group()? {
-                return Ok(None);
+                self.batch.clear();
+                return Ok(());
             }
         }
     }
@@ -102,12 +141,14 @@ impl Iterator for Calls {
     type Item = Result<Call, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.failed {
-            return None;
+        if self.next == self.batch.len()
+            && let Err(error) = self.decode()
+        {
+            return Some(Err(error));
         }
-        let next = self.next_call();
-        self.failed = next.is_err();
-        next.transpose()
+        let call = self.batch.get_mut(self.next)?;
+        self.next += 1;
+        Some(Ok(std::mem::replace(call, BLANK)))
     }
 }
 
@@ -162,9 +203,37 @@ impl RecentNames {
     }
 }
 
+/// A row of which nothing is known.
+const BLANK: Call = Call {
+    rank: Rank(0),
+    thread: ThreadIndex(0),
+    start: Nanos(0),
+    end: Nanos(0),
+    op: Op(0),
+    calls: 0,
+    inside: None,
+    comm: None,
+    peer: Peer::None,
+    tag: None,
+    recv_peer: Peer::None,
+    recv_tag: None,
+    any_source: false,
+    any_tag: false,
+    bytes_out: None,
+    bytes_in: None,
+    root: Peer::None,
+    request: None,
+    completes: Vec::new(),
+    object: None,
+    callsite: None,
+    failed: false,
+    overhead: Nanos(0),
+    weight: 0.0,
+};
+
 /// The columns of one row group.
 struct Group {
-    left: usize,
+    ops: RecentNames,
     rank: Cells<Int32Type>,
     thread: Cells<Int32Type>,
     start: Cells<Int64Type>,
@@ -194,7 +263,7 @@ struct Group {
 impl Group {
     fn open(part: &TableReader, group: usize) -> Result<Group, StoreError> {
         Ok(Group {
-            left: 0,
+            ops: RecentNames::default(),
             rank: part.cells(group, "rank")?,
             thread: part.cells(group, "thread")?,
             start: part.cells(group, "start_ns")?,
@@ -223,7 +292,7 @@ impl Group {
     }
 
     /// Decodes the next batch of all columns; gives how many rows it has.
-    fn read(&mut self) -> Result<usize, String> {
+    fn decode(&mut self) -> Result<usize, String> {
         let rows = self.rank.read(BATCH_ROWS)?;
         let mut even = true;
         macro_rules! read {
@@ -235,53 +304,56 @@ impl Group {
         if even { Ok(rows) } else { Err("its columns have different lengths".to_owned()) }
     }
 
-    fn next(&mut self, ops: &mut RecentNames) -> Result<Option<Call>, String> {
-        if self.left == 0 {
-            // They are about to move.
-            *ops = RecentNames::default();
-            self.left = self.read()?;
-            if self.left == 0 {
-                return Ok(None);
-            }
+    /// The next rows instead of those that were there; false if there are none.
+    fn read(&mut self, rows: &mut Vec<Call>) -> Result<bool, String> {
+        let count = self.decode()?;
+        rows.resize(count, BLANK);
+        for row in rows.iter_mut() {
+            let mut completes = std::mem::take(&mut row.completes);
+            completes.clear();
+            *row = Call { completes, ..BLANK };
         }
-        self.left -= 1;
-        Ok(Some(Call {
-            rank: Rank(number(required(&mut self.rank)?)?),
-            thread: ThreadIndex(number(required(&mut self.thread)?)?),
-            start: Nanos(required(&mut self.start)?),
-            end: Nanos(required(&mut self.end)?),
-            op: ops.find(&required(&mut self.op)?),
-            calls: number(required(&mut self.calls)?)?,
-            inside: self.inside.next()?.map(Nanos),
-            comm: self.comm.next()?.map(number).transpose()?,
-            peer: Peer::from_table(self.peer.next()?),
-            tag: self.tag.next()?,
-            recv_peer: Peer::from_table(self.recv_peer.next()?),
-            recv_tag: self.recv_tag.next()?,
-            any_source: required(&mut self.any_source)?,
-            any_tag: required(&mut self.any_tag)?,
-            bytes_out: self.bytes_out.next()?.map(amount).transpose()?,
-            bytes_in: self.bytes_in.next()?.map(amount).transpose()?,
-            root: Peer::from_table(self.root.next()?),
-            request: self.request.next()?.map(amount).transpose()?,
-            completes: self.completes.next()?.iter().map(|n| amount(*n)).collect::<Result<_, _>>()?,
-            object: self.object.next()?.map(number).transpose()?,
-            callsite: self.callsite.next()?.map(number).transpose()?,
-            failed: required(&mut self.failed)?,
-            overhead: Nanos(i64::from(required(&mut self.overhead)?)),
-            weight: required(&mut self.weight)?,
-        }))
+        self.rank.every(rows, natural, |row, value| row.rank = Rank(value as u32))?;
+        self.thread.every(rows, natural, |row, value| row.thread = ThreadIndex(value as u32))?;
+        self.start.every(rows, anything, |row, value| row.start = Nanos(value))?;
+        self.end.every(rows, anything, |row, value| row.end = Nanos(value))?;
+        // Names may lie elsewhere than those of the batch before.
+        self.ops = RecentNames::default();
+        self.op.every(rows, anything, |row, name| row.op = self.ops.find(&name))?;
+        self.calls.every(rows, natural, |row, value| row.calls = value as u32)?;
+        self.inside.some(rows, anything, |row, value| row.inside = Some(Nanos(value)))?;
+        self.comm.some(rows, natural, |row, value| row.comm = Some(value as u32))?;
+        self.peer.some(rows, anything, |row, value| row.peer = Peer::from_table(Some(value)))?;
+        self.tag.some(rows, anything, |row, value| row.tag = Some(value))?;
+        self.recv_peer.some(rows, anything, |row, value| row.recv_peer = Peer::from_table(Some(value)))?;
+        self.recv_tag.some(rows, anything, |row, value| row.recv_tag = Some(value))?;
+        self.any_source.every(rows, anything, |row, value| row.any_source = value)?;
+        self.any_tag.every(rows, anything, |row, value| row.any_tag = value)?;
+        self.bytes_out.some(rows, natural, |row, value| row.bytes_out = Some(value as u64))?;
+        self.bytes_in.some(rows, natural, |row, value| row.bytes_in = Some(value as u64))?;
+        self.root.some(rows, anything, |row, value| row.root = Peer::from_table(Some(value)))?;
+        self.request.some(rows, natural, |row, value| row.request = Some(value as u64))?;
+        self.completes.every(rows, natural, |row, values| {
+            row.completes.extend(values.iter().map(|value| *value as u64));
+        })?;
+        self.object.some(rows, natural, |row, value| row.object = Some(value as u32))?;
+        self.callsite.some(rows, natural, |row, value| row.callsite = Some(value as u32))?;
+        self.failed.every(rows, anything, |row, value| row.failed = value)?;
+        self.overhead.every(rows, anything, |row, value| row.overhead = Nanos(i64::from(value)))?;
+        self.weight.every(rows, anything, |row, value| row.weight = value)?;
+        Ok(count > 0)
     }
 }
 
-fn required<T: DataType>(cells: &mut Cells<T>) -> Result<T::T, String> {
-    cells.next()?.ok_or_else(|| "a column that must have a value in every row has a null".to_owned())
+/// All values of a column make sense.
+fn anything<T>(_values: &[T]) -> Result<(), String> {
+    Ok(())
 }
 
-fn number(value: i32) -> Result<u32, String> {
-    u32::try_from(value).map_err(|_| format!("{value} where only numbers from 0 on make sense"))
-}
-
-fn amount(value: i64) -> Result<u64, String> {
-    u64::try_from(value).map_err(|_| format!("{value} where only numbers from 0 on make sense"))
+/// Only numbers from 0 on make sense.
+fn natural<T: Copy + Default + PartialOrd + std::fmt::Display>(values: &[T]) -> Result<(), String> {
+    match values.iter().find(|value| **value < T::default()) {
+        None => Ok(()),
+        Some(value) => Err(format!("{value} where only numbers from 0 on make sense")),
+    }
 }

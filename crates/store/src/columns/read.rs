@@ -232,9 +232,47 @@ impl<T: DataType> Cells<T> {
         if self.nullable && self.levels.get(row) != Some(&1) {
             return Ok(None);
         }
-        let value = self.values.get_mut(self.value).ok_or("a column is shorter than its neighbours")?;
+        let value = self.values.get_mut(self.value).ok_or(SHORTER)?;
         self.value += 1;
         Ok(Some(std::mem::take(value)))
+    }
+}
+
+const SHORTER: &str = "a column is shorter than its neighbours";
+
+impl<T: DataType> Cells<T> {
+    /// Gives what was read to the rows it belongs to, of which each must have a value. `check` sees all values first.
+    pub(crate) fn every<R>(
+        &mut self,
+        rows: &mut [R],
+        check: impl Fn(&[T::T]) -> Result<(), String>,
+        mut give: impl FnMut(&mut R, T::T),
+    ) -> Result<(), String> {
+        check(&self.values)?;
+        if self.values.len() != rows.len() {
+            return Err("a column that must have a value in every row has a null".to_owned());
+        }
+        rows.iter_mut().zip(self.values.drain(..)).for_each(|(row, value)| give(row, value));
+        Ok(())
+    }
+
+    /// The same where rows may have no value: those are left as they are.
+    pub(crate) fn some<R>(
+        &mut self,
+        rows: &mut [R],
+        check: impl Fn(&[T::T]) -> Result<(), String>,
+        mut give: impl FnMut(&mut R, T::T),
+    ) -> Result<(), String> {
+        if self.values.is_empty() {
+            return Ok(());
+        }
+        if self.values.len() == rows.len() {
+            return self.every(rows, check, give);
+        }
+        check(&self.values)?;
+        let with_value = rows.iter_mut().zip(&self.levels).filter(|(_, level)| **level == 1);
+        with_value.zip(self.values.drain(..)).for_each(|((row, _), value)| give(row, value));
+        Ok(())
     }
 }
 
@@ -262,13 +300,26 @@ impl<T: DataType> Lists<T> {
         Ok(records)
     }
 
+    /// Gives what was read to the rows it belongs to. `check` sees all values first.
+    pub(crate) fn every<R>(
+        &mut self,
+        rows: &mut [R],
+        check: impl Fn(&[T::T]) -> Result<(), String>,
+        mut give: impl FnMut(&mut R, &[T::T]),
+    ) -> Result<(), String> {
+        check(&self.values)?;
+        if self.values.is_empty() {
+            return Ok(());
+        }
+        rows.iter_mut().try_for_each(|row| self.next().map(|list| give(row, list)))
+    }
+
     /// The list of the next row of what was read.
     #[inline]
     pub(crate) fn next(&mut self) -> Result<&[T::T], String> {
         let start = self.value;
         loop {
-            let definition =
-                self.definition.get(self.level).ok_or("a column is shorter than its neighbours")?;
+            let definition = self.definition.get(self.level).ok_or(SHORTER)?;
             self.value += usize::from(*definition == self.deepest);
             self.level += 1;
             if self.repetition.get(self.level).is_none_or(|repetition| *repetition == 0) {

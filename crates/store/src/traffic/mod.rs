@@ -14,8 +14,10 @@ mod open_requests;
 
 pub use open_requests::OpenRequests;
 
+use kizami_model::function::{Function, functions};
 use kizami_model::{Call, Op, Peer, Rank, Shape};
 use rustc_hash::FxHashMap;
+use std::sync::LazyLock;
 
 /// One half of a message, as its own side saw it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,6 +138,7 @@ impl Traffic {
     }
 
     /// Appends what begins and what ends in a call. Calls must come in the order of their start.
+    #[inline]
     pub fn of_call(&mut self, call: &Call, beginnings: &mut Vec<Beginning>, endings: &mut Vec<Ending>) {
         if !call.failed {
             self.operation(call, beginnings, endings);
@@ -145,12 +148,10 @@ impl Traffic {
         }
     }
 
+    #[inline]
     fn operation(&mut self, call: &Call, beginnings: &mut Vec<Beginning>, endings: &mut Vec<Ending>) {
-        let Some(function) = call.op.function() else { return };
-        if function.shape_name.ends_with("_init") || function.shape_name.starts_with("init:") {
-            return;
-        }
-        match function.shape {
+        let Some(shape) = moves(call.op) else { return };
+        match shape {
             Shape::Send => self.send(call, beginnings),
             Shape::Receive => self.receive(call, call.peer, call.tag, beginnings, endings),
             Shape::SendReceive => self.send_receive(call, beginnings, endings),
@@ -164,6 +165,7 @@ impl Traffic {
         }
     }
 
+    #[inline]
     fn send(&mut self, call: &Call, beginnings: &mut Vec<Beginning>) {
         match self.departure(call) {
             Some(message) => beginnings.push(Beginning::Send(message, call.request)),
@@ -174,6 +176,7 @@ impl Traffic {
         }
     }
 
+    #[inline]
     fn receive(
         &mut self,
         call: &Call,
@@ -238,6 +241,7 @@ impl Traffic {
         }
     }
 
+    #[inline]
     fn complete(&mut self, request: u64, endings: &mut Vec<Ending>) {
         match self.open.remove(request) {
             // A file access, a generalised request, or one that was started before recording began.
@@ -254,6 +258,7 @@ impl Traffic {
         }
     }
 
+    #[inline]
     fn arrived(&mut self, arrival: Arrival, request: u64, endings: &mut Vec<Ending>) {
         match arrival {
             Arrival::Message(message) => endings.push(Ending::Receive(message, Some(request))),
@@ -263,6 +268,7 @@ impl Traffic {
         }
     }
 
+    #[inline]
     fn departure(&mut self, call: &Call) -> Option<Message> {
         match (call.peer, call.comm, call.tag) {
             (Peer::Rank(peer), Some(comm), Some(tag)) => {
@@ -277,6 +283,7 @@ impl Traffic {
         }
     }
 
+    #[inline]
     fn arrival(&mut self, call: &Call, source: Peer, tag: Option<i32>) -> Arrival {
         match (source, call.comm, tag) {
             (Peer::Rank(peer), Some(comm), Some(tag)) => {
@@ -288,6 +295,19 @@ impl Traffic {
             _ => Arrival::Unknown,
         }
     }
+}
+
+/// The shape of a function that moves something when it is called; making a persistent request does not.
+#[inline]
+fn moves(op: Op) -> Option<Shape> {
+    static SHAPES: LazyLock<Vec<Option<Shape>>> = LazyLock::new(|| {
+        let shape = |function: &Function| {
+            let makes = function.shape_name.ends_with("_init") || function.shape_name.starts_with("init:");
+            (!makes).then_some(function.shape)
+        };
+        std::iter::once(None).chain(functions().iter().map(shape)).collect()
+    });
+    SHAPES.get(usize::from(op.0)).copied().flatten()
 }
 
 /// The message a probe found, without its number. It stays where it is.

@@ -1,0 +1,105 @@
+//! From a trace to its graph: the one that was kept, or one made from all rows.
+
+use crate::build::Builder;
+use crate::{Graph, cache};
+use kizami_model::{Call, Op};
+use kizami_store::{Calls, RankSelection, StoreError, Trace};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{channel, sync_channel};
+
+/// Batches of rows that are decoded before they are needed, at most.
+const BATCHES_AHEAD: usize = 32;
+
+/// A folder for what does not fit into memory: that of the trace for what is made from it, if it can be written to.
+pub fn scratch_folder(trace: &Trace) -> PathBuf {
+    let derived = trace.path().join("derived");
+    match std::fs::create_dir_all(&derived) {
+        Ok(()) => derived,
+        Err(_) => std::env::temp_dir(),
+    }
+}
+
+/// The graph of a trace: as it was kept in `derived/`, or made by reading all rows. `folder` is for what does not fit
+/// into memory; `progress` hears how many rows are done.
+pub fn build(
+    trace: &Trace,
+    folder: &Path,
+    threads: usize,
+    progress: &dyn Fn(u64),
+) -> Result<Graph, StoreError> {
+    if let Some(graph) = cache::load(trace) {
+        return Ok(graph);
+    }
+    let graph = read(trace, folder, threads, &mut |_| {}, progress)?;
+    cache::save(trace, &graph);
+    Ok(graph)
+}
+
+/// The same by reading all rows in any case; `each` sees every one of them. With more than one thread, one of them
+/// decodes rows while another makes steps of them.
+pub fn read(
+    trace: &Trace,
+    folder: &Path,
+    threads: usize,
+    each: &mut dyn FnMut(&Call),
+    progress: &dyn Fn(u64),
+) -> Result<Graph, StoreError> {
+    let definitions = trace.definitions()?;
+    let mut stops = trace.stops()?;
+    stops.sort_by_key(|stop| (stop.rank, stop.start, stop.thread));
+    let called = trace.run().functions.iter().filter_map(|function| Op::by_name(&function.op));
+    let mut builder = Builder::new(&definitions, &stops, folder).expecting(called);
+    let mut rows: u64 = 0;
+    let mut add = |batch: &[Call]| {
+        for call in batch {
+            each(call);
+            builder.call(call)?;
+        }
+        let before = rows;
+        rows += batch.len() as u64;
+        if before >> 16 != rows >> 16 {
+            progress(rows);
+        }
+        Ok(())
+    };
+    let mut calls = trace.calls(RankSelection::All)?;
+    if threads > 1 {
+        read_ahead(calls, &mut add)?;
+    } else {
+        loop {
+            match calls.next_batch()? {
+                [] => break,
+                batch => add(batch)?,
+            }
+        }
+    }
+    builder.finish()
+}
+
+/// Decodes rows in a thread of its own; they are added here.
+fn read_ahead(
+    mut calls: Calls,
+    add: &mut dyn FnMut(&[Call]) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    let (to_here, decoded) = sync_channel(BATCHES_AHEAD);
+    let (to_decoder, used) = channel();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            loop {
+                // Lists go to and fro for their memory.
+                let mut batch = used.try_recv().unwrap_or_default();
+                let done = calls.read_batch(&mut batch).map(|()| batch);
+                let last = done.as_ref().map_or(true, |batch| batch.is_empty());
+                if to_here.send(done).is_err() || last {
+                    return;
+                }
+            }
+        });
+        for batch in decoded {
+            let batch: Vec<Call> = batch?;
+            add(&batch)?;
+            to_decoder.send(batch).unwrap_or(());
+        }
+        Ok(())
+    })
+}

@@ -13,9 +13,11 @@
 //! waits.
 
 use crate::layers::{Arrival, Arrivals, Layers, Load};
+use crate::marks::{ByStep, RankSet};
+use crate::shelves::Shelves;
 use crate::waits::LongWait;
 use kizami_graph::{Graph, StepKind};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// What somebody did while others waited.
@@ -54,9 +56,9 @@ pub(crate) struct Blame {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Waited {
     /// Ranks that waited directly.
-    pub ranks: FxHashSet<u32>,
-    /// How long they waited, by function and place.
-    pub at: FxHashMap<(u16, Option<u32>), f64>,
+    pub ranks: RankSet,
+    /// How long they waited, by function and place: mostly few.
+    pub at: Vec<((u16, Option<u32>), f64)>,
     /// When it was done at its worst.
     pub worst: Moment,
 }
@@ -112,17 +114,19 @@ impl Excess {
 }
 
 /// Finds who is to blame. `waits` are those of a run, the last to end first, and those for the same step together.
-pub(crate) fn blame(graph: &Graph, waits: &[LongWait]) -> Blamed {
+pub(crate) fn blame(graph: &Graph, waits: &[LongWait], by_step: &ByStep) -> Blamed {
     let mut inquiry = Inquiry {
         graph,
         waits,
-        by_step: waits.iter().zip(0..).map(|(wait, index)| (wait.step, index)).collect(),
+        by_step,
         arrivals: Arrivals::new(graph, waits),
         loads: FxHashMap::default(),
         layers: Layers::default(),
         doings: Vec::new(),
         too_long: Vec::new(),
-        blamed: Blamed::default(),
+        numbers: Shelves::default(),
+        culprits: Vec::new(),
+        waited: FxHashMap::default(),
     };
     let (mut begin, mut too_many) = (0, 1 << 20);
     for group in waits.chunk_by(|a, b| (a.until_ns, a.of) == (b.until_ns, b.of)) {
@@ -139,7 +143,7 @@ pub(crate) fn blame(graph: &Graph, waits: &[LongWait]) -> Blamed {
 struct Inquiry<'a> {
     graph: &'a Graph,
     waits: &'a [LongWait],
-    by_step: FxHashMap<u64, u32>,
+    by_step: &'a ByStep,
     arrivals: Arrivals,
     /// What was passed on to waits whose turn is still to come.
     loads: FxHashMap<u32, Vec<Load>>,
@@ -148,7 +152,10 @@ struct Inquiry<'a> {
     doings: Vec<Done>,
     /// Computation that made others wait: the step it leads up to, by how much it was too long, and whose it is.
     too_long: Vec<(u64, i64, u32)>,
-    blamed: Blamed,
+    /// Where a culprit is in the list: by rank, then by what it did.
+    numbers: Shelves<Doing>,
+    culprits: Vec<(Culprit, Blame)>,
+    waited: FxHashMap<Doing, Waited>,
 }
 
 /// What several who are late did at one time.
@@ -190,12 +197,12 @@ impl Inquiry<'_> {
         look_back(graph, late, from_ns, until_ns, &mut |doing, from_ns, until_ns, step| {
             // Where it waited itself, that is passed on; the rest is to blame on what it did.
             let mut waited = (from_ns, from_ns);
-            if let (Doing::Calling(..), Some(earlier)) = (doing, self.by_step.get(&step)) {
-                let other = &waits[*earlier as usize];
+            if let (Doing::Calling(..), Some(earlier)) = (doing, self.by_step.find(step)) {
+                let other = &waits[earlier as usize];
                 let clip = |ns: i64| ns.clamp(from_ns, until_ns);
                 waited = (clip(other.from_ns), clip(other.until_ns));
                 if waited.1 > waited.0 {
-                    self.layers.pass_on(waited.0, waited.1, self.loads.entry(*earlier).or_default());
+                    self.layers.pass_on(waited.0, waited.1, self.loads.entry(earlier).or_default());
                 }
             }
             for (from_ns, until_ns) in [(from_ns, waited.0), (waited.1, until_ns)] {
@@ -203,7 +210,7 @@ impl Inquiry<'_> {
                     continue;
                 }
                 let cost = self.layers.between(from_ns, until_ns);
-                let blame = self.blamed.culprits.entry(Culprit { rank, doing }).or_default();
+                let blame = self.blame_of(Culprit { rank, doing });
                 blame.direct_ns += cost.direct_ns;
                 blame.propagated_ns += cost.propagated_ns;
                 blame.whole_ns += cost.whole_ns;
@@ -230,13 +237,17 @@ impl Inquiry<'_> {
         for Done { doing, direct_ns, until_ns, worst } in &self.doings {
             let held = || waits.iter().filter(|wait| wait.from_ns < *until_ns);
             let all_ns: i64 = held().map(|wait| until_ns - wait.from_ns).sum();
-            let waited = self.blamed.waited.entry(*doing).or_default();
+            let waited = self.waited.entry(*doing).or_default();
             waited.worst = waited.worst.worse(*worst);
             for wait in held() {
                 let step = &self.graph.steps[wait.step as usize];
                 waited.ranks.insert(self.graph.strands[wait.strand as usize].rank.0);
                 let part = (until_ns - wait.from_ns) as f64 / all_ns as f64;
-                *waited.at.entry((step.op().0, step.site())).or_default() += direct_ns * part;
+                let at = (step.op().0, step.site());
+                match waited.at.iter_mut().find(|(known, _)| *known == at) {
+                    Some((_, ns)) => *ns += direct_ns * part,
+                    None => waited.at.push((at, direct_ns * part)),
+                }
             }
         }
     }
@@ -249,12 +260,24 @@ impl Inquiry<'_> {
 
     fn end(mut self) -> Blamed {
         self.keep_longest();
-        for (step, excess_ns, rank) in self.too_long {
+        for (step, excess_ns, rank) in std::mem::take(&mut self.too_long) {
             let doing = Doing::Computing(self.graph.steps[step as usize].site());
-            let blame = self.blamed.culprits.entry(Culprit { rank, doing }).or_default();
-            blame.excess.add(excess_ns as f64);
+            self.blame_of(Culprit { rank, doing }).excess.add(excess_ns as f64);
         }
-        self.blamed
+        let mut blamed = Blamed { waited: self.waited, ..Blamed::default() };
+        // One after the other: sums over them must not depend on how the table grew.
+        for (culprit, blame) in self.culprits {
+            blamed.culprits.insert(culprit, blame);
+        }
+        blamed
+    }
+
+    fn blame_of(&mut self, culprit: Culprit) -> &mut Blame {
+        let (number, new) = self.numbers.number(culprit.rank as usize, culprit.doing);
+        if new {
+            self.culprits.push((culprit, Blame::default()));
+        }
+        &mut self.culprits[number].1
     }
 }
 

@@ -4,6 +4,7 @@ use crate::blame::{Doing, blame};
 use crate::efficiency::Efficiency;
 use crate::finding::{Gain, Suspect, function_at, suspects};
 use crate::late_complete;
+use crate::marks::ByStep;
 use crate::path::{Path, critical_path};
 use crate::pattern::Pattern;
 use crate::phases::{Phase, phases};
@@ -46,6 +47,7 @@ pub struct Analysis {
     pub(crate) profile: Profile,
     pub(crate) fit: Fit,
     pub(crate) waits: Waits,
+    by_step: ByStep,
     pub(crate) suspects: Vec<Suspect>,
     pub(crate) unmatched: u64,
     pub(crate) ideal: Window,
@@ -92,12 +94,17 @@ impl Analysis {
         let window = Window::recorded(&graph, &borders);
         let walked = learn(&graph, threads, Waits::new, &|steps| tell(1, steps));
         let (fit, unmatched) = (walked.learned, walked.unmatched);
-        let mut waits = Waits::all(walked.observers);
-        late_complete::divide(&graph, &mut waits);
         let ranks = graph.strands.last().map_or(0, |strand| strand.rank.0 + 1);
-        let profile = profile(&graph, ranks, window);
+        let add_up = || profile(&graph, ranks, window);
+        let find_blame = || {
+            let mut waits = Waits::all(walked.observers);
+            late_complete::divide(&graph, &mut waits);
+            let by_step = ByStep::new(graph.steps.len(), &waits.long);
+            let blamed = blame(&graph, &waits.long, &by_step);
+            (waits, by_step, blamed)
+        };
+        let (profile, (waits, by_step, blamed)) = both(threads, add_up, find_blame);
         let all_ns = window.length_ns() as f64 * f64::from(ranks.max(1));
-        let blamed = blame(&graph, &waits.long);
         let regions = Regions { definitions: &definitions, strands: &graph.strands, spans: regions };
         let suspects = suspects(&blamed, &profile, &regions, all_ns, MOST_FINDINGS);
         let ideal = window;
@@ -110,6 +117,7 @@ impl Analysis {
             profile,
             fit,
             waits,
+            by_step,
             suspects,
             unmatched,
             ideal,
@@ -204,7 +212,7 @@ impl Analysis {
         let computation: Vec<i64> = self.profile.ranks.iter().map(|(computing, _)| *computing).collect();
         let mut findings: Vec<_> = self.suspects.iter().map(|suspect| suspect.finding.clone()).collect();
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.gain.map_or(0, |gain| gain.ns)));
-        let path = critical_path(&self.graph, &self.waits.long, self.window);
+        let path = critical_path(&self.graph, &self.waits.long, &self.by_step, self.window);
         let at = |op: u16, site| Some((Op(op).name().to_owned(), Place::of(&self.definitions, site)));
         Report {
             trace: name.to_owned(),
@@ -393,6 +401,18 @@ impl Analysis {
         };
         (0..).zip(&self.profile.sizes).map(class).filter(|class| class.messages > 0).collect()
     }
+}
+
+/// Does two things, at the same time if there are threads for that.
+fn both<A: Send, B>(threads: usize, one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B) -> (A, B) {
+    if threads < 2 {
+        return (one(), other());
+    }
+    std::thread::scope(|scope| {
+        let one = scope.spawn(one);
+        let other = other();
+        (one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), other)
+    })
 }
 
 /// Settings for all lanes; those that are left over are as recorded.

@@ -169,7 +169,7 @@ fn suspect(
         Doing::Calling(op, site) => (Cause::Call, site, Op(op).name().to_owned(), None),
         Doing::Starting => (Cause::Start, None, "MPI_Init".to_owned(), None),
     };
-    let most = waited.at.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)));
+    let most = waited.at.iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
     let waiting_in = most.map(|((op, site), _)| (Op(*op).name().to_owned(), Place::of(definitions, *site)));
     let who = who(&group, cost_ns);
     let mut finding = Finding {

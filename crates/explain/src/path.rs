@@ -4,6 +4,7 @@
 //! the other, at the moment it sent, posted or came. Shortening anything that is not on it gains nothing at first.
 
 use crate::blame::{Doing, before};
+use crate::marks::ByStep;
 use crate::waits::LongWait;
 use crate::window::Window;
 use kizami_graph::Graph;
@@ -13,8 +14,7 @@ use rustc_hash::FxHashMap;
 pub(crate) type Path = FxHashMap<(u32, Doing), i64>;
 
 /// Follows the path within a window.
-pub(crate) fn critical_path(graph: &Graph, waits: &[LongWait], window: Window) -> Path {
-    let by_step: FxHashMap<u64, &LongWait> = waits.iter().map(|wait| (wait.step, wait)).collect();
+pub(crate) fn critical_path(graph: &Graph, waits: &[LongWait], by_step: &ByStep, window: Window) -> Path {
     let mut path = Path::default();
     let Some((mut strand, mut index)) = last_step(graph, window) else { return path };
     let mut now_ns = window.end_ns;
@@ -22,7 +22,8 @@ pub(crate) fn critical_path(graph: &Graph, waits: &[LongWait], window: Window) -
         let step = &graph.steps[index as usize];
         let rank = graph.strands[strand as usize].rank.0;
         let calling = Doing::Calling(step.op().0, step.site());
-        if let Some(wait) = by_step.get(&index).filter(|wait| wait.until_ns < now_ns) {
+        let wait = by_step.find(index).map(|wait| &waits[wait as usize]);
+        if let Some(wait) = wait.filter(|wait| wait.until_ns < now_ns) {
             *path.entry((rank, calling)).or_default() += window.part_ns(wait.until_ns, now_ns);
             (strand, index, now_ns) = (wait.of_strand, wait.of, wait.until_ns);
             continue;

@@ -1,5 +1,6 @@
 //! Where time went, and what was sent: by function, place and rank.
 
+use crate::shelves::Shelves;
 use crate::window::Window;
 use kizami_graph::{Graph, StepKind, TieKind};
 use rustc_hash::FxHashMap;
@@ -54,8 +55,10 @@ impl Profile {
 pub(crate) fn profile(graph: &Graph, ranks: u32, window: Window) -> Profile {
     let mut profile =
         Profile { ranks: vec![(0, 0); ranks as usize], sizes: vec![(0, 0); 65], ..Profile::default() };
-    for strand in &graph.strands {
-        let rank = strand.rank.0;
+    let mut calls = CallsBySite::default();
+    let mut computation = ComputationBySite::default();
+    let mut sent = vec![(0, 0); graph.channels.len()];
+    for (number, strand) in graph.strands.iter().enumerate() {
         let mut index = strand.first_step as usize;
         let mut last: Option<(i64, Option<u32>)> = None;
         let (mut computing_ns, mut inside_ns) = (0, 0);
@@ -65,13 +68,11 @@ pub(crate) fn profile(graph: &Graph, ranks: u32, window: Window) -> Profile {
             for tie in graph.ties_of(step) {
                 match tie.kind() {
                     TieKind::Departs if step.kind() != StepKind::Polling => {
-                        let channel = graph.channels[tie.place() as usize];
                         bytes += tie.bytes();
-                        let cell = profile.matrix.entry((channel.from.0, channel.to.0)).or_default();
-                        (cell.0, cell.1) = (cell.0 + 1, cell.1 + tie.bytes());
                         let class = (u64::BITS - tie.bytes().leading_zeros()) as usize;
-                        let cell = &mut profile.sizes[class];
-                        (cell.0, cell.1) = (cell.0 + 1, cell.1 + tie.bytes());
+                        for cell in [&mut sent[tie.place() as usize], &mut profile.sizes[class]] {
+                            *cell = (cell.0 + 1, cell.1 + tie.bytes());
+                        }
                     }
                     kind if kind.is_collective() && kind.tells() => bytes += tie.bytes(),
                     _ => {}
@@ -79,15 +80,16 @@ pub(crate) fn profile(graph: &Graph, ranks: u32, window: Window) -> Profile {
             }
             let site = step.site();
             if step.kind() != StepKind::Part {
-                let calls = profile.calls.entry((step.op().0, site)).or_default();
+                let length_ns = window.part_ns(step.start_ns, step.end_ns);
+                let calls = calls.of(step.op().0, site);
                 calls.calls += 1;
-                calls.ns += window.part_ns(step.start_ns, step.end_ns);
+                calls.ns += length_ns;
                 calls.bytes += bytes;
-                inside_ns += window.part_ns(step.start_ns, step.end_ns);
+                inside_ns += length_ns;
                 if let Some((end_ns, after)) = last {
                     let gap_ns = window.part_ns(end_ns, step.start_ns);
                     computing_ns += gap_ns;
-                    let computation = profile.computation.entry((site, rank)).or_default();
+                    let computation = computation.of(site);
                     computation.times += 1;
                     computation.ns += gap_ns;
                     if computation.times == 1 || gap_ns > computation.longest_ns {
@@ -102,10 +104,75 @@ pub(crate) fn profile(graph: &Graph, ranks: u32, window: Window) -> Profile {
             index += step.next as usize;
         }
         if strand.first_of_rank
-            && let Some(sums) = profile.ranks.get_mut(rank as usize)
+            && let Some(sums) = profile.ranks.get_mut(strand.rank.0 as usize)
         {
             *sums = (computing_ns, inside_ns);
         }
+        if graph.strands.get(number + 1).is_none_or(|next| next.rank != strand.rank) {
+            computation.end_rank(strand.rank.0, &mut profile.computation);
+        }
+    }
+    for (channel, (messages, bytes)) in
+        graph.channels.iter().zip(sent).filter(|(_, (messages, _))| *messages > 0)
+    {
+        let cell = profile.matrix.entry((channel.from.0, channel.to.0)).or_default();
+        *cell = (cell.0 + messages, cell.1 + bytes);
+    }
+    // One after the other: which of two functions that are called as often comes first must not depend on more.
+    for (key, total) in calls.list {
+        profile.calls.insert(key, total);
     }
     profile
+}
+
+/// Where a place has its cell.
+fn cell_of(site: Option<u32>) -> usize {
+    site.map_or(0, |site| site as usize + 1)
+}
+
+/// Calls while they are added up.
+#[derive(Default)]
+struct CallsBySite {
+    /// Functions by place; mostly one.
+    numbers: Shelves<u16>,
+    list: Vec<((u16, Option<u32>), Calls)>,
+}
+
+impl CallsBySite {
+    fn of(&mut self, op: u16, site: Option<u32>) -> &mut Calls {
+        let (number, new) = self.numbers.number(cell_of(site), op);
+        if new {
+            self.list.push(((op, site), Calls::default()));
+        }
+        &mut self.list[number].1
+    }
+}
+
+/// Computation of one rank while it is added up.
+#[derive(Default)]
+struct ComputationBySite {
+    by_site: Vec<Computation>,
+    /// Places that have any.
+    sites: Vec<Option<u32>>,
+}
+
+impl ComputationBySite {
+    /// That before a place, which is about to be added to.
+    fn of(&mut self, site: Option<u32>) -> &mut Computation {
+        let cell = cell_of(site);
+        if cell >= self.by_site.len() {
+            self.by_site.resize(cell + 1, Computation::default());
+        }
+        if self.by_site[cell].times == 0 {
+            self.sites.push(site);
+        }
+        &mut self.by_site[cell]
+    }
+
+    /// Moves it to where that of all ranks is.
+    fn end_rank(&mut self, rank: u32, all: &mut FxHashMap<(Option<u32>, u32), Computation>) {
+        for site in self.sites.drain(..) {
+            all.insert((site, rank), std::mem::take(&mut self.by_site[cell_of(site)]));
+        }
+    }
 }

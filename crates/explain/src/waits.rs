@@ -5,6 +5,7 @@
 //! would be too many to keep, so that memory is bounded.
 
 use crate::pattern::Pattern;
+use crate::shelves::Shelves;
 use kizami_model::Op;
 use kizami_replay::{Message, Observer, Seen};
 use rustc_hash::FxHashMap;
@@ -57,10 +58,13 @@ pub(crate) struct Key {
 #[derive(Default)]
 pub(crate) struct Waits {
     pub totals: FxHashMap<Key, Total>,
+    /// The same while the run is walked, by strand.
+    numbers: Shelves<(Pattern, Option<u32>, u16)>,
+    adding: Vec<(Key, Total)>,
     pub long: Vec<LongWait>,
     shortest_ns: i64,
     /// By strand: late messages waited for, the last one last.
-    late: FxHashMap<u32, Vec<Late>>,
+    late: Vec<Vec<Late>>,
     /// When the message the step waits for was sent; the latest of those it takes.
     sent_ns: i64,
 }
@@ -81,16 +85,30 @@ impl Waits {
 
     /// Of all threads of a walk; long ones in the order in which they ended, the last first, and those for the same
     /// step together.
-    pub(crate) fn all(parts: Vec<Waits>) -> Waits {
+    pub(crate) fn all(mut parts: Vec<Waits>) -> Waits {
+        let order = |wait: &LongWait| (std::cmp::Reverse(wait.until_ns), wait.of, wait.step);
+        std::thread::scope(|scope| {
+            let mut parts = parts.iter_mut();
+            let own = parts.next();
+            for part in parts {
+                scope.spawn(move || part.long.sort_unstable_by_key(order));
+            }
+            own.into_iter().for_each(|part| part.long.sort_unstable_by_key(order));
+        });
         let mut all = Waits::new();
         for part in parts {
-            for (key, total) in part.totals {
+            for (key, total) in part.adding {
                 let sum = all.totals.entry(key).or_default();
                 (sum.count, sum.ns) = (sum.count + total.count, sum.ns + total.ns);
             }
-            all.long.extend(part.long);
+            if all.long.is_empty() {
+                all.long = part.long;
+            } else {
+                // Both are in order, and this way of sorting makes use of that.
+                all.long.extend(part.long);
+                all.long.sort_by_key(order);
+            }
         }
-        all.long.sort_unstable_by_key(|wait| (std::cmp::Reverse(wait.until_ns), wait.of, wait.step));
         all
     }
 
@@ -101,9 +119,17 @@ impl Waits {
         let length_ns = seen.step.end_ns - came_ns.clamp(seen.step.start_ns, seen.step.end_ns);
         if length_ns > 0 {
             let key = Key { pattern, strand: seen.strand, site: seen.step.site(), op: op.0 };
-            let total = self.totals.entry(key).or_default();
+            let total = self.total(key);
             (total.count, total.ns) = (total.count + 1, total.ns + length_ns);
         }
+    }
+
+    fn total(&mut self, key: Key) -> &mut Total {
+        let (number, new) = self.numbers.number(key.strand as usize, (key.pattern, key.site, key.op));
+        if new {
+            self.adding.push((key, Total::default()));
+        }
+        &mut self.adding[number].1
     }
 
     fn keep(&mut self, wait: LongWait) {
@@ -133,7 +159,7 @@ impl Observer<0> for Waits {
         let op: Op = seen.step.op();
         let pattern = Pattern::of(wait.kind, op);
         let key = Key { pattern, strand: seen.strand, site: seen.step.site(), op: op.0 };
-        let total = self.totals.entry(key).or_default();
+        let total = self.total(key);
         (total.count, total.ns) = (total.count + 1, total.ns + length_ns);
         self.keep(LongWait {
             step: seen.index,
@@ -145,7 +171,11 @@ impl Observer<0> for Waits {
             pattern,
         });
         if pattern == Pattern::LateSender {
-            let late = self.late.entry(seen.strand).or_default();
+            let strand = seen.strand as usize;
+            if strand >= self.late.len() {
+                self.late.resize_with(strand + 1, Vec::new);
+            }
+            let late = &mut self.late[strand];
             if late.len() == REMEMBERED {
                 late.remove(0);
             }
@@ -156,7 +186,7 @@ impl Observer<0> for Waits {
     /// A message that was sent before one its receiver has waited for already could have been taken first.
     fn message(&mut self, message: &Message) {
         self.sent_ns = self.sent_ns.max(message.sent_ns);
-        let Some(late) = self.late.get_mut(&message.strand) else { return };
+        let Some(late) = self.late.get_mut(message.strand as usize) else { return };
         // Waits of the step that takes both are no choice of the program.
         let Some(place) =
             late.iter().rposition(|late| late.sent_ns > message.sent_ns && late.step != message.step)
@@ -164,11 +194,10 @@ impl Observer<0> for Waits {
             return;
         };
         let wrong = late.remove(place);
-        if let Some(total) = self.totals.get_mut(&wrong.key) {
-            (total.count, total.ns) = (total.count - 1, total.ns - wrong.length_ns);
-        }
+        let total = self.total(wrong.key);
+        (total.count, total.ns) = (total.count - 1, total.ns - wrong.length_ns);
         let key = Key { pattern: Pattern::LateSenderWrongOrder, ..wrong.key };
-        let total = self.totals.entry(key).or_default();
+        let total = self.total(key);
         (total.count, total.ns) = (total.count + 1, total.ns + wrong.length_ns);
         if let Some(wait) = self.long.iter_mut().rev().take(1 << 12).find(|wait| wait.step == wrong.step) {
             wait.pattern = Pattern::LateSenderWrongOrder;

@@ -3,7 +3,8 @@
 #[path = "../../store/tests/segments/mod.rs"]
 mod segments;
 
-use kizami_graph::{Graph, build};
+use kizami_graph::{Graph, build, read};
+use kizami_model::Call;
 use kizami_segment::record::CallRecord;
 use kizami_store::{SealOptions, Trace, seal};
 use segments::{SegmentWriter, Who, call, define};
@@ -50,6 +51,31 @@ fn a_kept_graph_is_the_same_graph() {
     assert_eq!(first.steps.len(), 20);
     assert!(trace.path().join("derived/graph.bin").is_file());
     assert_eq!(parts(&built(&trace)), parts(&first));
+}
+
+#[test]
+fn rows_that_are_decoded_ahead_make_the_same_graph() {
+    let folder = tempfile::tempdir().unwrap();
+    // Several batches, of which the last is not full.
+    let trace = make(folder.path(), 5_003);
+    let with = |threads| {
+        let mut seen = Vec::new();
+        let mut each = |call: &Call| seen.push(call.clone());
+        let graph = read(&trace, folder.path(), threads, &mut each, &|_| {}).unwrap();
+        (graph, seen)
+    };
+    let ((one, rows), (two, ahead)) = (with(1), with(2));
+    assert_eq!(rows.len(), 10_006);
+    assert_eq!((parts(&one), rows), (parts(&two), ahead));
+
+    let part = trace.path().join("events/part-00000.parquet");
+    let mut bytes = std::fs::read(&part).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 64].fill(0xff);
+    std::fs::write(&part, bytes).unwrap();
+    let failed =
+        |threads| read(&trace, folder.path(), threads, &mut |_| {}, &|_| {}).unwrap_err().to_string();
+    assert_eq!(failed(1), failed(2));
 }
 
 #[test]

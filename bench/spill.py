@@ -2,7 +2,7 @@
 """What stopping, spilling and limits do to a run, and how well the run without us is found again.
 
     bench/spill.py --kizami target/release/kizami --workloads DIR [--runs 9] [--ranks 2] [--limit 8M]
-                   [--sizes 0 1 4] [--mean-us 1700] [--kernel spin|work] [--cgroup]
+                   [--sizes 0 1 4] [--mean-us 1700] [--kernel spin|work] [--cgroup] [--way together ...]
                    [--mpi openmpi --mpi mpich] [--plot spill.svg] [--json spill.json]
 
 After Okita, Ino and Hagihara: a program of 520 imbalanced steps, each ended by a barrier, makes a trace of so
@@ -94,7 +94,7 @@ def size_in_bytes(text):
 
 def measure(options, mpi, size):
     calls = int(size * size_in_bytes(options.limit) / BYTES_PER_CALL / STEPS)
-    ways = [way for way in WAYS if options.cgroup or "cgroup" not in way]
+    ways = [way for way in options.way or WAYS if options.cgroup or "cgroup" not in way]
     bare, figures = [], {way: {"recorded": [], "rebuilt": [], "error": [], "barrier_us": []} for way in ways}
     with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
         scratch = Path(folder)
@@ -175,6 +175,7 @@ def main():
     parser.add_argument("--mean-us", type=float, default=1700)
     parser.add_argument("--kernel", choices=["spin", "work"], default="spin")
     parser.add_argument("--cgroup", action="store_true")
+    parser.add_argument("--way", action="append", choices=list(WAYS))
     parser.add_argument("--sizes", type=float, nargs="+", default=[0, 1, 4])
     parser.add_argument("--scratch", type=Path)
     parser.add_argument("--plot", type=Path)

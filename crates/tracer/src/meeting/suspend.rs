@@ -24,6 +24,8 @@ use std::time::Duration;
 const THRESHOLD: f64 = 0.5;
 /// A sleeping rank is woken that long before it is to go on; the rest it waits awake.
 const AWAKE: Duration = Duration::from_micros(200);
+/// How long a rank leaves the core to the others on it when a stop is over. Waking up takes longer.
+const FOR_THE_OTHERS: Duration = Duration::from_micros(1);
 /// A rank waits no longer than this, whatever others say.
 const LONGEST: Duration = Duration::from_secs(60);
 /// Times `Z` may grow.
@@ -67,8 +69,9 @@ impl Meetings {
         };
         call.thread().record_stop(start, clock::now(), reason, late_ticks);
         if full && crowded {
-            // The others on this core are to see, too, that the stop is over, before one of them computes on.
-            std::thread::yield_now();
+            // The others on this core are to see, too, that the stop is over, before one of them computes on. Yielding
+            // is not enough: the scheduler may hold that it is still this rank's turn.
+            std::thread::sleep(FOR_THE_OTHERS);
         }
         self.pace.filled = process.filled_bytes() + call.thread().open_bytes();
         // Halfway to the threshold at the present pace: the pace may change.

@@ -287,11 +287,10 @@ impl Parts<'_> {
         let Some(wanted) = self.synchronous.take() else { return };
         let channels = self.channels.list();
         let unwanted = |tie: &Tie| {
-            // Tags below zero are not those of messages.
-            let message = channels[tie.place() as usize].tag >= 0;
             tie.kind() == TieKind::Posts
-                && message
                 && tie.bytes() <= SURELY_RENDEZVOUS
+                // Tags below zero are not those of messages.
+                && channels[tie.place() as usize].tag >= 0
                 && !wanted.contains(&tie.key)
         };
         for step in self.steps.as_mut_slice() {

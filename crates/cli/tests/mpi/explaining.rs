@@ -65,8 +65,8 @@ fn patterns(ranks: u32) -> Vec<Injected> {
             others,
             vec![0],
         ),
-        injected("early_wait", Pattern::EarlyWait, "MPI_Win_wait", 1, Vec::new()),
-        injected("late_complete", Pattern::LateComplete, "MPI_Win_wait", 1, Vec::new()),
+        injected("early_wait", Pattern::EarlyWait, "MPI_Win_wait", 1, (1..ranks).collect()),
+        injected("late_complete", Pattern::LateComplete, "MPI_Win_wait", 1, (1..ranks).collect()),
         injected("lock_contention", Pattern::LockContention, "MPI_Win_lock", others, vec![0]),
         injected("imbalanced_barrier", Pattern::WaitAtBarrier, "MPI_Barrier", others, last.clone()),
         injected("imbalanced_allreduce", Pattern::WaitAtNxN, "MPI_Allreduce", others, last.clone()),
@@ -95,11 +95,16 @@ fn deviation(report: &Report, injected: &Injected) -> f64 {
     found_ns as f64 / injected_ns as f64 - 1.0
 }
 
-/// Whether a finding names the computation that was made longer.
+/// Whether a finding names the computation that was made longer. A target waits for its origins as for messages: those
+/// who came last are named, not all who were late.
 fn names(finding: &Finding, injected: &Injected) -> bool {
-    finding.cause == Cause::Computation
-        && finding.place.function == injected.place
-        && finding.ranks == injected.late
+    let the_last_of = matches!(injected.pattern, Pattern::EarlyWait | Pattern::LateComplete);
+    let ranks_are_right = if the_last_of {
+        !finding.ranks.is_empty() && finding.ranks.iter().all(|rank| injected.late.contains(rank))
+    } else {
+        finding.ranks == injected.late
+    };
+    finding.cause == Cause::Computation && finding.place.function == injected.place && ranks_are_right
 }
 
 /// Whether the first finding is the right one: the one that gains most.

@@ -1,32 +1,28 @@
 //! From rows to steps: what ties each call to other ranks, and what the tracer took around it.
-//!
-//! Of the tracer's cost half lies before a call and half behind it. Its measurement also holds the reading of
-//! the clock that falls inside the recorded span; whoever takes it out takes that from the span where the gap
-//! between two calls has no room for it.
+
+mod cost;
+mod exchange;
+mod later;
 
 use crate::channels::{Channel, Channels, Side};
-use crate::collectives::{Collectives, Part};
+use crate::collectives::Collectives;
 use crate::list::List;
 use crate::locks::Locks;
 use crate::step::{Step, StepKind, Tie, TieKind};
 use crate::topology::Topology;
 use crate::windows::{self, WindowRole, Windows};
 use crate::{Graph, Strand};
-use kizami_model::{Call, Op, Peer, Rank, Shape};
-use kizami_store::disturbance::Held;
+use cost::{Cost, held, idle_polls, seen};
+use kizami_model::{Call, Op, Rank, Shape};
 use kizami_store::traffic::{Beginning, Ending, Message, Numbering, OpenRequests, Traffic};
-use kizami_store::{Communicator, Definitions, Stop, StoreError};
+use kizami_store::{Definitions, Stop, StoreError};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
 
 /// Messages above this many bytes wait for their receiver in every MPI we know, below it they may not.
 const SURELY_RENDEZVOUS: u64 = 64 << 10;
-/// Less work than this between two polls is no work: the program only waits.
-const IDLE_BETWEEN_POLLS_NS: i64 = 1_000;
 /// Bytes steps may have in memory, and as many their ties.
 const MEMORY_LIMIT: usize = 4 << 30;
-/// Tag of messages a collective is made of; no program can use it.
-const COLLECTIVE_TAG: i32 = i32::MIN;
 
 /// A graph being built, rank by rank, each in the order of its rows.
 pub struct Builder<'a> {
@@ -281,53 +277,6 @@ impl Parts<'_> {
         }
     }
 
-    /// Receives of small messages have told that they are posted, in case somebody waits for that: where nobody does,
-    /// nobody need hear it.
-    fn forget_unwanted_posts(&mut self) {
-        let Some(wanted) = self.synchronous.take() else { return };
-        let channels = self.channels.list();
-        let unwanted = |tie: &Tie| {
-            tie.kind() == TieKind::Posts
-                && tie.bytes() <= SURELY_RENDEZVOUS
-                // Tags below zero are not those of messages.
-                && channels[tie.place() as usize].tag >= 0
-                && !wanted.contains(&tie.key)
-        };
-        for step in self.steps.as_mut_slice() {
-            let own = step.first_tie as usize..step.first_tie as usize + step.ties as usize;
-            let ties = &mut self.ties.as_mut_slice()[own];
-            let mut kept = 0;
-            for index in 0..ties.len() {
-                if !unwanted(&ties[index]) {
-                    ties[kept] = ties[index];
-                    kept += 1;
-                }
-            }
-            step.ties = kept as u32;
-        }
-    }
-
-    /// Gives steps the ties that were found behind them.
-    fn add_later_ties(&mut self) -> Result<(), StoreError> {
-        let mut later = std::mem::take(&mut self.later);
-        later.extend(std::mem::take(&mut self.locks).ties(&mut self.channels));
-        later.sort_by_key(|(step, _)| *step);
-        for of_step in later.chunk_by(|a, b| a.0 == b.0) {
-            let step = self.steps.at_mut(of_step[0].0 as usize);
-            let own = step.first_tie as usize..step.first_tie as usize + step.ties as usize;
-            step.first_tie = self.ties.len() as u64;
-            step.ties += of_step.len() as u32;
-            // What is told comes before what is awaited.
-            let mut all: Vec<Tie> = self.ties[own].to_vec();
-            all.extend(of_step.iter().map(|(_, tie)| *tie));
-            all.sort_by_key(|tie| !tie.kind().tells());
-            for tie in all {
-                self.ties.push(tie)?;
-            }
-        }
-        Ok(())
-    }
-
     fn begins(&mut self, state: &mut RankState, beginning: Beginning, meaning: Meaning) {
         match beginning {
             Beginning::Send(message, request) => {
@@ -383,96 +332,6 @@ impl Parts<'_> {
                 }
             }
             Ending::Collective(_, None) | Ending::NoMessage(_) => {}
-        }
-    }
-
-    fn collective(&mut self, state: &mut RankState, call: &Call) {
-        match self.collectives.part_of(call) {
-            Part::None => {}
-            Part::Unknown => self.not_followed += 1,
-            Part::Neighbours { comm } => self.neighbours(state, call, comm),
-            Part::BetweenGroups { comm, root_gives } => self.between_groups(state, call, comm, root_gives),
-            Part::Takes { tells, awaits, place, number } => {
-                let bytes = call.bytes_out.unwrap_or(0).max(call.bytes_in.unwrap_or(0));
-                let tie = Tie::new(tells, place, number, bytes);
-                self.tells.push(tie);
-                match (awaits.map(|kind| tie.as_kind(kind)), call.request) {
-                    (Some(tie), Some(request)) => state.open.insert(request, tie),
-                    (Some(tie), None) => self.awaits.push(tie),
-                    (None, _) => {}
-                }
-            }
-        }
-    }
-
-    /// A collective of neighbours is a message to each of them and one from each.
-    fn neighbours(&mut self, state: &mut RankState, call: &Call, comm: u32) {
-        let communicator: Option<&Communicator> = self.definitions.communicators.get(comm as usize);
-        let Some(near) = communicator.and_then(|comm| self.topology.of(comm, state.rank)) else {
-            self.not_followed += 1;
-            return;
-        };
-        let (to, from) = (near.destinations.clone(), near.sources.clone());
-        self.exchange(state, call, comm, &to, &from, true);
-    }
-
-    /// In a rooted collective of two groups the root gives a message to each of the other group, or takes one from
-    /// each. Its fellows say `MPI_PROC_NULL` and have no part in it.
-    fn between_groups(&mut self, state: &mut RankState, call: &Call, comm: u32, root_gives: bool) {
-        let others: Vec<Rank> = match call.root {
-            Peer::Null => return,
-            Peer::Rank(root) if root == state.rank => self.other_group(comm, root),
-            Peer::Rank(root) => vec![root],
-            Peer::None | Peer::Any | Peer::Unknown => {
-                self.not_followed += 1;
-                return;
-            }
-        };
-        let is_root = call.root == Peer::Rank(state.rank);
-        let (to, from) = if is_root == root_gives { (&others[..], &[][..]) } else { (&[][..], &others[..]) };
-        // A broadcast gives all to each, and a reduction takes as much from each.
-        let name = call.op.function().map_or("", |function| function.shape_name);
-        self.exchange(state, call, comm, to, from, !name.ends_with("bcast") && !name.ends_with("reduce"));
-    }
-
-    /// The group of a communicator in which this rank is not.
-    fn other_group(&self, comm: u32, rank: Rank) -> Vec<Rank> {
-        let Some(comm) = self.definitions.communicators.get(comm as usize) else { return Vec::new() };
-        let first = comm.members.contains(&Some(rank));
-        let others = if first { &comm.remote_members } else { &comm.members };
-        others.iter().copied().flatten().collect()
-    }
-
-    /// A collective that is a message to each of some ranks, and one from each of others. They may share its bytes.
-    fn exchange(
-        &mut self,
-        state: &mut RankState,
-        call: &Call,
-        comm: u32,
-        to: &[Rank],
-        from: &[Rank],
-        shared: bool,
-    ) {
-        let share = |bytes: Option<u64>, among: usize| {
-            bytes.unwrap_or(0) / if shared { among.max(1) as u64 } else { 1 }
-        };
-        let own = state.rank;
-        let bytes = share(call.bytes_out, to.len());
-        for to in to {
-            let channel = Channel { comm, from: own, to: *to, tag: COLLECTIVE_TAG };
-            let (channel, number) = self.channels.count(channel, Side::Sender);
-            self.tells.push(Tie::new(TieKind::Departs, channel, number, bytes));
-        }
-        let bytes = share(call.bytes_in, from.len());
-        let mut awaits = Vec::with_capacity(from.len());
-        for from in from {
-            let channel = Channel { comm, from: *from, to: own, tag: COLLECTIVE_TAG };
-            let (channel, number) = self.channels.count(channel, Side::Receiver);
-            awaits.push(Tie::new(TieKind::Awaits, channel, number, bytes));
-        }
-        match call.request {
-            Some(request) => drop(state.exchanges.insert(request, awaits)),
-            None => self.awaits.extend(awaits),
         }
     }
 }
@@ -531,47 +390,4 @@ impl Way for Message {
     fn incoming(&self, rank: Rank) -> Channel {
         Channel { comm: self.comm, from: self.peer, to: rank, tag: self.tag }
     }
-}
-
-/// What the tracer took around the calls of one row.
-#[derive(Clone, Copy)]
-struct Cost {
-    before_ns: i64,
-    within_ns: i64,
-    behind_ns: i64,
-}
-
-impl Cost {
-    fn of(call: &Call) -> Cost {
-        let one_ns = if call.calls > 1 { call.overhead.0 / i64::from(call.calls) } else { call.overhead.0 };
-        let before_ns = one_ns / 2;
-        Cost { before_ns, within_ns: call.overhead.0 - one_ns, behind_ns: one_ns - before_ns }
-    }
-}
-
-/// Whether a row is of failed polls that follow each other so closely that nothing was done between them.
-fn idle_polls(call: &Call, cost: Cost) -> bool {
-    let Some(inside) = call.inside else { return false };
-    let between_ns =
-        call.end.0.saturating_sub(call.start.0).saturating_sub(inside.0.saturating_add(cost.within_ns));
-    between_ns < IDLE_BETWEEN_POLLS_NS.saturating_mul(i64::from(call.calls - 1))
-}
-
-/// How long the tracer held the thread between its last call and this one, and how many stops are behind it.
-fn held(stops: &[Stop], call: &Call, thread: ThreadState) -> (i64, usize) {
-    let seen = seen(stops, call).max(thread.stops_seen);
-    let between = &stops[thread.stops_seen..seen];
-    let own = between.iter().filter(|stop| stop.thread == call.thread && Held::of(stop).is_some());
-    let held_ns: i64 = own
-        .map(|stop| {
-            let from = stop.start.0.max(thread.last_end_ns);
-            stop.end.0.min(call.start.0).saturating_sub(from).max(0)
-        })
-        .fold(0, i64::saturating_add);
-    (held_ns, seen)
-}
-
-/// How many stops of the rank began before this call.
-fn seen(stops: &[Stop], call: &Call) -> usize {
-    stops.partition_point(|stop| stop.start < call.start)
 }

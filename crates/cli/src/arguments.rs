@@ -39,6 +39,7 @@ pub enum Command {
     Record(RecordArguments),
     Info(InfoArguments),
     Report(ReportArguments),
+    View(crate::view::ViewArguments),
     Whatif(WhatifArguments),
     Diff(crate::diff::DiffArguments),
     Events(EventsArguments),

@@ -22,6 +22,7 @@ mod report;
 mod seal;
 mod show;
 mod undisturb;
+mod view;
 mod whatif;
 
 use arguments::{Arguments, Command};
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         Command::Record(arguments) => record::run(arguments),
         Command::Info(arguments) => info::run(arguments),
         Command::Report(arguments) => report::run(arguments),
+        Command::View(arguments) => view::run(arguments),
         Command::Whatif(arguments) => whatif::run(arguments),
         Command::Diff(arguments) => diff::run(arguments),
         Command::Events(arguments) => events::run(arguments),

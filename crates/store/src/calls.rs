@@ -182,7 +182,7 @@ fn op_named(name: &[u8]) -> Op {
 }
 
 /// Where the last few names lie in memory, with their numbers: values of a dictionary share their bytes.
-struct RecentNames([(usize, usize, Op); 64]);
+pub(crate) struct RecentNames([(usize, usize, Op); 64]);
 
 impl Default for RecentNames {
     fn default() -> RecentNames {
@@ -192,7 +192,7 @@ impl Default for RecentNames {
 
 impl RecentNames {
     #[inline]
-    fn find(&mut self, name: &ByteArray) -> Op {
+    pub(crate) fn find(&mut self, name: &ByteArray) -> Op {
         let bytes = name.data();
         let place = bytes.as_ptr() as usize;
         let slot = &mut self.0[(place ^ place >> 6) % 64];
@@ -346,12 +346,12 @@ impl Group {
 }
 
 /// All values of a column make sense.
-fn anything<T>(_values: &[T]) -> Result<(), String> {
+pub(crate) fn anything<T>(_values: &[T]) -> Result<(), String> {
     Ok(())
 }
 
 /// Only numbers from 0 on make sense.
-fn natural<T: Copy + Default + PartialOrd + std::fmt::Display>(values: &[T]) -> Result<(), String> {
+pub(crate) fn natural<T: Copy + Default + PartialOrd + std::fmt::Display>(values: &[T]) -> Result<(), String> {
     match values.iter().find(|value| **value < T::default()) {
         None => Ok(()),
         Some(value) => Err(format!("{value} where only numbers from 0 on make sense")),

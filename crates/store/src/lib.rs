@@ -48,6 +48,7 @@ pub mod rewrite;
 pub mod run;
 mod schema;
 pub mod seal;
+mod spans;
 mod symbols;
 mod trace;
 pub mod traffic;
@@ -60,4 +61,5 @@ pub use definitions::{
 pub use error::StoreError;
 pub use run::RunInfo;
 pub use seal::{Progress, SealOptions, seal};
+pub use spans::{NO_SITE, Span, Spans};
 pub use trace::{RankSelection, Trace};

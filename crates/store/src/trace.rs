@@ -13,7 +13,7 @@ use crate::run::{FileEntry, RUN_JSON};
 use crate::schema::{
     CLOCKS, COUNTERS_FOLDER, DEFS_FOLDER, EVENTS_FOLDER, RAW_FOLDER, REGIONS_FOLDER, REPAIRS, STOPS,
 };
-use crate::{RunInfo, StoreError};
+use crate::{RunInfo, Spans, StoreError};
 use kizami_model::Rank;
 use std::collections::HashSet;
 use std::ops::RangeInclusive;
@@ -86,6 +86,11 @@ impl Trace {
     /// The rows of the selected ranks, by rank, then by start.
     pub fn calls(&self, ranks: RankSelection) -> Result<Calls, StoreError> {
         Ok(Calls::new(self.checked_files(EVENTS_FOLDER)?, &ranks))
+    }
+
+    /// When which call was made, and from where: the same rows, much faster.
+    pub fn spans(&self) -> Result<Spans, StoreError> {
+        Spans::open(&self.checked_files(EVENTS_FOLDER)?)
     }
 
     /// All stays in regions, by rank, then by start.

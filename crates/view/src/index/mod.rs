@@ -1,0 +1,219 @@
+//! The index of a run: all its rows packed by rank and time, and the shares of time of every rank on many levels.
+//!
+//! It is made in one pass over the few columns it needs, in parallel over row groups, and kept as `view.bin` in the
+//! trace's `derived/` folder, from where the next viewer maps it. Memory for making it does not grow with the number
+//! of rows. Whatever goes wrong with a kept one leaves things as they were without it. Tables are checked when it is
+//! mapped; packed rows are not, since reading them all would take longer than they are worth: any bytes can be
+//! unpacked.
+//!
+//! It knows when calls were made, which and from where. Messages and waiting are for `insight`.
+
+mod block;
+mod build;
+mod file;
+mod pyramid;
+mod time;
+
+pub use block::Row;
+pub(crate) use build::Source;
+pub(crate) use file::made_from;
+pub(crate) use pyramid::{Cell, Division};
+
+use crate::category::Category;
+use block::{BlockHead, unpack};
+use bytemuck::{Pod, Zeroable};
+use file::Mapped;
+use kizami_model::Op;
+use kizami_store::{NO_SITE, Stop, StoreError, Trace};
+use time::{RankTime, stops_of};
+
+/// Categories a call can have, by number.
+const CALLS: [Category; 7] = [
+    Category::Compute,
+    Category::PointToPoint,
+    Category::Waiting,
+    Category::Collective,
+    Category::OneSided,
+    Category::File,
+    Category::Other,
+];
+
+/// What rows have in common: function, place and thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Pod, Zeroable)]
+#[repr(C)]
+pub struct Kind {
+    site: u32,
+    /// Which thread of the rank.
+    pub thread: u32,
+    op: u16,
+    category: u8,
+    part: u8,
+}
+
+impl Kind {
+    pub(crate) fn new(op: Op, site: u32, thread: u32, part: bool) -> Kind {
+        Kind { site, thread, op: op.0, category: Category::of(op) as u8, part: u8::from(part) }
+    }
+
+    /// Which function was called.
+    pub fn op(&self) -> Op {
+        Op(self.op)
+    }
+
+    /// Index of the place it was called from.
+    pub fn site(&self) -> Option<u32> {
+        (self.site != NO_SITE).then_some(self.site)
+    }
+
+    /// Whether the row is a part of another and no call of its own.
+    pub fn is_part(&self) -> bool {
+        self.part != 0
+    }
+
+    /// What kind of work it is.
+    pub fn category(&self) -> Category {
+        CALLS.get(usize::from(self.category)).copied().unwrap_or(Category::Other)
+    }
+}
+
+/// Where the rows of a rank lie, and when it was seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct RankRow {
+    pub first_block: u64,
+    pub blocks: u64,
+    pub begin_ns: i64,
+    pub end_ns: i64,
+    /// The thread that made the rank's first call.
+    pub thread: u64,
+}
+
+/// The index of one run.
+#[derive(Debug)]
+pub struct Index {
+    mapped: Mapped,
+    /// By rank.
+    stops: Vec<Stop>,
+}
+
+impl Index {
+    /// The index that was kept for a trace, if it can be believed.
+    pub fn kept(trace: &Trace) -> Option<Index> {
+        let mapped = Mapped::load(trace, file::NAME)?;
+        Some(Index { mapped, stops: stops(trace).ok()? })
+    }
+
+    /// Makes the index of a trace and keeps it; `progress` hears which part is done.
+    pub fn build(trace: &Trace, progress: &(dyn Fn(f64) + Sync)) -> Result<Index, StoreError> {
+        let ranks = trace.definitions()?.ranks.len() as u32;
+        let stops = stops(trace)?;
+        let mapped = build::build(&trace.spans()?, trace, file::NAME, ranks, &stops, progress)?;
+        Ok(Index { mapped, stops })
+    }
+
+    /// The same from rows that are not those of the trace; it is not kept.
+    pub(crate) fn of_source(
+        source: &impl Source,
+        trace: &Trace,
+        ranks: u32,
+        progress: &(dyn Fn(f64) + Sync),
+    ) -> Result<Index, StoreError> {
+        let name = format!("{}.other", file::NAME);
+        let mapped = build::build(source, trace, &name, ranks, &[], progress)?;
+        Ok(Index { mapped, stops: Vec::new() })
+    }
+
+    /// How many ranks the run has.
+    pub fn ranks(&self) -> u32 {
+        self.mapped.ranks().len() as u32
+    }
+
+    /// When its first row begins.
+    pub fn begin_ns(&self) -> i64 {
+        self.mapped.head().begin_ns
+    }
+
+    /// When its last row ends.
+    pub fn end_ns(&self) -> i64 {
+        self.mapped.head().end_ns
+    }
+
+    /// How many rows it has.
+    pub fn rows(&self) -> u64 {
+        self.mapped.head().rows
+    }
+
+    /// What rows can be.
+    pub fn kinds(&self) -> &[Kind] {
+        self.mapped.kinds()
+    }
+
+    /// When a rank made its first call and ended its last one, and the thread of the first; nothing if it made none.
+    pub fn seen(&self, rank: u32) -> Option<(i64, i64, u32)> {
+        let row = self.mapped.ranks().get(rank as usize).filter(|row| row.blocks > 0)?;
+        Some((row.begin_ns, row.end_ns, row.thread as u32))
+    }
+
+    /// How many rows of a rank may be under way between two moments; a few more than there are.
+    pub fn rows_within(&self, rank: u32, from_ns: i64, to_ns: i64) -> u64 {
+        self.blocks(rank, from_ns, to_ns).iter().map(|block| u64::from(block.rows)).sum()
+    }
+
+    /// Tells the rows of a rank that are under way between two moments, in the order of their start.
+    #[inline]
+    pub fn each(&self, rank: u32, from_ns: i64, to_ns: i64, mut each: impl FnMut(Row)) {
+        let data = self.mapped.data();
+        for head in self.blocks(rank, from_ns, to_ns) {
+            unpack(head, data, |row| {
+                if row.start_ns < to_ns && (row.end_ns > from_ns || row.start_ns >= from_ns) {
+                    each(row);
+                }
+            });
+        }
+    }
+
+    /// Tells what the first thread of a rank did between two moments, but for computation: from when, to when, what.
+    pub fn time(&self, rank: u32, from_ns: i64, to_ns: i64, mut tell: impl FnMut(i64, i64, Category)) {
+        let Some(row) = self.mapped.ranks().get(rank as usize) else { return };
+        let inside = |from: i64, to: i64, category| {
+            let (from, to) = (from.max(from_ns), to.min(to_ns));
+            if to > from {
+                tell(from, to, category);
+            }
+        };
+        let mut time = RankTime::new(row, self.mapped.head().run(), stops_of(&self.stops, rank), inside);
+        let data = self.mapped.data();
+        for head in self.blocks(rank, from_ns, to_ns) {
+            unpack(head, data, |row| time.call(&row, self.kinds()));
+        }
+        time.finish();
+    }
+
+    pub(crate) fn division(&self) -> Division {
+        self.mapped.head().division()
+    }
+
+    /// The cells of a rank on a level.
+    pub(crate) fn cells(&self, level: u32, rank: u32) -> &[Cell] {
+        let division = self.division();
+        let bins = division.bins_of(level);
+        let first = division.cells_before(level, u64::from(self.ranks())) + u64::from(rank) * bins;
+        self.mapped.cells().get(first as usize..(first + bins) as usize).unwrap_or_default()
+    }
+
+    fn blocks(&self, rank: u32, from_ns: i64, to_ns: i64) -> &[BlockHead] {
+        let Some(row) = self.mapped.ranks().get(rank as usize) else { return &[] };
+        let all = self.mapped.blocks();
+        let range = row.first_block as usize..row.first_block.saturating_add(row.blocks) as usize;
+        let blocks = all.get(range).unwrap_or_default();
+        let first = blocks.partition_point(|block| block.end_ns < from_ns);
+        let count = blocks[first..].partition_point(|block| block.start_ns < to_ns);
+        &blocks[first..first + count]
+    }
+}
+
+fn stops(trace: &Trace) -> Result<Vec<Stop>, StoreError> {
+    let mut stops = trace.stops()?;
+    stops.sort_by_key(|stop| (stop.rank, stop.start, stop.thread));
+    Ok(stops)
+}

@@ -1,0 +1,180 @@
+//! A layer of the picture: a trace, or a trace on an ideal network, with everything worked out about it so far.
+//!
+//! What takes long is worked out in the background, one thing at a time, when it is first asked for.
+
+use crate::ideal::Ideal;
+use crate::index::Index;
+use crate::insight::Insight;
+use crate::slot::{Answer, Slot};
+use crate::verdict::{self, Verdict};
+use kizami_graph::scratch_folder;
+use kizami_store::{Definitions, RegionSpan, StoreError, Trace};
+use std::path::Path;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// One trace that was opened.
+#[derive(Debug)]
+pub struct Opened {
+    /// The trace.
+    pub trace: Trace,
+    /// What the numbers in its rows stand for.
+    pub definitions: Definitions,
+    index: Slot<Index>,
+    insight: Slot<Insight>,
+    ideal: Slot<Index>,
+    verdict: Slot<Verdict>,
+    regions: OnceLock<Vec<RegionSpan>>,
+    /// Whoever has it works; others wait for their turn, so that memory is for one thing at a time.
+    turn: Mutex<()>,
+}
+
+impl Opened {
+    /// Opens a trace; its index is mapped if it was kept.
+    pub fn open(path: &Path) -> Result<Arc<Opened>, StoreError> {
+        let trace = Trace::open(path)?;
+        let definitions = trace.definitions()?;
+        let opened = Opened {
+            trace,
+            definitions,
+            index: Slot::default(),
+            insight: Slot::default(),
+            ideal: Slot::default(),
+            verdict: Slot::default(),
+            regions: OnceLock::new(),
+            turn: Mutex::default(),
+        };
+        if let Some(index) = Index::kept(&opened.trace) {
+            opened.index.fill(index);
+        }
+        if let Some(verdict) = verdict::kept(&opened.trace) {
+            opened.verdict.fill(verdict);
+        }
+        Ok(Arc::new(opened))
+    }
+
+    /// What its tables say about regions; nothing if they cannot be read.
+    pub fn regions(&self) -> &[RegionSpan] {
+        self.regions.get_or_init(|| self.trace.region_spans().unwrap_or_default())
+    }
+
+    /// The index, made now if it is not there.
+    pub fn index_now(&self) -> Result<Arc<Index>, String> {
+        self.index.wait(|progress| Index::build(&self.trace, progress).map_err(|error| error.to_string()))
+    }
+
+    /// Messages and waits, worked out now.
+    pub fn insight_now(&self) -> Result<Arc<Insight>, String> {
+        self.insight.wait(|progress| {
+            let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+            Insight::of(&self.trace, threads(), progress).map_err(|error| error.to_string())
+        })
+    }
+
+    /// The verdict, worked out now.
+    pub fn verdict_now(&self) -> Result<Arc<Verdict>, String> {
+        self.verdict.wait(|progress| {
+            let insight = self.insight_now()?;
+            let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+            let explained = verdict::explain(&self.trace, &insight, &self.definitions, threads(), progress);
+            explained.map_err(|error| error.to_string())
+        })
+    }
+
+    /// The index of the run on an ideal network, worked out now.
+    pub fn ideal_now(&self) -> Result<Arc<Index>, String> {
+        self.ideal.wait(|progress| {
+            let insight = self.insight_now()?;
+            let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+            let folder = scratch_folder(&self.trace);
+            let half = |part: f64| progress(part / 2.0);
+            let ranks = self.definitions.ranks.len() as u32;
+            Ideal::of(&insight, &folder, threads(), &half)
+                .and_then(|ideal| {
+                    Index::of_source(&ideal, &self.trace, ranks, &|part| progress(0.5 + part / 2.0))
+                })
+                .map_err(|error| error.to_string())
+        })
+    }
+
+    /// The index, begun in the background if nobody has.
+    pub fn index(self: &Arc<Opened>) -> Answer<Index> {
+        self.begin(self.index.begun(), Opened::index_now);
+        self.index.peek()
+    }
+
+    /// Messages and waits; the same.
+    pub fn insight(self: &Arc<Opened>) -> Answer<Insight> {
+        self.begin(self.insight.begun(), Opened::insight_now);
+        self.insight.peek()
+    }
+
+    /// The verdict; the same.
+    pub fn verdict(self: &Arc<Opened>) -> Answer<Verdict> {
+        self.begin(self.verdict.begun(), Opened::verdict_now);
+        self.verdict.peek()
+    }
+
+    /// The index of the run on an ideal network; the same.
+    pub fn ideal(self: &Arc<Opened>) -> Answer<Index> {
+        self.begin(self.ideal.begun(), Opened::ideal_now);
+        self.ideal.peek()
+    }
+
+    /// What there is of the index of the run on an ideal network; nothing is begun.
+    pub fn ideal_so_far(&self) -> Answer<Index> {
+        self.ideal.peek()
+    }
+
+    /// Works something out in the background, unless that was begun.
+    fn begin<T: 'static>(self: &Arc<Opened>, begun: bool, now: fn(&Opened) -> Result<Arc<T>, String>) {
+        if !begun {
+            let own = Arc::clone(self);
+            // Failures are kept in the slot.
+            std::thread::spawn(move || drop(now(&own)));
+        }
+    }
+}
+
+/// How many threads to work with.
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// How the times of a layer came to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// As the trace has them.
+    Trace,
+    /// Replayed on an ideal network.
+    Ideal,
+}
+
+/// One layer.
+#[derive(Clone, Debug)]
+pub struct Layer {
+    /// Its trace.
+    pub opened: Arc<Opened>,
+    /// Where its times come from.
+    pub origin: Origin,
+}
+
+impl Layer {
+    /// Its index, begun in the background if nobody has.
+    pub fn index(&self) -> Answer<Index> {
+        match self.origin {
+            Origin::Trace => self.opened.index(),
+            Origin::Ideal => self.opened.ideal(),
+        }
+    }
+
+    /// `recorded`, `undisturbed` or `replayed`.
+    pub fn kind(&self) -> &'static str {
+        let run = self.opened.trace.run();
+        match self.origin {
+            Origin::Ideal => "replayed",
+            Origin::Trace if run.replayed.is_some() => "replayed",
+            Origin::Trace if run.undisturbed.is_some() => "undisturbed",
+            Origin::Trace => "recorded",
+        }
+    }
+}

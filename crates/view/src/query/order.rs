@@ -1,0 +1,92 @@
+//! The order ranks are drawn in: by number, by how long they wait, or alike ones side by side.
+
+use super::Selection;
+use super::timeline::timeline;
+use crate::category::{CATEGORIES, Category};
+use crate::index::Index;
+
+/// Stretches of time in which ranks are compared.
+const STRETCHES: usize = 32;
+/// Rounds in which the direction is found in which ranks differ most.
+const ROUNDS: usize = 24;
+
+/// How ranks are ordered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// By number.
+    #[default]
+    Rank,
+    /// Those that are longest in calls that wait first.
+    Wait,
+    /// Those that do the same at the same time side by side.
+    Cluster,
+}
+
+impl Order {
+    /// The order with this name.
+    pub fn by_name(name: &str) -> Option<Order> {
+        match name {
+            "rank" => Some(Order::Rank),
+            "wait" => Some(Order::Wait),
+            "cluster" => Some(Order::Cluster),
+            _ => None,
+        }
+    }
+
+    /// The ranks of a selection in this order.
+    pub fn of(self, index: &Index, selection: &Selection) -> Vec<u32> {
+        let ranks = &selection.ranks;
+        let columns = match self {
+            Order::Rank => return ranks.clone(),
+            Order::Wait => 1,
+            Order::Cluster => STRETCHES,
+        };
+        let shares = timeline(index, ranks, selection.from_ns, selection.to_ns, columns, ranks.len()).shares;
+        let vectors: Vec<&[u8]> = shares.chunks_exact((columns * CATEGORIES).max(1)).collect();
+        let keys: Vec<f64> = match self {
+            Order::Wait => vectors.iter().map(|shares| -waiting(shares)).collect(),
+            _ => along_the_widest(&vectors),
+        };
+        let mut order: Vec<usize> = (0..ranks.len()).collect();
+        order.sort_by(|a, b| keys[*a].total_cmp(&keys[*b]).then(ranks[*a].cmp(&ranks[*b])));
+        order.into_iter().map(|place| ranks[place]).collect()
+    }
+}
+
+fn waiting(shares: &[u8]) -> f64 {
+    f64::from(shares[Category::Waiting as usize]) + f64::from(shares[Category::Collective as usize])
+}
+
+/// Where each vector lies along the direction in which they differ most: the first principal component.
+fn along_the_widest(vectors: &[&[u8]]) -> Vec<f64> {
+    let Some(length) = vectors.first().map(|vector| vector.len()) else { return Vec::new() };
+    let mut mean = vec![0.0; length];
+    for vector in vectors {
+        mean.iter_mut()
+            .zip(*vector)
+            .for_each(|(sum, share)| *sum += f64::from(*share) / vectors.len() as f64);
+    }
+    let project = |direction: &[f64]| -> Vec<f64> {
+        let dot = |vector: &&[u8]| {
+            let parts = vector.iter().zip(&mean).zip(direction);
+            parts.map(|((share, mean), way)| (f64::from(*share) - mean) * way).sum()
+        };
+        vectors.iter().map(dot).collect()
+    };
+    // Any direction that is not likely to be at right angles to it.
+    let mut direction: Vec<f64> = (0..length).map(|place| 1.0 + (place % 7) as f64 / 7.0).collect();
+    for _ in 0..ROUNDS {
+        let lengths = project(&direction);
+        direction.fill(0.0);
+        for (vector, along) in vectors.iter().zip(lengths) {
+            let parts = direction.iter_mut().zip(vector.iter().zip(&mean));
+            parts.for_each(|(way, (share, mean))| *way += along * (f64::from(*share) - mean));
+        }
+        let norm = direction.iter().map(|way| way * way).sum::<f64>().sqrt();
+        if norm == 0.0 {
+            break;
+        }
+        direction.iter_mut().for_each(|way| *way /= norm);
+    }
+    project(&direction)
+}

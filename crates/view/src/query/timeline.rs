@@ -1,0 +1,175 @@
+//! What ranks did over time: shares of each category in equal stretches, one row for one or several ranks.
+//!
+//! Few rows are looked at one by one, so that shares are exact. For many, cells of the level that is just finer than
+//! the stretches are added up, each with the part of it that lies within.
+
+use crate::category::{CATEGORIES, Category};
+use crate::index::{Cell, Index};
+use rayon::prelude::*;
+
+/// Rows that are looked at one by one, at most.
+const MOST_ROWS: u64 = 3 << 20;
+/// A stretch takes parts of at most so many cells.
+const MOST_CELLS: usize = 4;
+/// Parts of a stretch; with 255 parts of a share the sum fits 16 bits.
+const WHOLE: u16 = 256;
+
+/// Shares by row, column and category.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Timeline {
+    /// Stretches of time.
+    pub columns: usize,
+    /// The first rank of each row.
+    pub first_ranks: Vec<u32>,
+    /// In 255 parts, by row, column and category; each column adds up to 255.
+    pub shares: Vec<u8>,
+}
+
+/// Divides the time between two moments into columns, and ranks, in this order, into rows.
+pub fn timeline(
+    index: &Index,
+    ranks: &[u32],
+    from_ns: i64,
+    to_ns: i64,
+    columns: usize,
+    rows: usize,
+) -> Timeline {
+    let to_ns = to_ns.max(from_ns.saturating_add(1));
+    // As many ranks in each row; the last may have fewer.
+    let ranks_of_a_row = ranks.len().div_ceil(rows.max(1)).max(1);
+    let rows = ranks.len().div_ceil(ranks_of_a_row);
+    let of_row = |row: usize| &ranks[row * ranks_of_a_row..((row + 1) * ranks_of_a_row).min(ranks.len())];
+    let mut shares = vec![0; rows * columns * CATEGORIES];
+    let found: u64 = ranks.iter().map(|rank| index.rows_within(*rank, from_ns, to_ns)).sum();
+    let plan = (found > MOST_ROWS).then(|| Plan::new(index, from_ns, to_ns, columns));
+    let length = (columns * CATEGORIES).max(1);
+    shares.par_chunks_mut(length).enumerate().for_each(|(row, shares)| match &plan {
+        Some(plan) => plan.row(index, of_row(row), shares),
+        None => exact_row(index, of_row(row), from_ns, to_ns, columns, shares),
+    });
+    Timeline { columns, first_ranks: (0..rows).map(|row| of_row(row)[0]).collect(), shares }
+}
+
+/// Adds up the time of each category in each column.
+fn exact_row(index: &Index, ranks: &[u32], from_ns: i64, to_ns: i64, columns: usize, shares: &mut [u8]) {
+    let width_ns = to_ns.saturating_sub(from_ns) as f64 / columns as f64;
+    let mut sums = vec![[0f32; CATEGORIES - 1]; columns];
+    let whole = width_ns * ranks.len() as f64;
+    for rank in ranks {
+        let mut add = |from: i64, to: i64, category: Category| {
+            let Some(place) = (category as usize).checked_sub(1) else { return };
+            let (from, to) = ((from - from_ns) as f64 / width_ns, (to - from_ns) as f64 / width_ns);
+            let (first, last) = (from as usize, (to as usize).min(columns - 1));
+            for (column, sums) in sums.iter_mut().enumerate().take(last + 1).skip(first) {
+                let part = to.min(column as f64 + 1.0) - from.max(column as f64);
+                sums[place] += (part * width_ns / whole) as f32;
+            }
+        };
+        index.time(*rank, from_ns, to_ns, &mut add);
+        // A picture may reach beyond the run.
+        let (begin_ns, end_ns) = (index.begin_ns().max(from_ns), index.end_ns().min(to_ns));
+        if begin_ns > from_ns {
+            add(from_ns, begin_ns.min(to_ns), Category::NoRecord);
+        }
+        if end_ns < to_ns {
+            add(end_ns.max(from_ns), to_ns, Category::NoRecord);
+        }
+    }
+    for (sums, shares) in sums.iter().zip(shares.chunks_exact_mut(CATEGORIES)) {
+        put(sums.map(|share| (share * 255.0 + 0.5) as u32), shares);
+    }
+}
+
+/// Writes shares; computation is the rest.
+fn put(others: [u32; CATEGORIES - 1], shares: &mut [u8]) {
+    let mut left = 255u32;
+    for (place, share) in others.into_iter().enumerate() {
+        let share = share.min(left);
+        shares[place + 1] = share as u8;
+        left -= share;
+    }
+    shares[0] = left as u8;
+}
+
+/// Which cells make up each column, and how much of it each is: the same for all ranks.
+struct Plan {
+    level: u32,
+    columns: Vec<Column>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Column {
+    first: u32,
+    parts: [u16; MOST_CELLS],
+    /// Part beyond the run.
+    outside: u16,
+}
+
+impl Plan {
+    fn new(index: &Index, from_ns: i64, to_ns: i64, columns: usize) -> Plan {
+        let division = index.division();
+        let width_ns = to_ns.saturating_sub(from_ns) as f64 / columns as f64;
+        let fits = |level: &u32| division.width_ns(*level) as f64 <= width_ns;
+        let level = (0..division.levels).rev().find(fits).unwrap_or(0);
+        let (cell_ns, cells) = (division.width_ns(level) as f64, division.bins_of(level));
+        // What is left over on the coarsest level does not fit and is not needed: runs are not drawn that small.
+        let begin = (from_ns - division.begin_ns) as f64 / cell_ns;
+        let step = (width_ns / cell_ns).min((MOST_CELLS - 1) as f64);
+        let column = |column: usize| {
+            let from = begin + column as f64 * width_ns / cell_ns;
+            let first = from.floor();
+            let mut made = Column { first: first.clamp(0.0, u32::MAX as f64) as u32, ..Column::default() };
+            let mut done = 0;
+            for part in 0..MOST_CELLS {
+                let until = (first + part as f64 + 1.0 - from).min(step) / step;
+                let until = (until * f64::from(WHOLE)).round() as u16;
+                let cell = first + part as f64;
+                match cell >= 0.0 && cell < cells as f64 {
+                    true if first >= 0.0 => made.parts[part] = until - done,
+                    _ => made.outside += until - done,
+                }
+                done = until;
+            }
+            made
+        };
+        Plan { level, columns: (0..columns).map(column).collect() }
+    }
+
+    fn row(&self, index: &Index, ranks: &[u32], shares: &mut [u8]) {
+        if let [rank] = ranks {
+            let cells = index.cells(self.level, *rank);
+            for (column, shares) in self.columns.iter().zip(shares.chunks_exact_mut(CATEGORIES)) {
+                put(column.of(cells).map(|share| (u32::from(share) + 128) >> 8), shares);
+            }
+            return;
+        }
+        let mut sums = vec![[0u32; CATEGORIES - 1]; self.columns.len()];
+        for rank in ranks {
+            let cells = index.cells(self.level, *rank);
+            for (column, sums) in self.columns.iter().zip(&mut sums) {
+                let own = column.of(cells);
+                sums.iter_mut().zip(own).for_each(|(sum, share)| *sum += u32::from(share) >> 4);
+            }
+        }
+        let whole = ranks.len() as u32 * u32::from(WHOLE >> 4);
+        for (sums, shares) in sums.iter().zip(shares.chunks_exact_mut(CATEGORIES)) {
+            put(sums.map(|sum| (sum + whole / 2) / whole), shares);
+        }
+    }
+}
+
+impl Column {
+    /// Shares in 255 times [`WHOLE`] parts.
+    #[inline]
+    fn of(&self, cells: &[Cell]) -> [u16; CATEGORIES - 1] {
+        let mut sums = [0u16; CATEGORIES - 1];
+        let first = (self.first as usize).min(cells.len());
+        for (cell, part) in cells[first..].iter().zip(self.parts) {
+            for (sum, share) in sums.iter_mut().zip(cell) {
+                *sum += u16::from(*share) * part;
+            }
+        }
+        sums[Category::NoRecord as usize - 1] += self.outside * 255;
+        sums
+    }
+}

@@ -1,0 +1,145 @@
+//! Who may ask: requests with the token, made to this machine's name, not by pages of other sites.
+//!
+//! The files of the page cannot carry the token, since the page names them without it. They hold nothing of a trace; a
+//! cookie of their own lets them pass once the page was opened with the token. Cookies are not told apart by port, so
+//! the cookie must not be the token.
+
+use super::routes::{Failure, Parameters};
+use axum::http::{HeaderMap, StatusCode, header};
+use std::fs::File;
+use std::io::{self, Read};
+use std::net::{IpAddr, SocketAddr};
+
+/// Random bytes of a token.
+const TOKEN_BYTES: usize = 16;
+const TOKEN_HEADER: &str = "x-kizami-token";
+
+/// Looks at every request.
+#[derive(Debug)]
+pub(super) struct Guard {
+    token: String,
+    page_key: String,
+    address: SocketAddr,
+}
+
+impl Guard {
+    /// With a new token, for a server that listens there.
+    pub(super) fn new(address: SocketAddr) -> io::Result<Guard> {
+        Ok(Guard { token: random()?, page_key: random()?, address })
+    }
+
+    pub(super) fn token(&self) -> &str {
+        &self.token
+    }
+
+    /// What lets the page load its files.
+    pub(super) fn cookie(&self) -> String {
+        format!("{}={}; Path=/; HttpOnly; SameSite=Strict", self.cookie_name(), self.page_key)
+    }
+
+    fn cookie_name(&self) -> String {
+        format!("kizami-{}", self.address.port())
+    }
+
+    pub(super) fn check(
+        &self,
+        path: &str,
+        parameters: &Parameters,
+        headers: &HeaderMap,
+    ) -> Result<(), Failure> {
+        let refuse = |what: &str, next: &str| Err(Failure::plain(StatusCode::FORBIDDEN, what, next));
+        let text = |name: header::HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
+        let host = text(header::HOST).unwrap_or_default();
+        if !self.is_ours(host) {
+            return refuse("This name is not that of the server.", "Open the address `kizami view` printed.");
+        }
+        if text(header::ORIGIN).is_some_and(|origin| origin != format!("http://{host}")) {
+            return refuse("Other sites may not ask here.", "Open the address `kizami view` printed.");
+        }
+        let site = headers.get("sec-fetch-site").map(|value| value.to_str().unwrap_or("?"));
+        let page = matches!(path, "/" | "/index.html");
+        // A link to the page may be anywhere: it has the token. Everything else is asked for by the page itself.
+        if !page && site.is_some_and(|site| !matches!(site, "same-origin" | "none")) {
+            return refuse("Other sites may not ask here.", "Open the address `kizami view` printed.");
+        }
+        let in_header = headers.get(TOKEN_HEADER).and_then(|value| value.to_str().ok());
+        let given = in_header.or_else(|| parameters.get("token")).unwrap_or_default();
+        let for_page = || !path.starts_with("/api/") && !page && self.has_cookie(headers);
+        if same(given, &self.token) || for_page() {
+            return Ok(());
+        }
+        let what = "The token is missing or wrong.";
+        let next = "Open the whole address `kizami view` printed; each start has a new token.";
+        Err(Failure::plain(StatusCode::UNAUTHORIZED, what, next))
+    }
+
+    /// Names that cannot be made to lead here by somebody else: addresses, and the one that always means this machine.
+    fn is_ours(&self, host: &str) -> bool {
+        let name = match host.rsplit_once(':') {
+            Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => name,
+            _ => host,
+        };
+        let bare = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
+        match bare.parse::<IpAddr>() {
+            Ok(address) => address.is_loopback() || !self.address.ip().is_loopback(),
+            Err(_) => name.eq_ignore_ascii_case("localhost"),
+        }
+    }
+
+    fn has_cookie(&self, headers: &HeaderMap) -> bool {
+        let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let mut cookies =
+            all.flat_map(|cookies| cookies.split(';')).filter_map(|cookie| cookie.trim().split_once('='));
+        cookies.any(|(name, value)| name == self.cookie_name() && same(value, &self.page_key))
+    }
+}
+
+/// Compares in a time that does not tell how much of it is right.
+fn same(given: &str, expected: &str) -> bool {
+    let differences = given.bytes().zip(expected.bytes()).fold(0, |all, (a, b)| all | (a ^ b));
+    given.len() == expected.len() && differences == 0
+}
+
+/// A new token.
+fn random() -> io::Result<String> {
+    let mut bytes = [0u8; TOKEN_BYTES];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guard(address: &str) -> Guard {
+        Guard::new(address.parse().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn only_names_nobody_else_can_give_are_ours() {
+        let local = guard("127.0.0.1:8000");
+        for host in ["127.0.0.1:8000", "localhost:9", "LOCALHOST", "[::1]:8000", "127.0.0.1"] {
+            assert!(local.is_ours(host), "{host}");
+        }
+        for host in [
+            "",
+            "evil.example",
+            "evil.example:8000",
+            "localhost.evil.example",
+            "10.1.2.3:8000",
+            "127.0.0.1.nip.io",
+        ] {
+            assert!(!local.is_ours(host), "{host}");
+        }
+        let open = guard("0.0.0.0:8000");
+        assert!(open.is_ours("10.1.2.3:8000") && !open.is_ours("evil.example:8000"));
+    }
+
+    #[test]
+    fn tokens_are_long_and_never_the_same() {
+        let (one, other) = (guard("127.0.0.1:1"), guard("127.0.0.1:1"));
+        assert_eq!(one.token.len(), 2 * TOKEN_BYTES);
+        assert!(one.token != other.token && one.token != one.page_key);
+        assert!(same("abc", "abc") && !same("abd", "abc") && !same("ab", "abc") && !same("", "abc"));
+    }
+}

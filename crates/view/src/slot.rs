@@ -1,0 +1,118 @@
+//! Something that takes long to work out, is worked out once in the background, and is asked for meanwhile.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Parts of progress.
+const PARTS: f64 = 1e6;
+
+/// What became of it so far.
+#[derive(Clone, Debug)]
+pub enum Answer<T> {
+    /// Here it is.
+    Ready(Arc<T>),
+    /// This part of it is done.
+    Pending(f64),
+    /// It cannot be had, because of this.
+    Failed(String),
+}
+
+/// A place for it.
+#[derive(Debug)]
+pub struct Slot<T> {
+    state: Mutex<State<T>>,
+    progress: AtomicU64,
+}
+
+#[derive(Debug)]
+enum State<T> {
+    Idle,
+    Running,
+    Done(Arc<T>),
+    Failed(String),
+}
+
+impl<T> Default for Slot<T> {
+    fn default() -> Slot<T> {
+        Slot { state: Mutex::new(State::Idle), progress: AtomicU64::new(0) }
+    }
+}
+
+impl<T: Send + Sync + 'static> Slot<T> {
+    /// What there is; nothing is begun.
+    pub fn peek(&self) -> Answer<T> {
+        match &*self.state.lock().unwrap_or_else(PoisonError::into_inner) {
+            State::Done(value) => Answer::Ready(Arc::clone(value)),
+            State::Failed(why) => Answer::Failed(why.clone()),
+            State::Idle | State::Running => Answer::Pending(self.progress()),
+        }
+    }
+
+    /// Puts in what is known already.
+    pub fn fill(&self, value: T) {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = State::Done(Arc::new(value));
+    }
+
+    /// What there is, worked out here and now if nobody has begun; whoever else has begun is waited for.
+    pub fn wait(
+        &self,
+        work: impl FnOnce(&(dyn Fn(f64) + Sync)) -> Result<T, String>,
+    ) -> Result<Arc<T>, String> {
+        loop {
+            {
+                let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+                match &*state {
+                    State::Done(value) => return Ok(Arc::clone(value)),
+                    State::Failed(why) => return Err(why.clone()),
+                    State::Idle => {
+                        *state = State::Running;
+                        break;
+                    }
+                    State::Running => {}
+                }
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        let tell = |part: f64| self.progress.store((part.clamp(0.0, 1.0) * PARTS) as u64, Ordering::Relaxed);
+        // Whatever goes wrong must not keep others waiting for ever.
+        let worked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(&tell)));
+        let worked = worked.unwrap_or_else(|_| Err("this trace cannot be made sense of".to_owned()));
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match worked {
+            Ok(value) => {
+                let value = Arc::new(value);
+                *state = State::Done(Arc::clone(&value));
+                Ok(value)
+            }
+            Err(why) => {
+                *state = State::Failed(why.clone());
+                Err(why)
+            }
+        }
+    }
+
+    /// Whether anybody has begun.
+    pub fn begun(&self) -> bool {
+        !matches!(&*self.state.lock().unwrap_or_else(PoisonError::into_inner), State::Idle)
+    }
+
+    fn progress(&self) -> f64 {
+        self.progress.load(Ordering::Relaxed) as f64 / PARTS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_is_done_once_and_failures_are_told_to_all() {
+        let slot = Slot::default();
+        assert!(matches!(slot.peek(), Answer::Pending(_)) && !slot.begun());
+        assert_eq!(slot.wait(|_| Ok(5)), Ok(Arc::new(5)));
+        assert_eq!(slot.wait(|_| Ok(6)), Ok(Arc::new(5)));
+        let slot: Slot<u32> = Slot::default();
+        assert!(slot.wait(|_| panic!("on purpose")).is_err());
+        assert!(matches!(slot.peek(), Answer::Failed(_)));
+    }
+}

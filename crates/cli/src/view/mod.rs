@@ -110,7 +110,7 @@ fn serve(arguments: &ViewArguments, traces: &[Arc<Opened>]) -> Result<u8> {
     let (url, address) = (server.url()?, server.address()?);
     let paint = Paint::stdout();
     let mut out = io::stdout().lock();
-    writeln!(out, "{} {url}", paint.label("open    "))?;
+    writeln!(out, "{} {url}", paint.label("open     "))?;
     if address.ip().is_loopback() {
         let (host, port) = (host_name(), address.port());
         writeln!(
@@ -119,7 +119,7 @@ fn serve(arguments: &ViewArguments, traces: &[Arc<Opened>]) -> Result<u8> {
             paint.label("from afar")
         )?;
     }
-    writeln!(out, "{} Ctrl-C", paint.label("end with"))?;
+    writeln!(out, "{} Ctrl-C", paint.label("end with "))?;
     out.flush()?;
     drop(out);
     if !arguments.no_open && has_display() {

@@ -64,8 +64,8 @@ pub(super) fn build(
     let times = rank_rows.iter().filter(|row| row.blocks > 0);
     let begin_ns = times.clone().map(|row| row.begin_ns).min().unwrap_or(0).min(0);
     let end_ns = times.map(|row| row.end_ns).max().unwrap_or(0).max(begin_ns);
-    let division = Division::of(begin_ns, end_ns, u64::from(ranks));
     let rows = blocks.iter().map(|block| u64::from(block.rows)).sum();
+    let division = Division::of(begin_ns, end_ns, u64::from(ranks), rows);
     let head = Head::new(trace, division, end_ns, rows, data_bytes);
     let sections = Sections { ranks: &rank_rows, blocks: &blocks, kinds: &kinds };
     file.write_tables(head, &sections)?;
@@ -89,10 +89,14 @@ fn shares(
     (0..sections.ranks.len()).into_par_iter().try_for_each(|rank| {
         let row = &sections.ranks[rank];
         let mut sums = Sums::new(division);
-        let mut time =
-            RankTime::new(row, head.run(), stops_of(stops, rank as u32), |from_ns, to_ns, category| {
+        let mut time = RankTime::new(
+            row,
+            division.begin_ns..division.end_ns(),
+            stops_of(stops, rank as u32),
+            |from_ns, to_ns, category| {
                 sums.add(from_ns, to_ns, category);
-            });
+            },
+        );
         let blocks = &sections.blocks[row.first_block as usize..(row.first_block + row.blocks) as usize];
         for block in blocks {
             unpack(block, &map, |row| time.call(&row, sections.kinds));

@@ -30,10 +30,10 @@ pub(crate) struct Division {
 }
 
 impl Division {
-    /// Of a run of so many ranks.
-    pub(crate) fn of(begin_ns: i64, end_ns: i64, ranks: u64) -> Division {
+    /// Of a run of so many ranks and rows: more cells than rows tell nothing more.
+    pub(crate) fn of(begin_ns: i64, end_ns: i64, ranks: u64, rows: u64) -> Division {
         let length_ns = end_ns.saturating_sub(begin_ns).max(1) as u64;
-        let most = (MOST_CELLS / ranks.max(1)).clamp(FEWEST_BINS, MOST_BINS);
+        let most = (MOST_CELLS.min(rows) / ranks.max(1)).clamp(FEWEST_BINS, MOST_BINS);
         let mut finest_bits = 0;
         while length_ns.div_ceil(1 << finest_bits) > most {
             finest_bits += 1;
@@ -41,6 +41,12 @@ impl Division {
         let bins = length_ns.div_ceil(1 << finest_bits);
         let levels = 1 + (bins / FEWEST_BINS).checked_ilog2().unwrap_or(0);
         Division { begin_ns, finest_bits, bins, levels }
+    }
+
+    /// Where the last stretch ends: at the end of the run or behind it.
+    pub(crate) fn end_ns(&self) -> i64 {
+        let length_ns = u128::from(self.bins) << self.finest_bits;
+        self.begin_ns.saturating_add(length_ns.min(i64::MAX as u128) as i64)
     }
 
     /// How many stretches a level has.
@@ -96,10 +102,15 @@ impl Sums {
             let width_ns = self.division.width_ns(level);
             let cells: Vec<Cell> = self.ns.iter().map(|sums| cell(sums, width_ns)).collect();
             each(level, &cells);
-            let pairs = self
-                .ns
-                .chunks(2)
-                .map(|pair| std::array::from_fn(|place| pair.iter().map(|sums| sums[place]).sum()));
+            let pairs = self.ns.chunks(2).map(|pair| {
+                let mut sums = pair[0];
+                // Behind the run there is nothing.
+                let mut behind = [0; CATEGORIES - 1];
+                behind[Category::NoRecord as usize - 1] = width_ns;
+                let other = pair.get(1).unwrap_or(&behind);
+                sums.iter_mut().zip(other).for_each(|(sum, ns)| *sum += ns);
+                sums
+            });
             self.ns = pairs.collect();
         }
     }
@@ -132,7 +143,7 @@ mod tests {
     fn runs_of_any_length_have_few_stretches() {
         for (length_ns, ranks) in [(0, 1), (1, 1), (1_000, 4), (3_600_000_000_000, 1_024), (i64::MAX, 16_384)]
         {
-            let division = Division::of(0, length_ns, ranks);
+            let division = Division::of(0, length_ns, ranks, 1 << 40);
             assert!(division.bins <= MOST_BINS && division.bins * ranks <= MOST_CELLS + 16 * ranks);
             let whole = u128::from(division.bins) * u128::from(division.width_ns(0));
             assert!(whole >= length_ns as u128, "{division:?}");

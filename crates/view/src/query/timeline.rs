@@ -34,20 +34,35 @@ pub fn timeline(
     columns: usize,
     rows: usize,
 ) -> Timeline {
-    let to_ns = to_ns.max(from_ns.saturating_add(1));
-    // As many ranks in each row; the last may have fewer.
-    let ranks_of_a_row = ranks.len().div_ceil(rows.max(1)).max(1);
-    let rows = ranks.len().div_ceil(ranks_of_a_row);
-    let of_row = |row: usize| &ranks[row * ranks_of_a_row..((row + 1) * ranks_of_a_row).min(ranks.len())];
-    let mut shares = vec![0; rows * columns * CATEGORIES];
     let found: u64 = ranks.iter().map(|rank| index.rows_within(*rank, from_ns, to_ns)).sum();
-    let plan = (found > MOST_ROWS).then(|| Plan::new(index, from_ns, to_ns, columns));
-    let length = (columns * CATEGORIES).max(1);
-    shares.par_chunks_mut(length).enumerate().for_each(|(row, shares)| match &plan {
-        Some(plan) => plan.row(index, of_row(row), shares),
-        None => exact_row(index, of_row(row), from_ns, to_ns, columns, shares),
-    });
-    Timeline { columns, first_ranks: (0..rows).map(|row| of_row(row)[0]).collect(), shares }
+    let to_ns = to_ns.max(from_ns.saturating_add(1));
+    if found > MOST_ROWS {
+        return from_cells(index, ranks, from_ns, to_ns, columns, rows);
+    }
+    by_row(ranks, columns, rows, |ranks, shares| exact_row(index, ranks, from_ns, to_ns, columns, shares))
+}
+
+/// The same from cells, however few rows there are.
+pub fn from_cells(
+    index: &Index,
+    ranks: &[u32],
+    from_ns: i64,
+    to_ns: i64,
+    columns: usize,
+    rows: usize,
+) -> Timeline {
+    let plan = Plan::new(index, from_ns, to_ns.max(from_ns.saturating_add(1)), columns);
+    by_row(ranks, columns, rows, |ranks, shares| plan.row(index, ranks, shares))
+}
+
+/// Makes all rows; each has as many ranks, the last may have fewer.
+fn by_row(ranks: &[u32], columns: usize, rows: usize, make: impl Fn(&[u32], &mut [u8]) + Sync) -> Timeline {
+    let ranks_of_a_row = ranks.len().div_ceil(rows.max(1)).max(1);
+    let first_ranks: Vec<u32> = ranks.chunks(ranks_of_a_row).map(|of_row| of_row[0]).collect();
+    let mut shares = vec![0; first_ranks.len() * columns * CATEGORIES];
+    let of_rows = shares.par_chunks_mut((columns * CATEGORIES).max(1)).zip(ranks.par_chunks(ranks_of_a_row));
+    of_rows.for_each(|(shares, of_row)| make(of_row, shares));
+    Timeline { columns, first_ranks, shares }
 }
 
 /// Adds up the time of each category in each column.

@@ -320,6 +320,7 @@ fn verdict(layer: &Layer) -> Result<Reply, Failure> {
     }
     let verdict = ready(layer.opened.verdict())?;
     let mut value = json!(verdict.report);
+    shorten(&mut value);
     value["kind"] = layer.kind().into();
     let findings = value["findings"].as_array_mut().into_iter().flatten();
     for (finding, jump) in findings.zip(&verdict.jumps) {
@@ -415,6 +416,16 @@ fn note(info: &kizami_store::RunInfo) -> Option<String> {
             Some(shown(&format!("without the tracer, from {}", undisturbed.made_from)))
         }
         (None, None) => None,
+    }
+}
+
+/// Does that to all texts of an answer.
+fn shorten(value: &mut Value) {
+    match value {
+        Value::String(text) if text.len() > MOST_LETTERS => *text = shown(text),
+        Value::Array(list) => list.iter_mut().for_each(shorten),
+        Value::Object(fields) => fields.iter_mut().for_each(|(_, value)| shorten(value)),
+        _ => {}
     }
 }
 

@@ -1,0 +1,270 @@
+// What the server answers, as types, and the one way to ask it. Binary answers become typed arrays here;
+// nothing else in the page knows how they are laid out.
+
+export type LayerKind = 'recorded' | 'undisturbed' | 'replayed';
+export interface Layer {
+  name: string;
+  path_shown: string;
+  span_ns: number;
+  ranks: number;
+  threads: number;
+  events: number;
+  kind: LayerKind;
+  note: string | null;
+}
+export interface CallSite {
+  id: number;
+  function: string | null;
+  file: string | null;
+  line: number | null;
+}
+export interface Run {
+  layers: Layer[];
+  hosts: string[];
+  functions: string[];
+  callsites: CallSite[];
+  regions: string[];
+  categories: { name: string; colour: string }[];
+  health: { complete: boolean; problems: string[] };
+  index: { ready: boolean; progress: number };
+}
+export interface Shares {
+  columns: number;
+  rows: number;
+  categories: number;
+  /** The first rank of each row; 0xffffffff for none. */
+  firstRank: Uint32Array;
+  /** [row][column][category], 255 is all of the cell. */
+  cells: Uint8Array;
+}
+export interface Calls {
+  n: number;
+  start: Float64Array;
+  end: Float64Array;
+  rank: Uint32Array;
+  op: Uint16Array;
+  site: Uint32Array;
+}
+export interface Messages {
+  n: number;
+  sent: Float64Array;
+  received: Float64Array;
+  from: Uint32Array;
+  to: Uint32Array;
+  bytes: Float64Array;
+}
+export interface Collective {
+  comm: number | string | null;
+  op: number;
+  ranks: number[];
+  start: number[];
+  end: number[];
+}
+export interface Parallelism {
+  from: number;
+  to: number;
+  recorded: number[];
+  ideal: number[] | null;
+  note?: string;
+}
+export interface TreeNode {
+  id: number;
+  name: string;
+  parent: number | null;
+  inclusive_ns: number;
+  exclusive_ns: number;
+  calls: number;
+  kind: 'region' | 'callsite' | 'function';
+  site?: number | null;
+}
+export interface Bucket {
+  low_ns: number;
+  high_ns: number;
+  count: number;
+  total_ns: number;
+}
+export interface Histogram {
+  buckets: Bucket[];
+  count: number;
+  total_ns: number;
+}
+export interface ListedCall {
+  rank: number;
+  start_ns: number;
+  end_ns: number;
+  op: number;
+  site: number | null;
+}
+export interface Matrix {
+  n: number;
+  bytes: Float64Array;
+  messages: Float64Array;
+  latency: Float64Array;
+  wait: Float64Array;
+}
+export interface FlowStep {
+  rank: number;
+  start_ns: number;
+  end_ns: number;
+  name: string;
+  site: number | null;
+  kind: 'call' | 'compute' | 'start';
+  wait_ns: number;
+  why: string;
+}
+export interface Flow {
+  event: FlowStep;
+  chain: FlowStep[];
+  waiters: FlowStep[];
+}
+export interface Finding {
+  sentence: string;
+  cause: string;
+  ranks: number[];
+  waiting_ns: number;
+  share: number;
+  waiting_ranks: number;
+  gain: { ns: number; error_ns: number; share: number; share_error: number } | null;
+  rank?: number | null;
+  callsite?: number | null;
+  from?: number | null;
+  to?: number | null;
+}
+export interface Verdict {
+  executable: string;
+  ranks: number;
+  run_ns: number;
+  kind?: LayerKind;
+  efficiency: {
+    parallel: number;
+    load_balance: number;
+    serialisation: number;
+    transfer: number;
+    average_computation_ns: number;
+    longest_computation_ns: number;
+    ideal_ns: number;
+  } | null;
+  findings: Finding[];
+  waits: { pattern: string; count: number; ns: number; share: number; worst_rank: number | null }[];
+  not_understood: { not_followed: number; unmatched: number; problems: string[] };
+}
+export interface PathSegment {
+  rank: number;
+  start_ns: number;
+  end_ns: number;
+  what: string;
+}
+
+/** An answer that is not what was asked for: what went wrong, and what to do about it. */
+export class ApiError extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+    readonly next: string,
+    readonly count: number | null,
+  ) {
+    super(message);
+  }
+}
+
+const token = new URLSearchParams(location.search).get('token') ?? '';
+
+export type Query = Record<string, string | number | undefined | null>;
+
+async function request(route: string, query: Query, signal?: AbortSignal): Promise<Response> {
+  const parameters = new URLSearchParams();
+  for (const [key, value] of Object.entries(query)) {
+    if (value !== undefined && value !== null && value !== '') parameters.set(key, String(value));
+  }
+  let answer: Response;
+  try {
+    answer = await fetch(`./api/${route}?${parameters}`, { headers: { 'X-Kizami-Token': token }, signal: signal ?? null });
+  } catch (cause) {
+    if (signal?.aborted) throw cause;
+    throw new ApiError(0, 'The server does not answer.', 'Is `kizami view` still running? Start it again and open the address it prints.', null);
+  }
+  if (answer.ok) return answer;
+  let body: { error?: unknown; next?: unknown; count?: unknown } = {};
+  try {
+    body = await answer.json();
+  } catch {
+    // A body that is no JSON says nothing more than the status does.
+  }
+  throw new ApiError(
+    answer.status,
+    typeof body.error === 'string' ? body.error : `The server answered ${answer.status}.`,
+    typeof body.next === 'string' ? body.next : '',
+    typeof body.count === 'number' ? body.count : null,
+  );
+}
+
+async function json<T>(route: string, query: Query, signal?: AbortSignal): Promise<T> {
+  return (await (await request(route, query, signal)).json()) as T;
+}
+
+/** Reads columns one after the other. Copies, because a column need not be aligned where it lies. */
+class Columns {
+  private at = 0;
+  constructor(private readonly buffer: ArrayBuffer) {}
+  private take(bytes: number): ArrayBuffer {
+    if (this.at + bytes > this.buffer.byteLength) throw new ApiError(0, 'The answer is cut off.', 'Reload the page.', null);
+    const part = this.buffer.slice(this.at, this.at + bytes);
+    this.at += bytes;
+    return part;
+  }
+  u32(n: number): Uint32Array {
+    return new Uint32Array(this.take(n * 4));
+  }
+  u16(n: number): Uint16Array {
+    const column = new Uint16Array(this.take(n * 2));
+    this.take((4 - (this.at % 4)) % 4);
+    return column;
+  }
+  f64(n: number): Float64Array {
+    return new Float64Array(this.take(n * 8));
+  }
+  /** What is left, without a copy. */
+  bytes(n: number): Uint8Array {
+    if (this.at + n > this.buffer.byteLength) throw new ApiError(0, 'The answer is cut off.', 'Reload the page.', null);
+    return new Uint8Array(this.buffer, this.at, n);
+  }
+}
+
+async function columns(route: string, query: Query, signal?: AbortSignal): Promise<Columns> {
+  return new Columns(await (await request(route, query, signal)).arrayBuffer());
+}
+
+export const api = {
+  run: (signal?: AbortSignal) => json<Run>('run', {}, signal),
+  async timeline(query: Query, signal?: AbortSignal): Promise<Shares> {
+    const answer = await columns('timeline', query, signal);
+    const [width = 0, rows = 0, categories = 0] = answer.u32(4);
+    const firstRank = answer.u32(rows);
+    return { columns: width, rows, categories, firstRank, cells: answer.bytes(width * rows * categories) };
+  },
+  async calls(query: Query, signal?: AbortSignal): Promise<Calls> {
+    const answer = await columns('calls', query, signal);
+    const n = answer.u32(1)[0] ?? 0;
+    return { n, start: answer.f64(n), end: answer.f64(n), rank: answer.u32(n), op: answer.u16(n), site: answer.u32(n) };
+  },
+  async messages(query: Query, signal?: AbortSignal): Promise<Messages> {
+    const answer = await columns('messages', query, signal);
+    const n = answer.u32(1)[0] ?? 0;
+    return { n, sent: answer.f64(n), received: answer.f64(n), from: answer.u32(n), to: answer.u32(n), bytes: answer.f64(n) };
+  },
+  collectives: (query: Query, signal?: AbortSignal) => json<{ collectives: Collective[]; truncated: boolean }>('collectives', query, signal),
+  parallelism: (query: Query, signal?: AbortSignal) => json<Parallelism>('parallelism', query, signal),
+  tree: (query: Query, signal?: AbortSignal) => json<{ nodes: TreeNode[] }>('tree', query, signal),
+  histogram: (query: Query, signal?: AbortSignal) => json<Histogram>('histogram', query, signal),
+  histogramCalls: (query: Query, signal?: AbortSignal) => json<{ count: number; calls: ListedCall[] }>('histogram/calls', query, signal),
+  async matrix(query: Query, signal?: AbortSignal): Promise<Matrix> {
+    const answer = await columns('matrix', query, signal);
+    const n = answer.u32(1)[0] ?? 0;
+    const cells = n * n;
+    return { n, bytes: answer.f64(cells), messages: answer.f64(cells), latency: answer.f64(cells), wait: answer.f64(cells) };
+  },
+  matrixLabels: (query: Query, signal?: AbortSignal) => json<{ labels: string[]; first_ranks: number[] }>('matrix/labels', query, signal),
+  flow: (query: Query, signal?: AbortSignal) => json<Flow>('flow', query, signal),
+  verdict: (query: Query, signal?: AbortSignal) => json<Verdict>('verdict', query, signal),
+  path: (query: Query, signal?: AbortSignal) => json<{ segments: PathSegment[] }>('path', query, signal),
+};

@@ -1,0 +1,203 @@
+// The page: a bar, the timeline with what belongs to its time axis, and one panel beside it.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { api, type Run } from './api';
+import { baseName, count, duration, plural } from './format';
+import { Help } from './help';
+import { KindBadge } from './kind';
+import { useAnswer, useSelection, type Model } from './model';
+import { ComparePanel } from './panels/compare';
+import { FlowPanel } from './panels/flow';
+import { HistogramPanel } from './panels/histogram';
+import { MatrixPanel } from './panels/matrix';
+import { ParallelismStrip } from './panels/parallelism';
+import { TreePanel } from './panels/tree';
+import { VerdictPanel } from './panels/verdict';
+import { Search } from './search';
+import { PANELS, type Panel } from './selection';
+import { Trouble } from './states';
+import { toggleTheme } from './theme';
+import type { TimelineController } from './timeline/controller';
+import { Overview } from './timeline/overview';
+import { Legend, Timeline } from './timeline/view';
+
+const TITLES: Record<Panel, string> = { verdict: 'Verdict', tree: 'Tree', histogram: 'Histogram', matrix: 'Matrix', flow: 'Flow', compare: 'Compare' };
+
+export function App({ model }: { model: Model }) {
+  const s = useSelection(model);
+  const controller = useRef<TimelineController | null>(null);
+  const [dialog, setDialog] = useState<'help' | 'search' | null>(null);
+  const [strip, setStrip] = useState(true);
+  const [pathOn, setPathOn] = useState(false);
+  const reveal = (rank: number) => controller.current?.reveal(rank);
+
+  // The overlay is offered only where the server knows the path.
+  const path = useAnswer(`${s.layer}`, (signal) => api.path({ layer: s.layer, from: 0, to: model.layer(s.layer).span_ns, limit: 20000 }, signal));
+  useEffect(() => model.mark({ path: pathOn && path.value ? path.value.segments : [] }), [pathOn, path.value]);
+
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      const target = event.target as HTMLElement;
+      if (target.matches('input[type=text], textarea')) return;
+      if (target.matches('select') && event.key.startsWith('Arrow')) return;
+      if (event.key === 'Escape' && dialog) setDialog(null);
+      else if (!handle(event.key)) return;
+      event.preventDefault();
+    };
+    const handle = (key: string): boolean => {
+      const c = controller.current;
+      const number = Number(key);
+      if (number >= 1 && number <= PANELS.length) {
+        model.store.set({ panel: PANELS[number - 1]! });
+        return true;
+      }
+      const actions: Record<string, () => void> = {
+        w: () => c?.zoom(1 / 1.5),
+        s: () => c?.zoom(1.5),
+        '+': () => c?.zoom(1 / 1.5),
+        '=': () => c?.zoom(1 / 1.5),
+        '-': () => c?.zoom(1.5),
+        a: () => c?.pan(-0.15),
+        d: () => c?.pan(0.15),
+        arrowleft: () => c?.pan(-0.15),
+        arrowright: () => c?.pan(0.15),
+        arrowup: () => c?.scrollBy(-0.125),
+        arrowdown: () => c?.scrollBy(0.125),
+        pageup: () => c?.scrollBy(-0.9),
+        pagedown: () => c?.scrollBy(0.9),
+        '[': () => c?.zoomRows(1 / 1.5),
+        ']': () => c?.zoomRows(1.5),
+        '0': () => c?.fit(),
+        home: () => c?.fit(),
+        z: () => c?.zoomToChosen(),
+        escape: () => model.store.set({ chosen: null, ranks: [], sites: [], event: null }),
+        p: () => setStrip((on) => !on),
+        t: toggleTheme,
+        '/': () => setDialog('search'),
+        '?': () => setDialog((now) => (now === 'help' ? null : 'help')),
+      };
+      const action = actions[key.toLowerCase()];
+      action?.();
+      return action !== undefined;
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, [model, dialog]);
+
+  return (
+    <div class="page">
+      <Bar model={model} open={setDialog} fit={() => controller.current?.fit()} />
+      <main>
+        <div class="stage">
+          <Overview model={model} />
+          <Timeline model={model} layerOf={(now) => now.layer} control={(c) => (controller.current = c)} />
+          {s.panel === 'compare' && s.other !== null && s.other !== s.layer && <Timeline key={`other-${s.other}`} model={model} layerOf={(now) => now.other ?? now.layer} title={model.layer(s.other).name.slice(0, 80)} />}
+          <Legend model={model} pathOn={path.value ? pathOn : null} togglePath={() => setPathOn(!pathOn)} />
+          {strip && <ParallelismStrip model={model} zoomToChosen={() => controller.current?.zoomToChosen()} />}
+        </div>
+        <aside>
+          <nav role="tablist">
+            {PANELS.map((panel, i) => (
+              <button key={panel} role="tab" aria-selected={s.panel === panel} onClick={() => model.store.set({ panel })} title={`key ${i + 1}`}>
+                {TITLES[panel]}
+              </button>
+            ))}
+          </nav>
+          {s.panel === 'verdict' && <VerdictPanel model={model} reveal={reveal} />}
+          {s.panel === 'tree' && <TreePanel model={model} />}
+          {s.panel === 'histogram' && <HistogramPanel model={model} reveal={reveal} />}
+          {s.panel === 'matrix' && <MatrixPanel model={model} />}
+          {s.panel === 'flow' && <FlowPanel model={model} reveal={reveal} />}
+          {s.panel === 'compare' && <ComparePanel model={model} />}
+        </aside>
+      </main>
+      {dialog === 'help' && <Help close={() => setDialog(null)} />}
+      {dialog === 'search' && <Search model={model} reveal={reveal} close={() => setDialog(null)} />}
+    </div>
+  );
+}
+
+function Bar({ model, open, fit }: { model: Model; open: (dialog: 'help' | 'search') => void; fit: () => void }) {
+  const s = useSelection(model);
+  const { run } = model;
+  const layer = model.layer(s.layer);
+  return (
+    <header>
+      <span class="logo">Kizami</span>
+      {run.layers.length > 1 ? (
+        <select
+          class="layer"
+          data-testid="layer"
+          aria-label="layer"
+          value={`${s.layer}`}
+          onChange={(event) => model.store.set({ layer: Number(event.currentTarget.value), event: null, row: 0, rowHeight: 0 })}
+        >
+          {run.layers.map((each, i) => (
+            <option value={`${i}`} key={i}>
+              {each.name.slice(0, 80)}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <strong class="name" title={layer.path_shown.slice(0, 400)}>
+          {baseName(layer.name).slice(0, 80)}
+        </strong>
+      )}
+      <KindBadge kind={layer.kind} />
+      <span class="soft facts">
+        {plural(layer.ranks, 'rank')}, {plural(layer.events, 'call')}, {duration(layer.span_ns)}
+        {run.hosts.length > 1 && `, ${count(run.hosts.length)} hosts`}
+      </span>
+      <Health run={run} />
+      <span class="grow" />
+      <button onClick={fit} title="0">
+        whole run
+      </button>
+      <button onClick={() => open('search')} title="/">
+        search <kbd>/</kbd>
+      </button>
+      <button onClick={toggleTheme} title="T" aria-label="light or dark">
+        ◐
+      </button>
+      <button onClick={() => open('help')} title="?" aria-label="help">
+        ?
+      </button>
+    </header>
+  );
+}
+
+function Health({ run }: { run: Run }) {
+  if (run.health.complete && run.health.problems.length === 0) return null;
+  const problems = run.health.problems.length ? run.health.problems.slice(0, 12).join('\n').slice(0, 2000) : 'The recording did not end as it should.';
+  return (
+    <span class="badge badge-warning" title={problems} data-testid="health">
+      incomplete{run.health.problems.length ? `: ${run.health.problems[0]!.slice(0, 60)}` : ''}
+    </span>
+  );
+}
+
+/** Before there is a model: the index is being made, or something is wrong. */
+export function Starting({ run, error }: { run: Run | null; error: unknown }) {
+  return (
+    <div class="starting">
+      <div class="starting-box">
+        <span class="logo">Kizami</span>
+        {error !== null ? (
+          <Trouble error={error} />
+        ) : run ? (
+          <>
+            <p>
+              <strong>{run.layers[0]?.name.slice(0, 80) ?? 'run'}</strong> is seen for the first time: making its index. It is kept for the next time.
+            </p>
+            <progress max={1} value={run.index.progress} aria-label="index" />
+            <p class="soft">
+              {Math.round(run.index.progress * 100)} % of {plural(run.layers[0]?.events ?? 0, 'call')} of {plural(run.layers[0]?.ranks ?? 0, 'rank')}
+            </p>
+          </>
+        ) : (
+          <p class="soft">Asking the server about the run.</p>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,36 @@
+// Asks what the run is, waits for its index if it has none yet, and starts the page.
+import { render } from 'preact';
+import { api, type Run } from './api';
+import { App, Starting } from './app';
+import { Model } from './model';
+import { SelectionStore } from './selection';
+import './style.css';
+import { theme } from './theme';
+
+const root = document.getElementById('app')!;
+root.replaceChildren();
+theme();
+
+const show = (run: Run | null, error: unknown) => render(<Starting run={run} error={error} />, root);
+
+async function start(): Promise<void> {
+  for (;;) {
+    const run = await api.run();
+    if (run.layers.length === 0) throw new Error('The server has no run.');
+    if (run.index.ready) {
+      const span = run.layers[0]!.span_ns;
+      const store = new SelectionStore(
+        { layer: 0, window: { from: 0, to: Math.max(1, span) }, chosen: null, ranks: [], sites: [], order: 'rank', panel: 'verdict', event: null, other: null, row: 0, rowHeight: 0 },
+        run.layers.length,
+      );
+      document.title = `${run.layers[0]!.name.slice(0, 60)} – Kizami`;
+      render(<App model={new Model(run, store)} />, root);
+      return;
+    }
+    show(run, null);
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+}
+
+show(null, null);
+start().catch((error: unknown) => show(null, error));

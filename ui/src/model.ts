@@ -1,0 +1,111 @@
+// What is known about the run for as long as the page is open: names, colours of calls, and the shared selection.
+// Components get it as a prop; nothing is global.
+import { useEffect, useState } from 'preact/hooks';
+import type { CallSite, FlowStep, Layer, PathSegment, Run } from './api';
+import { categoryOf } from './categories';
+import { baseName } from './format';
+import type { Selection, SelectionStore } from './selection';
+
+const NONE = 0xffffffff;
+
+/** What is drawn over the timeline besides the selection. */
+export interface Marks {
+  flow: FlowStep[];
+  path: PathSegment[];
+  arrows: boolean;
+}
+
+export class Model {
+  private readonly sites: Map<number, CallSite>;
+  private readonly markListeners = new Set<() => void>();
+  marks: Marks = { flow: [], path: [], arrows: true };
+  readonly categoryOfOp: number[];
+  constructor(
+    readonly run: Run,
+    readonly store: SelectionStore,
+  ) {
+    this.sites = new Map(run.callsites.map((site) => [site.id, site]));
+    this.categoryOfOp = run.functions.map(categoryOf);
+  }
+  mark(change: Partial<Marks>): void {
+    this.marks = { ...this.marks, ...change };
+    for (const listener of this.markListeners) listener();
+  }
+  onMarks(listener: () => void): () => void {
+    this.markListeners.add(listener);
+    return () => this.markListeners.delete(listener);
+  }
+  layer(index: number): Layer {
+    return this.run.layers[index] ?? this.run.layers[0]!;
+  }
+  opName(op: number | null | undefined): string {
+    return op === null || op === undefined ? 'unknown call' : (this.run.functions[op] ?? 'unknown call');
+  }
+  /** `file.c:42`, or the function it is in, or nothing. */
+  siteName(id: number | null | undefined): string {
+    if (id === null || id === undefined || id === NONE) return '';
+    const site = this.sites.get(id);
+    if (!site) return '';
+    if (site.file) return site.line ? `${baseName(site.file)}:${site.line}` : baseName(site.file);
+    return site.function ?? '';
+  }
+  site(id: number): CallSite | undefined {
+    return this.sites.get(id);
+  }
+  /** Shows a stretch of the run with some of what is around it, and chooses it. */
+  show(from: number, to: number, change: Partial<Selection> = {}): void {
+    const s = this.store.get();
+    const span = this.layer(change.layer ?? s.layer).span_ns;
+    const around = Math.max((to - from) * 1.5, 2000);
+    const start = Math.max(-span * 0.02, from - around);
+    this.store.set({ window: { from: start, to: Math.min(span * 1.02, to + around) }, chosen: { from, to }, ...change });
+  }
+}
+
+/** The selection, drawn again whenever it changes. */
+export function useSelection(model: Model): Selection {
+  const [value, set] = useState(model.store.get());
+  useEffect(() => {
+    set(model.store.get());
+    return model.store.subscribe(() => set(model.store.get()));
+  }, [model]);
+  return value;
+}
+
+/** The selection, once it has rested: for what asks the server. */
+export function useSettledSelection(model: Model, rest = 160): Selection {
+  const [value, set] = useState(model.store.get());
+  useEffect(() => {
+    let timer = 0;
+    const stop = model.store.subscribe(() => {
+      clearTimeout(timer);
+      timer = window.setTimeout(() => set(model.store.get()), rest);
+    });
+    return () => {
+      clearTimeout(timer);
+      stop();
+    };
+  }, [model, rest]);
+  return value;
+}
+
+export type Answer<T> = { value: T | null; error: unknown; busy: boolean };
+
+/** Asks when `key` changes; what was there stays (marked busy) until the new answer comes. */
+export function useAnswer<T>(key: string | null, ask: (signal: AbortSignal) => Promise<T>): Answer<T> {
+  const [answer, set] = useState<Answer<T>>({ value: null, error: null, busy: true });
+  useEffect(() => {
+    if (key === null) {
+      set({ value: null, error: null, busy: false });
+      return undefined;
+    }
+    const abort = new AbortController();
+    set((old) => ({ ...old, busy: true }));
+    ask(abort.signal).then(
+      (value) => !abort.signal.aborted && set({ value, error: null, busy: false }),
+      (error: unknown) => !abort.signal.aborted && set((old) => ({ value: old.value, error, busy: false })),
+    );
+    return () => abort.abort();
+  }, [key]);
+  return answer;
+}

@@ -1,0 +1,109 @@
+// What is wrong with the run: efficiencies as a tree of factors, findings as cards. A card leads to its worst instance.
+import { api, type Finding, type Verdict } from '../api';
+import { count, duration, percent, plural } from '../format';
+import { useAnswer, useSelection, type Model } from '../model';
+import { rankRanges } from '../selection';
+import { Empty, Outline, Trouble } from '../states';
+import { Scope } from './scope';
+
+export function VerdictPanel({ model, reveal }: { model: Model; reveal: (rank: number) => void }) {
+  const s = useSelection(model);
+  const { value, error } = useAnswer<Verdict>(`${s.layer}`, (signal) => api.verdict({ layer: s.layer }, signal));
+  return (
+    <section class="panel" data-testid="verdict">
+      <Scope model={model} time={false} />
+      {error !== null && <Trouble error={error} />}
+      {!value && error === null && <Outline what="Following who waited for whom…" lines={6} />}
+      {value && (
+        <>
+          <Efficiencies verdict={value} />
+          <h2>{value.findings.length ? 'Findings' : ''}</h2>
+          {value.findings.length === 0 && <Empty title="Nothing to blame.">No rank waits for another long enough to be worth a finding.</Empty>}
+          {value.findings.map((finding, i) => (
+            <Card key={i} index={i} finding={finding} model={model} reveal={reveal} />
+          ))}
+          <Unknown verdict={value} />
+        </>
+      )}
+    </section>
+  );
+}
+
+function Efficiencies({ verdict }: { verdict: Verdict }) {
+  const e = verdict.efficiency;
+  if (!e) return <Empty title="No efficiency.">The run has no part in which all ranks were between MPI_Init and MPI_Finalize.</Empty>;
+  return (
+    <div class="tree-factors">
+      <div class="headline">
+        <span class="big">{percent(e.parallel)}</span>
+        <span>
+          parallel efficiency
+          <span class="soft block">
+            {duration(verdict.run_ns)} on {plural(verdict.ranks, 'rank')}
+          </span>
+        </span>
+      </div>
+      <Factor name="load balance" value={e.load_balance} says={`average computation ${duration(e.average_computation_ns)} of the longest, ${duration(e.longest_computation_ns)}`} />
+      <Factor name="serialisation" value={e.serialisation} says={`longest computation of ${duration(e.ideal_ns)} on an ideal network (predicted)`} />
+      <Factor name="transfer" value={e.transfer} says={`${duration(e.ideal_ns)} on an ideal network (predicted) of ${duration(verdict.run_ns)}`} last />
+    </div>
+  );
+}
+function Factor({ name, value, says, last = false }: { name: string; value: number; says: string; last?: boolean }) {
+  return (
+    <div class={last ? 'factor last' : 'factor'} title={says}>
+      <span class="factor-name">{name}</span>
+      <meter class="bar" min={0} max={1} value={Math.max(0, Math.min(1, value))} aria-label={name} />
+      <span class={value < 0.7 ? 'number low' : 'number'}>{percent(value)}</span>
+      <span class="soft factor-says">{says}</span>
+    </div>
+  );
+}
+
+function Card({ index, finding, model, reveal }: { index: number; finding: Finding; model: Model; reveal: (rank: number) => void }) {
+  const { from, to, rank, callsite } = finding;
+  const places = typeof from === 'number' && typeof to === 'number';
+  const show = () => {
+    if (!places) return;
+    const ranks = [...finding.ranks, ...(typeof rank === 'number' ? [rank] : [])];
+    model.show(from, to, { ranks: rankRanges(ranks), sites: [] });
+    const first = typeof rank === 'number' ? rank : finding.ranks[0];
+    if (first !== undefined) reveal(first);
+  };
+  return (
+    <button class="card" onClick={show} disabled={!places} data-testid="finding">
+      <span class="card-number">{index + 1}</span>
+      <span class="card-text">{finding.sentence}</span>
+      <span class="card-figures">
+        {finding.gain ? (
+          <span class="gain" title="Predicted: the run was replayed without it">
+            <strong>−{percent(finding.gain.share)}</strong> ± {percent(finding.gain.share_error)} <span class="soft">run time, predicted</span>
+          </span>
+        ) : (
+          <span class="soft">no gain replayed</span>
+        )}
+        <span class="soft">
+          {duration(finding.waiting_ns)} waited, {percent(finding.share)}
+        </span>
+      </span>
+      {places && (
+        <span class="card-go">
+          show the worst wait{typeof rank === 'number' ? `: rank ${count(rank)}` : ''}
+          {model.siteName(callsite) && ` at ${model.siteName(callsite)}`}, {duration(to - from)}
+        </span>
+      )}
+    </button>
+  );
+}
+
+function Unknown({ verdict }: { verdict: Verdict }) {
+  const u = verdict.not_understood;
+  if (!u || (u.not_followed === 0 && u.unmatched === 0 && u.problems.length === 0)) return null;
+  return (
+    <div class="notice">
+      <strong>Not all was understood.</strong> {u.not_followed > 0 && `${plural(u.not_followed, 'call')} not followed. `}
+      {u.unmatched > 0 && `${plural(u.unmatched, 'message')} without a partner. `}
+      {u.problems.slice(0, 5).join('; ')}
+    </div>
+  );
+}

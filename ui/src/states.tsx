@@ -1,0 +1,40 @@
+// What is shown when there is nothing to show: trouble with what to do about it, emptiness with its reason,
+// and outlines of what is on its way. Never a bare spinner.
+import type { ComponentChildren } from 'preact';
+import { ApiError } from './api';
+
+export function Trouble({ error, over = false }: { error: unknown; over?: boolean }) {
+  const message = error instanceof Error ? error.message : String(error);
+  const next = error instanceof ApiError ? error.next : 'Reload the page; if it stays, this is a defect of the viewer.';
+  return (
+    <div class={over ? 'over trouble' : 'trouble'} role="alert">
+      <p>
+        <strong>{message}</strong>
+      </p>
+      {next && <p>{next}</p>}
+    </div>
+  );
+}
+
+export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+  return (
+    <div class="empty">
+      <p>
+        <strong>{title}</strong>
+      </p>
+      {children && <p>{children}</p>}
+    </div>
+  );
+}
+
+/** The shape of what is coming. */
+export function Outline({ lines = 5, what }: { lines?: number; what: string }) {
+  return (
+    <div class="outline" aria-busy="true">
+      <p class="soft">{what}</p>
+      {Array.from({ length: lines }, (_, i) => (
+        <div class="outline-line" key={i} />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,386 @@
+// The timeline at work: takes the selection, draws it, and turns mouse and keys into changes of the selection.
+// Draws at most once a frame and only when something changed. Waits for nothing: what is not there comes later.
+import type { Model } from '../model';
+import type { Selection } from '../selection';
+import { CATEGORY, onTheme, theme, type Theme } from '../theme';
+import { mixedPixels, stackedPixels } from './colours';
+import { Details, type Chunk, type Hit } from './details';
+import { GUTTER, Overlay, RULER } from './overlay';
+import { makePainter, type Boxes, type Painter } from './painter';
+import { Tiles } from './tiles';
+import { MAX_ROW_HEIGHT, boundRow, boundWindow, fittedRowHeight, positionAt, rowsShown, timeAt, xOf, yOf, type Viewport } from './viewport';
+
+/** What is under the pointer, for the tooltip. */
+export interface Under {
+  x: number;
+  y: number;
+  time: number;
+  rank: number;
+  call: Hit | null;
+  /** Between two calls: the rank computes. */
+  between: { before: Hit | null; after: Hit | null } | null;
+  /** Shares of a cell, where calls are too many to be told apart. */
+  shares: { shares: Uint8Array; ranks: number; ns: number } | null;
+}
+type Drag = { kind: 'pan' | 'brush' | 'ranks'; x: number; y: number; moved: boolean; window: Selection['window']; row: number; anchor: number };
+
+export class TimelineController {
+  private readonly overlayCanvas = document.createElement('canvas');
+  private readonly overlay: Overlay;
+  private painter: Painter;
+  private tiles!: Tiles;
+  private details!: Details;
+  private source = '';
+  private width = 0;
+  private height = 0;
+  private scheduled = 0;
+  private hover: { x: number; y: number } | null = null;
+  private drag: Drag | null = null;
+  private brush: { from: number; to: number } | null = null;
+  private readonly stops: (() => void)[] = [];
+  private boxes: Boxes = { n: 0, rects: new Float32Array(4096), colours: new Uint8Array(4096) };
+
+  constructor(
+    private readonly host: HTMLElement,
+    private readonly model: Model,
+    /** Which layer to draw: the chosen one, or the one compared with. */
+    private readonly layerOf: (s: Selection) => number,
+    private readonly tell: { under: (under: Under | null) => void; error: (error: unknown) => void },
+  ) {
+    this.painter = this.startPainter(new URLSearchParams(location.search).has('canvas'));
+    this.overlayCanvas.className = 'layer';
+    host.append(this.overlayCanvas);
+    this.overlay = new Overlay(this.overlayCanvas.getContext('2d')!, model);
+    const resized = new ResizeObserver(() => this.resize());
+    resized.observe(host);
+    this.stops.push(
+      () => resized.disconnect(),
+      model.store.subscribe(() => this.schedule()),
+      model.onMarks(() => this.schedule()),
+      onTheme(() => {
+        this.painter.forget(null);
+        this.schedule();
+      }),
+    );
+    this.listen();
+    this.resize();
+  }
+
+  stop(): void {
+    for (const stop of this.stops) stop();
+    cancelAnimationFrame(this.scheduled);
+    this.host.replaceChildren();
+  }
+
+  private startPainter(plain: boolean): Painter {
+    const canvas = document.createElement('canvas');
+    canvas.className = 'layer';
+    canvas.addEventListener('webglcontextlost', (event) => {
+      event.preventDefault();
+      canvas.remove();
+      this.painter = this.startPainter(true);
+      this.resize();
+    });
+    this.host.prepend(canvas);
+    const painter = makePainter(canvas, plain);
+    this.host.dataset.painter = painter.name;
+    return painter;
+  }
+
+  private resize(): void {
+    const { clientWidth, clientHeight } = this.host;
+    const ratio = Math.min(devicePixelRatio || 1, 3);
+    this.width = Math.max(50, clientWidth - GUTTER);
+    this.height = Math.max(20, clientHeight - RULER);
+    this.painter.resize(this.width, this.height, ratio);
+    this.overlayCanvas.width = Math.round((this.width + GUTTER) * ratio);
+    this.overlayCanvas.height = Math.round((this.height + RULER) * ratio);
+    this.overlayCanvas.getContext('2d')!.setTransform(ratio, 0, 0, ratio, 0, 0);
+    // Drawn at once: a canvas that was resized is empty until then.
+    this.frame();
+  }
+
+  private schedule(): void {
+    if (this.scheduled) return;
+    this.scheduled = requestAnimationFrame(() => {
+      this.scheduled = 0;
+      this.frame();
+    });
+  }
+
+  view(): Viewport {
+    const s = this.model.store.get();
+    const { ranks } = this.model.layer(this.layerOf(s));
+    const rowHeight = s.rowHeight || fittedRowHeight(this.height, ranks);
+    return { ...s.window, row: boundRow(s.row, rowHeight, this.height, ranks), rowHeight, width: this.width, height: this.height, ranks };
+  }
+
+  private sources(s: Selection): void {
+    const layer = this.layerOf(s);
+    const key = `${layer}/${s.order}`;
+    if (key === this.source) return;
+    this.source = key;
+    this.painter.forget(null);
+    const { span_ns, ranks } = this.model.layer(layer);
+    const arrived = () => {
+      if (this.tiles.error) this.tell.error(this.tiles.error);
+      else this.tell.error(null);
+      this.schedule();
+    };
+    this.tiles = new Tiles(layer, span_ns, ranks, s.order, arrived, (tile) => {
+      this.painter.forget(`${tile.key}/s`);
+      this.painter.forget(`${tile.key}/m`);
+    });
+    this.details = new Details(layer, this.model.layer(layer), this.tiles, () => this.schedule());
+  }
+
+  private frame(): void {
+    const s = this.model.store.get();
+    this.sources(s);
+    const colours = theme();
+    const view = this.view();
+    this.painter.begin(colours.background);
+    const { placed, sharp } = this.tiles.place(view);
+    for (const place of placed) {
+      const { shares } = place.tile;
+      if (!shares) continue;
+      const stacked = this.tiles.stacked(view, place.tile);
+      this.painter.picture(`${place.tile.key}/${stacked ? 's' : 'm'}`, () => (stacked ? stackedPixels : mixedPixels)(shares, colours), place);
+    }
+    const { chunks, complete } = this.details.place(view);
+    this.collect(view, colours, chunks, s);
+    this.painter.boxes(this.boxes);
+    const under = this.hover && !this.drag ? this.under(view) : null;
+    this.overlay.draw(view, colours, this.tiles, chunks, {
+      selection: s,
+      hover: this.hover,
+      hit: under?.call ?? null,
+      brush: this.brush,
+      flow: this.model.marks.flow,
+      path: this.model.marks.path,
+      arrows: this.model.marks.arrows,
+    });
+    this.tell.under(under);
+    this.host.dataset.sharp = String(sharp);
+    this.host.dataset.drawn = String(placed.length > 0);
+    this.host.dataset.calls = String(complete ? this.boxes.n : 0);
+  }
+
+  /** Boxes of single calls; those whose site was not chosen step back. */
+  private collect(view: Viewport, colours: Theme, chunks: Chunk[], s: Selection): void {
+    const total = chunks.reduce((sum, chunk) => sum + (chunk.calls?.n ?? 0), 0);
+    if (this.boxes.rects.length < total * 4) this.boxes = { n: 0, rects: new Float32Array(total * 4), colours: new Uint8Array(total * 4) };
+    const { rects, colours: paint } = this.boxes;
+    const sites = new Set(s.sites);
+    const gap = view.rowHeight >= 20 ? 3 : view.rowHeight >= 8 ? 1 : 0;
+    let n = 0;
+    for (const { calls, from, to } of chunks) {
+      for (let i = 0; calls && i < calls.n; i++) {
+        const position = this.tiles.positionOf(calls.rank[i]!);
+        if (position === undefined) continue;
+        // Clipped to the chunk, so that a call in two of them is not drawn twice.
+        const x0 = xOf(view, Math.max(calls.start[i]!, from));
+        const x1 = xOf(view, Math.min(calls.end[i]!, to));
+        if (x1 < 0 || x0 > view.width) continue;
+        const y = yOf(view, position);
+        if (y + view.rowHeight < 0 || y > view.height) continue;
+        const at = n * 4;
+        rects[at] = x0;
+        rects[at + 1] = y;
+        rects[at + 2] = Math.max(x1, x0 + 0.5);
+        rects[at + 3] = y + view.rowHeight - gap;
+        const faded = sites.size > 0 && !sites.has(calls.site[i]!);
+        const colour = faded ? colours.categories[CATEGORY.none]! : colours.categories[this.model.categoryOfOp[calls.op[i]!] ?? CATEGORY.other]!;
+        paint[at] = colour[0];
+        paint[at + 1] = colour[1];
+        paint[at + 2] = colour[2];
+        paint[at + 3] = faded ? 215 : 255;
+        n++;
+      }
+    }
+    this.boxes.n = n;
+  }
+
+  private under(view: Viewport): Under | null {
+    if (!this.hover || this.hover.x < GUTTER || this.hover.y < RULER) return null;
+    const time = timeAt(view, this.hover.x - GUTTER);
+    const position = positionAt(view, this.hover.y - RULER);
+    const rank = this.tiles.rankAt(position);
+    if (rank === undefined || time < 0) return null;
+    const found = this.details.at(view, time, rank);
+    const cell = this.tiles.cellAt(view, time, position);
+    const none = found && !found.call && (!found.before || !found.after) && (cell?.shares[CATEGORY.none] ?? 0) > 127;
+    return {
+      ...this.hover,
+      time,
+      rank,
+      call: found?.call ?? null,
+      between: found && !found.call && !none ? { before: found.before, after: found.after } : null,
+      shares: found && !none ? null : cell,
+    };
+  }
+
+  // --- changes of the selection ---
+
+  zoom(factor: number, x = this.width / 2): void {
+    const view = this.view();
+    const fixed = timeAt(view, x);
+    const s = this.model.store.get();
+    const { span_ns } = this.model.layer(this.layerOf(s));
+    this.model.store.set({ window: boundWindow(fixed - (fixed - view.from) * factor, fixed + (view.to - fixed) * factor, span_ns) });
+  }
+  pan(share: number): void {
+    const { from, to } = this.model.store.get().window;
+    this.move(from + (to - from) * share, to + (to - from) * share);
+  }
+  private move(from: number, to: number): void {
+    const { span_ns } = this.model.layer(this.layerOf(this.model.store.get()));
+    this.model.store.set({ window: boundWindow(from, to, span_ns) });
+  }
+  scroll(rows: number): void {
+    const view = this.view();
+    this.model.store.set({ row: boundRow(view.row + rows, view.rowHeight, view.height, view.ranks) });
+  }
+  /** By a page, for arrow keys: an eighth of what is shown. */
+  scrollBy(share: number): void {
+    this.scroll(Math.max(1, rowsShown(this.view()) * Math.abs(share)) * Math.sign(share));
+  }
+  zoomRows(factor: number, y = this.height / 2): void {
+    const view = this.view();
+    const fitted = fittedRowHeight(view.height, view.ranks);
+    const rowHeight = Math.max(fitted, Math.min(MAX_ROW_HEIGHT, view.rowHeight * factor));
+    const fixed = view.row + y / view.rowHeight;
+    const row = boundRow(fixed - y / rowHeight, rowHeight, view.height, view.ranks);
+    this.model.store.set({ row, rowHeight: rowHeight === fitted ? 0 : rowHeight });
+  }
+  fit(): void {
+    const { span_ns } = this.model.layer(this.layerOf(this.model.store.get()));
+    this.model.store.set({ window: { from: 0, to: span_ns }, row: 0, rowHeight: 0 });
+  }
+  zoomToChosen(): void {
+    const { chosen } = this.model.store.get();
+    if (chosen) this.move(chosen.from - (chosen.to - chosen.from) * 0.02, chosen.to + (chosen.to - chosen.from) * 0.02);
+  }
+  /** Scrolls a rank into view. */
+  reveal(rank: number): void {
+    const view = this.view();
+    const position = this.tiles.positionOf(rank);
+    if (position === undefined) return;
+    if (position >= view.row && position + 1 <= view.row + rowsShown(view)) return;
+    this.model.store.set({ row: boundRow(position - rowsShown(view) / 2, view.rowHeight, view.height, view.ranks) });
+  }
+
+  // --- mouse ---
+
+  private listen(): void {
+    const { host } = this;
+    const on = <K extends keyof HTMLElementEventMap>(type: K, listener: (event: HTMLElementEventMap[K]) => void, options?: AddEventListenerOptions) => {
+      host.addEventListener(type, listener, options);
+      this.stops.push(() => host.removeEventListener(type, listener));
+    };
+    on('wheel', (event) => this.wheel(event), { passive: false });
+    on('pointerdown', (event) => this.press(event));
+    on('pointermove', (event) => this.pointer(event));
+    on('pointerup', (event) => this.release(event));
+    on('pointercancel', () => this.cancel());
+    on('pointerleave', () => {
+      if (this.drag) return;
+      this.hover = null;
+      this.schedule();
+    });
+    on('dblclick', (event) => {
+      const { x, y } = this.place(event);
+      if (x > GUTTER && y > RULER) this.zoom(1 / 3, x - GUTTER);
+    });
+  }
+  private place(event: MouseEvent): { x: number; y: number } {
+    const box = this.host.getBoundingClientRect();
+    return { x: event.clientX - box.left, y: event.clientY - box.top };
+  }
+  private wheel(event: WheelEvent): void {
+    event.preventDefault();
+    const { x, y } = this.place(event);
+    this.hover = { x, y };
+    const scale = event.deltaMode === 1 ? 18 : event.deltaMode === 2 ? this.height : 1;
+    const down = event.deltaY * scale;
+    if (event.ctrlKey || event.metaKey) this.zoomRows(Math.exp(-down * 0.0025), y - RULER);
+    else if (x < GUTTER || event.altKey) this.scroll(down / this.view().rowHeight / 2);
+    else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) this.pan(((event.shiftKey && !event.deltaX ? down : event.deltaX * scale) / this.width) * 0.8);
+    else this.zoom(Math.exp(down * 0.0018), Math.max(0, x - GUTTER));
+  }
+  private press(event: PointerEvent): void {
+    if (event.button !== 0) return;
+    const { x, y } = this.place(event);
+    const view = this.view();
+    const kind = x < GUTTER ? 'ranks' : y < RULER || event.shiftKey ? 'brush' : 'pan';
+    const anchor = kind === 'brush' ? timeAt(view, x - GUTTER) : kind === 'ranks' ? positionAt(view, y - RULER) : 0;
+    this.drag = { kind, x, y, moved: false, window: this.model.store.get().window, row: view.row, anchor };
+    this.host.setPointerCapture(event.pointerId);
+  }
+  private pointer(event: PointerEvent): void {
+    const { x, y } = this.place(event);
+    this.hover = { x, y };
+    const { drag } = this;
+    if (drag) {
+      if (Math.abs(x - drag.x) + Math.abs(y - drag.y) > 3) drag.moved = true;
+      if (drag.moved) this.dragTo(drag, x, y);
+    }
+    this.host.dataset.cursor = drag?.moved && drag.kind === 'pan' ? 'pan' : x < GUTTER ? 'ranks' : y < RULER ? 'brush' : '';
+    this.schedule();
+  }
+  private dragTo(drag: Drag, x: number, y: number): void {
+    const view = this.view();
+    if (drag.kind === 'pan') {
+      const shift = ((drag.x - x) / this.width) * (drag.window.to - drag.window.from);
+      const { span_ns } = this.model.layer(this.layerOf(this.model.store.get()));
+      this.model.store.set({
+        window: boundWindow(drag.window.from + shift, drag.window.to + shift, span_ns),
+        row: boundRow(drag.row + (drag.y - y) / view.rowHeight, view.rowHeight, view.height, view.ranks),
+      });
+    } else if (drag.kind === 'brush') {
+      const here = timeAt(view, x - GUTTER);
+      this.brush = { from: Math.max(0, Math.min(drag.anchor, here)), to: Math.max(drag.anchor, here) };
+    } else {
+      this.chooseRows(drag.anchor, positionAt(view, y - RULER));
+    }
+  }
+  private chooseRows(a: number, b: number): void {
+    const ranks: [number, number][] = [];
+    const [low, high] = a < b ? [a, b] : [b, a];
+    for (let position = Math.max(0, low); position <= Math.min(high, this.view().ranks - 1); position++) {
+      const rank = this.tiles.rankAt(position);
+      if (rank === undefined) continue;
+      const last = ranks[ranks.length - 1];
+      if (last && rank === last[1] + 1) last[1] = rank;
+      else ranks.push([rank, rank]);
+    }
+    if (ranks.length) this.model.store.set({ ranks });
+  }
+  private release(event: PointerEvent): void {
+    const { drag } = this;
+    this.drag = null;
+    if (!drag) return;
+    const s = this.model.store.get();
+    if (drag.kind === 'brush' && drag.moved && this.brush) {
+      this.model.store.set({ chosen: { from: Math.round(this.brush.from), to: Math.round(this.brush.to) } });
+    } else if (drag.kind === 'brush' && !drag.moved) {
+      this.model.store.set({ chosen: null });
+    } else if (drag.kind === 'ranks' && !drag.moved) {
+      const rank = this.tiles.rankAt(drag.anchor);
+      const only = rank !== undefined && s.ranks.length === 1 && s.ranks[0]![0] === rank && s.ranks[0]![1] === rank;
+      if (only) this.model.store.set({ ranks: [] });
+      else this.chooseRows(drag.anchor, drag.anchor);
+    } else if (drag.kind === 'pan' && !drag.moved) {
+      this.hover = this.place(event);
+      const call = this.under(this.view())?.call;
+      if (call) this.model.store.set({ event: `${call.rank}:${call.start}`, panel: 'flow', layer: this.layerOf(s) });
+    }
+    this.brush = null;
+    this.schedule();
+  }
+  private cancel(): void {
+    this.drag = null;
+    this.brush = null;
+    this.schedule();
+  }
+}

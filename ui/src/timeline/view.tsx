@@ -1,0 +1,169 @@
+// The timeline as a component: the canvas, its tooltip, and the legend.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Trouble } from '../states';
+import { count, duration, moment, percent } from '../format';
+import { useSelection, type Model } from '../model';
+import type { Order, Selection } from '../selection';
+import { CATEGORY, LEGEND, css, onTheme, theme } from '../theme';
+import { KindBadge } from '../kind';
+import { TimelineController, type Under } from './controller';
+
+export function Timeline({ model, layerOf, title, control }: { model: Model; layerOf: (s: Selection) => number; title?: string; control?: (c: TimelineController | null) => void }) {
+  const host = useRef<HTMLDivElement>(null);
+  const [under, setUnder] = useState<Under | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  useEffect(() => {
+    const controller = new TimelineController(host.current!, model, layerOf, { under: setUnder, error: setError });
+    control?.(controller);
+    return () => {
+      control?.(null);
+      controller.stop();
+    };
+  }, [model]);
+  const s = useSelection(model);
+  const layer = model.layer(layerOf(s));
+  const empty = layer.events === 0 || layer.ranks === 0;
+  return (
+    <div class="timeline" role="application" aria-label={title ?? 'timeline: ranks over time'}>
+      {title && (
+        <div class="timeline-title">
+          <span>{title}</span> <KindBadge kind={layer.kind} />
+        </div>
+      )}
+      <div class="timeline-canvas" ref={host} data-testid={title ? 'timeline-other' : 'timeline'} />
+      {empty && (
+        <div class="over">
+          <p>
+            <strong>No calls were recorded.</strong>
+          </p>
+          <p>The trace is sound but empty. Did the program reach MPI_Init? `kizami doctor` checks whether recording works here.</p>
+        </div>
+      )}
+      {error !== null && <Trouble error={error} over />}
+      {under && !error && <Tooltip model={model} under={under} host={host.current!} />}
+    </div>
+  );
+}
+
+function Tooltip({ model, under, host }: { model: Model; under: Under; host: HTMLElement }) {
+  const left = Math.min(under.x + 14, host.clientWidth - 268);
+  const below = under.y < host.clientHeight - 150;
+  const style = below ? { left: `${left}px`, top: `${under.y + host.offsetTop + 16}px` } : { left: `${left}px`, bottom: `${host.clientHeight - under.y + 10}px` };
+  const { call, between, shares } = under;
+  if (!call && !between && !shares) return null;
+  return (
+    <div class="tooltip" style={style} data-testid="tooltip">
+      {call && (
+        <>
+          <div class="tooltip-head">
+            <Swatch category={model.categoryOfOp[call.op] ?? CATEGORY.other} /> <strong>{model.opName(call.op)}</strong>
+          </div>
+          <Row name="takes" value={duration(call.end - call.start)} />
+          <Row name="begins" value={moment(call.start, 1000)} />
+          <Row name="rank" value={`${call.rank}`} />
+          {model.siteName(call.site) && <Row name="called at" value={model.siteName(call.site)} />}
+          <p class="hint">click: what did it wait for?</p>
+        </>
+      )}
+      {between && (
+        <>
+          <div class="tooltip-head">
+            <Swatch category={CATEGORY.compute} /> <strong>computation</strong>
+          </div>
+          {between.before && between.after && <Row name="takes" value={duration(between.after.start - between.before.end)} />}
+          <Row name="rank" value={`${under.rank}`} />
+          {between.before && <Row name="after" value={`${model.opName(between.before.op)} ${model.siteName(between.before.site)}`} />}
+          {between.after && <Row name="before" value={`${model.opName(between.after.op)} ${model.siteName(between.after.site)}`} />}
+        </>
+      )}
+      {shares && (
+        <>
+          <div class="tooltip-head">
+            <strong>{shares.ranks > 1 ? `${count(shares.ranks)} ranks from ${count(under.rank)}` : `rank ${count(under.rank)}`}</strong>
+            <span class="soft"> {duration(shares.ns)} here</span>
+          </div>
+          {[...shares.shares]
+            .map((share, category) => ({ share, category }))
+            .filter(({ share }) => share > 2)
+            .sort((a, b) => b.share - a.share)
+            .slice(0, 4)
+            .map(({ share, category }) => (
+              <div class="tooltip-row" key={category}>
+                <span>
+                  <Swatch category={category} /> {model.run.categories[category]?.name ?? 'other'}
+                </span>
+                <span>{percent(share / 255)}</span>
+              </div>
+            ))}
+        </>
+      )}
+    </div>
+  );
+}
+const Row = ({ name, value }: { name: string; value: string }) => (
+  <div class="tooltip-row">
+    <span class="soft">{name}</span>
+    <span>{value}</span>
+  </div>
+);
+
+export function Swatch({ category }: { category: number }) {
+  const [, again] = useState(0);
+  useEffect(() => onTheme(() => again((n) => n + 1)), []);
+  const colours = theme();
+  const second = category === CATEGORY.none ? colours.hatchNone : category === CATEGORY.tracer ? colours.hatchTracer : null;
+  const first = colours.categories[category] ?? colours.categories[CATEGORY.other]!;
+  const background = second ? `repeating-linear-gradient(135deg, ${css(first)} 0 3px, ${css(second)} 3px 5px)` : css(first);
+  return <span class="swatch" style={{ background }} />;
+}
+
+const ORDERS: [Order, string][] = [
+  ['rank', 'by rank'],
+  ['wait', 'by waiting'],
+  ['cluster', 'alike together'],
+];
+
+/** Below the timeline: what the colours mean, and how rows are ordered. */
+export function Legend({ model, pathOn, togglePath }: { model: Model; pathOn: boolean | null; togglePath: () => void }) {
+  const s = useSelection(model);
+  const [arrows, setArrows] = useState(model.marks.arrows);
+  return (
+    <div class="legend">
+      <div class="legend-items">
+        {LEGEND.filter((category) => category < model.run.categories.length).map((category) => (
+          <span class="legend-item" key={category}>
+            <Swatch category={category} /> {model.run.categories[category]?.name}
+          </span>
+        ))}
+      </div>
+      <span class="grow" />
+      <label class="check" title="Messages between ranks, when zoomed in far enough to tell them apart">
+        <input
+          type="checkbox"
+          checked={arrows}
+          onChange={() => {
+            model.mark({ arrows: !arrows });
+            setArrows(!arrows);
+          }}
+        />
+        messages
+      </label>
+      {pathOn !== null && (
+        <label class="check" title="The chain of computation and calls that made the run as long as it is">
+          <input type="checkbox" checked={pathOn} onChange={togglePath} />
+          critical path
+        </label>
+      )}
+      <label class="check">
+        rows
+        <select value={s.order} onChange={(event) => model.store.set({ order: event.currentTarget.value as Order, row: 0 })}>
+          {ORDERS.map(([order, name]) => (
+            <option value={order} key={order}>
+              {name}
+            </option>
+          ))}
+        </select>
+      </label>
+    </div>
+  );
+}

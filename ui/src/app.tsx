@@ -91,7 +91,7 @@ export function App({ model }: { model: Model }) {
         <div class="stage">
           <Overview model={model} />
           <Timeline model={model} layerOf={(now) => now.layer} control={(c) => (controller.current = c)} />
-          {s.panel === 'compare' && s.other !== null && s.other !== s.layer && <Timeline key={`other-${s.other}`} model={model} layerOf={(now) => now.other ?? now.layer} title={model.layer(s.other).name.slice(0, 80)} />}
+          {s.panel === 'compare' && s.other !== null && s.other !== s.layer && <Timeline key={`other-${s.other}`} model={model} layerOf={(now) => now.other ?? now.layer} stretch title={model.layer(s.other).name.slice(0, 80)} />}
           <Legend model={model} pathOn={path.value ? pathOn : null} togglePath={() => setPathOn(!pathOn)} />
           {strip && <ParallelismStrip model={model} zoomToChosen={() => controller.current?.zoomToChosen()} />}
         </div>
@@ -130,7 +130,7 @@ function Bar({ model, open, fit }: { model: Model; open: (dialog: 'help' | 'sear
           data-testid="layer"
           aria-label="layer"
           value={`${s.layer}`}
-          onChange={(event) => model.store.set({ layer: Number(event.currentTarget.value), event: null, row: 0, rowHeight: 0 })}
+          onChange={(event) => model.switchLayer(Number(event.currentTarget.value))}
         >
           {run.layers.map((each, i) => (
             <option value={`${i}`} key={i}>

@@ -14,9 +14,10 @@ export function duration(ns: number): string {
   return `${three(ns / 1e9)} s`;
 }
 
-/** A moment of the run, with as many digits as tell it from one `step` away. */
-export function moment(ns: number, step = 1): string {
-  const [scale, unit] = step >= 1e7 ? [1e9, 's'] : step >= 1e4 ? [1e6, 'ms'] : step >= 10 ? [1e3, 'µs'] : [1, 'ns'];
+/** A moment of the run, with as many digits as tell it from one `step` away; in the unit that fits `like`. */
+export function moment(ns: number, step = 1, like = ns): string {
+  const size = Math.abs(like);
+  const [scale, unit] = size >= 1e9 ? [1e9, 's'] : size >= 1e6 ? [1e6, 'ms'] : size >= 1e3 ? [1e3, 'µs'] : [1, 'ns'];
   const digits = Math.max(0, Math.ceil(-Math.log10(step / scale) - 1e-9));
   return `${groups((ns / scale).toFixed(digits))} ${unit}`;
 }

@@ -3,7 +3,7 @@ import { render } from 'preact';
 import { api, type Run } from './api';
 import { App, Starting } from './app';
 import { Model } from './model';
-import { SelectionStore } from './selection';
+import { SelectionStore, wholeOf } from './selection';
 import './style.css';
 import { theme } from './theme';
 
@@ -18,10 +18,9 @@ async function start(): Promise<void> {
     const run = await api.run();
     if (run.layers.length === 0) throw new Error('The server has no run.');
     if (run.index.ready) {
-      const span = run.layers[0]!.span_ns;
       const store = new SelectionStore(
-        { layer: 0, window: { from: 0, to: Math.max(1, span) }, chosen: null, ranks: [], sites: [], order: 'rank', panel: 'verdict', event: null, other: null, row: 0, rowHeight: 0 },
-        run.layers.length,
+        { layer: 0, window: wholeOf(run.layers[0]!.span_ns), chosen: null, ranks: [], sites: [], order: 'rank', panel: 'verdict', event: null, other: null, align: 'clock', row: 0, rowHeight: 0 },
+        run.layers.map((layer) => layer.span_ns),
       );
       document.title = `${run.layers[0]!.name.slice(0, 60)} – Kizami`;
       render(<App model={new Model(run, store)} />, root);

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { CallSite, FlowStep, Layer, PathSegment, Run } from './api';
 import { categoryOf } from './categories';
 import { baseName } from './format';
-import type { Selection, SelectionStore } from './selection';
+import { wholeOf, type Selection, type SelectionStore } from './selection';
 
 const NONE = 0xffffffff;
 
@@ -51,6 +51,19 @@ export class Model {
   }
   site(id: number): CallSite | undefined {
     return this.sites.get(id);
+  }
+  /** Another layer, at the same times; what was all of one becomes all of the other. */
+  switchLayer(layer: number): void {
+    const s = this.store.get();
+    const whole = s.window.from <= 0 && s.window.to >= this.layer(s.layer).span_ns;
+    const { span_ns, ranks } = this.layer(layer);
+    this.store.set({
+      layer,
+      event: null,
+      window: whole || s.window.from >= span_ns ? wholeOf(span_ns) : s.window,
+      ...(ranks === this.layer(s.layer).ranks ? {} : { ranks: [], row: 0, rowHeight: 0 }),
+      ...(s.other === layer ? { other: s.layer } : {}),
+    });
   }
   /** Shows a stretch of the run with some of what is around it, and chooses it. */
   show(from: number, to: number, change: Partial<Selection> = {}): void {

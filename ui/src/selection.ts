@@ -6,6 +6,7 @@ export interface Span {
   from: number;
   to: number;
 }
+export type Align = 'clock' | 'stretch';
 export type Order = 'rank' | 'wait' | 'cluster';
 export const PANELS = ['verdict', 'tree', 'histogram', 'matrix', 'flow', 'compare'] as const;
 export type Panel = (typeof PANELS)[number];
@@ -24,6 +25,8 @@ export interface Selection {
   event: string | null;
   /** The layer to compare with. */
   other: number | null;
+  /** How the other layer lies below the first: at the same times, or stretched to the same length. */
+  align: Align;
   /** The first row shown, and a row's height in pixels; 0: fitted. */
   row: number;
   rowHeight: number;
@@ -62,23 +65,26 @@ export function toHash(s: Selection): string {
   if (s.panel !== 'verdict') parts.push(['panel', s.panel]);
   if (s.event) parts.push(['event', s.event]);
   if (s.other !== null) parts.push(['other', `${s.other}`]);
+  if (s.align !== 'clock') parts.push(['align', s.align]);
   if (s.row) parts.push(['row', `${Math.round(s.row)}`]);
   if (s.rowHeight) parts.push(['height', `${Number(s.rowHeight.toFixed(3))}`]);
   return `#${parts.map(([k, v]) => `${k}=${v}`).join('&')}`;
 }
 
-/** Reads a hash; whatever makes no sense in it is as if it were not there. */
-export function fromHash(hash: string, whole: Selection, layers: number): Selection {
+/** Reads a hash; whatever makes no sense in it is as if it were not there. `spans` are the lengths of the layers. */
+export function fromHash(hash: string, whole: Selection, spans: number[]): Selection {
+  const layers = spans.length;
   const given = new URLSearchParams(hash.replace(/^#/, ''));
   const integer = (key: string): number | null => {
     const text = given.get(key);
     return text !== null && /^\d{1,16}$/.test(text) ? Number(text) : null;
   };
   const s: Selection = { ...whole };
-  const view = /^(-?\d{1,16})-(\d{1,16})$/.exec(given.get('view') ?? '');
-  if (view && Number(view[2]) > Number(view[1])) s.window = { from: Number(view[1]), to: Number(view[2]) };
   const layer = integer('layer');
   if (layer !== null && layer < layers) s.layer = layer;
+  s.window = wholeOf(spans[s.layer] ?? 1);
+  const view = /^(-?\d{1,16})-(\d{1,16})$/.exec(given.get('view') ?? '');
+  if (view && Number(view[2]) > Number(view[1])) s.window = { from: Number(view[1]), to: Number(view[2]) };
   const from = integer('from');
   const to = integer('to');
   if (from !== null && to !== null && to > from) s.chosen = { from, to };
@@ -92,6 +98,7 @@ export function fromHash(hash: string, whole: Selection, layers: number): Select
   if (event && /^\d+:\d+$/.test(event)) s.event = event;
   const other = integer('other');
   if (other !== null && other < layers) s.other = other;
+  if (given.get('align') === 'stretch') s.align = 'stretch';
   s.row = integer('row') ?? 0;
   const height = Number(given.get('height'));
   if (height > 0 && height <= 200) s.rowHeight = height;
@@ -100,6 +107,9 @@ export function fromHash(hash: string, whole: Selection, layers: number): Select
 
 type Listener = () => void;
 
+/** All of a run; one without length still has a pixel. */
+export const wholeOf = (span: number): Span => ({ from: 0, to: Math.max(1000, span) });
+
 /** Holds the selection, tells who asked about changes, and keeps the URL up to date (not on every frame). */
 export class SelectionStore {
   private value: Selection;
@@ -107,12 +117,12 @@ export class SelectionStore {
   private timer = 0;
   constructor(
     private readonly whole: Selection,
-    private readonly layers: number,
+    private readonly spans: number[],
   ) {
-    this.value = fromHash(location.hash, whole, layers);
+    this.value = fromHash(location.hash, whole, spans);
     addEventListener('hashchange', () => {
       if (location.hash === toHash(this.value)) return;
-      this.value = fromHash(location.hash, this.whole, this.layers);
+      this.value = fromHash(location.hash, this.whole, this.spans);
       this.tell();
     });
   }

@@ -4,7 +4,7 @@ import { api, type Layer, type Shares, type TreeNode } from '../api';
 import { count, duration, percent } from '../format';
 import { KindBadge } from '../kind';
 import { useAnswer, useSelection, useSettledSelection, type Model } from '../model';
-import { query } from '../selection';
+import { query, type Align } from '../selection';
 import { Empty, Outline, Trouble } from '../states';
 import { LEGEND } from '../theme';
 import { Swatch } from '../timeline/view';
@@ -34,6 +34,13 @@ export function ComparePanel({ model }: { model: Model }) {
                 {layers.map((layer, i) => (i === s.layer ? null : <option value={`${i}`} key={i}>{layer.name.slice(0, 60)}</option>))}
               </select>
             </label>
+            <label class="check" title="At the same times, or with the other run stretched so that both begin and end together">
+              aligned by
+              <select value={s.align} onChange={(event) => model.store.set({ align: event.currentTarget.value as Align })} data-testid="compare-align">
+                <option value="clock">time</option>
+                <option value="stretch">share of the run</option>
+              </select>
+            </label>
           </div>
           {s.other === null || s.other === s.layer ? <Empty title="Nothing to compare with yet.">Choose the other run or layer above; its timeline appears below the first.</Empty> : <Differences model={model} other={s.other} />}
         </>
@@ -51,10 +58,14 @@ function Differences({ model, other }: { model: Model; other: number }) {
   const a = model.layer(s.layer);
   const b = model.layer(other);
   const asked = query(s);
-  const { value, error } = useAnswer(JSON.stringify({ ...asked, other }), async (signal) => {
+  const span = (layer: number) => {
+    const scale = layer === other && s.align === 'stretch' ? b.span_ns / Math.max(1, a.span_ns) : 1;
+    return { from: Math.floor(Number(asked.from) * scale), to: Math.ceil(Number(asked.to) * scale) };
+  };
+  const { value, error } = useAnswer(JSON.stringify({ ...asked, other, align: s.align }), async (signal) => {
     const [shares, trees] = await Promise.all([
-      both((layer) => api.timeline({ ...asked, layer, ranks: asked.ranks || `0-${model.layer(layer).ranks - 1}`, columns: 1, rows: 1, order: 'rank' }, signal), s.layer, other),
-      both((layer) => api.tree({ ...asked, layer }, signal), s.layer, other),
+      both((layer) => api.timeline({ ...asked, ...span(layer), layer, ranks: asked.ranks || `0-${model.layer(layer).ranks - 1}`, columns: 1, rows: 1, order: 'rank' }, signal), s.layer, other),
+      both((layer) => api.tree({ ...asked, ...span(layer), layer }, signal), s.layer, other),
     ]);
     return { shares, trees };
   });

@@ -12,7 +12,7 @@ type Measure = 'bytes' | 'messages' | 'latency' | 'wait';
 const MEASURES: [Measure, string, (value: number) => string][] = [
   ['bytes', 'bytes', bytes],
   ['messages', 'messages', (value) => count(value)],
-  ['latency', 'mean latency', duration],
+  ['latency', 'latency', duration],
   ['wait', 'wait', duration],
 ];
 const EDGE = 40;
@@ -54,6 +54,7 @@ export function MatrixPanel({ model }: { model: Model }) {
             <strong>{plural(total, 'message')}</strong>, {bytes(value.matrix.bytes.reduce((sum, n) => sum + n, 0))}
           </p>
           <Cells matrix={value.matrix} labels={value.labels} measure={measure} over={setCell} choose={({ from, to }) => by === 'rank' && value.matrix.n === model.layer(settled.layer).ranks && model.store.set({ ranks: rankRanges([from, to]) })} />
+          <Scale most={format(Math.max(...value.matrix[measure]))} />
           <CellFigures cell={cell} matrix={value.matrix} labels={value.labels} />
           <Pairs matrix={value.matrix} labels={value.labels} measure={measure} format={format} />
         </>
@@ -149,6 +150,17 @@ function Cells({ matrix, labels, measure, over, choose }: { matrix: Matrix; labe
   );
 }
 
+function Scale({ most }: { most: string }) {
+  const [, again] = useState(0);
+  useEffect(() => onTheme(() => again((n) => n + 1)), []);
+  const stops = [0, 0.25, 0.5, 0.75, 1].map((share) => css(ramp(0.12 + 0.88 * share)));
+  return (
+    <div class="scale soft">
+      none <span class="scale-none" /> 0 <span class="scale-bar" style={{ background: `linear-gradient(90deg, ${stops.join(', ')})` }} /> {most}
+    </div>
+  );
+}
+
 function CellFigures({ cell, matrix, labels }: { cell: { from: number; to: number } | null; matrix: Matrix; labels: string[] }) {
   if (!cell) return <p class="hint one-line">Point at a cell to read it; click to choose its two ranks.</p>;
   const at = cell.from * matrix.n + cell.to;
@@ -157,7 +169,7 @@ function CellFigures({ cell, matrix, labels }: { cell: { from: number; to: numbe
       <strong>
         {labels[cell.from]} → {labels[cell.to]}
       </strong>{' '}
-      {matrix.messages[at] ? `${plural(matrix.messages[at]!, 'message')}, ${bytes(matrix.bytes[at]!)}, latency ${duration(matrix.latency[at]!)}, wait ${duration(matrix.wait[at]!)}` : 'no messages'}
+      {matrix.messages[at] ? `${plural(matrix.messages[at]!, 'message')}, ${bytes(matrix.bytes[at]!)}, mean latency ${duration(matrix.latency[at]!)}, wait ${duration(matrix.wait[at]!)}` : 'no messages'}
     </p>
   );
 }

@@ -99,7 +99,7 @@ function draw(host: HTMLElement, value: Parallelism, model: Model): uPlot {
   const times = Array.from({ length: n }, (_, i) => value.from + (i + 0.5) * step);
   const s = model.store.get();
   const stroke = css(colours.categories[1]!);
-  const most = Math.max(1, ...value.recorded, ...(value.ideal ?? []));
+  const most = Math.ceil(Math.max(1, ...value.recorded, ...(value.ideal ?? [])) - 0.02);
   const options: uPlot.Options = {
     width: host.clientWidth,
     height: HEIGHT,

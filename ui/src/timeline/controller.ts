@@ -1,7 +1,7 @@
 // The timeline at work: takes the selection, draws it, and turns mouse and keys into changes of the selection.
 // Draws at most once a frame and only when something changed. Waits for nothing: what is not there comes later.
 import type { Model } from '../model';
-import type { Selection } from '../selection';
+import { wholeOf, type Selection, type Span } from '../selection';
 import { CATEGORY, onTheme, theme, type Theme } from '../theme';
 import { mixedPixels, stackedPixels } from './colours';
 import { Details, type Chunk, type Hit } from './details';
@@ -22,7 +22,7 @@ export interface Under {
   /** Shares of a cell, where calls are too many to be told apart. */
   shares: { shares: Uint8Array; ranks: number; ns: number } | null;
 }
-type Drag = { kind: 'pan' | 'brush' | 'ranks'; x: number; y: number; moved: boolean; window: Selection['window']; row: number; anchor: number };
+type Drag = { kind: 'pan' | 'brush' | 'ranks'; x: number; y: number; moved: boolean; window: Span; row: number; anchor: number };
 
 export class TimelineController {
   private readonly overlayCanvas = document.createElement('canvas');
@@ -45,6 +45,8 @@ export class TimelineController {
     private readonly model: Model,
     /** Which layer to draw: the chosen one, or the one compared with. */
     private readonly layerOf: (s: Selection) => number,
+    /** Whether its times may be stretched to the length of the chosen layer, if the selection says so. */
+    private readonly stretch: boolean,
     private readonly tell: { under: (under: Under | null) => void; error: (error: unknown) => void },
   ) {
     this.painter = this.startPainter(new URLSearchParams(location.search).has('canvas'));
@@ -112,7 +114,22 @@ export class TimelineController {
     const s = this.model.store.get();
     const { ranks } = this.model.layer(this.layerOf(s));
     const rowHeight = s.rowHeight || fittedRowHeight(this.height, ranks);
-    return { ...s.window, row: boundRow(s.row, rowHeight, this.height, ranks), rowHeight, width: this.width, height: this.height, ranks };
+    return { ...this.own(s.window), row: boundRow(s.row, rowHeight, this.height, ranks), rowHeight, width: this.width, height: this.height, ranks };
+  }
+
+  /** This timeline's time for a nanosecond of the selection's. */
+  private scale(): number {
+    const s = this.model.store.get();
+    if (!this.stretch || s.align === 'clock') return 1;
+    return this.model.layer(this.layerOf(s)).span_ns / Math.max(1, this.model.layer(s.layer).span_ns);
+  }
+  private own({ from, to }: Span): Span {
+    const scale = this.scale();
+    return { from: from * scale, to: to * scale };
+  }
+  private shared({ from, to }: Span): Span {
+    const scale = this.scale();
+    return { from: from / scale, to: to / scale };
   }
 
   private sources(s: Selection): void {
@@ -152,7 +169,7 @@ export class TimelineController {
     this.painter.boxes(this.boxes);
     const under = this.hover && !this.drag ? this.under(view) : null;
     this.overlay.draw(view, colours, this.tiles, chunks, {
-      selection: s,
+      selection: { ...s, chosen: s.chosen && this.own(s.chosen) },
       hover: this.hover,
       hit: under?.call ?? null,
       brush: this.brush,
@@ -163,7 +180,7 @@ export class TimelineController {
     this.tell.under(under);
     this.host.dataset.sharp = String(sharp);
     this.host.dataset.drawn = String(placed.length > 0);
-    this.host.dataset.calls = String(complete ? this.boxes.n : 0);
+    this.host.dataset.calls = String(complete ? chunks.reduce((sum, chunk) => sum + (chunk.calls?.n ?? 0), 0) : 0);
   }
 
   /** Boxes of single calls; those whose site was not chosen step back. */
@@ -181,13 +198,14 @@ export class TimelineController {
         // Clipped to the chunk, so that a call in two of them is not drawn twice.
         const x0 = xOf(view, Math.max(calls.start[i]!, from));
         const x1 = xOf(view, Math.min(calls.end[i]!, to));
-        if (x1 < 0 || x0 > view.width) continue;
+        // What is narrower than a pixel is told better by the shares below.
+        if (x1 < 0 || x0 > view.width || x1 - x0 < 0.9) continue;
         const y = yOf(view, position);
         if (y + view.rowHeight < 0 || y > view.height) continue;
         const at = n * 4;
         rects[at] = x0;
         rects[at + 1] = y;
-        rects[at + 2] = Math.max(x1, x0 + 0.5);
+        rects[at + 2] = x1;
         rects[at + 3] = y + view.rowHeight - gap;
         const faded = sites.size > 0 && !sites.has(calls.site[i]!);
         const colour = faded ? colours.categories[CATEGORY.none]! : colours.categories[this.model.categoryOfOp[calls.op[i]!] ?? CATEGORY.other]!;
@@ -225,17 +243,16 @@ export class TimelineController {
   zoom(factor: number, x = this.width / 2): void {
     const view = this.view();
     const fixed = timeAt(view, x);
-    const s = this.model.store.get();
-    const { span_ns } = this.model.layer(this.layerOf(s));
-    this.model.store.set({ window: boundWindow(fixed - (fixed - view.from) * factor, fixed + (view.to - fixed) * factor, span_ns) });
+    this.move(fixed - (fixed - view.from) * factor, fixed + (view.to - fixed) * factor);
   }
   pan(share: number): void {
-    const { from, to } = this.model.store.get().window;
+    const { from, to } = this.view();
     this.move(from + (to - from) * share, to + (to - from) * share);
   }
-  private move(from: number, to: number): void {
+  /** To a window in this timeline's time. */
+  private move(from: number, to: number, more: Partial<Selection> = {}): void {
     const { span_ns } = this.model.layer(this.layerOf(this.model.store.get()));
-    this.model.store.set({ window: boundWindow(from, to, span_ns) });
+    this.model.store.set({ window: this.shared(boundWindow(from, to, span_ns)), ...more });
   }
   scroll(rows: number): void {
     const view = this.view();
@@ -255,11 +272,13 @@ export class TimelineController {
   }
   fit(): void {
     const { span_ns } = this.model.layer(this.layerOf(this.model.store.get()));
-    this.model.store.set({ window: { from: 0, to: span_ns }, row: 0, rowHeight: 0 });
+    this.model.store.set({ window: this.shared(wholeOf(span_ns)), row: 0, rowHeight: 0 });
   }
   zoomToChosen(): void {
     const { chosen } = this.model.store.get();
-    if (chosen) this.move(chosen.from - (chosen.to - chosen.from) * 0.02, chosen.to + (chosen.to - chosen.from) * 0.02);
+    if (!chosen) return;
+    const { from, to } = this.own(chosen);
+    this.move(from - (to - from) * 0.02, to + (to - from) * 0.02);
   }
   /** Scrolls a rank into view. */
   reveal(rank: number): void {
@@ -314,7 +333,7 @@ export class TimelineController {
     const view = this.view();
     const kind = x < GUTTER ? 'ranks' : y < RULER || event.shiftKey ? 'brush' : 'pan';
     const anchor = kind === 'brush' ? timeAt(view, x - GUTTER) : kind === 'ranks' ? positionAt(view, y - RULER) : 0;
-    this.drag = { kind, x, y, moved: false, window: this.model.store.get().window, row: view.row, anchor };
+    this.drag = { kind, x, y, moved: false, window: { from: view.from, to: view.to }, row: view.row, anchor };
     this.host.setPointerCapture(event.pointerId);
   }
   private pointer(event: PointerEvent): void {
@@ -332,9 +351,7 @@ export class TimelineController {
     const view = this.view();
     if (drag.kind === 'pan') {
       const shift = ((drag.x - x) / this.width) * (drag.window.to - drag.window.from);
-      const { span_ns } = this.model.layer(this.layerOf(this.model.store.get()));
-      this.model.store.set({
-        window: boundWindow(drag.window.from + shift, drag.window.to + shift, span_ns),
+      this.move(drag.window.from + shift, drag.window.to + shift, {
         row: boundRow(drag.row + (drag.y - y) / view.rowHeight, view.rowHeight, view.height, view.ranks),
       });
     } else if (drag.kind === 'brush') {
@@ -362,7 +379,8 @@ export class TimelineController {
     if (!drag) return;
     const s = this.model.store.get();
     if (drag.kind === 'brush' && drag.moved && this.brush) {
-      this.model.store.set({ chosen: { from: Math.round(this.brush.from), to: Math.round(this.brush.to) } });
+      const { from, to } = this.shared(this.brush);
+      this.model.store.set({ chosen: { from: Math.round(from), to: Math.round(to) } });
     } else if (drag.kind === 'brush' && !drag.moved) {
       this.model.store.set({ chosen: null });
     } else if (drag.kind === 'ranks' && !drag.moved) {

@@ -138,7 +138,7 @@ export class Overlay {
       }
     }
     // More than these run into each other: they would only hide what is below.
-    if (lines.length > view.width / 3) return;
+    if (lines.length > view.width / 24) return;
     g.lineWidth = 1.25;
     g.strokeStyle = theme.ink;
     g.fillStyle = theme.ink;
@@ -265,7 +265,7 @@ export class Overlay {
       g.moveTo(x, RULER - 6);
       g.lineTo(x, RULER);
       g.stroke();
-      g.fillText(moment(tick, step), x + 3, RULER / 2 - 1);
+      g.fillText(moment(tick, step, view.to), x + 3, RULER / 2 - 1);
     }
     if (range) {
       const label = duration(range.to - range.from);
@@ -279,7 +279,7 @@ export class Overlay {
       }
     }
     if (state.hover && state.hover.x >= GUTTER) {
-      const label = moment(timeAt(view, state.hover.x - GUTTER), tickStep(view, 2));
+      const label = moment(timeAt(view, state.hover.x - GUTTER), tickStep(view, 2), view.to);
       const wide = g.measureText(label).width;
       const x = Math.min(state.hover.x + 5, GUTTER + view.width - wide - 6);
       g.fillStyle = theme.ink;
@@ -304,7 +304,7 @@ export class Overlay {
     g.fillStyle = theme.inkSoft;
     g.textAlign = 'right';
     const last = Math.min(view.ranks - 1, Math.floor(view.row + rowsShown(view)));
-    const every = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096].find((n) => n * view.rowHeight >= 15) ?? 8192;
+    const every = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096].find((n) => n * view.rowHeight >= 20) ?? 8192;
     for (let row = Math.ceil(Math.floor(view.row) / every) * every; row <= last; row += every) {
       const y = RULER + yOf(view, row + (view.rowHeight >= 11 ? 0.5 : 0)) - (view.rowHeight >= 20 ? 1.5 : 0);
       if (y < RULER + 5 && row !== Math.floor(view.row)) continue;

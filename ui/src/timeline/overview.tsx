@@ -58,7 +58,7 @@ function draw(canvas: HTMLCanvasElement, shares: Shares | null, window: { from: 
   g.font = `11px ${colours.font}`;
   g.textBaseline = 'middle';
   g.fillStyle = colours.inkSoft;
-  g.fillText('whole run', 4, height / 2);
+  g.fillText('run', 8, height / 2);
   const room = width - GUTTER;
   const x = (ns: number) => GUTTER + (ns / Math.max(1, span)) * room;
   g.fillStyle = css(colours.categories[8]!);

@@ -176,7 +176,9 @@ class GlPainter implements Painter {
   }
   begin(background: string): void {
     const { gl } = this;
-    const [r = 0, g = 0, b = 0] = [1, 3, 5].map((at) => parseInt(background.slice(at, at + 2), 16) / 255);
+    // #rgb or #rrggbb: style sheets are made shorter when they are built.
+    const long = background.length === 4 ? background.replace(/[0-9a-f]/gi, '$&$&') : background;
+    const [r = 0, g = 0, b = 0] = [1, 3, 5].map((at) => parseInt(long.slice(at, at + 2), 16) / 255);
     gl.clearColor(r, g, b, 1);
     gl.clear(gl.COLOR_BUFFER_BIT);
   }

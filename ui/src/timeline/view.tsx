@@ -8,12 +8,12 @@ import { CATEGORY, LEGEND, css, onTheme, theme } from '../theme';
 import { KindBadge } from '../kind';
 import { TimelineController, type Under } from './controller';
 
-export function Timeline({ model, layerOf, title, control }: { model: Model; layerOf: (s: Selection) => number; title?: string; control?: (c: TimelineController | null) => void }) {
+export function Timeline({ model, layerOf, stretch = false, title, control }: { model: Model; layerOf: (s: Selection) => number; stretch?: boolean; title?: string; control?: (c: TimelineController | null) => void }) {
   const host = useRef<HTMLDivElement>(null);
   const [under, setUnder] = useState<Under | null>(null);
   const [error, setError] = useState<unknown>(null);
   useEffect(() => {
-    const controller = new TimelineController(host.current!, model, layerOf, { under: setUnder, error: setError });
+    const controller = new TimelineController(host.current!, model, layerOf, stretch, { under: setUnder, error: setError });
     control?.(controller);
     return () => {
       control?.(null);
@@ -127,10 +127,11 @@ const ORDERS: [Order, string][] = [
 export function Legend({ model, pathOn, togglePath }: { model: Model; pathOn: boolean | null; togglePath: () => void }) {
   const s = useSelection(model);
   const [arrows, setArrows] = useState(model.marks.arrows);
+  const used = new Set<number>([CATEGORY.compute, CATEGORY.waiting, CATEGORY.collective, CATEGORY.pointToPoint, CATEGORY.tracer, CATEGORY.none, ...model.categoryOfOp]);
   return (
     <div class="legend">
       <div class="legend-items">
-        {LEGEND.filter((category) => category < model.run.categories.length).map((category) => (
+        {LEGEND.filter((category) => used.has(category)).map((category) => (
           <span class="legend-item" key={category}>
             <Swatch category={category} /> {model.run.categories[category]?.name}
           </span>

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { CallSite, FlowStep, Layer, PathSegment, Run } from './api';
 import { categoryOf } from './categories';
 import { baseName } from './format';
-import { wholeOf, type Selection, type SelectionStore } from './selection';
+import { scope, wholeOf, type Selection, type SelectionStore } from './selection';
 
 const NONE = 0xffffffff;
 
@@ -64,6 +64,10 @@ export class Model {
       ...(ranks === this.layer(s.layer).ranks ? {} : { ranks: [], row: 0, rowHeight: 0 }),
       ...(s.other === layer ? { other: s.layer } : {}),
     });
+  }
+  /** Shows a stretch without choosing it: what panels are about stays what it was. */
+  locate(from: number, to: number): void {
+    this.show(from, to, { chosen: scope(this.store.get()) });
   }
   /** Shows a stretch of the run with some of what is around it, and chooses it. */
   show(from: number, to: number, change: Partial<Selection> = {}): void {

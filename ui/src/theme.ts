@@ -14,8 +14,8 @@ export const STACK = [0, 7, 6, 5, 4, 1, 3, 2, 8] as const;
 /** In the order a legend lists them. */
 export const LEGEND = [0, 2, 3, 1, 4, 5, 6, 7, 8] as const;
 
-const LIGHT = ['#c3d3e0', '#0072b2', '#d55e00', '#e69f00', '#cc79a7', '#009e73', '#56b4e9', '#8a7d00', '#f3f5f7'].map(hex);
-const DARK = ['#3a5068', '#3f9fdc', '#e8702a', '#f0b429', '#d98cb8', '#1fb58a', '#7cc8f4', '#f0e442', '#161c22'].map(hex);
+const LIGHT = ['#c3d3e0', '#0072b2', '#d55e00', '#e69f00', '#cc79a7', '#009e73', '#8ecdf0', '#8a7d00', '#f3f5f7'].map(hex);
+const DARK = ['#3a5068', '#3f9fdc', '#e8702a', '#f0b429', '#d98cb8', '#1fb58a', '#7596ac', '#f0e442', '#161c22'].map(hex);
 const HATCH = { light: [hex('#d9dee3'), hex('#f0e442')], dark: [hex('#2a333d'), hex('#6b6512')] } as const;
 
 export interface Theme {

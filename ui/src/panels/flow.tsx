@@ -24,13 +24,13 @@ export function FlowPanel({ model, reveal }: { model: Model; reveal: (rank: numb
     );
   }
   const look = (step: FlowStep) => {
-    model.show(step.start_ns, step.end_ns, { chosen: null });
+    model.show(step.start_ns, step.end_ns, { chosen: s.chosen });
     reveal(step.rank);
   };
   const whole = () => {
     if (!value) return;
     const all = [value.event, ...value.chain];
-    model.show(Math.min(...all.map((step) => step.start_ns)), Math.max(...all.map((step) => step.end_ns)), { chosen: null });
+    model.show(Math.min(...all.map((step) => step.start_ns)), Math.max(...all.map((step) => step.end_ns)), { chosen: s.chosen });
     reveal(value.event.rank);
   };
   return (

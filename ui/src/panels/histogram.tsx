@@ -159,7 +159,7 @@ function List({ model, asked, bucket, reveal }: { model: Model; asked: Record<st
             <tr
               key={`${call.rank}:${call.start_ns}`}
               onClick={() => {
-                model.show(call.start_ns, call.end_ns, { chosen: null });
+                model.locate(call.start_ns, call.end_ns);
                 reveal(call.rank);
                 model.mark({ flow: [{ rank: call.rank, start_ns: call.start_ns, end_ns: call.end_ns, name: '', site: null, kind: 'call', wait_ns: 0, why: '' }] });
               }}

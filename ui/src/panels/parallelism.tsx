@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { api, type Parallelism } from '../api';
-import { duration } from '../format';
+import { count, duration } from '../format';
 import { useAnswer, useSelection, useSettledSelection, type Model } from '../model';
 import { showRanks } from '../selection';
 import { Trouble } from '../states';
@@ -61,13 +61,13 @@ export function ParallelismStrip({ model, zoomToChosen }: { model: Model; zoomTo
         <strong>Ranks computing</strong>
         {mean !== null && (
           <span>
-            <span class="key key-recorded" /> {(mean / length).toFixed(2)} of {s.ranks.length ? s.ranks.reduce((n, [a, b]) => n + b - a + 1, 0) : layer.ranks} on average, {duration(mean)} of work{' '}
+            <span class="key key-recorded" /> {ranksText(mean / length)} of {s.ranks.length ? count(s.ranks.reduce((n, [a, b]) => n + b - a + 1, 0)) : count(layer.ranks)} on average, {duration(mean)} of work{' '}
             <KindBadge kind={layer.kind} />
           </span>
         )}
         {ideal !== null && (
           <span>
-            <span class="key key-ideal" /> on an ideal network {(ideal / length).toFixed(2)} <KindBadge kind="replayed" />
+            <span class="key key-ideal" /> on an ideal network {ranksText(ideal / length)} <KindBadge kind="replayed" />
           </span>
         )}
         <span class="grow" />
@@ -82,6 +82,8 @@ export function ParallelismStrip({ model, zoomToChosen }: { model: Model; zoomTo
     </div>
   );
 }
+
+const ranksText = (ranks: number): string => (ranks >= 100 ? count(ranks) : ranks.toFixed(2));
 
 /** The area under a curve within a range, in rank-nanoseconds. */
 function work(curve: number[], { from, to }: Parallelism, range: { from: number; to: number }): number {

@@ -256,6 +256,7 @@ export class Overlay {
       g.globalAlpha = 1;
     }
     const step = tickStep(view, 96);
+    const label = range && this.rangeLabel(view, range);
     g.fillStyle = theme.inkSoft;
     g.strokeStyle = theme.line;
     g.lineWidth = 1;
@@ -265,18 +266,12 @@ export class Overlay {
       g.moveTo(x, RULER - 6);
       g.lineTo(x, RULER);
       g.stroke();
-      g.fillText(moment(tick, step, view.to), x + 3, RULER / 2 - 1);
+      const text = moment(tick, step, view.to);
+      if (!label || x + 3 + this.width(text) < label.x - 6 || x > label.x + this.width(label.text) + 6) g.fillText(text, x + 3, RULER / 2 - 1);
     }
-    if (range) {
-      const label = duration(range.to - range.from);
-      const wide = this.width(label);
-      const middle = GUTTER + (xOf(view, range.from) + xOf(view, range.to)) / 2;
-      if (xOf(view, range.to) - xOf(view, range.from) > wide + 10) {
-        g.fillStyle = theme.background;
-        g.fillRect(middle - wide / 2 - 4, 3, wide + 8, RULER - 8);
-        g.fillStyle = theme.accent;
-        g.fillText(label, middle - wide / 2, RULER / 2 - 1);
-      }
+    if (label) {
+      g.fillStyle = theme.accent;
+      g.fillText(label.text, label.x, RULER / 2 - 1);
     }
     if (state.hover && state.hover.x >= GUTTER) {
       const label = moment(timeAt(view, state.hover.x - GUTTER), tickStep(view, 2), view.to);
@@ -295,6 +290,15 @@ export class Overlay {
       g.fillStyle = css([128, 140, 152], 0.7);
       g.fillRect(Math.round(state.hover.x), RULER, 1, view.height);
     }
+  }
+
+  /** How long the chosen range is, where there is room for it; ticks make way. */
+  private rangeLabel(view: Viewport, range: { from: number; to: number }): { text: string; x: number } | null {
+    const text = duration(range.to - range.from);
+    const wide = this.width(text);
+    const from = Math.max(0, xOf(view, range.from));
+    const to = Math.min(view.width, xOf(view, range.to));
+    return to - from > wide + 10 ? { text, x: GUTTER + (from + to - wide) / 2 } : null;
   }
 
   private rankAxis(view: Viewport, theme: Theme, tiles: Tiles, state: OverlayState): void {

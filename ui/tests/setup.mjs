@@ -1,0 +1,95 @@
+// What all tests of the page need: recorded runs with known content, `kizami view` on them, and a browser.
+// Looks for the command in KIZAMI, else where cargo puts it; for workloads and its own runs below KIZAMI_TEST_DIR.
+import { chromium } from 'playwright-core';
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const here = dirname(fileURLToPath(import.meta.url));
+const cache = process.env.KIZAMI_TEST_DIR ?? join(homedir(), '.cache/kizami');
+const target = process.env.CARGO_TARGET_DIR ?? join(here, '../../target');
+export const kizami = process.env.KIZAMI ?? join(target, 'release/kizami');
+const workloads = join(cache, 'workloads/openmpi');
+const directory = mkdtempSync(join(tmpdir(), 'kizami-ui-'));
+export const pictures = process.env.KIZAMI_PICTURES ?? join(directory, 'pictures');
+mkdirSync(pictures, { recursive: true });
+process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
+
+const environment = { ...process.env, OMPI_ALLOW_RUN_AS_ROOT: '1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1' };
+
+/** Records a workload under Open MPI and gives the trace's path. */
+export function record(name, ranks, ...command) {
+  const trace = join(directory, `${name}.kz`);
+  if (existsSync(trace)) return trace;
+  const [program, ...rest] = command;
+  const launcher = ['mpirun', '--oversubscribe', '--mca', 'mpi_yield_when_idle', '1', '-n', String(ranks)];
+  execFileSync(kizami, ['record', '-o', trace, '--', ...launcher, join(workloads, program), ...rest], { env: environment, stdio: 'pipe' });
+  return trace;
+}
+
+/** The calls of a trace, as the tables have them. */
+export function events(trace) {
+  const lines = execFileSync(kizami, ['events', '--json', '--limit', '0', trace], { maxBuffer: 1 << 28 }).toString().trim();
+  return lines.split('\n').map((line) => JSON.parse(line));
+}
+export const report = (trace) => JSON.parse(execFileSync(kizami, ['report', '--json', trace]).toString());
+
+/** Starts `kizami view` and gives its address, once it prints one. */
+export function serve(...traces) {
+  const child = spawn(kizami, ['view', '--no-open', ...traces], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const address = new Promise((resolve, reject) => {
+    let said = '';
+    const hear = (chunk) => {
+      said += chunk;
+      const found = /http:\/\/\S+token=[\w-]+/.exec(said);
+      if (found) resolve(found[0]);
+    };
+    child.stdout.on('data', hear);
+    child.stderr.on('data', hear);
+    child.on('exit', (code) => reject(new Error(`kizami view ended with ${code}:\n${said}`)));
+    setTimeout(() => reject(new Error(`kizami view printed no address:\n${said}`)), 30_000).unref();
+  });
+  return { address, stop: () => child.kill() };
+}
+
+export const launch = () => chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--enable-unsafe-swiftshader'] });
+
+/** Opens a page at a selection; whatever goes wrong on it is in `page.wrong`. */
+export async function open(browser, address, hash = '', options = {}) {
+  const page = await browser.newPage({ viewport: { width: 1366, height: 768 }, colorScheme: 'light', ...options });
+  page.wrong = [];
+  page.asked = [];
+  page.on('pageerror', (error) => page.wrong.push(error.message));
+  page.on('console', (message) => /Content Security Policy|Refused to/.test(message.text()) && page.wrong.push(message.text()));
+  page.on('request', (request) => page.asked.push(request.url()));
+  await page.goto(`${address}#${hash}`);
+  return page;
+}
+
+/** What the address says is chosen. The page writes it once the selection has rested. */
+export async function hash(page) {
+  await page.waitForTimeout(250);
+  return Object.fromEntries(new URLSearchParams(new URL(page.url()).hash.slice(1)));
+}
+
+export const timeline = (page, id = 'timeline') => page.getByTestId(id);
+/** Until the timeline shows all it can show of the window. */
+export async function sharp(page, calls = false) {
+  await page.waitForFunction((calls) => {
+    const data = document.querySelector('[data-testid=timeline]')?.dataset;
+    return data?.drawn === 'true' && data.sharp === 'true' && (!calls || Number(data.calls) > 0);
+  }, calls);
+}
+export const GUTTER = 58;
+export const RULER = 24;
+/** Where a moment of a rank is on the screen, for windows given in the hash and rows that are fitted. */
+export async function place(page, window, ranks, ns, rank) {
+  const box = await timeline(page).boundingBox();
+  const height = Math.min(100, (box.height - RULER) / ranks);
+  return {
+    x: box.x + GUTTER + ((ns - window.from) / (window.to - window.from)) * (box.width - GUTTER),
+    y: box.y + RULER + (rank + 0.5) * height,
+  };
+}

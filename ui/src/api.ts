@@ -22,6 +22,10 @@ export interface Run {
   layers: Layer[];
   hosts: string[];
   functions: string[];
+  /** The category of each function. */
+  function_categories?: number[];
+  /** Those that were called, by their place in `functions`. */
+  functions_used?: number[];
   callsites: CallSite[];
   regions: string[];
   categories: { name: string; colour: string }[];
@@ -65,7 +69,7 @@ export interface Parallelism {
   to: number;
   recorded: number[];
   ideal: number[] | null;
-  note?: string;
+  note?: string | null;
 }
 export interface TreeNode {
   id: number;
@@ -74,7 +78,7 @@ export interface TreeNode {
   inclusive_ns: number;
   exclusive_ns: number;
   calls: number;
-  kind: 'region' | 'callsite' | 'function';
+  kind: 'run' | 'region' | 'callsite' | 'function';
   site?: number | null;
 }
 export interface Bucket {
@@ -125,10 +129,13 @@ export interface Finding {
   share: number;
   waiting_ranks: number;
   gain: { ns: number; error_ns: number; share: number; share_error: number } | null;
+  /** Of its worst instance: who was waited for, from when to when, and who waited where. */
   rank?: number | null;
   callsite?: number | null;
   from?: number | null;
   to?: number | null;
+  waiting_rank?: number | null;
+  waiting_callsite?: number | null;
 }
 export interface Verdict {
   executable: string;
@@ -162,6 +169,8 @@ export class ApiError extends Error {
     message: string,
     readonly next: string,
     readonly count: number | null,
+    /** How far the server is with what it still works out; asking again will help. */
+    readonly progress: number | null = null,
   ) {
     super(message);
   }
@@ -184,7 +193,7 @@ async function request(route: string, query: Query, signal?: AbortSignal): Promi
     throw new ApiError(0, 'The server does not answer.', 'Is `kizami view` still running? Start it again and open the address it prints.', null);
   }
   if (answer.ok) return answer;
-  let body: { error?: unknown; next?: unknown; count?: unknown } = {};
+  let body: { error?: unknown; next?: unknown; count?: unknown; progress?: unknown } = {};
   try {
     body = await answer.json();
   } catch {
@@ -195,6 +204,7 @@ async function request(route: string, query: Query, signal?: AbortSignal): Promi
     typeof body.error === 'string' ? body.error : `The server answered ${answer.status}.`,
     typeof body.next === 'string' ? body.next : '',
     typeof body.count === 'number' ? body.count : null,
+    answer.status === 503 ? (typeof body.progress === 'number' ? body.progress : 0) : null,
   );
 }
 

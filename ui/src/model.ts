@@ -1,10 +1,10 @@
 // What is known about the run for as long as the page is open: names, colours of calls, and the shared selection.
 // Components get it as a prop; nothing is global.
 import { useEffect, useState } from 'preact/hooks';
-import type { CallSite, FlowStep, Layer, PathSegment, Run } from './api';
-import { categoryOf } from './categories';
+import { ApiError, type CallSite, type FlowStep, type Layer, type PathSegment, type Run } from './api';
 import { baseName } from './format';
 import { scope, wholeOf, type Selection, type SelectionStore } from './selection';
+import { CATEGORY } from './theme';
 
 const NONE = 0xffffffff;
 
@@ -20,12 +20,15 @@ export class Model {
   private readonly markListeners = new Set<() => void>();
   marks: Marks = { flow: [], path: [], arrows: true };
   readonly categoryOfOp: number[];
+  /** Functions that were called. */
+  readonly used: number[];
   constructor(
     readonly run: Run,
     readonly store: SelectionStore,
   ) {
     this.sites = new Map(run.callsites.map((site) => [site.id, site]));
-    this.categoryOfOp = run.functions.map(categoryOf);
+    this.categoryOfOp = run.functions.map((_, op) => run.function_categories?.[op] ?? CATEGORY.other);
+    this.used = run.functions_used ?? run.functions.map((_, op) => op);
   }
   mark(change: Partial<Marks>): void {
     this.marks = { ...this.marks, ...change };
@@ -106,23 +109,40 @@ export function useSettledSelection(model: Model, rest = 160): Selection {
   return value;
 }
 
-export type Answer<T> = { value: T | null; error: unknown; busy: boolean };
+/** `progress` is how far the server is, where it has to work an answer out first. */
+export type Answer<T> = { value: T | null; error: unknown; busy: boolean; progress: number | null };
+
+const ASK_AGAIN_MS = 400;
 
 /** Asks when `key` changes; what was there stays (marked busy) until the new answer comes. */
 export function useAnswer<T>(key: string | null, ask: (signal: AbortSignal) => Promise<T>): Answer<T> {
-  const [answer, set] = useState<Answer<T>>({ value: null, error: null, busy: true });
+  const [answer, set] = useState<Answer<T>>({ value: null, error: null, busy: true, progress: null });
   useEffect(() => {
     if (key === null) {
-      set({ value: null, error: null, busy: false });
+      set({ value: null, error: null, busy: false, progress: null });
       return undefined;
     }
     const abort = new AbortController();
+    let timer = 0;
+    const once = () => {
+      ask(abort.signal).then(
+        (value) => !abort.signal.aborted && set({ value, error: null, busy: false, progress: null }),
+        (error: unknown) => {
+          if (abort.signal.aborted) return;
+          if (error instanceof ApiError && error.progress !== null) {
+            const { progress } = error;
+            set((old) => ({ value: old.value, error: null, busy: true, progress }));
+            timer = window.setTimeout(once, ASK_AGAIN_MS);
+          } else set((old) => ({ value: old.value, error, busy: false, progress: null }));
+        },
+      );
+    };
     set((old) => ({ ...old, busy: true }));
-    ask(abort.signal).then(
-      (value) => !abort.signal.aborted && set({ value, error: null, busy: false }),
-      (error: unknown) => !abort.signal.aborted && set((old) => ({ value: old.value, error, busy: false })),
-    );
-    return () => abort.abort();
+    once();
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
   }, [key]);
   return answer;
 }

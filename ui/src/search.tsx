@@ -89,7 +89,7 @@ function find(model: Model, text: string, reveal: (rank: number) => void): Found
     found.push({ text, hint: 'go to this moment', go: () => model.store.set({ window: { from: time - half, to: time + half } }) });
   }
   const wanted = text.toLowerCase();
-  for (const name of model.run.functions) {
+  for (const name of model.used.map((op) => model.opName(op))) {
     if (found.length > 40 || !name.toLowerCase().includes(wanted)) continue;
     found.push({ text: name.slice(0, 80), hint: 'show where its time goes', go: () => model.store.set({ panel: 'tree' }) });
   }

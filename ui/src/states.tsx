@@ -6,6 +6,15 @@ import { ApiError } from './api';
 export function Trouble({ error, over = false }: { error: unknown; over?: boolean }) {
   const message = error instanceof Error ? error.message : String(error);
   const next = error instanceof ApiError ? error.next : 'Reload the page; if it stays, this is a defect of the viewer.';
+  const pending = error instanceof ApiError && error.progress !== null;
+  if (pending) {
+    return (
+      <div class={over ? 'over' : ''}>
+        <p>{message}</p>
+        <progress max={1} value={error.progress ?? 0} aria-label={message} />
+      </div>
+    );
+  }
   return (
     <div class={over ? 'over trouble' : 'trouble'} role="alert">
       <p>
@@ -28,10 +37,14 @@ export function Empty({ title, children }: { title: string; children?: Component
 }
 
 /** The shape of what is coming. */
-export function Outline({ lines = 5, what }: { lines?: number; what: string }) {
+export function Outline({ lines = 5, what, progress = null }: { lines?: number; what: string; progress?: number | null }) {
   return (
     <div class="outline" aria-busy="true">
-      <p class="soft">{what}</p>
+      <p class="soft">
+        {what}
+        {progress !== null && ` ${Math.round(progress * 100)} %`}
+      </p>
+      {progress !== null && <progress max={1} value={progress} aria-label={what} />}
       {Array.from({ length: lines }, (_, i) => (
         <div class="outline-line" key={i} />
       ))}

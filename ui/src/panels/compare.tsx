@@ -62,7 +62,7 @@ function Differences({ model, other }: { model: Model; other: number }) {
     const scale = layer === other && s.align === 'stretch' ? b.span_ns / Math.max(1, a.span_ns) : 1;
     return { from: Math.floor(Number(asked.from) * scale), to: Math.ceil(Number(asked.to) * scale) };
   };
-  const { value, error } = useAnswer(JSON.stringify({ ...asked, other, align: s.align }), async (signal) => {
+  const { value, error, progress } = useAnswer(JSON.stringify({ ...asked, other, align: s.align }), async (signal) => {
     const [shares, trees] = await Promise.all([
       both((layer) => api.timeline({ ...asked, ...span(layer), layer, ranks: asked.ranks || `0-${model.layer(layer).ranks - 1}`, columns: 1, rows: 1, order: 'rank' }, signal), s.layer, other),
       both((layer) => api.tree({ ...asked, ...span(layer), layer }, signal), s.layer, other),
@@ -70,7 +70,7 @@ function Differences({ model, other }: { model: Model; other: number }) {
     return { shares, trees };
   });
   if (error !== null) return <Trouble error={error} />;
-  if (!value) return <Outline what="Comparing…" lines={8} />;
+  if (!value) return <Outline what="Comparing…" lines={8} progress={progress} />;
   return (
     <>
       <Heads a={a} b={b} />

@@ -10,7 +10,7 @@ import { Scope } from './scope';
 
 export function FlowPanel({ model, reveal }: { model: Model; reveal: (rank: number) => void }) {
   const s = useSelection(model);
-  const { value, error, busy } = useAnswer(s.event ? `${s.layer}/${s.event}` : null, (signal) => api.flow({ layer: s.layer, event: s.event }, signal));
+  const { value, error, busy, progress } = useAnswer(s.event ? `${s.layer}/${s.event}` : null, (signal) => api.flow({ layer: s.layer, event: s.event }, signal));
   useEffect(() => {
     if (value) model.mark({ flow: [value.event, ...value.chain] });
     return () => model.mark({ flow: [] });
@@ -37,7 +37,7 @@ export function FlowPanel({ model, reveal }: { model: Model; reveal: (rank: numb
     <section class="panel" data-testid="flow" data-busy={busy}>
       <Scope model={model} time={false} />
       {error !== null && <Trouble error={error} />}
-      {!value && error === null && <Outline what="Following the wait…" lines={4} />}
+      {!value && error === null && <Outline what="Following the wait…" lines={4} progress={progress} />}
       {value && error === null && (
         <>
           <h2>This call</h2>

@@ -17,7 +17,7 @@ export function HistogramPanel({ model, reveal }: { model: Model; reveal: (rank:
   const [bucket, setBucket] = useState<Bucket | null>(null);
   const asked = { ...query(settled), op };
   const key = JSON.stringify(asked);
-  const { value, error, busy } = useAnswer<Histogram>(key, (signal) => api.histogram(asked, signal));
+  const { value, error, busy, progress } = useAnswer<Histogram>(key, (signal) => api.histogram(asked, signal));
   useEffect(() => setBucket(null), [key]);
   return (
     <section class="panel" data-testid="histogram" data-busy={busy}>
@@ -25,9 +25,9 @@ export function HistogramPanel({ model, reveal }: { model: Model; reveal: (rank:
       <div class="controls">
         <select value={op} onChange={(event) => setOp(event.currentTarget.value)} aria-label="which calls">
           <option value="">all functions</option>
-          {model.run.functions.map((name, i) => (
-            <option value={`${i}`} key={i}>
-              {name.slice(0, 60)}
+          {model.used.map((each) => (
+            <option value={`${each}`} key={each}>
+              {model.opName(each).slice(0, 60)}
             </option>
           ))}
         </select>
@@ -45,7 +45,7 @@ export function HistogramPanel({ model, reveal }: { model: Model; reveal: (rank:
         </div>
       </div>
       {error !== null && <Trouble error={error} />}
-      {!value && error === null && <Outline what="Sorting calls by length…" lines={5} />}
+      {!value && error === null && <Outline what="Sorting calls by length…" lines={5} progress={progress} />}
       {value && value.count === 0 && <Empty title="No calls here.">Choose another range or function, or zoom out.</Empty>}
       {value && value.count > 0 && (
         <>
@@ -140,9 +140,9 @@ const short = (value: number): string => (value >= 1e6 ? `${(value / 1e6).toPrec
 
 function List({ model, asked, bucket, reveal }: { model: Model; asked: Record<string, string | number>; bucket: Bucket; reveal: (rank: number) => void }) {
   const query = { ...asked, low: Math.floor(bucket.low_ns), high: Math.ceil(bucket.high_ns), limit: 200 };
-  const { value, error } = useAnswer(JSON.stringify(query), (signal) => api.histogramCalls(query, signal));
+  const { value, error, progress } = useAnswer(JSON.stringify(query), (signal) => api.histogramCalls(query, signal));
   if (error !== null) return <Trouble error={error} />;
-  if (!value) return <Outline what="Looking these up…" lines={4} />;
+  if (!value) return <Outline what="Looking these up…" lines={4} progress={progress} />;
   return (
     <>
       <table class="grid" data-testid="histogram-calls">

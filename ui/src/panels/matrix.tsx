@@ -22,7 +22,7 @@ export function MatrixPanel({ model }: { model: Model }) {
   const [by, setBy] = useState<'rank' | 'host'>('rank');
   const [measure, setMeasure] = useState<Measure>('bytes');
   const asked = { ...query(settled), by };
-  const { value, error, busy } = useAnswer(JSON.stringify(asked), async (signal) => {
+  const { value, error, busy, progress } = useAnswer(JSON.stringify(asked), async (signal) => {
     const [matrix, labels] = await Promise.all([api.matrix(asked, signal), api.matrixLabels(asked, signal)]);
     return { matrix, ...labels };
   });
@@ -46,7 +46,7 @@ export function MatrixPanel({ model }: { model: Model }) {
         </select>
       </div>
       {error !== null && <Trouble error={error} />}
-      {!value && error === null && <Outline what="Counting messages…" lines={7} />}
+      {!value && error === null && <Outline what="Counting messages…" lines={7} progress={progress} />}
       {value && total === 0 && <Empty title="No messages here.">Only messages between two ranks are counted, not what collectives send. Choose another range, or zoom out.</Empty>}
       {value && total > 0 && (
         <>

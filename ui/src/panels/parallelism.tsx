@@ -1,6 +1,6 @@
 // How many ranks compute at each moment, under the timeline and on its time axis: as recorded, and on an ideal network.
 // The area below a curve is work. Dragging chooses a range; the two markers are its ends.
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { api, type Parallelism } from '../api';
@@ -26,7 +26,14 @@ export function ParallelismStrip({ model, zoomToChosen }: { model: Model; zoomTo
     ranks: showRanks(settled.ranks),
     sites: settled.sites.join(','),
   };
-  const { value, error, busy } = useAnswer<Parallelism>(JSON.stringify(asked), (signal) => api.parallelism(asked, signal));
+  const [again, setAgain] = useState(0);
+  const { value, error, busy } = useAnswer<Parallelism>(`${JSON.stringify(asked)}/${again}`, (signal) => api.parallelism(asked, signal));
+  // The ideal run may have to be worked out first.
+  useEffect(() => {
+    if (!value || value.ideal || !value.note) return undefined;
+    const timer = setTimeout(() => setAgain((n) => n + 1), 1000);
+    return () => clearTimeout(timer);
+  }, [value]);
   const plot = useRef<uPlot | null>(null);
   const layer = model.layer(s.layer);
 
@@ -70,6 +77,7 @@ export function ParallelismStrip({ model, zoomToChosen }: { model: Model; zoomTo
             <span class="key key-ideal" /> on an ideal network {ranksText(ideal / length)} <KindBadge kind="replayed" />
           </span>
         )}
+        {value && !value.ideal && value.note && <span class="soft">{value.note.slice(0, 120)}</span>}
         <span class="grow" />
         {s.chosen && (
           <button class="link" onClick={zoomToChosen} title="Z">

@@ -11,12 +11,12 @@ export function TreePanel({ model }: { model: Model }) {
   const settled = useSettledSelection(model);
   // The tree is what sites are chosen in: it shows all of them, whatever is chosen.
   const asked = { ...query(settled), sites: '' };
-  const { value, error, busy } = useAnswer(JSON.stringify(asked), (signal) => api.tree(asked, signal));
+  const { value, error, busy, progress } = useAnswer(JSON.stringify(asked), (signal) => api.tree(asked, signal));
   return (
     <section class="panel" data-testid="tree" data-busy={busy}>
       <Scope model={model} />
       {error !== null && <Trouble error={error} />}
-      {!value && error === null && <Outline what="Adding up calls…" lines={8} />}
+      {!value && error === null && <Outline what="Adding up calls…" lines={8} progress={progress} />}
       {value && value.nodes.length === 0 && <Empty title="No calls here.">Choose another range, or zoom out.</Empty>}
       {value && value.nodes.length > 0 && <Rows model={model} nodes={value.nodes} />}
     </section>

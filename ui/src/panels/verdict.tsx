@@ -8,12 +8,12 @@ import { Scope } from './scope';
 
 export function VerdictPanel({ model, reveal }: { model: Model; reveal: (rank: number) => void }) {
   const s = useSelection(model);
-  const { value, error } = useAnswer<Verdict>(`${s.layer}`, (signal) => api.verdict({ layer: s.layer }, signal));
+  const { value, error, progress } = useAnswer<Verdict>(`${s.layer}`, (signal) => api.verdict({ layer: s.layer }, signal));
   return (
     <section class="panel" data-testid="verdict">
       <Scope model={model} time={false} />
       {error !== null && <Trouble error={error} />}
-      {!value && error === null && <Outline what="Following who waited for whom…" lines={6} />}
+      {!value && error === null && <Outline what="Following who waited for whom…" lines={6} progress={progress} />}
       {value && (
         <>
           <Efficiencies verdict={value} />
@@ -61,14 +61,15 @@ function Factor({ name, value, says, last = false }: { name: string; value: numb
 }
 
 function Card({ index, finding, model, reveal }: { index: number; finding: Finding; model: Model; reveal: (rank: number) => void }) {
-  const { from, to, rank, callsite } = finding;
+  const { from, to, rank } = finding;
+  const waiter = finding.waiting_rank ?? rank;
+  const place = model.siteName(finding.waiting_callsite ?? finding.callsite);
   const places = typeof from === 'number' && typeof to === 'number';
   const show = () => {
     if (!places) return;
-    const ranks = [...finding.ranks, ...(typeof rank === 'number' ? [rank] : [])];
-    model.show(from, to, { ranks: rankRanges(ranks), sites: [] });
-    const first = typeof rank === 'number' ? rank : finding.ranks[0];
-    if (first !== undefined) reveal(first);
+    const ranks = [rank, waiter].filter((each) => typeof each === 'number');
+    model.show(from, to, { ranks: rankRanges(ranks.length ? ranks : finding.ranks), sites: [] });
+    if (typeof waiter === 'number') reveal(waiter);
   };
   return (
     <button class="card" onClick={show} disabled={!places} data-testid="finding">
@@ -88,8 +89,8 @@ function Card({ index, finding, model, reveal }: { index: number; finding: Findi
       </span>
       {places && (
         <span class="card-go">
-          show the worst wait{typeof rank === 'number' ? `: rank ${count(rank)}` : ''}
-          {model.siteName(callsite) && ` at ${model.siteName(callsite)}`}, {duration(to - from)}
+          show the worst wait{typeof waiter === 'number' ? `: rank ${count(waiter)}` : ''}
+          {place && ` at ${place}`}, {duration(to - from)}
         </span>
       )}
     </button>

@@ -1,6 +1,6 @@
 // Single calls and messages, for windows in which they can be told apart. They come in chunks of a power of two
 // of nanoseconds by 64 rows, so that moving about asks for little; a chunk with too much in it is not asked for again.
-import { ApiError, api, type Calls, type Layer, type Messages } from '../api';
+import { ApiError, api, type Calls, type Collective, type Layer, type Messages, type Query } from '../api';
 import { rankRanges, showRanks } from '../selection';
 import { ROWS, type Tiles } from './tiles';
 import { rowsShown, type Viewport } from './viewport';
@@ -18,6 +18,7 @@ export interface Chunk {
   /** Indices of each rank's calls in order of start. */
   byRank: Map<number, Uint32Array>;
   messages: Messages | null;
+  collectives: Collective[];
   state: 'asked' | 'there' | 'too-many' | 'failed';
   used: number;
 }
@@ -96,7 +97,7 @@ export class Details {
       if (rank === undefined) return null;
       ranks.push(rank);
     }
-    const chunk: Chunk = { key, from: at * length, to: (at + 1) * length, block, calls: null, byRank: new Map(), messages: null, state: 'asked', used: this.clock };
+    const chunk: Chunk = { key, from: at * length, to: (at + 1) * length, block, calls: null, byRank: new Map(), messages: null, collectives: [], state: 'asked', used: this.clock };
     this.chunks.set(key, chunk);
     void this.ask(chunk, showRanks(rankRanges(ranks)));
     return chunk;
@@ -109,13 +110,27 @@ export class Details {
       index(chunk, chunk.calls);
       chunk.state = 'there';
       this.arrived();
-      chunk.messages = await api.messages({ ...query, limit: MESSAGE_LIMIT }).catch(() => null);
+      void this.askMessages(chunk, { ...query, limit: MESSAGE_LIMIT });
     } catch (cause) {
       chunk.state = cause instanceof ApiError && cause.status === 413 ? 'too-many' : 'failed';
       if (chunk.state === 'failed') setTimeout(() => this.chunks.delete(chunk.key), 2000);
     } finally {
       this.running--;
       this.arrived();
+    }
+  }
+  /** Messages may have to be worked out first; calls do not wait for them. */
+  private async askMessages(chunk: Chunk, query: Query): Promise<void> {
+    try {
+      chunk.messages = await api.messages(query);
+      this.arrived();
+      const { collectives, truncated } = await api.collectives(query);
+      // A part of them would look like all of them.
+      if (!truncated) chunk.collectives = collectives;
+      this.arrived();
+    } catch (cause) {
+      const pending = cause instanceof ApiError && cause.progress !== null;
+      if (pending) setTimeout(() => this.chunks.get(chunk.key) === chunk && void this.askMessages(chunk, query), 1000);
     }
   }
   private evict(): void {

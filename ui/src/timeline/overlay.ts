@@ -49,7 +49,10 @@ export class Overlay {
     this.gaps(view, theme);
     this.dimUnchosen(view, theme, tiles, state.selection);
     this.names(view, theme, tiles, chunks, state);
-    if (state.arrows) this.arrows(view, theme, tiles, chunks);
+    if (state.arrows) {
+      this.collectives(view, theme, tiles, chunks);
+      this.arrows(view, theme, tiles, chunks);
+    }
     this.path(view, theme, tiles, state.path);
     this.flow(view, theme, tiles, state.flow);
     this.chosen(view, theme, state.brush ?? state.selection.chosen);
@@ -117,6 +120,37 @@ export class Overlay {
         left--;
       }
     }
+  }
+
+  /** Who came when to a collective, and who left when: a line through each, where they can be told apart. */
+  private collectives(view: Viewport, theme: Theme, tiles: Tiles, chunks: Chunk[]): void {
+    const shapes = new Map<string, { x0: number; x1: number; y: number }[]>();
+    for (const { collectives } of chunks) {
+      for (const { comm, op, ranks, start, end } of collectives) {
+        const points = ranks
+          .map((rank, i) => ({ position: tiles.positionOf(rank), x0: xOf(view, start[i]!), x1: xOf(view, end[i]!) }))
+          .filter((point): point is { position: number; x0: number; x1: number } => point.position !== undefined)
+          .sort((a, b) => a.position - b.position)
+          .map(({ position, x0, x1 }) => ({ x0, x1, y: yOf(view, position + 0.5) }));
+        if (points.length < 2 || points.every(({ x0, x1 }) => x1 < 0 || x0 > view.width)) continue;
+        shapes.set(`${comm}/${op}/${start[0]}`, points);
+      }
+    }
+    if (shapes.size > view.width / 60) return;
+    const g = this.context;
+    g.strokeStyle = theme.ink;
+    g.lineWidth = 1;
+    g.globalAlpha = 0.55;
+    for (const points of shapes.values()) {
+      for (const side of ['x0', 'x1'] as const) {
+        g.setLineDash(side === 'x0' ? [2, 3] : []);
+        g.beginPath();
+        points.forEach((point, i) => (i ? g.lineTo(point[side], point.y) : g.moveTo(point[side], point.y)));
+        g.stroke();
+      }
+    }
+    g.setLineDash([]);
+    g.globalAlpha = 1;
   }
 
   private arrows(view: Viewport, theme: Theme, tiles: Tiles, chunks: Chunk[]): void {

@@ -12,7 +12,7 @@ export function Overview({ model }: { model: Model }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const s = useSelection(model);
   const { span_ns } = model.layer(s.layer);
-  const answer = useAnswer<Shares>(`${s.layer}`, (signal) =>
+  const answer = useAnswer<Shares>(model.layer(s.layer).ranks > 0 ? `${s.layer}` : null, (signal) =>
     api.timeline({ layer: s.layer, from: 0, to: span_ns, columns: COLUMNS, rows: 1, ranks: `0-${model.layer(s.layer).ranks - 1}`, order: 'rank' }, signal),
   );
   const redraw = () => draw(canvas.current!, answer.value, s.window, s.chosen, span_ns);

@@ -1,7 +1,7 @@
 // The overview as tiles: 256 columns of a power of two of nanoseconds by 64 rows of a power of two of ranks.
 // A tile is asked for once and kept while it is of use. What is not there yet is drawn from the next coarser tile
 // that is, so that there is always a picture; the coarsest one is asked for first and never dropped.
-import { api, type Shares } from '../api';
+import { ApiError, api, type Shares } from '../api';
 import type { Order } from '../selection';
 import { STACKED_ROW, nsPerPixel, rowsShown, type Viewport } from './viewport';
 
@@ -49,7 +49,7 @@ export class Tiles {
   ) {
     this.topLevel = Math.max(0, Math.ceil(Math.log2(Math.max(1, span) / COLUMNS)));
     this.topRankLevel = Math.max(0, Math.ceil(Math.log2(Math.max(1, ranks) / ROWS)));
-    this.ask(this.tile(this.topLevel, 0, this.topRankLevel, 0));
+    if (ranks > 0) void this.ask(this.tile(this.topLevel, 0, this.topRankLevel, 0));
   }
 
   /** The rank at a position, if the order is known there. */
@@ -207,10 +207,14 @@ export class Tiles {
       this.error = cause;
       tile.failed = true;
       // Asked for again when it is next drawn, but not in a tight loop.
-      setTimeout(() => {
-        tile.failed = false;
-        this.arrived();
-      }, 2000);
+      const pending = cause instanceof ApiError && cause.progress !== null;
+      setTimeout(
+        () => {
+          tile.failed = false;
+          this.arrived();
+        },
+        pending ? 500 : 2000,
+      );
     } finally {
       this.asked.delete(tile);
       this.running--;

@@ -127,7 +127,7 @@ const ORDERS: [Order, string][] = [
 export function Legend({ model, pathOn, togglePath }: { model: Model; pathOn: boolean | null; togglePath: () => void }) {
   const s = useSelection(model);
   const [arrows, setArrows] = useState(model.marks.arrows);
-  const used = new Set<number>([CATEGORY.compute, CATEGORY.waiting, CATEGORY.collective, CATEGORY.pointToPoint, CATEGORY.tracer, CATEGORY.none, ...model.categoryOfOp]);
+  const used = new Set<number>([CATEGORY.compute, CATEGORY.waiting, CATEGORY.collective, CATEGORY.pointToPoint, CATEGORY.tracer, CATEGORY.none, ...model.used.map((op) => model.categoryOfOp[op] ?? CATEGORY.other)]);
   return (
     <div class="legend">
       <div class="legend-items">
@@ -138,7 +138,7 @@ export function Legend({ model, pathOn, togglePath }: { model: Model; pathOn: bo
         ))}
       </div>
       <span class="grow" />
-      <label class="check" title="Messages between ranks, when zoomed in far enough to tell them apart">
+      <label class="check" title="Messages between ranks, and when ranks come to collectives (dashed) and leave them, when zoomed in far enough to tell them apart">
         <input
           type="checkbox"
           checked={arrows}

@@ -17,6 +17,10 @@ prepare:
 test *words:
     cargo nextest run --release --workspace --config-file .config/nextest.toml {{words}}
 
+# Check and build the viewer's page; what it writes is committed
+page:
+    cd ui && npm ci && npm run check && npm run build
+
 # Run everything the gate runs
 ci:
     .ci/run

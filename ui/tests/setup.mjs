@@ -70,7 +70,8 @@ export async function open(browser, address, hash = '', options = {}) {
 
 /** What the address says is chosen. The page writes it once the selection has rested. */
 export async function hash(page) {
-  await page.waitForTimeout(250);
+  // In the page's own time, so that its timers were served before, however busy the machine is.
+  await page.evaluate(() => new Promise((done) => setTimeout(done, 250)));
   return Object.fromEntries(new URLSearchParams(new URL(page.url()).hash.slice(1)));
 }
 

@@ -351,7 +351,9 @@ pub(crate) fn anything<T>(_values: &[T]) -> Result<(), String> {
 }
 
 /// Only numbers from 0 on make sense.
-pub(crate) fn natural<T: Copy + Default + PartialOrd + std::fmt::Display>(values: &[T]) -> Result<(), String> {
+pub(crate) fn natural<T: Copy + Default + PartialOrd + std::fmt::Display>(
+    values: &[T],
+) -> Result<(), String> {
     match values.iter().find(|value| **value < T::default()) {
         None => Ok(()),
         Some(value) => Err(format!("{value} where only numbers from 0 on make sense")),

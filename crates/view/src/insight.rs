@@ -89,7 +89,7 @@ impl Insight {
     pub fn of(trace: &Trace, threads: usize, progress: &(dyn Fn(f64) + Sync)) -> Result<Insight, StoreError> {
         let folder = scratch_folder(trace);
         let events = trace.run().totals.events.max(1) as f64;
-        let graph = build(trace, &folder, &|rows| progress(rows as f64 / events / 2.0))?;
+        let graph = build(trace, &folder, threads, &|rows| progress(rows as f64 / events / 2.0))?;
         let watch = || Watch {
             graph: &graph,
             taken: Vec::new(),

@@ -11,6 +11,7 @@ export interface Layer {
   events: number;
   kind: LayerKind;
   note: string | null;
+  callsites: CallSite[];
 }
 export interface CallSite {
   id: number;
@@ -23,10 +24,9 @@ export interface Run {
   hosts: string[];
   functions: string[];
   /** The category of each function. */
-  function_categories?: number[];
+  function_categories: number[];
   /** Those that were called, by their place in `functions`. */
-  functions_used?: number[];
-  callsites: CallSite[];
+  functions_used: number[];
   regions: string[];
   categories: { name: string; colour: string }[];
   health: { complete: boolean; problems: string[] };

@@ -4,7 +4,6 @@ import { useEffect, useState } from 'preact/hooks';
 import { ApiError, type CallSite, type FlowStep, type Layer, type PathSegment, type Run } from './api';
 import { baseName } from './format';
 import { scope, wholeOf, type Selection, type SelectionStore } from './selection';
-import { CATEGORY } from './theme';
 
 const NONE = 0xffffffff;
 
@@ -16,7 +15,8 @@ export interface Marks {
 }
 
 export class Model {
-  private readonly sites: Map<number, CallSite>;
+  /** Of each layer: their numbers are those of its own trace. */
+  private readonly sites: Map<number, CallSite>[];
   private readonly markListeners = new Set<() => void>();
   marks: Marks = { flow: [], path: [], arrows: true };
   readonly categoryOfOp: number[];
@@ -26,9 +26,9 @@ export class Model {
     readonly run: Run,
     readonly store: SelectionStore,
   ) {
-    this.sites = new Map(run.callsites.map((site) => [site.id, site]));
-    this.categoryOfOp = run.functions.map((_, op) => run.function_categories?.[op] ?? CATEGORY.other);
-    this.used = run.functions_used ?? run.functions.map((_, op) => op);
+    this.sites = run.layers.map((layer) => new Map(layer.callsites.map((site) => [site.id, site])));
+    this.categoryOfOp = run.function_categories;
+    this.used = run.functions_used;
   }
   mark(change: Partial<Marks>): void {
     this.marks = { ...this.marks, ...change };
@@ -47,24 +47,25 @@ export class Model {
   /** `file.c:42`, or the function it is in, or nothing. */
   siteName(id: number | null | undefined): string {
     if (id === null || id === undefined || id === NONE) return '';
-    const site = this.sites.get(id);
+    const site = this.site(id);
     if (!site) return '';
     if (site.file) return site.line ? `${baseName(site.file)}:${site.line}` : baseName(site.file);
     return site.function ?? '';
   }
   site(id: number): CallSite | undefined {
-    return this.sites.get(id);
+    return this.sites[this.store.get().layer]?.get(id);
   }
   /** Another layer, at the same times; what was all of one becomes all of the other. */
   switchLayer(layer: number): void {
     const s = this.store.get();
     const whole = s.window.from <= 0 && s.window.to >= this.layer(s.layer).span_ns;
-    const { span_ns, ranks } = this.layer(layer);
+    const { span_ns, ranks, path_shown } = this.layer(layer);
     this.store.set({
       layer,
       event: null,
       window: whole || s.window.from >= span_ns ? wholeOf(span_ns) : s.window,
       ...(ranks === this.layer(s.layer).ranks ? {} : { ranks: [], row: 0, rowHeight: 0 }),
+      ...(path_shown === this.layer(s.layer).path_shown ? {} : { sites: [] }),
       ...(s.other === layer ? { other: s.layer } : {}),
     });
   }

@@ -93,7 +93,7 @@ function find(model: Model, text: string, reveal: (rank: number) => void): Found
     if (found.length > 40 || !name.toLowerCase().includes(wanted)) continue;
     found.push({ text: name.slice(0, 80), hint: 'show where its time goes', go: () => model.store.set({ panel: 'tree' }) });
   }
-  for (const site of model.run.callsites) {
+  for (const site of layer.callsites) {
     if (found.length > 40) break;
     const place = model.siteName(site.id);
     if (!place.toLowerCase().includes(wanted) && !(site.function ?? '').toLowerCase().includes(wanted)) continue;

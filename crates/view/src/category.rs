@@ -42,17 +42,17 @@ pub struct Look {
     pub colour: &'static str,
 }
 
-/// By number of the category. After Okabe and Ito.
+/// By number of the category. After Okabe and Ito, with computation quiet so that what is lost stands out.
 pub const LOOKS: [Look; CATEGORIES] = [
-    Look { name: "computation", colour: "#009e73" },
-    Look { name: "point-to-point", colour: "#56b4e9" },
+    Look { name: "computation", colour: "#c3d3e0" },
+    Look { name: "point-to-point", colour: "#0072b2" },
     Look { name: "waiting", colour: "#d55e00" },
     Look { name: "collective", colour: "#e69f00" },
     Look { name: "one-sided", colour: "#cc79a7" },
-    Look { name: "file", colour: "#0072b2" },
-    Look { name: "other MPI", colour: "#f0e442" },
-    Look { name: "tracer", colour: "#444444" },
-    Look { name: "no record", colour: "#d9d9d9" },
+    Look { name: "file", colour: "#009e73" },
+    Look { name: "other MPI", colour: "#8ecdf0" },
+    Look { name: "tracer", colour: "#8a7d00" },
+    Look { name: "no record", colour: "#f3f5f7" },
 ];
 
 impl Category {

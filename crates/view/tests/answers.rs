@@ -354,7 +354,7 @@ fn runs_of_one_rank_one_call_and_none_are_shown() {
         assert_eq!(histogram::histogram(&index, &all, None).count, index.rows());
         let insight = opened.insight_now().unwrap();
         assert_eq!(messages::messages(&insight, &all, 10).unwrap(), []);
-        assert_eq!(path::path(&insight, i64::MIN, i64::MAX, 10).1, false);
+        assert!(!path::path(&insight, i64::MIN, i64::MAX, 10).1);
         let verdict = opened.verdict_now().unwrap();
         assert!(verdict.report.findings.is_empty());
         let size = picture::Size { width: 64, height: 32 };

@@ -101,10 +101,11 @@ pub(crate) fn unpack(head: &BlockHead, bytes: &[u8], mut each: impl FnMut(Row)) 
         at += length;
     }
     let mut start_ns = head.start_ns;
-    for row in 0..rows {
-        start_ns = start_ns.wrapping_add(values[0][row] as i64);
-        let end_ns = start_ns.saturating_add(values[1][row].min(i64::MAX as u64) as i64);
-        each(Row { start_ns, end_ns, kind: values[2][row] as u32 });
+    let [steps, lengths, kinds] = &values;
+    for ((step, length), kind) in steps.iter().zip(lengths).zip(kinds).take(rows) {
+        start_ns = start_ns.wrapping_add(*step as i64);
+        let end_ns = start_ns.saturating_add((*length).min(i64::MAX as u64) as i64);
+        each(Row { start_ns, end_ns, kind: *kind as u32 });
     }
 }
 

@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn colours_are_mixed_by_share() {
         let colours = LOOKS.map(|look| rgb(look.colour));
-        assert_eq!(colours[0], [0x00, 0x9e, 0x73]);
+        assert_eq!(colours[2], [0xd5, 0x5e, 0x00]);
         let mut shares = [0; CATEGORIES];
         shares[3] = 255;
         assert_eq!(mean(&shares, &colours), colours[3]);

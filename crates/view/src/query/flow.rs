@@ -184,9 +184,9 @@ fn meanwhile(insight: &Insight, wait: &WaitRow) -> Vec<Piece> {
 /// A length of time for people.
 fn length(ns: i64) -> String {
     match ns {
-        ..1_000 => format!("{ns} ns"),
-        ..1_000_000 => format!("{:.1} us", ns as f64 / 1e3),
-        ..1_000_000_000 => format!("{:.1} ms", ns as f64 / 1e6),
+        ..=999 => format!("{ns} ns"),
+        1_000..=999_999 => format!("{:.1} us", ns as f64 / 1e3),
+        1_000_000..=999_999_999 => format!("{:.1} ms", ns as f64 / 1e6),
         _ => format!("{:.2} s", ns as f64 / 1e9),
     }
 }

@@ -67,10 +67,8 @@ fn gaps(index: &Index, selection: &Selection, rank: u32, tell: &mut impl FnMut(i
         let Some(kind) = index.kinds().get(row.kind as usize).filter(|kind| kind.thread == thread) else {
             return;
         };
-        if row.start_ns > until_ns && until_ns < to_ns {
-            if selection.has(kind) {
-                tell(until_ns, row.start_ns.min(to_ns));
-            }
+        if row.start_ns > until_ns && until_ns < to_ns && selection.has(kind) {
+            tell(until_ns, row.start_ns.min(to_ns));
         }
         until_ns = until_ns.max(row.end_ns);
     });

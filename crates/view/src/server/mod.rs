@@ -35,11 +35,14 @@ const WORKERS: usize = 8;
 const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; \
     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+/// Ranks in an order that took long to find, by layer and kind of order.
+type Orders = FxHashMap<(usize, u8), Arc<Vec<u32>>>;
+
 /// What is looked at: layers, and what was worked out for all requests alike.
 #[derive(Debug)]
 pub struct View {
     layers: Vec<Layer>,
-    orders: Mutex<FxHashMap<(usize, u8), Arc<Vec<u32>>>>,
+    orders: Mutex<Orders>,
 }
 
 impl View {

@@ -1,7 +1,7 @@
 //! Questions as they come in requests: their parameters, who answers them, and what is said if nobody can.
 
 use super::{View, encode};
-use crate::category::LOOKS;
+use crate::category::{Category, LOOKS};
 use crate::index::Index;
 use crate::insight::Insight;
 use crate::layer::{Layer, Origin};
@@ -345,7 +345,7 @@ fn labels(layer: &Layer, by: By) -> Reply {
     Reply::json(&json!({ "labels": names, "first_ranks": firsts }))
 }
 
-/// What is looked at, and how far the index is. Names are those of the first trace.
+/// What is looked at, and how far the index is. Regions and hosts are those of the first trace.
 fn run(view: &View) -> Value {
     let first = &view.layers[0].opened;
     let definitions = &first.definitions;
@@ -362,26 +362,38 @@ fn run(view: &View) -> Value {
     let health = &first.trace.run().health;
     let problems: Vec<String> =
         health.problems.iter().map(|problem| shown(problem)).chain(broken.clone()).collect();
-    let names =
-        std::iter::once(Op(0).name()).chain(function::functions().iter().map(|function| function.name));
-    let callsites: Vec<Value> = definitions
-        .callsites
-        .iter()
-        .map(|site| {
-            let file = site.file.as_ref().map(|file| shown(file.rsplit('/').next().unwrap_or(file)));
-            json!({ "id": site.index, "function": shown(&site.function), "file": file, "line": site.line })
-        })
-        .collect();
+    let functions: Vec<Op> =
+        std::iter::once(Op(0)).chain(function::functions().iter().map(|function| function.op)).collect();
+    let used: Vec<usize> = (0..functions.len()).filter(|number| is_used(view, functions[*number])).collect();
     json!({
         "layers": view.layers.iter().map(described).collect::<Vec<_>>(),
         "hosts": definitions.hosts.iter().map(|host| shown(&host.name)).collect::<Vec<_>>(),
-        "functions": names.collect::<Vec<_>>(),
-        "callsites": callsites,
+        "functions": functions.iter().map(|op| op.name()).collect::<Vec<_>>(),
+        "function_categories": functions.iter().map(|op| Category::of(*op) as u8).collect::<Vec<_>>(),
+        "functions_used": used,
         "regions": definitions.regions.iter().map(|region| shown(&region.name)).collect::<Vec<_>>(),
         "categories": LOOKS,
         "health": { "complete": health.complete && broken.is_empty(), "problems": problems },
         "index": { "ready": ready, "progress": progress },
     })
+}
+
+fn is_used(view: &View, op: Op) -> bool {
+    let name = op.name();
+    view.layers
+        .iter()
+        .any(|layer| layer.opened.trace.run().functions.iter().any(|function| function.op == name))
+}
+
+/// Where calls were made from, by the numbers of the layer's own trace.
+fn callsites(layer: &Layer) -> Vec<Value> {
+    let sites = layer.opened.definitions.callsites.iter();
+    sites
+        .map(|site| {
+            let file = site.file.as_ref().map(|file| shown(file.rsplit('/').next().unwrap_or(file)));
+            json!({ "id": site.index, "function": shown(&site.function), "file": file, "line": site.line })
+        })
+        .collect()
 }
 
 fn described(layer: &Layer) -> Value {
@@ -403,6 +415,7 @@ fn described(layer: &Layer) -> Value {
     json!({
         "name": name, "path_shown": shown_path, "span_ns": span_ns, "ranks": ranks, "threads": info.threads,
         "events": info.totals.events, "kind": layer.kind(), "note": note,
+        "callsites": callsites(layer),
     })
 }
 

@@ -10,7 +10,7 @@ use kizami_view::category::{CATEGORIES, Category};
 use kizami_view::layer::Opened;
 use kizami_view::query::matrix::By;
 use kizami_view::query::order::Order;
-use kizami_view::query::timeline::{from_cells, timeline};
+use kizami_view::query::timeline::{Timeline, from_cells, timeline};
 use kizami_view::query::{
     Selection, calls, collectives, flow, histogram, matrix, messages, parallelism, path, tree,
 };
@@ -159,9 +159,13 @@ fn cells_tell_the_same_as_rows() {
             }
         }
     }
-    // Beyond the run there is nothing.
-    for made in [timeline, from_cells] {
-        let beyond = made(&index, &[0], all.to_ns + 10, all.to_ns + 1_000, 3, 1);
+    // Beyond the run there is nothing; cells know that from the end of the one the run ends in.
+    let after_all_cells_ns = 2 * whole_ns;
+    for (made, from_ns) in [
+        (timeline as fn(&Index, &[u32], i64, i64, usize, usize) -> _, all.to_ns + 10),
+        (from_cells, after_all_cells_ns),
+    ] {
+        let beyond: Timeline = made(&index, &[0], from_ns, from_ns + 1_000, 3, 1);
         assert!(beyond.shares.chunks_exact(CATEGORIES).all(|cell| cell[Category::NoRecord as usize] == 255));
     }
 }

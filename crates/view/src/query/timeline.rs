@@ -8,7 +8,7 @@ use crate::index::{Cell, Index};
 use rayon::prelude::*;
 
 /// Rows that are looked at one by one, at most.
-const MOST_ROWS: u64 = 3 << 20;
+const MOST_ROWS: u64 = 2 << 20;
 /// A stretch takes parts of at most so many cells.
 const MOST_CELLS: usize = 4;
 /// Parts of a stretch; with 255 parts of a share the sum fits 16 bits.
@@ -65,19 +65,22 @@ fn by_row(ranks: &[u32], columns: usize, rows: usize, make: impl Fn(&[u32], &mut
     Timeline { columns, first_ranks, shares }
 }
 
+/// Parts of a column in which time is added up where rows are looked at one by one, as a power of two.
+const COLUMN_BITS: u32 = 16;
+
 /// Adds up the time of each category in each column.
 fn exact_row(index: &Index, ranks: &[u32], from_ns: i64, to_ns: i64, columns: usize, shares: &mut [u8]) {
-    let width_ns = to_ns.saturating_sub(from_ns) as f64 / columns as f64;
-    let mut sums = vec![[0f32; CATEGORIES - 1]; columns];
-    let whole = width_ns * ranks.len() as f64;
+    let parts_per_ns = (columns << COLUMN_BITS) as f64 / to_ns.saturating_sub(from_ns) as f64;
+    let mut sums = vec![[0u32; CATEGORIES - 1]; columns];
     for rank in ranks {
         let mut add = |from: i64, to: i64, category: Category| {
             let Some(place) = (category as usize).checked_sub(1) else { return };
-            let (from, to) = ((from - from_ns) as f64 / width_ns, (to - from_ns) as f64 / width_ns);
-            let (first, last) = (from as usize, (to as usize).min(columns - 1));
-            for (column, sums) in sums.iter_mut().enumerate().take(last + 1).skip(first) {
-                let part = to.min(column as f64 + 1.0) - from.max(column as f64);
-                sums[place] += (part * width_ns / whole) as f32;
+            let part = |ns: i64| ((ns - from_ns) as f64 * parts_per_ns) as u64;
+            let (mut from, to) = (part(from), part(to));
+            while let Some(sums) = sums.get_mut((from >> COLUMN_BITS) as usize).filter(|_| from < to) {
+                let until = to.min(((from >> COLUMN_BITS) + 1) << COLUMN_BITS);
+                sums[place] += (until - from) as u32;
+                from = until;
             }
         };
         index.time(*rank, from_ns, to_ns, &mut add);
@@ -90,20 +93,32 @@ fn exact_row(index: &Index, ranks: &[u32], from_ns: i64, to_ns: i64, columns: us
             add(end_ns.max(from_ns), to_ns, Category::NoRecord);
         }
     }
+    // Several ranks make a share of more parts; dividing first keeps the product small.
+    let several = ranks.len().max(1) as u32;
     for (sums, shares) in sums.iter().zip(shares.chunks_exact_mut(CATEGORIES)) {
-        put(sums.map(|share| (share * 255.0 + 0.5) as u32), shares);
+        let of_one = if several == 1 { *sums } else { sums.map(|parts| parts / several) };
+        put(of_one.map(|parts| ((parts * 255 + (1 << (COLUMN_BITS - 1))) >> COLUMN_BITS) as u16), shares);
     }
 }
 
 /// Writes shares; computation is the rest.
-fn put(others: [u32; CATEGORIES - 1], shares: &mut [u8]) {
-    let mut left = 255u32;
-    for (place, share) in others.into_iter().enumerate() {
-        let share = share.min(left);
-        shares[place + 1] = share as u8;
-        left -= share;
+#[inline(always)]
+fn put(others: [u16; CATEGORIES - 1], shares: &mut [u8]) {
+    let (computation, rest) = shares.split_at_mut(1);
+    let sum: u16 = others.iter().sum();
+    if sum <= 255 {
+        computation[0] = (255 - sum) as u8;
+        rest.iter_mut().zip(others).for_each(|(share, other)| *share = other as u8);
+        return;
     }
-    shares[0] = left as u8;
+    // Rounded up more often than down: the last ones give way.
+    let mut left = 255;
+    for (share, other) in rest.iter_mut().zip(others) {
+        let other = other.min(left);
+        *share = other as u8;
+        left -= other;
+    }
+    computation[0] = left as u8;
 }
 
 /// Which cells make up each column, and how much of it each is: the same for all ranks.
@@ -154,7 +169,7 @@ impl Plan {
         if let [rank] = ranks {
             let cells = index.cells(self.level, *rank);
             for (column, shares) in self.columns.iter().zip(shares.chunks_exact_mut(CATEGORIES)) {
-                put(column.of(cells).map(|share| (u32::from(share) + 128) >> 8), shares);
+                put(column.of(cells).map(|share| share.saturating_add(128) >> 8), shares);
             }
             return;
         }
@@ -168,14 +183,14 @@ impl Plan {
         }
         let whole = ranks.len() as u32 * u32::from(WHOLE >> 4);
         for (sums, shares) in sums.iter().zip(shares.chunks_exact_mut(CATEGORIES)) {
-            put(sums.map(|sum| (sum + whole / 2) / whole), shares);
+            put(sums.map(|sum| ((sum + whole / 2) / whole) as u16), shares);
         }
     }
 }
 
 impl Column {
     /// Shares in 255 times [`WHOLE`] parts.
-    #[inline]
+    #[inline(always)]
     fn of(&self, cells: &[Cell]) -> [u16; CATEGORIES - 1] {
         let mut sums = [0u16; CATEGORIES - 1];
         let first = (self.first as usize).min(cells.len());

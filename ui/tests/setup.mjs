@@ -2,7 +2,7 @@
 // Looks for the command in KIZAMI, else where cargo puts it; for workloads and its own runs below KIZAMI_TEST_DIR.
 import { chromium } from 'playwright-core';
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,12 +20,23 @@ process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
 const environment = { ...process.env, OMPI_ALLOW_RUN_AS_ROOT: '1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1' };
 
 /** Records a workload under Open MPI and gives the trace's path. */
-export function record(name, ranks, ...command) {
+export const record = (name, ranks, ...command) => recordWith([], name, ranks, ...command);
+export function recordWith(options, name, ranks, ...command) {
   const trace = join(directory, `${name}.kz`);
   if (existsSync(trace)) return trace;
   const [program, ...rest] = command;
   const launcher = ['mpirun', '--oversubscribe', '--mca', 'mpi_yield_when_idle', '1', '-n', String(ranks)];
-  execFileSync(kizami, ['record', '-o', trace, '--', ...launcher, join(workloads, program), ...rest], { env: environment, stdio: 'pipe' });
+  execFileSync(kizami, ['record', '-o', trace, ...options, '--', ...launcher, join(workloads, program), ...rest], { env: environment, stdio: 'pipe' });
+  return trace;
+}
+
+/** Makes a halo exchange of so many ranks up, as a trace, and gives its path. */
+export function wideTrace(ranks, rounds) {
+  const trace = join(directory, `wide-${ranks}.kz`);
+  if (existsSync(trace)) return trace;
+  const program = join(target, 'release/examples/wide_trace');
+  if (!existsSync(program)) execFileSync('cargo', ['build', '--release', '-p', 'kizami-view', '--example', 'wide_trace'], { cwd: here, stdio: 'pipe' });
+  execFileSync(program, [String(ranks), String(rounds), trace], { stdio: 'pipe' });
   return trace;
 }
 
@@ -82,6 +93,31 @@ export async function sharp(page, calls = false) {
     const data = document.querySelector('[data-testid=timeline]')?.dataset;
     return data?.drawn === 'true' && data.sharp === 'true' && (!calls || Number(data.calls) > 0);
   }, calls);
+}
+/** Times between frames from now on, in milliseconds, sorted. */
+export const frames = (page, n) =>
+  page.evaluate(
+    (n) =>
+      new Promise((done) => {
+        const times = [];
+        let last = performance.now();
+        const tick = (now) => {
+          times.push(now - last);
+          last = now;
+          if (times.length < n) requestAnimationFrame(tick);
+          else done(times.slice(2).sort((a, b) => a - b));
+        };
+        requestAnimationFrame(tick);
+      }),
+    n,
+  );
+export const part = (sorted, share) => sorted[Math.floor(sorted.length * share)];
+/** Megabytes of the largest tab. What it shares with others (the browser's code) is not the tab's. */
+export async function tabMemory(browser) {
+  const session = await browser.newBrowserCDPSession();
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  const tabs = processInfo.filter((process) => process.type === 'renderer');
+  return Math.max(...tabs.map((tab) => Number(/RssAnon:\s+(\d+)/.exec(readFileSync(`/proc/${tab.id}/status`, 'utf8'))[1]) / 1000));
 }
 export const GUTTER = 58;
 export const RULER = 24;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { join } from 'node:path';
-import { events, hash, launch, open, pictures, place, record, report, serve, sharp, timeline, GUTTER, RULER } from './setup.mjs';
+import { events, hash, launch, open, pictures, place, record, recordWith, report, serve, sharp, timeline, GUTTER, RULER } from './setup.mjs';
 
 let browser, server, address, late, stencil, calls, receives, loop;
 before(async () => {
@@ -48,6 +48,16 @@ test('a finding leads to the late sender', async () => {
   const card = page.getByTestId('finding').first();
   await card.waitFor();
   assert.match(await card.innerText(), /rank 0 computes longer than others/);
+  assert.match(await card.locator('strong').first().innerText(), /^Rank 0: computation before late_sender\.c:46$/);
+  // What the prediction cannot tell from nothing is there, but not in the way.
+  const { findings } = report(late);
+  const small = findings.filter(({ gain }) => gain && gain.ns <= gain.error_ns && gain.share < 0.005).length;
+  assert.equal(await page.getByTestId('finding').locator('visible=true').count(), findings.length - small);
+  if (small > 0) {
+    await page.getByTestId('smaller-findings').locator('summary').click();
+    assert.equal(await page.getByTestId('finding').locator('visible=true').count(), findings.length);
+    await page.getByTestId('smaller-findings').locator('summary').click();
+  }
   await card.click();
   const chosen = await hash(page);
   const [from, to] = [Number(chosen.from), Number(chosen.to)];
@@ -206,11 +216,98 @@ test('two runs stand below each other, with their differences', async () => {
   assert.equal((await hash(page)).other, '1');
   await page.getByTestId('compare-align').selectOption('stretch');
   assert.equal((await hash(page)).align, 'stretch');
+  await page.getByTestId('compare-align').selectOption('program');
+  assert.equal((await hash(page)).align, 'program');
   await page.waitForTimeout(400);
   await picture(page, 'compare');
   await page.getByTestId('layer').selectOption({ index: 1 });
   assert.equal((await hash(page)).layer, '1');
   await clean(page);
+});
+
+/** When a phase of a run begins and ends: from the first rank that comes to the last that leaves. */
+const bounds = (calls, from, to) => ({ from: Math.min(...calls.filter(from).map((call) => call.end_ns)), to: Math.max(...calls.filter(to).map((call) => call.start_ns)) });
+
+test('two runs are aligned by what both do, and the difference is shown', async () => {
+  // The same program with and without rank 0 being late.
+  const [slow, fast] = [record('waits', 4, 'known_waits', 'slow_rank', '20', '6', '20'), record('waits_not', 4, 'known_waits', 'slow_rank', '0', '6', '20')];
+  const pair = serve(slow, fast);
+  const page = await open(browser, await pair.address, 'panel=compare');
+  // Behind each trace comes its own ideal network.
+  await page.getByTestId('compare-other').selectOption({ label: 'waits_not.kz' });
+  const align = page.getByTestId('compare-align');
+  await page.waitForFunction(() => document.querySelector('[data-testid=compare-align]')?.value === 'program');
+  const program = (trace) => bounds(events(trace), (call) => call.op.startsWith('MPI_Init'), (call) => call.op === 'MPI_Finalize');
+  const [a, b] = [program(slow), program(fast)];
+  // A window that is the program in the first must be the program in the other.
+  await page.evaluate((hash) => (location.hash = hash), `${view(a.from, a.to)}&panel=compare&other=${(await hash(page)).other}`);
+  const shown = async () => {
+    await page.waitForTimeout(300);
+    const { from, to } = await timeline(page, 'timeline-other').evaluate((element) => ({ from: Number(element.dataset.from), to: Number(element.dataset.to) }));
+    return { from, to };
+  };
+  const near = (x, y) => Math.abs(x - y) < 2000;
+  const other = await shown();
+  assert.ok(near(other.from, b.from) && near(other.to, b.to), JSON.stringify([other, b]));
+  // All but the last rank wait less in the other one: the strip shows it below the line.
+  const strip = page.getByTestId('difference');
+  await strip.getByText('collective −').waitFor();
+  await page.waitForTimeout(300);
+  await picture(page, 'aligned');
+  // By the third stay in a region that both have.
+  await align.selectOption({ label: 'region solve' });
+  await page.getByTestId('compare-stay').fill('3');
+  assert.equal((await hash(page)).align, 'region:2:solve');
+  const before = other.to - other.from;
+  const after = await shown();
+  assert.ok(Math.abs(after.to - after.from - before) > 1e6, 'the other one is laid out differently');
+  assert.deepEqual(page.wrong, []);
+  await page.close();
+  pair.stop();
+});
+
+/** Points at a place until the tooltip tells why there are no calls. */
+async function reasonAt(page, { x, y }) {
+  const stop = page.getByTestId('stop');
+  for (let i = 0; i < 30 && !(await stop.isVisible()); i++) {
+    await page.mouse.move(x + (i % 2), y);
+    await page.waitForTimeout(100);
+  }
+  return stop.getAttribute('data-reason');
+}
+
+test('a rank that has not begun says so', async () => {
+  const page = await open(browser, address);
+  await sharp(page);
+  const first = [0, 1, 2, 3].map((rank) => calls.find((call) => call.rank === rank));
+  const latest = first.sort((a, b) => b.start_ns - a.start_ns)[0];
+  const whole = { from: 0, to: Math.max(...calls.map((call) => call.end_ns)) };
+  assert.equal(await reasonAt(page, await place(page, whole, 4, latest.start_ns / 2, latest.rank)), 'before-first-call');
+  await clean(page);
+});
+
+test('calls that were lost and stops of the tracer tell their reason', async () => {
+  const many = ['allreduce', '60000', '4'];
+  for (const [policy, reason] of [['never', 'lost'], ['together', 'suspended']]) {
+    const trace = recordWith(['--memory', '1M', '--spill', policy], `spill-${policy}`, 1, ...many);
+    const own = serve(trace);
+    const base = await own.address;
+    const answer = await fetch(`${base.replace('/?', '/api/stops?')}&limit=1000`);
+    const stops = (await answer.json()).stops.filter((stop) => stop.reason === reason);
+    assert.ok(stops.length > 0, `there is a ${reason} stretch`);
+    const [{ start_ns, end_ns, lost_calls }] = stops;
+    assert.equal(lost_calls > 0, reason === 'lost');
+    const around = (end_ns - start_ns) * 0.6;
+    const window = { from: Math.max(0, Math.round(start_ns - around)), to: Math.round(end_ns + around) };
+    const page = await open(browser, base, view(window.from, window.to));
+    await sharp(page);
+    assert.equal(await reasonAt(page, await place(page, window, 1, (start_ns + end_ns) / 2, 0)), reason);
+    assert.equal(await page.locator('.legend').getByText('lost').count(), reason === 'lost' ? 1 : 0);
+    await picture(page, reason);
+    assert.deepEqual(page.wrong, []);
+    await page.close();
+    own.stop();
+  }
 });
 
 test('keys move, zoom, search and help', async () => {

@@ -1,15 +1,15 @@
-// The page with 16,384 ranks: they scroll, and the tab stays small. What it is told about them is made up here, so that
-// this needs no trace of that size; whether the server can read one is for the server's tests.
+// The page on a run of 16,384 ranks: they scroll, calls show when zoomed in, rows are sorted, and the tab stays small.
+// The run is made up by an example program of the viewer, as a trace like any other.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { hash, launch, open, pictures, record, serve, sharp, timeline } from './setup.mjs';
+import { frames, hash, launch, open, part, pictures, serve, sharp, tabMemory, timeline, wideTrace } from './setup.mjs';
 
 const RANKS = 16_384;
+const ROUNDS = 20;
 let browser, server, address;
 before(async () => {
-  server = serve(record('alone', 1, 'allreduce', '20', '4'));
+  server = serve(wideTrace(RANKS, ROUNDS));
   address = await server.address;
   browser = await launch();
 });
@@ -17,90 +17,76 @@ after(async () => {
   await browser?.close();
   server?.stop();
 });
+const picture = (page, name) => page.screenshot({ path: join(pictures, `${name}.png`) });
+const told = (times) => `median ${part(times, 0.5).toFixed(1)} ms, p95 ${part(times, 0.95).toFixed(1)} ms`;
 
-/** Ranks that wait the longer the higher their number: rows can be told apart, and where one should be. */
-function shares(query) {
-  const columns = Number(query.get('columns'));
-  const rows = Number(query.get('rows'));
-  const [first, last] = query.get('ranks').split('-').map(Number);
-  const each = Math.ceil((last - first + 1) / rows);
-  const answer = Buffer.alloc(16 + rows * 4 + columns * rows * 9);
-  [columns, rows, 9, 1].forEach((value, i) => answer.writeUInt32LE(value, i * 4));
-  for (let row = 0; row < rows; row++) {
-    const rank = first + row * each;
-    answer.writeUInt32LE(rank, 16 + row * 4);
-    const waits = Math.round((rank / RANKS) * 255);
-    for (let column = 0; column < columns; column++) {
-      const cell = 16 + rows * 4 + (row * columns + column) * 9;
-      answer[cell] = 255 - waits;
-      answer[cell + 2] = waits;
-    }
-  }
-  return answer;
-}
-
-async function widen(page) {
-  await page.route(/\/api\/run\b/, async (route) => {
-    const response = await route.fetch();
-    const run = await response.json();
-    Object.assign(run.layers[0], { ranks: RANKS, threads: RANKS, events: RANKS * 4000, span_ns: 4e9 });
-    await route.fulfill({ response, json: run });
-  });
-  await page.route(/\/api\/timeline\b/, (route) => route.fulfill({ body: shares(new URL(route.request().url()).searchParams) }));
-}
-
-test('16,384 ranks scroll', async (t) => {
-  const page = await open(browser, 'about:blank');
-  await widen(page);
-  await page.goto(address);
+test('16,384 ranks scroll, zoom and sort', async (t) => {
+  const begun = performance.now();
+  const page = await open(browser, address);
   await sharp(page);
-  await page.waitForTimeout(300);
-  await page.screenshot({ path: join(pictures, 'wide.png') });
+  t.diagnostic(`sharp ${Math.round(performance.now() - begun)} ms after the first view of this trace`);
+  await page.getByText('16,384 ranks').first().waitFor();
+  await picture(page, 'wide');
   const box = await timeline(page).boundingBox();
-  // Rows of some pixels each, then down to the last rank with the wheel over the ranks.
-  for (let i = 0; i < 15; i++) await page.keyboard.press(']');
+
+  // Rows of some pixels each, then downwards with the wheel over the ranks.
+  for (let i = 0; i < 16; i++) await page.keyboard.press(']');
   const { height } = await hash(page);
-  assert.ok(Number(height) >= 6, `rows are ${height} px high`);
+  assert.ok(Number(height) >= 8, `rows are ${height} px high`);
   await sharp(page);
   await page.mouse.move(box.x + 20, box.y + box.height / 2);
-  const frames = page.evaluate(
-    () =>
-      new Promise((done) => {
-        const times = [];
-        let last = performance.now();
-        const tick = (now) => {
-          times.push(now - last);
-          last = now;
-          if (times.length < 120) requestAnimationFrame(tick);
-          else done(times);
-        };
-        requestAnimationFrame(tick);
-      }),
-  );
+  const scrolling = frames(page, 120);
   for (let i = 0; i < 60; i++) {
     await page.mouse.wheel(0, 400);
     await page.waitForTimeout(8);
   }
-  const sorted = (await frames).slice(2).sort((a, b) => a - b);
-  t.diagnostic(`frames while scrolling: median ${sorted[Math.floor(sorted.length / 2)].toFixed(1)} ms, p95 ${sorted[Math.floor(sorted.length * 0.95)].toFixed(1)} ms`);
-  const row = Number((await hash(page)).row);
-  assert.ok(row > 100, `scrolled to ${row}`);
+  t.diagnostic(`frames while scrolling: ${told(await scrolling)}`);
+  assert.ok(Number((await hash(page)).row) > 100);
+
+  // To the last rank.
   await page.keyboard.press('/');
   await page.getByTestId('search').fill(`rank ${RANKS - 1}`);
   await page.keyboard.press('Enter');
-  const shown = await hash(page);
-  assert.equal(shown.ranks, String(RANKS - 1));
-  assert.ok(Number(shown.row) > RANKS - 400, `row ${shown.row}`);
+  const last = await hash(page);
+  assert.equal(last.ranks, String(RANKS - 1));
+  assert.ok(Number(last.row) > RANKS - 400, `row ${last.row}`);
   await sharp(page);
-  await page.screenshot({ path: join(pictures, 'wide-last.png') });
-  // The largest renderer is this page; what it shares with others (the browser's code) is not the tab's.
-  const session = await browser.newBrowserCDPSession();
-  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
-  const sizes = processInfo
-    .filter((process) => process.type === 'renderer')
-    .map((process) => Number(/RssAnon:\s+(\d+)/.exec(readFileSync(`/proc/${process.id}/status`, 'utf8'))[1]) / 1000);
-  t.diagnostic(`memory of the tab ${Math.max(...sizes).toFixed(0)} MB`);
-  assert.ok(Math.max(...sizes) < 300);
+  await page.keyboard.press('Escape');
+
+  // Nearer, until single calls are there.
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  const zooming = frames(page, 120);
+  for (let i = 0; i < 40; i++) {
+    await page.mouse.wheel(0, -50);
+    await page.waitForTimeout(16);
+  }
+  t.diagnostic(`frames while zooming: ${told(await zooming)}`);
+  await sharp(page, true);
+  assert.ok(Number(await timeline(page).getAttribute('data-calls')) > 100);
+  await page.waitForTimeout(500);
+  await picture(page, 'wide-last');
+
+  // Sorted: whoever waits longest comes first.
+  await page.keyboard.press('0');
+  await page.locator('.legend select').selectOption('wait');
+  await sharp(page);
+  assert.equal((await hash(page)).order, 'wait');
+  const waiting = await page.evaluate(waits, RANKS);
+  for (let i = 1; i < waiting.length; i++) assert.ok(waiting[i] <= waiting[i - 1], `${waiting.slice(0, 8)}`);
+  assert.ok(waiting[0] > waiting.at(-1));
+  await picture(page, 'wide-sorted');
+
+  const memory = await tabMemory(browser);
+  t.diagnostic(`memory of the tab ${memory.toFixed(0)} MB`);
+  assert.ok(memory < 300);
   assert.deepEqual(page.wrong, []);
   await page.close();
 });
+
+/** How long each of 64 rows waits, from the top: in the page, with its token. */
+async function waits(ranks) {
+  const token = new URLSearchParams(location.search).get('token');
+  const answer = await fetch(`./api/timeline?columns=1&rows=64&order=wait&ranks=0-${ranks - 1}`, { headers: { 'X-Kizami-Token': token } });
+  const bytes = new Uint8Array(await answer.arrayBuffer());
+  return Array.from({ length: 64 }, (_, row) => bytes[16 + 64 * 4 + row * 9 + 2] + bytes[16 + 64 * 4 + row * 9 + 3]);
+}

@@ -2,9 +2,12 @@
 
 mod common;
 
-use common::{rows, script, stencil};
+use common::segments::{SegmentWriter, Who, call, define};
+use common::{rows, script, sealed, stencil};
 use kizami_model::{Call, Op};
 use kizami_sample::Act::{Compute, Receive, Send, Together};
+use kizami_segment::Definition;
+use kizami_segment::record::StopReason;
 use kizami_store::Trace;
 use kizami_view::category::{CATEGORIES, Category};
 use kizami_view::layer::Opened;
@@ -12,7 +15,7 @@ use kizami_view::query::matrix::By;
 use kizami_view::query::order::Order;
 use kizami_view::query::timeline::{Timeline, from_cells, timeline};
 use kizami_view::query::{
-    Selection, calls, collectives, flow, histogram, matrix, messages, parallelism, path, tree,
+    Selection, calls, collectives, flow, histogram, matrix, messages, parallelism, path, phases, stops, tree,
 };
 use kizami_view::{Index, picture};
 use std::sync::Arc;
@@ -367,4 +370,75 @@ fn runs_of_one_rank_one_call_and_none_are_shown() {
         assert!(picture::page(&verdict.report, "recorded", &picture).contains("Nobody waited"));
         assert_eq!(opened.ideal_now().unwrap().rows(), index.rows());
     }
+}
+
+/// Two ranks that begin and end MPI, name their parts and are stopped; nobody ever heard of the third.
+fn parts(path: &std::path::Path) -> Arc<Opened> {
+    for rank in 0..2 {
+        let who = Who { last_ticks: 1_100_000, ..Who::rank(rank, 3) };
+        let region = |local, name: &str| Definition::Region { local, name: name.to_owned() };
+        define(path, &who, &[region(1, "setup"), region(2, "solve")]);
+        let (mut segment, late) = (SegmentWriter::create(path, &who, Some(0)), u64::from(rank) * 50);
+        segment.call(&call("MPI_Init", late, 1_000));
+        segment.region(2_000 + late, 1, true);
+        segment.call(&call("MPI_Wtime", 2_500, 100));
+        segment.region(3_000 + late, 1, false);
+        for stay in 0..3 {
+            segment.region(10_000 * (stay + 1) + late, 2, true);
+            segment.call(&call("MPI_Wtime", 10_000 * (stay + 1) + 500, 100));
+            segment.region(10_000 * (stay + 1) + 5_000 + late, 2, false);
+        }
+        segment.stop(40_000, 2_000, StopReason::Paused, 0);
+        segment.stop(44_000, 3_000, StopReason::Suspended, 0);
+        segment.call(&call("MPI_Finalize", 60_000 + late, 1_000));
+        segment.finish();
+    }
+    sealed(path);
+    Opened::open(path).unwrap()
+}
+
+#[test]
+fn phases_last_from_the_first_that_comes_to_the_last_that_leaves() {
+    let folder = tempfile::tempdir().unwrap();
+    let opened = parts(&folder.path().join("run.kz"));
+    let index = opened.index_now().unwrap();
+    let found = phases::phases(&index, &opened.definitions, opened.regions());
+    let told: Vec<_> = found
+        .iter()
+        .map(|phase| (phase.kind, &phase.name[..], phase.instance, phase.from, phase.to))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("program", "MPI_Init to MPI_Finalize", 0, 1_000, 60_050),
+            ("region", "setup", 0, 2_000, 3_050),
+            ("region", "solve", 0, 10_000, 15_050),
+            ("region", "solve", 1, 20_000, 25_050),
+            ("region", "solve", 2, 30_000, 35_050),
+        ]
+    );
+    let (_folder, late) = late_sender();
+    let found = phases::phases(&late.index_now().unwrap(), &late.definitions, late.regions());
+    assert_eq!(found, [], "a program that never began MPI has no such phase");
+}
+
+#[test]
+fn every_gap_has_its_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let opened = parts(&folder.path().join("run.kz"));
+    let index = opened.index_now().unwrap();
+    let all = Selection::all(&index);
+    let (found, more) = stops::gaps(&index, &all, 100);
+    let told: Vec<_> =
+        found.iter().map(|gap| (gap.rank, &gap.reason[..], gap.start_ns, gap.end_ns)).collect();
+    let stops = [(0, "suspended", 44_000, 47_000), (1, "suspended", 44_000, 47_000)];
+    let pauses = [(0, "paused", 40_000, 42_000), (1, "paused", 40_000, 42_000)];
+    let ends = [(0, "after-last-call", 61_000, 61_050), (1, "before-first-call", 0, 50)];
+    let never = [(2, "never-seen", 0, 61_050)];
+    assert_eq!((told, more), ([&never[..], &stops, &pauses, &ends].concat(), false));
+    let part = Selection { from_ns: 41_000, to_ns: 43_000, ranks: vec![1], ..all.clone() };
+    let (found, _) = stops::gaps(&index, &part, 100);
+    assert_eq!(found.iter().map(|gap| &gap.reason[..]).collect::<Vec<_>>(), ["paused"]);
+    let (found, more) = stops::gaps(&index, &all, 2);
+    assert_eq!((found.len(), found[0].rank, more), (2, 2, true), "the longest are told");
 }

@@ -172,6 +172,20 @@ impl Index {
         }
     }
 
+    /// Tells the rows around a rank's first and last one: those that begin and end its part in the run are among them.
+    pub fn outermost(&self, rank: u32, mut each: impl FnMut(Row)) {
+        let blocks = self.blocks(rank, i64::MIN, i64::MAX);
+        let last = blocks.len().saturating_sub(1).max(1);
+        for head in blocks.iter().take(1).chain(blocks.iter().skip(last)) {
+            unpack(head, self.mapped.data(), &mut each);
+        }
+    }
+
+    /// The tracer's stops on a rank, in the order of their start.
+    pub fn stops(&self, rank: u32) -> &[Stop] {
+        stops_of(&self.stops, rank)
+    }
+
     /// Tells what the first thread of a rank did between two moments, but for computation: from when, to when, what.
     pub fn time(&self, rank: u32, from_ns: i64, to_ns: i64, mut tell: impl FnMut(i64, i64, Category)) {
         let Some(row) = self.mapped.ranks().get(rank as usize) else { return };

@@ -12,6 +12,8 @@ pub mod messages;
 pub mod order;
 pub mod parallelism;
 pub mod path;
+pub mod phases;
+pub mod stops;
 pub mod timeline;
 pub mod tree;
 

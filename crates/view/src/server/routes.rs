@@ -8,8 +8,8 @@ use crate::layer::{Layer, Origin};
 use crate::query::matrix::By;
 use crate::query::order::Order;
 use crate::query::{
-    Selection, TooMany, calls, collectives, flow, histogram, matrix, messages, parallelism, path, timeline,
-    tree,
+    Selection, TooMany, calls, collectives, flow, histogram, matrix, messages, parallelism, path, phases,
+    stops, timeline, tree,
 };
 use crate::slot::Answer;
 use axum::http::StatusCode;
@@ -204,6 +204,18 @@ pub(super) fn answer(view: &View, route: &str, parameters: &Parameters) -> Resul
             let mut nodes = tree::tree(&index, definitions, opened.regions(), &asked()?);
             nodes.iter_mut().for_each(|node| node.name = shown(&node.name));
             Ok(Reply::json(&json!({ "nodes": nodes })))
+        }
+        "phases" => {
+            // Regions are where they were recorded; on an ideal network they would be elsewhere.
+            let regions = if layer.origin == Origin::Trace { opened.regions() } else { &[] };
+            let mut found = phases::phases(&index, definitions, regions);
+            found.iter_mut().for_each(|phase| phase.name = shown(&phase.name));
+            Ok(Reply::json(&json!({ "phases": found })))
+        }
+        "stops" => {
+            let limit = parameters.whole("limit", 1_000, MOST_CALLS)? as usize;
+            let (found, truncated) = stops::gaps(&index, &asked()?, limit);
+            Ok(Reply::json(&json!({ "stops": found, "truncated": truncated })))
         }
         "histogram" => Ok(Reply::json(&json!(histogram::histogram(&index, &asked()?, op(parameters)?)))),
         "histogram/calls" => {
@@ -414,7 +426,7 @@ fn described(layer: &Layer) -> Value {
     };
     json!({
         "name": name, "path_shown": shown_path, "span_ns": span_ns, "ranks": ranks, "threads": info.threads,
-        "events": info.totals.events, "kind": layer.kind(), "note": note,
+        "events": info.totals.events, "lost_calls": info.totals.lost_calls, "kind": layer.kind(), "note": note,
         "callsites": callsites(layer),
     })
 }

@@ -34,6 +34,8 @@ pub struct Who {
     pub lost_calls: u64,
     pub lost_errno: u32,
     pub in_call: Option<(Op, u64)>,
+    /// How much of the file is mapped; it is at least as large.
+    pub window: WindowShape,
 }
 
 impl Who {
@@ -55,6 +57,7 @@ impl Who {
             lost_calls: 0,
             lost_errno: 0,
             in_call: None,
+            window: WindowShape::CALLS,
         }
     }
 }
@@ -76,7 +79,7 @@ impl SegmentWriter {
         };
         let path = raw.join(name);
         let c_path = CString::new(path.to_str().unwrap()).unwrap();
-        let appender = Appender::create(&c_path, WindowShape::CALLS).unwrap();
+        let appender = Appender::create(&c_path, who.window).unwrap();
         fill_header(appender.header(), who, thread);
         SegmentWriter { appender, path }
     }

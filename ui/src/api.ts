@@ -9,6 +9,8 @@ export interface Layer {
   ranks: number;
   threads: number;
   events: number;
+  /** Calls that could not be stored. */
+  lost_calls: number;
   kind: LayerKind;
   note: string | null;
   callsites: CallSite[];
@@ -121,10 +123,18 @@ export interface Flow {
   chain: FlowStep[];
   waiters: FlowStep[];
 }
+export interface Place {
+  file: string | null;
+  line: number | null;
+  function: string;
+}
 export interface Finding {
   sentence: string;
-  cause: string;
+  cause: 'computation' | 'call' | 'start';
+  /** None if many take turns, or cannot be named shortly. */
   ranks: number[];
+  place: Place;
+  function: string;
   waiting_ns: number;
   share: number;
   waiting_ranks: number;
@@ -160,6 +170,23 @@ export interface PathSegment {
   start_ns: number;
   end_ns: number;
   what: string;
+}
+
+/** A stretch of the run that another run may have, too. */
+export interface Phase {
+  kind: 'program' | 'region';
+  name: string;
+  instance: number;
+  from: number;
+  to: number;
+}
+/** A stretch without calls, and why. */
+export interface Stop {
+  rank: number;
+  start_ns: number;
+  end_ns: number;
+  reason: string;
+  lost_calls: number;
 }
 
 /** An answer that is not what was asked for: what went wrong, and what to do about it. */
@@ -276,5 +303,7 @@ export const api = {
   matrixLabels: (query: Query, signal?: AbortSignal) => json<{ labels: string[]; first_ranks: number[] }>('matrix/labels', query, signal),
   flow: (query: Query, signal?: AbortSignal) => json<Flow>('flow', query, signal),
   verdict: (query: Query, signal?: AbortSignal) => json<Verdict>('verdict', query, signal),
+  phases: (query: Query, signal?: AbortSignal) => json<{ phases: Phase[] }>('phases', query, signal),
+  stops: (query: Query, signal?: AbortSignal) => json<{ stops: Stop[]; truncated: boolean }>('stops', query, signal),
   path: (query: Query, signal?: AbortSignal) => json<{ segments: PathSegment[] }>('path', query, signal),
 };

@@ -6,6 +6,7 @@ import { Help } from './help';
 import { KindBadge } from './kind';
 import { useAnswer, useSelection, type Model } from './model';
 import { ComparePanel } from './panels/compare';
+import { DifferenceStrip } from './panels/difference';
 import { FlowPanel } from './panels/flow';
 import { HistogramPanel } from './panels/histogram';
 import { MatrixPanel } from './panels/matrix';
@@ -28,6 +29,8 @@ export function App({ model }: { model: Model }) {
   const [dialog, setDialog] = useState<'help' | 'search' | null>(null);
   const [strip, setStrip] = useState(true);
   const [pathOn, setPathOn] = useState(false);
+  /** The layer that is compared with. */
+  const other = s.panel === 'compare' && s.other !== s.layer ? s.other : null;
   const reveal = (rank: number) => controller.current?.reveal(rank);
 
   // The overlay is offered only where the server knows the path.
@@ -38,7 +41,7 @@ export function App({ model }: { model: Model }) {
     const press = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       const target = event.target as HTMLElement;
-      if (target.matches('input[type=text], textarea')) return;
+      if (target.matches('input[type=text], input[type=number], textarea')) return;
       if (target.matches('select') && event.key.startsWith('Arrow')) return;
       if (event.key === 'Escape' && dialog) setDialog(null);
       else if (!handle(event.key)) return;
@@ -91,7 +94,12 @@ export function App({ model }: { model: Model }) {
         <div class="stage">
           <Overview model={model} />
           <Timeline model={model} layerOf={(now) => now.layer} control={(c) => (controller.current = c)} />
-          {s.panel === 'compare' && s.other !== null && s.other !== s.layer && <Timeline key={`other-${s.other}`} model={model} layerOf={(now) => now.other ?? now.layer} stretch title={model.layer(s.other).name.slice(0, 80)} />}
+          {other !== null && (
+            <>
+              <Timeline key={`other-${other}`} model={model} layerOf={(now) => now.other ?? now.layer} compared title={model.layer(other).name.slice(0, 80)} />
+              <DifferenceStrip model={model} other={other} />
+            </>
+          )}
           <Legend model={model} pathOn={path.value ? pathOn : null} togglePath={() => setPathOn(!pathOn)} />
           {strip && <ParallelismStrip model={model} zoomToChosen={() => controller.current?.zoomToChosen()} />}
         </div>

@@ -14,6 +14,9 @@ export function duration(ns: number): string {
   return `${three(ns / 1e9)} s`;
 }
 
+/** With its sign, which nothing at all does not have. */
+export const signedDuration = (ns: number): string => (Math.round(ns) === 0 ? '0' : `${ns < 0 ? '−' : '+'}${duration(Math.abs(ns))}`);
+
 /** A moment of the run, with as many digits as tell it from one `step` away; in the unit that fits `like`. */
 export function moment(ns: number, step = 1, like = ns): string {
   const size = Math.abs(like);
@@ -35,6 +38,11 @@ export function bytes(count: number): string {
 }
 
 export const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
+/** With its sign, which nothing at all does not have. */
+export const signedPercent = (share: number): string => {
+  const text = percent(Math.abs(share));
+  return text === percent(0) ? text : `${share < 0 ? '−' : '+'}${text}`;
+};
 
 /** 1234567 -> 1,234,567; digits behind the point are left alone. */
 function groups(text: string): string {

@@ -3,7 +3,7 @@ import { render } from 'preact';
 import { api, type Run } from './api';
 import { App, Starting } from './app';
 import { Model } from './model';
-import { SelectionStore, wholeOf } from './selection';
+import { SelectionStore, startOf } from './selection';
 import './style.css';
 import { theme } from './theme';
 
@@ -19,7 +19,7 @@ async function start(): Promise<void> {
     if (run.layers.length === 0) throw new Error('The server has no run.');
     if (run.index.ready) {
       const store = new SelectionStore(
-        { layer: 0, window: wholeOf(run.layers[0]!.span_ns), chosen: null, ranks: [], sites: [], order: 'rank', panel: 'verdict', event: null, other: null, align: 'clock', row: 0, rowHeight: 0 },
+        startOf(run.layers[0]!.span_ns),
         run.layers.map((layer) => layer.span_ns),
       );
       document.title = `${run.layers[0]!.name.slice(0, 60)} – Kizami`;

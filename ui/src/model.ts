@@ -1,14 +1,17 @@
 // What is known about the run for as long as the page is open: names, colours of calls, and the shared selection.
 // Components get it as a prop; nothing is global.
 import { useEffect, useState } from 'preact/hooks';
+import { SAME, type Line } from './align';
 import { ApiError, type CallSite, type FlowStep, type Layer, type PathSegment, type Run } from './api';
 import { baseName } from './format';
 import { scope, wholeOf, type Selection, type SelectionStore } from './selection';
 
 const NONE = 0xffffffff;
 
-/** What is drawn over the timeline besides the selection. */
+/** What is drawn on the timeline besides the selection. */
 export interface Marks {
+  /** How the layer compared with lies on the first. */
+  line: Line;
   flow: FlowStep[];
   path: PathSegment[];
   arrows: boolean;
@@ -18,7 +21,7 @@ export class Model {
   /** Of each layer: their numbers are those of its own trace. */
   private readonly sites: Map<number, CallSite>[];
   private readonly markListeners = new Set<() => void>();
-  marks: Marks = { flow: [], path: [], arrows: true };
+  marks: Marks = { line: SAME, flow: [], path: [], arrows: true };
   readonly categoryOfOp: number[];
   /** Functions that were called. */
   readonly used: number[];
@@ -89,6 +92,16 @@ export function useSelection(model: Model): Selection {
   useEffect(() => {
     set(model.store.get());
     return model.store.subscribe(() => set(model.store.get()));
+  }, [model]);
+  return value;
+}
+
+/** What is drawn besides, drawn again whenever it changes. */
+export function useMarks(model: Model): Marks {
+  const [value, set] = useState(model.marks);
+  useEffect(() => {
+    set(model.marks);
+    return model.onMarks(() => set(model.marks));
   }, [model]);
   return value;
 }

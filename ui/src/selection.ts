@@ -1,12 +1,12 @@
 // The one selection all views share, kept in the URL's hash so that an address shows what its sender saw.
 // `window` is what the timeline shows; `from`..`to`, ranks and sites are what was chosen. Views that are about
 // a part of the run take what was chosen, and what is shown where nothing was.
+import { AUTO, parseAlign, showAlign, type Align } from './align';
 
 export interface Span {
   from: number;
   to: number;
 }
-export type Align = 'clock' | 'stretch';
 export type Order = 'rank' | 'wait' | 'cluster';
 export const PANELS = ['verdict', 'tree', 'histogram', 'matrix', 'flow', 'compare'] as const;
 export type Panel = (typeof PANELS)[number];
@@ -25,7 +25,7 @@ export interface Selection {
   event: string | null;
   /** The layer to compare with. */
   other: number | null;
-  /** How the other layer lies below the first: at the same times, or stretched to the same length. */
+  /** How the other layer lies below the first. */
   align: Align;
   /** The first row shown, and a row's height in pixels; 0: fitted. */
   row: number;
@@ -65,7 +65,7 @@ export function toHash(s: Selection): string {
   if (s.panel !== 'verdict') parts.push(['panel', s.panel]);
   if (s.event) parts.push(['event', s.event]);
   if (s.other !== null) parts.push(['other', `${s.other}`]);
-  if (s.align !== 'clock') parts.push(['align', s.align]);
+  if (s.align.by !== 'auto') parts.push(['align', showAlign(s.align)]);
   if (s.row) parts.push(['row', `${Math.round(s.row)}`]);
   if (s.rowHeight) parts.push(['height', `${Number(s.rowHeight.toFixed(3))}`]);
   return `#${parts.map(([k, v]) => `${k}=${v}`).join('&')}`;
@@ -98,7 +98,7 @@ export function fromHash(hash: string, whole: Selection, spans: number[]): Selec
   if (event && /^\d+:\d+$/.test(event)) s.event = event;
   const other = integer('other');
   if (other !== null && other < layers) s.other = other;
-  if (given.get('align') === 'stretch') s.align = 'stretch';
+  s.align = parseAlign(given.get('align'));
   s.row = integer('row') ?? 0;
   const height = Number(given.get('height'));
   if (height > 0 && height <= 200) s.rowHeight = height;
@@ -143,6 +143,22 @@ export class SelectionStore {
     for (const listener of [...this.listeners]) listener();
   }
 }
+
+/** What a page starts with. */
+export const startOf = (span: number): Selection => ({
+  layer: 0,
+  window: wholeOf(span),
+  chosen: null,
+  ranks: [],
+  sites: [],
+  order: 'rank',
+  panel: 'verdict',
+  event: null,
+  other: null,
+  align: AUTO,
+  row: 0,
+  rowHeight: 0,
+});
 
 /** What views of a part of the run are about: the chosen range, or what the timeline shows. */
 export const scope = (s: Selection): Span => s.chosen ?? s.window;

@@ -15,6 +15,8 @@ export function Trouble({ error, over = false }: { error: unknown; over?: boolea
       </div>
     );
   }
+  // Nothing is wrong: this layer has no such thing.
+  if (!over && error instanceof ApiError && error.status === 404) return <Empty title={message}>{next}</Empty>;
   return (
     <div class={over ? 'over trouble' : 'trouble'} role="alert">
       <p>

@@ -29,7 +29,9 @@ export interface Theme {
   inkSoft: string;
   line: string;
   accent: string;
-  font: string;
+  lost: string;
+  /** The font of labels on canvases. */
+  label: string;
 }
 
 const KEY = 'kizami-theme';
@@ -64,7 +66,8 @@ export function theme(): Theme {
     inkSoft: variable('--ink-soft'),
     line: variable('--line'),
     accent: variable('--accent'),
-    font: variable('--font'),
+    lost: variable('--lost'),
+    label: `${variable('--label')} ${variable('--font')}`,
   };
   return current;
 }
@@ -88,6 +91,8 @@ export function onTheme(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', refresh);
+// Labels are larger on large screens.
+matchMedia('(min-width: 2560px)').addEventListener('change', refresh);
 
 export const css = ([r, g, b]: Rgb, alpha = 1): string => (alpha === 1 ? `rgb(${r} ${g} ${b})` : `rgb(${r} ${g} ${b} / ${alpha})`);
 /** Black or white, whichever reads better on a colour. */

@@ -124,7 +124,7 @@ export const RULER = 24;
 /** Where a moment of a rank is on the screen, for windows given in the hash and rows that are fitted. */
 export async function place(page, window, ranks, ns, rank) {
   const box = await timeline(page).boundingBox();
-  const height = Math.min(100, (box.height - RULER) / ranks);
+  const height = Math.min(160, (box.height - RULER) / ranks);
   return {
     x: box.x + GUTTER + ((ns - window.from) / (window.to - window.from)) * (box.width - GUTTER),
     y: box.y + RULER + (rank + 0.5) * height,

@@ -1,10 +1,12 @@
-// Two layers or runs side by side: the other one's timeline stands below the first, on the same time axis;
+// Two layers or runs side by side: the other one's timeline stands below the first, aligned by a phase both have;
 // here are the differences, in shares of time and function by function.
+import { useEffect } from 'preact/hooks';
+import { along, common, ends, line, settled, type Align, type Common } from '../align';
 import { api, type Layer, type Shares, type TreeNode } from '../api';
-import { count, duration, percent } from '../format';
+import { count, duration, percent, plural, signedDuration, signedPercent } from '../format';
 import { KindBadge } from '../kind';
-import { useAnswer, useSelection, useSettledSelection, type Model } from '../model';
-import { query, type Align } from '../selection';
+import { useAnswer, useMarks, useSelection, useSettledSelection, type Model } from '../model';
+import { query } from '../selection';
 import { Empty, Outline, Trouble } from '../states';
 import { LEGEND } from '../theme';
 import { Swatch } from '../timeline/view';
@@ -13,6 +15,7 @@ import { Scope } from './scope';
 export function ComparePanel({ model }: { model: Model }) {
   const s = useSelection(model);
   const { layers } = model.run;
+  const other = s.other === s.layer ? null : s.other;
   return (
     <section class="panel" data-testid="compare">
       <Scope model={model} />
@@ -34,19 +37,74 @@ export function ComparePanel({ model }: { model: Model }) {
                 {layers.map((layer, i) => (i === s.layer ? null : <option value={`${i}`} key={i}>{layer.name.slice(0, 60)}</option>))}
               </select>
             </label>
-            <label class="check" title="At the same times, or with the other run stretched so that both begin and end together">
-              aligned by
-              <select value={s.align} onChange={(event) => model.store.set({ align: event.currentTarget.value as Align })} data-testid="compare-align">
-                <option value="clock">time</option>
-                <option value="stretch">share of the run</option>
-              </select>
-            </label>
+            {other !== null && <AlignControl model={model} other={other} />}
           </div>
-          {s.other === null || s.other === s.layer ? <Empty title="Nothing to compare with yet.">Choose the other run or layer above; its timeline appears below the first.</Empty> : <Differences model={model} other={s.other} />}
+          {other === null ? <Empty title="Nothing to compare with yet.">Choose the other run or layer above; its timeline appears below the first.</Empty> : <Differences model={model} other={other} />}
         </>
       )}
     </section>
   );
+}
+
+/** What the two are aligned by: a phase both have, time, or the share of the run. Settles how the timelines lie. */
+function AlignControl({ model, other }: { model: Model; other: number }) {
+  const s = useSelection(model);
+  const { value } = useAnswer(`${s.layer}/${other}`, (signal) => both((layer) => api.phases({ layer }, signal), s.layer, other));
+  const [a, b] = value ? [value[0].phases, value[1].phases] : [[], []];
+  const shared = common(a, b);
+  const align = settled(s.align, shared);
+  const found = ends(align, { layer: model.layer(s.layer), phases: a }, { layer: model.layer(other), phases: b });
+  useEffect(() => {
+    if (value) model.mark({ line: line(found) });
+  }, [value, s.align]);
+  const stays = align.by === 'region' ? shared.regions.find(({ name }) => name === align.name)!.stays : 0;
+  return (
+    <>
+      <label class="check" title="What begins and ends together in both">
+        aligned by
+        <select value={optionOf(align)} onChange={(event) => model.store.set({ align: alignOf(event.currentTarget.value, shared) })} data-testid="compare-align">
+          {shared.program && <option value="program">MPI_Init to MPI_Finalize</option>}
+          <option value="clock">time</option>
+          <option value="stretch">share of the run</option>
+          {shared.regions.map(({ name }, i) => (
+            <option value={`region/${name}`} key={i}>
+              region {name.slice(0, 60)}
+            </option>
+          ))}
+        </select>
+      </label>
+      {align.by === 'region' && stays > 1 && (
+        <label class="check" title="Which stay in the region">
+          no.
+          <input
+            type="number"
+            min={1}
+            max={stays}
+            value={align.instance + 1}
+            data-testid="compare-stay"
+            onInput={(event) => {
+              const stay = Math.round(Number(event.currentTarget.value));
+              if (stay >= 1 && stay <= stays) model.store.set({ align: { ...align, instance: stay - 1 } });
+            }}
+          />
+          of {count(stays)}
+        </label>
+      )}
+      {found && <Lengths a={found[0].to - found[0].from} b={found[1].to - found[1].from} />}
+    </>
+  );
+}
+/** How long the phase takes in both. */
+const Lengths = ({ a, b }: { a: number; b: number }) => (
+  <span class="figures" data-testid="compare-lengths">
+    {duration(a)} in the first, <strong>{duration(b)}</strong> in the other ({signedPercent(b / a - 1)})
+  </span>
+);
+const optionOf = (align: Align): string => (align.by === 'region' ? `region/${align.name}` : align.by);
+function alignOf(option: string, { regions }: Common): Align {
+  const region = regions.find(({ name }) => option === `region/${name}`);
+  if (region) return { by: 'region', name: region.name, instance: 0 };
+  return { by: option === 'clock' || option === 'stretch' ? option : 'program' };
 }
 
 async function both<T>(ask: (layer: number) => Promise<T>, a: number, b: number): Promise<[T, T]> {
@@ -57,12 +115,14 @@ function Differences({ model, other }: { model: Model; other: number }) {
   const s = useSettledSelection(model);
   const a = model.layer(s.layer);
   const b = model.layer(other);
+  const { line } = useMarks(model);
   const asked = query(s);
   const span = (layer: number) => {
-    const scale = layer === other && s.align === 'stretch' ? b.span_ns / Math.max(1, a.span_ns) : 1;
-    return { from: Math.floor(Number(asked.from) * scale), to: Math.ceil(Number(asked.to) * scale) };
+    const own = { from: Number(asked.from), to: Number(asked.to) };
+    const { from, to } = layer === other ? along(line, own) : own;
+    return { from: Math.max(0, Math.floor(from)), to: Math.max(0, Math.ceil(to)) };
   };
-  const { value, error, progress } = useAnswer(JSON.stringify({ ...asked, other, align: s.align }), async (signal) => {
+  const { value, error, progress } = useAnswer(JSON.stringify({ ...asked, other, line }), async (signal) => {
     const [shares, trees] = await Promise.all([
       both((layer) => api.timeline({ ...asked, ...span(layer), layer, ranks: asked.ranks || `0-${model.layer(layer).ranks - 1}`, columns: 1, rows: 1, order: 'rank' }, signal), s.layer, other),
       both((layer) => api.tree({ ...asked, ...span(layer), layer }, signal), s.layer, other),
@@ -81,16 +141,16 @@ function Differences({ model, other }: { model: Model; other: number }) {
 }
 
 function Heads({ a, b }: { a: Layer; b: Layer }) {
-  const difference = b.span_ns - a.span_ns;
   return (
     <div class="pair">
       {[a, b].map((layer, i) => (
         <div key={i}>
           <KindBadge kind={layer.kind} />
-          <strong class="block">{layer.name.slice(0, 60)}</strong>
-          <span class="soft">
-            {duration(layer.span_ns)}, {count(layer.ranks)} ranks
-            {i === 1 && `, ${difference >= 0 ? '+' : '−'}${duration(Math.abs(difference))}`}
+          <strong class="block" title={layer.path_shown.slice(0, 400)}>
+            {layer.name.slice(0, 120)}
+          </strong>
+          <span class="soft block">
+            {duration(layer.span_ns)}, {plural(layer.ranks, 'rank')}
           </span>
         </div>
       ))}
@@ -157,10 +217,7 @@ function FunctionTable({ a, b }: { a: TreeNode[]; b: TreeNode[] }) {
             <td class="where">{name.slice(0, 80)}</td>
             <td class="right">{duration(x)}</td>
             <td class="right">{duration(y)}</td>
-            <td class="right">
-              {y >= x ? '+' : '−'}
-              {duration(Math.abs(y - x))}
-            </td>
+            <td class="right">{signedDuration(y - x)}</td>
           </tr>
         ))}
       </tbody>

@@ -66,8 +66,10 @@ function Bars({ histogram, measure, chosen, choose }: { histogram: Histogram; me
   const { buckets } = histogram;
   const low = Math.log10(Math.max(1, buckets[0]!.low_ns));
   const high = Math.log10(Math.max(10, buckets[buckets.length - 1]!.high_ns));
-  const first = Math.floor(low + 1e-6);
-  const last = Math.max(first + 1, Math.ceil(high - 1e-6));
+  // A little room on both sides, and at least a decade: one bar alone says nothing about its length.
+  const middle = (low + high) / 2;
+  const first = Math.max(0, Math.min(low - 0.15, middle - 0.5));
+  const last = Math.max(high + 0.15, first + 1);
   const LEFT = 44;
   const BOTTOM = 22;
   const place = (event: MouseEvent): Bucket | null => {
@@ -84,7 +86,7 @@ function Bars({ histogram, measure, chosen, choose }: { histogram: Histogram; me
     const g = element.getContext('2d')!;
     g.setTransform(ratio, 0, 0, ratio, 0, 0);
     const colours = theme();
-    g.font = `11px ${colours.font}`;
+    g.font = colours.label;
     g.textBaseline = 'middle';
     const most = Math.max(1, ...buckets.map((bucket) => bucket[measure]));
     const x = (decade: number) => LEFT + ((decade - first) / (last - first)) * (width - LEFT - 6);
@@ -99,10 +101,8 @@ function Bars({ histogram, measure, chosen, choose }: { histogram: Histogram; me
       g.fillStyle = colours.inkSoft;
     }
     g.textAlign = 'center';
-    const every = Math.ceil((last - first) / 7);
-    for (let decade = first; decade <= last; decade += every) {
-      const label = duration(10 ** decade).replace('.00', '').replace('.0', '');
-      g.fillText(label, Math.min(Math.max(x(decade), LEFT + 14), width - 22), height - 9);
+    for (const decade of ticks(first, last)) {
+      g.fillText(duration(10 ** decade).replace(/\.0+(?= )/, ''), Math.min(Math.max(x(decade), LEFT + 14), width - 22), height - 9);
       g.fillRect(Math.round(x(decade)), height - BOTTOM, 1, 4);
     }
     for (const bucket of buckets) {
@@ -135,6 +135,14 @@ function Bars({ histogram, measure, chosen, choose }: { histogram: Histogram; me
       </p>
     </>
   );
+}
+/** Lengths to be named between two powers of ten: powers of ten, and 2 and 5 times those if there is room. */
+function ticks(first: number, last: number): number[] {
+  const factors = last - first <= 2.6 ? [1, 2, 5] : [1];
+  const every = Math.ceil((last - first) / 7);
+  const found: number[] = [];
+  for (let decade = Math.floor(first); decade <= last; decade += every) found.push(...factors.map((factor) => decade + Math.log10(factor)));
+  return found.filter((decade) => decade >= first && decade <= last);
 }
 const short = (value: number): string => (value >= 1e6 ? `${(value / 1e6).toPrecision(3)} M` : value >= 1e4 ? `${(value / 1e3).toPrecision(3)} k` : count(value));
 

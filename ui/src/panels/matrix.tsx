@@ -84,7 +84,7 @@ function Cells({ matrix, labels, measure, over, choose }: { matrix: Matrix; labe
     const g = element.getContext('2d')!;
     g.setTransform(ratio, 0, 0, ratio, 0, 0);
     const colours = theme();
-    g.font = `11px ${colours.font}`;
+    g.font = colours.label;
     const room = size - EDGE - 2;
     const step = room / n;
     const values = matrix[measure];

@@ -9,10 +9,8 @@ import { useAnswer, useSelection, useSettledSelection, type Model } from '../mod
 import { showRanks } from '../selection';
 import { Trouble } from '../states';
 import { css, onTheme, theme } from '../theme';
-import { GUTTER } from '../timeline/overlay';
+import { GUTTER } from '../timeline/axes';
 import { KindBadge } from '../kind';
-
-const HEIGHT = 92;
 
 export function ParallelismStrip({ model, zoomToChosen }: { model: Model; zoomToChosen: () => void }) {
   const host = useRef<HTMLDivElement>(null);
@@ -44,7 +42,7 @@ export function ParallelismStrip({ model, zoomToChosen }: { model: Model; zoomTo
     };
     build();
     const stop = onTheme(build);
-    const resized = new ResizeObserver(() => plot.current?.setSize({ width: host.current!.clientWidth, height: HEIGHT }));
+    const resized = new ResizeObserver(() => plot.current?.setSize({ width: host.current!.clientWidth, height: host.current!.clientHeight }));
     resized.observe(host.current!);
     return () => {
       stop();
@@ -58,7 +56,9 @@ export function ParallelismStrip({ model, zoomToChosen }: { model: Model; zoomTo
   }, [s.window, value]);
   useEffect(() => plot.current?.redraw(false), [s.chosen]);
 
-  const range = s.chosen ?? { from: Math.max(0, s.window.from), to: Math.min(layer.span_ns, s.window.to) };
+  // Of what was chosen, the part that is shown: only that is known here.
+  const wanted = s.chosen ?? s.window;
+  const range = { from: Math.max(0, s.window.from, wanted.from), to: Math.min(layer.span_ns, s.window.to, wanted.to) };
   const mean = value ? work(value.recorded, value, range) : null;
   const ideal = value?.ideal ? work(value.ideal, value, range) : null;
   const length = Math.max(1, range.to - range.from);
@@ -112,7 +112,7 @@ function draw(host: HTMLElement, value: Parallelism, model: Model): uPlot {
   const most = Math.ceil(Math.max(1, ...value.recorded, ...(value.ideal ?? [])) - 0.02);
   const options: uPlot.Options = {
     width: host.clientWidth,
-    height: HEIGHT,
+    height: host.clientHeight,
     padding: [6, 0, 4, 0],
     legend: { show: false },
     cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false } },
@@ -123,7 +123,7 @@ function draw(host: HTMLElement, value: Parallelism, model: Model): uPlot {
       {
         size: GUTTER,
         gap: 4,
-        font: `11px ${colours.font}`,
+        font: colours.label,
         stroke: colours.inkSoft,
         grid: { stroke: colours.line, width: 1 },
         ticks: { show: false },

@@ -1,8 +1,8 @@
 // What is wrong with the run: efficiencies as a tree of factors, findings as cards. A card leads to its worst instance.
 import { api, type Finding, type Verdict } from '../api';
-import { count, duration, percent, plural } from '../format';
+import { count, duration, percent, plural, signedPercent } from '../format';
 import { useAnswer, useSelection, type Model } from '../model';
-import { rankRanges } from '../selection';
+import { rankRanges, showRanks } from '../selection';
 import { Empty, Outline, Trouble } from '../states';
 import { Scope } from './scope';
 
@@ -17,11 +17,7 @@ export function VerdictPanel({ model, reveal }: { model: Model; reveal: (rank: n
       {value && (
         <>
           <Efficiencies verdict={value} />
-          <h2>{value.findings.length ? 'Findings' : ''}</h2>
-          {value.findings.length === 0 && <Empty title="Nothing to blame.">No rank waits for another long enough to be worth a finding.</Empty>}
-          {value.findings.map((finding, i) => (
-            <Card key={i} index={i} finding={finding} model={model} reveal={reveal} />
-          ))}
+          <Findings findings={value.findings} model={model} reveal={reveal} />
           <Unknown verdict={value} />
         </>
       )}
@@ -60,6 +56,43 @@ function Factor({ name, value, says, last = false }: { name: string; value: numb
   );
 }
 
+/** Gains below this are of no use, unless they are beyond doubt; nor is what nobody waited for any longer, where no gain is known. */
+const LEAST_SHARE = 0.005;
+const isSmall = ({ gain, share }: Finding): boolean => (gain ? gain.ns <= gain.error_ns && gain.share < LEAST_SHARE : share < LEAST_SHARE);
+
+/** Those worth a look as cards; those that may well be nothing one click further away. */
+function Findings({ findings, model, reveal }: { findings: Finding[]; model: Model; reveal: (rank: number) => void }) {
+  const small = findings.filter(isSmall);
+  const large = findings.filter((finding) => !isSmall(finding));
+  const cards = (list: Finding[], first: number) => list.map((finding, i) => <Card key={i} index={first + i} finding={finding} model={model} reveal={reveal} />);
+  return (
+    <>
+      {large.length > 0 && <h2>Findings</h2>}
+      {large.length === 0 && (
+        <Empty title="Nothing to blame.">
+          {small.length > 0 ? 'Ranks wait for each other, but no single cause is worth more than the error of its prediction.' : 'No rank waits for another long enough to be worth a finding.'}
+        </Empty>
+      )}
+      {cards(large, 0)}
+      {small.length > 0 && (
+        <details class="smaller" data-testid="smaller-findings">
+          <summary>{plural(small.length, 'smaller finding')}</summary>
+          {cards(small, large.length)}
+        </details>
+      )}
+    </>
+  );
+}
+
+/** What is to blame in a few words: who, and what they did where. */
+function headline({ cause, ranks, place, function: name }: Finding): string {
+  const named = showRanks(rankRanges(ranks)).replaceAll(',', ', ');
+  const who = ranks.length === 0 ? 'Many ranks' : `${ranks.length === 1 ? 'Rank' : 'Ranks'} ${named}`;
+  const where = place.file && place.line !== null ? `${place.file}:${place.line}` : place.function;
+  if (cause === 'start') return `${who}: late start`;
+  return `${who}: ${cause === 'call' ? `${name} at ${where}` : `computation before ${where}`}`;
+}
+
 function Card({ index, finding, model, reveal }: { index: number; finding: Finding; model: Model; reveal: (rank: number) => void }) {
   const { from, to, rank } = finding;
   const waiter = finding.waiting_rank ?? rank;
@@ -74,11 +107,12 @@ function Card({ index, finding, model, reveal }: { index: number; finding: Findi
   return (
     <button class="card" onClick={show} disabled={!places} data-testid="finding">
       <span class="card-number">{index + 1}</span>
+      <strong class="card-head">{headline(finding).slice(0, 120)}</strong>
       <span class="card-text">{finding.sentence}</span>
       <span class="card-figures">
         {finding.gain ? (
           <span class="gain" title="Predicted: the run was replayed without it">
-            <strong>−{percent(finding.gain.share)}</strong> ± {percent(finding.gain.share_error)} <span class="soft">run time, predicted</span>
+            <strong>{signedPercent(-finding.gain.share)}</strong> ± {percent(finding.gain.share_error)} <span class="soft">run time, predicted</span>
           </span>
         ) : (
           <span class="soft">no gain replayed</span>

@@ -1,14 +1,19 @@
 // The timeline at work: takes the selection, draws it, and turns mouse and keys into changes of the selection.
 // Draws at most once a frame and only when something changed. Waits for nothing: what is not there comes later.
+import { along, back } from '../align';
+import type { Stop } from '../api';
 import type { Model } from '../model';
 import { wholeOf, type Selection, type Span } from '../selection';
-import { CATEGORY, onTheme, theme, type Theme } from '../theme';
+import { CATEGORY, onTheme, theme } from '../theme';
+import { boxesOf } from './boxes';
 import { mixedPixels, stackedPixels } from './colours';
-import { Details, type Chunk, type Hit } from './details';
-import { GUTTER, Overlay, RULER } from './overlay';
+import { Details, type Hit } from './details';
+import { GUTTER, RULER } from './axes';
+import { Overlay } from './overlay';
 import { makePainter, type Boxes, type Painter } from './painter';
+import { Stops } from './stops';
 import { Tiles } from './tiles';
-import { MAX_ROW_HEIGHT, boundRow, boundWindow, fittedRowHeight, positionAt, rowsShown, timeAt, xOf, yOf, type Viewport } from './viewport';
+import { MAX_ROW_HEIGHT, boundRow, boundWindow, fittedRowHeight, positionAt, rowsShown, timeAt, type Viewport } from './viewport';
 
 /** What is under the pointer, for the tooltip. */
 export interface Under {
@@ -17,6 +22,8 @@ export interface Under {
   time: number;
   rank: number;
   call: Hit | null;
+  /** Why there is no call here. */
+  stop: Stop | null;
   /** Between two calls: the rank computes. */
   between: { before: Hit | null; after: Hit | null } | null;
   /** Shares of a cell, where calls are too many to be told apart. */
@@ -30,6 +37,7 @@ export class TimelineController {
   private painter: Painter;
   private tiles!: Tiles;
   private details!: Details;
+  private gaps!: Stops;
   private source = '';
   private width = 0;
   private height = 0;
@@ -45,8 +53,8 @@ export class TimelineController {
     private readonly model: Model,
     /** Which layer to draw: the chosen one, or the one compared with. */
     private readonly layerOf: (s: Selection) => number,
-    /** Whether its times may be stretched to the length of the chosen layer, if the selection says so. */
-    private readonly stretch: boolean,
+    /** Whether it is the one compared with: its times lie on those of the selection as the model's line says. */
+    private readonly compared: boolean,
     private readonly tell: { under: (under: Under | null) => void; error: (error: unknown) => void },
   ) {
     this.painter = this.startPainter(new URLSearchParams(location.search).has('canvas'));
@@ -117,19 +125,12 @@ export class TimelineController {
     return { ...this.own(s.window), row: boundRow(s.row, rowHeight, this.height, ranks), rowHeight, width: this.width, height: this.height, ranks };
   }
 
-  /** This timeline's time for a nanosecond of the selection's. */
-  private scale(): number {
-    const s = this.model.store.get();
-    if (!this.stretch || s.align === 'clock') return 1;
-    return this.model.layer(this.layerOf(s)).span_ns / Math.max(1, this.model.layer(s.layer).span_ns);
+  /** This timeline's times for those of the selection, and back. */
+  private own(span: Span): Span {
+    return this.compared ? along(this.model.marks.line, span) : span;
   }
-  private own({ from, to }: Span): Span {
-    const scale = this.scale();
-    return { from: from * scale, to: to * scale };
-  }
-  private shared({ from, to }: Span): Span {
-    const scale = this.scale();
-    return { from: from / scale, to: to / scale };
+  private shared(span: Span): Span {
+    return this.compared ? back(this.model.marks.line, span) : span;
   }
 
   private sources(s: Selection): void {
@@ -149,6 +150,7 @@ export class TimelineController {
       this.painter.forget(`${tile.key}/m`);
     });
     this.details = new Details(layer, this.model.layer(layer), this.tiles, () => this.schedule());
+    this.gaps = new Stops(layer, this.model.layer(layer), this.tiles, () => this.schedule());
   }
 
   private frame(): void {
@@ -165,7 +167,7 @@ export class TimelineController {
       this.painter.picture(`${place.tile.key}/${stacked ? 's' : 'm'}`, () => (stacked ? stackedPixels : mixedPixels)(shares, colours), place);
     }
     const { chunks, complete } = this.details.place(view);
-    this.collect(view, colours, chunks, s);
+    this.boxes = boxesOf(view, colours, chunks, this.tiles, s.sites, this.model.categoryOfOp, this.boxes);
     this.painter.boxes(this.boxes);
     const under = this.hover && !this.drag ? this.under(view) : null;
     this.overlay.draw(view, colours, this.tiles, chunks, {
@@ -173,50 +175,18 @@ export class TimelineController {
       hover: this.hover,
       hit: under?.call ?? null,
       brush: this.brush,
-      flow: this.model.marks.flow,
-      path: this.model.marks.path,
+      stops: this.gaps.place(view),
+      // These are in the times of the chosen layer.
+      flow: this.compared ? [] : this.model.marks.flow,
+      path: this.compared ? [] : this.model.marks.path,
       arrows: this.model.marks.arrows,
     });
     this.tell.under(under);
+    this.host.dataset.from = String(Math.round(view.from));
+    this.host.dataset.to = String(Math.round(view.to));
     this.host.dataset.sharp = String(sharp);
     this.host.dataset.drawn = String(placed.length > 0);
     this.host.dataset.calls = String(complete ? chunks.reduce((sum, chunk) => sum + (chunk.calls?.n ?? 0), 0) : 0);
-  }
-
-  /** Boxes of single calls; those whose site was not chosen step back. */
-  private collect(view: Viewport, colours: Theme, chunks: Chunk[], s: Selection): void {
-    const total = chunks.reduce((sum, chunk) => sum + (chunk.calls?.n ?? 0), 0);
-    if (this.boxes.rects.length < total * 4) this.boxes = { n: 0, rects: new Float32Array(total * 4), colours: new Uint8Array(total * 4) };
-    const { rects, colours: paint } = this.boxes;
-    const sites = new Set(s.sites);
-    const gap = view.rowHeight >= 20 ? 3 : view.rowHeight >= 8 ? 1 : 0;
-    let n = 0;
-    for (const { calls, from, to } of chunks) {
-      for (let i = 0; calls && i < calls.n; i++) {
-        const position = this.tiles.positionOf(calls.rank[i]!);
-        if (position === undefined) continue;
-        // Clipped to the chunk, so that a call in two of them is not drawn twice.
-        const x0 = xOf(view, Math.max(calls.start[i]!, from));
-        const x1 = xOf(view, Math.min(calls.end[i]!, to));
-        // What is narrower than a pixel is told better by the shares below.
-        if (x1 < 0 || x0 > view.width || x1 - x0 < 0.9) continue;
-        const y = yOf(view, position);
-        if (y + view.rowHeight < 0 || y > view.height) continue;
-        const at = n * 4;
-        rects[at] = x0;
-        rects[at + 1] = y;
-        rects[at + 2] = x1;
-        rects[at + 3] = y + view.rowHeight - gap;
-        const faded = sites.size > 0 && !sites.has(calls.site[i]!);
-        const colour = faded ? colours.categories[CATEGORY.none]! : colours.categories[this.model.categoryOfOp[calls.op[i]!] ?? CATEGORY.other]!;
-        paint[at] = colour[0];
-        paint[at + 1] = colour[1];
-        paint[at + 2] = colour[2];
-        paint[at + 3] = faded ? 215 : 255;
-        n++;
-      }
-    }
-    this.boxes.n = n;
   }
 
   private under(view: Viewport): Under | null {
@@ -227,14 +197,19 @@ export class TimelineController {
     if (rank === undefined || time < 0) return null;
     const found = this.details.at(view, time, rank);
     const cell = this.tiles.cellAt(view, time, position);
-    const none = found && !found.call && (!found.before || !found.after) && (cell?.shares[CATEGORY.none] ?? 0) > 127;
+    const call = found?.call ?? null;
+    // Asked for only where the cell says that there is one.
+    const held = cell !== null && (cell.shares[CATEGORY.none] ?? 0) + (cell.shares[CATEGORY.tracer] ?? 0) > 0;
+    const stop = !call && held ? this.gaps.at(view, time, rank) : null;
+    const none = found && !call && (!found.before || !found.after) && (cell?.shares[CATEGORY.none] ?? 0) > 127;
     return {
       ...this.hover,
       time,
       rank,
-      call: found?.call ?? null,
-      between: found && !found.call && !none ? { before: found.before, after: found.after } : null,
-      shares: found && !none ? null : cell,
+      call,
+      stop,
+      between: found && !call && !none && !stop ? { before: found.before, after: found.after } : null,
+      shares: call || (found && !none && !stop) ? null : cell,
     };
   }
 
@@ -391,10 +366,16 @@ export class TimelineController {
     } else if (drag.kind === 'pan' && !drag.moved) {
       this.hover = this.place(event);
       const call = this.under(this.view())?.call;
-      if (call) this.model.store.set({ event: `${call.rank}:${call.start}`, panel: 'flow', layer: this.layerOf(s) });
+      if (call) this.follow(call, s);
     }
     this.brush = null;
     this.schedule();
+  }
+  /** To the flow of a call. One of the layer compared with makes that the chosen one. */
+  private follow(call: Hit, s: Selection): void {
+    const event = { event: `${call.rank}:${call.start}`, panel: 'flow' } as const;
+    if (!this.compared) this.model.store.set(event);
+    else this.model.store.set({ ...event, layer: this.layerOf(s), other: s.layer, window: this.own(s.window), chosen: s.chosen && this.own(s.chosen), sites: [] });
   }
   private cancel(): void {
     this.drag = null;

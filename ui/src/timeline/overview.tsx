@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { api, type Shares } from '../api';
 import { useAnswer, useSelection, type Model } from '../model';
 import { STACK, css, onTheme, theme } from '../theme';
-import { GUTTER } from './overlay';
+import { GUTTER } from './axes';
 import { boundWindow } from './viewport';
 
 const COLUMNS = 512;
@@ -55,7 +55,7 @@ function draw(canvas: HTMLCanvasElement, shares: Shares | null, window: { from: 
   g.setTransform(ratio, 0, 0, ratio, 0, 0);
   const colours = theme();
   g.clearRect(0, 0, width, height);
-  g.font = `11px ${colours.font}`;
+  g.font = colours.label;
   g.textBaseline = 'middle';
   g.fillStyle = colours.inkSoft;
   g.fillText('run', 8, height / 2);

@@ -6,14 +6,16 @@ import { useSelection, type Model } from '../model';
 import type { Order, Selection } from '../selection';
 import { CATEGORY, LEGEND, css, onTheme, theme } from '../theme';
 import { KindBadge } from '../kind';
+import type { Stop } from '../api';
 import { TimelineController, type Under } from './controller';
+import { reasonOf } from './stops';
 
-export function Timeline({ model, layerOf, stretch = false, title, control }: { model: Model; layerOf: (s: Selection) => number; stretch?: boolean; title?: string; control?: (c: TimelineController | null) => void }) {
+export function Timeline({ model, layerOf, compared = false, title, control }: { model: Model; layerOf: (s: Selection) => number; compared?: boolean; title?: string; control?: (c: TimelineController | null) => void }) {
   const host = useRef<HTMLDivElement>(null);
   const [under, setUnder] = useState<Under | null>(null);
   const [error, setError] = useState<unknown>(null);
   useEffect(() => {
-    const controller = new TimelineController(host.current!, model, layerOf, stretch, { under: setUnder, error: setError });
+    const controller = new TimelineController(host.current!, model, layerOf, compared, { under: setUnder, error: setError });
     control?.(controller);
     return () => {
       control?.(null);
@@ -49,8 +51,8 @@ function Tooltip({ model, under, host }: { model: Model; under: Under; host: HTM
   const left = Math.min(under.x + 14, host.clientWidth - 268);
   const below = under.y < host.clientHeight - 150;
   const style = below ? { left: `${left}px`, top: `${under.y + host.offsetTop + 16}px` } : { left: `${left}px`, bottom: `${host.clientHeight - under.y + 10}px` };
-  const { call, between, shares } = under;
-  if (!call && !between && !shares) return null;
+  const { call, stop, between, shares } = under;
+  if (!call && !stop && !between && !shares) return null;
   return (
     <div class="tooltip" style={style} data-testid="tooltip">
       {call && (
@@ -65,6 +67,7 @@ function Tooltip({ model, under, host }: { model: Model; under: Under; host: HTM
           <p class="hint">click: what did it wait for?</p>
         </>
       )}
+      {stop && <StopRows stop={stop} />}
       {between && (
         <>
           <div class="tooltip-head">
@@ -76,7 +79,7 @@ function Tooltip({ model, under, host }: { model: Model; under: Under; host: HTM
           {between.after && <Row name="before" value={`${model.opName(between.after.op)} ${model.siteName(between.after.site)}`} />}
         </>
       )}
-      {shares && (
+      {shares && (!stop || shares.ranks > 1) && (
         <>
           <div class="tooltip-head">
             <strong>{shares.ranks > 1 ? `${count(shares.ranks)} ranks from ${count(under.rank)}` : `rank ${count(under.rank)}`}</strong>
@@ -100,6 +103,21 @@ function Tooltip({ model, under, host }: { model: Model; under: Under; host: HTM
     </div>
   );
 }
+function StopRows({ stop }: { stop: Stop }) {
+  const { title, says, held } = reasonOf(stop);
+  return (
+    <div data-testid="stop" data-reason={stop.reason}>
+      <div class="tooltip-head">
+        {stop.reason === 'lost' ? <LostSwatch /> : <Swatch category={held ? CATEGORY.tracer : CATEGORY.none} />} <strong>{title}</strong>
+      </div>
+      <Row name="takes" value={duration(stop.end_ns - stop.start_ns)} />
+      <Row name="begins" value={moment(stop.start_ns, 1000)} />
+      <Row name="rank" value={`${stop.rank}`} />
+      {stop.lost_calls > 0 && <Row name="calls lost" value={count(stop.lost_calls)} />}
+      <p class="hint">{says}</p>
+    </div>
+  );
+}
 const Row = ({ name, value }: { name: string; value: string }) => (
   <div class="tooltip-row">
     <span class="soft">{name}</span>
@@ -117,10 +135,12 @@ export function Swatch({ category }: { category: number }) {
   return <span class="swatch" style={{ background }} />;
 }
 
+export const LostSwatch = () => <span class="swatch swatch-lost" />;
+
 const ORDERS: [Order, string][] = [
   ['rank', 'by rank'],
   ['wait', 'by waiting'],
-  ['cluster', 'alike together'],
+  ['cluster', 'alike'],
 ];
 
 /** Below the timeline: what the colours mean, and how rows are ordered. */
@@ -136,8 +156,13 @@ export function Legend({ model, pathOn, togglePath }: { model: Model; pathOn: bo
             <Swatch category={category} /> {model.run.categories[category]?.name}
           </span>
         ))}
+        {model.layer(s.layer).lost_calls > 0 && (
+          <span class="legend-item">
+            <LostSwatch /> lost
+          </span>
+        )}
       </div>
-      <span class="grow" />
+      <div class="legend-controls">
       <label class="check" title="Messages between ranks, and when ranks come to collectives (dashed) and leave them, when zoomed in far enough to tell them apart">
         <input
           type="checkbox"
@@ -155,16 +180,14 @@ export function Legend({ model, pathOn, togglePath }: { model: Model; pathOn: bo
           critical path
         </label>
       )}
-      <label class="check">
-        rows
-        <select value={s.order} onChange={(event) => model.store.set({ order: event.currentTarget.value as Order, row: 0 })}>
+        <select aria-label="order of rows" title="How rows are ordered: by rank, those that wait longest first, or those that do the same side by side" value={s.order} onChange={(event) => model.store.set({ order: event.currentTarget.value as Order, row: 0 })}>
           {ORDERS.map(([order, name]) => (
             <option value={order} key={order}>
               {name}
             </option>
           ))}
         </select>
-      </label>
+      </div>
     </div>
   );
 }

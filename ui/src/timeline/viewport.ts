@@ -14,7 +14,7 @@ export interface Viewport {
 }
 
 export const MIN_SPAN_NS = 200;
-export const MAX_ROW_HEIGHT = 120;
+export const MAX_ROW_HEIGHT = 400;
 /** Rows this high show their shares as a stack and have room for a gap. */
 export const STACKED_ROW = 6;
 
@@ -26,7 +26,7 @@ export const positionAt = (v: Viewport, y: number): number => Math.floor(v.row +
 export const rowsShown = (v: Viewport): number => v.height / v.rowHeight;
 
 /** The height at which all ranks fit, but a few ranks do not become bands. */
-export const fittedRowHeight = (height: number, ranks: number): number => Math.min(100, height / Math.max(1, ranks));
+export const fittedRowHeight = (height: number, ranks: number): number => Math.min(Math.max(160, height / 5), height / Math.max(1, ranks));
 
 /** Keeps a window within the run (with a margin) and above the smallest span. */
 export function boundWindow(from: number, to: number, span: number): { from: number; to: number } {

@@ -350,6 +350,7 @@ test('keys move, zoom, search and help', async () => {
 test('moving and zooming keep up, and the picture is sharp again soon', async (t) => {
   const page = await open(browser, address, view(loop.from, loop.to));
   await sharp(page, true);
+  await page.locator('[data-testid=timeline][data-painter=webgl2]').waitFor();
   const box = await timeline(page).boundingBox();
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
   await page.evaluate(() => {

@@ -130,9 +130,20 @@ impl Opened {
         if !begun {
             let own = Arc::clone(self);
             // Failures are kept in the slot.
-            std::thread::spawn(move || drop(now(&own)));
+            std::thread::spawn(move || {
+                yield_to_others();
+                drop(now(&own));
+            });
         }
     }
+}
+
+/// Makes this thread, and those it will start, give way to all others: what somebody waits for in front of the screen is
+/// answered first. The index is not made this way: nothing can be shown without it.
+fn yield_to_others() {
+    const LAST: libc::c_int = 19;
+    // SAFETY: a plain system call about the calling thread (0) alone; refused, work is only done less politely.
+    unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, LAST) };
 }
 
 /// How many threads to work with.

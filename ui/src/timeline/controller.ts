@@ -31,6 +31,9 @@ export interface Under {
 }
 type Drag = { kind: 'pan' | 'brush' | 'ranks'; x: number; y: number; moved: boolean; window: Span; row: number; anchor: number };
 
+/** From the first sharp picture to a faster painter: time for the rest of the page. */
+const QUICKEN_AFTER_MS = 150;
+
 export class TimelineController {
   private readonly overlayCanvas = document.createElement('canvas');
   private readonly overlay: Overlay;
@@ -42,6 +45,7 @@ export class TimelineController {
   private width = 0;
   private height = 0;
   private scheduled = 0;
+  private quickened = false;
   private hover: { x: number; y: number } | null = null;
   private drag: Drag | null = null;
   private brush: { from: number; to: number } | null = null;
@@ -57,7 +61,8 @@ export class TimelineController {
     private readonly compared: boolean,
     private readonly tell: { under: (under: Under | null) => void; error: (error: unknown) => void },
   ) {
-    this.painter = this.startPainter(new URLSearchParams(location.search).has('canvas'));
+    // Plain at first: a browser without a graphics card takes half a second to set WebGL up.
+    this.painter = this.startPainter(true);
     this.overlayCanvas.className = 'layer';
     host.append(this.overlayCanvas);
     this.overlay = new Overlay(this.overlayCanvas.getContext('2d')!, model);
@@ -95,6 +100,19 @@ export class TimelineController {
     const painter = makePainter(canvas, plain);
     this.host.dataset.painter = painter.name;
     return painter;
+  }
+
+  /** Once something can be seen, what comes after is drawn faster. */
+  private quicken(): void {
+    if (this.quickened || new URLSearchParams(location.search).has('canvas')) return;
+    this.quickened = true;
+    const timer = setTimeout(() => {
+      const plain = this.painter;
+      this.painter = this.startPainter(false);
+      plain.canvas.remove();
+      this.resize();
+    }, QUICKEN_AFTER_MS);
+    this.stops.push(() => clearTimeout(timer));
   }
 
   private resize(): void {
@@ -186,6 +204,7 @@ export class TimelineController {
     this.host.dataset.to = String(Math.round(view.to));
     this.host.dataset.sharp = String(sharp);
     this.host.dataset.drawn = String(placed.length > 0);
+    if (placed.length > 0 && sharp) this.quicken();
     this.host.dataset.calls = String(complete ? chunks.reduce((sum, chunk) => sum + (chunk.calls?.n ?? 0), 0) : 0);
   }
 

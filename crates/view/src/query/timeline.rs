@@ -7,8 +7,9 @@ use crate::category::{CATEGORIES, Category};
 use crate::index::{Cell, Index};
 use rayon::prelude::*;
 
-/// Rows that are looked at one by one, at most.
-const MOST_ROWS: u64 = 2 << 20;
+/// Rows are looked at one by one as long as they and the cells of the picture are at most so many together: both take
+/// time, and a picture should take none to speak of.
+const MOST_ROWS_AND_CELLS: u64 = 5 << 19;
 /// A stretch takes parts of at most so many cells.
 const MOST_CELLS: usize = 4;
 /// Parts of a stretch; with 255 parts of a share the sum fits 16 bits.
@@ -36,7 +37,7 @@ pub fn timeline(
 ) -> Timeline {
     let found: u64 = ranks.iter().map(|rank| index.rows_within(*rank, from_ns, to_ns)).sum();
     let to_ns = to_ns.max(from_ns.saturating_add(1));
-    if found > MOST_ROWS {
+    if found + (columns * rows.min(ranks.len())) as u64 > MOST_ROWS_AND_CELLS {
         return from_cells(index, ranks, from_ns, to_ns, columns, rows);
     }
     by_row(ranks, columns, rows, |ranks, shares| exact_row(index, ranks, from_ns, to_ns, columns, shares))

@@ -169,6 +169,15 @@ pub struct Layer {
     pub origin: Origin,
 }
 
+/// How times of a kind came to be, in the word people read: `recorded`, `corrected` or `predicted`.
+pub fn word(kind: &str) -> &'static str {
+    match kind {
+        "replayed" => "predicted",
+        "undisturbed" => "corrected",
+        _ => "recorded",
+    }
+}
+
 impl Layer {
     /// Its index, begun in the background if nobody has.
     pub fn index(&self) -> Answer<Index> {

@@ -9,6 +9,7 @@ use kizami_sample::Act::{Compute, Receive, Send, Together};
 use kizami_segment::Definition;
 use kizami_segment::record::StopReason;
 use kizami_store::Trace;
+use kizami_view::Index;
 use kizami_view::category::{CATEGORIES, Category};
 use kizami_view::layer::Opened;
 use kizami_view::query::matrix::By;
@@ -17,7 +18,6 @@ use kizami_view::query::timeline::{Timeline, from_cells, timeline};
 use kizami_view::query::{
     Selection, calls, collectives, flow, histogram, matrix, messages, parallelism, path, phases, stops, tree,
 };
-use kizami_view::{Index, picture};
 use std::sync::Arc;
 use tempfile::TempDir;
 
@@ -364,10 +364,6 @@ fn runs_of_one_rank_one_call_and_none_are_shown() {
         assert!(!path::path(&insight, i64::MIN, i64::MAX, 10).1);
         let verdict = opened.verdict_now().unwrap();
         assert!(verdict.report.findings.is_empty());
-        let size = picture::Size { width: 64, height: 32 };
-        let picture = picture::png(&index, &all, size).unwrap();
-        assert!(picture.starts_with(b"\x89PNG"));
-        assert!(picture::page(&verdict.report, "recorded", &picture).contains("Nobody waited"));
         assert_eq!(opened.ideal_now().unwrap().rows(), index.rows());
     }
 }

@@ -4,7 +4,7 @@
 //! first and fits on half a screen; tables follow, which all forms take from `sections`.
 
 mod heat;
-mod html;
+pub mod html;
 mod markdown;
 #[cfg(test)]
 mod samples;

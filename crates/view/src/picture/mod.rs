@@ -1,83 +1,104 @@
-//! Pictures of a run without a browser: the timeline as PNG, and one HTML file with picture and verdict.
+//! Pictures of a run without a browser, for papers and continuous integration: the timeline as a PNG file with all
+//! that is needed to read it.
 //!
-//! Each pixel is the mean of the colours of what ranks did in it, by their shares. No text is drawn into pictures.
+//! Rows are ranks, as on the viewer's page and in its colours: stacked shares of time where rows are high enough,
+//! else mixed colours; calls one by one where they can be told apart. A title says what is shown and how the times
+//! came to be. Text is drawn with an embedded font, see `text`.
+//!
+//! Promises: the same run and the same options give the same picture on every machine. Names of a trace are letters
+//! here and nothing else.
 
-mod page;
+mod axis;
+mod calls;
+mod canvas;
+mod frame;
+mod rows;
+mod text;
+mod theme;
 
-pub use page::page;
+pub use axis::Axis;
+pub use theme::Theme;
 
-use crate::category::{CATEGORIES, LOOKS};
+use crate::category::{CATEGORIES, Category};
 use crate::index::Index;
 use crate::query::Selection;
-use crate::query::timeline::timeline;
+use crate::query::timeline::{Timeline, timeline};
+use canvas::Canvas;
+use frame::Frame;
 use std::io;
-
-/// Rows are drawn at least this high if there is room.
-const MOST_PIXELS_OF_A_ROW: usize = 16;
 
 /// How large a picture is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
     /// Across: time.
     pub width: usize,
-    /// Down: ranks.
+    /// Down: ranks. Few ranks make a lower picture.
     pub height: usize,
 }
 
-/// The timeline of a selection as a PNG file. Few ranks make a lower picture than asked for.
-pub fn png(index: &Index, selection: &Selection, size: Size) -> io::Result<Vec<u8>> {
-    let made = timeline(index, &selection.ranks, selection.from_ns, selection.to_ns, size.width, size.height);
-    let rows = made.first_ranks.len().max(1);
-    let pixels_of_a_row = (size.height / rows).clamp(1, MOST_PIXELS_OF_A_ROW);
-    let colours = LOOKS.map(|look| rgb(look.colour));
-    let mut pixels = Vec::with_capacity(size.width * rows * pixels_of_a_row * 3);
-    for row in made.shares.chunks_exact((size.width * CATEGORIES).max(1)) {
-        let line: Vec<u8> = row.chunks_exact(CATEGORIES).flat_map(|shares| mean(shares, &colours)).collect();
-        (0..pixels_of_a_row).for_each(|_| pixels.extend(&line));
+impl Size {
+    /// Smaller pictures have no room for what makes them readable.
+    pub const SMALLEST: Size = Size { width: 320, height: 240 };
+    /// Larger ones take more memory than they are worth.
+    pub const LARGEST: Size = Size { width: 8_192, height: 8_192 };
+}
+
+/// What stands above a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caption<'a> {
+    /// Name of the program.
+    pub program: &'a str,
+    /// Name of the trace.
+    pub trace: &'a str,
+    /// How its times came to be, as [`Layer::kind`](crate::layer::Layer::kind) says it.
+    pub kind: &'a str,
+}
+
+/// The timeline of a selection as a PNG file.
+pub fn png(
+    index: &Index,
+    selection: &Selection,
+    caption: Caption<'_>,
+    size: Size,
+    theme: &Theme,
+) -> io::Result<Vec<u8>> {
+    drawn(index, selection, caption, size, theme).png()
+}
+
+fn drawn(index: &Index, selection: &Selection, caption: Caption<'_>, size: Size, theme: &Theme) -> Canvas {
+    let size = Size {
+        width: size.width.clamp(Size::SMALLEST.width, Size::LARGEST.width),
+        height: size.height.clamp(Size::SMALLEST.height, Size::LARGEST.height),
+    };
+    let frame = Frame::new(selection, size);
+    let made = timeline(
+        index,
+        &selection.ranks,
+        selection.from_ns,
+        selection.to_ns,
+        frame.across.len(),
+        frame.most_rows(),
+    );
+    let mut canvas = frame.draw(index, selection, caption, &made, &occurring(&made), theme);
+    let (top, height) = (frame.top(&occurring(&made)), frame.row_height(made.first_ranks.len()));
+    let high = height - frame::gap(height);
+    for (row, shares) in made.shares.chunks_exact(frame.across.len() * CATEGORIES).enumerate() {
+        let y = top + row * height;
+        rows::draw(&mut canvas, theme, frame.across.start, y, high, shares);
+        if high >= rows::STACKED && made.first_ranks.len() == selection.ranks.len() {
+            let rank = made.first_ranks[row];
+            let row = calls::Row { rank, across: frame.across.clone(), down: y..y + high };
+            calls::draw(&mut canvas, theme, index, selection, &row, frame.text);
+        }
     }
-    if made.first_ranks.is_empty() {
-        // A run without ranks: nothing was recorded.
-        pixels.extend((0..size.width).flat_map(|_| colours[CATEGORIES - 1]));
+    canvas
+}
+
+/// The categories that can be seen somewhere.
+fn occurring(made: &Timeline) -> Vec<Category> {
+    let mut seen = [false; CATEGORIES];
+    for cell in made.shares.chunks_exact(CATEGORIES) {
+        seen.iter_mut().zip(cell).for_each(|(seen, share)| *seen |= *share > 0);
     }
-    let height = pixels.len() / (size.width * 3).max(1);
-    encode(&pixels, size.width, height)
-}
-
-/// The mean of colours by their shares of 255.
-fn mean(shares: &[u8], colours: &[[u8; 3]; CATEGORIES]) -> [u8; 3] {
-    std::array::from_fn(|channel| {
-        let parts =
-            shares.iter().zip(colours).map(|(share, colour)| u32::from(*share) * u32::from(colour[channel]));
-        (parts.sum::<u32>() / 255).min(255) as u8
-    })
-}
-
-fn rgb(colour: &str) -> [u8; 3] {
-    let number = u32::from_str_radix(colour.trim_start_matches('#'), 16).unwrap_or(0);
-    [(number >> 16) as u8, (number >> 8) as u8, number as u8]
-}
-
-fn encode(pixels: &[u8], width: usize, height: usize) -> io::Result<Vec<u8>> {
-    let mut file = Vec::new();
-    let mut encoder = png::Encoder::new(&mut file, width as u32, height as u32);
-    encoder.set_color(png::ColorType::Rgb);
-    encoder.set_depth(png::BitDepth::Eight);
-    let mut writer = encoder.write_header().map_err(io::Error::other)?;
-    writer.write_image_data(pixels).map_err(io::Error::other)?;
-    writer.finish().map_err(io::Error::other)?;
-    Ok(file)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn colours_are_mixed_by_share() {
-        let colours = LOOKS.map(|look| rgb(look.colour));
-        assert_eq!(colours[2], [0xd5, 0x5e, 0x00]);
-        let mut shares = [0; CATEGORIES];
-        shares[3] = 255;
-        assert_eq!(mean(&shares, &colours), colours[3]);
-    }
+    theme::LEGEND.into_iter().filter(|category| seen[*category as usize]).collect()
 }

@@ -207,7 +207,7 @@ pub fn sizes(out: &mut Markup, report: &Report) {
     out.raw("</figure>\n");
 }
 
-fn legend(out: &mut Markup, entries: &[(&'static str, &'static str)]) {
+pub fn legend(out: &mut Markup, entries: &[(&'static str, &'static str)]) {
     for (class, name) in entries {
         out.raw("<span><i class=\"").raw(class).raw("\"></i>").raw(name).raw("</span>");
     }

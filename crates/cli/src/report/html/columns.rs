@@ -109,7 +109,7 @@ pub fn text(out: &mut Markup, anchor: &'static str, x: f64, y: f64, label: &str)
 }
 
 /// A step of 1, 2 or 5 and zeros that makes three to six lines.
-fn round_step(highest: f64) -> f64 {
+pub fn round_step(highest: f64) -> f64 {
     if highest <= 0.0 || !highest.is_finite() {
         return 0.0;
     }

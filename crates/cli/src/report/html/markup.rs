@@ -46,6 +46,23 @@ impl Markup {
         self
     }
 
+    /// Bytes as letters that need no escape.
+    pub fn base64(&mut self, bytes: &[u8]) -> &mut Markup {
+        const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        self.0.reserve(bytes.len().div_ceil(3) * 4);
+        for chunk in bytes.chunks(3) {
+            let number = chunk
+                .iter()
+                .enumerate()
+                .fold(0u32, |all, (place, byte)| all | u32::from(*byte) << (16 - 8 * place));
+            for place in 0..4 {
+                let letter = LETTERS[(number >> (18 - 6 * place)) as usize & 63];
+                self.0.push(if place <= chunk.len() { char::from(letter) } else { '=' });
+            }
+        }
+        self
+    }
+
     /// All of it.
     pub fn finish(self) -> String {
         self.0
@@ -67,6 +84,16 @@ mod tests {
         assert_eq!(text("a<b>&\"c\"'\n"), "a&lt;b&gt;&amp;&quot;c&quot;&#39; ");
         assert_eq!(text("operator<<"), "operator&lt;&lt;");
         assert_eq!(text("größe"), "größe");
+    }
+
+    #[test]
+    fn base64_is_that_of_the_standard() {
+        for (bytes, expected) in
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
+        {
+            let mut markup = Markup::default();
+            assert_eq!(markup.base64(bytes.as_bytes()).0, expected);
+        }
     }
 
     #[test]

@@ -5,9 +5,14 @@
 
 mod charts;
 mod columns;
+mod curve;
 mod guide;
 mod markup;
+mod snapshot;
 mod verdict;
+
+pub use curve::Curve;
+pub use snapshot::{Snapshot, snapshot};
 
 use super::sections::{Kind, Part, Section, sections};
 use super::verdict::{headline, program};
@@ -19,7 +24,23 @@ const STYLE: &str = include_str!("style.css");
 /// The whole page, with at most so many rows a table.
 pub fn page(report: &Report, most: usize) -> String {
     let mut out = Markup::default();
+    begin(&mut out, report);
+    verdict::header(&mut out, report, None);
+    verdict::efficiency(&mut out, report, None);
+    verdict::findings(&mut out, report, None);
+    for section in sections(report, most) {
+        write_section(&mut out, report, &section);
+    }
+    guide::write(&mut out);
+    end(&mut out, report);
+    out.finish()
+}
+
+/// Everything before the first section. No script may run, and nothing is loaded but pictures inside the page.
+fn begin(out: &mut Markup, report: &Report) {
     out.raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+    out.raw("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; ");
+    out.raw("img-src data:; base-uri 'none'; form-action 'none'\">\n");
     out.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
     out.raw("<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
     out.text(&headline(report, str::to_owned))
@@ -27,24 +48,26 @@ pub fn page(report: &Report, most: usize) -> String {
         .raw(STYLE)
         .raw("</style>\n</head>\n");
     out.raw("<body>\n<main>\n");
-    verdict::write(&mut out, report);
-    for section in sections(report, most) {
-        write_section(&mut out, report, &section);
-    }
-    guide::write(&mut out);
+}
+
+/// Everything behind the last section.
+fn end(out: &mut Markup, report: &Report) {
     out.raw("</main>\n<footer>").text(program(report)).raw(", trace <code>").text(&report.trace);
     out.raw("</code>; written by Kizami ")
         .raw(env!("CARGO_PKG_VERSION"))
         .raw("</footer>\n</body>\n</html>\n");
-    out.finish()
+}
+
+/// Says how figures came to be: recorded, corrected or predicted.
+fn badge(out: &mut Markup, word: Option<&'static str>) {
+    if let Some(word) = word {
+        out.raw(" <span class=\"badge ").raw(word).raw("\">").raw(word).raw("</span>");
+    }
 }
 
 fn write_section(out: &mut Markup, report: &Report, section: &Section) {
-    // Both tables of calls are narrow: they stand side by side where there is room.
-    let narrow = matches!(section.part, Part::Functions | Part::Places);
-    out.raw(if narrow { "<section class=\"narrow\">\n<h2>" } else { "<section>\n<h2>" })
-        .text(section.title)
-        .raw("</h2>\n");
+    open_section(out, Some(section.part));
+    out.text(section.title).raw("</h2>\n");
     if let Some(lead) = lead(section.part) {
         out.raw("<p class=\"lead\">").raw(lead).raw("</p>\n");
     }
@@ -67,6 +90,13 @@ fn write_section(out: &mut Markup, report: &Report, section: &Section) {
         out.raw("<p class=\"note\">").text(line).raw("</p>\n");
     }
     out.raw("</section>\n");
+}
+
+/// Everything before the title of a section.
+fn open_section(out: &mut Markup, part: Option<Part>) {
+    // Both tables of calls are narrow: they stand side by side where there is room.
+    let narrow = matches!(part, Some(Part::Functions | Part::Places));
+    out.raw(if narrow { "<section class=\"narrow\">\n<h2>" } else { "<section>\n<h2>" });
 }
 
 /// What a section shows, for who sees it for the first time.

@@ -1,18 +1,26 @@
 //! The first screen: what ran, how well, and what costs most.
 
+use super::badge;
 use super::markup::Markup;
 use crate::report::sections::time;
 use crate::report::verdict::{self, Factor, Grade, factors, percent, told};
 use crate::show::quantity;
 use kizami_explain::{Cause, Finding, Report};
 
-/// Writes it.
-pub fn write(out: &mut Markup, report: &Report) {
-    out.raw("<header>\n<h1>").text(verdict::program(report)).raw("</h1>\n");
+/// What ran; `word` says how its times came to be.
+pub fn header(out: &mut Markup, report: &Report, word: Option<&'static str>) {
+    out.raw("<header>\n<h1>").text(verdict::program(report));
+    badge(out, word);
+    out.raw("</h1>\n");
     facts(out, report);
     out.raw("</header>\n");
-    efficiency(out, report);
-    out.raw("<section>\n<h2>What costs most</h2>\n");
+}
+
+/// What costs most.
+pub fn findings(out: &mut Markup, report: &Report, word: Option<&'static str>) {
+    out.raw("<section>\n<h2>What costs most");
+    badge(out, word);
+    out.raw("</h2>\n");
     let told = told(report);
     if told.is_empty() {
         out.raw("<p>").raw(verdict::NO_FINDINGS).raw("</p>\n");
@@ -37,7 +45,7 @@ fn facts(out: &mut Markup, report: &Report) {
     let facts = [
         ("ranks", quantity::count(u64::from(report.ranks))),
         ("run time", time(report.run_ns)),
-        ("on an ideal network", time(report.efficiency.ideal_ns)),
+        ("on an ideal network, predicted", time(report.efficiency.ideal_ns)),
         ("MPI", library.to_owned()),
         ("calls", quantity::count(report.events)),
     ];
@@ -54,12 +62,15 @@ fn short_name(library: &str) -> &str {
     library[..end.unwrap_or(library.len())].trim()
 }
 
-fn efficiency(out: &mut Markup, report: &Report) {
+/// How well.
+pub fn efficiency(out: &mut Markup, report: &Report, word: Option<&'static str>) {
     let parallel = report.efficiency.parallel;
-    out.raw("<section class=\"efficiency\">\n<div>\n<h2>Parallel efficiency</h2>\n<p class=\"large ");
+    out.raw("<section class=\"efficiency\">\n<div>\n<h2>Parallel efficiency");
+    badge(out, word);
+    out.raw("</h2>\n<p class=\"large ");
     out.raw(grade(parallel)).raw("\">").text(&percent(parallel)).raw("</p>\n");
     out.raw("<p class=\"note\">average part spent computing</p>\n</div>\n<div>\n<table class=\"factors\">\n");
-    out.raw("<caption>= load balance × serialisation × transfer</caption>\n<tbody>\n");
+    out.raw("<caption>= load balance × serialisation × transfer; the run on an ideal network is predicted</caption>\n<tbody>\n");
     for factor in factors(report) {
         row(out, &factor);
     }
@@ -101,8 +112,7 @@ fn card(out: &mut Markup, finding: &Finding) {
     }
     out.raw("</p>\n<dl>\n<div><dt>others wait</dt><dd>");
     out.text(&time(finding.waiting_ns + finding.propagated_ns)).raw(" <span class=\"note\">");
-    out.text(&percent(finding.share))
-        .raw(" of all time</span></dd></div>\n<div><dt>gain without it</dt><dd>");
+    out.text(&percent(finding.share)).raw(" of all time</span></dd></div>\n<div><dt>predicted gain</dt><dd>");
     match finding.gain {
         Some(gain) => {
             out.text(&time(gain.ns)).raw(" <span class=\"note\">").text(&verdict::gain_share(gain));

@@ -1,0 +1,105 @@
+//! The files `kizami view` writes instead of opening a browser: a picture of the timeline, and a snapshot of the
+//! overview. Both are of the first trace that is given.
+
+use super::{ViewArguments, ranks};
+use crate::failure::UsageError;
+use crate::record::as_typed;
+use crate::report::html::{Curve, Snapshot, snapshot};
+use crate::show::progress::Bar;
+use crate::show::quantity;
+use anyhow::{Context, Result, anyhow};
+use kizami_view::layer::{Layer, Opened, Origin, word};
+use kizami_view::picture::{self, Caption, Size, Theme};
+use kizami_view::query::Selection;
+use kizami_view::query::parallelism::parallelism;
+use kizami_view::{Answer, Index};
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How large the picture in a snapshot is: twice what most screens show of it.
+const IN_A_PAGE: Size = Size { width: 1_920, height: 1_080 };
+/// Stretches of the curve in a snapshot: one for about two pixels.
+const STRETCHES: usize = 500;
+
+/// Writes what was asked for.
+pub fn write(arguments: &ViewArguments, opened: &Arc<Opened>) -> Result<()> {
+    let index = indexed(opened)?;
+    let layer = Layer { opened: Arc::clone(opened), origin: Origin::Trace };
+    let run = opened.trace.run();
+    let trace = opened.trace.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let program = match run.executable.rsplit('/').next().unwrap_or_default() {
+        "" => "unknown program",
+        name => name,
+    };
+    let caption = Caption { program, trace: &trace, kind: layer.kind() };
+    if let Some(output) = &arguments.png {
+        let selection = selected(arguments, &index)?;
+        let size = Size { width: arguments.width, height: arguments.height };
+        write_new(output, &picture::png(&index, &selection, caption, size, &Theme::light())?)?;
+    }
+    if let Some(output) = &arguments.snapshot {
+        let bar = Bar::new("explaining");
+        let verdict = opened.verdict_now().map_err(|why| anyhow!(why))?;
+        drop(bar);
+        let all = Selection::all(&index);
+        let picture = |theme: &Theme| picture::png(&index, &all, caption, IN_A_PAGE, theme);
+        let [light, dark] = [picture(&Theme::light())?, picture(&Theme::dark())?];
+        let page = snapshot(&Snapshot {
+            report: &verdict.report,
+            word: word(layer.kind()),
+            timeline: [&light, &dark],
+            curve: curve(opened, &index, &all),
+        });
+        write_new(output, page.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// How many ranks compute over time, also on an ideal network if that can be worked out.
+fn curve(opened: &Opened, index: &Index, all: &Selection) -> Curve {
+    let bar = Bar::new("replaying");
+    let ideal = opened.ideal_now().ok().map(|ideal| parallelism(&ideal, all, STRETCHES));
+    drop(bar);
+    let (from_ns, to_ns, ranks) = (all.from_ns, all.to_ns, index.ranks());
+    Curve { from_ns, to_ns, ranks, computing: parallelism(index, all, STRETCHES), ideal }
+}
+
+/// The index of a trace, with a progress bar while it is made.
+fn indexed(opened: &Arc<Opened>) -> Result<Arc<Index>> {
+    let bar = Bar::new("indexing");
+    loop {
+        match opened.index() {
+            Answer::Ready(index) => return Ok(index),
+            Answer::Failed(why) => return Err(anyhow!(why)),
+            Answer::Pending(part) => {
+                bar.set((part * 1e3) as u64, 1_000, || format!("{:.0} %", part * 100.0));
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        }
+    }
+}
+
+/// What a picture is to show.
+fn selected(arguments: &ViewArguments, index: &Index) -> Result<Selection> {
+    let mut selection = Selection::all(index);
+    selection.from_ns = arguments.from.map_or(selection.from_ns, |time| time.0);
+    selection.to_ns = arguments.to.map_or(selection.to_ns, |time| time.0);
+    if selection.to_ns <= selection.from_ns {
+        return Err(UsageError("--to must be behind --from, and both within the run".to_owned()).into());
+    }
+    if let Some(text) = &arguments.ranks {
+        selection.ranks = ranks::parse(text, index.ranks()).map_err(UsageError)?;
+    }
+    Ok(selection)
+}
+
+/// Writes a file that is not there yet, even if somebody makes one of that name meanwhile.
+fn write_new(path: &Path, content: &[u8]) -> Result<()> {
+    let write = || File::create_new(path)?.write_all(content);
+    write().with_context(|| format!("cannot write {}", path.display()))?;
+    writeln!(io::stdout(), "wrote {}: {}", as_typed(path), quantity::bytes(content.len() as u64))?;
+    Ok(())
+}

@@ -1,0 +1,109 @@
+//! The files of `kizami view`: a picture and a snapshot, of runs with anything in them and with nothing.
+
+#[path = "../../store/tests/segments/mod.rs"]
+mod segments;
+
+use kizami_segment::record::CallRecord;
+use segments::{SegmentWriter, Who, call, define};
+use std::path::Path;
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+fn kizami(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_kizami")).current_dir(folder).args(arguments).output().unwrap()
+}
+
+fn stdout(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// Each rank is in so many barriers, of 1 ms with 1 ms between them.
+fn recording(ranks: u32, barriers: u64) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("run.kz");
+    for rank in 0..ranks {
+        let who = Who { last_ticks: 20_000_000, ..Who::rank(rank, ranks) };
+        define(&trace, &who, &[]);
+        let mut segment = SegmentWriter::create(&trace, &who, Some(0));
+        for number in 0..barriers {
+            segment.call(&CallRecord { comm: 0, ..call("MPI_Barrier", 2_000_000 * number, 1_000_000) });
+        }
+        segment.finish();
+    }
+    stdout(&kizami(folder.path(), &["seal", "run.kz"]));
+    folder
+}
+
+/// Width and height of a PNG file.
+fn size(file: &Path) -> (u32, u32) {
+    let bytes = std::fs::read(file).unwrap();
+    assert!(bytes.starts_with(b"\x89PNG\r\n\x1a\n"));
+    let number = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
+    (number(16), number(20))
+}
+
+#[test]
+fn pictures_have_the_size_and_the_part_that_are_asked_for() {
+    let folder = recording(4, 3);
+    let folder = folder.path();
+    let said = stdout(&kizami(folder, &["view", "run.kz", "--png", "all.png"]));
+    assert!(said.starts_with("wrote all.png: "), "{said}");
+    let (width, height) = size(&folder.join("all.png"));
+    assert!(width == 1_920 && height < 1_080, "{width} x {height}");
+    let part = ["view", "run.kz", "--png", "part.png", "--from", "1ms", "--to", "2ms", "--ranks", "1-2"];
+    stdout(&kizami(folder, &[&part[..], &["--width", "800", "--height", "300"]].concat()));
+    let part = size(&folder.join("part.png"));
+    assert!(part.0 == 800 && part.1 <= 300, "{part:?}");
+}
+
+#[test]
+fn mistakes_are_told_and_nothing_is_written_over() {
+    let folder = recording(1, 1);
+    let folder = folder.path();
+    for wrong in [
+        &["--png", "x.png", "--width", "10"][..],
+        &["--png", "x.png", "--height", "99999"],
+        &["--png", "x.png", "--from", "2ms", "--to", "1ms"],
+        &["--png", "x.png", "--ranks", "7"],
+        &["--snapshot", "x.html", "--width", "800"],
+    ] {
+        let output = kizami(folder, &[&["view", "run.kz"], wrong].concat());
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}");
+        assert!(!folder.join("x.png").exists() && !folder.join("x.html").exists());
+    }
+    std::fs::write(folder.join("mine.png"), "mine").unwrap();
+    assert!(!kizami(folder, &["view", "run.kz", "--png", "mine.png"]).status.success());
+    assert_eq!(std::fs::read_to_string(folder.join("mine.png")).unwrap(), "mine");
+}
+
+#[test]
+fn there_is_a_snapshot_of_every_run() {
+    for (ranks, barriers) in [(1, 0), (1, 1), (3, 1), (2, 5)] {
+        let folder = recording(ranks, barriers);
+        stdout(&kizami(folder.path(), &["view", "run.kz", "--snapshot", "run.html", "--png", "run.png"]));
+        let page = std::fs::read_to_string(folder.path().join("run.html")).unwrap();
+        assert!(page.ends_with("</html>\n") && page.len() < 500_000, "{} bytes", page.len());
+        assert!(page.contains("No rank kept others waiting for long."), "{ranks} {barriers}");
+        assert!(page.contains("No rank sent a message"));
+        assert!(!page.contains("NaN"));
+    }
+}
+
+#[test]
+fn what_a_trace_calls_things_stays_text() {
+    let folder = recording(2, 2);
+    let file = folder.path().join("run.kz/run.json");
+    let mut run: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    let hostile = "<script>alert(1)</script>\u{1b}]0;x\u{7}<img src=x onerror=alert(1)>";
+    run["executable"] = format!("/bin/{}", hostile.replace('/', "")).into();
+    run["mpi_library"] = hostile.repeat(200_000).into();
+    run["health"]["problems"] = serde_json::json!([hostile, "x".repeat(10 << 20)]);
+    std::fs::write(&file, run.to_string()).unwrap();
+    stdout(&kizami(folder.path(), &["view", "run.kz", "--snapshot", "run.html", "--png", "run.png"]));
+    let page = std::fs::read_to_string(folder.path().join("run.html")).unwrap();
+    assert!(page.len() < 500_000, "{} bytes", page.len());
+    assert!(!page.contains("<script") && !page.contains("<img src=x") && !page.contains('\u{1b}'));
+    assert!(page.contains("&lt;script&gt;alert(1)"));
+    assert_eq!(size(&folder.path().join("run.png")).0, 1_920);
+}

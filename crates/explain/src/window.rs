@@ -57,6 +57,11 @@ impl Window {
     }
 
     /// Of the run as it was recorded.
+    pub fn of(graph: &Graph) -> Window {
+        Window::recorded(graph, &Borders::new())
+    }
+
+    /// The same, with the functions that start and end MPI already looked up.
     pub(crate) fn recorded(graph: &Graph, borders: &Borders) -> Window {
         let mut seen = Edges::default();
         for step in graph.steps.iter() {

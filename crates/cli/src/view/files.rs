@@ -4,10 +4,11 @@
 use super::{ViewArguments, ranks};
 use crate::failure::UsageError;
 use crate::record::as_typed;
-use crate::report::html::{Curve, Snapshot, snapshot};
+use crate::report::html::{Curve, Snapshot, Timeline, snapshot};
 use crate::show::progress::Bar;
 use crate::show::quantity;
 use anyhow::{Context, Result, anyhow};
+use kizami_explain::Window;
 use kizami_view::layer::{Layer, Opened, Origin, word};
 use kizami_view::picture::{self, Caption, Size, Theme};
 use kizami_view::query::Selection;
@@ -44,27 +45,42 @@ pub fn write(arguments: &ViewArguments, opened: &Arc<Opened>) -> Result<()> {
         let bar = Bar::new("explaining");
         let verdict = opened.verdict_now().map_err(|why| anyhow!(why))?;
         drop(bar);
-        let all = Selection::all(&index);
-        let picture = |theme: &Theme| picture::png(&index, &all, caption, IN_A_PAGE, theme);
-        let [light, dark] = [picture(&Theme::light())?, picture(&Theme::dark())?];
+        let parts = parts(opened, &index)?;
+        let shown = |(part, selection): &(&'static str, Selection)| -> Result<Timeline> {
+            let picture = |theme| picture::png(&index, selection, caption, IN_A_PAGE, &theme);
+            Ok(Timeline { part, light: picture(Theme::light())?, dark: picture(Theme::dark())? })
+        };
         let page = snapshot(&Snapshot {
             report: &verdict.report,
             word: word(layer.kind()),
-            timeline: [&light, &dark],
-            curve: curve(opened, &index, &all),
+            timelines: &parts.iter().map(shown).collect::<Result<Vec<_>>>()?,
+            curve: curve(opened, &index, &parts[0].1),
         });
         write_new(output, page.as_bytes())?;
     }
     Ok(())
 }
 
+/// What a snapshot shows: the whole run; before it the part in which the program works, if starting and ending MPI
+/// take longer than that, as in short runs.
+fn parts(opened: &Opened, index: &Index) -> Result<Vec<(&'static str, Selection)>> {
+    let all = Selection::all(index);
+    let window = Window::of(&opened.insight_now().map_err(|why| anyhow!(why))?.graph);
+    let work = Selection { from_ns: window.begin_ns, to_ns: window.end_ns, ..all.clone() };
+    let mut parts = vec![("whole run", all)];
+    if work.length_ns() > 0 && work.length_ns() < parts[0].1.length_ns() / 2 {
+        parts.insert(0, ("between MPI_Init and MPI_Finalize", work));
+    }
+    Ok(parts)
+}
+
 /// How many ranks compute over time, also on an ideal network if that can be worked out.
-fn curve(opened: &Opened, index: &Index, all: &Selection) -> Curve {
+fn curve(opened: &Opened, index: &Index, part: &Selection) -> Curve {
     let bar = Bar::new("replaying");
-    let ideal = opened.ideal_now().ok().map(|ideal| parallelism(&ideal, all, STRETCHES));
+    let ideal = opened.ideal_now().ok().map(|ideal| parallelism(&ideal, part, STRETCHES));
     drop(bar);
-    let (from_ns, to_ns, ranks) = (all.from_ns, all.to_ns, index.ranks());
-    Curve { from_ns, to_ns, ranks, computing: parallelism(index, all, STRETCHES), ideal }
+    let (from_ns, to_ns, ranks) = (part.from_ns, part.to_ns, index.ranks());
+    Curve { from_ns, to_ns, ranks, computing: parallelism(index, part, STRETCHES), ideal }
 }
 
 /// The index of a trace, with a progress bar while it is made.

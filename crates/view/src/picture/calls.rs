@@ -15,7 +15,7 @@ const NARROWEST: f64 = 1.5;
 /// Boxes from this width on are set apart from those before them.
 const SET_APART: usize = 5;
 /// Names are not written smaller.
-const SMALLEST_NAME: f32 = 9.0;
+const SMALLEST_NAME: f32 = 8.0;
 
 /// Where a row lies.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ pub(super) fn draw(
     if index.rows_within(row.rank, from_ns, to_ns) > 2 * row.across.len() as u64 + 4_096 {
         return;
     }
-    let name_pen = Pen::regular((0.72 * text).min(0.62 * row.down.len() as f32));
+    let name_pen = Pen::regular((0.72 * text).max(9.0).min(0.62 * row.down.len() as f32));
     let scale = row.across.len() as f64 / selection.length_ns().max(1) as f64;
     let place = |ns: i64| (ns.clamp(from_ns, to_ns) - from_ns) as f64 * scale;
     let mut last_end = usize::MAX;

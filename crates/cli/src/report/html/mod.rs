@@ -12,7 +12,7 @@ mod snapshot;
 mod verdict;
 
 pub use curve::Curve;
-pub use snapshot::{Snapshot, snapshot};
+pub use snapshot::{Snapshot, Timeline, snapshot};
 
 use super::sections::{Kind, Part, Section, sections};
 use super::verdict::{headline, program};

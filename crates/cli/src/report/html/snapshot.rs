@@ -17,9 +17,16 @@ pub struct Snapshot<'a> {
     pub report: &'a Report,
     /// How its times came to be: `recorded`, `corrected` or `predicted`.
     pub word: &'static str,
-    /// The timeline as a PNG file, for light and for dark pages.
-    pub timeline: [&'a [u8]; 2],
+    pub timelines: &'a [Timeline],
     pub curve: Curve,
+}
+
+/// A timeline as a PNG file, for light and for dark pages.
+pub struct Timeline {
+    /// Which part of the run it shows.
+    pub part: &'static str,
+    pub light: Vec<u8>,
+    pub dark: Vec<u8>,
 }
 
 /// The whole page.
@@ -29,7 +36,7 @@ pub fn snapshot(of: &Snapshot<'_>) -> String {
     verdict::header(&mut out, of.report, word);
     verdict::efficiency(&mut out, of.report, word);
     section(&mut out, None, "Timeline", of.word);
-    timeline(&mut out, of.timeline);
+    of.timelines.iter().for_each(|timeline| write_timeline(&mut out, timeline));
     out.raw("</section>\n");
     section(&mut out, None, "Ranks that compute", of.word);
     of.curve.write(&mut out, of.word);
@@ -56,13 +63,15 @@ fn section(out: &mut Markup, part: Option<Part>, title: &str, word: &'static str
 }
 
 /// The picture that goes with the page around it.
-fn timeline(out: &mut Markup, [light, dark]: [&[u8]; 2]) {
+fn write_timeline(out: &mut Markup, timeline: &Timeline) {
     const TYPE: &str = "data:image/png;base64,";
-    out.raw("<figure class=\"wide\"><picture>\n<source media=\"(prefers-color-scheme: dark)\" srcset=\"");
+    out.raw("<figure class=\"wide\">\n<figcaption>")
+        .raw(timeline.part)
+        .raw("</figcaption>\n<picture>\n<source media=\"(prefers-color-scheme: dark)\" srcset=\"");
     out.raw(TYPE)
-        .base64(dark)
+        .base64(&timeline.dark)
         .raw("\">\n<img class=\"timeline\" alt=\"what each rank did over time\" src=\"");
-    out.raw(TYPE).base64(light).raw("\">\n</picture></figure>\n");
+    out.raw(TYPE).base64(&timeline.light).raw("\">\n</picture></figure>\n");
 }
 
 fn write_section(out: &mut Markup, of: &Snapshot<'_>, tables: &Section) {
@@ -89,7 +98,8 @@ mod tests {
 
     fn page(report: &Report, ideal: Option<Vec<f32>>) -> String {
         let curve = Curve { from_ns: 0, to_ns: 1_000, ranks: report.ranks, computing: vec![1.0, 0.5], ideal };
-        snapshot(&Snapshot { report, word: "recorded", timeline: [b"light", b"dark"], curve })
+        let timeline = Timeline { part: "whole run", light: b"light".to_vec(), dark: b"dark".to_vec() };
+        snapshot(&Snapshot { report, word: "recorded", timelines: &[timeline], curve })
     }
 
     #[test]

@@ -288,20 +288,22 @@ test('a rank that has not begun says so', async () => {
 
 test('calls that were lost and stops of the tracer tell their reason', async () => {
   const many = ['allreduce', '60000', '4'];
-  for (const [policy, reason] of [['never', 'lost'], ['together', 'suspended']]) {
-    const trace = recordWith(['--memory', '1M', '--spill', policy], `spill-${policy}`, 1, ...many);
+  // Only several ranks have to stop together.
+  for (const [policy, ranks, reason] of [['never', 1, 'lost'], ['together', 2, 'suspended']]) {
+    const trace = recordWith(['--memory', '1M', '--spill', policy], `spill-${policy}`, ranks, ...many);
     const own = serve(trace);
     const base = await own.address;
     const answer = await fetch(`${base.replace('/?', '/api/stops?')}&limit=1000`);
-    const stops = (await answer.json()).stops.filter((stop) => stop.reason === reason);
+    const stops = (await answer.json()).stops.filter((stop) => stop.reason === reason && stop.rank === 0);
     assert.ok(stops.length > 0, `there is a ${reason} stretch`);
     const [{ start_ns, end_ns, lost_calls }] = stops;
     assert.equal(lost_calls > 0, reason === 'lost');
+    assert.ok(end_ns <= (await (await fetch(base.replace('/?', '/api/run?'))).json()).layers[0].span_ns, 'the page shows where it is');
     const around = (end_ns - start_ns) * 0.6;
     const window = { from: Math.max(0, Math.round(start_ns - around)), to: Math.round(end_ns + around) };
     const page = await open(browser, base, view(window.from, window.to));
     await sharp(page);
-    assert.equal(await reasonAt(page, await place(page, window, 1, (start_ns + end_ns) / 2, 0)), reason);
+    assert.equal(await reasonAt(page, await place(page, window, ranks, (start_ns + end_ns) / 2, 0)), reason);
     assert.equal(await page.locator('.legend').getByText('lost').count(), reason === 'lost' ? 1 : 0);
     await picture(page, reason);
     assert.deepEqual(page.wrong, []);

@@ -26,6 +26,9 @@ test('16,384 ranks scroll, zoom and sort', async (t) => {
   await sharp(page);
   t.diagnostic(`sharp ${Math.round(performance.now() - begun)} ms after the first view of this trace`);
   await page.getByText('16,384 ranks').first().waitFor();
+  // Frames are measured once the server has nothing more to work out: here it shares its processors with the browser.
+  await page.getByText('parallel efficiency').waitFor({ timeout: 240_000 });
+  await page.getByTestId('parallelism').getByText('predicted').waitFor({ timeout: 240_000 });
   await picture(page, 'wide');
   const box = await timeline(page).boundingBox();
 

@@ -88,9 +88,10 @@ function Findings({ findings, model, reveal }: { findings: Finding[]; model: Mod
 function headline({ cause, ranks, place, function: name }: Finding): string {
   const named = showRanks(rankRanges(ranks)).replaceAll(',', ', ');
   const who = ranks.length === 0 ? 'Many ranks' : `${ranks.length === 1 ? 'Rank' : 'Ranks'} ${named}`;
-  const where = place.file && place.line !== null ? `${place.file}:${place.line}` : place.function;
+  const known = place.file !== null && place.line !== null;
   if (cause === 'start') return `${who}: late start`;
-  return `${who}: ${cause === 'call' ? `${name} at ${where}` : `computation before ${where}`}`;
+  if (cause === 'call') return `${who}: ${name}${known ? ` at ${place.file}:${place.line}` : ''}`;
+  return `${who}: computation before ${known ? `${place.file}:${place.line}` : name}`;
 }
 
 function Card({ index, finding, model, reveal }: { index: number; finding: Finding; model: Model; reveal: (rank: number) => void }) {

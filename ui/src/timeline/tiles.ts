@@ -196,10 +196,12 @@ export class Tiles {
         ranks: `${first}-${first + ranks - 1}`,
         order: this.order,
       });
-      if (tile.rankLevel === 0 && this.order !== 'rank') {
+      if (this.order !== 'rank') {
+        // A row that stands for several tells where the first of them is.
+        const perRow = this.ranksPerRow(tile);
         tile.shares.firstRank.forEach((rank, i) => {
-          this.rankAtPosition.set(first + i, rank);
-          this.positionOfRank.set(rank, first + i);
+          this.rankAtPosition.set(first + i * perRow, rank);
+          this.positionOfRank.set(rank, first + i * perRow);
         });
       }
       this.error = null;

@@ -181,6 +181,11 @@ impl Index {
         }
     }
 
+    /// When the last row or stop ends.
+    pub fn known_until_ns(&self) -> i64 {
+        self.stops.iter().map(|stop| stop.end.0).fold(self.end_ns(), i64::max)
+    }
+
     /// The tracer's stops on a rank, in the order of their start.
     pub fn stops(&self, rank: u32) -> &[Stop] {
         stops_of(&self.stops, rank)

@@ -414,7 +414,14 @@ fn described(layer: &Layer) -> Value {
     let shown_path = shown(&trace.path().display().to_string());
     let file = trace.path().file_name().map_or(shown_path.clone(), |name| shown(&name.to_string_lossy()));
     let (name, span_ns, note) = match layer.origin {
-        Origin::Trace => (file, info.span_ns, note(info)),
+        Origin::Trace => {
+            // Calls may have been lost behind the last one that was stored.
+            let known_ns = match layer.index() {
+                Answer::Ready(index) => index.known_until_ns(),
+                _ => 0,
+            };
+            (file, info.span_ns.max(known_ns), note(info))
+        }
         Origin::Ideal => {
             let span_ns = match layer.opened.ideal_so_far() {
                 Answer::Ready(index) => index.end_ns(),

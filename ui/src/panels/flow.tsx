@@ -53,7 +53,7 @@ export function FlowPanel({ model, reveal }: { model: Model; reveal: (rank: numb
           <ol class="chain">
             {value.chain.map((step, i) => (
               <li key={i} data-testid="flow-step">
-                <Step model={model} step={step} look={look} cause={i === value.chain.length - 1} />
+                <Step model={model} step={step} look={look} waitedFor cause={i === value.chain.length - 1} />
               </li>
             ))}
           </ol>
@@ -67,7 +67,7 @@ export function FlowPanel({ model, reveal }: { model: Model; reveal: (rank: numb
   );
 }
 
-function Step({ model, step, look, cause = false, walk = false }: { model: Model; step: FlowStep; look: (step: FlowStep) => void; cause?: boolean; walk?: boolean }) {
+function Step({ model, step, look, waitedFor = false, cause = false, walk = false }: { model: Model; step: FlowStep; look: (step: FlowStep) => void; waitedFor?: boolean; cause?: boolean; walk?: boolean }) {
   const op = model.run.functions.indexOf(step.name);
   const category = step.kind === 'call' ? (op >= 0 ? model.categoryOfOp[op]! : CATEGORY.other) : CATEGORY.compute;
   const place = model.siteName(step.site);
@@ -81,7 +81,7 @@ function Step({ model, step, look, cause = false, walk = false }: { model: Model
         <span class="soft">
           rank {step.rank}
           {place && `, ${place}`}, at {moment(step.start_ns, 1e5)}, {duration(step.end_ns - step.start_ns)}
-          {step.wait_ns > 0 && `, waiting ${duration(step.wait_ns)} of it`}
+          {step.wait_ns > 0 && (waitedFor ? `; waited for ${duration(step.wait_ns)}` : `, waiting ${duration(step.wait_ns)} of it`)}
         </span>
         {step.why && <span class="why">{step.why.slice(0, 400)}</span>}
       </button>

@@ -174,7 +174,8 @@ function List({ model, asked, bucket, reveal }: { model: Model; asked: Record<st
             >
               <td class="right">{duration(call.end_ns - call.start_ns)}</td>
               <td class="where">
-                {model.opName(call.op)} <span class="soft">{model.siteName(call.site)}</span>
+                {model.opName(call.op)}
+                {model.siteName(call.site) && <span class="soft block">{model.siteName(call.site)}</span>}
               </td>
               <td class="right">{count(call.rank)}</td>
               <td class="right">{moment(call.start_ns, 1e5)}</td>

@@ -1,5 +1,6 @@
 // What passes between ranks: arrows of messages, and lines through those who come to a collective and leave it.
 // Only where they can be told apart; else nothing, since a part of them would look like all.
+import { hasRank, type Selection } from '../selection';
 import type { Theme } from '../theme';
 import type { Chunk } from './details';
 import type { Tiles } from './tiles';
@@ -22,7 +23,7 @@ export function collectives(g: CanvasRenderingContext2D, view: Viewport, theme: 
   if (shapes.size > view.width / 60) return;
   g.strokeStyle = theme.ink;
   g.lineWidth = 1;
-  g.globalAlpha = 0.4;
+  g.globalAlpha = 0.35;
   for (const points of shapes.values()) {
     for (const side of ['x0', 'x1'] as const) {
       g.setLineDash(side === 'x0' ? [2, 3] : []);
@@ -35,14 +36,15 @@ export function collectives(g: CanvasRenderingContext2D, view: Viewport, theme: 
   g.globalAlpha = 1;
 }
 
-export function arrows(g: CanvasRenderingContext2D, view: Viewport, theme: Theme, tiles: Tiles, chunks: Chunk[]): void {
+/** If ranks were chosen, only what passes between them. */
+export function arrows(g: CanvasRenderingContext2D, view: Viewport, theme: Theme, tiles: Tiles, chunks: Chunk[], ranks: Selection['ranks']): void {
   const drawn = new Set<string>();
   const lines: [number, number, number, number][] = [];
   for (const { messages } of chunks) {
     for (let i = 0; messages && i < messages.n; i++) {
       const x0 = xOf(view, messages.sent[i]!);
       const x1 = xOf(view, messages.received[i]!);
-      if (x1 < 0 || x0 > view.width) continue;
+      if (x1 < 0 || x0 > view.width || !hasRank(ranks, messages.from[i]!) || !hasRank(ranks, messages.to[i]!)) continue;
       const a = tiles.positionOf(messages.from[i]!);
       const b = tiles.positionOf(messages.to[i]!);
       if (a === undefined || b === undefined) continue;

@@ -43,7 +43,7 @@ export class Overlay {
     this.names(view, theme, tiles, chunks, state);
     if (state.arrows) {
       collectives(g, view, theme, tiles, chunks);
-      arrows(g, view, theme, tiles, chunks);
+      arrows(g, view, theme, tiles, chunks, state.selection.ranks);
     }
     this.path(view, theme, tiles, state.path);
     this.flow(view, theme, tiles, state.flow);
@@ -106,22 +106,26 @@ export class Overlay {
     }
   }
 
-  /** Rows and times that were not chosen step back. */
+  /** Rows and times that were not chosen step back, each only once. */
   private dimUnchosen(view: Viewport, theme: Theme, tiles: Tiles, { ranks }: Selection, chosen: Span | null): void {
     const g = this.context;
     g.fillStyle = theme.background;
     // Dark colours on a dark ground vanish sooner.
     g.globalAlpha = theme.name === 'light' ? 0.55 : 0.42;
-    if (ranks.length > 0 && view.rowHeight >= 2) {
+    const bound = (x: number) => Math.max(0, Math.min(view.width, x));
+    const [x0, x1] = chosen ? [bound(xOf(view, chosen.from)), bound(xOf(view, chosen.to))] : [0, view.width];
+    const beside = (y: number, height: number) => {
+      g.fillRect(0, y, x0, height);
+      g.fillRect(x1, y, view.width - x1, height);
+    };
+    // Rows too low to be chosen one by one are dimmed together.
+    if (ranks.length === 0 || view.rowHeight < 2) beside(0, view.height);
+    else {
       for (let row = Math.floor(view.row); row <= Math.min(view.ranks - 1, view.row + rowsShown(view)); row++) {
         const rank = tiles.rankAt(row);
-        if (rank !== undefined && !hasRank(ranks, rank)) g.fillRect(0, yOf(view, row), view.width, view.rowHeight);
+        if (rank === undefined || hasRank(ranks, rank)) beside(yOf(view, row), view.rowHeight);
+        else g.fillRect(0, yOf(view, row), view.width, view.rowHeight);
       }
-    }
-    if (chosen) {
-      const [x0, x1] = [Math.max(0, xOf(view, chosen.from)), Math.min(view.width, xOf(view, chosen.to))];
-      g.fillRect(0, 0, Math.min(x0, view.width), view.height);
-      g.fillRect(Math.max(x1, 0), 0, view.width, view.height);
     }
     g.globalAlpha = 1;
   }

@@ -1,0 +1,1 @@
+//! The order of all calls, with loops folded.

@@ -1,0 +1,214 @@
+//! Figures from kept rows and from sums over time, each with how far it may be off.
+//!
+//! [`of_rows`] is for anything that rows can tell: each stands for 1 / probability rows. [`in_range`] is for calls,
+//! time and bytes from one moment to another: slices inside the range are exact, those at its ends are divided.
+//! There the rows kept for certain are put where they were, and the rest is divided by the marks, or by time. How much of
+//! the rest could lie on the wrong side is known for sure; a third of that is told as the standard error, so
+//! three of them are never exceeded.
+
+use super::block::Sums;
+use super::state::{KeptRow, Kind, Mark, State, total};
+
+/// A figure and its standard error; 0 says that it is exact.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Estimate {
+    /// The figure.
+    pub value: f64,
+    /// Two times out of three it is off by less than this, and by less than three times this practically always.
+    pub standard_error: f64,
+}
+
+impl Estimate {
+    /// A figure that is known.
+    pub fn exact(value: f64) -> Estimate {
+        Estimate { value, standard_error: 0.0 }
+    }
+
+    /// Both together, if one may be off without the other: rows that were drawn on different ranks.
+    pub fn plus_independent(self, other: Estimate) -> Estimate {
+        let standard_error = self.standard_error.hypot(other.standard_error);
+        Estimate { value: self.value + other.value, standard_error }
+    }
+
+    /// Both together, if they may be off in step: the same range of time on different ranks.
+    pub fn plus(self, other: Estimate) -> Estimate {
+        let standard_error = self.standard_error + other.standard_error;
+        Estimate { value: self.value + other.value, standard_error }
+    }
+}
+
+/// The sum over all rows, kept or not, of what `amount` gives for a row.
+pub fn of_rows<'a>(rows: impl IntoIterator<Item = &'a KeptRow>, amount: impl Fn(&KeptRow) -> f64) -> Estimate {
+    let (mut value, mut variance) = (0.0, 0.0);
+    for row in rows {
+        let stands_for = amount(row) / row.probability;
+        value += stands_for;
+        variance += stands_for * stands_for * (1.0 - row.probability);
+    }
+    Estimate { value, standard_error: variance.sqrt() }
+}
+
+/// Calls, time and bytes in a range of time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RangeSums {
+    /// Calls that started in it.
+    pub calls: Estimate,
+    /// Time inside them, in ticks, to their ends.
+    pub ticks: Estimate,
+    /// Bytes they gave; not known for all kinds together.
+    pub bytes_out: Estimate,
+    /// Bytes they obtained; not known for all kinds together.
+    pub bytes_in: Estimate,
+}
+
+impl RangeSums {
+    /// The sums of several threads or ranks.
+    pub fn plus(self, other: RangeSums) -> RangeSums {
+        RangeSums {
+            calls: self.calls.plus(other.calls),
+            ticks: self.ticks.plus(other.ticks),
+            bytes_out: self.bytes_out.plus(other.bytes_out),
+            bytes_in: self.bytes_in.plus(other.bytes_in),
+        }
+    }
+}
+
+/// Calls and time of all kinds together, of calls that started from `start` to before `end`.
+pub fn in_range(state: &State, start: u64, end: u64) -> RangeSums {
+    let mut sums = RangeSums::default();
+    for mark in meeting(&state.marks, |mark| (mark.start, mark.end), start, end) {
+        let part = Part::new((mark.start, mark.end), (start, end), None);
+        let known = state.certain(mark.start, mark.end, |_| true, &part);
+        part.add_to(&mut sums.calls, mark.calls as f64, known.calls, None);
+        part.add_to(&mut sums.ticks, mark.ticks as f64, known.ticks, None);
+    }
+    sums
+}
+
+/// Sums of one kind (its index in [`State::kinds`]), of calls that started from `start` to before `end`.
+pub fn kind_in_range(state: &State, kind: usize, start: u64, end: u64) -> RangeSums {
+    let mut sums = RangeSums::default();
+    let Some(Kind { slices, .. }) = state.kinds.get(kind) else { return sums };
+    for slice in meeting(slices, |slice| (slice.start, slice.end), start, end) {
+        let part = Part::new((slice.start, slice.end), (start, end), Some(&state.marks));
+        let known = state.certain(slice.start, slice.end, |row| row.kind == kind, &part);
+        let all = total(&slice.classes);
+        part.add_to(&mut sums.calls, all.calls as f64, known.calls, part.most_calls);
+        part.add_to(&mut sums.ticks, all.ticks as f64, known.ticks, part.most_ticks);
+        part.add_to(&mut sums.bytes_out, all.bytes_out as f64, (0.0, 0.0), None);
+        part.add_to(&mut sums.bytes_in, all.bytes_in as f64, (0.0, 0.0), None);
+    }
+    sums
+}
+
+/// Those of a series that share time with a range. A series is in the order of time.
+fn meeting<T>(series: &[T], span: impl Fn(&T) -> (u64, u64), start: u64, end: u64) -> &[T] {
+    if start >= end {
+        return &[];
+    }
+    let first = series.partition_point(|item| span(item).1 <= start);
+    let beyond = series.partition_point(|item| span(item).0 < end);
+    series.get(first..beyond.max(first)).unwrap_or(&[])
+}
+
+/// Calls and ticks, of which so much is on this side of a division and so much beyond.
+struct Known {
+    calls: (f64, f64),
+    ticks: (f64, f64),
+}
+
+impl State {
+    /// Rows that were kept for certain between two moments: inside the part, and beside it.
+    fn certain(&self, start: u64, end: u64, of: impl Fn(&KeptRow) -> bool, part: &Part) -> Known {
+        let mut known = Known { calls: (0.0, 0.0), ticks: (0.0, 0.0) };
+        if part.whole() {
+            return known;
+        }
+        let first = self.rows.partition_point(|row| row.start_ticks < start);
+        let rows = self.rows[first..].iter().take_while(|row| row.start_ticks < end);
+        for row in rows.filter(|row| row.probability >= 1.0 && of(row)) {
+            let inside = (part.start..part.end).contains(&row.start_ticks);
+            let place = |known: &mut (f64, f64), amount: f64| {
+                *(if inside { &mut known.0 } else { &mut known.1 }) += amount;
+            };
+            place(&mut known.calls, 1.0);
+            place(&mut known.ticks, row.duration_ticks as f64);
+        }
+        known
+    }
+}
+
+/// The part of a slice that lies in a range.
+struct Part {
+    start: u64,
+    end: u64,
+    /// Share of the slice, by what the marks tell or by time.
+    share: f64,
+    /// Of all kinds together there are at most so many in the part, and beside it in the slice.
+    most_calls: Option<(f64, f64)>,
+    most_ticks: Option<(f64, f64)>,
+}
+
+impl Part {
+    fn new(slice: (u64, u64), range: (u64, u64), marks: Option<&[Mark]>) -> Part {
+        let (start, end) = (slice.0.max(range.0), slice.1.min(range.1));
+        let by_time = end.saturating_sub(start) as f64 / slice.1.saturating_sub(slice.0).max(1) as f64;
+        let mut part = Part { start, end, share: by_time, most_calls: None, most_ticks: None };
+        if let Some(marks) = marks.filter(|_| !part.whole_of(slice)) {
+            let (whole, inside) = (around(marks, slice.0, slice.1), around(marks, start, end));
+            let beside = [around(marks, slice.0, start), around(marks, end, slice.1)];
+            let most = |of: fn(&Around) -> f64| Some((of(&inside), of(&beside[0]) + of(&beside[1])));
+            part.most_calls = most(|around| around.most.calls as f64);
+            part.most_ticks = most(|around| around.most.ticks as f64);
+            if whole.calls > 0.0 {
+                part.share = (inside.calls / whole.calls).clamp(0.0, 1.0);
+            }
+        }
+        if part.whole_of(slice) {
+            part.share = 1.0;
+        }
+        part
+    }
+
+    fn whole_of(&self, slice: (u64, u64)) -> bool {
+        (self.start, self.end) == slice
+    }
+
+    fn whole(&self) -> bool {
+        self.share >= 1.0
+    }
+
+    /// Adds the part of `all`, of which `known` is inside and beside, and at most `most` can be.
+    fn add_to(&self, sum: &mut Estimate, all: f64, known: (f64, f64), most: Option<(f64, f64)>) {
+        if self.whole() {
+            sum.value += all;
+            return;
+        }
+        let rest = (all - known.0 - known.1).max(0.0);
+        let (mut low, mut high) = (known.0, known.0 + rest);
+        if let Some((inside, beside)) = most {
+            low = low.max(all - beside);
+            high = high.min(inside).max(low);
+        }
+        let value = (known.0 + rest * self.share).clamp(low.min(high), high);
+        sum.value += value;
+        sum.standard_error += (value - low).max(high - value) / 3.0;
+    }
+}
+
+/// What marks tell of a range: calls by their shares of time, and most of what can be there.
+struct Around {
+    calls: f64,
+    most: Sums,
+}
+
+fn around(marks: &[Mark], start: u64, end: u64) -> Around {
+    let mut around = Around { calls: 0.0, most: Sums::default() };
+    for mark in meeting(marks, |mark| (mark.start, mark.end), start, end) {
+        let shared = mark.end.min(end).saturating_sub(mark.start.max(start));
+        let share = shared as f64 / mark.end.saturating_sub(mark.start).max(1) as f64;
+        around.calls += share * mark.calls as f64;
+        around.most = around.most.plus(Sums { calls: mark.calls, ticks: mark.ticks, ..Sums::default() });
+    }
+    around
+}

@@ -1,0 +1,232 @@
+//! Which rows are kept: those with the smallest numbers of each class, the long, and the slowest.
+//!
+//! A class keeps the rows with the `limit` smallest numbers (a bottom-k sample), and all with a number below the
+//! common threshold. Its threshold is the smallest number that was let go. A row is in if its number is below
+//! the threshold, so the threshold is the probability to be kept; what the others are decides the threshold, so
+//! weights of 1 / threshold are unbiased. `limit` shrinks while rows are more than there is room or wish for.
+//! It depends on how many rows there are, not on which.
+//!
+//! An epoch ends when its rows are written out. Of classes with many calls the next epoch looks only at rows that
+//! have a chance, by what was seen in the last.
+
+use super::block::{
+    ALL, Block, CLASSES, KINDS, LIVE, LONG_DECADE, PAYLOAD_WORDS, SAMPLED, SLOTS, SLOW, SLOWEST,
+};
+use super::reducer::Row;
+use std::sync::atomic::{Ordering, compiler_fence};
+
+/// A class with at most so many calls is rare: all its rows are kept, whatever was wished for.
+pub const RARE_CALLS: u64 = 8;
+/// Rows of a class at most, for which there must be room and wish.
+pub const CLASS_ROWS: u32 = 64;
+/// Rows of a class of calls above 10 ms in one epoch: so many are kept whatever was wished for.
+pub const LONG_ROWS: u32 = 256;
+
+/// With fewer free slots than this, somebody has to go.
+pub(super) const SPARE_SLOTS: u32 = 64;
+/// As many rows as will be kept, times this, are looked at in an epoch.
+const CHANCE: u64 = 8;
+
+pub(super) fn first_limits(block: &mut Block) {
+    (block.limit, block.limit_long) = (CLASS_ROWS, LONG_ROWS);
+}
+
+/// The next lower limit.
+pub(super) fn lower(limit: u32) -> u32 {
+    limit * 3 / 4
+}
+
+impl Block {
+    pub(super) fn keep(
+        &mut self,
+        row: &Row,
+        kind_index: usize,
+        class_index: usize,
+        number: u32,
+        payload: [u64; PAYLOAD_WORDS],
+    ) {
+        // Whoever was being handed the rows of this epoch will be given all of them again.
+        self.draining = 0;
+        if self.slots_free < SPARE_SLOTS {
+            self.make_room();
+        }
+        let slow = row.duration_ticks > self.kinds[kind_index].slow_min;
+        let drawn = number < self.classes[class_index].threshold;
+        if !slow && !drawn {
+            return;
+        }
+        let Some(at) = self.free_slot() else {
+            self.rows_lost += 1;
+            self.due = 1;
+            return;
+        };
+        let class = &mut self.classes[class_index];
+        let slot = &mut self.slots[at];
+        slot.payload = payload;
+        (slot.start, slot.duration, slot.number) = (row.start_ticks, row.duration_ticks, number);
+        slot.class = class_index as u16;
+        slot.epoch = self.epoch as u16;
+        if drawn {
+            slot.next = class.head;
+            class.head = at as u16;
+            class.kept += 1;
+        }
+        // The state last: a row that is there is there as a whole.
+        compiler_fence(Ordering::Release);
+        slot.state = LIVE | if drawn { SAMPLED } else { 0 } | if slow { SLOW } else { 0 };
+        if slow {
+            self.keep_slow(kind_index, at, row.duration_ticks);
+        }
+        self.shrink(class_index);
+    }
+
+    fn free_slot(&mut self) -> Option<usize> {
+        let at = match self.free_head as usize {
+            0 if (self.slots_used as usize) < SLOTS => {
+                self.slots_used += 1;
+                self.slots_used as usize - 1
+            }
+            0 => return None,
+            at => {
+                let at = at.min(SLOTS - 1);
+                self.free_head = u32::from(self.slots[at].next);
+                at
+            }
+        };
+        self.slots_free -= 1;
+        Some(at)
+    }
+
+    fn let_go(&mut self, at: usize) {
+        self.slots[at].state = 0;
+        self.slots[at].next = self.free_head as u16;
+        self.free_head = at as u32;
+        self.slots_free += 1;
+    }
+
+    /// Takes the place of the quickest of the slowest.
+    fn keep_slow(&mut self, kind_index: usize, at: usize, duration: u64) {
+        let kind = &mut self.kinds[kind_index];
+        let quickest = (0..SLOWEST).min_by_key(|&place| kind.slow[place]).unwrap_or(0);
+        let before = usize::from(kind.slow_slots[quickest]).min(SLOTS - 1);
+        (kind.slow[quickest], kind.slow_slots[quickest]) = (duration, at as u16);
+        kind.slow_min = kind.slow.iter().copied().min().unwrap_or(0);
+        if before != 0 {
+            self.slots[before].state &= !SLOW;
+            if self.slots[before].state & SAMPLED == 0 {
+                self.let_go(before);
+            }
+        }
+    }
+
+    fn limit_of(&self, class_index: usize) -> u32 {
+        let class = &self.classes[class_index];
+        if class.sums.calls <= RARE_CALLS {
+            u32::MAX
+        } else if usize::from(class.decade) >= LONG_DECADE {
+            self.limit_long
+        } else {
+            self.limit
+        }
+    }
+
+    /// Lets rows of a class go until no more are there than may be.
+    fn shrink(&mut self, class_index: usize) {
+        let limit = self.limit_of(class_index);
+        while u32::from(self.classes[class_index].kept) > limit && self.drop_largest(class_index) {}
+    }
+
+    /// Drops the row with the largest number, unless all ranks keep it.
+    fn drop_largest(&mut self, class_index: usize) -> bool {
+        let class = &self.classes[class_index];
+        let (mut before_largest, mut largest) = (0, usize::from(class.head));
+        let (mut before, mut at) = (0, usize::from(class.head));
+        while at != 0 {
+            if self.slots[at].number > self.slots[largest].number {
+                (before_largest, largest) = (before, at);
+            }
+            (before, at) = (at, usize::from(self.slots[at].next));
+        }
+        let number = self.slots[largest].number;
+        if largest == 0 || number < self.base {
+            self.classes[class_index].threshold = self.base;
+            return false;
+        }
+        // The threshold first: a reader leaves out what is not below it.
+        self.classes[class_index].threshold = number;
+        compiler_fence(Ordering::Release);
+        let next = self.slots[largest].next;
+        match before_largest {
+            0 => self.classes[class_index].head = next,
+            before => self.slots[before].next = next,
+        }
+        self.classes[class_index].kept -= 1;
+        self.slots[largest].state &= !SAMPLED;
+        if self.slots[largest].state & SLOW == 0 {
+            self.let_go(largest);
+        }
+        true
+    }
+
+    fn shrink_all(&mut self) {
+        for class_index in 1..(self.classes_used as usize).min(CLASSES) {
+            self.shrink(class_index);
+        }
+    }
+
+    fn make_room(&mut self) {
+        while self.slots_free < SPARE_SLOTS && self.limit > 0 {
+            self.limit = lower(self.limit);
+            self.shrink_all();
+        }
+        if self.slots_free < SPARE_SLOTS {
+            self.due = 1;
+        }
+    }
+
+    /// Lets rows go until no more are kept than were wished for, or only those are left that are kept anyway.
+    pub(super) fn thin_to_wish(&mut self) {
+        let calls = self.calls().saturating_sub(self.epoch_calls);
+        let wish = rows_wished(self.rows_wish, calls);
+        while u64::from(SLOTS as u32 - 1 - self.slots_free) > wish && self.limit > 0 {
+            self.limit = lower(self.limit);
+            self.shrink_all();
+        }
+    }
+
+    /// Empties the rows and begins the next epoch.
+    pub(super) fn next_epoch(&mut self) {
+        self.epoch += 1;
+        // The number of the epoch first: from here on a reader takes these rows from where they were written to.
+        compiler_fence(Ordering::Release);
+        self.limit = (2 * self.limit).clamp(4, CLASS_ROWS);
+        self.limit_long = LONG_ROWS;
+        for class_index in 1..(self.classes_used as usize).min(CLASSES) {
+            let (limit, base) = (u64::from(self.limit), self.base);
+            let class = &mut self.classes[class_index];
+            let calls = class.sums.calls.saturating_sub(class.epoch_calls);
+            let rare = class.sums.calls <= RARE_CALLS || usize::from(class.decade) >= LONG_DECADE;
+            class.threshold = match (CHANCE * limit << 32).checked_div(calls) {
+                Some(chance) if !rare => chance.min(u64::from(ALL)) as u32,
+                _ => ALL,
+            }
+            .max(base);
+            class.epoch_calls = class.sums.calls;
+            (class.head, class.kept) = (0, 0);
+        }
+        for kind in &mut self.kinds[..KINDS] {
+            kind.slow_slots = [0; SLOWEST];
+        }
+        for slot in &mut self.slots[..(self.slots_used as usize).min(SLOTS)] {
+            slot.state = 0;
+        }
+        (self.slots_used, self.free_head) = (1, 0);
+        self.slots_free = SLOTS as u32 - 1;
+        self.epoch_calls = self.calls();
+    }
+}
+
+/// Rows that were wished for of so many calls.
+pub(super) fn rows_wished(wish: u64, calls: u64) -> u64 {
+    (u128::from(wish) * u128::from(calls) >> 32) as u64
+}

@@ -1,0 +1,294 @@
+//! Adding a call: the path that every call takes, and what makes rooms in the tables when something is new.
+//!
+//! The path of a call that is not kept looks up its kind, adds to its class, its bin, its peers and two sums of
+//! the thread, and compares once. It takes no lock, allocates nothing, has no loop but for the search in the
+//! tables, and cannot panic.
+
+use super::block::{
+    ALL, Block, CLASSES, CLASSES_KNOWN, Class, KEY_OTHER, KEY_USED, KIND_ANY, KINDS, KINDS_KNOWN, Kind,
+    LONG_DECADE, NO_PAGE, PAGE_BINS, PAGES, PAYLOAD_WORDS, PEERS, PEERS_KNOWN, Peer, SLOTS,
+};
+use super::{bins, keep, settings::Settings, slices};
+
+/// A peer that is none.
+pub const NO_PEER: i32 = -1;
+
+/// One call, as the reducer wants to know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Number of the call site, 0 if unknown.
+    pub site: u32,
+    /// The function.
+    pub op: u16,
+    /// Number of the communicator.
+    pub communicator: u32,
+    /// To whom `bytes_out` went; negative if to no single rank.
+    pub to: i32,
+    /// From whom `bytes_in` came; negative if from no single rank.
+    pub from: i32,
+    /// Bytes given.
+    pub bytes_out: u64,
+    /// Bytes obtained.
+    pub bytes_in: u64,
+    /// Start. Calls of one thread come in the order of their starts.
+    pub start_ticks: u64,
+    /// Length.
+    pub duration_ticks: u64,
+    /// The number by which it is drawn, see [`super::draw`].
+    pub number: u64,
+}
+
+/// Adds calls up and keeps some of them, in a block of memory that is given to it.
+pub struct Reducer<'a> {
+    pub(super) block: &'a mut Block,
+}
+
+impl<'a> Reducer<'a> {
+    /// Begins in a block of zeros. Another block is emptied first.
+    pub fn start(block: &'a mut Block, settings: &Settings) -> Reducer<'a> {
+        if block.magic != 0 {
+            // SAFETY: zeros are a Block, because it is made of integers alone.
+            unsafe { std::ptr::write_bytes(std::ptr::from_mut(block), 0, 1) };
+        }
+        block.classes_used = 1;
+        block.pages_used = 1;
+        block.slots_used = 1;
+        block.slots_free = SLOTS as u32 - 1;
+        keep::first_limits(block);
+        settings.put_into(block);
+        slices::first_lengths(block);
+        let any = &mut block.kinds[KIND_ANY];
+        any.key = KEY_USED | KEY_OTHER | ANY_OP;
+        any.left = slices::FIRST_LENGTH;
+        Reducer { block }
+    }
+
+    /// Adds a call. `payload` is asked for what is to be kept of it if it is kept.
+    ///
+    /// True says that [`Reducer::take`] should be called before the next call is added.
+    #[inline]
+    pub fn add(&mut self, row: &Row, payload: impl FnOnce() -> [u64; PAYLOAD_WORDS]) -> bool {
+        let block = &mut *self.block;
+        let duration = row.duration_ticks;
+        let (octave, bin) = bins::place(duration);
+        let decade = block.decade(octave, duration);
+        let kind_index = block.find_kind(row);
+        let class_index = match block.kinds[kind_index].classes[decade] {
+            0 => block.make_class(kind_index, decade),
+            class => usize::from(class) & (CLASSES - 1),
+        };
+        let page = match block.kinds[kind_index].pages[octave] {
+            0 => block.make_page(kind_index, octave),
+            page => page,
+        };
+        match block.bins.get_mut(usize::from(page) * PAGE_BINS + bin) {
+            Some(bin) => *bin = bin.saturating_add(1),
+            None => block.calls_without_bins += 1,
+        }
+        block.add_message(row);
+
+        let class = &mut block.classes[class_index];
+        class.sums.ticks = class.sums.ticks.wrapping_add(duration);
+        class.sums.bytes_out = class.sums.bytes_out.wrapping_add(row.bytes_out);
+        class.sums.bytes_in = class.sums.bytes_in.wrapping_add(row.bytes_in);
+        class.sums.calls = class.sums.calls.wrapping_add(1);
+        let number = draw_number(row.number);
+        let drawn = number < class.threshold;
+        let kind = &mut block.kinds[kind_index];
+        kind.left = kind.left.wrapping_sub(1);
+        let slow = duration > kind.slow_min;
+        let slice_ends = kind.left == 0;
+        block.ticks = block.ticks.wrapping_add(duration);
+        block.last_start = row.start_ticks;
+        block.mark_left = block.mark_left.wrapping_sub(1);
+        if drawn | slow | slice_ends | (block.mark_left == 0) {
+            return block.look_closer(row, kind_index, class_index, number, payload);
+        }
+        false
+    }
+}
+
+const ANY_OP: u64 = 0xffff << 8;
+
+/// The upper half of a row's number; never as high as the threshold that lets all through.
+#[inline(always)]
+pub(super) fn draw_number(number: u64) -> u32 {
+    ((number >> 32) as u32).min(ALL - 1)
+}
+
+#[inline(always)]
+fn key_of(row: &Row) -> u64 {
+    let size = 64 - (row.bytes_out | row.bytes_in).leading_zeros();
+    KEY_USED | u64::from(row.site) << 24 | u64::from(row.op) << 8 | u64::from(size)
+}
+
+#[inline(always)]
+fn place_of(key: u64, places: usize) -> usize {
+    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as usize & (places - 1)
+}
+
+impl Block {
+    #[inline(always)]
+    pub(super) fn decade(&self, octave: usize, duration: u64) -> usize {
+        let octave = octave.min(bins::OCTAVES - 1);
+        usize::from(self.decade_base[octave] + u8::from(duration > self.decade_edge[octave])) & 7
+    }
+
+    #[inline(always)]
+    fn find_kind(&mut self, row: &Row) -> usize {
+        let key = key_of(row);
+        let mut at = place_of(key, KINDS);
+        // The table is never full, so there is an end.
+        loop {
+            let found = self.kinds[at].key;
+            if found == key {
+                return at;
+            }
+            if found == 0 {
+                return self.make_kind(row, key, at);
+            }
+            at = (at + 1) & (KINDS - 1);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_kind(&mut self, row: &Row, key: u64, at: usize) -> usize {
+        if (self.kinds_used as usize) < KINDS_KNOWN && (self.classes_used as usize) < CLASSES_KNOWN {
+            self.begin_kind(at, key, row);
+            return at;
+        }
+        self.calls_without_kind += 1;
+        let key = KEY_USED | KEY_OTHER | u64::from(row.op) << 8;
+        let mut at = place_of(key, KINDS);
+        for _ in 0..KINDS {
+            match self.kinds[at].key {
+                found if found == key => return at,
+                // One place stays empty, so that searches end.
+                0 if (self.kinds_used as usize) < KINDS - 2 && (self.classes_used as usize) < CLASSES => {
+                    self.begin_kind(at, key, row);
+                    return at;
+                }
+                0 => break,
+                _ => at = (at + 1) & (KINDS - 1),
+            }
+        }
+        KIND_ANY
+    }
+
+    fn begin_kind(&mut self, at: usize, key: u64, row: &Row) {
+        if self.kinds_used == 0 {
+            (self.first_start, self.marked_end) = (row.start_ticks, row.start_ticks);
+        }
+        let kind = &mut self.kinds[at];
+        kind.first_start = row.start_ticks;
+        kind.told_end = row.start_ticks;
+        (kind.bytes_out, kind.bytes_in) = (row.bytes_out, row.bytes_in);
+        kind.left = slices::FIRST_LENGTH;
+        kind.length = slices::FIRST_LENGTH;
+        kind.key = key;
+        self.kinds_used += 1;
+    }
+
+    /// A class for this decade of a kind; where there is none left, the kind's class nearest to it.
+    #[cold]
+    #[inline(never)]
+    fn make_class(&mut self, kind_index: usize, decade: usize) -> usize {
+        let kind: &mut Kind = &mut self.kinds[kind_index];
+        let first = kind.classes.iter().all(|&class| class == 0);
+        let room = if first || decade >= LONG_DECADE { CLASSES } else { CLASSES_KNOWN };
+        let next = self.classes_used as usize;
+        if next < room {
+            let class: &mut Class = &mut self.classes[next & (CLASSES - 1)];
+            (class.kind, class.decade) = (kind_index as u16, decade as u16);
+            class.threshold = ALL;
+            self.classes_used += 1;
+            kind.classes[decade & 7] = next as u16;
+            return next & (CLASSES - 1);
+        }
+        self.calls_of_wrong_class += 1;
+        let nearest = (0..kind.classes.len()).filter(|&other| kind.classes[other] != 0);
+        let nearest = nearest.min_by_key(|&other| other.abs_diff(decade)).map(|other| kind.classes[other]);
+        // A kind without any class is only there when all classes are taken: class 0 is for its calls.
+        usize::from(nearest.unwrap_or(0)) & (CLASSES - 1)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_page(&mut self, kind_index: usize, octave: usize) -> u16 {
+        let next = self.pages_used;
+        if next as usize >= PAGES {
+            self.kinds[kind_index].pages[octave] = NO_PAGE;
+            return NO_PAGE;
+        }
+        self.pages_used += 1;
+        self.kinds[kind_index].pages[octave] = next as u16;
+        next as u16
+    }
+
+    #[inline(always)]
+    fn add_message(&mut self, row: &Row) {
+        if row.to >= 0 {
+            let peer = self.find_peer(row.communicator, row.to);
+            peer.messages_out = peer.messages_out.wrapping_add(1);
+            peer.bytes_out = peer.bytes_out.wrapping_add(row.bytes_out);
+        }
+        if row.from >= 0 {
+            let peer = self.find_peer(row.communicator, row.from);
+            peer.messages_in = peer.messages_in.wrapping_add(1);
+            peer.bytes_in = peer.bytes_in.wrapping_add(row.bytes_in);
+        }
+    }
+
+    #[inline(always)]
+    fn find_peer(&mut self, communicator: u32, rank: i32) -> &mut Peer {
+        let key = !(u64::from(communicator) << 32 | u64::from(rank as u32));
+        let mut at = place_of(key, PEERS);
+        loop {
+            let found = self.peers[at].key;
+            if found == key {
+                return &mut self.peers[at];
+            }
+            if found == 0 {
+                return self.make_peer(key, at);
+            }
+            at = (at + 1) & (PEERS - 1);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make_peer(&mut self, key: u64, at: usize) -> &mut Peer {
+        if self.peers_used as usize >= PEERS_KNOWN {
+            self.messages_without_peer += 1;
+            return &mut self.other_peers;
+        }
+        self.peers_used += 1;
+        let peer = &mut self.peers[at];
+        peer.key = key;
+        peer
+    }
+
+    /// What is due for a call that is kept or ends a slice.
+    #[inline(never)]
+    fn look_closer(
+        &mut self,
+        row: &Row,
+        kind_index: usize,
+        class_index: usize,
+        number: u32,
+        payload: impl FnOnce() -> [u64; PAYLOAD_WORDS],
+    ) -> bool {
+        let drawn = number < self.classes[class_index].threshold;
+        if drawn || row.duration_ticks > self.kinds[kind_index].slow_min {
+            self.keep(row, kind_index, class_index, number, payload());
+        }
+        if self.kinds[kind_index].left == 0 {
+            self.end_slice(kind_index, row.start_ticks);
+        }
+        if self.mark_left == 0 {
+            self.end_mark(row.start_ticks);
+        }
+        self.due != 0
+    }
+}

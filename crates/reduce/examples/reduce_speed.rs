@@ -1,0 +1,101 @@
+//! What adding a call costs: 20 million made-up calls of twelve call sites, at 1/1000.
+//!
+//!     cargo run --release -p kizami-reduce --example reduce_speed [CALLS]
+
+mod stream;
+
+use kizami_reduce::sample::{BLOCK_BYTES, Block, Profile, Reducer, Row, Settings, read};
+use std::time::Instant;
+
+fn main() {
+    let calls: usize = std::env::args().nth(1).map_or(20_000_000, |text| text.parse().expect("calls"));
+    // Rows are made before the clock starts; 2^16 of them are used over and over, with new times and numbers.
+    let rows: Vec<Row> = stream::Mix::new(1).take(1 << 16).collect();
+    let (mut best, mut worst) = (f64::MAX, 0f64);
+    for _ in 0..3 {
+        let ns = run(&rows, calls);
+        (best, worst) = (best.min(ns), worst.max(ns));
+    }
+    println!("ns per call, repeated rows: best {best:.2}, worst {worst:.2}; of it making rows {:.2}", bare(&rows, calls));
+    println!("memory per thread: {} KB", BLOCK_BYTES >> 10);
+    check(calls);
+}
+
+fn again(rows: &[Row], index: usize, now: u64) -> Row {
+    let mut row = rows[index & (rows.len() - 1)];
+    row.start_ticks = now;
+    row.number = (index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    row
+}
+
+fn run(rows: &[Row], calls: usize) -> f64 {
+    let mut block = Block::boxed();
+    let mut reducer = Reducer::start(&mut block, &Settings::fraction(0.001, 64, 1_000_000_000));
+    let mut buffer = vec![0; 32 << 10];
+    let (mut now, mut bytes) = (0, 0);
+    let start = Instant::now();
+    for index in 0..calls {
+        let row = again(rows, index, now);
+        now += row.duration_ticks + 500;
+        if reducer.add(&row, || stream::payload(&row)) {
+            loop {
+                match reducer.take(&mut buffer) {
+                    0 => break,
+                    length => bytes += length,
+                }
+            }
+        }
+    }
+    std::hint::black_box(bytes);
+    start.elapsed().as_nanos() as f64 / calls as f64
+}
+
+fn bare(rows: &[Row], calls: usize) -> f64 {
+    let mut now = 0;
+    let start = Instant::now();
+    for index in 0..calls {
+        let row = std::hint::black_box(again(rows, index, now));
+        now += row.duration_ticks + 500;
+    }
+    start.elapsed().as_nanos() as f64 / calls as f64
+}
+
+/// The same with fresh rows, compared with what was added.
+fn check(calls: usize) {
+    let mut block = Block::boxed();
+    let mut reducer = Reducer::start(&mut block, &Settings::fraction(0.001, 64, 1_000_000_000));
+    let (mut ticks, mut bytes, mut long) = (0u64, 0u64, Vec::new());
+    let mut durations = vec![Vec::new(); 13];
+    let rows = stream::Mix::new(2).take(calls).inspect(|row| {
+        ticks += row.duration_ticks;
+        bytes += row.bytes_out + row.bytes_in;
+        durations[row.site as usize].push(row.duration_ticks);
+        if row.duration_ticks > 10_000_000 {
+            long.push(row.start_ticks);
+        }
+    });
+    let parts = stream::feed(&mut reducer, rows);
+    let written: usize = parts.iter().map(Vec::len).sum();
+    let state = read(block.as_bytes(), parts.iter().map(Vec::as_slice)).expect("readable");
+    let mut profile = Profile::default();
+    profile.add(&state, |site| site);
+    let sums = profile.sums();
+    let exact = sums.calls == calls as u64 && sums.ticks == ticks && sums.bytes_out + sums.bytes_in == bytes;
+    println!("totals exact: {exact}; {:?}", state.missing);
+    let kept = state.rows.len();
+    println!("rows kept: {kept}, one of {:.0}", calls as f64 / kept as f64);
+    let per_call = written as f64 / calls as f64;
+    println!("bytes written: {written} in {} parts, {:.4} a call, one of {:.0} at 64", parts.len(), per_call, 64.0 / per_call);
+    let there = long.iter().filter(|start| state.rows.binary_search_by_key(start, |row| &row.start_ticks).is_ok());
+    println!("calls above 10 ms: {} of {} kept", there.count(), long.len());
+    let mut worst: f64 = 0.0;
+    for kind in &state.kinds {
+        let all = &mut durations[kind.site.expect("one site") as usize];
+        all.sort_unstable();
+        for share in [0.5, 0.9, 0.99, 0.999] {
+            let truth = all[(share * (all.len() - 1) as f64) as usize] as f64;
+            worst = worst.max((kind.sketch.quantile(share).expect("calls") / truth - 1.0).abs());
+        }
+    }
+    println!("worst of p50, p90, p99, p99.9 of {} kinds: {:.2} % off", state.kinds.len(), 100.0 * worst);
+}

@@ -1,0 +1,151 @@
+//! Made-up streams of calls, for examples and tests. Times are in nanoseconds.
+
+use kizami_reduce::sample::{NO_PEER, Row, draw};
+
+/// A sequence of numbers that look random and repeat for the same seed.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Random {
+        Random(draw::alone(seed, 0, 0))
+    }
+
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(1);
+        draw::alone(0, self.0, 0)
+    }
+
+    /// In [0, 1).
+    pub fn share(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// About normal, with mean 0 and deviation 1.
+    pub fn normal(&mut self) -> f64 {
+        (-2.0 * (1.0 - self.share()).ln()).sqrt() * (std::f64::consts::TAU * self.share()).cos()
+    }
+}
+
+/// One rank of the paper's program: local work, then an Allreduce written as MPI_Sendrecv with each of
+/// `rounds` partners; 1,300 calls a second of some tens of microseconds, and once in a while one of 10 to 100 ms.
+pub struct Paper {
+    random: Random,
+    seed: u64,
+    rank: u32,
+    rounds: u32,
+    calls: u64,
+    now: u64,
+}
+
+/// The share of calls that take more than 10 ms: about 90 of 440,000.
+const OUTLIERS: f64 = 90.0 / 440_000.0;
+const NS_BETWEEN_CALLS: f64 = 1e9 / 1_300.0;
+pub const SENDRECV: u16 = 12;
+
+impl Paper {
+    pub fn new(seed: u64, rank: u32, rounds: u32) -> Paper {
+        let random = Random::new(draw::alone(seed, u64::from(rank), 1));
+        Paper { random, seed, rank, rounds, calls: 0, now: 1_000_000 }
+    }
+}
+
+impl Iterator for Paper {
+    type Item = Row;
+
+    fn next(&mut self) -> Option<Row> {
+        let round = (self.calls % u64::from(self.rounds)) as u32;
+        let duration = if self.random.share() < OUTLIERS {
+            1e7 * 10f64.powf(self.random.share()).max(1.000_001)
+        } else {
+            (3e4 * (0.8 * self.random.normal()).exp()).min(9e6)
+        };
+        let partner = self.rank ^ 1 << round;
+        let before = self.calls / u64::from(self.rounds);
+        let row = Row {
+            site: 1,
+            op: SENDRECV,
+            communicator: 0,
+            to: partner as i32,
+            from: partner as i32,
+            bytes_out: 8_192,
+            bytes_in: 8_192,
+            start_ticks: self.now,
+            duration_ticks: duration as u64,
+            number: draw::message(
+                self.seed,
+                0,
+                self.rank.min(partner),
+                self.rank.max(partner),
+                round as i32,
+                before,
+            ),
+        };
+        let gap = NS_BETWEEN_CALLS * if round == 0 { f64::from(self.rounds) } else { 0.02 };
+        self.now += duration as u64 + (gap * (0.5 + self.random.share())) as u64;
+        self.calls += 1;
+        Some(row)
+    }
+}
+
+/// A program with several call sites, sizes and functions.
+pub struct Mix {
+    random: Random,
+    calls: u64,
+    now: u64,
+}
+
+impl Mix {
+    pub fn new(seed: u64) -> Mix {
+        Mix { random: Random::new(seed), calls: 0, now: 1 }
+    }
+}
+
+impl Iterator for Mix {
+    type Item = Row;
+
+    fn next(&mut self) -> Option<Row> {
+        let step = (self.calls % 12) as u32;
+        let rare = self.random.share() < 92.0 / 2e7;
+        let duration = if rare { 2e7 } else { 2e4 * (0.7 * self.random.normal()).exp() } as u64;
+        let bytes = if step < 8 { 1_024u64 << (step % 4) } else { 8 };
+        let peer = if step < 8 { step as i32 } else { NO_PEER };
+        self.now += duration + 1_000;
+        self.calls += 1;
+        Some(Row {
+            site: 1 + step,
+            op: (step / 4) as u16 + 1,
+            communicator: 0,
+            to: if step < 4 { peer } else { NO_PEER },
+            from: if step < 4 { NO_PEER } else { peer },
+            bytes_out: if step < 4 || step >= 8 { bytes } else { 0 },
+            bytes_in: if step >= 4 { bytes } else { 0 },
+            start_ticks: self.now - duration,
+            duration_ticks: duration,
+            number: self.random.next(),
+        })
+    }
+}
+
+/// What a trace would hold of a row; made up as well.
+pub fn payload(row: &Row) -> [u64; 8] {
+    let words = [u64::from(row.op), row.start_ticks, row.duration_ticks, row.bytes_out, row.bytes_in];
+    let peers = [u64::from(row.site), u64::from(row.to as u32), u64::from(row.from as u32)];
+    std::array::from_fn(|word| if word < 5 { words[word] } else { peers[word - 5] })
+}
+
+/// Adds calls and takes what is due; gives the parts.
+pub fn feed(reducer: &mut kizami_reduce::sample::Reducer, rows: impl Iterator<Item = Row>) -> Vec<Vec<u8>> {
+    let mut buffer = vec![0; 32 << 10];
+    let mut parts = Vec::new();
+    for row in rows {
+        if reducer.add(&row, || payload(&row)) {
+            loop {
+                match reducer.take(&mut buffer) {
+                    0 => break,
+                    length => parts.push(buffer[..length].to_vec()),
+                }
+            }
+        }
+    }
+    parts
+}

@@ -19,6 +19,8 @@ pub(super) const VERSION: u32 = 1;
 pub(super) const KINDS: usize = 512;
 /// Kinds of which all of (site, op, size) is known; what comes later goes to one kind per op.
 pub(super) const KINDS_KNOWN: usize = 400;
+/// Kinds with those that stand for a function; the rest of the table stays empty, so that searches are short.
+pub(super) const KINDS_MOST: usize = 448;
 /// The kind of everything that found no other.
 pub(super) const KIND_ANY: usize = KINDS - 1;
 pub(super) const CLASSES: usize = 1024;

@@ -5,7 +5,7 @@
 //! tables, and cannot panic.
 
 use super::block::{
-    ALL, Block, CLASSES, CLASSES_KNOWN, Class, KEY_OTHER, KEY_USED, KIND_ANY, KINDS, KINDS_KNOWN, Kind,
+    ALL, Block, CLASSES, CLASSES_KNOWN, Class, KEY_OTHER, KEY_USED, KIND_ANY, KINDS, KINDS_KNOWN, KINDS_MOST, Kind,
     LONG_DECADE, NO_PAGE, PAGE_BINS, PAGES, PAYLOAD_WORDS, PEERS, PEERS_KNOWN, Peer, SLOTS,
 };
 use super::{bins, keep, settings::Settings, slices};
@@ -164,8 +164,7 @@ impl Block {
         for _ in 0..KINDS {
             match self.kinds[at].key {
                 found if found == key => return at,
-                // One place stays empty, so that searches end.
-                0 if (self.kinds_used as usize) < KINDS - 2 && (self.classes_used as usize) < CLASSES => {
+                0 if (self.kinds_used as usize) < KINDS_MOST && (self.classes_used as usize) < CLASSES => {
                     self.begin_kind(at, key, row);
                     return at;
                 }

@@ -122,7 +122,8 @@ impl Figure {
         self.ranks_without_all_long += u32::from(before != after);
         let sums = state.kinds[0].sums();
         let ticks: u64 = rows.iter().map(|row| row.duration_ticks).sum();
-        self.inexact += u32::from(state.kinds.len() != 1 || (sums.calls, sums.ticks) != (rows.len() as u64, ticks));
+        self.inexact +=
+            u32::from(state.kinds.len() != 1 || (sums.calls, sums.ticks) != (rows.len() as u64, ticks));
         self.ranges(rows, &state);
         let mut durations: Vec<u64> = rows.iter().map(|row| row.duration_ticks).collect();
         durations.sort_unstable();
@@ -165,7 +166,10 @@ impl Figure {
         println!("sums over ranges of time beyond three standard errors: {beyond} of {ranges}");
         println!("largest standard error for 10,000 calls or more: {:.2} %", 100.0 * self.widest);
         let ns = self.seconds * 1e9 / all;
-        println!("{ns:.1} ns a call with copying rows: {:.5} % of a core at 1,300 calls a second", ns * 1_300.0 / 1e7);
+        println!(
+            "{ns:.1} ns a call with copying rows: {:.5} % of a core at 1,300 calls a second",
+            ns * 1_300.0 / 1e7
+        );
         println!("bytes written while running: {:.1} KB a rank", self.bytes as f64 / 1e3 / f64::from(ranks));
     }
 
@@ -177,13 +181,18 @@ impl Figure {
     }
 
     fn json(&self, ranks: u32, calls: usize) -> String {
-        let mut text = format!("{{\"ranks\": {ranks}, \"calls\": {calls}, \"columns_per_decade\": 10, \"first_ns\": 1000,\n");
+        let mut text = format!(
+            "{{\"ranks\": {ranks}, \"calls\": {calls}, \"columns_per_decade\": 10, \"first_ns\": 1000,\n"
+        );
         text.push_str(" \"schemes\": {");
         for (index, (name, counts)) in self.all().into_iter().enumerate() {
             let comma = if index == 0 { "" } else { "," };
             let (rows, long, columns) = (counts.rows, counts.long, &counts.columns);
-            write!(text, "{comma}\n  \"{name}\": {{\"rows\": {rows}, \"long\": {long}, \"counts\": {columns:?}}}")
-                .expect("memory");
+            write!(
+                text,
+                "{comma}\n  \"{name}\": {{\"rows\": {rows}, \"long\": {long}, \"counts\": {columns:?}}}"
+            )
+            .expect("memory");
         }
         text.push_str("\n }\n}\n");
         text

@@ -52,7 +52,9 @@ impl Laps {
         let at = |share: f64| self.ns_per_call[(share * (self.ns_per_call.len() - 1) as f64) as usize];
         let mean = self.ns_per_call.iter().sum::<f64>() / self.ns_per_call.len() as f64;
         let (low, median) = (at(0.1), at(0.5));
-        println!("{what}: {median:.2} ns a call (median of stretches; a tenth below {low:.2}, mean {mean:.2})");
+        println!(
+            "{what}: {median:.2} ns a call (median of stretches; a tenth below {low:.2}, mean {mean:.2})"
+        );
     }
 }
 
@@ -109,8 +111,14 @@ fn check(calls: usize) {
     let kept = state.rows.len();
     println!("rows kept: {kept}, one of {:.0}", calls as f64 / kept as f64);
     let per_call = written as f64 / calls as f64;
-    println!("bytes written: {written} in {} parts, {:.4} a call, one of {:.0} at 64", parts.len(), per_call, 64.0 / per_call);
-    let there = long.iter().filter(|start| state.rows.binary_search_by_key(start, |row| &row.start_ticks).is_ok());
+    println!(
+        "bytes written: {written} in {} parts, {:.4} a call, one of {:.0} at 64",
+        parts.len(),
+        per_call,
+        64.0 / per_call
+    );
+    let there =
+        long.iter().filter(|start| state.rows.binary_search_by_key(start, |row| &row.start_ticks).is_ok());
     println!("calls above 10 ms: {} of {} kept", there.count(), long.len());
     let mut worst: f64 = 0.0;
     for kind in &state.kinds {

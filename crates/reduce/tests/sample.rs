@@ -191,7 +191,10 @@ fn weights_are_unbiased_and_their_errors_honest() {
             let claimed = found.iter().map(|estimate| estimate.standard_error.powi(2)).sum::<f64>() / count;
             let off = (mean - truth) / (variance / count).sqrt();
             assert!(off.abs() < 4.0, "keep {keep}: {mean} for {truth}, {off} standard errors off");
-            assert!((claimed / variance - 1.0).abs() < 0.3, "keep {keep}: variance {variance}, claimed {claimed}");
+            assert!(
+                (claimed / variance - 1.0).abs() < 0.3,
+                "keep {keep}: variance {variance}, claimed {claimed}"
+            );
         }
     }
 }
@@ -209,12 +212,13 @@ fn both_ends_of_a_message_are_kept_whatever_their_classes() {
         }
         receives[120_000].number = random.next();
         let kept = [reduce(&settings, sends.iter().copied()), reduce(&settings, receives.iter().copied())];
-        let starts = kept.each_ref().map(|state| {
-            state.rows.iter().map(|row| row.start_ticks).collect::<BTreeSet<u64>>()
-        });
-        let common = sends.iter().zip(&receives).filter(|(send, _)| {
-            send.number as f64 / (1u128 << 64) as f64 + 1e-9 < settings.common
-        });
+        let starts = kept
+            .each_ref()
+            .map(|state| state.rows.iter().map(|row| row.start_ticks).collect::<BTreeSet<u64>>());
+        let common = sends
+            .iter()
+            .zip(&receives)
+            .filter(|(send, _)| send.number as f64 / (1u128 << 64) as f64 + 1e-9 < settings.common);
         let mut count = 0;
         for (send, receive) in common {
             count += 1;
@@ -339,7 +343,9 @@ fn sums_over_any_range_are_as_good_as_they_say() {
             let found = estimate::in_range(&state, ends[0], ends[1]);
             for (found, truth) in [(found.calls, truth_all.calls), (found.ticks, truth_all.ticks)] {
                 tries += 1;
-                within += u32::from((found.value - truth as f64).abs() <= 3.0 * found.standard_error + 1e-6 * found.value);
+                within += u32::from(
+                    (found.value - truth as f64).abs() <= 3.0 * found.standard_error + 1e-6 * found.value,
+                );
                 if truth_all.calls >= 10_000 {
                     widest = widest.max(found.standard_error / found.value);
                 }
@@ -482,13 +488,41 @@ fn no_more_is_kept_than_wished_for_but_for_the_rare() {
         let mut block = Block::boxed();
         let parts = feed(&mut Reducer::start(&mut block, &settings), Mix::new(15).take(calls));
         let state = read(block.as_bytes(), parts.iter().map(Vec::as_slice)).expect("readable");
-        let wish = settings.rows * calls as f64;
-        let classes: usize = state.kinds.iter().map(|kind| kind.classes.iter().filter(|sums| sums.calls > 0).count()).sum();
+        let wish = settings.rows(1.0) * calls as f64;
+        let classes: usize =
+            state.kinds.iter().map(|kind| kind.classes.iter().filter(|sums| sums.calls > 0).count()).sum();
         let anyway = 8 * classes + 4 * state.kinds.len() * 10;
         let kept = state.rows.len() as f64;
         assert!(kept <= wish * 1.05 + anyway as f64, "{kept} of {wish}");
         assert!(kept > wish * 0.5);
         let written: usize = parts.iter().map(Vec::len).sum();
-        assert!((written as f64) < 1.1 * keep * 64.0 * calls as f64 + 100.0 * anyway as f64, "{written} bytes");
+        assert!(
+            (written as f64) < 1.1 * keep * 64.0 * calls as f64 + 100.0 * anyway as f64,
+            "{written} bytes"
+        );
+    }
+}
+
+#[test]
+fn a_rate_is_kept_however_many_calls_there_are() {
+    for gap in [10_000, 100_000, 2_000_000] {
+        let mut now = 1;
+        let rows: Vec<Row> = Mix::new(16)
+            .take(600_000)
+            .map(|row| {
+                now += gap;
+                Row { start_ticks: now, duration_ticks: row.duration_ticks % 9_000, ..row }
+            })
+            .collect();
+        let mut block = Block::boxed();
+        let rate = Settings::rate(2_000.0, TICKS_PER_SECOND);
+        let parts = feed(&mut Reducer::start(&mut block, &rate), rows.iter().copied());
+        let state = read(block.as_bytes(), parts.iter().map(Vec::as_slice)).expect("readable");
+        check_totals(&state, &rows);
+        let seconds = (gap * 600_000) as f64 / 1e9;
+        let written = parts.iter().map(Vec::len).sum::<usize>() as f64;
+        assert!(written < 1.3 * 2_000.0 * seconds + 60_000.0, "{written} bytes in {seconds} s");
+        let rows = state.rows.len() as f64;
+        assert!(rows < 1.1 * 12.5 * seconds + 1_000.0, "{rows} rows in {seconds} s");
     }
 }

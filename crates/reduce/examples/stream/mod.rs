@@ -117,7 +117,7 @@ impl Iterator for Mix {
             communicator: 0,
             to: if step < 4 { peer } else { NO_PEER },
             from: if step < 4 { NO_PEER } else { peer },
-            bytes_out: if step < 4 || step >= 8 { bytes } else { 0 },
+            bytes_out: if !(4..8).contains(&step) { bytes } else { 0 },
             bytes_in: if step >= 4 { bytes } else { 0 },
             start_ticks: self.now - duration,
             duration_ticks: duration,

@@ -33,7 +33,8 @@ pub(super) const PEERS: usize = 512;
 pub(super) const PEERS_KNOWN: usize = 448;
 /// Rows; the first is none.
 pub(super) const SLOTS: usize = 1536;
-pub(super) const SLOWEST: usize = 4;
+/// The slowest calls of a kind that are always kept.
+pub const SLOWEST: usize = 4;
 pub(super) const LOG_BYTES: usize = 16 << 10;
 
 /// Key of a kind: what marks it as used, and as standing for all that found no kind of their own.
@@ -42,8 +43,8 @@ pub(super) const KEY_OTHER: u64 = 1 << 62;
 
 /// No page was left.
 pub(super) const NO_PAGE: u16 = u16::MAX;
-/// Thresholds are 32 bits of a number in [0, 1); this one lets everything through.
-pub(super) const ALL: u32 = u32::MAX;
+/// The threshold that lets everything through: numbers are as good as never that large.
+pub(super) const ALL: u64 = u64::MAX;
 
 pub(super) const LIVE: u16 = 1;
 pub(super) const SAMPLED: u16 = 2;
@@ -59,14 +60,18 @@ pub struct Block {
     pub(super) ticks: u64,
     pub(super) last_start: u64,
     pub(super) mark_left: u32,
-    pub(super) base: u32,
     /// From here on only by some.
+    pub(super) spare: u32,
+    /// Rows with a number below this are kept on all ranks.
+    pub(super) base: u64,
     pub(super) ticks_per_second: u64,
     /// Rows wished for in 2^32 calls.
     pub(super) rows_wish: u64,
     /// Bytes for marks, and for slices of kinds, in 2^32 calls.
     pub(super) marks_bytes_wish: u64,
     pub(super) slices_bytes_wish: u64,
+    /// 2^32 times the bytes wished for in a second; 0 if they were wished for by call.
+    pub(super) bytes_rate_wish: u64,
     pub(super) first_start: u64,
     /// Marks: calls at the last one, how long they are, sums as of the last one.
     pub(super) marked_calls: u64,
@@ -100,7 +105,7 @@ pub struct Block {
     pub(super) draining: u32,
     pub(super) drain_next: u32,
     pub(super) drain_part: u32,
-    pub(super) spare: u32,
+    pub(super) spare_too: u32,
     /// In which class a duration of an octave falls, and from where on in the next.
     pub(super) decade_edge: [u64; OCTAVES],
     pub(super) decade_base: [u8; 64],
@@ -177,13 +182,13 @@ impl Sums {
 pub(super) struct Class {
     pub(super) sums: Sums,
     /// Rows with a number below this are kept.
-    pub(super) threshold: u32,
+    pub(super) threshold: u64,
     pub(super) head: u16,
     pub(super) kept: u16,
     pub(super) kind: u16,
     pub(super) decade: u16,
-    pub(super) spare: u32,
     pub(super) epoch_calls: u64,
+    pub(super) spare: u64,
 }
 
 /// Messages with one peer in one communicator.
@@ -204,13 +209,12 @@ pub(super) struct Slot {
     pub(super) payload: [u64; PAYLOAD_WORDS],
     pub(super) start: u64,
     pub(super) duration: u64,
-    pub(super) number: u32,
+    pub(super) number: u64,
     pub(super) class: u16,
     pub(super) next: u16,
     pub(super) state: u16,
     /// The lower bits of the epoch it was kept in: rows of others are remains.
     pub(super) epoch: u16,
-    pub(super) spare: [u16; 2],
 }
 
 impl Block {

@@ -38,7 +38,10 @@ impl Estimate {
 }
 
 /// The sum over all rows, kept or not, of what `amount` gives for a row.
-pub fn of_rows<'a>(rows: impl IntoIterator<Item = &'a KeptRow>, amount: impl Fn(&KeptRow) -> f64) -> Estimate {
+pub fn of_rows<'a>(
+    rows: impl IntoIterator<Item = &'a KeptRow>,
+    amount: impl Fn(&KeptRow) -> f64,
+) -> Estimate {
     let (mut value, mut variance) = (0.0, 0.0);
     for row in rows {
         let stands_for = amount(row) / row.probability;

@@ -42,7 +42,6 @@ impl Block {
         row: &Row,
         kind_index: usize,
         class_index: usize,
-        number: u32,
         payload: [u64; PAYLOAD_WORDS],
     ) {
         // Whoever was being handed the rows of this epoch will be given all of them again.
@@ -51,6 +50,7 @@ impl Block {
             self.make_room();
         }
         let slow = row.duration_ticks > self.kinds[kind_index].slow_min;
+        let number = row.number;
         let drawn = number < self.classes[class_index].threshold;
         if !slow && !drawn {
             return;
@@ -206,11 +206,9 @@ impl Block {
             let class = &mut self.classes[class_index];
             let calls = class.sums.calls.saturating_sub(class.epoch_calls);
             let rare = class.sums.calls <= RARE_CALLS || usize::from(class.decade) >= LONG_DECADE;
-            class.threshold = match (CHANCE * limit << 32).checked_div(calls) {
-                Some(chance) if !rare => chance.min(u64::from(ALL)) as u32,
-                _ => ALL,
-            }
-            .max(base);
+            let looked_at = CHANCE * limit;
+            class.threshold =
+                if rare || calls <= looked_at { ALL } else { (ALL / calls * looked_at).max(base) };
             class.epoch_calls = class.sums.calls;
             (class.head, class.kept) = (0, 0);
         }
@@ -228,5 +226,5 @@ impl Block {
 
 /// Rows that were wished for of so many calls.
 pub(super) fn rows_wished(wish: u64, calls: u64) -> u64 {
-    (u128::from(wish) * u128::from(calls) >> 32) as u64
+    ((u128::from(wish) * u128::from(calls)) >> 32) as u64
 }

@@ -5,8 +5,8 @@
 //! tables, and cannot panic.
 
 use super::block::{
-    ALL, Block, CLASSES, CLASSES_KNOWN, Class, KEY_OTHER, KEY_USED, KIND_ANY, KINDS, KINDS_KNOWN, KINDS_MOST, Kind,
-    LONG_DECADE, NO_PAGE, PAGE_BINS, PAGES, PAYLOAD_WORDS, PEERS, PEERS_KNOWN, Peer, SLOTS,
+    ALL, Block, CLASSES, CLASSES_KNOWN, Class, KEY_OTHER, KEY_USED, KIND_ANY, KINDS, KINDS_KNOWN, KINDS_MOST,
+    Kind, LONG_DECADE, NO_PAGE, PAGE_BINS, PAGES, PAYLOAD_WORDS, PEERS, PEERS_KNOWN, Peer, SLOTS,
 };
 use super::{bins, keep, settings::Settings, slices};
 
@@ -60,6 +60,7 @@ impl<'a> Reducer<'a> {
         let any = &mut block.kinds[KIND_ANY];
         any.key = KEY_USED | KEY_OTHER | ANY_OP;
         any.left = slices::FIRST_LENGTH;
+        block.classes[0].kind = KIND_ANY as u16;
         Reducer { block }
     }
 
@@ -72,10 +73,10 @@ impl<'a> Reducer<'a> {
         let duration = row.duration_ticks;
         let (octave, bin) = bins::place(duration);
         let decade = block.decade(octave, duration);
-        let kind_index = block.find_kind(row);
+        let kind_index = block.find_kind(row) & (KINDS - 1);
         let class_index = match block.kinds[kind_index].classes[decade] {
             0 => block.make_class(kind_index, decade),
-            class => usize::from(class) & (CLASSES - 1),
+            class => usize::from(class),
         };
         let page = match block.kinds[kind_index].pages[octave] {
             0 => block.make_page(kind_index, octave),
@@ -87,13 +88,13 @@ impl<'a> Reducer<'a> {
         }
         block.add_message(row);
 
+        let class_index = class_index & (CLASSES - 1);
         let class = &mut block.classes[class_index];
         class.sums.ticks = class.sums.ticks.wrapping_add(duration);
         class.sums.bytes_out = class.sums.bytes_out.wrapping_add(row.bytes_out);
         class.sums.bytes_in = class.sums.bytes_in.wrapping_add(row.bytes_in);
         class.sums.calls = class.sums.calls.wrapping_add(1);
-        let number = draw_number(row.number);
-        let drawn = number < class.threshold;
+        let drawn = row.number < class.threshold;
         let kind = &mut block.kinds[kind_index];
         kind.left = kind.left.wrapping_sub(1);
         let slow = duration > kind.slow_min;
@@ -102,19 +103,13 @@ impl<'a> Reducer<'a> {
         block.last_start = row.start_ticks;
         block.mark_left = block.mark_left.wrapping_sub(1);
         if drawn | slow | slice_ends | (block.mark_left == 0) {
-            return block.look_closer(row, kind_index, class_index, number, payload);
+            return block.look_closer(row, kind_index, class_index, payload);
         }
         false
     }
 }
 
 const ANY_OP: u64 = 0xffff << 8;
-
-/// The upper half of a row's number; never as high as the threshold that lets all through.
-#[inline(always)]
-pub(super) fn draw_number(number: u64) -> u32 {
-    ((number >> 32) as u32).min(ALL - 1)
-}
 
 #[inline(always)]
 fn key_of(row: &Row) -> u64 {
@@ -203,13 +198,13 @@ impl Block {
             class.threshold = ALL;
             self.classes_used += 1;
             kind.classes[decade & 7] = next as u16;
-            return next & (CLASSES - 1);
+            return next;
         }
         self.calls_of_wrong_class += 1;
         let nearest = (0..kind.classes.len()).filter(|&other| kind.classes[other] != 0);
         let nearest = nearest.min_by_key(|&other| other.abs_diff(decade)).map(|other| kind.classes[other]);
         // A kind without any class is only there when all classes are taken: class 0 is for its calls.
-        usize::from(nearest.unwrap_or(0)) & (CLASSES - 1)
+        usize::from(nearest.unwrap_or(0))
     }
 
     #[cold]
@@ -242,7 +237,8 @@ impl Block {
     #[inline(always)]
     fn find_peer(&mut self, communicator: u32, rank: i32) -> &mut Peer {
         let key = !(u64::from(communicator) << 32 | u64::from(rank as u32));
-        let mut at = place_of(key, PEERS);
+        // Ranks that talk to each other have other numbers than their neighbours: no need to stir them.
+        let mut at = (rank as usize).wrapping_add(communicator as usize * 61) & (PEERS - 1);
         loop {
             let found = self.peers[at].key;
             if found == key {
@@ -275,12 +271,11 @@ impl Block {
         row: &Row,
         kind_index: usize,
         class_index: usize,
-        number: u32,
         payload: impl FnOnce() -> [u64; PAYLOAD_WORDS],
     ) -> bool {
-        let drawn = number < self.classes[class_index].threshold;
+        let drawn = row.number < self.classes[class_index].threshold;
         if drawn || row.duration_ticks > self.kinds[kind_index].slow_min {
-            self.keep(row, kind_index, class_index, number, payload());
+            self.keep(row, kind_index, class_index, payload());
         }
         if self.kinds[kind_index].left == 0 {
             self.end_slice(kind_index, row.start_ticks);

@@ -18,6 +18,7 @@
 //! whatever became of the log, and a log that nobody takes away makes slices longer, nothing else.
 
 use super::block::{Block, CLASSES, DECADES, KINDS, LOG_BYTES, Sums};
+use super::settings;
 use super::varint::{Reader, Writer};
 use std::sync::atomic::{Ordering, compiler_fence};
 
@@ -74,7 +75,7 @@ impl Block {
             self.mark_left = length as u32;
             return;
         }
-        let end = start.wrapping_add(1);
+        let end = start.saturating_add(1).max(self.marked_end);
         let mut entry = Writer::new(&mut self.log_bytes[at..]);
         let as_before = self.mark_length == self.mark_length_told;
         entry.number(u64::from(!as_before));
@@ -89,9 +90,24 @@ impl Block {
         self.marked_calls += self.mark_length;
         (self.marked_ticks, self.marked_end) = (self.ticks, end);
         (self.mark_length, self.mark_left) = (length, length as u32);
+        self.keep_rate(start);
         if self.calls().saturating_sub(self.epoch_calls) >= self.epoch_length {
             self.due = 1;
         }
+    }
+
+    /// Where bytes were wished for by time, what that makes of a call now.
+    fn keep_rate(&mut self, start: u64) {
+        let ticks = start.saturating_sub(self.first_start);
+        let calls = self.calls();
+        if self.bytes_rate_wish == 0 || calls == 0 || ticks == 0 {
+            return;
+        }
+        let bytes_per_call = (u128::from(self.bytes_rate_wish) * u128::from(ticks)
+            / u128::from(self.ticks_per_second))
+        .min(u128::from(u64::MAX)) as u64
+            / calls;
+        settings::wish(self, bytes_per_call);
     }
 
     /// A slice of a kind that ends with a call that began at `start`.
@@ -103,7 +119,7 @@ impl Block {
             self.due = 1;
             return;
         }
-        let end = start.wrapping_add(1);
+        let end = start.saturating_add(1).max(kind.told_end);
         let classes = kind.classes.map(|class| usize::from(class) & (CLASSES - 1));
         let sums: [Sums; DECADES] = std::array::from_fn(|decade| match classes[decade] {
             0 => Sums::default(),
@@ -150,7 +166,7 @@ fn unusual(sums: &Sums, usual: (u64, u64)) -> (i64, i64) {
 /// One entry of the log, as read.
 pub(super) enum Entry {
     Mark { length_ticks: u64, calls: Option<u64>, ticks: u64 },
-    Slice { kind: usize, length_ticks: u64, classes: [Sums; DECADES] },
+    Slice { kind: usize, length_ticks: u64, classes: Box<[Sums; DECADES]> },
 }
 
 impl Entry {
@@ -165,7 +181,7 @@ impl Entry {
         let kind = usize::try_from(what - 2).ok().filter(|&kind| kind < KINDS)?;
         let usual = usual(kind);
         let (called, unlike) = (reader.byte()?, reader.byte()?);
-        let mut classes = [Sums::default(); DECADES];
+        let mut classes = Box::new([Sums::default(); DECADES]);
         for (decade, sums) in classes.iter_mut().enumerate() {
             if called >> decade & 1 == 0 {
                 continue;

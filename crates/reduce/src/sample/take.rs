@@ -5,7 +5,7 @@
 //! ```text
 //! sums   byte 1; number of the first entry, how many (numbers); entries as in the log
 //! rows   byte 2; epoch, how many parts of it came before, how many rows (numbers);
-//!        for each: class (number), state (byte: 1 certain), threshold if not certain (number),
+//!        for each: class (number), state (byte: 1 certain), upper half of the threshold if not certain (number),
 //!        start, duration, upper half of its number (numbers), which words follow (byte of bits), these words
 //! ```
 //!
@@ -105,11 +105,11 @@ impl Reducer<'_> {
             part.number(u64::from(slot.class));
             part.byte(if certain { CERTAIN } else { 0 });
             if !certain {
-                part.number(u64::from(threshold));
+                part.number(threshold >> 32);
             }
             part.number(slot.start);
             part.number(slot.duration);
-            part.number(u64::from(slot.number));
+            part.number(slot.number >> 32);
             let words = slot.payload.iter().enumerate();
             part.byte(words.fold(0, |bits, (index, &word)| bits | u8::from(word != 0) << index));
             for &word in slot.payload.iter().filter(|&&word| word != 0) {

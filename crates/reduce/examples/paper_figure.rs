@@ -16,8 +16,9 @@ use std::time::Instant;
 /// The paper's n and x: so many are collected, so many drawn of them.
 const COLLECTED: usize = 10_000;
 const DRAWN: usize = 10;
-/// Columns of the figure: ten a decade, from 1 us on.
-const COLUMNS: usize = 52;
+/// Columns of the figure: ten a decade, from 100 ns on.
+const COLUMNS: usize = 62;
+const FIRST_NS: f64 = 100.0;
 const LONG_NS: u64 = 10_000_000;
 const SCHEMES: [(&str, Importance); 3] =
     [("f=1", Importance::One), ("f=h", Importance::H), ("f=h2", Importance::H2)];
@@ -57,7 +58,7 @@ impl Default for Counts {
 }
 
 fn column(duration_ns: u64) -> usize {
-    ((duration_ns.max(1) as f64 / 1e3).log10() * 10.0).clamp(0.0, COLUMNS as f64 - 1.0) as usize
+    ((duration_ns.max(1) as f64 / FIRST_NS).log10() * 10.0).clamp(0.0, COLUMNS as f64 - 1.0) as usize
 }
 
 impl Counts {
@@ -108,8 +109,9 @@ impl Figure {
     fn ours(&mut self, rows: &[Row], block: &mut Block) {
         let mut reducer = Reducer::start(block, &Settings::fraction(0.001, 64, 1_000_000_000));
         let start = Instant::now();
-        let parts = stream::feed(&mut reducer, rows.iter().copied());
+        let mut parts = stream::feed(&mut reducer, rows.iter().copied());
         self.seconds += start.elapsed().as_secs_f64();
+        parts.extend(stream::rest(&mut reducer));
         let state = read(block.as_bytes(), parts.iter().map(Vec::as_slice)).expect("readable");
         self.bytes += parts.iter().map(Vec::len).sum::<usize>();
         for row in &state.rows {
@@ -170,7 +172,10 @@ impl Figure {
             "{ns:.1} ns a call with copying rows: {:.5} % of a core at 1,300 calls a second",
             ns * 1_300.0 / 1e7
         );
-        println!("bytes written while running: {:.1} KB a rank", self.bytes as f64 / 1e3 / f64::from(ranks));
+        println!(
+            "bytes of rows and sums over time: {:.1} KB a rank",
+            self.bytes as f64 / 1e3 / f64::from(ranks)
+        );
     }
 
     fn all(&self) -> Vec<(&'static str, &Counts)> {
@@ -182,7 +187,7 @@ impl Figure {
 
     fn json(&self, ranks: u32, calls: usize) -> String {
         let mut text = format!(
-            "{{\"ranks\": {ranks}, \"calls\": {calls}, \"columns_per_decade\": 10, \"first_ns\": 1000,\n"
+            "{{\"ranks\": {ranks}, \"calls\": {calls}, \"columns_per_decade\": 10, \"first_ns\": {FIRST_NS},\n"
         );
         text.push_str(" \"schemes\": {");
         for (index, (name, counts)) in self.all().into_iter().enumerate() {

@@ -100,7 +100,8 @@ fn check(calls: usize) {
             long.push(row.start_ticks);
         }
     });
-    let parts = stream::feed(&mut reducer, rows);
+    let mut parts = stream::feed(&mut reducer, rows);
+    parts.extend(stream::rest(&mut reducer));
     let written: usize = parts.iter().map(Vec::len).sum();
     let state = read(block.as_bytes(), parts.iter().map(Vec::as_slice)).expect("readable");
     let mut profile = Profile::default();

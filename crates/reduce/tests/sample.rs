@@ -10,7 +10,7 @@ use kizami_reduce::sample::{
 };
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use stream::{Mix, Paper, Random, feed, payload};
+use stream::{Mix, Paper, Random, feed, payload, rest};
 
 const TICKS_PER_SECOND: u64 = 1_000_000_000;
 
@@ -455,6 +455,27 @@ fn nothing_is_lost_or_there_twice_when_it_is_cut_off_anywhere() {
         }
     }
     assert!(checked > 10 && check(&parts, rows.len()) > 1_000);
+}
+
+#[test]
+fn what_is_handed_over_at_the_end_is_the_same() {
+    let rows: Vec<Row> = Mix::new(17).take(100_000).collect();
+    let mut block = Block::boxed();
+    let mut reducer = Reducer::start(&mut block, &settings(0.01));
+    let mut parts = feed(&mut reducer, rows.iter().copied());
+    let kept = reduce(&settings(0.01), rows.iter().copied()).rows;
+    parts.extend(rest(&mut reducer));
+    let state = read(block.as_bytes(), parts.iter().map(Vec::as_slice)).expect("readable");
+    check_totals(&state, &rows);
+    assert_eq!(state.rows.len(), kept.len());
+    for (row, before) in state.rows.iter().zip(&kept) {
+        assert_eq!(
+            (row.start_ticks, row.payload, row.kind),
+            (before.start_ticks, before.payload, before.kind)
+        );
+        assert!((row.probability / before.probability - 1.0).abs() < 1e-4);
+    }
+    assert!(parts.last().is_some_and(|part| part[0] == 2), "rows come last");
 }
 
 #[test]

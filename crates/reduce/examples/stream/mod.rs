@@ -149,3 +149,13 @@ pub fn feed(reducer: &mut kizami_reduce::sample::Reducer, rows: impl Iterator<It
     }
     parts
 }
+
+/// What is left to be handed over at the end.
+pub fn rest(reducer: &mut kizami_reduce::sample::Reducer) -> Vec<Vec<u8>> {
+    let mut buffer = vec![0; 32 << 10];
+    let lengths = std::iter::from_fn(|| match reducer.take_rest(&mut buffer) {
+        0 => None,
+        length => Some(buffer[..length].to_vec()),
+    });
+    lengths.collect()
+}

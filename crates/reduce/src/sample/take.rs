@@ -33,17 +33,28 @@ impl Reducer<'_> {
     /// To be called until it gives 0, each part being stored before the next is asked for. `buffer` must have
     /// [`PART_BYTES`] at least.
     pub fn take(&mut self, buffer: &mut [u8]) -> usize {
+        self.take_if(buffer, false)
+    }
+
+    /// The same for everything that has not been handed over, due or not: for who wants it all in one place when a run ends.
+    /// Sums, quantiles and messages stay in the block alone.
+    pub fn take_rest(&mut self, buffer: &mut [u8]) -> usize {
+        self.take_if(buffer, true)
+    }
+
+    fn take_if(&mut self, buffer: &mut [u8], rest: bool) -> usize {
         if buffer.len() < PART_BYTES {
             return 0;
         }
         self.arrived();
-        if self.block.log_length() > LOG_DUE {
+        if self.block.log_length() > if rest { 0 } else { LOG_DUE } {
             return self.write_sums(buffer);
         }
         let block = &*self.block;
         let ripe = block.calls().saturating_sub(block.epoch_calls) >= block.epoch_length.max(1);
         let full = block.slots_free < SPARE_SLOTS && block.limit == 0;
-        if block.draining != 0 || ripe || full {
+        let rest = rest && block.slots_free < SLOTS as u32 - 1;
+        if block.draining != 0 || ripe || full || rest {
             return self.write_rows(buffer);
         }
         self.block.due = 0;

@@ -132,7 +132,7 @@ pub(super) struct Kind {
     /// Class by decade, 0 if there is none yet.
     pub(super) classes: [u16; DECADES],
     pub(super) slow_slots: [u16; SLOWEST],
-    /// Page by octave, 0 if there is none yet.
+    /// Index of the first bin of a page by octave, 0 if there is none yet.
     pub(super) pages: [u16; OCTAVES],
     pub(super) slow: [u64; SLOWEST],
     pub(super) first_start: u64,
@@ -264,3 +264,5 @@ impl Block {
 const _: () = assert!(size_of::<Kind>() == 192);
 const _: () = assert!(size_of::<Class>() == 64 && size_of::<Peer>() == 64 && size_of::<Slot>() == 96);
 const _: () = assert!(BLOCK_BYTES <= 512 << 10);
+// Bins are found by 16 bits.
+const _: () = assert!(PAGES * PAGE_BINS < NO_PAGE as usize);

@@ -22,6 +22,10 @@ pub const CLASS_ROWS: u32 = 64;
 /// Rows of a class of calls above 10 ms in one epoch: so many are kept whatever was wished for.
 pub const LONG_ROWS: u32 = 256;
 
+/// A class may have so many rows too many before they are dropped, all at once.
+const SLACK: u32 = 16;
+/// Rows that a class can have above the common threshold.
+const MOST_ROWS: usize = (LONG_ROWS + SLACK + 1) as usize;
 /// With fewer free slots than this, somebody has to go.
 pub(super) const SPARE_SLOTS: u32 = 64;
 /// As many rows as will be kept, times this, are looked at in an epoch.
@@ -77,7 +81,7 @@ impl Block {
         if slow {
             self.keep_slow(kind_index, at, row.duration_ticks);
         }
-        self.shrink(class_index);
+        self.shrink(class_index, SLACK);
     }
 
     fn free_slot(&mut self) -> Option<usize> {
@@ -130,47 +134,58 @@ impl Block {
         }
     }
 
-    /// Lets rows of a class go until no more are there than may be.
-    fn shrink(&mut self, class_index: usize) {
+    /// Lets rows of a class go once there are `slack` more than may be: then all that are too many at once.
+    fn shrink(&mut self, class_index: usize, slack: u32) {
         let limit = self.limit_of(class_index);
-        while u32::from(self.classes[class_index].kept) > limit && self.drop_largest(class_index) {}
+        let class = &self.classes[class_index];
+        // At the common threshold there is nothing left that may go.
+        if u32::from(class.kept) <= limit.saturating_add(slack) || class.threshold <= self.base {
+            return;
+        }
+        let (mut numbers, mut count) = ([0; MOST_ROWS], 0);
+        let mut at = usize::from(class.head);
+        while at != 0 && count < MOST_ROWS {
+            numbers[count] = self.slots[at].number;
+            count += 1;
+            at = usize::from(self.slots[at].next);
+        }
+        let limit = limit as usize;
+        if limit >= count {
+            return;
+        }
+        let (_, &mut first_to_go, _) = numbers[..count].select_nth_unstable(limit);
+        // The threshold first: a reader leaves out what is not below it.
+        self.classes[class_index].threshold = first_to_go.max(self.base);
+        compiler_fence(Ordering::Release);
+        self.drop_above(class_index);
     }
 
-    /// Drops the row with the largest number, unless all ranks keep it.
-    fn drop_largest(&mut self, class_index: usize) -> bool {
-        let class = &self.classes[class_index];
-        let (mut before_largest, mut largest) = (0, usize::from(class.head));
-        let (mut before, mut at) = (0, usize::from(class.head));
+    /// Drops the rows of a class that are not below its threshold.
+    fn drop_above(&mut self, class_index: usize) {
+        let threshold = self.classes[class_index].threshold;
+        let (mut before, mut at) = (0, usize::from(self.classes[class_index].head));
         while at != 0 {
-            if self.slots[at].number > self.slots[largest].number {
-                (before_largest, largest) = (before, at);
+            let next = self.slots[at].next;
+            if self.slots[at].number < threshold {
+                before = at;
+            } else {
+                match before {
+                    0 => self.classes[class_index].head = next,
+                    before => self.slots[before].next = next,
+                }
+                self.classes[class_index].kept -= 1;
+                self.slots[at].state &= !SAMPLED;
+                if self.slots[at].state & SLOW == 0 {
+                    self.let_go(at);
+                }
             }
-            (before, at) = (at, usize::from(self.slots[at].next));
+            at = usize::from(next);
         }
-        let number = self.slots[largest].number;
-        if largest == 0 || number < self.base {
-            self.classes[class_index].threshold = self.base;
-            return false;
-        }
-        // The threshold first: a reader leaves out what is not below it.
-        self.classes[class_index].threshold = number;
-        compiler_fence(Ordering::Release);
-        let next = self.slots[largest].next;
-        match before_largest {
-            0 => self.classes[class_index].head = next,
-            before => self.slots[before].next = next,
-        }
-        self.classes[class_index].kept -= 1;
-        self.slots[largest].state &= !SAMPLED;
-        if self.slots[largest].state & SLOW == 0 {
-            self.let_go(largest);
-        }
-        true
     }
 
     fn shrink_all(&mut self) {
         for class_index in 1..(self.classes_used as usize).min(CLASSES) {
-            self.shrink(class_index);
+            self.shrink(class_index, 0);
         }
     }
 

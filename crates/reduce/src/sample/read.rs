@@ -9,7 +9,7 @@
 use super::bins::BINS;
 use super::block::{
     ALL, BLOCK_BYTES, Block, CLASSES, DECADES, KEY_OTHER, KEY_USED, KINDS, LIVE, LONG_DECADE, MAGIC, NO_PAGE,
-    PAGE_BINS, PAYLOAD_WORDS, PEERS, SAMPLED, SLOTS, SLOW, Sums, VERSION,
+    PAYLOAD_WORDS, PEERS, SAMPLED, SLOTS, SLOW, Sums, VERSION,
 };
 use super::keep::{RARE_CALLS, lower, rows_wished};
 use super::slices::Entry;
@@ -151,7 +151,7 @@ impl<'a> Reading<'a> {
     fn sketch(&self, pages: &[u16]) -> Sketch {
         let mut sketch = Sketch::default();
         for (octave, &page) in pages.iter().enumerate().filter(|(_, page)| !matches!(**page, 0 | NO_PAGE)) {
-            let first = usize::from(page) * PAGE_BINS;
+            let first = usize::from(page);
             for (bin, &calls) in self.block.bins.iter().skip(first).take(BINS).enumerate() {
                 if calls != 0 {
                     sketch.bins.insert((octave * BINS + bin) as u16, u64::from(calls));

@@ -82,7 +82,7 @@ impl<'a> Reducer<'a> {
             0 => block.make_page(kind_index, octave),
             page => page,
         };
-        match block.bins.get_mut(usize::from(page) * PAGE_BINS + bin) {
+        match block.bins.get_mut(usize::from(page) + bin) {
             Some(bin) => *bin = bin.saturating_add(1),
             None => block.calls_without_bins += 1,
         }
@@ -210,14 +210,13 @@ impl Block {
     #[cold]
     #[inline(never)]
     fn make_page(&mut self, kind_index: usize, octave: usize) -> u16 {
-        let next = self.pages_used;
-        if next as usize >= PAGES {
-            self.kinds[kind_index].pages[octave] = NO_PAGE;
-            return NO_PAGE;
+        let mut page = NO_PAGE;
+        if (self.pages_used as usize) < PAGES {
+            page = (self.pages_used as usize * PAGE_BINS) as u16;
+            self.pages_used += 1;
         }
-        self.pages_used += 1;
-        self.kinds[kind_index].pages[octave] = next as u16;
-        next as u16
+        self.kinds[kind_index].pages[octave] = page;
+        page
     }
 
     #[inline(always)]

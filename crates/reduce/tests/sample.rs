@@ -327,7 +327,7 @@ fn bursts(seed: u64, count: usize) -> Vec<Row> {
 fn sums_over_any_range_are_as_good_as_they_say() {
     let streams = [
         ("paper", Paper::new(1, 5, 13).take(150_000).collect()),
-        ("mix", Mix::new(8).take(150_000).collect()),
+        ("mix", Mix::new(8).take(250_000).collect()),
         ("bursts", bursts(9, 150_000)),
     ];
     for (name, rows) in streams {
@@ -354,7 +354,7 @@ fn sums_over_any_range_are_as_good_as_they_say() {
         assert!(f64::from(within) >= 0.99 * f64::from(tries), "{name}: {within} of {tries}");
         assert!(widest < 0.05, "{name}: standard error {widest}");
 
-        let (mut within, mut tries) = (0, 0);
+        let (mut within, mut tries, mut widest) = (0, 0, 0f64);
         for index in 0..state.kinds.len() {
             let key = (state.kinds[index].site, state.kinds[index].op, state.kinds[index].size_class);
             let of_kind: Vec<Row> = rows
@@ -370,6 +370,9 @@ fn sums_over_any_range_are_as_good_as_they_say() {
                 ends.sort_unstable();
                 let truth = truth(&of_kind, ends[0], ends[1]);
                 let found = estimate::kind_in_range(&state, index, ends[0], ends[1]);
+                if truth.calls >= 10_000 {
+                    widest = widest.max(found.ticks.standard_error / found.ticks.value);
+                }
                 let figures = [
                     (found.calls, truth.calls),
                     (found.ticks, truth.ticks),
@@ -384,6 +387,12 @@ fn sums_over_any_range_are_as_good_as_they_say() {
             }
         }
         assert!(f64::from(within) >= 0.99 * f64::from(tries), "{name}, by kind: {within} of {tries}");
+        // Where one kind makes most of the calls, the marks tell about it; of many kinds less is known.
+        println!("{name}, by kind: standard error {widest}");
+        assert!(
+            widest < if name == "paper" { 0.05 } else { 0.15 },
+            "{name}, by kind: standard error {widest}"
+        );
     }
 }
 

@@ -37,6 +37,27 @@ impl Estimate {
     }
 }
 
+/// For estimates over time, of which three standard errors are a bound.
+impl Estimate {
+    fn low(self) -> f64 {
+        self.value - 3.0 * self.standard_error
+    }
+
+    fn high(self) -> f64 {
+        self.value + 3.0 * self.standard_error
+    }
+
+    /// The same, if it is also known to lie between two figures.
+    fn within(self, low: f64, high: f64) -> Estimate {
+        let (low, high) = (self.low().max(low), self.high().min(high));
+        if low > high {
+            return self;
+        }
+        let value = self.value.clamp(low, high);
+        Estimate { value, standard_error: (high - value).max(value - low) / 3.0 }
+    }
+}
+
 /// The sum over all rows, kept or not, of what `amount` gives for a row.
 pub fn of_rows<'a>(
     rows: impl IntoIterator<Item = &'a KeptRow>,
@@ -82,8 +103,8 @@ pub fn in_range(state: &State, start: u64, end: u64) -> RangeSums {
     for mark in meeting(&state.marks, |mark| (mark.start, mark.end), start, end) {
         let part = Part::new((mark.start, mark.end), (start, end), None);
         let known = state.certain(mark.start, mark.end, |_| true, &part);
-        part.add_to(&mut sums.calls, mark.calls as f64, known.calls, None);
-        part.add_to(&mut sums.ticks, mark.ticks as f64, known.ticks, None);
+        part.add_to(&mut sums.calls, mark.calls as f64, known.calls);
+        part.add_to(&mut sums.ticks, mark.ticks as f64, known.ticks);
     }
     sums
 }
@@ -96,11 +117,21 @@ pub fn kind_in_range(state: &State, kind: usize, start: u64, end: u64) -> RangeS
         let part = Part::new((slice.start, slice.end), (start, end), Some(&state.marks));
         let known = state.certain(slice.start, slice.end, |row| row.kind == kind, &part);
         let all = total(&slice.classes);
-        part.add_to(&mut sums.calls, all.calls as f64, known.calls, part.most_calls);
-        part.add_to(&mut sums.ticks, all.ticks as f64, known.ticks, part.most_ticks);
-        part.add_to(&mut sums.bytes_out, all.bytes_out as f64, (0.0, 0.0), None);
-        part.add_to(&mut sums.bytes_in, all.bytes_in as f64, (0.0, 0.0), None);
+        part.add_to(&mut sums.calls, all.calls as f64, known.calls);
+        part.add_to(&mut sums.ticks, all.ticks as f64, known.ticks);
+        part.add_to(&mut sums.bytes_out, all.bytes_out as f64, (0.0, 0.0));
+        part.add_to(&mut sums.bytes_in, all.bytes_in as f64, (0.0, 0.0));
     }
+    // Of all kinds together more is known; what the others cannot have been, this one was.
+    let all = in_range(state, start, end);
+    let mut others = Sums::default();
+    for (_, other) in state.kinds.iter().enumerate().filter(|(index, _)| *index != kind) {
+        for slice in meeting(&other.slices, |slice| (slice.start, slice.end), start, end) {
+            others = others.plus(total(&slice.classes));
+        }
+    }
+    sums.calls = sums.calls.within(all.calls.low() - others.calls as f64, all.calls.high());
+    sums.ticks = sums.ticks.within(all.ticks.low() - others.ticks as f64, all.ticks.high());
     sums
 }
 
@@ -147,24 +178,17 @@ struct Part {
     end: u64,
     /// Share of the slice, by what the marks tell or by time.
     share: f64,
-    /// Of all kinds together there are at most so many in the part, and beside it in the slice.
-    most_calls: Option<(f64, f64)>,
-    most_ticks: Option<(f64, f64)>,
 }
 
 impl Part {
     fn new(slice: (u64, u64), range: (u64, u64), marks: Option<&[Mark]>) -> Part {
         let (start, end) = (slice.0.max(range.0), slice.1.min(range.1));
         let by_time = end.saturating_sub(start) as f64 / slice.1.saturating_sub(slice.0).max(1) as f64;
-        let mut part = Part { start, end, share: by_time, most_calls: None, most_ticks: None };
+        let mut part = Part { start, end, share: by_time };
         if let Some(marks) = marks.filter(|_| !part.whole_of(slice)) {
-            let (whole, inside) = (around(marks, slice.0, slice.1), around(marks, start, end));
-            let beside = [around(marks, slice.0, start), around(marks, end, slice.1)];
-            let most = |of: fn(&Around) -> f64| Some((of(&inside), of(&beside[0]) + of(&beside[1])));
-            part.most_calls = most(|around| around.most.calls as f64);
-            part.most_ticks = most(|around| around.most.ticks as f64);
-            if whole.calls > 0.0 {
-                part.share = (inside.calls / whole.calls).clamp(0.0, 1.0);
+            let whole = calls_around(marks, slice.0, slice.1);
+            if whole > 0.0 {
+                part.share = (calls_around(marks, start, end) / whole).clamp(0.0, 1.0);
             }
         }
         if part.whole_of(slice) {
@@ -181,37 +205,23 @@ impl Part {
         self.share >= 1.0
     }
 
-    /// Adds the part of `all`, of which `known` is inside and beside, and at most `most` can be.
-    fn add_to(&self, sum: &mut Estimate, all: f64, known: (f64, f64), most: Option<(f64, f64)>) {
+    /// Adds the part of `all`, of which `known` is known to lie inside and beside.
+    fn add_to(&self, sum: &mut Estimate, all: f64, known: (f64, f64)) {
         if self.whole() {
             sum.value += all;
             return;
         }
         let rest = (all - known.0 - known.1).max(0.0);
-        let (mut low, mut high) = (known.0, known.0 + rest);
-        if let Some((inside, beside)) = most {
-            low = low.max(all - beside);
-            high = high.min(inside).max(low);
-        }
-        let value = (known.0 + rest * self.share).clamp(low.min(high), high);
-        sum.value += value;
-        sum.standard_error += (value - low).max(high - value) / 3.0;
+        sum.value += known.0 + rest * self.share;
+        sum.standard_error += rest * self.share.max(1.0 - self.share) / 3.0;
     }
 }
 
-/// What marks tell of a range: calls by their shares of time, and most of what can be there.
-struct Around {
-    calls: f64,
-    most: Sums,
-}
-
-fn around(marks: &[Mark], start: u64, end: u64) -> Around {
-    let mut around = Around { calls: 0.0, most: Sums::default() };
-    for mark in meeting(marks, |mark| (mark.start, mark.end), start, end) {
+/// Calls in a range, of all kinds, as marks tell by their shares of time.
+fn calls_around(marks: &[Mark], start: u64, end: u64) -> f64 {
+    let inside = meeting(marks, |mark| (mark.start, mark.end), start, end).iter().map(|mark| {
         let shared = mark.end.min(end).saturating_sub(mark.start.max(start));
-        let share = shared as f64 / mark.end.saturating_sub(mark.start).max(1) as f64;
-        around.calls += share * mark.calls as f64;
-        around.most = around.most.plus(Sums { calls: mark.calls, ticks: mark.ticks, ..Sums::default() });
-    }
-    around
+        mark.calls as f64 * shared as f64 / mark.end.saturating_sub(mark.start).max(1) as f64
+    });
+    inside.sum()
 }

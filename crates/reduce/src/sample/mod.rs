@@ -47,7 +47,7 @@
 //!
 //! # How a reader uses it
 //!
-//! [`read`] takes the block's bytes and the parts in the order they were appended, and gives a [`State`]. Any bytes can be given. Site and communicator
+//! [`read()`] takes the block's bytes and the parts in the order they were appended, and gives a [`State`]. Any bytes can be given. Site and communicator
 //! numbers are those of the thread; [`Profile::add`] asks what they are in the run.
 //! To reduce a full trace afterwards, feed its rows, thread by thread, to a reducer on [`Block::boxed`].
 //!
@@ -108,7 +108,7 @@
 //!
 //! # When the process dies
 //!
-//! Every store leaves a state that can be read. A call that was being added may be in some sums and not in others: each
+//! Every store leaves a state that can be read, and all of a call's stores are done before its thread calls anything else. A call that was being added may be in some sums and not in others: each
 //! is off by at most that call. A row is there as a whole or not. A part that was handed over but perhaps not stored is still in the block; if it
 //! was stored, it is numbered, and counts once.
 

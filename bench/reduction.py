@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Durations before and after reduction to a thousandth, as Kamoshida and Taura show them.
 
-    cargo run --release -p kizami-reduce --example paper_figure -- 64 reduction.json
+    cargo run --release -p kizami-reduce --example paper_figure -- 1000 reduction.json
     bench/reduction.py reduction.json [--plot docs/src/reduction.svg]
 
 Calls are made up: their durations lie around some tens of microseconds, and about 90 in 440,000 take more than 10 ms.
@@ -21,7 +21,8 @@ NAMES = {
     "before": "all calls", "f=1": "f = 1", "f=h": "f = h", "f=h2": "f = h²", "ours": "Kizami: rows kept",
     "ours, weighted": "Kizami: what they stand for",
 }
-WIDTH, LEFT, RIGHT = 680, 60, 20
+WIDTH, LEFT, RIGHT = 690, 78, 24
+LEAST_SHARE = 5  # as a power of a tenth
 UPPER, LOWER = (34, 250), (290, 450)
 
 
@@ -52,7 +53,10 @@ def plot(data, path):
     x = lambda column: LEFT + (WIDTH - LEFT - RIGHT) * (column - first) / (last - first)
     top = math.ceil(math.log10(max(schemes["before"]["counts"])))
     count_y = lambda count: UPPER[1] - (UPPER[1] - UPPER[0]) * math.log10(count) / top if count >= 1 else None
-    share_y = lambda share: LOWER[1] - (LOWER[1] - LOWER[0]) * (4 + math.log10(share)) / 4 if share > 1e-4 else None
+    height = LOWER[1] - LOWER[0]
+    share_y = lambda share: (
+        LOWER[1] - height * (1 + math.log10(share) / LEAST_SHARE) if share > 10**-LEAST_SHARE else None
+    )
 
     shapes = []
     for column in range(first, last + 1, decade):
@@ -62,8 +66,8 @@ def plot(data, path):
     for power in range(0, top + 1, 2):
         y = count_y(10**power)
         shapes.append(f'<text x="{LEFT - 6}" y="{y + 4:.1f}" font-size="11" text-anchor="end">{10**power:,}</text>')
-    for power in range(-4, 1):
-        y = LOWER[1] - (LOWER[1] - LOWER[0]) * (4 + power) / 4
+    for power in range(-LEAST_SHARE, 1):
+        y = LOWER[1] - height * (1 + power / LEAST_SHARE)
         text = f"{10.0**power:.0%}" if power >= -2 else f"{10.0**power:.{-power - 2}%}"
         shapes.append(f'<text x="{LEFT - 6}" y="{y + 4:.1f}" font-size="11" text-anchor="end">{text}</text>')
     for low, high in (UPPER, LOWER):

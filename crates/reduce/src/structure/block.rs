@@ -55,14 +55,14 @@ pub struct Sizes {
     pub shapes: u32,
     /// Values of all shapes together.
     pub values: u32,
-    /// Values that may change in a regular way, at most 4,096; those beyond are stored with less thrift.
+    /// Values that may change in a regular way, at most 1,024; those beyond are stored with less thrift.
     pub changing: u32,
 }
 
 impl Default for Sizes {
-    /// 283 KB.
+    /// 299 KB.
     fn default() -> Sizes {
-        Sizes { window: 2048, bodies: 4096, loops: 512, shapes: 1024, values: 1024, changing: 128 }
+        Sizes { window: 2048, bodies: 4096, loops: 512, shapes: 1024, values: 2048, changing: 128 }
     }
 }
 
@@ -114,7 +114,7 @@ impl Layout {
     /// Nothing if a size is no power of two or out of all proportion.
     pub(crate) fn new(sizes: Sizes) -> Option<Layout> {
         let sane = |size: u32| size.is_power_of_two() && (16..=1 << 18).contains(&size);
-        if !sizes.fields().into_iter().all(sane) || sizes.changing > 4096 {
+        if !sizes.fields().into_iter().all(sane) || sizes.changing > 1024 {
             return None;
         }
         let mut at = REGIONS;
@@ -156,9 +156,14 @@ pub(crate) struct Block<'a> {
     pub(crate) at: Layout,
     logged: usize,
     out_base: u64,
+    /// Up to this end of the output, another call can be taken in.
+    room_until: u64,
+    /// From this end of the output on, the caller is to take it.
+    ask_from: u64,
     /// End of the output, with what is not committed yet.
     out_end: u64,
     out_committed: u64,
+    stopped: bool,
     /// Every store there was, for tests that cut them off somewhere.
     #[cfg(test)]
     pub(crate) journal: Option<Vec<(usize, u64)>>,
@@ -174,8 +179,11 @@ impl<'a> Block<'a> {
             at,
             logged: 0,
             out_base: 0,
+            room_until: at.out_bytes - at.out_reserve,
+            ask_from: OUT_COMFORTABLE,
             out_end: 0,
             out_committed: 0,
+            stopped: false,
             #[cfg(test)]
             journal: None,
         };
@@ -188,6 +196,12 @@ impl<'a> Block<'a> {
     #[inline(always)]
     pub(crate) fn get(&self, index: usize) -> u64 {
         self.words[index].load(Ordering::Relaxed)
+    }
+
+    /// Some words in a row.
+    #[inline(always)]
+    pub(crate) fn row<const WORDS: usize>(&self, index: usize) -> &'a [AtomicU64; WORDS] {
+        self.words[index..][..WORDS].try_into().expect("as many as asked for")
     }
 
     /// Stores a word that nobody reads yet, or that is a change of its own.
@@ -241,19 +255,33 @@ impl<'a> Block<'a> {
     /// Appends a number to the output.
     #[inline]
     pub(crate) fn emit(&mut self, value: u64) {
-        varint::each_byte(value, |byte| self.emit_byte(byte));
+        if value < 0x80 {
+            self.emit_byte(value as u8);
+        } else if value < 0x4000 {
+            self.emit_byte(value as u8 | 0x80);
+            self.emit_byte((value >> 7) as u8);
+        } else {
+            varint::each_byte(value, |byte| self.emit_byte(byte));
+        }
     }
 
-    /// Bytes that were not handed out.
-    #[inline]
-    pub(crate) fn out_waiting(&self) -> u64 {
-        self.out_end - self.out_base
+    /// Whether there is much output that nobody took.
+    #[inline(always)]
+    pub(crate) fn wants_taking(&self) -> bool {
+        self.out_end >= self.ask_from
     }
 
     /// Whether another call can be taken in.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn has_room(&self) -> bool {
-        self.out_waiting() + self.at.out_reserve <= self.at.out_bytes
+        self.out_end <= self.room_until
+    }
+
+    /// No call can be taken in any more: the sequence must not go on behind a gap.
+    pub(crate) fn stop(&mut self) {
+        self.stopped = true;
+        self.room_until = 0;
+        self.put(STOPPED, 1);
     }
 
     /// Copies what waits into `buffer`, as far as it fits; gives how many bytes.
@@ -270,5 +298,9 @@ impl<'a> Block<'a> {
     pub(crate) fn handed_out(&mut self, count: usize) {
         self.out_base += count as u64;
         self.put(OUT_BASE, self.out_base);
+        if !self.stopped {
+            self.room_until = self.out_base + self.at.out_bytes - self.at.out_reserve;
+        }
+        self.ask_from = self.out_base + OUT_COMFORTABLE;
     }
 }

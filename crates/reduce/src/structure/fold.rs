@@ -9,7 +9,7 @@
 //! The sequence is at any moment: what was handed out, the output, the window, the open loops from the outermost inwards
 //! (count times its body, then the begun part of it), and the items that wait to be taken in again.
 
-use super::block::{Block, DEPTH, FRAMES, LOST, PENDING, PENDINGS, STACK_MOST, STOPPED};
+use super::block::{Block, DEPTH, FRAMES, LOST, PENDING, PENDINGS, STACK_MOST};
 use super::dictionary::{Body, Dictionary, Refused};
 use super::lane::Memories;
 use super::record::{NOTHING, Token, loop_of};
@@ -35,8 +35,9 @@ enum Step {
 
 /// The state of folding that is not in the block, or is there as well.
 pub(crate) struct Folder {
-    /// What the innermost loop expects next.
+    /// What the innermost loop expects next, and where that is.
     expected: Token,
+    next_at: usize,
     /// The innermost loop's body and progress.
     body: Body,
     progress: u64,
@@ -52,13 +53,13 @@ pub(crate) struct Folder {
     least_gain: usize,
     /// Items taken in since loops were forgotten.
     covered: u64,
-    stopped: bool,
 }
 
 impl Folder {
     pub(crate) fn start(block: &mut Block<'_>) -> Folder {
         Folder {
             expected: NOTHING,
+            next_at: 0,
             body: Body { at: 0, length: 0 },
             progress: 0,
             progress_at: 0,
@@ -70,15 +71,14 @@ impl Folder {
             crowded: false,
             least_gain: 1,
             covered: 0,
-            stopped: false,
         }
     }
 
-    /// The symbol that is expected next, if it is one.
+    /// The symbol that is expected next; 0, which no shape has, if it is none.
     #[inline(always)]
     pub(crate) fn expected_symbol(&self) -> u32 {
-        // A loop is expected by no symbol; what is odd is none, and no symbol is that large.
-        if self.expected & 1 == 0 { self.expected / 2 } else { NOTHING }
+        let none = self.expected & 1;
+        (self.expected / 2) & none.wrapping_sub(1)
     }
 
     /// Takes in the next call.
@@ -88,19 +88,19 @@ impl Folder {
         if token != self.expected {
             return self.take_in(block, memories, token);
         }
-        self.progress = self.onwards();
+        self.go_on();
         // One store is a change of its own: it is made, or not.
         block.put(self.progress_at, self.progress);
-        self.expected = self.body.item(block, (self.progress & PLACE_MASK) as usize);
+        self.expected = block.get(self.next_at) as u32;
     }
 
     #[inline(always)]
-    fn onwards(&self) -> u64 {
-        let place = self.progress & PLACE_MASK;
-        if place as usize + 1 == self.body.length {
-            self.progress - place + ONE_ROUND
-        } else {
-            self.progress + 1
+    fn go_on(&mut self) {
+        self.next_at += 1;
+        self.progress += 1;
+        if self.next_at == self.body.at + self.body.length {
+            self.next_at = self.body.at;
+            self.progress += ONE_ROUND - self.body.length as u64;
         }
     }
 
@@ -129,17 +129,12 @@ impl Folder {
     /// The caller did not take the output in time: the sequence ends here, and what follows is counted.
     #[cold]
     pub(crate) fn lose(&mut self, block: &mut Block<'_>) {
-        self.stopped = true;
-        block.put(STOPPED, 1);
+        block.stop();
         block.put(LOST, block.get(LOST) + 1);
     }
 
     pub(crate) fn lost(&self, block: &Block<'_>) -> u64 {
         block.get(LOST)
-    }
-
-    pub(crate) fn is_stopped(&self) -> bool {
-        self.stopped
     }
 
     fn step(&mut self, block: &mut Block<'_>, memories: &mut Memories, next: Token) -> Step {
@@ -177,9 +172,9 @@ impl Folder {
     }
 
     fn advance(&mut self, block: &mut Block<'_>) {
-        self.progress = self.onwards();
+        self.go_on();
         block.set(self.progress_at, self.progress);
-        self.expected = self.body.item(block, (self.progress & PLACE_MASK) as usize);
+        self.expected = block.get(self.next_at) as u32;
     }
 
     /// A loop inside the innermost begins, or the outermost after so many rounds.
@@ -230,7 +225,8 @@ impl Folder {
         self.body = self.dictionary.body(block, block.get(frame) as usize);
         self.progress_at = frame + 1;
         self.progress = block.get(frame + 1);
-        self.expected = self.body.item(block, (self.progress & PLACE_MASK) as usize);
+        self.next_at = self.body.at + (self.progress & PLACE_MASK) as usize;
+        self.expected = block.get(self.next_at) as u32;
     }
 
     /// Puts an item into the window and folds what it ends. There is no open loop.

@@ -6,72 +6,79 @@
 //!
 //! ```text
 //! word 0   the value so far, or the one before (without a memory)
-//! word 1   kind (2 bits) | memory (12) | run of (5): 0..15 same as 1..16 values ago, 16 as much more | length of the run (45)
-//! memory   word 0: values seen (32) | bytes in the buffer (32); 16 words: values; 15 words: the buffer
+//! word 1   kind (2 bits) | length of the run (62), or with a memory:
+//!          kind (2) | memory (10) | run of (5): 0..15 same as 1..16 values ago, 16 as much more
+//!          | bytes in the buffer (7) | length of the run (40)
+//! memory   word 0: values seen; 16 words: values; 15 words: the buffer
 //! ```
+//!
+//! The second word is stored last and alone decides what is there, so most changes are one store.
 
 use super::block::{Block, LANE_WORDS, MEMORY_WORDS};
 use super::operation::{HISTORY, Operation, Operations, Run};
 use super::record::Tag;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 const KIND_SHIFT: u32 = 62;
-const MEMORY_SHIFT: u32 = 50;
-const RUN_SHIFT: u32 = 45;
-const LENGTH_MASK: u64 = (1 << RUN_SHIFT) - 1;
+const MEMORY_SHIFT: u32 = 52;
+const RUN_SHIFT: u32 = 47;
+const BUFFERED_SHIFT: u32 = 40;
+const RUN_MOST: u64 = (1 << BUFFERED_SHIFT) - 1;
 const CONSTANT: u64 = 1;
+const DIRECT: u64 = 2;
+const REMEMBERING: u64 = 3;
 
 /// Bytes of a memory's buffer.
 pub(crate) const BUFFER_BYTES: usize = (MEMORY_WORDS - 1 - HISTORY) * 8;
 
-/// What a side stream's second word says.
+/// A side stream's second word, taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum State {
     /// No value yet.
     Empty,
     /// One value, and so many more of it.
-    Constant,
-    /// Nothing remembered but the value before.
-    Direct,
+    Constant(u64),
+    /// Nothing remembered but the value before, which came so many times more.
+    Direct(u64),
     /// A memory.
-    Remembering,
+    Remembering(Remembering),
 }
 
-/// The second word, taken apart.
+/// A side stream that has a memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct State {
-    pub(crate) kind: Kind,
+pub(crate) struct Remembering {
     pub(crate) memory: usize,
     pub(crate) run: Run,
     pub(crate) length: u64,
+    pub(crate) buffered: usize,
 }
 
 impl State {
+    #[inline]
     pub(crate) fn unpack(word: u64) -> State {
-        let kind = match word >> KIND_SHIFT {
-            0 => Kind::Empty,
-            CONSTANT => Kind::Constant,
-            2 => Kind::Direct,
-            _ => Kind::Remembering,
-        };
-        State {
-            kind,
-            memory: (word >> MEMORY_SHIFT & 0xfff) as usize,
-            run: Run::unpack((word >> RUN_SHIFT & 31) as u32),
-            length: word & LENGTH_MASK,
+        let plain = word & ((1 << KIND_SHIFT) - 1);
+        match word >> KIND_SHIFT {
+            0 => State::Empty,
+            CONSTANT => State::Constant(plain),
+            DIRECT => State::Direct(plain),
+            _ => State::Remembering(Remembering {
+                memory: (word >> MEMORY_SHIFT & 0x3ff) as usize,
+                run: Run::unpack((word >> RUN_SHIFT & 31) as u32),
+                length: word & RUN_MOST,
+                buffered: (word >> BUFFERED_SHIFT & 0x7f) as usize,
+            }),
         }
     }
+}
 
+impl Remembering {
+    #[inline]
     fn pack(self) -> u64 {
-        let kind = match self.kind {
-            Kind::Empty => 0,
-            Kind::Constant => CONSTANT,
-            Kind::Direct => 2,
-            Kind::Remembering => 3,
-        };
-        kind << KIND_SHIFT
+        REMEMBERING << KIND_SHIFT
             | (self.memory as u64) << MEMORY_SHIFT
             | u64::from(self.run.pack()) << RUN_SHIFT
-            | self.length & LENGTH_MASK
+            | (self.buffered as u64) << BUFFERED_SHIFT
+            | self.length
     }
 }
 
@@ -88,8 +95,9 @@ impl Memories {
     /// Appends a value of a call. It may be there without its call if the process is killed right after.
     #[inline(always)]
     pub(crate) fn append_value(&mut self, block: &mut Block<'_>, lane: usize, value: u64) {
-        let word = block.get(lane + 1);
-        if word >> KIND_SHIFT == CONSTANT && block.get(lane) == value {
+        let [first, second]: &[AtomicU64; LANE_WORDS] = block.row(lane);
+        let word = second.load(Ordering::Relaxed);
+        if word >> KIND_SHIFT == CONSTANT && first.load(Ordering::Relaxed) == value {
             block.put(lane + 1, word + 1);
         } else {
             self.append(block, lane, value);
@@ -100,127 +108,119 @@ impl Memories {
     /// Appends a value; it holds with the next commit.
     pub(crate) fn append(&mut self, block: &mut Block<'_>, lane: usize, value: u64) {
         let word = block.get(lane + 1);
-        let state = State::unpack(word);
-        match state.kind {
-            Kind::Empty => {
+        match State::unpack(word) {
+            State::Remembering(state) => remember(block, lane, state, value),
+            State::Empty => {
                 block.set(lane, value);
-                block.set(lane + 1, State { kind: Kind::Constant, ..state }.pack());
+                block.set(lane + 1, CONSTANT << KIND_SHIFT);
             }
-            Kind::Constant | Kind::Direct if block.get(lane) == value => block.set(lane + 1, word + 1),
-            Kind::Constant => {
-                self.wake(block, lane, state);
+            State::Constant(_) | State::Direct(_) if block.get(lane) == value => {
+                block.set(lane + 1, word + 1)
+            }
+            State::Constant(more) => {
+                self.wake(block, lane, more);
                 self.append(block, lane, value);
             }
-            Kind::Direct => {
-                let before = block.get(lane);
+            State::Direct(more) => {
                 let mut operations = Operations::default();
-                operations.push_run(Run::SAME, state.length);
-                operations.push(Operation::literal(before, value));
-                emit_chunk(block, lane, operations.bytes().iter().copied());
+                operations.push_run(Run::SAME, more);
+                operations.push(Operation::literal(block.get(lane), value));
+                emit_chunk(block, lane, operations.bytes());
                 block.set(lane, value);
-                block.set(lane + 1, State { length: 0, ..state }.pack());
+                block.set(lane + 1, DIRECT << KIND_SHIFT);
             }
-            Kind::Remembering => remember(block, lane, state, value),
         }
     }
 
     /// A value changed for the first time: from now on it needs more than two words.
     #[cold]
-    fn wake(&mut self, block: &mut Block<'_>, lane: usize, state: State) {
+    fn wake(&mut self, block: &mut Block<'_>, lane: usize, more: u64) {
         let value = block.get(lane);
         let mut operations = Operations::default();
         operations.push(Operation::literal(0, value));
-        operations.push_run(Run::SAME, state.length);
+        operations.push_run(Run::SAME, more);
         if self.used == block.at.sizes.changing as usize {
-            emit_chunk(block, lane, operations.bytes().iter().copied());
-            block.set(lane + 1, State { kind: Kind::Direct, length: 0, ..state }.pack());
+            emit_chunk(block, lane, operations.bytes());
+            block.set(lane + 1, DIRECT << KIND_SHIFT);
             return;
         }
         let memory = self.used;
         self.used += 1;
-        let at = memory_at(block, memory);
-        let seen = (state.length + 1).min(HISTORY as u64);
+        let at = block.at.memories + memory * MEMORY_WORDS;
+        let seen = (more + 1).min(HISTORY as u64);
         for index in 0..HISTORY {
             block.put(at + 1 + index, if (index as u64) < seen { value } else { 0 });
         }
-        block.put(at, seen << 32);
-        let kind = Kind::Remembering;
-        block.set(lane + 1, State { kind, memory, run: Run::SAME, length: 0 }.pack());
-        append_buffer(block, lane, at, operations.bytes());
+        block.put(at, seen);
+        let mut state = Remembering { memory, run: Run::SAME, length: 0, buffered: 0 };
+        buffer(block, lane, &mut state, operations.bytes());
+        block.set(lane + 1, state.pack());
     }
 }
 
 /// Takes a value into a side stream with a memory.
-fn remember(block: &mut Block<'_>, lane: usize, state: State, value: u64) {
-    let at = memory_at(block, state.memory);
-    let seen = block.get(at) >> 32;
-    let ago = |values: usize| block.get(at + 1 + (seen as usize).wrapping_sub(values) % HISTORY);
-    let (mut run, mut length) = (state.run, state.length);
-    if length == 0 || run.next(&ago) != Some(value) {
+fn remember(block: &mut Block<'_>, lane: usize, mut state: Remembering, value: u64) {
+    let at = block.at.memories + state.memory * MEMORY_WORDS;
+    let words: &[AtomicU64; MEMORY_WORDS] = block.row(at);
+    let seen = words[0].load(Ordering::Relaxed) as usize;
+    let ago = |values: usize| words[1 + seen.wrapping_sub(values) % HISTORY].load(Ordering::Relaxed);
+    if state.length > 0 && state.length < RUN_MOST && state.run.next(&ago) == Some(value) {
+        state.length += 1;
+    } else {
         let mut operations = Operations::default();
-        operations.push_run(run, length);
+        operations.push_run(state.run, state.length);
         match Run::that_gives(value, &ago) {
-            Some(found) => (run, length) = (found, 1),
+            Some(found) => (state.run, state.length) = (found, 1),
             None => {
                 operations.push(Operation::literal(ago(1), value));
-                (run, length) = (Run::SAME, 0);
+                (state.run, state.length) = (Run::SAME, 0);
             }
         }
-        append_buffer(block, lane, at, operations.bytes());
-    } else {
-        length += 1;
+        buffer(block, lane, &mut state, operations.bytes());
     }
-    block.set(lane + 1, State { run, length, ..state }.pack());
+    block.set(lane + 1, state.pack());
     // Only the writer looks at the history: it needs no note in the log.
-    block.put(at + 1 + seen as usize % HISTORY, value);
-    let buffered = block.get(at) as u32;
-    // Counted so that the remainder by the history's length goes on as it is when the number wraps.
-    block.put(at, u64::from((seen as u32).wrapping_add(1)) << 32 | u64::from(buffered));
+    block.put(at + 1 + seen % HISTORY, value);
+    block.put(at, seen as u64 + 1);
 }
 
-fn append_buffer(block: &mut Block<'_>, lane: usize, at: usize, bytes: &[u8]) {
-    if bytes.is_empty() {
-        return;
-    }
-    let buffer = at + 1 + HISTORY;
-    let mut length = block.get(at) as u32 as usize;
-    if length + bytes.len() > BUFFER_BYTES {
-        let content: [u8; BUFFER_BYTES] =
-            std::array::from_fn(|index| (block.get(buffer + index / 8) >> (8 * (index % 8))) as u8);
-        emit_chunk(block, lane, content[..length].iter().copied());
-        length = 0;
-    }
-    // Bytes in front of the old end may be written over: they are noted in the log with their word.
-    let mut index = length;
-    while index < length + bytes.len() {
-        let word_at = buffer + index / 8;
-        let mut word = block.get(word_at);
-        while index < length + bytes.len() {
-            let shift = 8 * (index % 8);
-            word = word & !(0xff << shift) | u64::from(bytes[index - length]) << shift;
-            index += 1;
-            if index.is_multiple_of(8) {
-                break;
-            }
+/// Puts bytes into a side stream's buffer; a full one goes to the output first.
+fn buffer(block: &mut Block<'_>, lane: usize, state: &mut Remembering, bytes: &[u8]) {
+    let at = block.at.memories + state.memory * MEMORY_WORDS + 1 + HISTORY;
+    let flush = state.buffered + bytes.len() > BUFFER_BYTES;
+    if flush {
+        let words: &[AtomicU64; MEMORY_WORDS - 1 - HISTORY] = block.row(at);
+        let mut content = [0; BUFFER_BYTES];
+        for (bytes, word) in content.as_chunks_mut::<8>().0.iter_mut().zip(words) {
+            *bytes = word.load(Ordering::Relaxed).to_le_bytes();
         }
-        block.set(word_at, word);
+        emit_chunk(block, lane, &content[..state.buffered]);
+        state.buffered = 0;
     }
-    let seen = block.get(at) >> 32;
-    block.set(at, seen << 32 | (length + bytes.len()) as u64);
+    let mut bytes = bytes;
+    while !bytes.is_empty() {
+        let (word_at, offset) = (at + state.buffered / 8, state.buffered % 8);
+        let count = bytes.len().min(8 - offset);
+        let mut word = block.get(word_at).to_le_bytes();
+        word[offset..offset + count].copy_from_slice(&bytes[..count]);
+        let word = u64::from_le_bytes(word);
+        // Behind the end nothing is written over; a buffer that was just handed out is still good until the commit.
+        if flush {
+            block.set(word_at, word)
+        } else {
+            block.put(word_at, word)
+        }
+        state.buffered += count;
+        bytes = &bytes[count..];
+    }
 }
 
 /// Hands a piece of a side stream to the output.
-fn emit_chunk(block: &mut Block<'_>, lane: usize, bytes: impl ExactSizeIterator<Item = u8>) {
+fn emit_chunk(block: &mut Block<'_>, lane: usize, bytes: &[u8]) {
     let number = (lane - block.at.lanes) / LANE_WORDS;
     let loops = block.at.sizes.loops as usize;
     let tag = if number < loops { Tag::LoopLane(number) } else { Tag::ValueLane(number - loops) };
     block.emit(tag.pack());
     block.emit(bytes.len() as u64);
-    for byte in bytes {
-        block.emit_byte(byte);
-    }
-}
-
-pub(crate) fn memory_at(block: &Block<'_>, memory: usize) -> usize {
-    block.at.memories + memory * MEMORY_WORDS
+    bytes.iter().for_each(|&byte| block.emit_byte(byte));
 }

@@ -17,6 +17,9 @@ use super::varint::{self, Input};
 /// Values looked back at.
 pub(crate) const HISTORY: usize = 16;
 
+/// The longest run that is stored as one; nothing that runs in our time comes near.
+const RUN_MOST: u64 = (1 << 58) - 1;
+
 /// A rule by which values follow from those before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Run {
@@ -91,8 +94,10 @@ impl Operations {
     pub(crate) fn push(&mut self, operation: Operation) {
         let number = match operation {
             Operation::Near(difference) => difference << 2,
-            Operation::Run(Run::Ago(ago), length) => (length << 4 | u64::from(ago - 1)) << 2 | 1,
-            Operation::Run(Run::Onward, length) => length << 2 | 2,
+            Operation::Run(Run::Ago(ago), length) => {
+                (length.min(RUN_MOST) << 4 | u64::from(ago - 1)) << 2 | 1
+            }
+            Operation::Run(Run::Onward, length) => length.min(RUN_MOST) << 2 | 2,
             Operation::Far(_) => 3,
         };
         varint::each_byte(number, |byte| self.byte(byte));

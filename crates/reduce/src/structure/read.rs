@@ -7,7 +7,7 @@
 use super::block::{self, LOG_MOST, Layout, MAGIC, MEMORY_WORDS, SHAPE_WORDS, STACK_MOST, Sizes};
 use super::fold::PLACE_BITS;
 use super::folded::{Folded, Part, Shape};
-use super::lane::{BUFFER_BYTES, Kind, State};
+use super::lane::{BUFFER_BYTES, State};
 use super::operation::{HISTORY, Lane, Operation, Operations, Run};
 use super::record::{Tag, Token, loop_of};
 use super::signature::{Signature, VALUES_MOST};
@@ -122,27 +122,22 @@ impl Found {
     /// What the block knows of a side stream beyond the pieces in the output.
     fn lane_rest(&self, lane: usize) -> Result<Vec<u8>, Damage> {
         let at = self.at.lanes + lane * block::LANE_WORDS;
-        let state = State::unpack(self.words[at + 1]);
         let mut operations = Operations::default();
         let mut bytes = Vec::new();
-        match state.kind {
-            Kind::Empty => return Ok(bytes),
-            Kind::Constant => {
+        match State::unpack(self.words[at + 1]) {
+            State::Empty => {}
+            State::Constant(more) => {
                 operations.push(Operation::literal(0, self.words[at]));
-                operations.push_run(Run::SAME, state.length);
+                operations.push_run(Run::SAME, more);
             }
-            Kind::Direct => operations.push_run(Run::SAME, state.length),
-            Kind::Remembering => {
-                if state.memory >= self.at.sizes.changing as usize {
+            State::Direct(more) => operations.push_run(Run::SAME, more),
+            State::Remembering(state) => {
+                if state.memory >= self.at.sizes.changing as usize || state.buffered > BUFFER_BYTES {
                     return Err(Damage::Nonsense("a side stream's memory is nowhere"));
                 }
                 let memory = &self.words[self.at.memories + state.memory * MEMORY_WORDS..][..MEMORY_WORDS];
-                let length = memory[0] as u32 as usize;
-                if length > BUFFER_BYTES {
-                    return Err(Damage::Nonsense("a side stream's buffer is too full"));
-                }
                 let buffer = memory[1 + HISTORY..].iter().flat_map(|word| word.to_le_bytes());
-                bytes.extend(buffer.take(length));
+                bytes.extend(buffer.take(state.buffered));
                 operations.push_run(state.run, state.length);
             }
         }

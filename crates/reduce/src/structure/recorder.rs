@@ -1,6 +1,6 @@
 //! The writer: calls go in, bytes come out when there are enough of them.
 
-use super::block::{Block, MAGIC, OUT_COMFORTABLE, Sizes};
+use super::block::{Block, MAGIC, Sizes};
 use super::fold::Folder;
 use super::lane::Memories;
 use super::record::Tag;
@@ -34,13 +34,13 @@ impl<'a> Recorder<'a> {
     #[inline(always)]
     pub fn call(&mut self, signature: &Signature, values: &[u64]) -> bool {
         let values = &values[..values.len().min(VALUES_MOST)];
-        if self.folder.is_stopped() || !self.block.has_room() {
+        if !self.block.has_room() {
             self.folder.lose(&mut self.block);
             return true;
         }
         let words = signature.words();
         let expected = self.folder.expected_symbol();
-        let known = match self.signatures.is(&self.block, expected, &words, values.len()) {
+        let known = match Signatures::is(&self.block, expected, &words, values.len()) {
             Some(known) => known,
             None => match self.signatures.find(&mut self.block, &words, values.len()) {
                 Some(known) => known,
@@ -51,7 +51,7 @@ impl<'a> Recorder<'a> {
             self.memories.append_value(&mut self.block, known.lanes + 2 * index, value);
         }
         self.folder.push(&mut self.block, &mut self.memories, known.symbol);
-        self.block.out_waiting() >= OUT_COMFORTABLE
+        self.block.wants_taking()
     }
 
     /// Takes in a call that got no number: it is written out, and symbol 0 stands for it.
@@ -63,7 +63,7 @@ impl<'a> Recorder<'a> {
         values.iter().for_each(|&value| self.block.emit(value));
         self.block.commit();
         self.folder.push(&mut self.block, &mut self.memories, 0);
-        self.block.out_waiting() >= OUT_COMFORTABLE
+        self.block.wants_taking()
     }
 
     /// Hands finished bytes to `append`, which must have put them at the end of where they are kept when it returns.

@@ -5,6 +5,7 @@
 //! written out as a whole by the caller of the table.
 
 use super::block::{Block, LANE_WORDS, SHAPE_WORDS, SHAPES};
+use std::sync::atomic::Ordering;
 
 /// Most values of a call.
 pub const VALUES_MOST: usize = 6;
@@ -76,28 +77,20 @@ pub(crate) struct Signatures {
 
 impl Signatures {
     pub(crate) fn start(block: &mut Block<'_>) -> Signatures {
+        // No call has so many values: what is asked whether it is symbol 0 never is.
+        block.put(block.at.shapes + SHAPE_WORDS - 1, u64::MAX);
         block.put(SHAPES, 1);
         Signatures { count: 1, lanes_used: 0 }
     }
 
     /// Whether `symbol` is the number of this shape with so many values; a look that saves the search.
     #[inline(always)]
-    pub(crate) fn is(
-        &self,
-        block: &Block<'_>,
-        symbol: u32,
-        words: &[u64; 4],
-        values: usize,
-    ) -> Option<Known> {
-        if symbol >= self.count || symbol == 0 {
-            return None;
-        }
-        let entry = block.at.shapes + symbol as usize * SHAPE_WORDS;
-        let different = (block.get(entry) ^ words[0])
-            | (block.get(entry + 1) ^ words[1])
-            | (block.get(entry + 2) ^ words[2])
-            | (block.get(entry + 3) ^ words[3]);
-        let tail = block.get(entry + 4);
+    pub(crate) fn is(block: &Block<'_>, symbol: u32, words: &[u64; 4], values: usize) -> Option<Known> {
+        let entry: &[_; SHAPE_WORDS] = block.row(block.at.shapes + symbol as usize * SHAPE_WORDS);
+        let word = |index: usize| entry[index].load(Ordering::Relaxed);
+        let different =
+            (word(0) ^ words[0]) | (word(1) ^ words[1]) | (word(2) ^ words[2]) | (word(3) ^ words[3]);
+        let tail = word(4);
         if different != 0 || tail >> 32 != values as u64 {
             return None;
         }
@@ -116,7 +109,7 @@ impl Signatures {
             if symbol == 0 {
                 return self.add(block, words, values, place);
             }
-            if let Some(known) = self.is(block, symbol, words, values) {
+            if let Some(known) = Signatures::is(block, symbol, words, values) {
                 return Some(known);
             }
             place = (place + 1) & mask;
@@ -139,7 +132,7 @@ impl Signatures {
         self.lanes_used += values as u32;
         block.put(SHAPES, u64::from(self.count));
         block.put(block.at.shape_index + place, u64::from(symbol));
-        self.is(block, symbol, words, values)
+        Signatures::is(block, symbol, words, values)
     }
 }
 

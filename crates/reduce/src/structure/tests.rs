@@ -293,16 +293,88 @@ fn a_loop_that_is_gone_through_costs_no_output() {
         let signature = Signature { op: symbol as u16, ..Signature::default() };
         assert!(!recorder.call(&signature, &[u64::from(symbol)]));
     }
-    assert!(recorder.block().out_waiting() < 100);
-    let folded = Folded::read(&[], &bytes(&memory)).expect("undamaged");
+    let mut buffer = [0; 1000];
+    let mut taken = 0;
+    recorder.take(&mut buffer, |bytes| taken = bytes.len());
+    assert!(taken < 100);
+    let folded = Folded::read(&buffer[..taken], &bytes(&memory)).expect("undamaged");
     assert_eq!(folded.totals().expect("undamaged")[1..], [10_000, 10_000, 30_000, 10_000, 10_000]);
 }
 
 #[test]
 fn sizes_are_what_is_said() {
-    assert_eq!(Sizes::default().bytes(), 289_792);
+    assert_eq!(Sizes::default().bytes(), 306_176);
     let memory = memory(SMALL);
     assert!(Recorder::start(&memory, Sizes::default()).is_none());
     assert!(Recorder::start(&memory, Sizes { loops: 100, ..SMALL }).is_none());
     assert!(Block::start(&memory, SMALL).is_some());
+}
+
+/// What ranks of a group of programs do: some the same with other peers, some something else.
+fn shared_round_trip(programs: &[Vec<u32>], ranks: usize) -> Vec<u8> {
+    let forms: Vec<Folded> = (0..ranks)
+        .map(|rank| {
+            let mut folded = round_trip(&programs[rank % programs.len()], SMALL, usize::MAX);
+            folded
+                .map_signatures(|signature| {
+                    let rank = rank as i32;
+                    signature.comm = signature.site % 2;
+                    signature.peer = match signature.site % 4 {
+                        0 => 0,
+                        1 => (rank + 3) % ranks as i32,
+                        2 => rank ^ 4,
+                        _ => rank.wrapping_mul(0x9e37_79b9u32 as i32),
+                    };
+                })
+                .expect("undamaged");
+            folded
+        })
+        .collect();
+    let place =
+        |rank: usize, comm: u32| (comm == 0).then_some(Place { rank: rank as u32, size: ranks as u32 });
+    let mut sharing = Sharing::new();
+    for (rank, folded) in forms.iter().enumerate() {
+        sharing.add(folded, |comm| place(rank, comm));
+    }
+    let bytes = sharing.finish();
+    let shared = Shared::open(&bytes).expect("undamaged");
+    assert_eq!(shared.ranks(), ranks);
+    for (rank, folded) in forms.iter().enumerate() {
+        assert_eq!(shared.folded(rank, |comm| place(rank, comm)).as_ref(), Ok(folded), "rank {rank}");
+    }
+    assert!(shared.folded(ranks, |_| None).is_err());
+    bytes
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn every_rank_comes_back_from_what_is_shared(
+        programs in prop::collection::vec(prop_oneof![program(), noise()], 1..4),
+        ranks in 1usize..20,
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+    ) {
+        let mut bytes = shared_round_trip(&programs, ranks);
+        for (place, value) in &changes {
+            let at = place.index(bytes.len());
+            bytes[at] = *value;
+        }
+        if let Ok(shared) = Shared::open(&bytes) {
+            for rank in 0..ranks {
+                if let Ok(folded) = shared.folded(rank, |_| Some(Place { rank: 0, size: 0 })) {
+                    let _ = folded.totals();
+                    folded.calls().take(10_000).for_each(drop);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_shared_sequences_or_not(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+        let bytes = [&b"KZSHAR01"[..], &bytes].concat();
+        if let Ok(shared) = Shared::open(&bytes) {
+            let _ = shared.folded(0, |_| None);
+        }
+    }
 }

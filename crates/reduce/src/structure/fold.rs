@@ -294,15 +294,15 @@ impl Folder {
         }
     }
 
-    /// Whether an occurrence of this loop waits to be taken in again. Its count is in the side stream already, so no
-    /// other occurrence may come before it.
+    /// Whether an occurrence of this loop may be in what waits to be taken in again: itself, or in a loop that was made
+    /// after it. Its count is in the side stream already, so no other occurrence may come before it.
     fn is_pending(&self, block: &Block<'_>, number: usize) -> bool {
-        let token = number as u64 * 2 + 1;
         (0..self.pending).any(|index| {
             let entry = PENDINGS + 2 * index;
             let body = self.dictionary.body(block, block.get(entry) as usize);
             let range = block.get(entry + 1);
-            (range as u32 as usize..(range >> 32) as usize).any(|item| block.get(body.at + item) == token)
+            let mut items = range as u32 as usize..(range >> 32) as usize;
+            items.any(|item| loop_of(body.item(block, item)).is_some_and(|waiting| waiting >= number))
         })
     }
 

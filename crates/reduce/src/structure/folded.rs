@@ -8,7 +8,7 @@ use super::block::DEPTH_MOST;
 use super::operation::Lane;
 use super::read::Damage;
 use super::record::{Token, loop_of};
-use super::signature::{Signature, VALUES_MOST};
+use super::signature::{LANES_MOST, Signature, VALUES_MOST, VARYING};
 use super::varint::Input;
 
 /// A shape that has a number, and how many values its calls have.
@@ -18,6 +18,15 @@ pub struct Shape {
     pub signature: Signature,
     /// How many values each has.
     pub values: u8,
+    /// Peers and tags differ from call to call, and those of the signature mean nothing.
+    pub varies: bool,
+}
+
+impl Shape {
+    /// How many side streams it has.
+    pub(crate) fn lanes(&self) -> usize {
+        usize::from(self.values) + if self.varies { VARYING } else { 0 }
+    }
 }
 
 /// A stretch of the sequence with loops of its own.
@@ -100,7 +109,17 @@ impl Folded {
         &self.shapes
     }
 
-    /// Changes the signatures, as from numbers of a process to those of the run.
+    /// The order of calls alone, without their values.
+    pub fn without_values(&self) -> Folded {
+        let mut order = self.clone();
+        order.values.clear();
+        order.literals.clear();
+        order.shapes.iter_mut().for_each(|shape| (shape.values, shape.varies) = (0, false));
+        order
+    }
+
+    /// Changes the signatures, as from numbers of a process to those of the run. Where peers and tags vary they are
+    /// not in the signature.
     pub fn map_signatures(&mut self, change: impl Fn(&mut Signature)) -> Result<(), Damage> {
         self.shapes.iter_mut().for_each(|shape| change(&mut shape.signature));
         let mut changed = Vec::new();
@@ -124,7 +143,7 @@ impl Folded {
         let mut first = 0;
         let firsts = self.shapes.iter().map(|shape| {
             let at = first;
-            first += usize::from(shape.values);
+            first += shape.lanes();
             at
         });
         Calls {
@@ -278,11 +297,18 @@ impl Calls<'_> {
             return read_literal(&mut self.literals).ok_or(BAD_LITERAL).map(Some);
         };
         let shape = self.folded.shapes[index];
-        let mut values = [0; VALUES_MOST];
-        for (value, lane) in values[..usize::from(shape.values)].iter_mut().zip(self.firsts[index]..) {
+        let mut all = [0; LANES_MOST];
+        for (value, lane) in all[..shape.lanes()].iter_mut().zip(self.firsts[index]..) {
             *value = self.values.get_mut(lane).and_then(Lane::next).ok_or(NO_VALUE)?;
         }
-        Ok(Some(Call { signature: shape.signature, values, count: shape.values }))
+        let mut signature = shape.signature;
+        if shape.varies {
+            let [peer, recv_peer, tag, recv_tag] = [all[0], all[1], all[2], all[3]].map(|value| value as i32);
+            signature = Signature { peer, recv_peer, tag, recv_tag, ..signature };
+            all.rotate_left(VARYING);
+        }
+        let values = std::array::from_fn(|index| all[index]);
+        Ok(Some(Call { signature, values, count: shape.values }))
     }
 }
 

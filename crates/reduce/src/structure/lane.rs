@@ -9,7 +9,7 @@
 //! word 1   kind (2 bits) | length of the run (62), or with a memory:
 //!          kind (2) | memory (10) | run of (5): 0..15 same as 1..16 values ago, 16 as much more
 //!          | bytes in the buffer (7) | length of the run (40)
-//! memory   word 0: values seen; 16 words: values; 15 words: the buffer
+//! memory   word 0: scale (8, 255 if there was no need for one) | values seen (56); 16 words: values; 15 words: the buffer
 //! ```
 //!
 //! The second word is stored last and alone decides what is there, so most changes are one store.
@@ -27,6 +27,8 @@ const RUN_MOST: u64 = (1 << BUFFERED_SHIFT) - 1;
 const CONSTANT: u64 = 1;
 const DIRECT: u64 = 2;
 const REMEMBERING: u64 = 3;
+const SCALE_SHIFT: u32 = 56;
+const NO_SCALE: u64 = 0xff;
 
 /// Bytes of a memory's buffer.
 pub(crate) const BUFFER_BYTES: usize = (MEMORY_WORDS - 1 - HISTORY) * 8;
@@ -124,7 +126,7 @@ impl Memories {
             State::Direct(more) => {
                 let mut operations = Operations::default();
                 operations.push_run(Run::SAME, more);
-                operations.push(Operation::literal(block.get(lane), value));
+                operations.push(Operation::literal(block.get(lane), value, 0));
                 emit_chunk(block, lane, operations.bytes());
                 block.set(lane, value);
                 block.set(lane + 1, DIRECT << KIND_SHIFT);
@@ -137,7 +139,7 @@ impl Memories {
     fn wake(&mut self, block: &mut Block<'_>, lane: usize, more: u64) {
         let value = block.get(lane);
         let mut operations = Operations::default();
-        operations.push(Operation::literal(0, value));
+        operations.push(Operation::literal(0, value, 0));
         operations.push_run(Run::SAME, more);
         if self.used == block.at.sizes.changing as usize {
             emit_chunk(block, lane, operations.bytes());
@@ -151,7 +153,7 @@ impl Memories {
         for index in 0..HISTORY {
             block.put(at + 1 + index, if (index as u64) < seen { value } else { 0 });
         }
-        block.put(at, seen);
+        block.put(at, seen | NO_SCALE << SCALE_SHIFT);
         let mut state = Remembering { memory, run: Run::SAME, length: 0, buffered: 0 };
         buffer(block, lane, &mut state, operations.bytes());
         block.set(lane + 1, state.pack());
@@ -162,7 +164,8 @@ impl Memories {
 fn remember(block: &mut Block<'_>, lane: usize, mut state: Remembering, value: u64) {
     let at = block.at.memories + state.memory * MEMORY_WORDS;
     let words: &[AtomicU64; MEMORY_WORDS] = block.row(at);
-    let seen = words[0].load(Ordering::Relaxed) as usize;
+    let counts = words[0].load(Ordering::Relaxed);
+    let (mut scale, seen) = (counts >> SCALE_SHIFT, counts as usize & ((1 << SCALE_SHIFT) - 1));
     let ago = |values: usize| words[1 + seen.wrapping_sub(values) % HISTORY].load(Ordering::Relaxed);
     if state.length > 0 && state.length < RUN_MOST && state.run.next(&ago) == Some(value) {
         state.length += 1;
@@ -172,7 +175,13 @@ fn remember(block: &mut Block<'_>, lane: usize, mut state: Remembering, value: u
         match Run::that_gives(value, &ago) {
             Some(found) => (state.run, state.length) = (found, 1),
             None => {
-                operations.push(Operation::literal(ago(1), value));
+                let zeros = u64::from(value.wrapping_sub(ago(1)).trailing_zeros());
+                if zeros < scale {
+                    // Sizes are multiples of something; what their differences have in common is not stored.
+                    operations.push(Operation::Scale(zeros as u32));
+                    scale = zeros;
+                }
+                operations.push(Operation::literal(ago(1), value, scale as u32));
                 (state.run, state.length) = (Run::SAME, 0);
             }
         }
@@ -181,7 +190,7 @@ fn remember(block: &mut Block<'_>, lane: usize, mut state: Remembering, value: u
     block.set(lane + 1, state.pack());
     // Only the writer looks at the history: it needs no note in the log.
     block.put(at + 1 + seen % HISTORY, value);
-    block.put(at, seen as u64 + 1);
+    block.put(at, (seen as u64 + 1) | scale << SCALE_SHIFT);
 }
 
 /// Puts bytes into a side stream's buffer; a full one goes to the output first.

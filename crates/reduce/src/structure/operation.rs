@@ -1,12 +1,13 @@
 //! How a side stream is stored, and reading it back.
 //!
-//! A stream is a list of operations, each a number whose two lowest bits say what it is:
+//! A stream is a list of operations, each a number. An even one is a value: half of it is the difference to the value
+//! before (zigzag), in units of two to the power of the scale. The three lowest bits of an odd one say what it is:
 //!
 //! ```text
-//! 0   a value: its difference to the one before (zigzag)
 //! 1   a run of values that are each the same as 1..16 values ago: (length * 16 + values ago - 1)
-//! 2   a run of values that are each as much more than the one before as that one was
-//! 3   a value that is too far from the one before: 8 bytes follow
+//! 3   a run of values that are each as much more than the one before as that one was: length
+//! 5   a value that is too far from the one before: 8 bytes follow
+//! 7   the scale from here on; it is 0 at first
 //! ```
 //!
 //! Before the first value all values were 0. A run is read without being unrolled; [`Lane::sum`] adds up any number of
@@ -18,7 +19,7 @@ use super::varint::{self, Input};
 pub(crate) const HISTORY: usize = 16;
 
 /// The longest run that is stored as one; nothing that runs in our time comes near.
-const RUN_MOST: u64 = (1 << 58) - 1;
+const RUN_MOST: u64 = (1 << 57) - 1;
 
 /// A rule by which values follow from those before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,15 +72,22 @@ fn onward(last: u64, before: u64, times: u64) -> Option<u64> {
 /// One stored operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
-    Near(u64),
+    /// A difference in units of the scale.
+    Near(i64),
     Far(u64),
     Run(Run, u64),
+    Scale(u32),
 }
 
 impl Operation {
-    pub(crate) fn literal(before: u64, value: u64) -> Operation {
-        let difference = varint::zigzag(value.wrapping_sub(before) as i64);
-        if difference >> 62 == 0 { Operation::Near(difference) } else { Operation::Far(value) }
+    /// The operation for a value whose difference to the one before has as many zeros at its end as the scale says.
+    pub(crate) fn literal(before: u64, value: u64, scale: u32) -> Operation {
+        let difference = value.wrapping_sub(before) as i64 >> scale;
+        if varint::zigzag(difference) >> 63 == 0 {
+            Operation::Near(difference)
+        } else {
+            Operation::Far(value)
+        }
     }
 }
 
@@ -93,12 +101,13 @@ pub(crate) struct Operations {
 impl Operations {
     pub(crate) fn push(&mut self, operation: Operation) {
         let number = match operation {
-            Operation::Near(difference) => difference << 2,
+            Operation::Near(difference) => varint::zigzag(difference) << 1,
             Operation::Run(Run::Ago(ago), length) => {
-                (length.min(RUN_MOST) << 4 | u64::from(ago - 1)) << 2 | 1
+                (length.min(RUN_MOST) << 4 | u64::from(ago - 1)) << 3 | 1
             }
-            Operation::Run(Run::Onward, length) => length.min(RUN_MOST) << 2 | 2,
-            Operation::Far(_) => 3,
+            Operation::Run(Run::Onward, length) => length.min(RUN_MOST) << 3 | 3,
+            Operation::Far(_) => 5,
+            Operation::Scale(scale) => u64::from(scale) << 3 | 7,
         };
         varint::each_byte(number, |byte| self.byte(byte));
         if let Operation::Far(value) = operation {
@@ -130,11 +139,12 @@ pub(crate) struct Lane<'a> {
     history: [u64; HISTORY],
     run: Run,
     left: u64,
+    scale: u32,
 }
 
 impl<'a> Lane<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Lane<'a> {
-        Lane { input: Input::new(bytes), history: [0; HISTORY], run: Run::SAME, left: 0 }
+        Lane { input: Input::new(bytes), history: [0; HISTORY], run: Run::SAME, left: 0, scale: 0 }
     }
 
     /// The next value; nothing at the end or where the bytes make no sense.
@@ -153,14 +163,14 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// The last of all values, 0 if there are none; nothing where the bytes make no sense.
-    pub(crate) fn last(mut self) -> Option<u64> {
+    /// The last of all values, 0 if there are none, and the scale; nothing where the bytes make no sense.
+    pub(crate) fn last(mut self) -> Option<(u64, u32)> {
         loop {
             if self.left > 0 {
                 self.run_sum(self.left)?;
                 self.left = 0;
             } else if self.input.is_empty() {
-                return Some(self.history[0]);
+                return Some((self.history[0], self.scale));
             } else if let Some(value) = self.operation()? {
                 self.remember(value);
             }
@@ -188,15 +198,19 @@ impl<'a> Lane<'a> {
     /// Reads an operation: a value, or nothing but a run that begins.
     fn operation(&mut self) -> Option<Option<u64>> {
         let number = self.input.number()?;
-        let rest = number >> 2;
-        match number & 3 {
-            0 => return Some(Some(self.history[0].wrapping_add(varint::unzigzag(rest) as u64))),
+        if number & 1 == 0 {
+            let difference = varint::unzigzag(number >> 1) << self.scale;
+            return Some(Some(self.history[0].wrapping_add(difference as u64)));
+        }
+        let rest = number >> 3;
+        match number & 7 {
             1 => (self.run, self.left) = (Run::Ago((rest & 15) as u32 + 1), rest >> 4),
-            2 => (self.run, self.left) = (Run::Onward, rest),
-            _ => {
+            3 => (self.run, self.left) = (Run::Onward, rest),
+            5 => {
                 let bytes = self.input.take(8)?;
                 return Some(Some(u64::from_le_bytes(bytes.try_into().ok()?)));
             }
+            _ => self.scale = u32::try_from(rest).ok().filter(|&scale| scale < 64)?,
         }
         Some(None)
     }

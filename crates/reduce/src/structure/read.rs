@@ -10,7 +10,7 @@ use super::folded::{Folded, Part, Shape};
 use super::lane::{BUFFER_BYTES, State};
 use super::operation::{HISTORY, Lane, Operation, Operations, Run};
 use super::record::{Tag, Token, loop_of};
-use super::signature::{Signature, VALUES_MOST};
+use super::signature::{Signature, VALUES_MOST, unpack_tail};
 use super::varint::Input;
 use std::fmt;
 
@@ -105,16 +105,18 @@ impl Found {
         let mut lanes = 0;
         let entries = self.words[self.at.shapes..].chunks_exact(SHAPE_WORDS);
         let shape = |entry: &[u64]| {
-            let (first, values) = (entry[4] as u32, (entry[4] >> 32) as usize);
-            if first as usize != lanes
-                || values > VALUES_MOST
-                || lanes + values > self.at.sizes.values as usize
-            {
+            let (first, values, varies) = unpack_tail(entry[4]);
+            let mut shape = Shape { signature: Signature::default(), values: 0, varies };
+            if first != lanes || values > VALUES_MOST {
                 return Err(Damage::Nonsense("values of shapes overlap"));
             }
-            lanes += values;
-            let signature = Signature::from_words([entry[0], entry[1], entry[2], entry[3]]);
-            Ok(Shape { signature, values: values as u8 })
+            shape.signature = Signature::from_words([entry[0], entry[1], entry[2], entry[3]]);
+            shape.values = values as u8;
+            lanes += shape.lanes();
+            if lanes > self.at.sizes.values as usize {
+                return Err(Damage::Nonsense("there are more values than fit"));
+            }
+            Ok(shape)
         };
         entries.take(count as usize).skip(1).map(shape).collect()
     }
@@ -127,7 +129,7 @@ impl Found {
         match State::unpack(self.words[at + 1]) {
             State::Empty => {}
             State::Constant(more) => {
-                operations.push(Operation::literal(0, self.words[at]));
+                operations.push(Operation::literal(0, self.words[at], 0));
                 operations.push_run(Run::SAME, more);
             }
             State::Direct(more) => operations.push_run(Run::SAME, more),
@@ -275,9 +277,13 @@ impl Builder {
 
 /// Appends a value to a stored side stream.
 fn append_to_lane(lane: &mut Vec<u8>, value: u64) -> Result<(), Damage> {
-    let before = Lane::new(lane).last().ok_or(Damage::Nonsense("a side stream makes no sense"))?;
+    let last = Lane::new(lane).last();
+    let (before, scale) = last.ok_or(Damage::Nonsense("a side stream makes no sense"))?;
     let mut operations = Operations::default();
-    operations.push(Operation::literal(before, value));
+    if scale > 0 {
+        operations.push(Operation::Scale(0));
+    }
+    operations.push(Operation::literal(before, value, 0));
     lane.extend_from_slice(operations.bytes());
     Ok(())
 }

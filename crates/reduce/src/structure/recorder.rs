@@ -1,10 +1,10 @@
 //! The writer: calls go in, bytes come out when there are enough of them.
 
-use super::block::{Block, MAGIC, Sizes};
+use super::block::{Block, LANE_WORDS, MAGIC, Sizes};
 use super::fold::Folder;
 use super::lane::Memories;
 use super::record::Tag;
-use super::signature::{Signature, Signatures, VALUES_MOST};
+use super::signature::{Known, LANES_MOST, Signature, Signatures, VALUES_MOST, VARYING, pack_values};
 use std::sync::atomic::AtomicU64;
 
 /// Takes in the calls of one thread, in memory of a fixed size.
@@ -40,22 +40,44 @@ impl<'a> Recorder<'a> {
         }
         let words = signature.words();
         let expected = self.folder.expected_symbol();
-        let known = match Signatures::is(&self.block, expected, &words, values.len()) {
+        let count = pack_values(values.len(), false);
+        let known = match Signatures::is(&self.block, expected, &words, count) {
             Some(known) => known,
-            None => match self.signatures.find(&mut self.block, &words, values.len()) {
+            None => match self.signatures.find(&mut self.block, &words, count) {
                 Some(known) => known,
-                None => return self.literal(&words, values),
+                None => return self.varying(&words, values),
             },
         };
+        self.take_in(known, values)
+    }
+
+    #[inline(always)]
+    fn take_in(&mut self, known: Known, values: &[u64]) -> bool {
         for (index, &value) in values.iter().enumerate() {
-            self.memories.append_value(&mut self.block, known.lanes + 2 * index, value);
+            self.memories.append_value(&mut self.block, known.lanes + LANE_WORDS * index, value);
         }
         self.folder.push(&mut self.block, &mut self.memories, known.symbol);
         self.block.wants_taking()
     }
 
-    /// Takes in a call that got no number: it is written out, and symbol 0 stands for it.
+    /// Takes in a call of which there are too many shapes: its peers and tags become values.
     #[cold]
+    fn varying(&mut self, words: &[u64; 4], values: &[u64]) -> bool {
+        let general = [words[0], words[1], 0, 0];
+        match self.signatures.find(&mut self.block, &general, pack_values(values.len(), true)) {
+            Some(known) => {
+                let halves = |word: u64| [word & u64::from(u32::MAX), word >> 32];
+                let [[peer, recv_peer], [tag, recv_tag]] = [halves(words[2]), halves(words[3])];
+                let mut all = [0; LANES_MOST];
+                all[..VARYING].copy_from_slice(&[peer, recv_peer, tag, recv_tag]);
+                all[VARYING..][..values.len()].copy_from_slice(values);
+                self.take_in(known, &all[..VARYING + values.len()])
+            }
+            None => self.literal(words, values),
+        }
+    }
+
+    /// Takes in a call that got no number: it is written out, and symbol 0 stands for it.
     fn literal(&mut self, words: &[u64; 4], values: &[u64]) -> bool {
         self.block.emit(Tag::Literal.pack());
         words.iter().for_each(|&word| self.block.emit(word));

@@ -7,7 +7,7 @@
 //! ```text
 //! magic, number of contents, each with its length; number of groups, each with its length; number of ranks
 //! content   bytes that several ranks may refer to: a program, a side stream; content 0 is empty
-//! group     its ranks (a set), the content that is its program, number of shapes, values of each, for each shape which
+//! group     its ranks (a set), the content that is its program, number of shapes, values of each (128 more if its peers vary), for each shape which
 //!           of its fields (bits) are not stored as for the shape before it, and the columns of those;
 //!           columns of contents: calls without symbol, counts (their number first), values (their number first);
 //!           column of how many calls were lost
@@ -103,7 +103,7 @@ impl Sharing {
         let places = signatures.iter().map(|signature| place(signature.comm)).collect();
         let member =
             Member { rank: self.ranks, signatures, places, literals, counts, values, lost: folded.lost };
-        let numbers = folded.shapes.iter().map(|shape| shape.values).collect();
+        let numbers = folded.shapes.iter().map(|shape| shape.values | u8::from(shape.varies) << 7).collect();
         self.groups.entry((program, numbers)).or_default().push(member);
         self.ranks += 1;
     }
@@ -272,7 +272,12 @@ fn read_shapes(
             let place = if PEERS.contains(&field) { place(u32::try_from(fields[3]).ok()?) } else { None };
             fields[field] = column::read(&mut column?, position, place)?;
         }
-        (usize::from(values) <= VALUES_MOST).then_some(Shape { signature: signature(fields)?, values })
+        let (values, varies) = (values & 0x7f, values >> 7 == 1);
+        (usize::from(values) <= VALUES_MOST).then_some(Shape {
+            signature: signature(fields)?,
+            values,
+            varies,
+        })
     };
     numbers.iter().map(shape).collect()
 }

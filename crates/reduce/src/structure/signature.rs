@@ -1,14 +1,21 @@
 //! What makes two calls the same in the sequence, and the table that gives each such shape a small number.
 //!
 //! The table never forgets and never moves: a number stays good, and numbers are given in the order in which shapes are
-//! first seen, so ranks that run the same code number alike. When it is full, a call gets no number and is
-//! written out as a whole by the caller of the table.
+//! first seen, so ranks that run the same code number alike. The last quarter of the table is kept for shapes whose peers
+//! and tags vary: a loop over thousands of peers is one of those in the end. When that is full too, a call gets no
+//! number and is written out as a whole by the caller of the table.
 
 use super::block::{Block, LANE_WORDS, SHAPE_WORDS, SHAPES};
 use std::sync::atomic::Ordering;
 
 /// Most values of a call.
-pub const VALUES_MOST: usize = 6;
+pub const VALUES_MOST: usize = 4;
+/// Side streams of a shape, at most: peers and tags may be values too.
+pub(crate) const LANES_MOST: usize = VALUES_MOST + VARYING;
+/// Peer, tag and those of the receiving half.
+pub(crate) const VARYING: usize = 4;
+/// In a shape's last word: peers and tags are values.
+const VARIES: u64 = 1 << 8;
 
 /// The shape of a call: all that is known of it but its time and what is given as values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -69,6 +76,17 @@ pub(crate) struct Known {
     pub(crate) lanes: usize,
 }
 
+/// How many values a shape has, and whether peers and tags are values too, as one number.
+pub(crate) fn pack_values(values: usize, varies: bool) -> u64 {
+    values as u64 | if varies { VARIES } else { 0 }
+}
+
+/// The first side stream of a shape, how many values it has, and whether peers and tags are values too.
+pub(crate) fn unpack_tail(tail: u64) -> (usize, usize, bool) {
+    let values = tail >> 32;
+    (tail as u32 as usize, (values & !VARIES) as usize, values & VARIES != 0)
+}
+
 /// The table. Number 0 is kept for calls that have none.
 pub(crate) struct Signatures {
     count: u32,
@@ -85,13 +103,13 @@ impl Signatures {
 
     /// Whether `symbol` is the number of this shape with so many values; a look that saves the search.
     #[inline(always)]
-    pub(crate) fn is(block: &Block<'_>, symbol: u32, words: &[u64; 4], values: usize) -> Option<Known> {
+    pub(crate) fn is(block: &Block<'_>, symbol: u32, words: &[u64; 4], values: u64) -> Option<Known> {
         let entry: &[_; SHAPE_WORDS] = block.row(block.at.shapes + symbol as usize * SHAPE_WORDS);
         let word = |index: usize| entry[index].load(Ordering::Relaxed);
         let different =
             (word(0) ^ words[0]) | (word(1) ^ words[1]) | (word(2) ^ words[2]) | (word(3) ^ words[3]);
         let tail = word(4);
-        if different != 0 || tail >> 32 != values as u64 {
+        if different != 0 || tail >> 32 != values {
             return None;
         }
         let first = block.at.sizes.loops as usize + tail as u32 as usize;
@@ -100,7 +118,7 @@ impl Signatures {
 
     /// The number of a shape, a new one if need be; nothing if the table is full.
     #[inline]
-    pub(crate) fn find(&mut self, block: &mut Block<'_>, words: &[u64; 4], values: usize) -> Option<Known> {
+    pub(crate) fn find(&mut self, block: &mut Block<'_>, words: &[u64; 4], values: u64) -> Option<Known> {
         let mask = 2 * block.at.sizes.shapes as usize - 1;
         let mut place = hash(words, values) as usize & mask;
         // The index is twice as large as the table, so there is always an empty place.
@@ -117,9 +135,12 @@ impl Signatures {
     }
 
     #[cold]
-    fn add(&mut self, block: &mut Block<'_>, words: &[u64; 4], values: usize, place: usize) -> Option<Known> {
+    fn add(&mut self, block: &mut Block<'_>, words: &[u64; 4], values: u64, place: usize) -> Option<Known> {
         let sizes = block.at.sizes;
-        if self.count == sizes.shapes || self.lanes_used + values as u32 > sizes.values {
+        let varies = values & VARIES != 0;
+        let lanes = (values & !VARIES) as u32 + if varies { VARYING as u32 } else { 0 };
+        let part = |whole: u32| if varies { whole } else { whole / 4 * 3 };
+        if self.count >= part(sizes.shapes) || self.lanes_used + lanes > part(sizes.values) {
             return None;
         }
         let symbol = self.count;
@@ -127,9 +148,9 @@ impl Signatures {
         for (offset, word) in words.iter().enumerate() {
             block.put(entry + offset, *word);
         }
-        block.put(entry + 4, (values as u64) << 32 | u64::from(self.lanes_used));
+        block.put(entry + 4, values << 32 | u64::from(self.lanes_used));
         self.count += 1;
-        self.lanes_used += values as u32;
+        self.lanes_used += lanes;
         block.put(SHAPES, u64::from(self.count));
         block.put(block.at.shape_index + place, u64::from(symbol));
         Signatures::is(block, symbol, words, values)
@@ -137,11 +158,11 @@ impl Signatures {
 }
 
 #[inline]
-fn hash(words: &[u64; 4], values: usize) -> u64 {
+fn hash(words: &[u64; 4], values: u64) -> u64 {
     const A: u64 = 0x9e37_79b9_7f4a_7c15;
     const B: u64 = 0xd6e8_feb8_6659_fd93;
     let low = (words[0] ^ A).wrapping_mul(B) ^ (words[1] ^ B).wrapping_mul(A).rotate_left(32);
-    let high = (words[2] ^ low).wrapping_mul(A) ^ (words[3] ^ values as u64).wrapping_mul(B).rotate_left(32);
+    let high = (words[2] ^ low).wrapping_mul(A) ^ (words[3] ^ values).wrapping_mul(B).rotate_left(32);
     let mixed = (low ^ high.rotate_left(17)).wrapping_mul(A);
     mixed ^ mixed >> 29
 }

@@ -266,7 +266,7 @@ fn many_repetitions_are_few_bytes_and_are_not_unrolled() {
     let mut folded = round_trip(&[1, 1, 1, 2, 1, 1, 1, 2, 3, 1, 1, 1, 2, 1, 1, 1, 2, 3], SMALL, 1);
     let stream = |value: u64, more: u64| {
         let mut operations = Operations::default();
-        operations.push(Operation::literal(0, value));
+        operations.push(Operation::literal(0, value, 0));
         operations.push_run(Run::SAME, more);
         operations.bytes().to_vec()
     };

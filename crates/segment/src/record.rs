@@ -36,6 +36,11 @@ pub const STOP: u16 = 966;
 /// in the slots behind, are what each counted since the call before and inside this one.
 pub const COUNTED: u16 = 967;
 
+/// What a reducer handed over: word 1 is its length in bytes, which follow in whole slots; word 2 says which reducer.
+pub const REDUCED: u16 = 968;
+/// For how many calls the call that follows stands; word 1 has the bits of the number.
+pub const WEIGHT: u16 = 969;
+
 /// No communicator.
 pub const NO_COMM: u32 = COMM_MAX as u32;
 /// No call site known.
@@ -88,6 +93,16 @@ impl StopReason {
             StopReason::Rehearsal => "rehearsal",
         }
     }
+}
+
+/// Who handed over a piece of a [`Record::Reduced`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum ReducedBy {
+    /// Sums and kept rows.
+    Sample = 1,
+    /// The folded sequence of calls.
+    Structure = 2,
 }
 
 /// One call before packing, or after unpacking.
@@ -390,6 +405,15 @@ pub enum Record<'a> {
     Counted(Vec<[u64; 2]>),
     /// A definition's bytes, to be given to [`crate::Definition::decode`].
     Definition(&'a [u8]),
+    /// For how many calls the call that follows stands, because others were not kept.
+    Weight(f64),
+    /// A piece of what a reducer handed over.
+    Reduced {
+        /// Which reducer, if this version knows it.
+        by: Option<ReducedBy>,
+        /// What it handed over.
+        bytes: &'a [u8],
+    },
     /// A region begins or ends.
     Region {
         /// When.
@@ -485,6 +509,20 @@ pub fn decode(bytes: &[u8]) -> Option<(Record<'_>, usize)> {
             let rest = list.chunks_exact(SLOT_BYTES / 2).map(|pair| [word(pair, 0), word(pair, 1)]);
             let pairs = std::iter::once([first[2], first[3]]).chain(rest).take(count).collect();
             Some((Record::Counted(pairs), 1 + counted_slots(count)))
+        }
+        WEIGHT => {
+            let weight =
+                Some(f64::from_bits(first[1])).filter(|weight| weight.is_finite() && *weight >= 1.0)?;
+            Some((Record::Weight(weight), 1))
+        }
+        REDUCED => {
+            let end = SLOT_BYTES.checked_add(usize::try_from(first[1]).ok()?)?;
+            let by = match first[2] {
+                1 => Some(ReducedBy::Sample),
+                2 => Some(ReducedBy::Structure),
+                _ => None,
+            };
+            Some((Record::Reduced { by, bytes: bytes.get(SLOT_BYTES..end)? }, end.div_ceil(SLOT_BYTES)))
         }
         REGION_BEGIN | REGION_END => {
             let region = u32::try_from(first[1]).ok()?;

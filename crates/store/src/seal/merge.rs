@@ -85,6 +85,6 @@ fn start_ticks(record: &Record<'_>) -> u64 {
         Record::Region { at_ticks, .. } => *at_ticks,
         Record::Stop { start_ticks, .. } => *start_ticks,
         // It belongs to the call behind it, and must come before it.
-        Record::Counted(_) | Record::Definition(_) => 0,
+        Record::Counted(_) | Record::Definition(_) | Record::Weight(_) | Record::Reduced { .. } => 0,
     }
 }

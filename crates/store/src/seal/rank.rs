@@ -196,7 +196,7 @@ impl Sealer<'_, '_, '_> {
             }
             Record::Counted(pairs) => self.threads[thread].counted = Some(pairs),
             // Definitions have a segment of their own.
-            Record::Definition(_) => {}
+            Record::Definition(_) | Record::Weight(_) | Record::Reduced { .. } => {}
         }
     }
 

@@ -3,6 +3,7 @@
 //! Nothing here does anything; the modules named like the commands do. Every option can also be given as a
 //! `KIZAMI_*` variable, so batch scripts can set them once; what is typed wins over a variable.
 
+use crate::keep::Keep;
 use crate::replay::options::{self, EagerLimit, Line, LineFactor, ModelChange, NetworkKind, Times};
 use crate::show::quantity;
 use clap::builder::FalseyValueParser;
@@ -120,6 +121,15 @@ pub struct PolicyArguments {
     /// without comparing clocks anew), static:TIME (always so long)
     #[arg(long, value_name = "HOW", default_value = "dynamic", value_parser = parse_suspend, env = "KIZAMI_SUSPEND")]
     pub suspend: Suspend,
+
+    /// How much to keep: all, a share such as 0.1%, or bytes a second of each rank such as 10K/s. Counts, times and
+    /// bytes stay exact, and rare and slow calls are kept; of others a sample
+    #[arg(long, value_name = "HOW-MUCH", default_value = "all", env = "KIZAMI_KEEP")]
+    pub keep: Keep,
+
+    /// With --keep: calls are drawn by numbers made from this one
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, env = "KIZAMI_SEED")]
+    pub seed: u64,
 
     /// Count with each call, for example page-faults,context-switches or cache-misses,instructions
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = parse_counter, env = "KIZAMI_COUNTERS")]

@@ -15,6 +15,7 @@ mod export;
 mod external;
 mod failure;
 mod info;
+mod keep;
 mod mpi;
 mod record;
 mod replay;

@@ -220,11 +220,11 @@ fn may_reach(bytes: u64) -> bool {
     bytes <= limit.rlim_cur
 }
 
-fn errno() -> i32 {
+pub(crate) fn errno() -> i32 {
     std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
 }
 
-fn allocate(descriptor: i32, bytes: usize) -> Result<(), i32> {
+pub(crate) fn allocate(descriptor: i32, bytes: usize) -> Result<(), i32> {
     if !may_reach(bytes as u64) {
         return Err(libc::EFBIG);
     }
@@ -238,7 +238,7 @@ fn allocate(descriptor: i32, bytes: usize) -> Result<(), i32> {
     }
 }
 
-fn map(descriptor: i32, bytes: usize) -> Result<*mut libc::c_void, i32> {
+pub(crate) fn map(descriptor: i32, bytes: usize) -> Result<*mut libc::c_void, i32> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     // SAFETY: a plain system call on our own descriptor.
     let base =

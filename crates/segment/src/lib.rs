@@ -25,6 +25,7 @@
 //! The reader takes any bytes at all and never panics; what it cannot believe, it reports as damage.
 
 pub mod append;
+pub mod block;
 pub mod cursor;
 pub mod definition;
 pub mod file;

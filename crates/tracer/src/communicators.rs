@@ -223,6 +223,13 @@ pub fn identity(thread: &mut Thread, handle: usize) -> u64 {
     of(thread, handle).identity
 }
 
+/// Identity and this process's rank in it of the communicator with this number, if it has not been freed.
+pub fn identity_and_rank(local: u32) -> Option<(u64, u32)> {
+    let table = lock(&TABLE);
+    let known = table.known.iter().find(|known| known.local == local)?;
+    Some((known.identity, known.rank as u32))
+}
+
 /// Forgets a communicator that is about to be freed: once it is, another thread may be given its handle.
 pub fn forget(thread: &mut Thread, handle: usize) -> Communicator {
     let forgotten = of(thread, handle);

@@ -33,6 +33,7 @@ mod modules;
 mod objects;
 mod process;
 mod real;
+mod reduction;
 mod rehearsal;
 mod requests;
 mod settings;

@@ -1,6 +1,7 @@
 //! What the threads of a process share: where segments go, and the segment of definitions.
 
 use crate::counters::Counters;
+use crate::reduction::Reduction;
 use crate::stream::{Stream, lock};
 use crate::thread::{Spare, Thread};
 use crate::{abi, clock, launcher, settings, simulator};
@@ -110,7 +111,7 @@ impl Process {
     /// A recorder for one more thread. Without a file to write to it loses everything, but works.
     pub fn new_thread(&self) -> Box<Thread> {
         let spare = lock(&self.spares).pop();
-        let mut thread = spare.map_or_else(|| Thread::new(self.new_stream()), Thread::taking_over);
+        let mut thread = spare.map_or_else(|| self.first_of_stream(), Thread::taking_over);
         thread.counters = Counters::open(self);
         thread
     }
@@ -120,16 +121,38 @@ impl Process {
         lock(&self.spares).push(spare);
     }
 
-    /// Makes the stream of one more thread; `None` if the file cannot be made.
-    fn new_stream(&self) -> Option<&'static Stream> {
+    /// A recorder with a stream of its own, as far as files can be made.
+    fn first_of_stream(&self) -> Box<Thread> {
         let thread = self.threads.fetch_add(1, Ordering::Relaxed);
-        let shape = settings::get().window(thread);
-        let create = |path: &CStr| SegmentFile::create(path, shape);
-        let file = self.make_segment(&format!("{thread}.calls"), create).ok()?;
+        let Ok((file, path)) = self.new_file(thread) else { return Thread::new(None, None) };
         self.fill_header(file.header(), thread);
+        let reduction = settings::get().keep.and_then(|keep| {
+            let whose = u64::from(self.pid) << 32 ^ self.base.0 ^ u64::from(thread);
+            // Where it cannot be had, everything is kept.
+            Reduction::create(&path, keep, self.ticks_per_second(), whose).ok()
+        });
         let stream = Stream::new(file);
         lock(&self.streams).push(stream);
-        Some(stream)
+        Thread::new(Some(stream), reduction)
+    }
+
+    fn new_file(&self, thread: u32) -> Result<(SegmentFile, CString), i32> {
+        let shape = settings::get().window(thread);
+        let create = |path: &CStr| SegmentFile::create(path, shape).map(|file| (file, path.to_owned()));
+        self.make_segment(&format!("{thread}.calls"), create)
+    }
+
+    /// How many ticks are a second: measured for a moment if nothing better is known yet.
+    fn ticks_per_second(&self) -> u64 {
+        const LONG_ENOUGH_NS: u64 = 500_000;
+        if !clock::is_time_stamp() {
+            return 1_000_000_000;
+        }
+        while clock::monotonic_ns().saturating_sub(self.base.1) < LONG_ENOUGH_NS {
+            std::hint::spin_loop();
+        }
+        self.recalibrate();
+        (1e9 / self.tick_ns()).round() as u64
     }
 
     /// Makes a file for a segment under a name that is not taken: by the program this process was before it

@@ -30,7 +30,7 @@ pub struct Stage(Box<Thread>);
 impl Stage {
     /// One that has recorded nothing yet.
     pub fn new() -> Stage {
-        Stage(Thread::new(None))
+        Stage(Thread::new(None, None))
     }
 
     /// What recording a plain call into these slots costs, in units of a tick. To be called while the program's call

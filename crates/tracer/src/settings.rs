@@ -17,6 +17,8 @@ pub struct Settings {
     pub talks: bool,
     /// Numbers of the counters to be read around each call.
     pub counters: Vec<usize>,
+    /// How much is kept of what is recorded; `None`: all.
+    pub keep: Option<Keep>,
 }
 
 /// How what was recorded leaves memory while the program runs.
@@ -39,6 +41,36 @@ pub enum Suspension {
     Unmeasured,
     /// Always so long.
     Static(Duration),
+}
+
+/// How much is kept of what is recorded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Keep {
+    pub amount: Amount,
+    /// From which the numbers are made by which calls are drawn: the same on all ranks.
+    pub seed: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Amount {
+    /// Part of the bytes that all of it would take.
+    Fraction(f64),
+    /// Bytes a second, for each thread.
+    BytesPerSecond(f64),
+}
+
+impl Keep {
+    /// `fraction:0.001` or `rate:10000`, and a seed.
+    fn parse(text: &str, seed: u64) -> Option<Keep> {
+        let (kind, number) = text.split_once(':')?;
+        let number: f64 = number.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0)?;
+        let amount = match kind {
+            "fraction" => Amount::Fraction(number),
+            "rate" => Amount::BytesPerSecond(number),
+            _ => return None,
+        };
+        Some(Keep { amount, seed })
+    }
 }
 
 /// Smaller limits make no sense: a window has four chunks.
@@ -81,6 +113,12 @@ impl Settings {
                 .unwrap_or_default()
                 .into_iter()
                 .collect(),
+            keep: variable("KIZAMI_TRACER_KEEP").and_then(|text| {
+                Keep::parse(
+                    &text,
+                    variable("KIZAMI_TRACER_SEED").and_then(|seed| seed.parse().ok()).unwrap_or(0),
+                )
+            }),
         }
     }
 
@@ -134,6 +172,14 @@ mod tests {
             assert!(window.chunks <= 1024);
             assert_eq!(settings.window(1), WindowShape::CALLS);
         }
+    }
+
+    #[test]
+    fn what_to_keep_has_an_amount_and_a_seed() {
+        let variables = [("KIZAMI_TRACER_KEEP", "fraction:0.001"), ("KIZAMI_TRACER_SEED", "7")];
+        assert_eq!(settings(&variables).keep, Some(Keep { amount: Amount::Fraction(0.001), seed: 7 }));
+        assert_eq!(settings(&[("KIZAMI_TRACER_KEEP", "fraction:-1")]).keep, None);
+        assert_eq!(settings(&[]).keep, None);
     }
 
     #[test]

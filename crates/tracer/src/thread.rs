@@ -1,6 +1,7 @@
 //! The recorder of one thread: where its records go, and its private caches.
 
 use crate::counters::Counters;
+use crate::reduction::Reduction;
 use crate::rehearsal::{self, Stage};
 use crate::stream::{Room, Stream};
 use crate::{clock, communicators, datatypes, sites};
@@ -35,7 +36,10 @@ pub struct Thread {
     paused_since: Option<u64>,
     /// Where calls are recorded for nobody, to learn what it costs.
     stage: Option<Stage>,
-    /// Recording is paused, or calls are made dear for a test: the one thing an ordinary call looks at.
+    /// Where calls go instead of becoming records, if not all are to be kept.
+    reduction: Option<Box<Reduction>>,
+    /// Recording is paused, or not all is kept, or calls are made dear for a test: the one thing an ordinary call
+    /// looks at.
     unusual: bool,
 }
 
@@ -45,6 +49,7 @@ pub struct Spare {
     stream: &'static Stream,
     cursor: Cursor,
     chunks: u64,
+    reduction: Option<Box<Reduction>>,
 }
 
 /// Counters a thread may have, rounded up to whole slots.
@@ -69,7 +74,7 @@ struct FoldKey {
 
 impl Thread {
     /// A recorder that writes to `stream`; with none, everything is lost but nothing fails.
-    pub fn new(stream: Option<&'static Stream>) -> Box<Thread> {
+    pub fn new(stream: Option<&'static Stream>, reduction: Option<Box<Reduction>>) -> Box<Thread> {
         let mut thread = Box::new(Thread {
             cursor: Cursor::EMPTY,
             chunks: 0,
@@ -86,15 +91,17 @@ impl Thread {
             started: Vec::with_capacity(256),
             paused_since: None,
             stage: None,
-            unusual: test_call_cost_ns() > 0,
+            unusual: false,
+            reduction,
         });
+        thread.unusual = thread.is_unusual();
         thread.make_room(1);
         thread
     }
 
     /// A recorder that goes on where one that has ended stopped.
     pub fn taking_over(spare: Spare) -> Box<Thread> {
-        let mut thread = Thread::new(None);
+        let mut thread = Thread::new(None, spare.reduction);
         thread.base_ticks = spare.stream.file().header().base_ticks.load(Ordering::Relaxed);
         (thread.stream, thread.cursor, thread.chunks) = (Some(spare.stream), spare.cursor, spare.chunks);
         thread
@@ -124,7 +131,7 @@ impl Thread {
     /// Records a call.
     #[inline(always)]
     pub fn record(&mut self, call: &CallRecord, shape: Shape) {
-        if self.unusual && self.skips_call() {
+        if self.unusual && (self.skips_call() || self.reduces(|reduction| reduction.call(call, shape))) {
             return;
         }
         self.fold = None;
@@ -140,7 +147,7 @@ impl Thread {
 
     /// Records the ranks of the group that the call just recorded was given.
     pub fn record_group(&mut self, call: &CallRecord, ranks: &[i32]) {
-        if self.paused_since.is_some() {
+        if self.paused_since.is_some() || self.reduction.is_some() {
             return;
         }
         for rank in ranks {
@@ -153,7 +160,7 @@ impl Thread {
     /// Records a wait or test with what it completed, as left in `self.completed`.
     #[inline(always)]
     pub fn record_completion(&mut self, call: &CallRecord) {
-        if self.unusual && self.skips_call() {
+        if self.unusual && (self.skips_call() || self.reduces_completion(call)) {
             return;
         }
         self.fold = None;
@@ -181,7 +188,7 @@ impl Thread {
 
     /// Records a start of persistent requests, as left in `self.started`.
     pub fn record_start(&mut self, call: &CallRecord) {
-        if self.unusual && self.skips_call() {
+        if self.unusual && (self.skips_call() || self.reduces_start(call)) {
             return;
         }
         self.fold = None;
@@ -205,7 +212,10 @@ impl Thread {
     /// Records a poll that found nothing: one more of the same only changes the record before.
     #[inline(always)]
     pub fn record_failed_poll(&mut self, call: &CallRecord) {
-        if self.unusual && self.skips_call() {
+        if self.unusual
+            && (self.skips_call()
+                || self.reduces(|reduction| reduction.failed_poll(call, record::pack_fold(call))))
+        {
             return;
         }
         let key = FoldKey { op: call.op, site: call.site, comm: call.comm, peer: call.peer, tag: call.tag };
@@ -339,11 +349,67 @@ impl Thread {
         if self.paused_since.is_some() {
             return true;
         }
-        let until_ns = clock::monotonic_ns() + test_call_cost_ns();
-        while clock::monotonic_ns() < until_ns {
-            std::hint::spin_loop();
+        let cost_ns = test_call_cost_ns();
+        if cost_ns > 0 {
+            let until_ns = clock::monotonic_ns() + cost_ns;
+            while clock::monotonic_ns() < until_ns {
+                std::hint::spin_loop();
+            }
         }
         false
+    }
+
+    /// Adds a call to what is kept of all calls, if that is how this thread records.
+    #[inline]
+    fn reduces(&mut self, add: impl FnOnce(&mut Reduction) -> bool) -> bool {
+        let Some(reduction) = &mut self.reduction else { return false };
+        if add(reduction) {
+            self.hand_over();
+        }
+        true
+    }
+
+    #[inline]
+    fn reduces_completion(&mut self, call: &CallRecord) -> bool {
+        let completed = std::mem::take(&mut self.completed);
+        let items = match completed.as_slice() {
+            [one] => ListItems::One(one.pack()),
+            // A row that is kept does without a longer list: the sequence has it.
+            _ => ListItems::None,
+        };
+        let head = list_head(call, items);
+        let reduced = self.reduces(|reduction| reduction.completion(call, &completed, head));
+        self.completed = completed;
+        reduced
+    }
+
+    fn reduces_start(&mut self, call: &CallRecord) -> bool {
+        let started = std::mem::take(&mut self.started);
+        let head = list_head(call, ListItems::None);
+        let reduced = self.reduces(|reduction| reduction.start(call, &started, head));
+        self.started = started;
+        reduced
+    }
+
+    /// Writes what reducers hand over into the segment.
+    #[cold]
+    fn hand_over(&mut self) {
+        let Some(mut reduction) = self.reduction.take() else { return };
+        while reduction.hand_over(|by, bytes| {
+            let slot = |index: usize| {
+                let mut slot = [0; SLOT_BYTES];
+                let piece = &bytes[index * SLOT_BYTES..bytes.len().min((index + 1) * SLOT_BYTES)];
+                slot[..piece.len()].copy_from_slice(piece);
+                record::slot_words(&slot, 0).unwrap_or_default()
+            };
+            let first = [record::head(record::REDUCED, 0), bytes.len() as u64, by as u64, 0];
+            self.push(first, (0..bytes.len().div_ceil(SLOT_BYTES)).map(slot));
+        }) {}
+        self.reduction = Some(reduction);
+    }
+
+    fn is_unusual(&self) -> bool {
+        self.paused_since.is_some() || self.reduction.is_some() || test_call_cost_ns() > 0
     }
 
     /// Stores nothing until [`Thread::resume`].
@@ -355,7 +421,7 @@ impl Thread {
     /// Stores again what is called.
     pub fn resume(&mut self) {
         if let Some(since) = self.paused_since.take() {
-            self.unusual = test_call_cost_ns() > 0;
+            self.unusual = self.is_unusual();
             self.record_stop(since, clock::now(), StopReason::Paused, 0);
         }
     }
@@ -363,10 +429,13 @@ impl Thread {
     /// Writes no more; what is left of the stream may serve another thread.
     pub fn finish(mut self) -> Option<Spare> {
         self.resume();
+        if let Some(reduction) = &mut self.reduction {
+            reduction.finish();
+        }
         let stream = self.stream.take()?;
         stream.note_clock();
         let cursor = std::mem::replace(&mut self.cursor, Cursor::EMPTY);
-        Some(Spare { stream, cursor, chunks: self.chunks })
+        Some(Spare { stream, cursor, chunks: self.chunks, reduction: self.reduction.take() })
     }
 }
 

@@ -5,6 +5,7 @@
 
 use super::launcher::Launcher;
 use crate::arguments::{PolicyArguments, SpillPolicy, Suspend};
+use crate::keep::Keep;
 use anyhow::{Context, Result, bail};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -80,6 +81,14 @@ pub fn variables(
     }
     if !policy.counters.is_empty() {
         variables.push(("KIZAMI_TRACER_COUNTERS", policy.counters.join(",").into()));
+    }
+    match policy.keep {
+        Keep::All => {}
+        Keep::Fraction(part) => variables.push(("KIZAMI_TRACER_KEEP", format!("fraction:{part}").into())),
+        Keep::BytesPerSecond(bytes) => variables.push(("KIZAMI_TRACER_KEEP", format!("rate:{bytes}").into())),
+    }
+    if policy.keep != Keep::All {
+        variables.push(("KIZAMI_TRACER_SEED", policy.seed.to_string().into()));
     }
     if policy.no_clock_rounds {
         variables.push(("KIZAMI_TRACER_TALK", "never".into()));

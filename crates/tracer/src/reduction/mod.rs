@@ -1,0 +1,211 @@
+//! Keeping less than everything: what a thread has instead of records where `--keep` was asked for.
+//!
+//! Every call is added to two reducers (`kizami-reduce`), each in memory of a fixed size that is mapped from a file beside
+//! the segment: sums and a sample of rows, and the folded sequence of all calls. So is the computation before each call,
+//! as a row of its own. What reducers hand over goes into the segment as records. A kill loses nothing of it.
+//!
+//! No lock, no system call and no allocation on the path of a call, as everywhere in the tracer.
+
+mod numbers;
+mod sequence;
+
+use crate::settings::{Amount, Keep};
+use kizami_model::Shape;
+use kizami_reduce::sample::{BLOCK_BYTES, Block, NO_PEER, PART_BYTES, PAYLOAD_WORDS, Reducer, Row, Settings};
+use kizami_reduce::structure::{Recorder, Signature, Sizes};
+use kizami_segment::record::{CallRecord, ReducedBy, Started};
+use kizami_segment::{Completion, SLOT_BYTES, block};
+use numbers::Numbers;
+use sequence::Values;
+use std::ffi::{CStr, CString};
+use std::sync::atomic::AtomicU64;
+
+/// The computation before a call is a row with this bit in the number of the call's function.
+const BEFORE: u16 = 1 << 15;
+/// Bytes of an ordinary record: what a fraction is a fraction of.
+const RECORD_BYTES: u32 = SLOT_BYTES as u32;
+
+/// The reducers of one thread.
+pub struct Reduction {
+    sample: Reducer<'static>,
+    order: Recorder<'static>,
+    numbers: Numbers,
+    /// When the call before ended, in ticks since the segment's base.
+    last_end_ticks: u64,
+    /// The number the next request will get.
+    next_request: u32,
+    /// Polls that found nothing and may be followed by more.
+    polls: Option<(Signature, u64)>,
+    order_is_due: bool,
+    buffer: Box<[u8; PART_BYTES]>,
+}
+
+impl Reduction {
+    /// Makes the files beside a segment. The error is an `errno`.
+    pub fn create(
+        segment: &CStr,
+        keep: Keep,
+        ticks_per_second: u64,
+        thread: u64,
+    ) -> Result<Box<Reduction>, i32> {
+        let beside =
+            |ending: &[u8]| CString::new([segment.to_bytes(), ending].concat()).map_err(|_| libc::EINVAL);
+        let sample = block::create(&beside(b".sample")?, BLOCK_BYTES)?;
+        let sizes = Sizes::default();
+        let order = block::create(&beside(b".order")?, sizes.bytes())?;
+        let settings = match keep.amount {
+            Amount::Fraction(part) => Settings::fraction(part, RECORD_BYTES, ticks_per_second),
+            Amount::BytesPerSecond(bytes) => Settings::rate(bytes, ticks_per_second),
+        };
+        // SAFETY: new pages that nobody else has, mapped for ever, of that size.
+        let (sample, order) = unsafe {
+            let words = std::slice::from_raw_parts(order.cast::<AtomicU64>(), sizes.bytes() / 8);
+            (Reducer::start(Block::at(sample), &settings), Recorder::start(words, sizes))
+        };
+        Ok(Box::new(Reduction {
+            sample,
+            order: order.ok_or(libc::EINVAL)?,
+            numbers: Numbers::new(keep.seed, thread),
+            last_end_ticks: 0,
+            next_request: 0,
+            polls: None,
+            order_is_due: false,
+            buffer: Box::new([0; PART_BYTES]),
+        }))
+    }
+
+    /// Adds a call. True if something is to be handed over before the next.
+    #[inline]
+    pub fn call(&mut self, call: &CallRecord, shape: Shape) -> bool {
+        if call.request != 0 {
+            self.next_request = call.request.wrapping_add(1);
+        }
+        let (signature, values) = sequence::of_call(call, shape);
+        let ordered = self.in_order(&signature, &values);
+        let payload = || match call.pack(shape) {
+            Some([a, b, c, d]) => [a, b, c, d, 0, 0, 0, 0],
+            None => {
+                let [[a, b, c, d], [e, f, g, h]] = call.pack_wide();
+                [a, b, c, d, e, f, g, h]
+            }
+        };
+        self.sample(call, shape, payload) | ordered
+    }
+
+    /// Adds a call that completed requests; `head` is its packed form.
+    #[inline]
+    pub fn completion(&mut self, call: &CallRecord, completed: &[Completion], head: [u64; 4]) -> bool {
+        let (signature, values) = sequence::of_completion(call, completed, self.next_request);
+        let ordered = self.in_order(&signature, &values);
+        self.sample(call, Shape::Completion, || short(head)) | ordered
+    }
+
+    /// Adds a call that started persistent requests.
+    pub fn start(&mut self, call: &CallRecord, started: &[Started], head: [u64; 4]) -> bool {
+        if let Some(last) = started.iter().map(|started| started.request).max() {
+            self.next_request = last.wrapping_add(1);
+        }
+        let (signature, values) = sequence::of_start(call, started, self.next_request);
+        let ordered = self.in_order(&signature, &values);
+        self.sample(call, Shape::Start, || short(head)) | ordered
+    }
+
+    /// Adds a poll that found nothing. In the sequence those in a row are one.
+    pub fn failed_poll(&mut self, call: &CallRecord, packed: [[u64; 4]; 2]) -> bool {
+        let signature = sequence::of_polls(call);
+        let mut ordered = false;
+        match &mut self.polls {
+            Some((known, count)) if *known == signature => *count += 1,
+            _ => {
+                ordered = self.end_polls();
+                self.polls = Some((signature, 1));
+            }
+        }
+        let [[a, b, c, d], [e, f, g, h]] = packed;
+        self.sample(call, Shape::Probe, || [a, b, c, d, e, f, g, h]) | ordered
+    }
+
+    /// Gives `append` one piece of what is to be handed over; false if there is nothing more.
+    pub fn hand_over(&mut self, append: impl FnOnce(ReducedBy, &[u8])) -> bool {
+        let length = self.sample.take(&mut self.buffer[..]);
+        if length > 0 {
+            append(ReducedBy::Sample, &self.buffer[..length]);
+            return true;
+        }
+        if std::mem::take(&mut self.order_is_due) {
+            self.order.take(&mut self.buffer[..], |bytes| append(ReducedBy::Structure, bytes));
+            return true;
+        }
+        false
+    }
+
+    /// The thread makes no more calls: what was held back is written down.
+    pub fn finish(&mut self) {
+        self.end_polls();
+    }
+
+    #[inline(always)]
+    fn in_order(&mut self, signature: &Signature, values: &Values) -> bool {
+        if self.polls.is_some() {
+            self.end_polls();
+        }
+        let due = self.order.call(signature, values.as_slice());
+        self.order_is_due |= due;
+        due
+    }
+
+    #[cold]
+    fn end_polls(&mut self) -> bool {
+        let Some((signature, count)) = self.polls.take() else { return false };
+        let due = self.order.call(&signature, &[count]);
+        self.order_is_due |= due;
+        due
+    }
+
+    #[inline(always)]
+    fn sample(
+        &mut self,
+        call: &CallRecord,
+        shape: Shape,
+        payload: impl FnOnce() -> [u64; PAYLOAD_WORDS],
+    ) -> bool {
+        // What was computed before a call is kept when the call is.
+        let number = self.numbers.of(call, shape);
+        let before = Row {
+            site: call.site,
+            op: call.op.0 | BEFORE,
+            communicator: 0,
+            to: NO_PEER,
+            from: NO_PEER,
+            bytes_out: 0,
+            bytes_in: 0,
+            start_ticks: self.last_end_ticks,
+            duration_ticks: call.start_ticks.saturating_sub(self.last_end_ticks),
+            number,
+        };
+        let (to, from) = match shape {
+            Shape::Send => (call.peer, NO_PEER),
+            Shape::Receive => (NO_PEER, call.peer),
+            Shape::SendReceive => (call.peer, call.recv_peer),
+            _ => (NO_PEER, NO_PEER),
+        };
+        let row = Row {
+            op: call.op.0,
+            communicator: call.comm,
+            to: to.max(NO_PEER),
+            from: from.max(NO_PEER),
+            bytes_out: call.bytes_out,
+            bytes_in: call.bytes_in,
+            start_ticks: call.start_ticks,
+            duration_ticks: call.duration_ticks,
+            ..before
+        };
+        self.last_end_ticks = call.start_ticks + call.duration_ticks;
+        let first = self.sample.add(&before, || [0; PAYLOAD_WORDS]);
+        self.sample.add(&row, payload) | first
+    }
+}
+
+fn short([a, b, c, d]: [u64; 4]) -> [u64; PAYLOAD_WORDS] {
+    [a, b, c, d, 0, 0, 0, 0]
+}

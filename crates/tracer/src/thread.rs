@@ -38,8 +38,9 @@ pub struct Thread {
     stage: Option<Stage>,
     /// Where calls go instead of becoming records, if not all are to be kept.
     reduction: Option<Box<Reduction>>,
-    /// Recording is paused, or not all is kept, or calls are made dear for a test: the one thing an ordinary call
-    /// looks at.
+    /// Recording is paused, or calls are made dear for a test.
+    held_up: bool,
+    /// So it is, or not all is kept: the one thing an ordinary call looks at.
     unusual: bool,
 }
 
@@ -91,10 +92,11 @@ impl Thread {
             started: Vec::with_capacity(256),
             paused_since: None,
             stage: None,
+            held_up: false,
             unusual: false,
             reduction,
         });
-        thread.unusual = thread.is_unusual();
+        thread.note_unusual();
         thread.make_room(1);
         thread
     }
@@ -131,7 +133,9 @@ impl Thread {
     /// Records a call.
     #[inline(always)]
     pub fn record(&mut self, call: &CallRecord, shape: Shape) {
-        if self.unusual && (self.skips_call() || self.reduces(|reduction| reduction.call(call, shape))) {
+        if self.unusual
+            && (self.held_up && self.skips_call() || self.reduces(|reduction| reduction.call(call, shape)))
+        {
             return;
         }
         self.fold = None;
@@ -160,7 +164,7 @@ impl Thread {
     /// Records a wait or test with what it completed, as left in `self.completed`.
     #[inline(always)]
     pub fn record_completion(&mut self, call: &CallRecord) {
-        if self.unusual && (self.skips_call() || self.reduces_completion(call)) {
+        if self.unusual && (self.held_up && self.skips_call() || self.reduces_completion(call)) {
             return;
         }
         self.fold = None;
@@ -188,7 +192,7 @@ impl Thread {
 
     /// Records a start of persistent requests, as left in `self.started`.
     pub fn record_start(&mut self, call: &CallRecord) {
-        if self.unusual && (self.skips_call() || self.reduces_start(call)) {
+        if self.unusual && (self.held_up && self.skips_call() || self.reduces_start(call)) {
             return;
         }
         self.fold = None;
@@ -213,7 +217,7 @@ impl Thread {
     #[inline(always)]
     pub fn record_failed_poll(&mut self, call: &CallRecord) {
         if self.unusual
-            && (self.skips_call()
+            && (self.held_up && self.skips_call()
                 || self.reduces(|reduction| reduction.failed_poll(call, record::pack_fold(call))))
         {
             return;
@@ -360,7 +364,7 @@ impl Thread {
     }
 
     /// Adds a call to what is kept of all calls, if that is how this thread records.
-    #[inline]
+    #[inline(always)]
     fn reduces(&mut self, add: impl FnOnce(&mut Reduction) -> bool) -> bool {
         let Some(reduction) = &mut self.reduction else { return false };
         if add(reduction) {
@@ -408,20 +412,21 @@ impl Thread {
         self.reduction = Some(reduction);
     }
 
-    fn is_unusual(&self) -> bool {
-        self.paused_since.is_some() || self.reduction.is_some() || test_call_cost_ns() > 0
+    fn note_unusual(&mut self) {
+        self.held_up = self.paused_since.is_some() || test_call_cost_ns() > 0;
+        self.unusual = self.held_up || self.reduction.is_some();
     }
 
     /// Stores nothing until [`Thread::resume`].
     pub fn pause(&mut self) {
         self.paused_since.get_or_insert_with(clock::now);
-        self.unusual = true;
+        self.note_unusual();
     }
 
     /// Stores again what is called.
     pub fn resume(&mut self) {
         if let Some(since) = self.paused_since.take() {
-            self.unusual = self.is_unusual();
+            self.note_unusual();
             self.record_stop(since, clock::now(), StopReason::Paused, 0);
         }
     }

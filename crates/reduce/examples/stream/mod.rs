@@ -71,6 +71,7 @@ impl Iterator for Paper {
             bytes_in: 8_192,
             start_ticks: self.now,
             duration_ticks: duration as u64,
+            before_ticks: 0,
             number: draw::message(
                 self.seed,
                 0,
@@ -121,6 +122,7 @@ impl Iterator for Mix {
             bytes_in: if step >= 4 { bytes } else { 0 },
             start_ticks: self.now - duration,
             duration_ticks: duration,
+            before_ticks: 0,
             number: self.random.next(),
         })
     }

@@ -188,7 +188,8 @@ pub(super) struct Class {
     pub(super) kind: u16,
     pub(super) decade: u16,
     pub(super) epoch_calls: u64,
-    pub(super) spare: u64,
+    /// Time between the calls before and these, in ticks.
+    pub(super) before_ticks: u64,
 }
 
 /// Messages with one peer in one communicator.

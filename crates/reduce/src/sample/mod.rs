@@ -6,7 +6,7 @@
 //!
 //! # What is known
 //!
-//! - **Sums** (calls, time, bytes out and in), exact, for each *class*: call site, function, bits of the number of bytes,
+//! - **Sums** (calls, time, bytes out and in, computation before), exact, for each *class*: call site, function, bits of the number of bytes,
 //!   and decade of the duration ([`DECADES`]). The first three are a *kind*. With more than 400 kinds, further ones are
 //!   counted by function (48 of them; behind that, all together); [`Missing`] says how many calls that were.
 //! - **Quantiles** of each kind, off by at most 1 %, from a [`Sketch`] of its durations.
@@ -75,6 +75,7 @@
 //!         bytes_in: 0,
 //!         start_ticks: 800_000 * before,
 //!         duration_ticks: 20_000 + before % 5_000,
+//!         before_ticks: 0,
 //!         number: draw::message(1, 0xc0ffee, me, partner as u32, tag, before),
 //!     };
 //!     let due = reducer.add(&row, || [row.start_ticks, row.duration_ticks, 0, 0, 0, 0, 0, 0]);

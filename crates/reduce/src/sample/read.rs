@@ -134,7 +134,8 @@ impl<'a> Reading<'a> {
                         continue;
                     }
                 }
-                found.classes[decade] = self.block.classes[usize::from(class)].sums;
+                let class = &self.block.classes[usize::from(class)];
+                (found.classes[decade], found.before_ticks[decade]) = (class.sums, class.before_ticks);
             }
             if !known && found.op.is_none() {
                 // What found no class at all is with the calls of whatever function.

@@ -34,6 +34,8 @@ pub struct Row {
     pub start_ticks: u64,
     /// Length.
     pub duration_ticks: u64,
+    /// From the end of the call before to the start.
+    pub before_ticks: u64,
     /// The number by which it is drawn, see [`super::draw`].
     pub number: u64,
 }
@@ -93,6 +95,7 @@ impl<'a> Reducer<'a> {
         class.sums.ticks = class.sums.ticks.wrapping_add(duration);
         class.sums.bytes_out = class.sums.bytes_out.wrapping_add(row.bytes_out);
         class.sums.bytes_in = class.sums.bytes_in.wrapping_add(row.bytes_in);
+        class.before_ticks = class.before_ticks.wrapping_add(row.before_ticks);
         class.sums.calls = class.sums.calls.wrapping_add(1);
         let drawn = row.number < class.threshold;
         let kind = &mut block.kinds[kind_index];

@@ -55,6 +55,8 @@ pub struct Kind {
     pub size_class: Option<u8>,
     /// Exact sums by decade of duration.
     pub classes: [Sums; DECADES],
+    /// Exact time from the ends of the calls before to the starts of these, in ticks, by decade of duration.
+    pub before_ticks: [u64; DECADES],
     /// Durations.
     pub sketch: Sketch,
     /// The same sums over time, one after the other; together they are `classes`.

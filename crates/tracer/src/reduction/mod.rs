@@ -1,8 +1,8 @@
 //! Keeping less than everything: what a thread has instead of records where `--keep` was asked for.
 //!
 //! Every call is added to two reducers (`kizami-reduce`), each in memory of a fixed size that is mapped from a file beside
-//! the segment: sums and a sample of rows, and the folded sequence of all calls. So is the computation before each call,
-//! as a row of its own. What reducers hand over goes into the segment as records. A kill loses nothing of it.
+//! the segment: sums and a sample of rows, and the folded sequence of all calls. What reducers hand over goes into the
+//! segment as records. A kill loses nothing of it.
 //!
 //! No lock, no system call and no allocation on the path of a call, as everywhere in the tracer.
 
@@ -20,8 +20,6 @@ use sequence::Values;
 use std::ffi::{CStr, CString};
 use std::sync::atomic::AtomicU64;
 
-/// The computation before a call is a row with this bit in the number of the call's function.
-const BEFORE: u16 = 1 << 15;
 /// Bytes of an ordinary record: what a fraction is a fraction of.
 const RECORD_BYTES: u32 = SLOT_BYTES as u32;
 
@@ -169,20 +167,6 @@ impl Reduction {
         shape: Shape,
         payload: impl FnOnce() -> [u64; PAYLOAD_WORDS],
     ) -> bool {
-        // What was computed before a call is kept when the call is.
-        let number = self.numbers.of(call, shape);
-        let before = Row {
-            site: call.site,
-            op: call.op.0 | BEFORE,
-            communicator: 0,
-            to: NO_PEER,
-            from: NO_PEER,
-            bytes_out: 0,
-            bytes_in: 0,
-            start_ticks: self.last_end_ticks,
-            duration_ticks: call.start_ticks.saturating_sub(self.last_end_ticks),
-            number,
-        };
         let (to, from) = match shape {
             Shape::Send => (call.peer, NO_PEER),
             Shape::Receive => (NO_PEER, call.peer),
@@ -190,6 +174,7 @@ impl Reduction {
             _ => (NO_PEER, NO_PEER),
         };
         let row = Row {
+            site: call.site,
             op: call.op.0,
             communicator: call.comm,
             to: to.max(NO_PEER),
@@ -198,11 +183,11 @@ impl Reduction {
             bytes_in: call.bytes_in,
             start_ticks: call.start_ticks,
             duration_ticks: call.duration_ticks,
-            ..before
+            before_ticks: call.start_ticks.saturating_sub(self.last_end_ticks),
+            number: self.numbers.of(call, shape),
         };
         self.last_end_ticks = call.start_ticks + call.duration_ticks;
-        let first = self.sample.add(&before, || [0; PAYLOAD_WORDS]);
-        self.sample.add(&row, payload) | first
+        self.sample.add(&row, payload)
     }
 }
 

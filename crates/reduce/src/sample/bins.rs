@@ -57,11 +57,16 @@ pub fn place(ticks: u64) -> (usize, usize) {
     ((63 - zeros as usize).min(OCTAVES - 1), BIN_OF_STEP[step] as usize)
 }
 
-/// The duration a bin stands for: off by at most 1 % for everything that falls into it.
-pub fn middle(octave: usize, bin: usize) -> f64 {
+/// From where to where the durations of a bin reach.
+pub fn edges(octave: usize, bin: usize) -> (f64, f64) {
     let edge = |step: u16| (octave as f64).exp2() * (1.0 + f64::from(step) / STEPS as f64);
     let bin = bin.min(BINS - 1);
-    let (low, high) = (edge(FIRST_STEP[bin]), edge(FIRST_STEP[bin + 1]));
+    (edge(FIRST_STEP[bin]), edge(FIRST_STEP[bin + 1]))
+}
+
+/// The duration a bin stands for: off by at most 1 % for everything that falls into it.
+pub fn middle(octave: usize, bin: usize) -> f64 {
+    let (low, high) = edges(octave, bin);
     2.0 * low * high / (low + high)
 }
 

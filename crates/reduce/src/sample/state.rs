@@ -173,6 +173,14 @@ impl Sketch {
         })
     }
 
+    /// Bins that hold something, ascending: from which duration, to before which, and how many calls.
+    pub fn bins(&self) -> impl Iterator<Item = (f64, f64, u64)> + '_ {
+        self.bins.iter().map(|(&bin, &calls)| {
+            let (low, high) = bins::edges(usize::from(bin) / BINS, usize::from(bin) % BINS);
+            (low, high, calls)
+        })
+    }
+
     /// Durations and how many calls are within 1 % of each, ascending.
     pub fn durations(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
         self.bins

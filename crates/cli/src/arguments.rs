@@ -47,6 +47,7 @@ pub enum Command {
     Clocks(ClocksArguments),
     Export(ExportArguments),
     Seal(SealArguments),
+    Reduce(crate::reduce::ReduceArguments),
     Replay(ReplayArguments),
     Undisturb(UndisturbArguments),
     Doctor(DoctorArguments),
@@ -189,7 +190,8 @@ Examples:
   kizami info run.kz
   kizami info run.kz --json | jq .totals
 
-Answers from the trace's run.json alone, whatever the size of the trace.";
+Answers from the trace's run.json alone, whatever the size of the trace; of a reduced trace it also
+reads the quantiles.";
 
 /// Tell what a trace holds: ranks, calls, time, size and health.
 #[derive(Debug, Args)]

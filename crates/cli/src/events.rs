@@ -15,6 +15,8 @@ use serde::Serialize;
 use std::io::{self, BufWriter, Write};
 
 const ROWS_OF_A_TABLE: u64 = 100;
+/// Where weights stand: behind what was called.
+const WEIGHT_COLUMN: usize = 4;
 
 /// Prints the rows that were asked for.
 pub fn run(arguments: &EventsArguments) -> Result<u8> {
@@ -31,7 +33,8 @@ pub fn run(arguments: &EventsArguments) -> Result<u8> {
     let wanted = trace.calls(ranks)?.filter(|call| call.as_ref().map_or(true, |call| filter.keeps(call)));
     let mut wanted = wanted.peekable();
     let out = BufWriter::new(io::stdout().lock());
-    let mut rows = if arguments.json { Rows::json(out) } else { Rows::table(out) };
+    let weighted = trace.run().reduced.is_some();
+    let mut rows = if arguments.json { Rows::json(out) } else { Rows::table(out, weighted) };
     let mut printed = 0;
     while printed < limit
         && let Some(call) = wanted.next()
@@ -94,7 +97,8 @@ fn function_named(name: &str) -> Result<Op, UsageError> {
 /// The two ways to print rows.
 enum Rows<W: Write> {
     Json(W),
-    Table(Table<W>),
+    /// With a column of weights, or without.
+    Table(Table<W>, bool),
 }
 
 impl<W: Write> Rows<W> {
@@ -102,8 +106,8 @@ impl<W: Write> Rows<W> {
         Rows::Json(out)
     }
 
-    fn table(out: W) -> Rows<W> {
-        let columns = [
+    fn table(out: W, weighted: bool) -> Rows<W> {
+        let mut columns = vec![
             ("rank", Align::Right),
             ("start s", Align::Right),
             ("took", Align::Right),
@@ -116,7 +120,10 @@ impl<W: Write> Rows<W> {
             ("request", Align::Left),
             ("where", Align::Left),
         ];
-        Rows::Table(Table::new(out, Paint::stdout(), &columns))
+        if weighted {
+            columns.insert(WEIGHT_COLUMN, ("weight", Align::Right));
+        }
+        Rows::Table(Table::new(out, Paint::stdout(), &columns), weighted)
     }
 
     fn print(&mut self, call: &Call, definitions: &Definitions) -> io::Result<()> {
@@ -125,14 +132,20 @@ impl<W: Write> Rows<W> {
                 serde_json::to_writer(&mut *out, &Row::new(call, definitions))?;
                 out.write_all(b"\n")
             }
-            Rows::Table(table) => table.row(as_cells(call, definitions)),
+            Rows::Table(table, weighted) => {
+                let mut cells = as_cells(call, definitions);
+                if *weighted {
+                    cells.insert(WEIGHT_COLUMN, weight(call.weight));
+                }
+                table.row(cells)
+            }
         }
     }
 
     fn finish(self) -> io::Result<()> {
         match self {
             Rows::Json(mut out) => out.flush(),
-            Rows::Table(table) => table.finish(),
+            Rows::Table(table, _) => table.finish(),
         }
     }
 }
@@ -161,6 +174,11 @@ fn as_cells(call: &Call, definitions: &Definitions) -> Vec<String> {
         requests(call),
         callsite(call, definitions).map(site_name).unwrap_or_default(),
     ]
+}
+
+/// For how many calls a row stands, in as many digits as matter.
+fn weight(weight: f64) -> String {
+    if weight == weight.round() { format!("{weight:.0}") } else { format!("{weight:.1}") }
 }
 
 fn peer_name(peer: Peer) -> Option<String> {
@@ -357,6 +375,11 @@ mod tests {
         let cells = as_cells(&polls, &Definitions::default());
         assert_eq!(cells[0], "1.2");
         assert_eq!(cells[3], "MPI_Sendrecv x900 (failed)");
+    }
+
+    #[test]
+    fn weights_have_the_digits_that_matter() {
+        assert_eq!([1.0, 2.25, 1234.5678].map(weight), ["1", "2.2", "1234.6"]);
     }
 
     #[test]

@@ -33,6 +33,19 @@ pub fn run(arguments: &ExportArguments) -> Result<u8> {
         println!("wrote {name}: {}{}", quantity::counted(summary.rows, "row"), messages(&summary));
         println!("next: {}", next_step(arguments.to, &name));
     }
+    if let Some(reduced) = &trace.run().reduced {
+        eprintln!(
+            "warning: this trace has {} for {}; other tools see the rows alone and add up too little. Weights are there, as {}, \
+             but exact sums, quantiles and the order of calls are not, and most messages have one end only",
+            quantity::counted(reduced.rows_kept, "row"),
+            quantity::counted(reduced.calls, "call"),
+            match arguments.to {
+                ExportFormat::Csv => "a column",
+                ExportFormat::Otf2 => "an attribute",
+                ExportFormat::Perfetto => "an annotation",
+            }
+        );
+    }
     if summary.left_out > 0 {
         eprintln!(
             "left out: {} whose other side or communicator is not known",

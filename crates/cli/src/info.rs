@@ -1,15 +1,20 @@
 //! `kizami info`: a trace on one screen.
 //!
-//! Everything comes from `run.json`, so the answer takes no longer for a large trace than for a small one.
+//! Everything comes from `run.json`, so the answer takes no longer for a large trace than for a small one. Only a reduced
+//! trace, which is small, is asked for more: its quantiles.
 
 use crate::arguments::InfoArguments;
 use crate::record::tracer_cost;
+use crate::reduce::{exact, incomplete};
 use crate::show::quantity;
 use crate::show::style::Paint;
 use crate::show::table::{Align, Table};
 use anyhow::Result;
 use kizami_model::Nanos;
+use kizami_store::reduced::{SketchRow, What, quantile};
+use kizami_store::run::Reduced;
 use kizami_store::{RunInfo, Trace};
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 /// Functions in the table unless all are asked for.
@@ -25,19 +30,26 @@ pub fn run(arguments: &InfoArguments) -> Result<u8> {
         serde_json::to_writer_pretty(&mut out, trace.run())?;
         writeln!(out)?;
     } else {
-        print(&mut out, trace.run(), Paint::stdout(), arguments.all)?;
+        let quantiles = Quantiles::of(&trace)?;
+        print(&mut out, trace.run(), &quantiles, Paint::stdout(), arguments.all)?;
     }
     Ok(0)
 }
 
-fn print(out: &mut impl Write, run: &RunInfo, paint: Paint, all: bool) -> io::Result<()> {
+fn print(
+    out: &mut impl Write,
+    run: &RunInfo,
+    quantiles: &Quantiles,
+    paint: Paint,
+    all: bool,
+) -> io::Result<()> {
     for (label, text) in facts(run) {
         writeln!(out, "{} {text}", paint.label(&format!("{label:<9}")))?;
     }
     print_health(out, run, paint, all)?;
     print_lost(out, run, paint)?;
     writeln!(out)?;
-    print_functions(out, run, paint, all)
+    print_functions(out, run, quantiles, paint, all)
 }
 
 fn facts(run: &RunInfo) -> Vec<(&'static str, String)> {
@@ -53,7 +65,7 @@ fn facts(run: &RunInfo) -> Vec<(&'static str, String)> {
     } else {
         String::new()
     };
-    let folded = if totals.calls == totals.events {
+    let folded = if run.reduced.is_some() || totals.calls == totals.events {
         String::new()
     } else {
         format!(" for {}", quantity::counted(totals.calls, "call"))
@@ -83,6 +95,9 @@ fn facts(run: &RunInfo) -> Vec<(&'static str, String)> {
         ("tracer", tracer_cost(run)),
         ("clock", if run.clocks.note.is_empty() { "-".to_owned() } else { run.clocks.note.clone() }),
     ];
+    if let Some(reduced) = &run.reduced {
+        facts.extend(kept(reduced));
+    }
     if !run.counters.is_empty() {
         let told = run.counters.iter().map(|counter| match &counter.refused {
             Some(why) if counter.ranks == 0 => format!("{} refused by the kernel: {why}", counter.name),
@@ -109,6 +124,55 @@ fn facts(run: &RunInfo) -> Vec<(&'static str, String)> {
         facts.push(("replayed", format!("{}, which took {took}, {setting}", made.made_from)));
     }
     facts
+}
+
+/// What a reduced trace has, and what of it is exact.
+fn kept(reduced: &Reduced) -> Vec<(&'static str, String)> {
+    let asked = reduced.keep.as_ref().map_or_else(String::new, |keep| format!(", asked for {keep}"));
+    let from = match (&reduced.made_from, reduced.made_from_bytes) {
+        (Some(from), Some(bytes)) => format!("; made from {from}, {}", quantity::bytes(bytes)),
+        (Some(from), None) => format!("; made from {from}"),
+        (None, _) => String::new(),
+    };
+    let text = format!(
+        "{} of calls ({} of {}{asked}; by {}){from}",
+        quantity::share(reduced.rows_kept as f64, reduced.calls as f64),
+        quantity::counted(reduced.rows_kept, "row"),
+        quantity::count(reduced.calls),
+        reduced.importance,
+    );
+    let mut facts = vec![("kept", text), ("exact", exact(reduced).to_owned())];
+    facts.extend(incomplete(&reduced.missing).into_iter().map(|text| ("but", text)));
+    facts
+}
+
+/// Durations of the calls of each function of a reduced trace.
+#[derive(Default)]
+struct Quantiles {
+    by_function: HashMap<&'static str, Vec<SketchRow>>,
+}
+
+impl Quantiles {
+    fn of(trace: &Trace) -> Result<Quantiles> {
+        let mut quantiles = Quantiles::default();
+        for row in trace.sketches()?.into_iter().filter(|row| row.what == What::Call) {
+            if let Some(op) = row.op {
+                quantiles.by_function.entry(op.name()).or_default().push(row);
+            }
+        }
+        Ok(quantiles)
+    }
+
+    fn are_known(&self) -> bool {
+        !self.by_function.is_empty()
+    }
+
+    /// The duration that this share of a function's calls are not longer than.
+    fn cell(&self, function: &str, share: f64) -> String {
+        let rows = self.by_function.get(function).map(Vec::as_slice).unwrap_or_default();
+        let found = quantile(rows, share).map(|ns| quantity::duration(Nanos(ns.round() as i64)));
+        found.unwrap_or_else(|| "-".to_owned())
+    }
 }
 
 fn command_line(run: &RunInfo) -> String {
@@ -174,8 +238,14 @@ fn print_lost(out: &mut impl Write, run: &RunInfo, paint: Paint) -> io::Result<(
     )
 }
 
-fn print_functions(out: &mut impl Write, run: &RunInfo, paint: Paint, all: bool) -> io::Result<()> {
-    let columns = [
+fn print_functions(
+    out: &mut impl Write,
+    run: &RunInfo,
+    quantiles: &Quantiles,
+    paint: Paint,
+    all: bool,
+) -> io::Result<()> {
+    let mut columns = vec![
         ("function", Align::Left),
         ("calls", Align::Right),
         ("total time", Align::Right),
@@ -184,11 +254,15 @@ fn print_functions(out: &mut impl Write, run: &RunInfo, paint: Paint, all: bool)
         ("bytes out", Align::Right),
         ("bytes in", Align::Right),
     ];
+    if quantiles.are_known() {
+        let quantiles = [("p50", Align::Right), ("p99", Align::Right)];
+        columns.splice(5..5, quantiles);
+    }
     let shown = if all { run.functions.len() } else { run.functions.len().min(FUNCTIONS_SHOWN) };
     let mut table = Table::new(&mut *out, paint, &columns);
     for function in &run.functions[..shown] {
         let mean = function.total_ns.checked_div(function.calls as i64).unwrap_or(0);
-        table.row(vec![
+        let mut cells = vec![
             function.op.clone(),
             quantity::count(function.calls),
             quantity::duration(Nanos(function.total_ns)),
@@ -196,7 +270,12 @@ fn print_functions(out: &mut impl Write, run: &RunInfo, paint: Paint, all: bool)
             quantity::duration(Nanos(mean)),
             size_or_nothing(function.bytes_out),
             size_or_nothing(function.bytes_in),
-        ])?;
+        ];
+        if quantiles.are_known() {
+            let shares = [0.5, 0.99].map(|share| quantiles.cell(&function.op, share));
+            cells.splice(5..5, shares);
+        }
+        table.row(cells)?;
     }
     table.finish()?;
     if shown < run.functions.len() {

@@ -18,6 +18,7 @@ mod info;
 mod keep;
 mod mpi;
 mod record;
+mod reduce;
 mod replay;
 mod report;
 mod seal;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         Command::Clocks(arguments) => clocks::run(arguments),
         Command::Export(arguments) => export::run(arguments),
         Command::Seal(arguments) => seal::run(arguments),
+        Command::Reduce(arguments) => reduce::run(arguments),
         Command::Replay(arguments) => replay::run(arguments),
         Command::Undisturb(arguments) => undisturb::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),

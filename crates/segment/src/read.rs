@@ -57,6 +57,7 @@ impl<'a> Segment<'a> {
             upcoming: 0,
             end: 0,
             position: 0,
+            last: 0..0,
             damage,
         }
     }
@@ -134,6 +135,8 @@ pub struct Records<'a> {
     /// End of the present chunk.
     end: usize,
     position: usize,
+    /// Where the record lies that was given last.
+    last: Range<usize>,
     damage: Vec<Damage>,
 }
 
@@ -146,6 +149,11 @@ impl<'a> Records<'a> {
     /// Byte offset in the file of the next record.
     pub fn position(&self) -> usize {
         self.position
+    }
+
+    /// The slots of the record that was given last.
+    pub fn last_slots(&self) -> &'a [u8] {
+        &self.bytes[self.last.clone()]
     }
 
     fn next_chunk(&mut self) -> bool {
@@ -196,7 +204,9 @@ impl<'a> Iterator for Records<'a> {
             }
             match record::decode(rest) {
                 Some((record, slots)) => {
-                    self.position += slots * SLOT_BYTES;
+                    let end = (self.position + slots * SLOT_BYTES).min(self.end);
+                    self.last = self.position..end;
+                    self.position = end;
                     return Some(record);
                 }
                 None => self.leave_chunk(Some("a record that makes no sense")),

@@ -11,7 +11,7 @@ use crate::definitions::{
 };
 use kizami_model::{CommKind, Ending, Nanos, ObjectKind, Rank, ThreadIndex};
 
-type Cells<V> = Result<std::vec::IntoIter<V>, StoreError>;
+pub(crate) type Cells<V> = Result<std::vec::IntoIter<V>, StoreError>;
 
 pub(crate) fn ranks(table: &TableReader) -> Result<Vec<RankInfo>, StoreError> {
     let rows = RowsOf::new(table);
@@ -288,24 +288,24 @@ fn object_kind(name: &str) -> Option<ObjectKind> {
 }
 
 /// Rows of a small table: all its columns have the same length, and values that must be there are.
-struct RowsOf<'a> {
+pub(crate) struct RowsOf<'a> {
     table: &'a TableReader,
     rows: usize,
 }
 
 impl<'a> RowsOf<'a> {
-    fn new(table: &'a TableReader) -> RowsOf<'a> {
+    pub(crate) fn new(table: &'a TableReader) -> RowsOf<'a> {
         let rows = table.groups().iter().map(|group| usize::try_from(group.num_rows()).unwrap_or(0)).sum();
         RowsOf { table, rows }
     }
 
     /// One value for each row.
-    fn build<V>(&self, mut row: impl FnMut() -> Option<V>) -> Result<Vec<V>, StoreError> {
+    pub(crate) fn build<V>(&self, mut row: impl FnMut() -> Option<V>) -> Result<Vec<V>, StoreError> {
         let built: Option<Vec<V>> = (0..self.rows).map(|_| row()).collect();
         built.ok_or_else(|| self.table.damaged("its columns have different lengths"))
     }
 
-    fn even<V>(&self, name: &str, cells: Vec<V>) -> Cells<V> {
+    pub(crate) fn even<V>(&self, name: &str, cells: Vec<V>) -> Cells<V> {
         if cells.len() != self.rows {
             return Err(self.table.damaged(format!(
                 "its column {name:?} has {} rows instead of {}",
@@ -316,44 +316,48 @@ impl<'a> RowsOf<'a> {
         Ok(cells.into_iter())
     }
 
-    fn full<V>(&self, name: &str, cells: Vec<Option<V>>) -> Cells<V> {
+    pub(crate) fn full<V>(&self, name: &str, cells: Vec<Option<V>>) -> Cells<V> {
         let full: Option<Vec<V>> = cells.into_iter().collect();
         let full = full.ok_or_else(|| self.table.damaged(format!("its column {name:?} has nulls")))?;
         self.even(name, full)
     }
 
-    fn i64s(&self, name: &str) -> Cells<i64> {
+    pub(crate) fn i64s(&self, name: &str) -> Cells<i64> {
         self.full(name, self.table.int64(name)?)
     }
 
-    fn u64s(&self, name: &str) -> Cells<u64> {
+    pub(crate) fn u64s(&self, name: &str) -> Cells<u64> {
         let counts = self.i64s(name)?.map(|value| u64::try_from(value).ok()).collect();
         self.full(name, counts)
     }
 
-    fn u32s(&self, name: &str) -> Cells<u32> {
+    pub(crate) fn u32s(&self, name: &str) -> Cells<u32> {
         let numbers = self.full(name, self.table.int32(name)?)?.map(|value| u32::try_from(value).ok());
         self.full(name, numbers.collect())
     }
 
-    fn texts(&self, name: &str) -> Cells<String> {
+    pub(crate) fn doubles(&self, name: &str) -> Cells<f64> {
+        self.full(name, self.table.double(name)?)
+    }
+
+    pub(crate) fn texts(&self, name: &str) -> Cells<String> {
         self.full(name, self.table.text(name)?)
     }
 
-    fn maybe_u32s(&self, name: &str) -> Cells<Option<u32>> {
+    pub(crate) fn maybe_u32s(&self, name: &str) -> Cells<Option<u32>> {
         let numbers = self.table.int32(name)?.into_iter();
         self.even(name, numbers.map(|value| value.and_then(|value| u32::try_from(value).ok())).collect())
     }
 
-    fn maybe_times(&self, name: &str) -> Cells<Option<Nanos>> {
+    pub(crate) fn maybe_times(&self, name: &str) -> Cells<Option<Nanos>> {
         self.even(name, self.table.int64(name)?.into_iter().map(|value| value.map(Nanos)).collect())
     }
 
-    fn maybe_texts(&self, name: &str) -> Cells<Option<String>> {
+    pub(crate) fn maybe_texts(&self, name: &str) -> Cells<Option<String>> {
         self.even(name, self.table.text(name)?)
     }
 
-    fn rank_lists(&self, name: &str) -> Cells<Vec<Option<Rank>>> {
+    pub(crate) fn rank_lists(&self, name: &str) -> Cells<Vec<Option<Rank>>> {
         let lists = self.table.int32_lists(name)?.into_iter();
         let ranks =
             |list: Vec<i32>| list.into_iter().map(|rank| u32::try_from(rank).ok().map(Rank)).collect();
@@ -361,7 +365,7 @@ impl<'a> RowsOf<'a> {
     }
 
     /// Values given by their names.
-    fn named<V>(&self, name: &str, find: impl Fn(&str) -> Option<V>) -> Cells<V> {
+    pub(crate) fn named<V>(&self, name: &str, find: impl Fn(&str) -> Option<V>) -> Cells<V> {
         let values = self.texts(name)?.map(|text| {
             find(&text).ok_or_else(|| {
                 self.table.damaged(format!("its column {name:?} has the unknown value {text:?}"))

@@ -18,6 +18,7 @@
 //! counters/part-...          what was counted with each call, if anything was
 //! clocks.parquet             every clock reading the run-wide time was made from
 //! repairs.parquet            where ranks were moved because a message seemed to arrive before it was sent
+//! sums.parquet               exact sums of a reduced trace; with it sketches.parquet, peers.parquet and order.bin
 //! stops.parquet              every stretch in which the tracer held up, paused or lost calls
 //! derived/                   what was worked out from the rest; may be deleted at any time
 //! raw/                       segments; removed once sealed, unless asked for or not readable in whole
@@ -44,6 +45,7 @@ pub mod definitions;
 pub mod disturbance;
 mod error;
 pub mod export;
+pub mod reduced;
 pub mod rewrite;
 pub mod run;
 mod schema;

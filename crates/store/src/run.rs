@@ -59,6 +59,9 @@ pub struct RunInfo {
     /// setting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replayed: Option<ReplayedFrom>,
+    /// What was kept, if the trace does not have a row for every call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reduced: Option<Reduced>,
     /// One entry for each function that was called, longest total time first.
     pub functions: Vec<FunctionTotal>,
     /// One entry for each rank in order; empty beyond [`RANKS_IN_RUN_JSON`] ranks.
@@ -191,6 +194,54 @@ pub struct ReplayedFrom {
     pub not_followed: u64,
     /// Calls whose partner is not in the trace, which kept their length, and messages nobody took.
     pub unmatched: u64,
+}
+
+/// What was kept of a trace that does not have a row for every call.
+///
+/// Counts, times and bytes in `run.json` and `sums.parquet` are of all calls, also of those without a row.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Reduced {
+    /// What was asked for, such as `0.1%` or `10KB/s`; none where the recording does not tell.
+    pub keep: Option<String>,
+    /// By what rows were chosen: `classes`, or `paper:one`, `paper:h`, `paper:h2`.
+    pub importance: String,
+    /// What chance was made from.
+    pub seed: Option<u64>,
+    /// Rows of `events/`.
+    pub rows_kept: u64,
+    /// Calls they were chosen from.
+    pub calls: u64,
+    /// Sums, quantiles, peers and the order of calls are there, and the sums are exact.
+    pub sums_exact: bool,
+    /// Where room was missing.
+    pub missing: Missing,
+    /// Memory that reducing took for each thread, in bytes, however long the run.
+    pub block_bytes: u64,
+    /// The trace it was made from, as it was named; none if it was reduced while it was recorded.
+    pub made_from: Option<String>,
+    /// Bytes of the files of that trace.
+    pub made_from_bytes: Option<u64>,
+}
+
+/// How much could not be told as finely as it should, or at all. Sums over a function are exact all the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Missing {
+    /// Calls that are counted by their function alone, because there were too many places and sizes.
+    pub calls_without_place: u64,
+    /// Calls in no quantile.
+    pub calls_without_quantile: u64,
+    /// Calls counted with a duration of another decade.
+    pub calls_of_other_duration: u64,
+    /// Messages whose peer is not told.
+    pub messages_without_peer: u64,
+    /// Rows that should have been kept.
+    pub rows_lost: u64,
+    /// Calls that are not in the order of calls.
+    pub calls_without_order: u64,
+    /// Things that made no sense.
+    pub damage: u64,
 }
 
 /// All calls of one function.

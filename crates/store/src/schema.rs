@@ -48,6 +48,14 @@ pub(crate) const RAW_FOLDER: &str = "raw";
 pub(crate) const CLOCKS: &str = "clocks.parquet";
 /// Repairs of the order of messages.
 pub(crate) const REPAIRS: &str = "repairs.parquet";
+/// Exact sums of a reduced trace.
+pub(crate) const SUMS: &str = "sums.parquet";
+/// Quantiles of a reduced trace.
+pub(crate) const SKETCHES: &str = "sketches.parquet";
+/// Who exchanged how much with whom, of a reduced trace.
+pub(crate) const PEERS: &str = "peers.parquet";
+/// The order of calls of a reduced trace.
+pub(crate) const ORDER: &str = "order.bin";
 /// Stops.
 pub(crate) const STOPS: &str = "stops.parquet";
 

@@ -9,9 +9,11 @@ use crate::calls::Calls;
 use crate::columns::{TableReader, checksum_of};
 use crate::definition_tables as tables;
 use crate::definitions::{ClockRow, Counted, Definitions, RegionSpan, Repair, Stop};
+use crate::reduced::{self, Order, PeerRow, SketchRow, SumRow};
 use crate::run::{FileEntry, RUN_JSON};
 use crate::schema::{
-    CLOCKS, COUNTERS_FOLDER, DEFS_FOLDER, EVENTS_FOLDER, RAW_FOLDER, REGIONS_FOLDER, REPAIRS, STOPS,
+    CLOCKS, COUNTERS_FOLDER, DEFS_FOLDER, EVENTS_FOLDER, ORDER, PEERS, RAW_FOLDER, REGIONS_FOLDER, REPAIRS,
+    SKETCHES, STOPS, SUMS,
 };
 use crate::{RunInfo, Spans, StoreError};
 use kizami_model::Rank;
@@ -138,6 +140,33 @@ impl Trace {
             true => tables::repairs(&self.table(REPAIRS)?),
             false => Ok(Vec::new()),
         }
+    }
+
+    /// Exact sums over all calls of a reduced trace; nothing if it has a row for every call.
+    pub fn sums(&self) -> Result<Vec<SumRow>, StoreError> {
+        if self.has(SUMS) { reduced::sums(&self.table(SUMS)?) } else { Ok(Vec::new()) }
+    }
+
+    /// Durations of all calls of a reduced trace, in bins of 1 %.
+    pub fn sketches(&self) -> Result<Vec<SketchRow>, StoreError> {
+        if self.has(SKETCHES) { reduced::sketches(&self.table(SKETCHES)?) } else { Ok(Vec::new()) }
+    }
+
+    /// Messages by rank and peer of a reduced trace, exact.
+    pub fn peers(&self) -> Result<Vec<PeerRow>, StoreError> {
+        if self.has(PEERS) { reduced::peers(&self.table(PEERS)?) } else { Ok(Vec::new()) }
+    }
+
+    /// The order of all calls of a reduced trace; none if it has a row for every call.
+    pub fn order(&self) -> Result<Option<Order>, StoreError> {
+        let Some(file) = self.run.files.iter().find(|file| file.path == ORDER) else { return Ok(None) };
+        let path = self.check(file)?;
+        let bytes = std::fs::read(&path).map_err(StoreError::file("read", &path))?;
+        reduced::order(&path, bytes, &self.definitions()?).map(Some)
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.run.files.iter().any(|file| file.path == name)
     }
 
     fn files(&self, folder: &str) -> impl Iterator<Item = &FileEntry> {

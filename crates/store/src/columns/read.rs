@@ -9,7 +9,7 @@ use crate::StoreError;
 use bytes::Bytes;
 use parquet::basic::Type as Physical;
 use parquet::column::reader::{ColumnReaderImpl, get_typed_column_reader};
-use parquet::data_type::{BoolType, ByteArrayType, DataType, Int32Type, Int64Type};
+use parquet::data_type::{BoolType, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -180,6 +180,10 @@ impl TableReader {
 
     pub(crate) fn int64(&self, name: &str) -> Result<Vec<Option<i64>>, StoreError> {
         self.all_cells::<Int64Type, i64>(name, |value| value)
+    }
+
+    pub(crate) fn double(&self, name: &str) -> Result<Vec<Option<f64>>, StoreError> {
+        self.all_cells::<DoubleType, f64>(name, |value| value)
     }
 
     pub(crate) fn text(&self, name: &str) -> Result<Vec<Option<String>>, StoreError> {

@@ -3,7 +3,7 @@
 use super::{Field, Kind, schema};
 use crate::StoreError;
 use parquet::basic::{Compression, ZstdLevel};
-use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::Result as ParquetResult;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
@@ -65,6 +65,7 @@ impl Write for ChecksumFile {
 pub(crate) enum Values {
     Int32(Vec<Option<i32>>),
     Int64(Vec<Option<i64>>),
+    Double(Vec<Option<f64>>),
     Text(Vec<Option<String>>),
     Int32List(Vec<Vec<i32>>),
     BoolList(Vec<Vec<bool>>),
@@ -76,6 +77,7 @@ impl Values {
         match self {
             Values::Int32(_) => Kind::Int32,
             Values::Int64(_) => Kind::Int64,
+            Values::Double(_) => Kind::Double,
             Values::Text(_) => Kind::Text,
             Values::Int32List(_) => Kind::Int32List,
             Values::BoolList(_) => Kind::BoolList,
@@ -87,6 +89,7 @@ impl Values {
         match self {
             Values::Int32(cells) => cells.len(),
             Values::Int64(cells) => cells.len(),
+            Values::Double(cells) => cells.len(),
             Values::Text(cells) => cells.len(),
             Values::Int32List(cells) => cells.len(),
             Values::BoolList(cells) => cells.len(),
@@ -98,6 +101,7 @@ impl Values {
         match self {
             Values::Int32(cells) => write_cells::<Int32Type, _>(column, &cells[rows], |v| *v),
             Values::Int64(cells) => write_cells::<Int64Type, _>(column, &cells[rows], |v| *v),
+            Values::Double(cells) => write_cells::<DoubleType, _>(column, &cells[rows], |v| *v),
             Values::Text(cells) => {
                 write_cells::<ByteArrayType, _>(column, &cells[rows], |v| ByteArray::from(v.as_str()))
             }
@@ -154,6 +158,10 @@ impl Table {
 
     pub(crate) fn int64(self, name: &'static str, values: impl Iterator<Item = Option<i64>>) -> Table {
         self.with(name, Values::Int64(values.collect()))
+    }
+
+    pub(crate) fn double(self, name: &'static str, values: impl Iterator<Item = Option<f64>>) -> Table {
+        self.with(name, Values::Double(values.collect()))
     }
 
     pub(crate) fn text(self, name: &'static str, values: impl Iterator<Item = Option<String>>) -> Table {

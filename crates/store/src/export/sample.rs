@@ -46,6 +46,7 @@ pub(super) fn source(mut calls: Vec<Call>, region_spans: Vec<RegionSpan>) -> Sou
         title: "sample --all".to_owned(),
         started_unix_ns: 1_700_000_000_000_000_000,
         span_ns: 100_000,
+        whole: true,
         definitions: definitions(),
         rows: Rows { count: calls.len() as u64, calls: Box::new(calls.into_iter().map(Ok)), region_spans },
     }

@@ -17,6 +17,8 @@ pub(super) struct Source<'a> {
     pub started_unix_ns: u64,
     /// How long the run lasted.
     pub span_ns: i64,
+    /// There is a row for every call, so that the n-th send of a route belongs to its n-th receive.
+    pub whole: bool,
     /// What the numbers in rows stand for.
     pub definitions: Definitions,
     /// The rows.
@@ -42,6 +44,7 @@ impl<'a> Source<'a> {
             title,
             started_unix_ns: run.started_unix_ns,
             span_ns: run.span_ns,
+            whole: run.reduced.is_none(),
             definitions: trace.definitions()?,
             rows: Rows {
                 count: run.totals.events,

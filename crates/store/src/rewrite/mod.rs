@@ -91,7 +91,14 @@ impl<'a> Rewriting<'a> {
         let source = Source { new, manner, parts: &parts, regions: &regions, stops: &stops };
         let rewritten = rows::rewrite(&source, folder, &mut ranks, progress)?;
 
-        let mut files = copy_tables(trace, folder)?;
+        let left_out = |name: &Path| {
+            name.starts_with(EVENTS_FOLDER)
+                || name.starts_with(REGIONS_FOLDER)
+                || name.starts_with(COUNTERS_FOLDER)
+                || name == Path::new(STOPS)
+                || name == Path::new(DEFS_FOLDER).join("ranks.parquet")
+        };
+        let mut files = copy_tables(trace, folder, left_out)?;
         let small = [
             tables::ranks(&ranks).write(&folder.join(DEFS_FOLDER).join("ranks.parquet"))?,
             tables::stops(&rewritten.stops).write(&folder.join(STOPS))?,
@@ -120,17 +127,16 @@ impl<'a> Rewriting<'a> {
     }
 }
 
-/// Copies the tables that have no times of the run in them, and the clock readings it was recorded with.
-fn copy_tables(trace: &Trace, folder: &Path) -> Result<Vec<FileEntry>, StoreError> {
+/// Copies the files of a trace that are not to be left out.
+pub(crate) fn copy_tables(
+    trace: &Trace,
+    folder: &Path,
+    left_out: impl Fn(&Path) -> bool,
+) -> Result<Vec<FileEntry>, StoreError> {
     let mut copied = Vec::new();
     for file in &trace.run().files {
         let name = Path::new(&file.path);
-        let left_out = name.starts_with(EVENTS_FOLDER)
-            || name.starts_with(REGIONS_FOLDER)
-            || name.starts_with(COUNTERS_FOLDER)
-            || name == Path::new(STOPS)
-            || name == Path::new(DEFS_FOLDER).join("ranks.parquet");
-        if left_out {
+        if left_out(name) {
             continue;
         }
         let from = trace.check(file)?;

@@ -3,6 +3,7 @@
 //! Only headers are read here, so a million segments cost a million small reads. A segment that cannot be
 //! read becomes a problem in the trace's health, never an error.
 
+use super::reduced::first_call_ticks;
 use crate::StoreError;
 use kizami_segment::record::slot_words;
 use kizami_segment::{HEADER_BYTES, HeaderView, SLOT_BYTES};
@@ -15,6 +16,10 @@ use std::path::{Path, PathBuf};
 /// A world this much larger than what it left behind is a damaged header, not a world.
 const BELIEVABLE_WORLD: u32 = 1 << 24;
 
+/// What the names of companions have behind that of their segment.
+const SAMPLE_ENDING: &str = ".sample";
+const ORDER_ENDING: &str = ".order";
+
 /// One segment file with a readable header.
 #[derive(Clone, Debug)]
 pub(crate) struct SegmentInfo {
@@ -23,9 +28,18 @@ pub(crate) struct SegmentInfo {
     pub header: HeaderView,
     /// Start of the first record, in ticks since the segment's base.
     pub first_record_ticks: Option<u64>,
+    /// The memory of the reducer, if the thread was reduced while it ran.
+    pub sample: Option<PathBuf>,
+    /// The memory of the recorder of the order of calls.
+    pub order: Option<PathBuf>,
 }
 
 impl SegmentInfo {
+    /// Whether the thread was reduced while it ran: its calls are in companions of the segment.
+    pub(crate) fn is_reduced(&self) -> bool {
+        self.sample.is_some() || self.order.is_some()
+    }
+
     /// The file's own name, for messages.
     pub(crate) fn file_name(&self) -> String {
         self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
@@ -139,7 +153,14 @@ fn read_header(path: &Path) -> Result<SegmentInfo, String> {
     let first_record_ticks = first_slot
         .filter(|words| words[0] >> 54 != 0 && header.thread.is_some())
         .map(|words| words[0] & ((1 << 54) - 1));
-    Ok(SegmentInfo { path: path.to_path_buf(), bytes, header, first_record_ticks })
+    let companion = |ending: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        Some(PathBuf::from(name)).filter(|path| header.thread.is_some() && path.is_file())
+    };
+    let (sample, order) = (companion(SAMPLE_ENDING), companion(ORDER_ENDING));
+    let first_record_ticks = sample.as_deref().and_then(first_call_ticks).or(first_record_ticks);
+    Ok(SegmentInfo { path: path.to_path_buf(), bytes, header, first_record_ticks, sample, order })
 }
 
 impl Recorded {

@@ -171,7 +171,7 @@ impl GroupWriter<'_, '_> {
         self.nullable64(&rows.inside_ns)?;
         self.flag(&rows.flags, FAILED)?;
         self.plain::<Int32Type>(&rows.overhead_ns)?;
-        self.weights(rows.len())
+        self.weights(&rows.weight)
     }
 
     /// Writes the next column; `uniform` is the cell that all its rows have, if they have the same.
@@ -278,14 +278,10 @@ impl GroupWriter<'_, '_> {
         })
     }
 
-    /// Nothing samples yet: every row stands for itself.
-    fn weights(&mut self, rows: usize) -> ParquetResult<()> {
-        self.column::<DoubleType>(rows, Some(1), |_, column| {
-            let ones = [1.0; NAME_ROWS];
-            for start in (0..rows).step_by(NAME_ROWS) {
-                column.write_batch(&ones[..NAME_ROWS.min(rows - start)], None, None)?;
-            }
-            Ok(())
+    fn weights(&mut self, weights: &[f64]) -> ParquetResult<()> {
+        let uniform = uniform(weights).map(|weight| weight.to_bits() as i64);
+        self.column::<DoubleType>(weights.len(), uniform, |_, column| {
+            column.write_batch(weights, None, None).map(drop)
         })
     }
 }

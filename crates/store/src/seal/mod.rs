@@ -23,6 +23,7 @@ mod names;
 pub(crate) mod part;
 pub(crate) mod place;
 mod rank;
+mod reduced;
 mod requests;
 pub(crate) mod rows;
 mod source;
@@ -31,19 +32,22 @@ pub(crate) mod tables;
 mod translate;
 
 use crate::columns::WrittenFile;
-use crate::definitions::{RankInfo, Stop};
+use crate::definitions::{Definitions, RankInfo, Stop};
 use crate::disturbance::Disturbance;
-use crate::run::MessageOrder;
-use crate::schema::{COUNTERS_FOLDER, EVENTS_FOLDER, REGIONS_FOLDER, part_name};
+use crate::reduced::{Importance, Neighbourhood, OrderWriter, ReducedTables, sum_missing, write_order};
+use crate::run::{MessageOrder, Missing, Reduced, Totals};
+use crate::schema::{COUNTERS_FOLDER, EVENTS_FOLDER, ORDER, REGIONS_FOLDER, part_name};
 use crate::{RunInfo, StoreError};
 use causality::Repairs;
 use clock::RunClock;
 use counted::CountedTable;
 use discover::Recorded;
+use kizami_reduce::sample::BLOCK_BYTES;
+use kizami_reduce::structure::Sizes;
 use names::Names;
 use part::{OpTotals, PartWriter, Shared};
 use place::Place;
-use rank::{RankInput, RankOutcome};
+use rank::{RankInput, RankOutcome, RankReduced};
 use rayon::prelude::*;
 use requests::OpenReceives;
 use std::ops::Range;
@@ -58,6 +62,8 @@ const LARGEST_PART: u64 = 1 << 30;
 const SMALLEST_PART: u64 = 1 << 20;
 /// Parts for each worker, so that they end at about the same time.
 const PARTS_PER_WORKER: u64 = 4;
+/// Ranks whose exact sums are one row group.
+const RANKS_OF_A_GROUP: usize = 256;
 /// How often progress is told.
 const TELL_EVERY: Duration = Duration::from_millis(100);
 
@@ -116,11 +122,13 @@ pub fn seal(
     let mut files = sealed.files.clone();
     files.extend(tables::write_tables(place.folder(), &input)?);
 
+    files.extend(write_reduced(&sealed, &names, place.folder())?);
+
     let whole = !recorded.unreadable && ranks.iter().all(|rank| rank.damage.is_none());
     if !whole && !options.keep_raw {
         recorded.problems.push("raw/ was kept because not all of it could be read".to_owned());
     }
-    let run = summary::run_info(summary::SummaryInput {
+    let mut run = summary::run_info(summary::SummaryInput {
         recorded: &recorded,
         clock: &clock,
         names: &names,
@@ -132,8 +140,43 @@ pub fn seal(
         files: &files,
         folder: place.folder(),
     });
+    run.reduced = sealed.kept(&run.totals);
     place.commit(&run, whole && !options.keep_raw)?;
     Ok(run)
+}
+
+/// Writes what is known of calls without rows, if rows were kept only in part.
+fn write_reduced(sealed: &Sealed, names: &Names, folder: &Path) -> Result<Vec<WrittenFile>, StoreError> {
+    let reduced: Vec<(u32, &RankReduced)> = sealed
+        .outcomes
+        .iter()
+        .filter_map(|outcome| Some((outcome.rank, outcome.reduced.as_ref()?)))
+        .collect();
+    if reduced.is_empty() {
+        return Ok(Vec::new());
+    }
+    let definitions = Definitions {
+        communicators: names.communicators.table(),
+        objects: tables::objects_of(names),
+        ..Definitions::default()
+    };
+    let near = Neighbourhood::of(&definitions);
+    let (mut tables, mut order) = (ReducedTables::create(folder)?, OrderWriter::new());
+    for batch in reduced.chunks(RANKS_OF_A_GROUP) {
+        let (mut sums, mut sketches, mut peers) = (Vec::new(), Vec::new(), Vec::new());
+        for (rank, reduced) in batch {
+            sums.extend_from_slice(&reduced.tables.sums);
+            sketches.extend_from_slice(&reduced.tables.sketches);
+            peers.extend_from_slice(&reduced.peers);
+            for (thread, folded) in &reduced.orders {
+                order.add(*rank, *thread, folded, &near);
+            }
+        }
+        tables.append(sums, sketches, &peers)?;
+    }
+    let mut files = tables.finish()?.to_vec();
+    files.push(write_order(&folder.join(ORDER), &order.finish())?);
+    Ok(files)
 }
 
 fn note_definition_damage(ranks: &mut [RankInfo], names: &Names) {
@@ -211,6 +254,24 @@ impl Sealed {
     fn events(&self) -> Vec<PathBuf> {
         let in_events = |path: &Path| path.parent().is_some_and(|folder| folder.ends_with(EVENTS_FOLDER));
         self.files.iter().map(|file| file.path.clone()).filter(|path| in_events(path)).collect()
+    }
+
+    /// What was kept, if rows were kept only in part.
+    fn kept(&self, totals: &Totals) -> Option<Reduced> {
+        let reduced = || self.outcomes.iter().filter_map(|outcome| outcome.reduced.as_ref());
+        reduced().next()?;
+        Some(Reduced {
+            keep: None,
+            importance: Importance::Classes.name().to_owned(),
+            seed: None,
+            rows_kept: totals.events,
+            calls: totals.calls,
+            sums_exact: reduced().all(|rank| rank.whole),
+            missing: reduced().fold(Missing::default(), |sum, rank| sum_missing(sum, rank.missing)),
+            block_bytes: (BLOCK_BYTES + Sizes::default().bytes()) as u64,
+            made_from: None,
+            made_from_bytes: None,
+        })
     }
 
     fn stops(&self) -> Vec<Stop> {

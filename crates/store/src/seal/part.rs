@@ -5,10 +5,11 @@
 
 use super::counted::CountedTable;
 use super::events::EventsFile;
-use super::rows::Rows;
+use super::rows::{KEPT, Rows};
 use crate::StoreError;
 use crate::columns::{Table, TableWriter, WrittenFile};
 use crate::definitions::RegionSpan;
+use crate::reduced::ThreadReduced;
 use crate::run::FunctionTotal;
 use kizami_model::{Op, function};
 use std::path::{Path, PathBuf};
@@ -37,6 +38,17 @@ pub(crate) struct OpTotal {
     pub overhead_ns: i64,
 }
 
+impl OpTotal {
+    fn plus(&mut self, other: &OpTotal) {
+        self.rows = self.rows.saturating_add(other.rows);
+        self.calls = self.calls.saturating_add(other.calls);
+        self.total_ns = self.total_ns.saturating_add(other.total_ns);
+        self.bytes_out = self.bytes_out.saturating_add(other.bytes_out);
+        self.bytes_in = self.bytes_in.saturating_add(other.bytes_in);
+        self.overhead_ns = self.overhead_ns.saturating_add(other.overhead_ns);
+    }
+}
+
 /// Sums over all functions.
 #[derive(Clone, Debug)]
 pub(crate) struct OpTotals(Vec<OpTotal>);
@@ -52,6 +64,9 @@ impl OpTotals {
         for row in 0..rows.len() {
             let Some(total) = self.0.get_mut(usize::from(rows.op[row].0)) else { continue };
             total.rows += 1;
+            if rows.flags[row] & KEPT != 0 {
+                continue;
+            }
             total.calls += rows.calls[row] as u64;
             let time =
                 if rows.calls[row] > 1 { rows.inside_ns[row] } else { rows.end_ns[row] - rows.start_ns[row] };
@@ -63,32 +78,28 @@ impl OpTotals {
         }
     }
 
+    /// Adds sums that are known without rows.
+    pub(crate) fn add_sums(&mut self, op: Op, sums: &OpTotal) {
+        let Some(total) = self.0.get_mut(usize::from(op.0)) else { return };
+        total.plus(sums);
+    }
+
     pub(crate) fn add(&mut self, other: &OpTotals) {
         for (total, other) in self.0.iter_mut().zip(&other.0) {
-            total.rows += other.rows;
-            total.calls += other.calls;
-            total.total_ns = total.total_ns.saturating_add(other.total_ns);
-            total.bytes_out = total.bytes_out.saturating_add(other.bytes_out);
-            total.bytes_in = total.bytes_in.saturating_add(other.bytes_in);
-            total.overhead_ns = total.overhead_ns.saturating_add(other.overhead_ns);
+            total.plus(other);
         }
     }
 
     /// Over all functions.
     pub(crate) fn sum(&self) -> OpTotal {
-        self.0.iter().fold(OpTotal::default(), |sum, total| OpTotal {
-            rows: sum.rows + total.rows,
-            calls: sum.calls + total.calls,
-            total_ns: sum.total_ns.saturating_add(total.total_ns),
-            bytes_out: sum.bytes_out.saturating_add(total.bytes_out),
-            bytes_in: sum.bytes_in.saturating_add(total.bytes_in),
-            overhead_ns: sum.overhead_ns.saturating_add(total.overhead_ns),
-        })
+        let mut sum = OpTotal::default();
+        self.0.iter().for_each(|total| sum.plus(total));
+        sum
     }
 
     /// Functions that were called, longest total time first.
     pub(crate) fn by_function(&self) -> Vec<FunctionTotal> {
-        let called = self.0.iter().zip(0..).filter(|(total, _)| total.rows > 0);
+        let called = self.0.iter().zip(0..).filter(|(total, _)| total.rows > 0 || total.calls > 0);
         let mut functions: Vec<FunctionTotal> = called
             .map(|(total, number)| FunctionTotal {
                 op: Op(number).name().to_owned(),
@@ -192,6 +203,11 @@ impl<'w> PartWriter<'w> {
         file.append(&table)?;
         self.regions.clear();
         Ok(())
+    }
+
+    /// Sums of a thread of which rows were kept only in part.
+    pub(crate) fn add_sums(&mut self, thread: &ThreadReduced, overhead_ns: f64) {
+        thread.add_to(&mut self.totals, overhead_ns);
     }
 
     /// So many bytes of the rank's segments have been read.

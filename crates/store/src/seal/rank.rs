@@ -11,15 +11,20 @@ use super::discover::{Process, SegmentInfo};
 use super::merge::{Merged, SegmentTimes};
 use super::names::{ProcessNames, UNDEFINED};
 use super::part::PartWriter;
+use super::reduced;
 use super::requests::{OpenReceive, OpenReceives, PersistentRequests, WideNumbers};
-use super::rows::Row;
+use super::rows::{KEPT, Row};
 use super::source::MappedSegment;
 use super::translate::Translator;
 use crate::StoreError;
 use crate::definitions::{RegionSpan, Stop};
 use crate::disturbance::RankLoss;
+use crate::reduced::{Meaning, Neighbourhood, PeerRow, ThreadReduced, What, missing, sum_missing};
+use crate::run::Missing;
 use kizami_model::{Ending, Nanos, Op, Rank, ThreadIndex};
-use kizami_segment::record::{CallRecord, Started, StopReason};
+use kizami_reduce::sample::{PeerSums, State};
+use kizami_reduce::structure::{Folded, Signature};
+use kizami_segment::record::{CallRecord, NO_SITE, Started, StopReason};
 use kizami_segment::{Completion, Record};
 
 /// How many windows a look ahead may always go.
@@ -51,6 +56,20 @@ pub(crate) struct RankOutcome {
     pub last_call: Option<Op>,
     pub damage: Option<String>,
     pub stops: Vec<Stop>,
+    /// What is known of all calls, if rows were kept only in part.
+    pub reduced: Option<RankReduced>,
+}
+
+/// What is known of all calls of a rank of which rows were kept only in part.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RankReduced {
+    pub tables: ThreadReduced,
+    pub peers: Vec<PeerRow>,
+    /// By thread index, in the run's numbers.
+    pub orders: Vec<(u32, Folded)>,
+    pub missing: Missing,
+    /// The sums of all threads could be read.
+    pub whole: bool,
 }
 
 impl RankOutcome {
@@ -65,6 +84,7 @@ impl RankOutcome {
     /// Whether every call of the rank has its row.
     pub(crate) fn is_complete(&self) -> bool {
         self.damage.is_none()
+            && self.reduced.is_none()
             && !self.stops.iter().any(|stop| stop.reason == "paused" || stop.reason == "lost")
     }
 }
@@ -77,10 +97,45 @@ struct Thread<'a> {
     cost_ns: f64,
     /// What was counted with the call that comes next.
     counted: Option<Vec<[u64; 2]>>,
+    /// For how many calls the one stands that comes next.
+    weight: Option<f64>,
+    /// What the reducer of the thread left, if it had one.
+    reduced: Option<Left>,
+    /// There are pieces of what a reducer handed over, and no companion to read them with.
+    handed_over: bool,
     /// Regions entered and not left, with the time of entry.
     regions: Vec<(u32, i64)>,
     last_start_ticks: Option<u64>,
     last_end_ticks: u64,
+}
+
+/// What the reducers of a thread left, as far as it could be read.
+struct Left {
+    state: Option<State>,
+    order: Option<Folded>,
+}
+
+/// The segments of a rank, as they are to be read; `damage` hears of those that cannot be.
+fn open_segments<'a>(
+    process: &'a Process,
+    damage: &mut Vec<String>,
+) -> Vec<(&'a SegmentInfo, MappedSegment, Option<Left>)> {
+    let mut opened = Vec::new();
+    for segment in &process.calls {
+        let found = match segment.is_reduced() {
+            false => MappedSegment::open(segment).map(|mapped| (mapped, None)),
+            true => reduced::read(segment).map(|thread| {
+                damage.extend(thread.problems);
+                let left = Left { state: thread.state, order: thread.order };
+                (MappedSegment::in_memory(segment, thread.segment), Some(left))
+            }),
+        };
+        match found {
+            Ok((mapped, left)) => opened.push((segment, mapped, left)),
+            Err(problem) => damage.push(problem),
+        }
+    }
+    opened
 }
 
 /// Seals one rank into `part`.
@@ -91,25 +146,15 @@ pub(crate) fn seal_rank(
 ) -> Result<RankOutcome, StoreError> {
     open.clear();
     let mut damage = Vec::new();
-    let mapped: Vec<(&SegmentInfo, MappedSegment)> = input
-        .process
-        .calls
-        .iter()
-        .filter_map(|segment| match MappedSegment::open(segment) {
-            Ok(mapped) => Some((segment, mapped)),
-            Err(problem) => {
-                damage.push(problem);
-                None
-            }
-        })
-        .collect();
+    let mut mapped = open_segments(input.process, &mut damage);
+    let mut left: Vec<Option<Left>> = mapped.iter_mut().map(|(.., left)| left.take()).collect();
     let mut threads = Vec::new();
     let mut streams = Vec::new();
     let mut readable = Vec::new();
-    for (segment, mapped) in &mapped {
+    for ((segment, mapped, _), left) in mapped.iter().zip(&mut left) {
         match mapped.records() {
             Ok(records) => {
-                let thread = Thread::new(segment, input.clock);
+                let thread = Thread::new(segment, input.clock, left.take());
                 streams.push((records, thread.times));
                 threads.push(thread);
                 readable.push(mapped);
@@ -128,11 +173,18 @@ pub(crate) fn seal_rank(
     let outcome = RankOutcome { rank: input.rank, ..RankOutcome::default() };
     // Far looks ahead cost at most two more passes over the rank's records.
     let far_budget = 2 * (input.process.call_bytes() / kizami_segment::SLOT_BYTES as u64);
-    let mut sealer = Sealer { input, threads, translator, part, outcome, far_budget, mapped: &readable };
+    let mut sealer =
+        Sealer { input, threads, translator, part, outcome, far_budget, mapped: &readable, kept: false };
     let merged = sealer.run(Merged::new(streams.into_iter()))?;
     for (stream, mapped) in merged.streams.iter().zip(&readable) {
         damage.extend(mapped.damage_text(&stream.records));
     }
+    damage.extend(sealer.threads.iter().filter(|thread| thread.handed_over).map(|thread| {
+        let name = thread.segment.file_name();
+        format!(
+            "{name}: the thread was reduced, and the companions of its segment are missing: so are its calls"
+        )
+    }));
     let mut outcome = sealer.outcome;
     outcome.damage = (!damage.is_empty()).then(|| damage.join("; "));
     Ok(outcome)
@@ -146,6 +198,8 @@ struct Sealer<'a, 'p, 'w> {
     outcome: RankOutcome,
     far_budget: u64,
     mapped: &'a [&'a MappedSegment],
+    /// The row being made is of a thread of which rows were kept only in part.
+    kept: bool,
 }
 
 impl Sealer<'_, '_, '_> {
@@ -195,8 +249,11 @@ impl Sealer<'_, '_, '_> {
                 self.outcome.stops.push(Stop { late, ..thread.stop(self.input.rank, start, end, reason, 0) });
             }
             Record::Counted(pairs) => self.threads[thread].counted = Some(pairs),
+            Record::Weight(weight) => self.threads[thread].weight = Some(weight),
+            // A reducer's companion is not there, or its parts were taken already.
+            Record::Reduced { .. } => self.threads[thread].handed_over = true,
             // Definitions have a segment of their own.
-            Record::Definition(_) | Record::Weight(_) | Record::Reduced { .. } => {}
+            Record::Definition(_) => {}
         }
     }
 
@@ -204,6 +261,7 @@ impl Sealer<'_, '_, '_> {
     #[inline]
     fn row(&mut self, thread: usize, call: &CallRecord, calls: i32) -> Row {
         let thread = &mut self.threads[thread];
+        self.kept = thread.reduced.is_some();
         let (start, end) = thread.times.span(call);
         thread.last_start_ticks = Some(call.start_ticks);
         thread.last_end_ticks = call.start_ticks.saturating_add(call.duration_ticks);
@@ -211,6 +269,7 @@ impl Sealer<'_, '_, '_> {
         let overhead = (thread.cost_ns * f64::from(calls)).round() as i64;
         row.overhead_ns = i32::try_from(overhead).unwrap_or(i32::MAX);
         row.calls = calls;
+        row.weight = thread.weight.take().unwrap_or(1.0);
         if let Some(pairs) = thread.counted.take() {
             let whose = (row.rank, row.thread);
             self.part.counted.push(whose, start, &self.input.names.counters, &pairs);
@@ -221,13 +280,18 @@ impl Sealer<'_, '_, '_> {
     #[inline]
     fn push(&mut self, row: &Row, posted: Option<OpenReceive>) {
         let outcome = &mut self.outcome;
-        outcome.calls += row.calls as u64;
-        let inside = if row.calls > 1 { row.inside_ns } else { row.end_ns.saturating_sub(row.start_ns) };
-        outcome.mpi_ns = outcome.mpi_ns.saturating_add(inside);
-        outcome.overhead_ns = outcome.overhead_ns.saturating_add(i64::from(row.overhead_ns));
+        let mut row = *row;
+        if self.kept {
+            row.flags |= KEPT;
+        } else {
+            outcome.calls += row.calls as u64;
+            let inside = if row.calls > 1 { row.inside_ns } else { row.end_ns.saturating_sub(row.start_ns) };
+            outcome.mpi_ns = outcome.mpi_ns.saturating_add(inside);
+            outcome.overhead_ns = outcome.overhead_ns.saturating_add(i64::from(row.overhead_ns));
+        }
         outcome.first_ns = Some(outcome.first_ns.map_or(row.start_ns, |first| first.min(row.start_ns)));
         outcome.last_ns = Some(outcome.last_ns.map_or(row.end_ns, |last| last.max(row.end_ns)));
-        let index = self.part.rows.push(row);
+        let index = self.part.rows.push(&row);
         if let Some(posted) = posted {
             self.translator.open.insert(OpenReceive { row: index as u32, ..posted });
         }
@@ -325,6 +389,7 @@ impl Sealer<'_, '_, '_> {
     fn end(&mut self) {
         // What never completed stays as it was posted.
         self.translator.open.clear();
+        self.reduced();
         let rank = self.input.rank;
         let vanished = self.input.process.segments().all(|s| s.header.ending == Ending::Vanished);
         let last = self.threads.iter().map(|thread| thread.times.at(thread.last_end_ticks)).max();
@@ -345,8 +410,108 @@ impl Sealer<'_, '_, '_> {
     }
 }
 
+/// Tables of threads of which rows were kept only in part.
+impl Sealer<'_, '_, '_> {
+    fn reduced(&mut self) {
+        let mut all = RankReduced { whole: true, ..RankReduced::default() };
+        let mut any = false;
+        for index in 0..self.threads.len() {
+            let Some(left) = self.threads[index].reduced.take() else { continue };
+            any = true;
+            all.whole &= left.state.is_some();
+            if let Some(state) = &left.state {
+                self.exact_sums(index, state, &mut all);
+            }
+            if let Some(mut order) = left.order {
+                all.missing.calls_without_order += order.lost();
+                let thread = self.threads[index].index as u32;
+                match order.map_signatures(|signature| self.in_numbers_of_run(signature)) {
+                    Ok(()) => all.orders.push((thread, order)),
+                    Err(_) => all.missing.damage += 1,
+                }
+            }
+        }
+        if any {
+            self.outcome.reduced = Some(all);
+        }
+    }
+
+    fn exact_sums(&mut self, index: usize, state: &State, all: &mut RankReduced) {
+        let thread = &mut self.threads[index];
+        let times = thread.times;
+        let meaning = Meaning {
+            rank: self.input.rank,
+            thread: thread.index as u32,
+            site: &|site| {
+                let sites = &self.input.names.sites;
+                sites.get(site as usize).copied().filter(|index| site != NO_SITE && *index != UNDEFINED)
+            },
+            at: &|ticks| times.at(ticks),
+            ns_per_tick: self.input.clock.ns_per_tick(),
+        };
+        let mut tables = ThreadReduced::of(state, &meaning);
+        self.part.add_sums(&tables, thread.cost_ns);
+        let outcome = &mut self.outcome;
+        for row in tables.sums.iter().filter(|row| row.what == What::Call) {
+            outcome.calls = outcome.calls.saturating_add(row.calls);
+            outcome.mpi_ns = outcome.mpi_ns.saturating_add(row.total.0);
+            let cost_ns = (thread.cost_ns * row.calls as f64).round() as i64;
+            outcome.overhead_ns = outcome.overhead_ns.saturating_add(cost_ns);
+        }
+        if !state.kinds.is_empty() {
+            let (first, last) = (times.at(state.span.0), times.at(state.span.1));
+            outcome.first_ns = Some(outcome.first_ns.map_or(first, |known| known.min(first)));
+            outcome.last_ns = Some(outcome.last_ns.map_or(last, |known| known.max(last)));
+            thread.last_start_ticks = Some(state.span.1.saturating_sub(1));
+        }
+        all.missing = sum_missing(all.missing, missing(state));
+        all.tables.sums.append(&mut tables.sums);
+        all.tables.sketches.append(&mut tables.sketches);
+        self.peers(state, all);
+    }
+
+    fn peers(&self, state: &State, all: &mut RankReduced) {
+        let rank = Rank(self.input.rank);
+        let row = |comm: Option<u32>, peer: Option<Rank>, sums: PeerSums| PeerRow {
+            rank,
+            comm,
+            peer,
+            messages_out: sums.messages_out,
+            bytes_out: sums.bytes_out,
+            messages_in: sums.messages_in,
+            bytes_in: sums.bytes_in,
+        };
+        for peer in &state.peers {
+            let comm = self.input.names.comms.get(peer.communicator as usize).copied().flatten();
+            let number = i32::try_from(peer.rank).unwrap_or(i32::MAX);
+            let world = self.input.communicators.peer(comm, number, self.input.rank as i32);
+            let world = u32::try_from(world).ok().map(Rank);
+            all.peers.push(row(comm.map(|comm| comm.index), world, peer.sums));
+        }
+        if state.other_peers != PeerSums::default() {
+            all.peers.push(row(None, None, state.other_peers));
+        }
+    }
+
+    /// A shape as the order of calls has it: indices of the run, one more than they are.
+    fn in_numbers_of_run(&self, signature: &mut Signature) {
+        let names = self.input.names;
+        let site = names.sites.get(signature.site as usize).copied();
+        let site = site.filter(|index| signature.site != NO_SITE && *index != UNDEFINED);
+        signature.site = site.map_or(0, |index| index + 1);
+        let comm = names.comms.get(signature.comm as usize).copied().flatten();
+        signature.comm = comm.map_or(0, |comm| comm.index + 1);
+        // The objects of a rank lie one behind the other.
+        let first = names.objects.iter().map(|(index, _)| *index).min().unwrap_or(0);
+        let object = names.objects.get(signature.object as usize).map(|(index, _)| *index);
+        let object = object.filter(|index| signature.object != 0 && *index != UNDEFINED);
+        signature.object = object.map_or(0, |index| index - first + 1);
+        Neighbourhood::complete(signature);
+    }
+}
+
 impl<'a> Thread<'a> {
-    fn new(segment: &'a SegmentInfo, clock: RankClock<'a>) -> Thread<'a> {
+    fn new(segment: &'a SegmentInfo, clock: RankClock<'a>, reduced: Option<Left>) -> Thread<'a> {
         let header = &segment.header;
         Thread {
             segment,
@@ -354,6 +519,9 @@ impl<'a> Thread<'a> {
             times: SegmentTimes { clock, base_ticks: header.base_ticks },
             cost_ns: cost_ns(header.call_cost, clock),
             counted: None,
+            weight: None,
+            reduced,
+            handed_over: false,
             regions: Vec::new(),
             last_start_ticks: None,
             last_end_ticks: 0,

@@ -12,6 +12,8 @@ pub(crate) const ANY_SOURCE: u8 = 1;
 pub(crate) const ANY_TAG: u8 = 2;
 /// The call returned an error code.
 pub(crate) const FAILED: u8 = 4;
+/// The row was kept of a thread whose sums are known without its rows; not a column.
+pub(crate) const KEPT: u8 = 8;
 
 /// One row on its way into the columns; `completes` is pushed apart.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +38,7 @@ pub(crate) struct Row {
     pub inside_ns: i64,
     pub overhead_ns: i32,
     pub flags: u8,
+    pub weight: f64,
 }
 
 impl Row {
@@ -62,6 +65,7 @@ impl Row {
             inside_ns: NULL64,
             overhead_ns: 0,
             flags: 0,
+            weight: 1.0,
         }
     }
 }
@@ -91,6 +95,7 @@ impl Row {
             flags: flag(call.any_source, ANY_SOURCE)
                 | flag(call.any_tag, ANY_TAG)
                 | flag(call.failed, FAILED),
+            weight: call.weight,
             ..Row::new(call.rank.0 as i32, call.thread.0 as i32, call.start.0, call.end.0, call.op)
         }
     }
@@ -181,6 +186,7 @@ columns! {
     inside_ns: i64,
     overhead_ns: i32,
     flags: u8,
+    weight: f64,
 }
 
 impl Rows {

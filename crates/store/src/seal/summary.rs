@@ -208,6 +208,7 @@ pub(crate) fn run_info(input: SummaryInput<'_>) -> RunInfo {
         disturbance: Some(input.disturbance),
         undisturbed: None,
         replayed: None,
+        reduced: None,
         functions: totals.by_function(),
         rank_summaries: summaries(ranks, &hosts_of(clock)),
         files: input.files.iter().map(|file| entry(file, input.folder)).collect(),

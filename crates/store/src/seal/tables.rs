@@ -4,10 +4,10 @@ use super::clock::RunClock;
 use super::clock_table;
 use super::communicators::Communicators;
 use super::discover::Recorded;
-use super::names::{Names, NeighbourEntry};
+use super::names::{Names, NeighbourEntry, ObjectEntry};
 use crate::StoreError;
 use crate::columns::{Table, Values, WrittenFile};
-use crate::definitions::{CallSite, Communicator, HostInfo, Neighbours, RankInfo, Repair, Stop};
+use crate::definitions::{CallSite, Communicator, HostInfo, Neighbours, Object, RankInfo, Repair, Stop};
 use crate::schema::{CLOCKS, DEFS_FOLDER, REPAIRS, STOPS};
 use crate::symbols::ModuleSymbols;
 use kizami_model::{Peer, Rank, function};
@@ -169,6 +169,19 @@ fn callsites(sites: &[CallSite]) -> Table {
         .text("file", sites.iter().map(|site| site.file.clone()))
         .int32("line", sites.iter().map(|site| site.line.map(|line| line as i32)))
         .with("inlined_into", Values::TextList(sites.iter().map(|site| site.inlined_into.clone()).collect()))
+}
+
+/// Windows, files and datatypes as readers of the trace will have them.
+pub(crate) fn objects_of(names: &Names) -> Vec<Object> {
+    let object = |(index, object): (u32, &ObjectEntry)| Object {
+        index,
+        rank: object.rank,
+        kind: object.kind,
+        name: object.name.clone(),
+        bytes: object.bytes,
+        comm: object.comm,
+    };
+    (0..).zip(&names.objects).map(object).collect()
 }
 
 fn objects(names: &Names) -> Table {

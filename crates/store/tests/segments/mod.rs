@@ -5,10 +5,10 @@
 use kizami_model::{CommKind, Ending, Op};
 use kizami_segment::header::{DEFINITIONS_THREAD, RANK_UNKNOWN, store_text};
 use kizami_segment::record::{
-    self, CallRecord, ListItems, REGION_BEGIN, REGION_END, STOP, Started, StopReason, head, pack_fold,
-    pack_list_head,
+    self, CallRecord, ListItems, REDUCED, REGION_BEGIN, REGION_END, ReducedBy, STOP, Started, StopReason, head,
+    pack_fold, pack_list_head,
 };
-use kizami_segment::{Appender, Completion, Definition, WindowShape};
+use kizami_segment::{Appender, Completion, Definition, SLOT_BYTES, WindowShape};
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
@@ -141,6 +141,17 @@ impl SegmentWriter {
 
     pub fn stop(&mut self, start_ticks: u64, duration_ticks: u64, reason: StopReason, detail: u64) {
         self.slots([head(STOP, start_ticks), duration_ticks, reason as u64, detail], Vec::new());
+    }
+
+    /// A piece that a reducer handed over.
+    pub fn reduced(&mut self, by: ReducedBy, bytes: &[u8]) {
+        let slot = |piece: &[u8]| {
+            let mut slot = [0; SLOT_BYTES];
+            slot[..piece.len()].copy_from_slice(piece);
+            std::array::from_fn(|word| u64::from_le_bytes(slot[word * 8..word * 8 + 8].try_into().unwrap()))
+        };
+        let rest = bytes.chunks(SLOT_BYTES).map(slot).collect();
+        self.slots([head(REDUCED, 0), bytes.len() as u64, by as u64, 0], rest);
     }
 
     pub fn definition(&mut self, definition: &Definition) {

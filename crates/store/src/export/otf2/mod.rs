@@ -45,7 +45,7 @@ fn write(source: Source, out: &Path, progress: ExportProgress) -> Result<Summary
         let what = "it exists already; choose another name or remove it first".to_owned();
         return Err(StoreError::Export { path: out.to_path_buf(), what });
     }
-    let Source { title, started_unix_ns, span_ns, definitions: tables, rows } = source;
+    let Source { title, started_unix_ns, span_ns, definitions: tables, rows, .. } = source;
     let archive = Archive::create(out, tables.ranks.len(), &title)?;
     let mut events = EventFiles::new(&archive, &tables);
     let unfolded = unfold(rows, &tables.ranks, &mut events, Numbering::Off, out, progress)?;

@@ -11,7 +11,8 @@
 //!
 //! Process and thread ids are made from ranks and thread numbers, since ids of different hosts may be the
 //! same. Arrows need no memory for matching (`traffic` says when they are wrong); a message whose send
-//! appears to begin after its receive ended, by clocks that do not agree, has none.
+//! appears to begin after its receive ended, by clocks that do not agree, has none. A reduced trace has none at all: rows
+//! are missing, and messages cannot be counted.
 
 mod flows;
 mod names;
@@ -33,8 +34,9 @@ pub fn export(trace: &Trace, out: &Path, progress: ExportProgress) -> Result<Sum
 }
 
 fn write(source: Source, out: &Path, progress: ExportProgress) -> Result<Summary, StoreError> {
-    let Source { definitions, rows, .. } = source;
+    let Source { definitions, rows, whole, .. } = source;
     let mut packets = Packets::new(Output::create(out)?, &definitions)?;
+    packets.arrows = whole;
     let unfolded = unfold(rows, &definitions.ranks, &mut packets, Numbering::On, out, progress)?;
     let (written, sends, receives) = (packets.written, packets.sends, packets.receives);
     packets.finish()?;

@@ -73,6 +73,8 @@ pub(super) struct Packets<'a> {
     pub written: u64,
     pub sends: u64,
     pub receives: u64,
+    /// Messages are drawn.
+    pub arrows: bool,
 }
 
 impl<'a> Packets<'a> {
@@ -89,6 +91,7 @@ impl<'a> Packets<'a> {
             written: 0,
             sends: 0,
             receives: 0,
+            arrows: true,
         };
         packets.describe(
             TrackDescriptor {
@@ -297,13 +300,14 @@ impl Sink for Packets<'_> {
         let family = row.op.function().map_or(Family::Environment, |function| function.family);
         let category = self.category(Some(family));
         let name = self.names.refer(Kind::Event, row.op.0.into(), || row.op.name().to_owned());
+        let arrows = self.arrows;
         let sent = call.beginnings.iter().filter_map(|beginning| match beginning {
-            Beginning::Send(m, _) => Some(flow(m.comm, rank, m.peer, m.tag, m.number)),
+            Beginning::Send(m, _) if arrows => Some(flow(m.comm, rank, m.peer, m.tag, m.number)),
             _ => None,
         });
         let flow_ids: Vec<u64> = sent.collect();
         let received = call.endings.iter().filter_map(|ending| match ending {
-            Ending::Receive(m, _) => Some(flow(m.comm, m.peer, rank, m.tag, m.number)),
+            Ending::Receive(m, _) if arrows => Some(flow(m.comm, m.peer, rank, m.tag, m.number)),
             _ => None,
         });
         let received: Vec<u64> = received.collect();

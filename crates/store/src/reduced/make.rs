@@ -1,0 +1,563 @@
+//! Reducing a full trace afterwards: the same as is done while a program is recorded, rank by rank.
+//!
+//! A rank is read twice: once through the reducers, once for the rows that were kept. Ticks are nanoseconds, so nothing is
+//! rounded. Memory is what reducers take for a few ranks at a time, and the rows that are kept.
+//!
+//! Failed polls that one row stands for count as that many calls of the same length, evenly spaced.
+
+use super::numbers::Numbers;
+use super::of_state::{Meaning, ThreadReduced, missing, sum_missing};
+use super::order::OrderWriter;
+use super::paper::Windows;
+use super::shape::Neighbourhood;
+use super::tables::ReducedTables;
+use super::{BEFORE, PART, PeerRow, SketchRow, SumRow};
+use crate::columns::ChecksumFile;
+use crate::definitions::Definitions;
+use crate::rewrite::copy_tables;
+use crate::run::{Missing, Reduced, Totals};
+use crate::schema::{COUNTERS_FOLDER, EVENTS_FOLDER, ORDER, REGIONS_FOLDER, part_name};
+use crate::seal::counted::CountedTable;
+use crate::seal::part::{OpTotals, PartWriter, Shared};
+use crate::seal::place::Place;
+use crate::seal::rows::{KEPT, Row as TableRow};
+use crate::seal::summary;
+use crate::{RankSelection, RunInfo, StoreError, Trace};
+use kizami_model::{Call, Nanos, Rank};
+use kizami_reduce::sample::paper::Importance as PaperImportance;
+use kizami_reduce::sample::{
+    BLOCK_BYTES, Block, NO_PEER, PART_BYTES, PeerSums, Reducer, Row, Settings, draw, read,
+};
+use kizami_reduce::structure::{Folded, Recorder, Sizes};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes that a full recording takes for a call, and as many again for the computation before it.
+const RECORD_BYTES: u32 = 32;
+const TICKS_PER_SECOND: u64 = 1_000_000_000;
+/// Ranks whose results are in memory at a time, for each worker.
+const RANKS_PER_WORKER: usize = 16;
+/// Rows of a row group, as in sealing.
+const WINDOW_ROWS: usize = 256 << 10;
+/// Rows between two reports of progress.
+const TELL_EVERY: u64 = 1 << 16;
+/// Drawn by nothing: no threshold is above it.
+const NEVER: u64 = u64::MAX;
+
+/// How to reduce.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReduceOptions {
+    /// How much is to be kept.
+    pub keep: Keep,
+    /// The same as it was typed, for `run.json`.
+    pub keep_text: String,
+    /// What chance is made from.
+    pub seed: u64,
+    /// By what rows are chosen.
+    pub importance: Importance,
+}
+
+/// How much is to be kept.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Keep {
+    /// Of the bytes that full records take.
+    Fraction(f64),
+    /// Bytes in a second of each thread.
+    BytesPerSecond(f64),
+}
+
+/// By what rows are chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Importance {
+    /// Rare and long ones first, the others with known probability, beside exact sums.
+    Classes,
+    /// As the paper does, to compare with: of every `n` rows `x` are drawn, and nothing else is kept.
+    Paper {
+        /// What is drawn less the more there are of a class.
+        f: PaperImportance,
+        /// Rows of a window.
+        n: usize,
+        /// Rows drawn from a window.
+        x: usize,
+    },
+}
+
+impl Importance {
+    /// As it is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Importance::Classes => "classes",
+            Importance::Paper { f: PaperImportance::One, .. } => "paper:one",
+            Importance::Paper { f: PaperImportance::H, .. } => "paper:h",
+            Importance::Paper { f: PaperImportance::H2, .. } => "paper:h2",
+        }
+    }
+}
+
+/// Writes what is kept of a full trace into the directory `output`, which must not exist. `progress` hears how many rows of
+/// how many are done, from any thread.
+///
+/// The trace must have a row for every call: one that was reduced before would have its rows counted as all there were.
+pub fn reduce(
+    trace: &Trace,
+    output: &Path,
+    options: &ReduceOptions,
+    progress: &(dyn Fn(u64, u64) + Sync),
+) -> Result<RunInfo, StoreError> {
+    let place = Place::make(output)?;
+    let definitions = trace.definitions()?;
+    let source = Source {
+        trace,
+        options,
+        identities: definitions.communicators.iter().map(|comm| comm.identity).collect(),
+        near: Neighbourhood::of(&definitions),
+        done: AtomicU64::new(0),
+        total: trace.run().totals.events,
+        progress,
+    };
+    let left_out = |name: &Path| name.starts_with(EVENTS_FOLDER) || name.starts_with(COUNTERS_FOLDER);
+    let mut files = copy_tables(trace, place.folder(), left_out)?;
+    let written = source.write(&definitions, place.folder())?;
+    files.extend(written.files);
+
+    let recorded = trace.run().clone();
+    let exact = options.importance == Importance::Classes;
+    let sum = written.totals.sum();
+    let of_sums = Totals {
+        calls: sum.calls,
+        bytes_out: sum.bytes_out,
+        bytes_in: sum.bytes_in,
+        mpi_ns: sum.total_ns,
+        ..recorded.totals
+    };
+    let totals = if exact { of_sums } else { recorded.totals.clone() };
+    let run = RunInfo {
+        counters: Vec::new(),
+        functions: if exact { written.totals.by_function() } else { recorded.functions.clone() },
+        reduced: Some(Reduced {
+            keep: Some(options.keep_text.clone()),
+            importance: options.importance.name().to_owned(),
+            seed: Some(options.seed),
+            rows_kept: sum.rows,
+            calls: totals.calls,
+            sums_exact: exact,
+            missing: written.missing,
+            block_bytes: if exact { (BLOCK_BYTES + Sizes::default().bytes()) as u64 } else { 0 },
+            made_from: Some(trace.path().display().to_string()),
+            made_from_bytes: Some(recorded.files.iter().map(|file| file.bytes).sum()),
+        }),
+        totals: Totals { events: sum.rows, ..totals },
+        files,
+        ..recorded
+    };
+    place.commit(&run, false)?;
+    Ok(run)
+}
+
+/// What is reduced, and how.
+struct Source<'a> {
+    trace: &'a Trace,
+    options: &'a ReduceOptions,
+    identities: Vec<u64>,
+    near: Neighbourhood,
+    done: AtomicU64,
+    total: u64,
+    progress: &'a (dyn Fn(u64, u64) + Sync),
+}
+
+/// What was written.
+struct Written {
+    files: Vec<crate::run::FileEntry>,
+    totals: OpTotals,
+    missing: Missing,
+}
+
+/// What came of one rank.
+#[derive(Default)]
+struct RankDone {
+    rows: Vec<Call>,
+    sums: Vec<SumRow>,
+    sketches: Vec<SketchRow>,
+    peers: Vec<PeerRow>,
+    orders: Vec<(u32, Folded)>,
+    missing: Missing,
+}
+
+impl Source<'_> {
+    fn write(&self, definitions: &Definitions, folder: &Path) -> Result<Written, StoreError> {
+        let shared = Shared::default();
+        let events = folder.join(EVENTS_FOLDER).join(part_name(0));
+        let regions = folder.join(REGIONS_FOLDER).join(part_name(0));
+        let nothing_counted = CountedTable::new(&folder.join(COUNTERS_FOLDER), Vec::new());
+        let mut part = PartWriter::create(&events, &regions, nothing_counted, WINDOW_ROWS, &shared)?;
+        let exact = self.options.importance == Importance::Classes;
+        let mut tables = if exact { Some(ReducedTables::create(folder)?) } else { None };
+        let mut order = OrderWriter::new();
+        let (mut sums, mut missing) = (OpTotals::default(), Missing::default());
+        let ranks: Vec<(Rank, u32)> =
+            definitions.ranks.iter().map(|rank| (rank.rank, rank.threads)).collect();
+        for batch in ranks.chunks(RANKS_PER_WORKER * rayon::current_num_threads()) {
+            let done: Vec<Result<RankDone, StoreError>> =
+                batch.par_iter().map(|(rank, threads)| self.rank(*rank, *threads)).collect();
+            let mut all = RankDone::default();
+            for (done, (rank, _)) in done.into_iter().zip(batch) {
+                let mut done = done?;
+                write_rows(&mut part, &done.rows)?;
+                for (thread, folded) in &done.orders {
+                    order.add(rank.0, *thread, folded, &self.near);
+                }
+                let thread = ThreadReduced { sums: std::mem::take(&mut done.sums), sketches: Vec::new() };
+                thread.add_to(&mut sums, 0.0);
+                all.sums.extend(thread.sums);
+                all.sketches.append(&mut done.sketches);
+                all.peers.append(&mut done.peers);
+                missing = sum_missing(missing, done.missing);
+            }
+            if let Some(tables) = &mut tables {
+                tables.append(all.sums, all.sketches, &all.peers)?;
+            }
+        }
+        let (mut totals, mut written) = part.finish()?;
+        totals.add(&sums);
+        if let Some(tables) = tables {
+            written.extend(tables.finish()?);
+            written.push(write_order(&folder.join(ORDER), &order.finish())?);
+        }
+        let files = written.iter().map(|file| summary::entry(file, folder)).collect();
+        Ok(Written { files, totals, missing })
+    }
+
+    fn tell(&self, rows: u64) {
+        let done = self.done.fetch_add(rows, Ordering::Relaxed) + rows;
+        (self.progress)(done, self.total);
+    }
+
+    fn rank(&self, rank: Rank, threads: u32) -> Result<RankDone, StoreError> {
+        match self.options.importance {
+            Importance::Classes => self.by_classes(rank, threads),
+            Importance::Paper { f, n, x } => {
+                let seed = draw::alone(self.options.seed, u64::from(rank.0), 0);
+                let mut windows = Windows::new(f, n, x, seed);
+                self.each_row(rank, |_, call| {
+                    windows.add(call);
+                    Ok(())
+                })?;
+                windows.finish();
+                let kept =
+                    windows.chosen.into_iter().map(|row| Kept { row, weight: 1.0, poll: None }).collect();
+                Ok(RankDone { rows: self.kept_rows(rank, kept)?, ..RankDone::default() })
+            }
+        }
+    }
+
+    fn each_row(
+        &self,
+        rank: Rank,
+        mut each: impl FnMut(u64, &Call) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let mut calls = self.trace.calls(RankSelection::One(rank))?;
+        let mut row = 0;
+        loop {
+            let batch = calls.next_batch()?;
+            if batch.is_empty() {
+                break;
+            }
+            for call in batch {
+                each(row, call)?;
+                row += 1;
+                if row.is_multiple_of(TELL_EVERY) {
+                    self.tell(TELL_EVERY);
+                }
+            }
+        }
+        self.tell(row % TELL_EVERY);
+        Ok(())
+    }
+
+    fn by_classes(&self, rank: Rank, threads: u32) -> Result<RankDone, StoreError> {
+        let settings = match self.options.keep {
+            Keep::Fraction(keep) => Settings::fraction(keep, RECORD_BYTES, TICKS_PER_SECOND),
+            Keep::BytesPerSecond(rate) => Settings::rate(rate, TICKS_PER_SECOND),
+        };
+        let mut memories: Vec<Memory> = (0..threads).map(|_| Memory::new()).collect();
+        let mut handed_over: Vec<HandedOver> = Vec::new();
+        {
+            let mut free = memories.iter_mut();
+            let mut known: Vec<ThreadReducer<'_>> = Vec::new();
+            let mut numbers = Numbers::new(self.options.seed, rank.0, &self.identities);
+            self.each_row(rank, |row, call| {
+                let thread = match known.iter().position(|known| known.index == call.thread.0) {
+                    Some(index) => &mut known[index],
+                    None => {
+                        let more =
+                            || StoreError::damaged(self.trace.path(), "a rank has more threads than it says");
+                        let memory = free.next().ok_or_else(more)?;
+                        known.push(ThreadReducer::start(call.thread.0, memory, &settings));
+                        known.last_mut().ok_or_else(more)?
+                    }
+                };
+                thread.add(row, call, &mut numbers, &self.near);
+                Ok(())
+            })?;
+            handed_over.extend(known.into_iter().map(|thread| thread.handed_over));
+        }
+        let mut done = RankDone::default();
+        let mut kept = Vec::new();
+        let mut peers: BTreeMap<(Option<u32>, Option<u32>), PeerSums> = BTreeMap::new();
+        for (handed_over, memory) in handed_over.iter().zip(&memories) {
+            self.read(rank, handed_over, memory, &mut done, &mut kept, &mut peers)?;
+        }
+        done.peers = peers.into_iter().map(|(key, sums)| peer_row(rank, key, sums)).collect();
+        kept.sort_by_key(|kept: &Kept| (kept.row, kept.poll));
+        done.rows = self.kept_rows(rank, kept)?;
+        Ok(done)
+    }
+
+    /// Reads what the reducers of one thread know.
+    fn read(
+        &self,
+        rank: Rank,
+        handed_over: &HandedOver,
+        memory: &Memory,
+        done: &mut RankDone,
+        kept: &mut Vec<Kept>,
+        peers: &mut BTreeMap<(Option<u32>, Option<u32>), PeerSums>,
+    ) -> Result<(), StoreError> {
+        let damaged = |what: String| StoreError::damaged(self.trace.path(), what);
+        let parts = handed_over.parts.iter().map(Vec::as_slice);
+        let state = read(memory.block.as_bytes(), parts).map_err(|error| damaged(error.to_string()))?;
+        let meaning = Meaning {
+            rank: rank.0,
+            thread: handed_over.thread,
+            site: &|site| site.checked_sub(1),
+            at: &|ticks| i64::try_from(ticks).unwrap_or(i64::MAX),
+            ns_per_tick: 1.0,
+        };
+        let tables = ThreadReduced::of(&state, &meaning);
+        done.sums.extend(tables.sums);
+        done.sketches.extend(tables.sketches);
+        for peer in &state.peers {
+            let sums = peers.entry((Some(peer.communicator), Some(peer.rank))).or_default();
+            *sums = sums.plus(peer.sums);
+        }
+        if state.other_peers != PeerSums::default() {
+            let sums = peers.entry((None, None)).or_default();
+            *sums = sums.plus(state.other_peers);
+        }
+        let folded = Folded::read(&handed_over.order, &memory.order_bytes())
+            .map_err(|damage| damaged(damage.to_string()))?;
+        done.missing = sum_missing(done.missing, missing(&state));
+        done.missing.calls_without_order += folded.lost();
+        done.orders.push((handed_over.thread, folded));
+        kept.extend(state.rows.iter().filter_map(|row| {
+            let poll = row.payload[1].checked_sub(1).map(|_| (row.start_ticks, row.duration_ticks));
+            Some(Kept { row: row.payload[0].checked_sub(1)?, weight: 1.0 / row.probability, poll })
+        }));
+        Ok(())
+    }
+
+    /// Reads the rows that are kept, which must be in order.
+    fn kept_rows(&self, rank: Rank, kept: Vec<Kept>) -> Result<Vec<Call>, StoreError> {
+        let mut rows: Vec<Call> = Vec::with_capacity(kept.len());
+        let mut left = kept.iter().peekable();
+        let mut calls = self.trace.calls(RankSelection::One(rank))?;
+        let mut row = 0;
+        while left.peek().is_some() {
+            let batch = calls.next_batch()?;
+            if batch.is_empty() {
+                break;
+            }
+            let first = row;
+            row += batch.len() as u64;
+            while let Some(kept) = left.next_if(|kept| kept.row < row) {
+                let mut call = batch[(kept.row - first) as usize].clone();
+                call.weight = kept.weight;
+                if let Some((start, duration)) = kept.poll {
+                    (call.start, call.end) = (Nanos(start as i64), Nanos((start + duration) as i64));
+                    (call.calls, call.inside) = (1, None);
+                }
+                rows.push(call);
+            }
+        }
+        // Polls of one row were spread over its time.
+        rows.sort_by_key(|call| call.start);
+        Ok(rows)
+    }
+}
+
+/// A row that is kept.
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    /// Which of the rank's rows.
+    row: u64,
+    weight: f64,
+    /// Start and duration, if it is one of several failed polls.
+    poll: Option<(u64, u64)>,
+}
+
+fn peer_row(rank: Rank, (comm, peer): (Option<u32>, Option<u32>), sums: PeerSums) -> PeerRow {
+    PeerRow {
+        rank,
+        comm,
+        peer: peer.map(Rank),
+        messages_out: sums.messages_out,
+        bytes_out: sums.bytes_out,
+        messages_in: sums.messages_in,
+        bytes_in: sums.bytes_in,
+    }
+}
+
+fn write_rows(part: &mut PartWriter<'_>, rows: &[Call]) -> Result<(), StoreError> {
+    for call in rows {
+        part.rows.completes.extend(call.completes.iter().map(|request| *request as i64));
+        let mut row = TableRow::of_call(call);
+        row.flags |= KEPT;
+        part.rows.push(&row);
+        if part.is_full() {
+            part.flush()?;
+        }
+    }
+    part.end_rank(0)
+}
+
+/// Writes `order.bin`.
+pub(crate) fn write_order(path: &Path, bytes: &[u8]) -> Result<crate::columns::WrittenFile, StoreError> {
+    let mut file = ChecksumFile::create(path)?;
+    file.write_all(bytes).map_err(|error| StoreError::write(path, error))?;
+    file.finish(path)
+}
+
+/// Where the reducers of one thread work.
+struct Memory {
+    block: Box<Block>,
+    order: Vec<AtomicU64>,
+}
+
+impl Memory {
+    fn new() -> Memory {
+        let words = Sizes::default().bytes() / 8;
+        Memory { block: Block::boxed(), order: (0..words).map(|_| AtomicU64::new(0)).collect() }
+    }
+
+    fn order_bytes(&self) -> Vec<u8> {
+        self.order.iter().flat_map(|word| word.load(Ordering::Relaxed).to_le_bytes()).collect()
+    }
+}
+
+/// What the reducers of one thread gave away on the way.
+struct HandedOver {
+    thread: u32,
+    parts: Vec<Vec<u8>>,
+    order: Vec<u8>,
+}
+
+/// The reducers of one thread.
+struct ThreadReducer<'a> {
+    index: u32,
+    reducer: Reducer<'a>,
+    recorder: Option<Recorder<'a>>,
+    handed_over: HandedOver,
+    buffer: Vec<u8>,
+    last_end: Option<u64>,
+}
+
+impl<'a> ThreadReducer<'a> {
+    fn start(index: u32, memory: &'a mut Memory, settings: &Settings) -> ThreadReducer<'a> {
+        ThreadReducer {
+            index,
+            reducer: Reducer::start(&mut memory.block, settings),
+            recorder: Recorder::start(&memory.order, Sizes::default()),
+            handed_over: HandedOver { thread: index, parts: Vec::new(), order: Vec::new() },
+            buffer: vec![0; PART_BYTES],
+            last_end: None,
+        }
+    }
+
+    fn add(&mut self, index: u64, call: &Call, numbers: &mut Numbers<'_>, near: &Neighbourhood) {
+        let (signature, values, count) = near.shape(call);
+        if let Some(recorder) = &mut self.recorder
+            && recorder.call(&signature, &values[..count])
+        {
+            recorder.take(&mut self.buffer, |bytes| self.handed_over.order.extend_from_slice(bytes));
+        }
+        let drawn = numbers.of(call);
+        let start = call.start.0.max(0) as u64;
+        let end = (call.end.0.max(0) as u64).max(start);
+        let row = Row {
+            site: call.callsite.map_or(0, |site| site.saturating_add(1)),
+            op: call.op.0,
+            communicator: call.comm.unwrap_or(u32::MAX),
+            to: drawn.to,
+            from: drawn.from,
+            bytes_out: call.bytes_out.unwrap_or(0),
+            bytes_in: call.bytes_in.unwrap_or(0),
+            start_ticks: start,
+            duration_ticks: end - start,
+            number: drawn.number,
+        };
+        match call.calls {
+            0 => self.push(&Row { op: row.op | PART, ..row }, [index + 1, 0]),
+            1 => {
+                self.before(&row);
+                self.push(&row, [index + 1, 0]);
+            }
+            polls => self.polls(&row, index, u64::from(polls), call.inside, numbers),
+        }
+        if call.calls > 0 {
+            self.last_end = Some(end.max(self.last_end.unwrap_or(0)));
+        }
+    }
+
+    /// The computation before a call.
+    fn before(&mut self, row: &Row) {
+        let Some(last_end) = self.last_end else { return };
+        let before = Row {
+            op: row.op | BEFORE,
+            to: NO_PEER,
+            from: NO_PEER,
+            bytes_out: 0,
+            bytes_in: 0,
+            start_ticks: last_end,
+            duration_ticks: row.start_ticks.saturating_sub(last_end),
+            number: NEVER,
+            ..*row
+        };
+        self.push(&before, [0, 0]);
+    }
+
+    /// Failed polls that one row stands for.
+    fn polls(&mut self, row: &Row, index: u64, polls: u64, inside: Option<Nanos>, numbers: &mut Numbers<'_>) {
+        let inside = inside.map_or(row.duration_ticks, |inside| inside.0.max(0) as u64);
+        let between = row.duration_ticks.saturating_sub(inside);
+        let share = |whole: u64, of: u64, nth: u64| whole / of + u64::from(nth < whole % of);
+        let mut start = row.start_ticks;
+        for nth in 0..polls {
+            let poll = Row {
+                start_ticks: start,
+                duration_ticks: share(inside, polls, nth),
+                number: numbers.alone(),
+                ..*row
+            };
+            self.before(&poll);
+            self.push(&poll, [index + 1, 1]);
+            let end = start + poll.duration_ticks;
+            self.last_end = Some(end);
+            start = end + if nth + 1 < polls { share(between, polls - 1, nth) } else { 0 };
+        }
+    }
+
+    fn push(&mut self, row: &Row, [index, poll]: [u64; 2]) {
+        if !self.reducer.add(row, || [index, poll, 0, 0, 0, 0, 0, 0]) {
+            return;
+        }
+        loop {
+            match self.reducer.take(&mut self.buffer) {
+                0 => break,
+                length => self.handed_over.parts.push(self.buffer[..length].to_vec()),
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! From what a reducer knew of one thread to rows of tables.
+
+use super::{SketchRow, SumRow, What};
+use crate::run::Missing;
+use crate::seal::part::{OpTotal, OpTotals};
+use kizami_model::{Nanos, Op, Rank, ThreadIndex};
+use kizami_reduce::sample::{State, Sums};
+
+/// What a reducer's own numbers mean.
+pub(crate) struct Meaning<'a> {
+    pub rank: u32,
+    pub thread: u32,
+    /// Index of a call site.
+    pub site: &'a dyn Fn(u32) -> Option<u32>,
+    /// A moment of the run.
+    pub at: &'a dyn Fn(u64) -> i64,
+    pub ns_per_tick: f64,
+}
+
+impl Meaning<'_> {
+    fn length_ns(&self, ticks: u64) -> i64 {
+        // Where ticks are nanoseconds, nothing is rounded.
+        if self.ns_per_tick == 1.0 { ticks as i64 } else { (ticks as f64 * self.ns_per_tick).round() as i64 }
+    }
+}
+
+/// The rows of one thread.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ThreadReduced {
+    pub sums: Vec<SumRow>,
+    pub sketches: Vec<SketchRow>,
+}
+
+impl ThreadReduced {
+    pub(crate) fn of(state: &State, meaning: &Meaning<'_>) -> ThreadReduced {
+        let mut tables = ThreadReduced::default();
+        let (rank, thread) = (Rank(meaning.rank), ThreadIndex(meaning.thread));
+        for kind in &state.kinds {
+            let (op, what) = kind.op.map_or((None, What::Call), |op| {
+                let (op, what) = What::of(op);
+                (Some(op), what)
+            });
+            let callsite = kind.site.and_then(meaning.site);
+            let size_class = kind.size_class.map(u32::from);
+            for slice in &kind.slices {
+                let (from, to) = (Nanos((meaning.at)(slice.start)), Nanos((meaning.at)(slice.end)));
+                let classes = slice.classes.iter().zip(0..).filter(|(sums, _)| **sums != Sums::default());
+                tables.sums.extend(classes.map(|(sums, duration_class)| SumRow {
+                    rank,
+                    thread,
+                    from,
+                    to,
+                    op,
+                    callsite,
+                    what,
+                    size_class,
+                    duration_class,
+                    calls: sums.calls,
+                    total: Nanos(meaning.length_ns(sums.ticks)),
+                    bytes_out: sums.bytes_out,
+                    bytes_in: sums.bytes_in,
+                }));
+            }
+            tables.sketches.extend(kind.sketch.bins().map(|(low, high, calls)| SketchRow {
+                rank,
+                thread,
+                op,
+                callsite,
+                what,
+                size_class,
+                low_ns: low * meaning.ns_per_tick,
+                high_ns: high * meaning.ns_per_tick,
+                calls,
+            }));
+        }
+        tables
+    }
+
+    /// Adds the sums to those by function; each call cost `overhead_ns` to record.
+    pub(crate) fn add_to(&self, totals: &mut OpTotals, overhead_ns: f64) {
+        for row in self.sums.iter().filter(|row| row.what != What::Before) {
+            let calls = if row.what == What::Call { row.calls } else { 0 };
+            let sums = OpTotal {
+                rows: 0,
+                calls,
+                total_ns: row.total.0,
+                bytes_out: row.bytes_out,
+                bytes_in: row.bytes_in,
+                overhead_ns: (calls as f64 * overhead_ns).round() as i64,
+            };
+            totals.add_sums(row.op.unwrap_or(Op(0)), &sums);
+        }
+    }
+}
+
+/// Where a reducer had no room.
+pub(crate) fn missing(state: &State) -> Missing {
+    Missing {
+        calls_without_place: state.missing.calls_without_kind,
+        calls_without_quantile: state.missing.calls_without_bins,
+        calls_of_other_duration: state.missing.calls_of_wrong_class,
+        messages_without_peer: state.missing.messages_without_peer,
+        rows_lost: state.missing.rows_lost,
+        calls_without_order: 0,
+        damage: state.missing.damage,
+    }
+}
+
+/// Both together.
+pub(crate) fn sum_missing(one: Missing, other: Missing) -> Missing {
+    Missing {
+        calls_without_place: one.calls_without_place.saturating_add(other.calls_without_place),
+        calls_without_quantile: one.calls_without_quantile.saturating_add(other.calls_without_quantile),
+        calls_of_other_duration: one.calls_of_other_duration.saturating_add(other.calls_of_other_duration),
+        messages_without_peer: one.messages_without_peer.saturating_add(other.messages_without_peer),
+        rows_lost: one.rows_lost.saturating_add(other.rows_lost),
+        calls_without_order: one.calls_without_order.saturating_add(other.calls_without_order),
+        damage: one.damage.saturating_add(other.damage),
+    }
+}

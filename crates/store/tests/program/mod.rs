@@ -1,0 +1,262 @@
+//! A made-up program of a few ranks, written as segments: with a record for every call, or reduced while it runs.
+
+use crate::segments::{SegmentWriter, Who, call, define};
+use kizami_model::Shape;
+use kizami_reduce::sample::{Block, NO_PEER, PART_BYTES, Reducer, Row, Settings, draw};
+use kizami_reduce::structure::{Recorder, Signature, Sizes};
+use kizami_segment::record::{CallRecord, ListItems, PEER_NONE, ReducedBy, StopReason, pack_list_head};
+use kizami_segment::{Completion, Definition};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub const RANKS: u32 = 4;
+const WORLD: u32 = 0;
+const BEFORE: u16 = 0x8000;
+
+/// Something a rank does.
+enum Event {
+    Call(CallRecord),
+    Completion(CallRecord, Completion),
+    Region(u64, bool),
+    Stop(u64, u64),
+}
+
+/// The same numbers for the same rank.
+struct Chance(u64);
+
+impl Chance {
+    fn next(&mut self, below: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % below
+    }
+
+    /// Mostly about a microsecond, at times much longer.
+    fn duration(&mut self) -> u64 {
+        match self.next(2000) {
+            0 => 11_000_000 + self.next(1_000_000),
+            1..20 => 20_000 + self.next(50_000),
+            _ => 300 + self.next(900),
+        }
+    }
+}
+
+fn program(rank: u32, rounds: u64) -> Vec<Event> {
+    let mut chance = Chance(0x9e37_79b9 + u64::from(rank));
+    let mut at = 10;
+    let mut events = Vec::new();
+    let mut request = 1;
+    let timed = |name: &str, site: u32, at: &mut u64, chance: &mut Chance| {
+        *at += 50 + chance.next(500);
+        let record = CallRecord { site, comm: WORLD, ..call(name, *at, chance.duration()) };
+        *at += record.duration_ticks;
+        record
+    };
+    let (left, right) = (((rank + RANKS - 1) % RANKS) as i32, ((rank + 1) % RANKS) as i32);
+    events.push(Event::Call(timed("MPI_Init", 0, &mut at, &mut chance)));
+    for round in 0..rounds {
+        let (tag, bytes) = ((round % 3) as i32, 1024 * (1 + round % 2));
+        if round % 100 == 0 {
+            events.push(Event::Region(at, true));
+        }
+        let send = timed("MPI_Isend", 1, &mut at, &mut chance);
+        events.push(Event::Call(CallRecord { peer: right, tag, bytes_out: bytes, request, ..send }));
+        let receive = timed("MPI_Irecv", 2, &mut at, &mut chance);
+        events.push(Event::Call(CallRecord {
+            peer: left,
+            tag,
+            bytes_in: bytes,
+            request: request + 1,
+            ..receive
+        }));
+        let wait = timed("MPI_Waitall", 3, &mut at, &mut chance);
+        events.push(Event::Completion(wait, Completion::AsPosted { request, count: 2 }));
+        request += 2;
+        if round % 10 == 0 {
+            let reduce = timed("MPI_Allreduce", 4, &mut at, &mut chance);
+            events.push(Event::Call(CallRecord { bytes_out: 8, bytes_in: 8, ..reduce }));
+            let partner = (rank ^ 1) as i32;
+            let exchange = timed("MPI_Sendrecv", 5, &mut at, &mut chance);
+            events.push(Event::Call(CallRecord {
+                peer: partner,
+                recv_peer: partner,
+                tag: 9,
+                recv_tag: 9,
+                bytes_out: 64,
+                bytes_in: 64,
+                ..exchange
+            }));
+        }
+        if round % 100 == 99 {
+            events.push(Event::Region(at, false));
+            events.push(Event::Stop(at, 40));
+            at += 100;
+        }
+    }
+    events.push(Event::Call(timed("MPI_Finalize", 6, &mut at, &mut chance)));
+    events
+}
+
+fn prepare(trace: &Path, rank: u32) -> SegmentWriter {
+    let who = Who { last_ticks: 1 << 40, ..Who::rank(rank, RANKS) };
+    let mut definitions = vec![Definition::Region { local: 1, name: "round".to_owned() }];
+    definitions.extend((1..7).map(|local| Definition::Site { local, address: 0x100 * u64::from(local), module: 9 }));
+    define(trace, &who, &definitions);
+    SegmentWriter::create(trace, &who, Some(0))
+}
+
+/// Segments with a record for every call.
+pub fn write_full(trace: &Path, rounds: u64) {
+    for rank in 0..RANKS {
+        let mut segment = prepare(trace, rank);
+        for event in program(rank, rounds) {
+            match event {
+                Event::Call(record) => segment.call(&record),
+                Event::Completion(record, item) => segment.completion(&record, &[item]),
+                other => write_mark(&mut segment, &other),
+            }
+        }
+        segment.finish();
+    }
+}
+
+fn write_mark(segment: &mut SegmentWriter, event: &Event) {
+    match event {
+        Event::Region(at, begins) => segment.region(*at, 1, *begins),
+        Event::Stop(at, length) => segment.stop(*at, *length, StopReason::ChunkWait, 0),
+        Event::Call(_) | Event::Completion(..) => {}
+    }
+}
+
+/// Segments of threads that were reduced while they ran, with their companions.
+pub fn write_reduced(trace: &Path, rounds: u64) {
+    for rank in 0..RANKS {
+        let mut segment = prepare(trace, rank);
+        let mut block = Block::boxed();
+        let memory: Vec<AtomicU64> = (0..Sizes::default().bytes() / 8).map(|_| AtomicU64::new(0)).collect();
+        // A part of the bytes that makes several epochs.
+        let settings = Settings::fraction(0.02, 32, 1_000_000_000);
+        let mut thread = Thread {
+            reducer: Reducer::start(&mut block, &settings),
+            recorder: Recorder::start(&memory, Sizes::default()).unwrap(),
+            buffer: vec![0; PART_BYTES],
+            last_end: None,
+            calls: 0,
+            rank,
+        };
+        for event in program(rank, rounds) {
+            match event {
+                Event::Call(record) => {
+                    let shape = record.op.function().unwrap().shape;
+                    let mut payload = [0; 8];
+                    match record.pack(shape) {
+                        Some(words) => payload[..4].copy_from_slice(&words),
+                        None => {
+                            let words = record.pack_wide();
+                            payload.copy_from_slice(words.as_flattened());
+                        }
+                    }
+                    thread.add(&mut segment, &record, payload);
+                }
+                Event::Completion(record, item) => {
+                    let items = ListItems::One(item.pack());
+                    let CallRecord { op, start_ticks, duration_ticks, site, .. } = record;
+                    let mut payload = [0; 8];
+                    payload[..4].copy_from_slice(&pack_list_head(
+                        op,
+                        start_ticks,
+                        duration_ticks,
+                        site,
+                        false,
+                        items,
+                    ));
+                    thread.add(&mut segment, &record, payload);
+                }
+                other => write_mark(&mut segment, &other),
+            }
+        }
+        let path = segment.finish();
+        let companion = |ending: &str| format!("{}{ending}", path.display());
+        std::fs::write(companion(".sample"), block.as_bytes()).unwrap();
+        let order: Vec<u8> =
+            memory.iter().flat_map(|word| word.load(Ordering::Relaxed).to_le_bytes()).collect();
+        std::fs::write(companion(".order"), order).unwrap();
+    }
+}
+
+struct Thread<'a> {
+    reducer: Reducer<'a>,
+    recorder: Recorder<'a>,
+    buffer: Vec<u8>,
+    last_end: Option<u64>,
+    calls: u64,
+    rank: u32,
+}
+
+impl Thread<'_> {
+    fn add(&mut self, segment: &mut SegmentWriter, record: &CallRecord, payload: [u64; 8]) {
+        let shape = record.op.function().unwrap().shape;
+        let (to, from) = match shape {
+            Shape::Send => (record.peer, NO_PEER),
+            Shape::Receive => (NO_PEER, record.peer),
+            Shape::SendReceive => (record.peer, record.recv_peer),
+            _ => (NO_PEER, NO_PEER),
+        };
+        self.calls += 1;
+        let row = Row {
+            site: record.site,
+            op: record.op.0,
+            communicator: record.comm,
+            to,
+            from,
+            bytes_out: record.bytes_out,
+            bytes_in: record.bytes_in,
+            start_ticks: record.start_ticks,
+            duration_ticks: record.duration_ticks,
+            number: draw::alone(1, u64::from(self.rank), self.calls),
+        };
+        if let Some(end) = self.last_end {
+            let before = Row {
+                op: row.op | BEFORE,
+                to: NO_PEER,
+                from: NO_PEER,
+                bytes_out: 0,
+                bytes_in: 0,
+                start_ticks: end,
+                duration_ticks: row.start_ticks - end,
+                number: u64::MAX,
+                ..row
+            };
+            self.push(segment, &before, [0; 8]);
+        }
+        self.push(segment, &row, payload);
+        self.last_end = Some(record.start_ticks + record.duration_ticks);
+        let signature = Signature {
+            op: record.op.0,
+            flags: 0,
+            site: record.site,
+            comm: record.comm,
+            object: 0,
+            peer: if shape == Shape::Collective { PEER_NONE } else { record.peer },
+            recv_peer: record.recv_peer,
+            tag: record.tag,
+            recv_tag: record.recv_tag,
+        };
+        if self.recorder.call(&signature, &[record.bytes_out, record.bytes_in]) {
+            self.recorder.take(&mut self.buffer, |bytes| segment.reduced(ReducedBy::Structure, bytes));
+        }
+    }
+
+    fn push(&mut self, segment: &mut SegmentWriter, row: &Row, payload: [u64; 8]) {
+        if !self.reducer.add(row, || payload) {
+            return;
+        }
+        loop {
+            match self.reducer.take(&mut self.buffer) {
+                0 => break,
+                length => segment.reduced(ReducedBy::Sample, &self.buffer[..length]),
+            }
+        }
+    }
+}

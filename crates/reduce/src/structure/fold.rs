@@ -27,6 +27,11 @@ const GOOD_LOOP: u64 = 1024;
 /// Items in the bodies of loops should each cover so many of the sequence, or making loops gets harder.
 const WORTH: u64 = 32;
 
+/// A loop that covered so many items was worth looking for.
+const FRUIT: u64 = 16;
+/// Where loops are not found, they are looked for in one window of so many.
+const REST: u32 = 5;
+
 /// What became of an item.
 enum Step {
     Taken,
@@ -53,6 +58,8 @@ pub(crate) struct Folder {
     least_gain: usize,
     /// Items taken in since loops were forgotten.
     covered: u64,
+    /// Items put into the window since a loop was of some use.
+    fruitless: u32,
 }
 
 impl Folder {
@@ -71,6 +78,7 @@ impl Folder {
             crowded: false,
             least_gain: 1,
             covered: 0,
+            fruitless: 0,
         }
     }
 
@@ -208,6 +216,9 @@ impl Folder {
             return self.advance(block);
         }
         self.covered += covered;
+        if covered >= FRUIT {
+            self.fruitless = 0;
+        }
         if covered >= GOOD_LOOP {
             self.least_gain = (self.least_gain / 2).max(1);
         }
@@ -236,7 +247,16 @@ impl Folder {
             self.window.emit_first(block, quarter);
         }
         self.covered += 1;
-        let distances = self.window.append(block, item);
+        self.fruitless += 1;
+        let size = block.at.sizes.window;
+        if self.fruitless > size {
+            // Nothing for a whole window: what is just passed on for a while costs little.
+            if self.fruitless > REST * size {
+                self.fruitless = 0;
+            }
+            return self.window.append(block, item);
+        }
+        let distances = self.window.append_and_look(block, item);
         for distance in distances {
             if distance > 0 && self.window.may_repeat(block, distance, distance) && self.fold(block, distance)
             {

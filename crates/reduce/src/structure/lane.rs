@@ -102,16 +102,25 @@ impl Memories {
         if word >> KIND_SHIFT == CONSTANT && first.load(Ordering::Relaxed) == value {
             block.put(lane + 1, word + 1);
         } else {
-            self.append(block, lane, value);
-            block.commit();
+            self.append_changed(block, lane, value);
         }
+    }
+
+    // Out of the way of the path above, which is short.
+    #[inline(never)]
+    fn append_changed(&mut self, block: &mut Block<'_>, lane: usize, value: u64) {
+        match State::unpack(block.get(lane + 1)) {
+            State::Remembering(state) => remember(block, lane, state, value, true),
+            _ => self.append(block, lane, value),
+        }
+        block.commit();
     }
 
     /// Appends a value; it holds with the next commit.
     pub(crate) fn append(&mut self, block: &mut Block<'_>, lane: usize, value: u64) {
         let word = block.get(lane + 1);
         match State::unpack(word) {
-            State::Remembering(state) => remember(block, lane, state, value),
+            State::Remembering(state) => remember(block, lane, state, value, false),
             State::Empty => {
                 block.set(lane, value);
                 block.set(lane + 1, CONSTANT << KIND_SHIFT);
@@ -160,18 +169,22 @@ impl Memories {
     }
 }
 
-/// Takes a value into a side stream with a memory.
-fn remember(block: &mut Block<'_>, lane: usize, mut state: Remembering, value: u64) {
+/// Takes a value into a side stream with a memory; `alone` if nothing else belongs to this change.
+fn remember(block: &mut Block<'_>, lane: usize, mut state: Remembering, value: u64, alone: bool) {
     let at = block.at.memories + state.memory * MEMORY_WORDS;
     let words: &[AtomicU64; MEMORY_WORDS] = block.row(at);
     let counts = words[0].load(Ordering::Relaxed);
     let (mut scale, seen) = (counts >> SCALE_SHIFT, counts as usize & ((1 << SCALE_SHIFT) - 1));
     let ago = |values: usize| words[1 + seen.wrapping_sub(values) % HISTORY].load(Ordering::Relaxed);
+    let mut flushed = false;
     if state.length > 0 && state.length < RUN_MOST && state.run.next(&ago) == Some(value) {
         state.length += 1;
     } else {
         let mut operations = Operations::default();
-        operations.push_run(state.run, state.length);
+        match Operation::small(ago(2), ago(1), scale).filter(|_| state.length == 1) {
+            Some(small) => operations.push(small),
+            None => operations.push_run(state.run, state.length),
+        }
         match Run::that_gives(value, &ago) {
             Some(found) => (state.run, state.length) = (found, 1),
             None => {
@@ -185,16 +198,21 @@ fn remember(block: &mut Block<'_>, lane: usize, mut state: Remembering, value: u
                 (state.run, state.length) = (Run::SAME, 0);
             }
         }
-        buffer(block, lane, &mut state, operations.bytes());
+        flushed = buffer(block, lane, &mut state, operations.bytes());
     }
-    block.set(lane + 1, state.pack());
+    // What is behind the end of the buffer counts with this word: one store, unless more changed.
+    if alone && !flushed {
+        block.put(lane + 1, state.pack());
+    } else {
+        block.set(lane + 1, state.pack());
+    }
     // Only the writer looks at the history: it needs no note in the log.
     block.put(at + 1 + seen % HISTORY, value);
     block.put(at, (seen as u64 + 1) | scale << SCALE_SHIFT);
 }
 
-/// Puts bytes into a side stream's buffer; a full one goes to the output first.
-fn buffer(block: &mut Block<'_>, lane: usize, state: &mut Remembering, bytes: &[u8]) {
+/// Puts bytes into a side stream's buffer. A full one goes to the output first; gives whether it did.
+fn buffer(block: &mut Block<'_>, lane: usize, state: &mut Remembering, bytes: &[u8]) -> bool {
     let at = block.at.memories + state.memory * MEMORY_WORDS + 1 + HISTORY;
     let flush = state.buffered + bytes.len() > BUFFER_BYTES;
     if flush {
@@ -206,22 +224,22 @@ fn buffer(block: &mut Block<'_>, lane: usize, state: &mut Remembering, bytes: &[
         emit_chunk(block, lane, &content[..state.buffered]);
         state.buffered = 0;
     }
-    let mut bytes = bytes;
-    while !bytes.is_empty() {
-        let (word_at, offset) = (at + state.buffered / 8, state.buffered % 8);
-        let count = bytes.len().min(8 - offset);
-        let mut word = block.get(word_at).to_le_bytes();
-        word[offset..offset + count].copy_from_slice(&bytes[..count]);
-        let word = u64::from_le_bytes(word);
-        // Behind the end nothing is written over; a buffer that was just handed out is still good until the commit.
-        if flush {
-            block.set(word_at, word)
-        } else {
-            block.put(word_at, word)
+    let mut bytes = bytes.iter().peekable();
+    while bytes.peek().is_some() {
+        let word_at = at + state.buffered / 8;
+        let mut shift = 8 * (state.buffered % 8);
+        let mut word = block.get(word_at) & !(u64::MAX << shift);
+        while shift < 64
+            && let Some(&byte) = bytes.next()
+        {
+            word |= u64::from(byte) << shift;
+            shift += 8;
+            state.buffered += 1;
         }
-        state.buffered += count;
-        bytes = &bytes[count..];
+        // Behind the end nothing is written over; a buffer that was just handed out is still good until the commit.
+        if flush { block.set(word_at, word) } else { block.put(word_at, word) }
     }
+    flush
 }
 
 /// Hands a piece of a side stream to the output.

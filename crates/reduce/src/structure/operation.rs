@@ -89,6 +89,14 @@ impl Operation {
             Operation::Far(value)
         }
     }
+
+    /// A value as one byte, which a run of one value does not beat; nothing if it takes more.
+    pub(crate) fn small(before: u64, value: u64, scale: u64) -> Option<Operation> {
+        let difference = value.wrapping_sub(before) as i64;
+        let fits =
+            u64::from(difference.trailing_zeros()) >= scale && varint::zigzag(difference >> scale) < 64;
+        fits.then(|| Operation::Near(difference >> scale))
+    }
 }
 
 /// A few operations as bytes.

@@ -19,6 +19,8 @@ const VARIES: u64 = 1 << 8;
 
 /// The shape of a call: all that is known of it but its time and what is given as values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+// In this order and so aligned, packing it into words is four loads.
+#[repr(C, align(8))]
 pub struct Signature {
     /// The function.
     pub op: u16,
@@ -117,7 +119,7 @@ impl Signatures {
     }
 
     /// The number of a shape, a new one if need be; nothing if the table is full.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn find(&mut self, block: &mut Block<'_>, words: &[u64; 4], values: u64) -> Option<Known> {
         let mask = 2 * block.at.sizes.shapes as usize - 1;
         let mut place = hash(words, values) as usize & mask;

@@ -183,7 +183,7 @@ fn killed_anywhere(calls: &[u32], skip: usize) {
     let skip = skip.min(calls.len());
     let mut kept = Vec::new();
     let mut buffer = [0; 200];
-    for (index, &symbol) in calls.iter().enumerate().take(skip + 40) {
+    for (index, &symbol) in calls.iter().enumerate().take(skip + 12) {
         let (signature, values) = call(symbol, index);
         let mut words: Vec<u64> = memory.iter().map(|word| word.load(Ordering::Relaxed)).collect();
         recorder.block().journal = (index >= skip).then(Vec::new);

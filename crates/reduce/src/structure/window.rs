@@ -56,17 +56,22 @@ impl Window {
         self.prefix(block, 0).wrapping_sub(self.prefix(block, length).wrapping_mul(power))
     }
 
-    /// Appends an item; gives up to two distances at which the window may repeat itself, the shorter first.
+    /// Appends an item.
     ///
     /// A full window is to be shortened before. One place stays free for the hash in front of the first item.
-    pub(crate) fn append(&mut self, block: &mut Block<'_>, token: Token) -> [usize; 2] {
-        let mixed = token.wrapping_mul(0x85eb_ca6b).rotate_left(13) ^ token;
-        let hash = self.prefix(block, 0).wrapping_mul(FACTOR).wrapping_add(mixed);
+    #[inline]
+    pub(crate) fn append(&mut self, block: &mut Block<'_>, token: Token) {
+        let hash = self.prefix(block, 0).wrapping_mul(FACTOR).wrapping_add(mix(token));
         let slot = self.slot(block, self.end);
         block.put(slot, u64::from(token) | u64::from(hash) << 32);
         self.end += 1;
         block.set(WINDOW_END, self.end);
-        let alone = self.seen_last(block, mixed.wrapping_mul(FACTOR));
+    }
+
+    /// Appends an item; gives up to two distances at which the window may repeat itself, the shorter first.
+    pub(crate) fn append_and_look(&mut self, block: &mut Block<'_>, token: Token) -> [usize; 2] {
+        self.append(block, token);
+        let alone = self.seen_last(block, mix(token).wrapping_mul(FACTOR));
         let three = if self.length() >= 3 { self.seen_last(block, !self.tail_hash(block, 3)) } else { 0 };
         [alone, if three == alone { 0 } else { three }]
     }
@@ -121,4 +126,8 @@ impl Window {
         self.start += count as u64;
         block.set(WINDOW_START, self.start);
     }
+}
+
+fn mix(token: Token) -> u32 {
+    token.wrapping_mul(0x85eb_ca6b).rotate_left(13) ^ token
 }

@@ -1,6 +1,7 @@
 //! How much of a run is to be kept, as people write it: `all`, `0.1%`, `10KB/s`.
 
 use crate::show::quantity;
+use std::fmt;
 use std::str::FromStr;
 
 /// How much is kept.
@@ -39,15 +40,31 @@ impl FromStr for Keep {
     }
 }
 
+impl fmt::Display for Keep {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Keep::All => out.write_str("all"),
+            // Few digits: a hundred times a fraction is seldom the number that was typed.
+            Keep::Fraction(part) => write!(out, "{}%", (1e10 * part).round() / 1e8),
+            Keep::BytesPerSecond(bytes) => write!(out, "{bytes}B/s"),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn shown(text: &str) -> String {
+        text.parse::<Keep>().expect("good").to_string()
+    }
 
     #[test]
     fn shares_and_rates_are_understood() {
         assert_eq!("all".parse(), Ok(Keep::All));
         assert_eq!("0.1%".parse(), Ok(Keep::Fraction(0.001)));
         assert_eq!("100 %".parse(), Ok(Keep::All));
+        assert_eq!(["0.1%", "0.03 %", "all", "2K/s"].map(shown), ["0.1%", "0.03%", "all", "2048B/s"]);
         assert_eq!("10K/s".parse(), Ok(Keep::BytesPerSecond(10_240.0)));
         for wrong in ["", "0%", "-1%", "101%", "x%", "10", "0/s", "nan%"] {
             assert!(wrong.parse::<Keep>().is_err(), "{wrong}");

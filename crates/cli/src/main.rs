@@ -10,6 +10,7 @@ mod diff;
 mod disk;
 mod doctor;
 mod documents;
+mod drawn;
 mod events;
 mod export;
 mod external;

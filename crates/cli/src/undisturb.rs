@@ -20,6 +20,13 @@ pub fn run(arguments: &UndisturbArguments) -> Result<u8> {
     let trace = Trace::open(&arguments.trace)?;
     let output = &arguments.output;
     must_be_new(output, "-o")?;
+    if trace.run().reduced.is_some() {
+        let message = format!(
+            "{} has not all calls, and the tracer cannot be taken out of calls that are not there; record without --keep",
+            as_typed(&arguments.trace)
+        );
+        return Err(UsageError(message).into());
+    }
     if trace.run().undisturbed.is_some() {
         let message = format!("{} is without the tracer already", as_typed(&arguments.trace));
         return Err(UsageError(message).into());

@@ -1,6 +1,7 @@
 //! `kizami whatif`: what could be done about a run, each idea replayed, the best first.
 
 use crate::arguments::WhatifArguments;
+use crate::drawn;
 use crate::report::analyse;
 use crate::show::progress::Bar;
 use crate::show::quantity;
@@ -9,12 +10,11 @@ use crate::show::table::{Align, Table};
 use anyhow::Result;
 use kizami_explain::what_if;
 use kizami_model::Nanos;
-use kizami_store::Trace;
 use std::io::{self, Write};
 
 /// Ranks what to fix.
 pub fn run(arguments: &WhatifArguments) -> Result<u8> {
-    let trace = Trace::open(&arguments.trace)?;
+    let trace = drawn::open(&arguments.trace, arguments.threads)?;
     let analysis = analyse(&trace, arguments.threads)?;
     let bar = Bar::new("replaying");
     let events = trace.run().totals.events;

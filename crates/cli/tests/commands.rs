@@ -22,6 +22,7 @@ fn a_trace_that_does_not_exist_is_one_clear_line() {
         &["seal", "no.kz"],
         &["diff", "no.kz", "other.kz"],
         &["undisturb", "no.kz", "-o", "clean.kz"],
+        &["reduce", "no.kz", "--keep", "1%", "-o", "small.kz"],
     ] {
         let output = kizami(arguments);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");
@@ -50,6 +51,7 @@ fn mistakes_on_the_command_line_end_with_two() {
     assert_eq!(kizami(&["info"]).status.code(), Some(2));
     assert_eq!(kizami(&["record"]).status.code(), Some(2));
     assert_eq!(kizami(&["events", "x.kz", "--from", "soon"]).status.code(), Some(2));
+    assert_eq!(kizami(&["reduce", "x.kz", "--keep", "much", "-o", "y.kz"]).status.code(), Some(2));
     assert_eq!(kizami(&["diff", "a.kz", "b.kz", "--fail-if", "speed > 3"]).status.code(), Some(2));
     let unknown = kizami(&["nonsense"]);
     assert_eq!(unknown.status.code(), Some(2));

@@ -21,6 +21,7 @@
 
 mod balance;
 pub mod collectives;
+mod drawn;
 pub mod fit;
 mod learned;
 pub mod logp;
@@ -31,6 +32,7 @@ mod undisturb;
 mod walk;
 
 pub use balance::balance;
+pub use drawn::with_all_calls;
 pub use fit::Fit;
 pub use learned::Progress;
 pub use logp::LogGops;

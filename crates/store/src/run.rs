@@ -174,7 +174,7 @@ pub struct Undisturbed {
 }
 
 /// How a trace came to be that shows a run under another setting.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ReplayedFrom {
     /// The trace it was made from, as it was named.
     pub made_from: String,

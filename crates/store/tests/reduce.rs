@@ -6,12 +6,12 @@ mod program;
 mod segments;
 
 use kizami_model::{Call, Op, Peer, Rank, ThreadIndex};
+use kizami_segment::Completion;
+use kizami_segment::record::{CallRecord, Started};
 use kizami_store::reduced::{
     Importance, Keep, OrderedCall, PaperImportance, ReduceOptions, SumRow, What, quantile, reduce,
 };
 use kizami_store::{RankSelection, RunInfo, Trace};
-use kizami_segment::Completion;
-use kizami_segment::record::{CallRecord, Started};
 use place::Place;
 use program::{RANKS, write_full, write_reduced};
 use segments::{SegmentWriter, Who, call, define};
@@ -62,8 +62,7 @@ fn sums_of_rows(rows: &[Call]) -> Sums {
     let mut sums = Sums::new();
     for call in rows {
         let bytes = |bytes: Option<u64>| i128::from(bytes.unwrap_or(0));
-        let row =
-            [i128::from(call.calls), duration_ns(call), bytes(call.bytes_out), bytes(call.bytes_in)];
+        let row = [i128::from(call.calls), duration_ns(call), bytes(call.bytes_out), bytes(call.bytes_in)];
         add(&mut sums, call.rank, call.op, row);
     }
     sums
@@ -73,8 +72,7 @@ fn sums_of_table(rows: &[SumRow]) -> Sums {
     let mut sums = Sums::new();
     for row in rows.iter().filter(|row| row.what != What::Before) {
         let calls = if row.what == What::Call { i128::from(row.calls) } else { 0 };
-        let row_sums =
-            [calls, i128::from(row.total.0), i128::from(row.bytes_out), i128::from(row.bytes_in)];
+        let row_sums = [calls, i128::from(row.total.0), i128::from(row.bytes_out), i128::from(row.bytes_in)];
         add(&mut sums, row.rank, row.op.unwrap(), row_sums);
     }
     sums
@@ -89,7 +87,10 @@ fn sums_are_those_of_all_rows() {
     let recorded = full.open().run().clone();
     assert_eq!(run.functions, recorded.functions);
     assert_eq!(run.totals.calls, recorded.totals.calls);
-    assert_eq!((run.totals.bytes_out, run.totals.bytes_in), (recorded.totals.bytes_out, recorded.totals.bytes_in));
+    assert_eq!(
+        (run.totals.bytes_out, run.totals.bytes_in),
+        (recorded.totals.bytes_out, recorded.totals.bytes_in)
+    );
     assert_eq!((run.totals.mpi_ns, run.span_ns), (recorded.totals.mpi_ns, recorded.span_ns));
     assert_eq!(run.rank_summaries, recorded.rank_summaries);
     let kept = run.reduced.unwrap();
@@ -113,7 +114,8 @@ fn polls_and_parts_count_as_they_are() {
     }
     for round in 0..500 {
         let at = 1000 + round * 10_000;
-        let started = [1, 2].map(|persistent| Started { persistent, request: 2 * round as u32 + 2 + persistent });
+        let started =
+            [1, 2].map(|persistent| Started { persistent, request: 2 * round as u32 + 2 + persistent });
         segment.start(&call("MPI_Startall", at, 700), &started);
         segment.fold(&on_world(call("MPI_Test", at + 1000, 90)), 37, at + 8003, 3701);
         let completed = Completion::AsPosted { request: 2 * round as u32 + 3, count: 2 };
@@ -185,9 +187,9 @@ fn quantiles_are_within_one_percent() {
             rows.iter().filter(|call| call.op.name() == name).map(duration_ns).collect();
         durations.sort_unstable();
         for share in [0.5, 0.9, 0.99] {
-            let of_name = sketches.iter().filter(|row| {
-                row.what == What::Call && row.op.is_some_and(|op| op.name() == name)
-            });
+            let of_name = sketches
+                .iter()
+                .filter(|row| row.what == What::Call && row.op.is_some_and(|op| op.name() == name));
             let found = quantile(of_name, share).unwrap();
             let exact = durations[(share * (durations.len() - 1) as f64) as usize] as f64;
             assert!((found / exact - 1.0).abs() <= 0.011, "{name} {share}: {found} for {exact}");
@@ -195,7 +197,8 @@ fn quantiles_are_within_one_percent() {
     }
 }
 
-/// The mean over seeds of what rows and their weights say about a function comes close to the truth.
+/// The mean over seeds of what rows and their weights say about a function comes close to the truth. Enough is kept for
+/// every class to have some rows: with fewer, rows that all ranks keep stand for a thousand, and means scatter widely.
 #[test]
 fn weights_are_without_bias() {
     const SEEDS: u64 = 24;
@@ -209,7 +212,7 @@ fn weights_are_without_bias() {
     for name in ["MPI_Isend", "MPI_Waitall"] {
         let (mut counts, mut times) = (Vec::new(), Vec::new());
         for seed in 0..SEEDS {
-            let (small, _) = reduced(&full, &options(0.01, seed));
+            let (small, _) = reduced(&full, &options(0.2, seed));
             let rows = calls(&small);
             let of_name: Vec<&Call> = rows.iter().filter(|call| call.op.name() == name).collect();
             assert!(of_name.iter().any(|call| call.weight > 5.0));
@@ -355,9 +358,12 @@ fn segments_that_were_reduced_give_the_same_sums() {
     let order = trace.order().unwrap().unwrap();
     for rank in 0..RANKS {
         let sequence = order.sequence(Rank(rank), ThreadIndex(0)).unwrap().unwrap();
-        let found: Vec<Op> = sequence.calls().map(|call| call.unwrap().op).collect();
+        let found: Vec<OrderedCall> = sequence.calls().map(Result::unwrap).collect();
         let rows = full.open().calls(RankSelection::One(Rank(rank))).unwrap();
-        assert!(found == rows.map(|call| call.unwrap().op).collect::<Vec<_>>(), "rank {rank}");
+        // Requests are not read from an order that was recorded.
+        let expected =
+            rows.map(|call| OrderedCall { begins_request: false, ..OrderedCall::of(&call.unwrap()) });
+        assert_eq!(found, expected.collect::<Vec<_>>(), "rank {rank}");
     }
 }
 
@@ -367,7 +373,11 @@ fn torn_companions_are_told_in_words() {
     type Damage = fn(&std::path::Path);
     let cases: [(&str, Damage, &str); 6] = [
         (".sample", |path| std::fs::remove_file(path).unwrap(), "companion is not there"),
-        (".order", |path| std::fs::remove_file(path).unwrap(), "the order of calls of the thread are missing"),
+        (
+            ".order",
+            |path| std::fs::remove_file(path).unwrap(),
+            "the order of calls of the thread are missing",
+        ),
         (".sample", |path| std::fs::write(path, []).unwrap(), "sums and kept rows of the thread are missing"),
         (".sample", |path| std::fs::write(path, vec![0; 600_000]).unwrap(), "sums and kept rows"),
         (".order", |path| std::fs::write(path, vec![7; 100_000]).unwrap(), "the order of calls"),
@@ -399,7 +409,7 @@ fn torn_companions_are_told_in_words() {
     }
     // Without both companions, what was handed over tells that calls are missing.
     let place = Place::new();
-    write_reduced(&place.trace, ROUNDS);
+    write_reduced(&place.trace, 4 * ROUNDS);
     for ending in [".sample", ".order"] {
         let companion = place.trace.join("raw").join(format!("node1.1001.0.calls{ending}"));
         std::fs::remove_file(companion).unwrap();

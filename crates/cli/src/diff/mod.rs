@@ -7,6 +7,7 @@ mod condition;
 
 pub use arguments::DiffArguments;
 
+use crate::drawn;
 use crate::report::analyse;
 use crate::show::style::Paint;
 use crate::show::table::{Align, Table};
@@ -16,7 +17,6 @@ use condition::Condition;
 use kizami_explain::Report;
 use kizami_explain::diff::{Change, Diff, Kind, Measure, Side};
 use kizami_model::Nanos;
-use kizami_store::Trace;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -28,7 +28,7 @@ const ROWS_SHOWN: usize = 15;
 /// Compares two traces.
 pub fn run(arguments: &DiffArguments) -> Result<u8> {
     let report = |path: &Path| -> Result<Report> {
-        let trace = Trace::open(path)?;
+        let trace = drawn::open(path, arguments.threads)?;
         Ok(analyse(&trace, arguments.threads)?.report(&trace))
     };
     let diff = Diff::of(&report(&arguments.before)?, &report(&arguments.after)?);

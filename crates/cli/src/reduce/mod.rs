@@ -8,12 +8,13 @@ mod arguments;
 pub use arguments::ReduceArguments;
 
 use crate::failure::{UsageError, must_be_new};
+use crate::keep::Keep;
 use crate::record::as_typed;
 use crate::show::progress::Bar;
 use crate::show::quantity;
 use anyhow::Result;
 use arguments::Choice;
-use kizami_store::reduced::{Importance, Keep, PaperImportance, ReduceOptions, reduce};
+use kizami_store::reduced::{self, Importance, PaperImportance, ReduceOptions, reduce};
 use kizami_store::run::{Missing, Reduced};
 use kizami_store::{RunInfo, Trace};
 use serde::Serialize;
@@ -34,8 +35,16 @@ pub fn run(arguments: &ReduceArguments) -> Result<u8> {
         return Err(UsageError(message).into());
     }
     let options = ReduceOptions {
-        keep: arguments.keep.keep,
-        keep_text: arguments.keep.text.clone(),
+        keep: match arguments.keep {
+            Keep::All => {
+                let message =
+                    "--keep all leaves nothing to do; give a share such as 0.1%, or a rate such as 10K/s";
+                return Err(UsageError(message.to_owned()).into());
+            }
+            Keep::Fraction(part) => reduced::Keep::Fraction(part),
+            Keep::BytesPerSecond(rate) => reduced::Keep::BytesPerSecond(rate),
+        },
+        keep_text: arguments.keep.to_string(),
         seed: arguments.seed,
         importance: importance(arguments)?,
     };
@@ -67,10 +76,10 @@ fn importance(arguments: &ReduceArguments) -> Result<Importance, UsageError> {
         Choice::PaperH2 => PaperImportance::H2,
     };
     let n = arguments.paper_n as usize;
-    let x = match (arguments.paper_x, arguments.keep.keep) {
+    let x = match (arguments.paper_x, arguments.keep) {
         (Some(x), _) => x as usize,
         (None, Keep::Fraction(part)) => ((part * n as f64).round() as usize).max(1),
-        (None, Keep::BytesPerSecond(_)) => {
+        (None, Keep::All | Keep::BytesPerSecond(_)) => {
             let message = "with --importance paper, --keep is a part such as 0.1%, or say --paper-x";
             return Err(UsageError(message.to_owned()));
         }

@@ -7,6 +7,7 @@ pub mod options;
 mod places;
 
 use crate::arguments::ReplayArguments;
+use crate::drawn;
 use crate::failure::{UsageError, must_be_new};
 use crate::record::as_typed;
 use crate::show::progress::Bar;
@@ -15,15 +16,15 @@ use anyhow::Result;
 use kizami_graph::Graph;
 use kizami_model::Nanos;
 use kizami_replay::{Factor, Fit, Network, PlaceFactor, Request, Setting, balance, retime};
+use kizami_store::CallSite;
 use kizami_store::run::ReplayedFrom;
-use kizami_store::{CallSite, Trace};
 use options::{NetworkKind, Times};
 use places::sites_at;
 use std::io::{self, Write};
 
 /// Replays, and says what came of it.
 pub fn run(arguments: &ReplayArguments) -> Result<u8> {
-    let trace = Trace::open(&arguments.trace)?;
+    let trace = drawn::open(&arguments.trace, arguments.threads.map(|threads| threads.get()))?;
     if let Some(output) = &arguments.output {
         must_be_new(output, "-o")?;
     }

@@ -13,6 +13,7 @@ mod tables;
 mod verdict;
 
 use crate::arguments::ReportArguments;
+use crate::drawn;
 use crate::failure::must_be_new;
 use crate::record::as_typed;
 use crate::replay::all_cores;
@@ -33,10 +34,10 @@ const ROWS_OF_A_PAGE: usize = 12;
 
 /// Explains a trace.
 pub fn run(arguments: &ReportArguments) -> Result<u8> {
-    let trace = Trace::open(&arguments.trace)?;
     if let Some(output) = &arguments.html {
         must_be_new(output, "--html")?;
     }
+    let trace = drawn::open(&arguments.trace, arguments.threads)?;
     let report = analyse(&trace, arguments.threads)?.report(&trace);
     let most = |rows| if arguments.all { usize::MAX } else { rows };
     let mut out = io::stdout().lock();

@@ -9,6 +9,7 @@ mod ranks;
 
 pub use arguments::ViewArguments;
 
+use crate::drawn;
 use crate::failure::must_be_new;
 use crate::show::style::Paint;
 use anyhow::{Context, Result};
@@ -16,6 +17,7 @@ use kizami_view::layer::Opened;
 use kizami_view::server::{Server, View};
 use std::io::{self, Write};
 use std::net::SocketAddr;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
@@ -26,14 +28,18 @@ pub fn run(arguments: &ViewArguments) -> Result<u8> {
             must_be_new(output, option)?;
         }
     }
-    let traces: Vec<Arc<Opened>> =
-        arguments.traces.iter().map(|path| Ok(Opened::open(path)?)).collect::<Result<_>>()?;
+    let traces: Vec<Arc<Opened>> = arguments.traces.iter().map(|path| opened(path)).collect::<Result<_>>()?;
     let first = traces.first().context("a trace is needed")?;
     if arguments.png.is_none() && arguments.snapshot.is_none() {
         return serve(arguments, &traces);
     }
     files::write(arguments, first)?;
     Ok(0)
+}
+
+/// Opens a trace; what is not in a reduced one is drawn, and told to be.
+fn opened(path: &Path) -> Result<Arc<Opened>> {
+    Ok(Opened::open(drawn::open(path, None)?.path())?)
 }
 
 /// Answers browsers until the user ends it.

@@ -11,6 +11,7 @@ mod explaining;
 mod meetings;
 mod mpi;
 mod recording;
+mod reducing;
 mod replay;
 mod report;
 mod simulated;

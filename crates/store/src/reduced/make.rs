@@ -2,8 +2,6 @@
 //!
 //! A rank is read twice: once through the reducers, once for the rows that were kept. Ticks are nanoseconds, so nothing is
 //! rounded. Memory is what reducers take for a few ranks at a time, and the rows that are kept.
-//!
-//! Failed polls that one row stands for count as that many calls of the same length, evenly spaced.
 
 use super::numbers::Numbers;
 use super::of_state::{Meaning, ThreadReduced, missing, sum_missing};
@@ -11,7 +9,8 @@ use super::order::OrderWriter;
 use super::paper::Windows;
 use super::shape::Neighbourhood;
 use super::tables::ReducedTables;
-use super::{BEFORE, PART, PeerRow, SketchRow, SumRow};
+use super::thread::{HandedOver, Memory, ThreadReducer};
+use super::{PeerRow, SketchRow, SumRow};
 use crate::columns::ChecksumFile;
 use crate::definitions::Definitions;
 use crate::rewrite::copy_tables;
@@ -25,17 +24,15 @@ use crate::seal::summary;
 use crate::{RankSelection, RunInfo, StoreError, Trace};
 use kizami_model::{Call, Nanos, Rank};
 use kizami_reduce::sample::paper::Importance as PaperImportance;
-use kizami_reduce::sample::{
-    BLOCK_BYTES, Block, NO_PEER, PART_BYTES, PeerSums, Reducer, Row, Settings, draw, read,
-};
-use kizami_reduce::structure::{Folded, Recorder, Sizes};
+use kizami_reduce::sample::{BLOCK_BYTES, PeerSums, Settings, draw, read};
+use kizami_reduce::structure::{Folded, Sizes};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes that a full recording takes for a call, and as many again for the computation before it.
+/// Bytes that a full recording takes for a call: what a fraction is a fraction of.
 const RECORD_BYTES: u32 = 32;
 const TICKS_PER_SECOND: u64 = 1_000_000_000;
 /// Ranks whose results are in memory at a time, for each worker.
@@ -44,8 +41,6 @@ const RANKS_PER_WORKER: usize = 16;
 const WINDOW_ROWS: usize = 256 << 10;
 /// Rows between two reports of progress.
 const TELL_EVERY: u64 = 1 << 16;
-/// Drawn by nothing: no threshold is above it.
-const NEVER: u64 = u64::MAX;
 
 /// How to reduce.
 #[derive(Clone, Debug, PartialEq)]
@@ -428,136 +423,4 @@ pub(crate) fn write_order(path: &Path, bytes: &[u8]) -> Result<crate::columns::W
     let mut file = ChecksumFile::create(path)?;
     file.write_all(bytes).map_err(|error| StoreError::write(path, error))?;
     file.finish(path)
-}
-
-/// Where the reducers of one thread work.
-struct Memory {
-    block: Box<Block>,
-    order: Vec<AtomicU64>,
-}
-
-impl Memory {
-    fn new() -> Memory {
-        let words = Sizes::default().bytes() / 8;
-        Memory { block: Block::boxed(), order: (0..words).map(|_| AtomicU64::new(0)).collect() }
-    }
-
-    fn order_bytes(&self) -> Vec<u8> {
-        self.order.iter().flat_map(|word| word.load(Ordering::Relaxed).to_le_bytes()).collect()
-    }
-}
-
-/// What the reducers of one thread gave away on the way.
-struct HandedOver {
-    thread: u32,
-    parts: Vec<Vec<u8>>,
-    order: Vec<u8>,
-}
-
-/// The reducers of one thread.
-struct ThreadReducer<'a> {
-    index: u32,
-    reducer: Reducer<'a>,
-    recorder: Option<Recorder<'a>>,
-    handed_over: HandedOver,
-    buffer: Vec<u8>,
-    last_end: Option<u64>,
-}
-
-impl<'a> ThreadReducer<'a> {
-    fn start(index: u32, memory: &'a mut Memory, settings: &Settings) -> ThreadReducer<'a> {
-        ThreadReducer {
-            index,
-            reducer: Reducer::start(&mut memory.block, settings),
-            recorder: Recorder::start(&memory.order, Sizes::default()),
-            handed_over: HandedOver { thread: index, parts: Vec::new(), order: Vec::new() },
-            buffer: vec![0; PART_BYTES],
-            last_end: None,
-        }
-    }
-
-    fn add(&mut self, index: u64, call: &Call, numbers: &mut Numbers<'_>, near: &Neighbourhood) {
-        let (signature, values, count) = near.shape(call);
-        if let Some(recorder) = &mut self.recorder
-            && recorder.call(&signature, &values[..count])
-        {
-            recorder.take(&mut self.buffer, |bytes| self.handed_over.order.extend_from_slice(bytes));
-        }
-        let drawn = numbers.of(call);
-        let start = call.start.0.max(0) as u64;
-        let end = (call.end.0.max(0) as u64).max(start);
-        let row = Row {
-            site: call.callsite.map_or(0, |site| site.saturating_add(1)),
-            op: call.op.0,
-            communicator: call.comm.unwrap_or(u32::MAX),
-            to: drawn.to,
-            from: drawn.from,
-            bytes_out: call.bytes_out.unwrap_or(0),
-            bytes_in: call.bytes_in.unwrap_or(0),
-            start_ticks: start,
-            duration_ticks: end - start,
-            number: drawn.number,
-        };
-        match call.calls {
-            0 => self.push(&Row { op: row.op | PART, ..row }, [index + 1, 0]),
-            1 => {
-                self.before(&row);
-                self.push(&row, [index + 1, 0]);
-            }
-            polls => self.polls(&row, index, u64::from(polls), call.inside, numbers),
-        }
-        if call.calls > 0 {
-            self.last_end = Some(end.max(self.last_end.unwrap_or(0)));
-        }
-    }
-
-    /// The computation before a call.
-    fn before(&mut self, row: &Row) {
-        let Some(last_end) = self.last_end else { return };
-        let before = Row {
-            op: row.op | BEFORE,
-            to: NO_PEER,
-            from: NO_PEER,
-            bytes_out: 0,
-            bytes_in: 0,
-            start_ticks: last_end,
-            duration_ticks: row.start_ticks.saturating_sub(last_end),
-            number: NEVER,
-            ..*row
-        };
-        self.push(&before, [0, 0]);
-    }
-
-    /// Failed polls that one row stands for.
-    fn polls(&mut self, row: &Row, index: u64, polls: u64, inside: Option<Nanos>, numbers: &mut Numbers<'_>) {
-        let inside = inside.map_or(row.duration_ticks, |inside| inside.0.max(0) as u64);
-        let between = row.duration_ticks.saturating_sub(inside);
-        let share = |whole: u64, of: u64, nth: u64| whole / of + u64::from(nth < whole % of);
-        let mut start = row.start_ticks;
-        for nth in 0..polls {
-            let poll = Row {
-                start_ticks: start,
-                duration_ticks: share(inside, polls, nth),
-                number: numbers.alone(),
-                ..*row
-            };
-            self.before(&poll);
-            self.push(&poll, [index + 1, 1]);
-            let end = start + poll.duration_ticks;
-            self.last_end = Some(end);
-            start = end + if nth + 1 < polls { share(between, polls - 1, nth) } else { 0 };
-        }
-    }
-
-    fn push(&mut self, row: &Row, [index, poll]: [u64; 2]) {
-        if !self.reducer.add(row, || [index, poll, 0, 0, 0, 0, 0, 0]) {
-            return;
-        }
-        loop {
-            match self.reducer.take(&mut self.buffer) {
-                0 => break,
-                length => self.handed_over.parts.push(self.buffer[..length].to_vec()),
-            }
-        }
-    }
 }

@@ -14,10 +14,11 @@
 //!
 //! # What sums are of
 //!
-//! [`What::Call`] are calls: counts, time inside, bytes. [`What::Before`] is the computation before calls of that place
-//! and function: its time, and how often there was some. [`What::Part`] are rows that are part of another call, such as
+//! [`What::Call`] are calls: counts, time inside, bytes. [`What::Before`] is the computation before calls of that place,
+//! function, size and duration, over the whole run in one row. [`What::Part`] are rows that are part of another call, such as
 //! one request of an `MPI_Startall`: they move bytes and are no calls, so their number is not to be added to that of calls.
 
+mod expand;
 mod make;
 mod numbers;
 mod of_state;
@@ -25,7 +26,9 @@ mod order;
 mod paper;
 mod shape;
 mod tables;
+mod thread;
 
+pub use expand::expand;
 pub use kizami_reduce::sample::paper::Importance as PaperImportance;
 pub use make::{Importance, Keep, ReduceOptions, reduce};
 pub use order::{Order, OrderedCall, OrderedCalls, Sequence};
@@ -47,8 +50,6 @@ pub fn order(path: &Path, bytes: Vec<u8>, definitions: &Definitions) -> Result<O
     Order::parse(path, bytes, Neighbourhood::of(definitions))
 }
 
-/// Bit of a function's number in a reducer: the computation before calls.
-pub(crate) const BEFORE: u16 = 0x8000;
 /// Bit of a function's number in a reducer: a row that is a part of another call.
 pub(crate) const PART: u16 = 0x4000;
 
@@ -79,12 +80,7 @@ impl What {
 
     /// What a reducer means by a function's number.
     fn of(op: u16) -> (Op, What) {
-        let what = match op {
-            _ if op & BEFORE != 0 => What::Before,
-            _ if op & PART != 0 => What::Part,
-            _ => What::Call,
-        };
-        (Op(op & !(BEFORE | PART)), what)
+        (Op(op & !PART), if op & PART != 0 { What::Part } else { What::Call })
     }
 }
 
@@ -107,7 +103,7 @@ pub struct SumRow {
     pub what: What,
     /// Bits of the number of bytes (0 for none, 11 for 1,024 to 2,047); none if it stands for several.
     pub size_class: Option<u32>,
-    /// Class of the duration: 0 up to 1 us, 1 up to 10 us, and so on to 7, more than 1 s.
+    /// Class of the duration of calls: 0 up to 1 us, 1 up to 10 us, and so on to 7, more than 1 s.
     pub duration_class: u32,
     /// How many.
     pub calls: u64,

@@ -3,7 +3,7 @@
 use super::{SketchRow, SumRow, What};
 use crate::run::Missing;
 use crate::seal::part::{OpTotal, OpTotals};
-use kizami_model::{Nanos, Op, Rank, ThreadIndex};
+use kizami_model::{Nanos, Op, Rank, Shape, ThreadIndex};
 use kizami_reduce::sample::{State, Sums};
 
 /// What a reducer's own numbers mean.
@@ -42,6 +42,8 @@ impl ThreadReduced {
             });
             let callsite = kind.site.and_then(meaning.site);
             let size_class = kind.size_class.map(u32::from);
+            let moves = op.is_none_or(moves_bytes);
+            let bytes = |bytes: u64| if moves { bytes } else { 0 };
             for slice in &kind.slices {
                 let (from, to) = (Nanos((meaning.at)(slice.start)), Nanos((meaning.at)(slice.end)));
                 let classes = slice.classes.iter().zip(0..).filter(|(sums, _)| **sums != Sums::default());
@@ -57,10 +59,28 @@ impl ThreadReduced {
                     duration_class,
                     calls: sums.calls,
                     total: Nanos(meaning.length_ns(sums.ticks)),
-                    bytes_out: sums.bytes_out,
-                    bytes_in: sums.bytes_in,
+                    bytes_out: bytes(sums.bytes_out),
+                    bytes_in: bytes(sums.bytes_in),
                 }));
             }
+            let (from, to) = (Nanos((meaning.at)(state.span.0)), Nanos((meaning.at)(state.span.1)));
+            let before = kind.before_ticks.iter().zip(&kind.classes).zip(0..);
+            let before = before.filter(|((ticks, _), _)| **ticks > 0);
+            tables.sums.extend(before.map(|((&ticks, sums), duration_class)| SumRow {
+                rank,
+                thread,
+                from,
+                to,
+                op,
+                callsite,
+                what: What::Before,
+                size_class,
+                duration_class,
+                calls: sums.calls,
+                total: Nanos(meaning.length_ns(ticks)),
+                bytes_out: 0,
+                bytes_in: 0,
+            }));
             tables.sketches.extend(kind.sketch.bins().map(|(low, high, calls)| SketchRow {
                 rank,
                 thread,
@@ -91,6 +111,15 @@ impl ThreadReduced {
             totals.add_sums(row.op.unwrap_or(Op(0)), &sums);
         }
     }
+}
+
+/// Whether calls of a function move the bytes they are given: a probe leaves them where they are, and making a persistent
+/// request only says what is to be moved. Rows have no bytes there either.
+fn moves_bytes(op: Op) -> bool {
+    op.function().is_none_or(|function| {
+        let makes = function.shape_name.ends_with("_init") || function.shape_name.starts_with("init:");
+        !makes && function.shape != Shape::Probe
+    })
 }
 
 /// Where a reducer had no room.

@@ -1,8 +1,11 @@
-//! A row as the order of calls has it: a shape and values, with ranks of its communicator instead of world ranks.
+//! Calls as the order of calls has them: a shape and values, with ranks of the communicator instead of world ranks.
 //!
-//! Peers are ranks in the communicator, so that ranks which do the same have the same shapes. A peer that the communicator does
-//! not have is kept as its world rank. Numbers in shapes are one more than the index in `defs/`, 0 for none;
-//! objects are counted within their rank. Values are bytes out, bytes in, and for failed polls their number.
+//! Peers are ranks in the communicator, so that ranks which do the same have the same shapes. Numbers in shapes are one
+//! more than the index in `defs/`, 0 for none; objects are counted within their rank.
+//!
+//! A shape that was made from a row says by flags what the row has, keeps a peer that the communicator does not have as its world rank,
+//! and has as values bytes out, bytes in, and for failed polls their number. A shape that was recorded has those values that its
+//! function has, behind what a wildcard found; waits and starts tell their requests, which are not read here.
 
 use crate::definitions::{Communicator, Definitions};
 use kizami_model::{Call, CommKind, Op, Peer, Rank, Shape};
@@ -16,12 +19,14 @@ const ANY_SOURCE: u16 = 2;
 const ANY_TAG: u16 = 4;
 const PART: u16 = 8;
 const POLLS: u16 = 16;
-const REQUEST: u16 = 32;
-const BYTES_OUT: u16 = 64;
-const BYTES_IN: u16 = 128;
-const TAG: u16 = 256;
-const RECV_TAG: u16 = 512;
-const ROOT: u16 = 1024;
+const REQUEST: u16 = 64;
+const BYTES_OUT: u16 = 128;
+const BYTES_IN: u16 = 256;
+const TAG: u16 = 512;
+const RECV_TAG: u16 = 1024;
+const ROOT: u16 = 2048;
+/// The shape was made from a row; else it was recorded, and has none of the flags from 64 on.
+const FROM_ROW: u16 = 1 << 15;
 
 /// There is a peer, but it cannot be named.
 const PEER_UNKNOWN: i32 = -5;
@@ -55,7 +60,7 @@ pub struct OrderedCall {
     pub bytes_in: Option<u64>,
     /// Root of a collective.
     pub root: Peer,
-    /// It began a request.
+    /// It began a request; not told by an order that was recorded.
     pub begins_request: bool,
     /// Index of the window, file or datatype in `defs/objects`.
     pub object: Option<u32>,
@@ -203,7 +208,8 @@ impl Neighbourhood {
         let object = call.object.and_then(|object| self.objects.get(object as usize));
         let signature = Signature {
             op: call.op.0,
-            flags: flag(call.failed, FAILED)
+            flags: FROM_ROW
+                | flag(call.failed, FAILED)
                 | flag(call.any_source, ANY_SOURCE)
                 | flag(call.any_tag, ANY_TAG)
                 | flag(call.calls == 0, PART)
@@ -226,25 +232,12 @@ impl Neighbourhood {
         (signature, values, if polls { 3 } else { 2 })
     }
 
-    /// What the flags of a shape that was recorded do not tell, because there they follow from the function.
-    pub(crate) fn complete(signature: &mut Signature) {
-        let shape = Op(signature.op).function().map(|function| function.shape);
-        let told = match shape {
-            Some(Shape::Send) => BYTES_OUT | TAG,
-            Some(Shape::Receive) => BYTES_IN | TAG,
-            Some(Shape::SendReceive) => BYTES_OUT | BYTES_IN | TAG | RECV_TAG,
-            Some(Shape::Probe) => TAG,
-            Some(Shape::Collective) => BYTES_OUT | BYTES_IN | ROOT,
-            Some(Shape::ObjectOut) => BYTES_OUT,
-            Some(Shape::ObjectIn) => BYTES_IN,
-            Some(Shape::Object) => BYTES_OUT | BYTES_IN,
-            Some(Shape::Timed | Shape::Completion | Shape::Start) | None => 0,
-        };
-        signature.flags |= told;
-    }
-
     /// The call that a shape and its values stand for.
     pub(crate) fn call(&self, own: Rank, signature: &Signature, values: &[u64]) -> OrderedCall {
+        if signature.flags & FROM_ROW == 0 {
+            let (signature, values) = as_from_row(signature, values);
+            return self.call(own, &signature, &values);
+        }
         let op = Op(signature.op);
         let has = |flag: u16| signature.flags & flag != 0;
         let number = |number: u32| number.checked_sub(1);
@@ -284,6 +277,48 @@ impl Neighbourhood {
             failed: has(FAILED),
         }
     }
+}
+
+/// A shape that was recorded, with flags and values as one that was made from a row.
+fn as_from_row(signature: &Signature, values: &[u64]) -> (Signature, [u64; 3]) {
+    let mut made = *signature;
+    made.flags = signature.flags & (FAILED | ANY_SOURCE | ANY_TAG | PART | POLLS) | FROM_ROW;
+    let shape = Op(signature.op).function().map_or(Shape::Timed, |function| function.shape);
+    let mut values = values.iter().copied();
+    let mut next = || values.next().unwrap_or(0);
+    if made.flags & POLLS != 0 {
+        let count = next();
+        if shape == Shape::Probe && made.tag >= 0 {
+            made.flags |= TAG;
+        }
+        return (made, [0, 0, count]);
+    }
+    let two_halves = shape == Shape::SendReceive;
+    let (source, tag) = match two_halves {
+        true => (&mut made.recv_peer, &mut made.recv_tag),
+        false => (&mut made.peer, &mut made.tag),
+    };
+    if signature.flags & ANY_SOURCE != 0 {
+        *source = next() as u32 as i32;
+    }
+    if signature.flags & ANY_TAG != 0 {
+        *tag = next() as u32 as i32;
+    }
+    // No tag is negative: a wildcard found nothing yet.
+    let received_tag = if *tag >= 0 { if two_halves { RECV_TAG } else { TAG } } else { 0 };
+    let (told, bytes) = match shape {
+        Shape::Send => (BYTES_OUT | TAG, [next(), 0]),
+        Shape::Receive => (BYTES_IN | received_tag, [0, next()]),
+        Shape::SendReceive => (BYTES_OUT | BYTES_IN | TAG | received_tag, [next(), next()]),
+        Shape::Probe => (received_tag, [0, 0]),
+        Shape::Collective => (BYTES_OUT | BYTES_IN | ROOT, [next(), next()]),
+        Shape::ObjectOut => (BYTES_OUT, [next(), 0]),
+        Shape::ObjectIn => (BYTES_IN, [0, next()]),
+        Shape::Object => (BYTES_OUT | BYTES_IN, [next(), next()]),
+        Shape::Timed | Shape::Completion | Shape::Start => (0, [0, 0]),
+    };
+    made.flags |= told;
+    (made, [bytes[0], bytes[1], 1])
 }
 
 impl OrderedCall {

@@ -19,7 +19,7 @@ use super::translate::Translator;
 use crate::StoreError;
 use crate::definitions::{RegionSpan, Stop};
 use crate::disturbance::RankLoss;
-use crate::reduced::{Meaning, Neighbourhood, PeerRow, ThreadReduced, What, missing, sum_missing};
+use crate::reduced::{Meaning, PeerRow, ThreadReduced, What, missing, sum_missing};
 use crate::run::Missing;
 use kizami_model::{Ending, Nanos, Op, Rank, ThreadIndex};
 use kizami_reduce::sample::{PeerSums, State};
@@ -506,7 +506,6 @@ impl Sealer<'_, '_, '_> {
         let object = names.objects.get(signature.object as usize).map(|(index, _)| *index);
         let object = object.filter(|index| signature.object != 0 && *index != UNDEFINED);
         signature.object = object.map_or(0, |index| index - first + 1);
-        Neighbourhood::complete(signature);
     }
 }
 

@@ -139,7 +139,8 @@ fn weighted(row: &KeptRow) -> Option<Vec<u8>> {
     push_words(&mut bytes, &[head(WEIGHT, row.start_ticks), weight.to_bits(), 0, 0]);
     push_words(&mut bytes, &row.payload);
     let (record, slots) = record::decode(&bytes[SLOT_BYTES..])?;
-    let is_call = matches!(record, Record::Call(_) | Record::Completion(..) | Record::Start(..));
+    let is_call =
+        matches!(record, Record::Call(_) | Record::Completion(..) | Record::Start(..) | Record::Fold { .. });
     bytes.truncate((1 + slots) * SLOT_BYTES);
     is_call.then_some(bytes)
 }

@@ -4,14 +4,13 @@ use crate::segments::{SegmentWriter, Who, call, define};
 use kizami_model::Shape;
 use kizami_reduce::sample::{Block, NO_PEER, PART_BYTES, Reducer, Row, Settings, draw};
 use kizami_reduce::structure::{Recorder, Signature, Sizes};
-use kizami_segment::record::{CallRecord, ListItems, PEER_NONE, ReducedBy, StopReason, pack_list_head};
+use kizami_segment::record::{CallRecord, ListItems, NO_COMM, ReducedBy, StopReason, pack_list_head};
 use kizami_segment::{Completion, Definition};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub const RANKS: u32 = 4;
 const WORLD: u32 = 0;
-const BEFORE: u16 = 0x8000;
 
 /// Something a rank does.
 enum Event {
@@ -70,7 +69,7 @@ fn program(rank: u32, rounds: u64) -> Vec<Event> {
             request: request + 1,
             ..receive
         }));
-        let wait = timed("MPI_Waitall", 3, &mut at, &mut chance);
+        let wait = CallRecord { comm: NO_COMM, ..timed("MPI_Waitall", 3, &mut at, &mut chance) };
         events.push(Event::Completion(wait, Completion::AsPosted { request, count: 2 }));
         request += 2;
         if round % 10 == 0 {
@@ -101,7 +100,11 @@ fn program(rank: u32, rounds: u64) -> Vec<Event> {
 fn prepare(trace: &Path, rank: u32) -> SegmentWriter {
     let who = Who { last_ticks: 1 << 40, ..Who::rank(rank, RANKS) };
     let mut definitions = vec![Definition::Region { local: 1, name: "round".to_owned() }];
-    definitions.extend((1..7).map(|local| Definition::Site { local, address: 0x100 * u64::from(local), module: 9 }));
+    definitions.extend((1..7).map(|local| Definition::Site {
+        local,
+        address: 0x100 * u64::from(local),
+        module: 9,
+    }));
     define(trace, &who, &definitions);
     SegmentWriter::create(trace, &who, Some(0))
 }
@@ -135,8 +138,8 @@ pub fn write_reduced(trace: &Path, rounds: u64) {
         let mut segment = prepare(trace, rank);
         let mut block = Block::boxed();
         let memory: Vec<AtomicU64> = (0..Sizes::default().bytes() / 8).map(|_| AtomicU64::new(0)).collect();
-        // A part of the bytes that makes several epochs.
-        let settings = Settings::fraction(0.02, 32, 1_000_000_000);
+        // So much that the reducer hands some of it over.
+        let settings = Settings::fraction(0.2, 32, 1_000_000_000);
         let mut thread = Thread {
             reducer: Reducer::start(&mut block, &settings),
             recorder: Recorder::start(&memory, Sizes::default()).unwrap(),
@@ -214,22 +217,9 @@ impl Thread<'_> {
             bytes_in: record.bytes_in,
             start_ticks: record.start_ticks,
             duration_ticks: record.duration_ticks,
+            before_ticks: self.last_end.map_or(0, |end| record.start_ticks - end),
             number: draw::alone(1, u64::from(self.rank), self.calls),
         };
-        if let Some(end) = self.last_end {
-            let before = Row {
-                op: row.op | BEFORE,
-                to: NO_PEER,
-                from: NO_PEER,
-                bytes_out: 0,
-                bytes_in: 0,
-                start_ticks: end,
-                duration_ticks: row.start_ticks - end,
-                number: u64::MAX,
-                ..row
-            };
-            self.push(segment, &before, [0; 8]);
-        }
         self.push(segment, &row, payload);
         self.last_end = Some(record.start_ticks + record.duration_ticks);
         let signature = Signature {
@@ -238,12 +228,19 @@ impl Thread<'_> {
             site: record.site,
             comm: record.comm,
             object: 0,
-            peer: if shape == Shape::Collective { PEER_NONE } else { record.peer },
+            peer: record.peer,
             recv_peer: record.recv_peer,
             tag: record.tag,
             recv_tag: record.recv_tag,
         };
-        if self.recorder.call(&signature, &[record.bytes_out, record.bytes_in]) {
+        let (out, in_) = (record.bytes_out, record.bytes_in);
+        let values: &[u64] = match shape {
+            Shape::Send => &[out],
+            Shape::Receive => &[in_],
+            Shape::SendReceive | Shape::Collective => &[out, in_],
+            _ => &[],
+        };
+        if self.recorder.call(&signature, values) {
             self.recorder.take(&mut self.buffer, |bytes| segment.reduced(ReducedBy::Structure, bytes));
         }
     }

@@ -5,8 +5,8 @@
 use kizami_model::{CommKind, Ending, Op};
 use kizami_segment::header::{DEFINITIONS_THREAD, RANK_UNKNOWN, store_text};
 use kizami_segment::record::{
-    self, CallRecord, ListItems, REDUCED, REGION_BEGIN, REGION_END, ReducedBy, STOP, Started, StopReason, head,
-    pack_fold, pack_list_head,
+    self, CallRecord, ListItems, REDUCED, REGION_BEGIN, REGION_END, ReducedBy, STOP, Started, StopReason,
+    head, pack_fold, pack_list_head,
 };
 use kizami_segment::{Appender, Completion, Definition, SLOT_BYTES, WindowShape};
 use std::ffi::CString;

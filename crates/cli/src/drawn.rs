@@ -1,0 +1,25 @@
+//! Opening a trace in which waits can be followed: one that was reduced has its calls drawn first.
+
+use crate::replay::all_cores;
+use crate::show::progress::Bar;
+use crate::show::{quantity, say};
+use anyhow::Result;
+use kizami_store::Trace;
+use std::path::Path;
+
+/// The trace, or if it is reduced the one with a row for every call that is made from it; says so.
+pub fn open(path: &Path, threads: Option<usize>) -> Result<Trace> {
+    let trace = Trace::open(path)?;
+    let Some(reduced) = &trace.run().reduced else { return Ok(trace) };
+    say(&[format!(
+        "kizami: drawn     {} of {} were kept: this is a run with the exact order of calls, and times drawn from exact sums",
+        quantity::count(reduced.rows_kept),
+        quantity::counted(reduced.calls, "call")
+    )]);
+    let calls = reduced.calls;
+    let bar = Bar::new("drawing times");
+    let drawn = kizami_replay::with_all_calls(trace, threads.unwrap_or_else(all_cores), &|rows| {
+        bar.set(rows.min(calls), calls, || quantity::counted(rows.min(calls), "call"));
+    })?;
+    Ok(drawn)
+}

@@ -1,0 +1,104 @@
+//! Real runs reduced afterwards: sums and the order of calls are those of the full trace, on every rank.
+
+use crate::mpi::{Scratch, finish, mpi};
+use kizami_store::reduced::{OrderedCall, What};
+use kizami_store::{RankSelection, Trace};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+fn kizami(arguments: &[&str], trace: &Path) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kizami"));
+    let (name, rest) = arguments.split_first().expect("a command");
+    command.arg(name).arg(trace).args(rest);
+    let output = finish(command);
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+    text(&output.stdout) + &text(&output.stderr)
+}
+
+/// Calls and time by rank and function.
+type Sums = BTreeMap<(u32, &'static str), (u64, i64)>;
+
+/// Calls and nanoseconds by rank and function, of all rows and of the sums that were kept.
+fn sums(full: &Trace, small: &Trace) -> [Sums; 2] {
+    let [mut of_rows, mut of_sums] = [BTreeMap::new(), BTreeMap::new()];
+    for call in full.calls(RankSelection::All).expect("rows") {
+        let call = call.expect("a row");
+        let inside = call.inside.map_or((call.end - call.start).0, |inside| inside.0);
+        let sum: &mut (u64, i64) = of_rows.entry((call.rank.0, call.op.name())).or_default();
+        (sum.0, sum.1) = (sum.0 + u64::from(call.calls), sum.1 + inside);
+    }
+    for row in small.sums().expect("sums").iter().filter(|row| row.what != What::Before) {
+        let op = row.op.expect("few functions").name();
+        let sum: &mut (u64, i64) = of_sums.entry((row.rank.0, op)).or_default();
+        let calls = if row.what == What::Call { row.calls } else { 0 };
+        (sum.0, sum.1) = (sum.0 + calls, sum.1 + row.total.0);
+    }
+    [of_rows, of_sums]
+}
+
+#[test]
+fn reduced_runs_keep_sums_and_order() {
+    let mpi = mpi("openmpi");
+    let programs: [(&str, &[&str]); 7] = [
+        ("stencil2d", &["32", "1000"]),
+        ("late_sender", &["5", "20"]),
+        ("cg", &["1000", "60"]),
+        ("radix_sort", &[]),
+        ("persistent", &[]),
+        ("onesided", &[]),
+        ("spin_exchange", &[]),
+    ];
+    for (name, arguments) in programs {
+        let scratch = Scratch::new();
+        let (output, full) = mpi.record(4, &mpi.workload(name, arguments), scratch.path());
+        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+        let out = scratch.path().join("small.kz");
+        kizami(&["reduce", "--keep", "0.1%", "-o", out.to_str().expect("a name")], full.path());
+        let small = Trace::open(&out).expect("a reduced trace");
+        let [of_rows, of_sums] = sums(&full, &small);
+        assert_eq!(of_rows, of_sums, "{name}");
+        assert_eq!(small.run().functions, full.run().functions, "{name}");
+        let order = small.order().expect("readable").expect("there");
+        for (rank, thread) in order.threads() {
+            let sequence = order.sequence(rank, thread).expect("undamaged").expect("there");
+            let found: Vec<OrderedCall> = sequence.calls().map(|call| call.expect("undamaged")).collect();
+            let rows = full.calls(RankSelection::One(rank)).expect("rows").map(|call| call.expect("a row"));
+            let rows = rows.filter(|call| call.thread == thread);
+            let expected: Vec<OrderedCall> = rows.map(|call| OrderedCall::of(&call)).collect();
+            assert!(found == expected, "{name}, rank {rank}");
+        }
+    }
+}
+
+#[test]
+fn commands_say_what_a_reduced_trace_can_tell() {
+    let mpi = mpi("openmpi");
+    let scratch = Scratch::new();
+    let (_, full) = mpi.record(4, &mpi.workload("stencil2d", &["32", "3000"]), scratch.path());
+    let out = scratch.path().join("small.kz");
+    let name = out.to_str().expect("a name");
+    let told = kizami(&["reduce", "--keep", "0.1%", "-o", name, "--json"], full.path());
+    let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
+    assert_eq!(told["sums_exact"], true);
+    assert!(told["bytes_after"].as_u64() < told["bytes_before"].as_u64());
+
+    let info = kizami(&["info"], &out);
+    assert!(info.contains("p50") && info.contains("p99"), "{info}");
+    assert!(info.contains("asked for 0.1%") && info.contains("counts, times, bytes"), "{info}");
+    let events = kizami(&["events", "--limit", "0"], &out);
+    assert!(events.lines().next().is_some_and(|heading| heading.contains("weight")), "{events}");
+    assert!(!kizami(&["events"], full.path()).contains("weight"));
+    let csv = scratch.path().join("small.csv");
+    let exported = kizami(&["export", "--to", "csv", "-o", csv.to_str().expect("a name")], &out);
+    assert!(exported.contains("warning: this trace has"), "{exported}");
+
+    // Reducing twice would take the rows that are left for all there were.
+    let mut again = Command::new(env!("CARGO_BIN_EXE_kizami"));
+    again.arg("reduce").arg(&out).args(["--keep", "10%", "-o"]).arg(scratch.path().join("smaller.kz"));
+    let output = finish(again);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("is reduced already"));
+    assert!(!scratch.path().join("smaller.kz").exists());
+}

@@ -1,0 +1,263 @@
+//! From a reduced trace to one with a row for every call again, with times that are drawn.
+//!
+//! The order of calls is exact. How long each call took, and how long was computed before it, is drawn from what is known
+//! of its place, function and size on its thread: over the run, durations come out as in the sketches, within their
+//! 1 %, and computation adds up to what it was. Which call of a kind took how long is not known, nor which ranks
+//! were slow at the same moment. So rows of several ranks do not fit together in time: a replay must follow.
+//!
+//! Which requests a call completed is not known either: a call that completes one is believed to complete the oldest, a call
+//! that completes all to complete all that are open.
+
+use super::{OrderedCall, SketchRow, SumRow, What};
+use crate::columns::WrittenFile;
+use crate::rewrite::copy_tables;
+use crate::run::{ReplayedFrom, RunInfo, Totals};
+use crate::schema::{
+    COUNTERS_FOLDER, EVENTS_FOLDER, ORDER, PEERS, REGIONS_FOLDER, SKETCHES, STOPS, SUMS, part_name,
+};
+use crate::seal::counted::CountedTable;
+use crate::seal::part::{OpTotals, PartWriter, Shared};
+use crate::seal::place::Place;
+use crate::seal::rows::Row as TableRow;
+use crate::seal::{summary, tables};
+use crate::{StoreError, Trace};
+use kizami_model::{Call, Nanos, Op, Rank, Shape, ThreadIndex};
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+use std::path::Path;
+
+/// Rows held at a time.
+const WINDOW_ROWS: usize = 256 << 10;
+/// How often progress is told.
+const TELL_EVERY: u64 = 1 << 16;
+
+/// Writes a trace with a row for every call of a reduced one into the directory `output`, which must not exist.
+/// `progress` hears how many rows are done.
+pub fn expand(trace: &Trace, output: &Path, progress: &dyn Fn(u64)) -> Result<RunInfo, StoreError> {
+    let Some(order) = trace.order()? else {
+        return Err(StoreError::damaged(trace.path(), "it has no order of calls to go by"));
+    };
+    let place = Place::make(output)?;
+    let without = [SUMS, SKETCHES, PEERS, ORDER, STOPS];
+    let left_out = |name: &Path| {
+        name.starts_with(EVENTS_FOLDER)
+            || name.starts_with(COUNTERS_FOLDER)
+            || name.starts_with(REGIONS_FOLDER)
+            || without.iter().any(|file| name == Path::new(file))
+    };
+    let mut files = copy_tables(trace, place.folder(), left_out)?;
+    let mut drawing = Drawing::of(&trace.sums()?, &trace.sketches()?);
+    let (totals, mut written) = write(&order, &mut drawing, place.folder(), progress)?;
+    // Where the tracer held ranks up has no place among times that are drawn.
+    written.push(tables::stops(&[]).write(&place.folder().join(STOPS))?);
+    files.extend(written.iter().map(|file| summary::entry(file, place.folder())));
+    let recorded = trace.run().clone();
+    let sum = totals.sum();
+    let run = RunInfo {
+        counters: Vec::new(),
+        functions: totals.by_function(),
+        reduced: None,
+        replayed: Some(ReplayedFrom {
+            made_from: trace.path().display().to_string(),
+            setting: vec!["times drawn".to_owned()],
+            recorded_ns: recorded.span_ns,
+            replayed_ns: recorded.span_ns,
+            ..ReplayedFrom::default()
+        }),
+        totals: Totals {
+            events: sum.rows,
+            calls: sum.calls,
+            bytes_out: sum.bytes_out,
+            bytes_in: sum.bytes_in,
+            mpi_ns: sum.total_ns,
+            overhead_ns: 0,
+            ..recorded.totals
+        },
+        files,
+        ..recorded
+    };
+    place.commit(&run, false)?;
+    Ok(run)
+}
+
+fn write(
+    order: &super::Order,
+    drawing: &mut Drawing,
+    folder: &Path,
+    progress: &dyn Fn(u64),
+) -> Result<(OpTotals, Vec<WrittenFile>), StoreError> {
+    let shared = Shared::default();
+    let events = folder.join(EVENTS_FOLDER).join(part_name(0));
+    let regions = folder.join(REGIONS_FOLDER).join(part_name(0));
+    let nothing_counted = CountedTable::new(&folder.join(COUNTERS_FOLDER), Vec::new());
+    let mut part = PartWriter::create(&events, &regions, nothing_counted, WINDOW_ROWS, &shared)?;
+    let mut done = 0;
+    for (rank, thread) in order.threads() {
+        // Rows of a rank lie in the order of time, and threads of one would have to be merged: the first stands for it.
+        let Some(sequence) = order.sequence(rank, thread)?.filter(|_| thread.0 == 0) else { continue };
+        let mut times =
+            Times { now_ns: drawing.first_ns(rank, thread), open: VecDeque::new(), next_request: 1 };
+        for ordered in sequence.calls() {
+            let call = times.row(rank, thread, ordered?, drawing);
+            part.rows.completes.extend(call.completes.iter().map(|request| *request as i64));
+            part.rows.push(&TableRow::of_call(&call));
+            if part.is_full() {
+                part.flush()?;
+            }
+            done += 1;
+            if done % TELL_EVERY == 0 {
+                progress(done);
+            }
+        }
+        part.end_rank(0)?;
+    }
+    progress(done);
+    part.finish()
+}
+
+/// One thread on its way through the run.
+struct Times {
+    now_ns: i64,
+    /// Requests that were begun and not completed.
+    open: VecDeque<u64>,
+    next_request: u64,
+}
+
+impl Times {
+    fn row(&mut self, rank: Rank, thread: ThreadIndex, ordered: OrderedCall, drawing: &mut Drawing) -> Call {
+        let is_part = ordered.calls == 0;
+        let (before_ns, length_ns) = if is_part { (0, 0) } else { drawing.draw(rank, thread, &ordered) };
+        let start_ns = self.now_ns + before_ns;
+        let end_ns = start_ns + length_ns;
+        self.now_ns = end_ns;
+        let request = ordered.begins_request.then(|| {
+            let request = self.next_request;
+            self.next_request += 1;
+            self.open.push_back(request);
+            request
+        });
+        Call {
+            rank,
+            thread,
+            start: Nanos(start_ns),
+            end: Nanos(end_ns),
+            op: ordered.op,
+            calls: u32::try_from(ordered.calls).unwrap_or(u32::MAX),
+            inside: (ordered.calls > 1).then_some(Nanos(length_ns)),
+            comm: ordered.comm,
+            peer: ordered.peer,
+            tag: ordered.tag,
+            recv_peer: ordered.recv_peer,
+            recv_tag: ordered.recv_tag,
+            any_source: ordered.any_source,
+            any_tag: ordered.any_tag,
+            bytes_out: ordered.bytes_out,
+            bytes_in: ordered.bytes_in,
+            root: ordered.root,
+            request,
+            completes: self.completed(&ordered),
+            object: ordered.object,
+            callsite: ordered.callsite,
+            failed: ordered.failed,
+            overhead: Nanos(0),
+            weight: 1.0,
+        }
+    }
+
+    fn completed(&mut self, ordered: &OrderedCall) -> Vec<u64> {
+        let function = ordered.op.function().filter(|function| function.shape == Shape::Completion);
+        let Some(function) = function.filter(|_| ordered.calls == 1 && !ordered.failed) else {
+            return Vec::new();
+        };
+        match function.name.ends_with("all") || function.name.ends_with("some") {
+            true => self.open.drain(..).collect(),
+            false => self.open.pop_front().into_iter().collect(),
+        }
+    }
+}
+
+type Key = (u32, u32, Op, Option<u32>, u32);
+
+/// What times are drawn from.
+struct Drawing {
+    kinds: FxHashMap<Key, Kind>,
+    first_ns: FxHashMap<(u32, u32), i64>,
+}
+
+#[derive(Default)]
+struct Kind {
+    /// Durations, with how many calls were at most that long.
+    durations: Vec<(f64, u64)>,
+    before: Mean,
+    drawn: u64,
+}
+
+/// A mean that is given out in whole nanoseconds without losing any.
+#[derive(Default)]
+struct Mean {
+    total_ns: i64,
+    calls: u64,
+    given: u64,
+}
+
+impl Mean {
+    fn next(&mut self) -> i64 {
+        if self.calls == 0 {
+            return 0;
+        }
+        let up_to =
+            |given: u64| (i128::from(self.total_ns) * i128::from(given) / i128::from(self.calls)) as i64;
+        let share = up_to(self.given + 1) - up_to(self.given);
+        self.given += 1;
+        share
+    }
+}
+
+impl Drawing {
+    fn of(sums: &[SumRow], sketches: &[SketchRow]) -> Drawing {
+        let mut drawing = Drawing { kinds: FxHashMap::default(), first_ns: FxHashMap::default() };
+        for row in sketches.iter().filter(|row| row.what == What::Call) {
+            let (Some(op), Some(size)) = (row.op, row.size_class) else { continue };
+            let kind = drawing.kinds.entry((row.rank.0, row.thread.0, op, row.callsite, size)).or_default();
+            let before = kind.durations.last().map_or(0, |(_, calls)| *calls);
+            kind.durations.push(((row.low_ns + row.high_ns) / 2.0, before + row.calls));
+        }
+        for row in sums {
+            let first = drawing.first_ns.entry((row.rank.0, row.thread.0)).or_insert(i64::MAX);
+            *first = row.from.0.min(*first);
+            let (Some(op), Some(size), What::Before) = (row.op, row.size_class, row.what) else { continue };
+            let kind = drawing.kinds.entry((row.rank.0, row.thread.0, op, row.callsite, size)).or_default();
+            kind.before.total_ns += row.total.0;
+            kind.before.calls += row.calls;
+        }
+        drawing
+    }
+
+    fn first_ns(&self, rank: Rank, thread: ThreadIndex) -> i64 {
+        self.first_ns.get(&(rank.0, thread.0)).copied().unwrap_or(0)
+    }
+
+    /// Computation before a call, and its length.
+    fn draw(&mut self, rank: Rank, thread: ThreadIndex, call: &OrderedCall) -> (i64, i64) {
+        let bytes = call.bytes_out.unwrap_or(0) | call.bytes_in.unwrap_or(0);
+        let size = u64::BITS - bytes.leading_zeros();
+        let key = (rank.0, thread.0, call.op, call.callsite, size);
+        match self.kinds.get_mut(&key) {
+            Some(kind) => (kind.before.next(), kind.next()),
+            None => (0, 0),
+        }
+    }
+}
+
+impl Kind {
+    /// Durations in an order without a rule, that has them all in their shares: steps of the golden ratio.
+    fn next(&mut self) -> i64 {
+        let Some((_, calls)) = self.durations.last() else { return 0 };
+        const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+        let share = self.drawn.wrapping_mul(GOLDEN);
+        self.drawn += 1;
+        let wanted = ((u128::from(share) * u128::from(*calls)) >> 64) as u64;
+        let place = self.durations.partition_point(|(_, up_to)| *up_to <= wanted);
+        self.durations.get(place).map_or(0, |(ns, _)| ns.round() as i64)
+    }
+}

@@ -95,3 +95,16 @@ fn mpich_while_stopped() {
 fn mpich() {
     kill_at_random(&mpi("mpich"), &[]);
 }
+
+/// Ranks that keep sums and a sample: the sums have every call.
+const REDUCING: [(&str, &str); 1] = [("KIZAMI_KEEP", "0.1%")];
+
+#[test]
+fn open_mpi_while_reducing() {
+    kill_at_random(&mpi("openmpi"), &REDUCING);
+}
+
+#[test]
+fn mpich_while_reducing() {
+    kill_at_random(&mpi("mpich"), &REDUCING);
+}

@@ -102,3 +102,94 @@ fn commands_say_what_a_reduced_trace_can_tell() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("is reduced already"));
     assert!(!scratch.path().join("smaller.kz").exists());
 }
+
+/// Rank 0 sends 5 ms late in each of 200 rounds: a thousandth of the trace names the same.
+fn check_while_recording(mpi: &crate::mpi::Mpi) {
+    let scratch = Scratch::new();
+    let program = mpi.workload("late_sender", &["5", "200"]);
+    let out = scratch.path().join("run.kz");
+    let mut command = mpi.record_command(3, &program, scratch.path(), &out);
+    command.env("KIZAMI_KEEP", "0.1%");
+    let output = finish(command);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let trace = Trace::open(&out).expect("a trace");
+    // Beside the rounds each rank makes four calls.
+    assert_eq!(trace.run().totals.calls, 3 * 4 + 200 * (3 + 2 + 2));
+    let reduced = trace.run().reduced.as_ref().expect("a reduced trace");
+    assert!(reduced.sums_exact && reduced.rows_kept < 300, "{reduced:?}");
+    let order = trace.order().expect("readable").expect("there");
+    let calls: usize = order
+        .threads()
+        .map(|(rank, thread)| {
+            order.sequence(rank, thread).expect("undamaged").expect("there").calls().count()
+        })
+        .sum();
+    assert_eq!(calls as u64, trace.run().totals.calls);
+    let report = kizami(&["report"], &out);
+    let first = report.lines().find(|line| line.starts_with("1. ")).unwrap_or_default();
+    assert!(first.contains("rank 0 computes longer than others"), "{report}");
+    assert!(first.contains("most in MPI_Recv at late_sender.c:49"), "{report}");
+    assert!(report.contains("times drawn from exact sums"), "{report}");
+    // Not all calls are there to take the tracer out of.
+    let mut undisturb = Command::new(env!("CARGO_BIN_EXE_kizami"));
+    undisturb.arg("undisturb").arg(&out).arg("-o").arg(scratch.path().join("without.kz"));
+    assert_eq!(finish(undisturb).status.code(), Some(2));
+}
+
+#[test]
+fn open_mpi_while_recording() {
+    check_while_recording(&mpi("openmpi"));
+}
+
+#[test]
+fn mpich_while_recording() {
+    check_while_recording(&mpi("mpich"));
+}
+
+/// A run that is reduced while it is recorded, and killed: what was added up is there, in whole.
+#[test]
+fn recordings_that_are_reduced_can_be_killed() {
+    let mpi = mpi("openmpi");
+    let scratch = Scratch::new();
+    let out = scratch.path().join("run.kz");
+    let program = mpi.workload("stencil2d", &["32", "100000000"]);
+    let mut line = mpi.record_command(4, &program, scratch.path(), &out);
+    line.env("KIZAMI_KEEP", "0.1%");
+    let recording = std::thread::spawn(move || finish(line));
+    // One rank's companion tells its process; the launcher ends the others.
+    let started = std::time::Instant::now();
+    let companion = loop {
+        let files = std::fs::read_dir(out.join("raw")).into_iter().flatten().flatten();
+        let mut names = files.map(|file| file.file_name().to_string_lossy().into_owned());
+        if let Some(name) = names.find(|name| name.ends_with(".0.calls.sample")) {
+            break name;
+        }
+        assert!(started.elapsed().as_secs() < 100, "nothing is recorded");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    };
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    let pid = companion
+        .rsplit('.')
+        .nth(3)
+        .and_then(|pid| pid.parse::<i32>().ok())
+        .expect("HOST.PID.0.calls.sample");
+    // SAFETY: the process was started by this test.
+    unsafe { libc::kill(pid, libc::SIGKILL) };
+    recording.join().expect("the recording ends");
+    let trace = Trace::open(&out).expect("a sealed trace");
+    let run = trace.run();
+    let reduced = run.reduced.as_ref().expect("it is reduced");
+    assert!(reduced.sums_exact, "{:?}", run.health);
+    assert!(run.totals.calls > 1000 && run.totals.events < run.totals.calls);
+    let told = |op: &str| run.functions.iter().find(|function| function.op == op).map_or(0, |f| f.calls);
+    // Four sends and four receives in each round, but for the one in which each rank ended.
+    assert!(told("MPI_Isend").abs_diff(told("MPI_Irecv")) <= 4 * 4, "{:?}", run.functions);
+    let order = trace.order().expect("readable").expect("there");
+    for (rank, thread) in order.threads() {
+        let sequence = order.sequence(rank, thread).expect("undamaged").expect("there");
+        let calls = sequence.calls().map(|call| call.expect("undamaged").calls).sum::<u64>();
+        let summed = trace.sums().expect("sums").into_iter();
+        let summed = summed.filter(|row| row.rank == rank && row.what == What::Call);
+        assert!(calls.abs_diff(summed.map(|row| row.calls).sum()) <= 1, "rank {rank}");
+    }
+}

@@ -38,17 +38,21 @@ pub fn with_all_calls(
     }
     let folder = scratch_folder(&trace);
     let kept = folder.join(KEPT);
-    if let Ok(found) = Trace::open(&kept) {
+    // Elsewhere it could be that of another trace.
+    let beside = folder.starts_with(trace.path());
+    if let Some(found) = Trace::open(&kept).ok().filter(|_| beside) {
         return Ok(found);
     }
-    let apart = folder.join(MEANWHILE);
-    remove(&kept);
+    // Others may be making the same: each has names of its own.
+    let own = |name: &str| folder.join(format!("{}-{name}", std::process::id()));
+    let (apart, whole) = (own(MEANWHILE), own(KEPT));
     remove(&apart);
+    remove(&whole);
     expand(&trace, &apart, progress)?;
     let drawn = Trace::open(&apart)?;
     let model = model(&trace.sketches()?);
     let request = Request {
-        output: Some(&kept),
+        output: Some(&whole),
         threads,
         words: vec!["times drawn".to_owned(), "model network".to_owned()],
     };
@@ -56,6 +60,13 @@ pub fn with_all_calls(
     let replayed = retime::<StoreError>(&drawn, request, setting, &|step| progress(step.rows));
     remove(&apart);
     replayed?;
+    if !beside {
+        return Trace::open(&whole);
+    }
+    if std::fs::rename(&whole, &kept).is_err() {
+        // Somebody else was faster.
+        remove(&whole);
+    }
     Trace::open(&kept)
 }
 

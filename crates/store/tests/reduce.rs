@@ -360,9 +360,7 @@ fn segments_that_were_reduced_give_the_same_sums() {
         let sequence = order.sequence(Rank(rank), ThreadIndex(0)).unwrap().unwrap();
         let found: Vec<OrderedCall> = sequence.calls().map(Result::unwrap).collect();
         let rows = full.open().calls(RankSelection::One(Rank(rank))).unwrap();
-        // Requests are not read from an order that was recorded.
-        let expected =
-            rows.map(|call| OrderedCall { begins_request: false, ..OrderedCall::of(&call.unwrap()) });
+        let expected = rows.map(|call| OrderedCall::of(&call.unwrap()));
         assert_eq!(found, expected.collect::<Vec<_>>(), "rank {rank}");
     }
 }

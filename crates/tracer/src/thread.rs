@@ -1,7 +1,7 @@
 //! The recorder of one thread: where its records go, and its private caches.
 
 use crate::counters::Counters;
-use crate::reduction::Reduction;
+use crate::reduction::{PART_BYTES, Reduction};
 use crate::rehearsal::{self, Stage};
 use crate::stream::{Room, Stream};
 use crate::{clock, communicators, datatypes, sites};
@@ -315,6 +315,10 @@ impl Thread {
         }
     }
 
+    fn has_room_for(&mut self, slots: usize) -> bool {
+        self.cursor.room() >= slots || self.make_room(slots)
+    }
+
     /// Finds room for a record of so many slots; false if there is none.
     #[cold]
     fn make_room(&mut self, needed: usize) -> bool {
@@ -399,16 +403,19 @@ impl Thread {
     #[cold]
     fn hand_over(&mut self) {
         let Some(mut reduction) = self.reduction.take() else { return };
-        while reduction.hand_over(|by, bytes| {
-            let slot = |index: usize| {
-                let mut slot = [0; SLOT_BYTES];
-                let piece = &bytes[index * SLOT_BYTES..bytes.len().min((index + 1) * SLOT_BYTES)];
-                slot[..piece.len()].copy_from_slice(piece);
-                record::slot_words(&slot, 0).unwrap_or_default()
-            };
-            let first = [record::head(record::REDUCED, 0), bytes.len() as u64, by as u64, 0];
-            self.push(first, (0..bytes.len().div_ceil(SLOT_BYTES)).map(slot));
-        }) {}
+        // What there is no room for (the disk is full) stays with the reducers: sums get coarser, and the sequence ends.
+        while self.has_room_for(1 + PART_BYTES.div_ceil(SLOT_BYTES))
+            && reduction.hand_over(|by, bytes| {
+                let slot = |index: usize| {
+                    let mut slot = [0; SLOT_BYTES];
+                    let piece = &bytes[index * SLOT_BYTES..bytes.len().min((index + 1) * SLOT_BYTES)];
+                    slot[..piece.len()].copy_from_slice(piece);
+                    record::slot_words(&slot, 0).unwrap_or_default()
+                };
+                let first = [record::head(record::REDUCED, 0), bytes.len() as u64, by as u64, 0];
+                self.push(first, (0..bytes.len().div_ceil(SLOT_BYTES)).map(slot));
+            })
+        {}
         self.reduction = Some(reduction);
     }
 
@@ -436,6 +443,7 @@ impl Thread {
         self.resume();
         if let Some(reduction) = &mut self.reduction {
             reduction.finish();
+            self.hand_over();
         }
         let stream = self.stream.take()?;
         stream.note_clock();

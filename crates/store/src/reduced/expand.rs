@@ -201,14 +201,14 @@ struct Mean {
 }
 
 impl Mean {
-    fn next(&mut self) -> i64 {
+    fn next(&mut self, times: u64) -> i64 {
         if self.calls == 0 {
             return 0;
         }
         let up_to =
             |given: u64| (i128::from(self.total_ns) * i128::from(given) / i128::from(self.calls)) as i64;
-        let share = up_to(self.given + 1) - up_to(self.given);
-        self.given += 1;
+        let share = up_to(self.given + times) - up_to(self.given);
+        self.given += times;
         share
     }
 }
@@ -243,15 +243,26 @@ impl Drawing {
         let size = u64::BITS - bytes.leading_zeros();
         let key = (rank.0, thread.0, call.op, call.callsite, size);
         match self.kinds.get_mut(&key) {
-            Some(kind) => (kind.before.next(), kind.next()),
+            // Polls in a row were added up one by one.
+            Some(kind) => {
+                let times = call.calls.max(1);
+                (kind.before.next(times), kind.next(times))
+            }
             None => (0, 0),
         }
     }
 }
 
 impl Kind {
+    /// The time of so many calls.
+    fn next(&mut self, times: u64) -> i64 {
+        const ONE_BY_ONE: u64 = 1_000;
+        let drawn: i64 = (0..times.min(ONE_BY_ONE)).map(|_| self.one()).sum();
+        if times <= ONE_BY_ONE { drawn } else { (drawn as f64 * (times as f64 / ONE_BY_ONE as f64)) as i64 }
+    }
+
     /// Durations in an order without a rule, that has them all in their shares: steps of the golden ratio.
-    fn next(&mut self) -> i64 {
+    fn one(&mut self) -> i64 {
         let Some((_, calls)) = self.durations.last() else { return 0 };
         const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
         let share = self.drawn.wrapping_mul(GOLDEN);

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! They are written when a recording that was reduced while it ran is sealed, and when a full trace is reduced
-//! afterwards ([`reduce`]). Reading takes whatever the files hold and gives rows or a [`StoreError`](crate::StoreError).
+//! afterwards ([`reduce`]). Reading takes whatever the files hold and gives rows or a [`StoreError`].
 //!
 //! # What sums are of
 //!

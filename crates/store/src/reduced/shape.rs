@@ -318,7 +318,17 @@ fn as_from_row(signature: &Signature, values: &[u64]) -> (Signature, [u64; 3]) {
         Shape::Timed | Shape::Completion | Shape::Start => (0, [0, 0]),
     };
     made.flags |= told;
+    if begins_request(Op(signature.op)) && signature.flags & FAILED == 0 {
+        made.flags |= REQUEST;
+    }
     (made, [bytes[0], bytes[1], 1])
+}
+
+/// Whether a function gives its caller a request to complete later.
+fn begins_request(op: Op) -> bool {
+    let Some(function) = op.function() else { return false };
+    let moves = !matches!(function.shape, Shape::Timed | Shape::Completion | Shape::Start);
+    moves && function.arguments.iter().any(|argument| argument.name == "request")
 }
 
 impl OrderedCall {

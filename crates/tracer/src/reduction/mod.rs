@@ -11,7 +11,8 @@ mod sequence;
 
 use crate::settings::{Amount, Keep};
 use kizami_model::Shape;
-use kizami_reduce::sample::{BLOCK_BYTES, Block, NO_PEER, PART_BYTES, PAYLOAD_WORDS, Reducer, Row, Settings};
+pub use kizami_reduce::sample::PART_BYTES;
+use kizami_reduce::sample::{BLOCK_BYTES, Block, NO_PEER, PAYLOAD_WORDS, Reducer, Row, Settings};
 use kizami_reduce::structure::{Recorder, Signature, Sizes};
 use kizami_segment::record::{CallRecord, ReducedBy, Started};
 use kizami_segment::{Completion, SLOT_BYTES, block};
@@ -28,7 +29,7 @@ pub struct Reduction {
     sample: Reducer<'static>,
     order: Recorder<'static>,
     numbers: Numbers,
-    /// When the call before ended, in ticks since the segment's base.
+    /// When the call before ended, in ticks since the segment's base; the end of time before the first.
     last_end_ticks: u64,
     /// The number the next request will get.
     next_request: u32,
@@ -64,7 +65,7 @@ impl Reduction {
             sample,
             order: order.ok_or(libc::EINVAL)?,
             numbers: Numbers::new(keep.seed, thread),
-            last_end_ticks: 0,
+            last_end_ticks: u64::MAX,
             next_request: 0,
             polls: None,
             order_is_due: false,
@@ -131,7 +132,12 @@ impl Reduction {
             return true;
         }
         if std::mem::take(&mut self.order_is_due) {
-            self.order.take(&mut self.buffer[..], |bytes| append(ReducedBy::Structure, bytes));
+            let order_is_due = &mut self.order_is_due;
+            self.order.take(&mut self.buffer[..], |bytes| {
+                // There may be more than fits.
+                *order_is_due = bytes.len() == PART_BYTES;
+                append(ReducedBy::Structure, bytes);
+            });
             return true;
         }
         false
@@ -140,6 +146,8 @@ impl Reduction {
     /// The thread makes no more calls: what was held back is written down.
     pub fn finish(&mut self) {
         self.end_polls();
+        // Another thread may go on here, and does not compute until then.
+        self.last_end_ticks = u64::MAX;
     }
 
     #[inline(always)]
@@ -168,6 +176,7 @@ impl Reduction {
         payload: impl FnOnce() -> [u64; PAYLOAD_WORDS],
     ) -> bool {
         let (to, from) = match shape {
+            _ if call.failed || call.prepares() => (NO_PEER, NO_PEER),
             Shape::Send => (call.peer, NO_PEER),
             Shape::Receive => (NO_PEER, call.peer),
             Shape::SendReceive => (call.peer, call.recv_peer),
@@ -180,7 +189,8 @@ impl Reduction {
             to: to.max(NO_PEER),
             from: from.max(NO_PEER),
             bytes_out: call.bytes_out,
-            bytes_in: call.bytes_in,
+            // A probe only looks.
+            bytes_in: if shape == Shape::Probe { 0 } else { call.bytes_in },
             start_ticks: call.start_ticks,
             duration_ticks: call.duration_ticks,
             before_ticks: call.start_ticks.saturating_sub(self.last_end_ticks),

@@ -44,8 +44,11 @@ impl Numbers {
     pub fn of(&mut self, call: &CallRecord, shape: Shape) -> u64 {
         self.calls += 1;
         let found = match shape {
+            // Sends nothing yet; what its starts send is not counted on this side.
+            Shape::Send | Shape::Receive if call.prepares() => None,
             Shape::Send => self.message(call, call.peer, call.tag, Direction::Out),
-            Shape::Receive if !call.any_source && !call.any_tag => {
+            // What a blocking receive got is known, whatever it asked for.
+            Shape::Receive if call.request == 0 || !(call.any_source || call.any_tag) => {
                 self.message(call, call.peer, call.tag, Direction::In)
             }
             Shape::SendReceive => self.exchange(call),
@@ -67,16 +70,15 @@ impl Numbers {
         Some(draw::message(self.seed, identity, source, destination, tag, before))
     }
 
-    /// Two ranks that exchange messages with each other have one number; else the message that goes out counts.
+    /// Two ranks that exchange messages with each other have one number, that of the message from the lower rank to the
+    /// higher; else the message that goes out counts.
     #[inline]
     fn exchange(&mut self, call: &CallRecord) -> Option<u64> {
-        if call.peer != call.recv_peer || call.tag != call.recv_tag {
-            return self.message(call, call.peer, call.tag, Direction::Out);
-        }
-        let peer = u32::try_from(call.peer).ok()?;
-        let (identity, own) = self.communicator(call.comm)?;
-        let before = self.count(call.comm, peer, call.tag, Direction::Out as u64)?;
-        Some(draw::message(self.seed, identity, own.min(peer), own.max(peer), call.tag, before))
+        let out = self.message(call, call.peer, call.tag, Direction::Out);
+        let into = self.message(call, call.recv_peer, call.recv_tag, Direction::In);
+        let (_, own) = self.communicator(call.comm)?;
+        let mutual = call.peer == call.recv_peer && call.tag == call.recv_tag;
+        if mutual && i64::from(own) > i64::from(call.peer) { into } else { out }
     }
 
     #[inline]

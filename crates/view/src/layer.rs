@@ -132,11 +132,21 @@ impl Opened {
             // Failures are kept in the slot.
             std::thread::spawn(move || {
                 yield_to_others();
+                // What takes many seconds anyway lets the first picture be drawn in peace.
+                if matches!(own.index.peek(), Answer::Ready(_)) && own.trace.run().totals.events > MANY_EVENTS
+                {
+                    std::thread::sleep(FIRST_PICTURE);
+                }
                 drop(now(&own));
             });
         }
     }
 }
+
+/// From so many events on, work in the background waits for the first picture.
+const MANY_EVENTS: u64 = 5_000_000;
+/// About as long as a browser takes to draw it.
+const FIRST_PICTURE: std::time::Duration = std::time::Duration::from_millis(1_200);
 
 /// Makes this thread, and those it will start, give way to all others: what somebody waits for in front of the screen is
 /// answered first. The index is not made this way: nothing can be shown without it.

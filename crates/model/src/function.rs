@@ -57,6 +57,16 @@ pub struct Function {
     pub result: Passing,
     /// The arguments in order.
     pub arguments: Vec<Argument>,
+    /// It makes a persistent request: says what is to be moved, and moves nothing.
+    pub prepares: bool,
+}
+
+impl Function {
+    /// Whether it gives its caller a request, to be completed by another call.
+    pub fn gives_request(&self) -> bool {
+        let moves = !matches!(self.shape, Shape::Timed | Shape::Completion | Shape::Start);
+        moves && self.arguments.iter().any(|argument| argument.name == "request")
+    }
 }
 
 /// What the words of a raw record mean for a function; many table shapes share one.
@@ -180,6 +190,7 @@ fn parse(line: &'static str, op: Op) -> Function {
         family: family(short_name, shape_name),
         result,
         arguments,
+        prepares: shape_name.ends_with("_init") || shape_name.starts_with("init:"),
     }
 }
 

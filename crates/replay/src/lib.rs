@@ -38,6 +38,7 @@ pub use learned::Progress;
 pub use logp::LogGops;
 pub use retime::{Request, retime};
 pub use setting::{Factor, Network, PlaceFactor, Setting};
+pub use times::Times;
 pub use undisturb::undisturb;
 pub use walk::observer::{Message, Observer, Seen, Wait, WaitKind};
-pub use walk::{Replayed, learn, replay, shares};
+pub use walk::{Replayed, learn, replay};

@@ -4,7 +4,7 @@
 use crate::fit::Fit;
 use crate::learned::{Learned, Passes, Progress};
 use crate::setting::{Factor, Setting};
-use crate::times::{LastEnd, Times};
+use crate::times::{LastEnd, MEMORY_BYTES, Times};
 use crate::walk::{Replayed, replay};
 use kizami_graph::{Graph, build, scratch_folder};
 use kizami_store::rewrite::{Gaps, Manner, Rewriting};
@@ -58,7 +58,7 @@ pub fn retime<E: From<StoreError>>(
         let last_ns = last.filter(|_| !graph.strands.is_empty()).unwrap_or(0);
         return Ok(made(&replayed.without_observers(), last_ns));
     };
-    let (times, replayed) = Times::under(&setting, &graph, &fit, threads, &folder, &tell)?;
+    let (times, replayed) = Times::under(&setting, &graph, &fit, threads, (&folder, MEMORY_BYTES), &tell)?;
     let mut told = made(&replayed, 0);
     let describe = |run: &mut RunInfo| {
         told.replayed_ns = run.span_ns;

@@ -10,26 +10,28 @@ use kizami_store::StoreError;
 use kizami_store::rewrite::NewTimes;
 use std::path::Path;
 
-/// Bytes that times may have in memory.
-const MEMORY_LIMIT: usize = 4 << 30;
+/// Bytes that times of a run that is written anew may have in memory.
+pub(crate) const MEMORY_BYTES: usize = 4 << 30;
 
 /// When each row begins and ends.
-pub(crate) struct Times<'a> {
+#[derive(Debug)]
+pub struct Times<'a> {
     graph: &'a Graph,
     times: List<[i64; 2]>,
 }
 
 impl<'a> Times<'a> {
-    /// Walks a graph under a setting and keeps what comes out, in `folder` if it is too much for memory.
-    pub(crate) fn under(
+    /// Walks a graph under a setting and keeps what comes out; what is beyond the bytes it may have in memory lies in
+    /// a folder.
+    pub fn under(
         setting: &Setting,
         graph: &'a Graph,
         fit: &Fit,
         threads: usize,
-        folder: &Path,
+        (folder, memory_bytes): (&Path, usize),
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<(Times<'a>, Replayed<()>), StoreError> {
-        let mut times = List::new(folder, MEMORY_LIMIT);
+        let mut times = List::new(folder, memory_bytes);
         for step in graph.steps.iter() {
             times.push([step.start_ns, step.end_ns])?;
         }

@@ -9,7 +9,7 @@
 
 use crate::learned::{Learned, Passes, Progress};
 use crate::setting::Setting;
-use crate::times::Times;
+use crate::times::{MEMORY_BYTES, Times};
 use kizami_graph::read;
 use kizami_model::Call;
 use kizami_store::disturbance::{Disturbance, RankLoss};
@@ -40,7 +40,9 @@ pub fn undisturb(
     let Learned { graph, fit } = Learned::of(graph, threads, &passes);
     let setting = Setting { without_tracer: true, ..Setting::default() };
     let (times, replayed) =
-        Times::under(&setting, &graph, &fit, threads, rewriting.folder(), &|steps| passes.tell(2, steps))?;
+        Times::under(&setting, &graph, &fit, threads, (rewriting.folder(), MEMORY_BYTES), &|steps| {
+            passes.tell(2, steps)
+        })?;
     let describe = |run: &mut RunInfo| {
         let span_ns = run.span_ns;
         let direct_only_ns = if graph.strands.is_empty() { span_ns } else { replayed.direct_only_ns };

@@ -32,6 +32,7 @@ pub mod file;
 pub mod header;
 pub mod read;
 pub mod record;
+pub mod shape;
 
 pub use append::Appender;
 pub use cursor::{Cursor, Slot};

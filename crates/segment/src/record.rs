@@ -148,17 +148,7 @@ impl CallRecord {
     /// Whether it only prepares a message that later calls start, such as `MPI_Send_init`.
     #[inline]
     pub fn prepares(&self) -> bool {
-        const WORDS: usize = 16;
-        static PREPARING: std::sync::OnceLock<[u64; WORDS]> = std::sync::OnceLock::new();
-        let preparing = PREPARING.get_or_init(|| {
-            let mut bits = [0; WORDS];
-            let functions = kizami_model::function::functions().iter();
-            for function in functions.filter(|function| function.name.contains("_init")) {
-                bits[usize::from(function.op.0) / 64 % WORDS] |= 1 << (function.op.0 % 64);
-            }
-            bits
-        });
-        preparing[usize::from(self.op.0) / 64 % WORDS] >> (self.op.0 % 64) & 1 != 0
+        self.op.function().is_some_and(|function| function.prepares)
     }
 
     /// A call of which nothing but its time is known yet.

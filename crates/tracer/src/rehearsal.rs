@@ -9,9 +9,10 @@ use crate::arch::{self, State};
 use crate::call::Call;
 use crate::counters::Counters;
 use crate::process::Process;
+use crate::reduction::Reduction;
 use crate::stream::lock;
 use crate::thread::Thread;
-use crate::{clock, hooks, simulator};
+use crate::{clock, hooks, settings, simulator};
 use kizami_model::{Op, Shape};
 use kizami_segment::{Cursor, Slot};
 use std::hint::black_box;
@@ -28,9 +29,9 @@ const UNITS_PER_TICK: u64 = 1024;
 pub struct Stage(Box<Thread>);
 
 impl Stage {
-    /// One that has recorded nothing yet.
-    pub fn new() -> Stage {
-        Stage(Thread::new(None, None))
+    /// One that has recorded nothing yet; with a reduction, calls are added to it instead.
+    pub fn new(reduction: Option<Box<Reduction>>) -> Stage {
+        Stage(Thread::new(None, reduction))
     }
 
     /// What recording a plain call into these slots costs, in units of a tick. To be called while the program's call
@@ -94,7 +95,7 @@ pub fn before_first_call(process: &Process) {
     // SAFETY: zeroed atomics are valid slots.
     let slots: Vec<Slot> = (0..SLOTS).map(|_| unsafe { std::mem::zeroed() }).collect();
     let mut counters = Counters::open(process);
-    let mut stage = Stage::new();
+    let mut stage = Stage::new(settings::get().keep.and_then(Reduction::for_nobody));
     // The first finds caches cold and pages missing.
     let cost = (0..3).map(|_| {
         // SAFETY: the slots outlive the rehearsal, and nobody else writes them.

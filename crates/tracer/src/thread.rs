@@ -4,7 +4,7 @@ use crate::counters::Counters;
 use crate::reduction::{PART_BYTES, Reduction};
 use crate::rehearsal::{self, Stage};
 use crate::stream::{Room, Stream};
-use crate::{clock, communicators, datatypes, sites};
+use crate::{clock, communicators, datatypes, settings, sites};
 use kizami_model::{Op, Shape};
 use kizami_segment::record::{self, CallRecord, Completion, ListItems, Started, StopReason};
 use kizami_segment::{Cursor, SLOT_BYTES, Slot};
@@ -334,8 +334,11 @@ impl Thread {
             return false;
         }
         let prepared = clock::now();
-        let cost = rehearsal::is_due(sequence, stream.file().chunk_bytes()).then(|| {
-            let stage = self.stage.get_or_insert_with(Stage::new);
+        // Where calls are reduced, few records are written, and they are no calls.
+        let is_due =
+            settings::get().keep.is_none() && rehearsal::is_due(sequence, stream.file().chunk_bytes());
+        let cost = is_due.then(|| {
+            let stage = self.stage.get_or_insert_with(|| Stage::new(None));
             stage.rehearse(stream.unannounced(sequence), &mut self.counters)
         });
         self.cursor = stream.begin(sequence);

@@ -3,7 +3,7 @@
 //! The kind of a call follows from its function alone: no waiting is worked out here. Whether a receive waited or
 //! only took what was there is for the verdict to say.
 
-use kizami_model::{Family, Op, Shape, function};
+use kizami_model::{Family, Op, Shape};
 use serde::Serialize;
 
 /// How many kinds there are.
@@ -61,8 +61,8 @@ impl Category {
         let Some(function) = op.function() else { return Category::Other };
         match (function.shape, function.family) {
             (Shape::Send | Shape::Start, _) => Category::PointToPoint,
-            (Shape::Receive, _) if posts(function) => Category::PointToPoint,
-            (Shape::SendReceive, _) if posts(function) => Category::PointToPoint,
+            (Shape::Receive, _) if function.gives_request() => Category::PointToPoint,
+            (Shape::SendReceive, _) if function.gives_request() => Category::PointToPoint,
             (Shape::Receive | Shape::SendReceive | Shape::Probe | Shape::Completion, _) => Category::Waiting,
             (Shape::Collective, _) => Category::Collective,
             (_, Family::OneSided) => Category::OneSided,
@@ -70,11 +70,6 @@ impl Category {
             _ => Category::Other,
         }
     }
-}
-
-/// Whether a function starts what another one completes.
-fn posts(function: &function::Function) -> bool {
-    function.arguments.iter().any(|argument| argument.name == "request")
 }
 
 #[cfg(test)]

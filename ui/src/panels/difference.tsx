@@ -5,9 +5,10 @@ import { along } from '../align';
 import { api, type Shares } from '../api';
 import { moment } from '../format';
 import { useAnswer, useMarks, useSelection, useSettledSelection, type Model } from '../model';
+import { useRedraw } from '../redraw';
 import { showRanks } from '../selection';
 import { Trouble } from '../states';
-import { CATEGORY, LEGEND, css, onTheme, theme } from '../theme';
+import { CATEGORY, LEGEND, css, theme } from '../theme';
 import { GUTTER } from '../timeline/axes';
 import { Swatch } from '../timeline/view';
 
@@ -38,15 +39,7 @@ export function DifferenceStrip({ model, other }: { model: Model; other: number 
   });
   const redraw = () => draw(canvas.current!, value, s.window, over);
   useEffect(redraw, [value, s.window, over]);
-  useEffect(() => {
-    const resized = new ResizeObserver(redraw);
-    resized.observe(canvas.current!);
-    const stop = onTheme(redraw);
-    return () => {
-      resized.disconnect();
-      stop();
-    };
-  });
+  useRedraw(canvas, redraw);
   const point = (event: MouseEvent) => {
     const box = canvas.current!.getBoundingClientRect();
     const share = (event.clientX - box.left - GUTTER) / (box.width - GUTTER);

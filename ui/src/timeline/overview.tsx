@@ -2,7 +2,8 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { api, type Shares } from '../api';
 import { useAnswer, useSelection, type Model } from '../model';
-import { STACK, css, onTheme, theme } from '../theme';
+import { useRedraw } from '../redraw';
+import { STACK, css, theme } from '../theme';
 import { GUTTER } from './axes';
 import { boundWindow } from './viewport';
 
@@ -17,15 +18,7 @@ export function Overview({ model }: { model: Model }) {
   );
   const redraw = () => draw(canvas.current!, answer.value, s.window, s.chosen, span_ns);
   useEffect(redraw, [answer.value, s.window, s.chosen]);
-  useEffect(() => {
-    const resized = new ResizeObserver(redraw);
-    resized.observe(canvas.current!);
-    const stop = onTheme(redraw);
-    return () => {
-      resized.disconnect();
-      stop();
-    };
-  });
+  useRedraw(canvas, redraw);
   const centre = (event: PointerEvent) => {
     const box = canvas.current!.getBoundingClientRect();
     const at = ((event.clientX - box.left - GUTTER) / (box.width - GUTTER)) * span_ns;

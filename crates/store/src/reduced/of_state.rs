@@ -116,10 +116,7 @@ impl ThreadReduced {
 /// Whether calls of a function move the bytes they are given: a probe leaves them where they are, and making a persistent
 /// request only says what is to be moved. Rows have no bytes there either.
 fn moves_bytes(op: Op) -> bool {
-    op.function().is_none_or(|function| {
-        let makes = function.shape_name.ends_with("_init") || function.shape_name.starts_with("init:");
-        !makes && function.shape != Shape::Probe
-    })
+    op.function().is_none_or(|function| !function.prepares && function.shape != Shape::Probe)
 }
 
 /// Where a reducer had no room.

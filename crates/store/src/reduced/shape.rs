@@ -11,14 +11,10 @@ use crate::definitions::{Communicator, Definitions};
 use kizami_model::{Call, CommKind, Op, Peer, Rank, Shape};
 use kizami_reduce::structure::{Place, Signature};
 use kizami_segment::record::{PEER_ANY, PEER_NONE, PEER_NULL, PEER_ROOT};
+use kizami_segment::shape::{ANY_SOURCE, ANY_TAG, FAILED, PART, POLLS};
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 
-const FAILED: u16 = 1;
-const ANY_SOURCE: u16 = 2;
-const ANY_TAG: u16 = 4;
-const PART: u16 = 8;
-const POLLS: u16 = 16;
 const REQUEST: u16 = 64;
 const BYTES_OUT: u16 = 128;
 const BYTES_IN: u16 = 256;
@@ -318,17 +314,11 @@ fn as_from_row(signature: &Signature, values: &[u64]) -> (Signature, [u64; 3]) {
         Shape::Timed | Shape::Completion | Shape::Start => (0, [0, 0]),
     };
     made.flags |= told;
-    if begins_request(Op(signature.op)) && signature.flags & FAILED == 0 {
+    let gives_request = Op(signature.op).function().is_some_and(|function| function.gives_request());
+    if gives_request && signature.flags & FAILED == 0 {
         made.flags |= REQUEST;
     }
     (made, [bytes[0], bytes[1], 1])
-}
-
-/// Whether a function gives its caller a request to complete later.
-fn begins_request(op: Op) -> bool {
-    let Some(function) = op.function() else { return false };
-    let moves = !matches!(function.shape, Shape::Timed | Shape::Completion | Shape::Start);
-    moves && function.arguments.iter().any(|argument| argument.name == "request")
 }
 
 impl OrderedCall {

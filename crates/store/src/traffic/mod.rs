@@ -301,10 +301,7 @@ impl Traffic {
 #[inline]
 fn moves(op: Op) -> Option<Shape> {
     static SHAPES: LazyLock<Vec<Option<Shape>>> = LazyLock::new(|| {
-        let shape = |function: &Function| {
-            let makes = function.shape_name.ends_with("_init") || function.shape_name.starts_with("init:");
-            (!makes).then_some(function.shape)
-        };
+        let shape = |function: &Function| (!function.prepares).then_some(function.shape);
         std::iter::once(None).chain(functions().iter().map(shape)).collect()
     });
     SHAPES.get(usize::from(op.0)).copied().flatten()

@@ -2,7 +2,8 @@
 //!
 //! Every call is added to two reducers (`kizami-reduce`), each in memory of a fixed size that is mapped from a file beside
 //! the segment: sums and a sample of rows, and the folded sequence of all calls. What reducers hand over goes into the
-//! segment as records. A kill loses nothing of it.
+//! segment as records. A kill loses at most the call that is being added, and from
+//! the sequence polls in a row that found nothing so far.
 //!
 //! No lock, no system call and no allocation on the path of a call, as everywhere in the tracer.
 
@@ -52,18 +53,35 @@ impl Reduction {
         let sample = block::create(&beside(b".sample")?, BLOCK_BYTES)?;
         let sizes = Sizes::default();
         let order = block::create(&beside(b".order")?, sizes.bytes())?;
+        // SAFETY: new pages that nobody else has, mapped for ever, of that size.
+        let (sample, order) = unsafe {
+            let words = std::slice::from_raw_parts(order.cast::<AtomicU64>(), sizes.bytes() / 8);
+            (Block::at(sample), words)
+        };
+        Reduction::within(sample, order, keep, ticks_per_second, thread).ok_or(libc::EINVAL)
+    }
+
+    /// One in memory that nobody reads, to learn what adding a call costs. The memory is never given back: there is one
+    /// such in a process.
+    pub fn for_nobody(keep: Keep) -> Option<Box<Reduction>> {
+        let order: Vec<AtomicU64> = (0..Sizes::default().bytes() / 8).map(|_| AtomicU64::new(0)).collect();
+        Reduction::within(Box::leak(Block::boxed()), Vec::leak(order), keep, 1_000_000_000, 0)
+    }
+
+    fn within(
+        sample: &'static mut Block,
+        order: &'static [AtomicU64],
+        keep: Keep,
+        ticks_per_second: u64,
+        thread: u64,
+    ) -> Option<Box<Reduction>> {
         let settings = match keep.amount {
             Amount::Fraction(part) => Settings::fraction(part, RECORD_BYTES, ticks_per_second),
             Amount::BytesPerSecond(bytes) => Settings::rate(bytes, ticks_per_second),
         };
-        // SAFETY: new pages that nobody else has, mapped for ever, of that size.
-        let (sample, order) = unsafe {
-            let words = std::slice::from_raw_parts(order.cast::<AtomicU64>(), sizes.bytes() / 8);
-            (Reducer::start(Block::at(sample), &settings), Recorder::start(words, sizes))
-        };
-        Ok(Box::new(Reduction {
-            sample,
-            order: order.ok_or(libc::EINVAL)?,
+        Some(Box::new(Reduction {
+            sample: Reducer::start(sample, &settings),
+            order: Recorder::start(order, Sizes::default())?,
             numbers: Numbers::new(keep.seed, thread),
             last_end_ticks: u64::MAX,
             next_request: 0,

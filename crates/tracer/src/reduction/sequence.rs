@@ -8,17 +8,8 @@ use kizami_model::Shape;
 use kizami_reduce::structure::{Signature, VALUES_MOST};
 use kizami_segment::Completion;
 use kizami_segment::record::{CallRecord, PEER_ANY, Started};
+use kizami_segment::shape::{ANY_SOURCE, ANY_TAG, CUT_SHORT, FAILED, PART, POLLS};
 
-/// The call returned an error code.
-const FAILED: u16 = 1;
-const ANY_SOURCE: u16 = 2;
-const ANY_TAG: u16 = 4;
-/// It is no call but a part of the one before it.
-const PART: u16 = 8;
-/// Polls that found nothing, one behind the other; the value is how many.
-const POLLS: u16 = 16;
-/// More was completed or started than there is room for: the last value says how many values there would be.
-const CUT_SHORT: u16 = 32;
 const ANY_TAG_VALUE: i32 = -1;
 
 /// Values of one call.

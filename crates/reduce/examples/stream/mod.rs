@@ -1,18 +1,18 @@
 //! Made-up streams of calls, for examples and tests. Times are in nanoseconds.
 
-use kizami_reduce::sample::{NO_PEER, Row, draw};
+use kizami_reduce::sample::draw::Series;
+use kizami_reduce::sample::{NO_PEER, Row};
 
 /// A sequence of numbers that look random and repeat for the same seed.
-pub struct Random(u64);
+pub struct Random(Series);
 
 impl Random {
     pub fn new(seed: u64) -> Random {
-        Random(draw::alone(seed, 0, 0))
+        Random(Series::alone(seed, 0))
     }
 
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(1);
-        draw::alone(0, self.0, 0)
+        self.0.next_number()
     }
 
     /// In [0, 1).
@@ -44,7 +44,7 @@ pub const SENDRECV: u16 = 12;
 
 impl Paper {
     pub fn new(seed: u64, rank: u32, rounds: u32) -> Paper {
-        let random = Random::new(draw::alone(seed, u64::from(rank), 1));
+        let random = Random(Series::alone(seed, u64::from(rank)));
         Paper { random, seed, rank, rounds, calls: 0, now: 1_000_000 }
     }
 }
@@ -61,6 +61,8 @@ impl Iterator for Paper {
         };
         let partner = self.rank ^ 1 << round;
         let before = self.calls / u64::from(self.rounds);
+        let (low, high) = (self.rank.min(partner), self.rank.max(partner));
+        let messages = Series::of_messages(self.seed, 0, low, high, round as i32);
         let row = Row {
             site: 1,
             op: SENDRECV,
@@ -72,14 +74,7 @@ impl Iterator for Paper {
             start_ticks: self.now,
             duration_ticks: duration as u64,
             before_ticks: 0,
-            number: draw::message(
-                self.seed,
-                0,
-                self.rank.min(partner),
-                self.rank.max(partner),
-                round as i32,
-                before,
-            ),
+            number: messages.number(before),
         };
         let gap = NS_BETWEEN_CALLS * if round == 0 { f64::from(self.rounds) } else { 0.02 };
         self.now += duration as u64 + (gap * (0.5 + self.random.share())) as u64;

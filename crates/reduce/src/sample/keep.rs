@@ -12,7 +12,6 @@
 use super::block::{
     ALL, Block, CLASSES, KINDS, LIVE, LONG_DECADE, PAYLOAD_WORDS, SAMPLED, SLOTS, SLOW, SLOWEST,
 };
-use super::reducer::Row;
 use std::sync::atomic::{Ordering, compiler_fence};
 
 /// A class with at most so many calls is rare: all its rows are kept, whatever was wished for.
@@ -41,9 +40,11 @@ pub(super) fn lower(limit: u32) -> u32 {
 }
 
 impl Block {
+    /// Keeps a call, told as start and duration, if it is drawn or slow.
     pub(super) fn keep(
         &mut self,
-        row: &Row,
+        (start, duration): (u64, u64),
+        number: u64,
         kind_index: usize,
         class_index: usize,
         payload: [u64; PAYLOAD_WORDS],
@@ -53,8 +54,7 @@ impl Block {
         if self.slots_free < SPARE_SLOTS {
             self.make_room();
         }
-        let slow = row.duration_ticks > self.kinds[kind_index].slow_min;
-        let number = row.number;
+        let slow = duration > self.kinds[kind_index].slow_min;
         let drawn = number < self.classes[class_index].threshold;
         if !slow && !drawn {
             return;
@@ -67,7 +67,7 @@ impl Block {
         let class = &mut self.classes[class_index];
         let slot = &mut self.slots[at];
         slot.payload = payload;
-        (slot.start, slot.duration, slot.number) = (row.start_ticks, row.duration_ticks, number);
+        (slot.start, slot.duration, slot.number) = (start, duration, number);
         slot.class = class_index as u16;
         slot.epoch = self.epoch as u16;
         if drawn {
@@ -79,7 +79,7 @@ impl Block {
         compiler_fence(Ordering::Release);
         slot.state = LIVE | if drawn { SAMPLED } else { 0 } | if slow { SLOW } else { 0 };
         if slow {
-            self.keep_slow(kind_index, at, row.duration_ticks);
+            self.keep_slow(kind_index, at, duration);
         }
         self.shrink(class_index, SLACK);
     }

@@ -42,8 +42,8 @@
 //! handed over is read from the block.
 //!
 //! A call that is no message has `to` and `from` [`NO_PEER`]. For messages the caller counts how many with the same communicator,
-//! ranks and tag came before, on both sides, and gives [`draw::message`]; for collectives [`draw::collective`], for all else
-//! [`draw::alone`]. The seed must be the same on all ranks.
+//! ranks and tag came before, on both sides, or holds a [`draw::Series`] of each such kind; collectives of a communicator are
+//! a series as well, and all else is one of its own. The seed must be the same on all ranks.
 //!
 //! # How a reader uses it
 //!
@@ -64,6 +64,7 @@
 //! let mut buffer = [0; PART_BYTES];
 //!
 //! let (me, partner, tag) = (3, 4, 17);
+//! let mut series = draw::Series::of_messages(1, 0xc0ffee, me, partner as u32, tag);
 //! for before in 0..100_000 {
 //!     let row = Row {
 //!         site: 1,
@@ -76,7 +77,7 @@
 //!         start_ticks: 800_000 * before,
 //!         duration_ticks: 20_000 + before % 5_000,
 //!         before_ticks: 0,
-//!         number: draw::message(1, 0xc0ffee, me, partner as u32, tag, before),
+//!         number: series.next_number(),
 //!     };
 //!     let due = reducer.add(&row, || [row.start_ticks, row.duration_ticks, 0, 0, 0, 0, 0, 0]);
 //!     while due {

@@ -6,6 +6,8 @@
 //!
 //! Sums cannot be found again from what is drawn; that is why this is here for comparison only.
 
+use super::draw::Series;
+
 /// What is drawn less the more there are of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Importance {
@@ -44,6 +46,7 @@ pub fn draw(
     }
     // Drawing without putting back is the same as taking those whose exponential clocks of rate s ring first.
     let mut used = 0;
+    let mut numbers = Series::alone(seed, 0);
     for (index, (&class, key)) in classes.iter().zip(keys.iter_mut()).enumerate() {
         let frequency = counts.get(class as usize).map_or(0.0, |&count| f64::from(count));
         let mean = match importance {
@@ -51,7 +54,7 @@ pub fn draw(
             Importance::H => frequency,
             Importance::H2 => frequency * frequency,
         };
-        let chance = super::draw::alone(seed, 0, index as u64) >> 11;
+        let chance = numbers.next_number() >> 11;
         let chance = (chance as f64 + 0.5) / (1u64 << 53) as f64;
         let rings = if frequency == 0.0 { f64::INFINITY } else { -chance.ln() * mean };
         *key = (rings, index as u32);

@@ -69,7 +69,7 @@ impl<'a> Reducer<'a> {
     /// Adds a call. `payload` is asked for what is to be kept of it if it is kept.
     ///
     /// True says that [`Reducer::take`] should be called before the next call is added.
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, row: &Row, payload: impl FnOnce() -> [u64; PAYLOAD_WORDS]) -> bool {
         let block = &mut *self.block;
         let duration = row.duration_ticks;
@@ -106,7 +106,8 @@ impl<'a> Reducer<'a> {
         block.last_start = row.start_ticks;
         block.mark_left = block.mark_left.wrapping_sub(1);
         if drawn | slow | slice_ends | (block.mark_left == 0) {
-            return block.look_closer(row, kind_index, class_index, payload);
+            let time = (row.start_ticks, duration);
+            return block.look_closer(time, row.number, kind_index, class_index, payload);
         }
         false
     }
@@ -143,7 +144,7 @@ impl Block {
                 return at;
             }
             if found == 0 {
-                return self.make_kind(row, key, at);
+                return self.make_kind(key, at, row.start_ticks, (row.bytes_out, row.bytes_in));
             }
             at = (at + 1) & (KINDS - 1);
         }
@@ -151,19 +152,19 @@ impl Block {
 
     #[cold]
     #[inline(never)]
-    fn make_kind(&mut self, row: &Row, key: u64, at: usize) -> usize {
+    fn make_kind(&mut self, key: u64, at: usize, start: u64, bytes: (u64, u64)) -> usize {
         if (self.kinds_used as usize) < KINDS_KNOWN && (self.classes_used as usize) < CLASSES_KNOWN {
-            self.begin_kind(at, key, row);
+            self.begin_kind(key, at, start, bytes);
             return at;
         }
         self.calls_without_kind += 1;
-        let key = KEY_USED | KEY_OTHER | u64::from(row.op) << 8;
+        let key = KEY_USED | KEY_OTHER | key & ANY_OP;
         let mut at = place_of(key, KINDS);
         for _ in 0..KINDS {
             match self.kinds[at].key {
                 found if found == key => return at,
                 0 if (self.kinds_used as usize) < KINDS_MOST && (self.classes_used as usize) < CLASSES => {
-                    self.begin_kind(at, key, row);
+                    self.begin_kind(key, at, start, bytes);
                     return at;
                 }
                 0 => break,
@@ -173,14 +174,13 @@ impl Block {
         KIND_ANY
     }
 
-    fn begin_kind(&mut self, at: usize, key: u64, row: &Row) {
+    fn begin_kind(&mut self, key: u64, at: usize, start: u64, bytes: (u64, u64)) {
         if self.kinds_used == 0 {
-            (self.first_start, self.marked_end) = (row.start_ticks, row.start_ticks);
+            (self.first_start, self.marked_end) = (start, start);
         }
         let kind = &mut self.kinds[at];
-        kind.first_start = row.start_ticks;
-        kind.told_end = row.start_ticks;
-        (kind.bytes_out, kind.bytes_in) = (row.bytes_out, row.bytes_in);
+        (kind.first_start, kind.told_end) = (start, start);
+        (kind.bytes_out, kind.bytes_in) = bytes;
         kind.left = slices::FIRST_LENGTH;
         kind.length = slices::FIRST_LENGTH;
         kind.key = key;
@@ -266,24 +266,28 @@ impl Block {
         peer
     }
 
-    /// What is due for a call that is kept or ends a slice.
+    /// What is due for a call that is kept or ends a slice, told as start and duration.
+    ///
+    /// It is not given the row: one that nothing points to is never put together in memory.
+    #[cold]
     #[inline(never)]
     fn look_closer(
         &mut self,
-        row: &Row,
+        (start, duration): (u64, u64),
+        number: u64,
         kind_index: usize,
         class_index: usize,
         payload: impl FnOnce() -> [u64; PAYLOAD_WORDS],
     ) -> bool {
-        let drawn = row.number < self.classes[class_index].threshold;
-        if drawn || row.duration_ticks > self.kinds[kind_index].slow_min {
-            self.keep(row, kind_index, class_index, payload());
+        let drawn = number < self.classes[class_index].threshold;
+        if drawn || duration > self.kinds[kind_index].slow_min {
+            self.keep((start, duration), number, kind_index, class_index, payload());
         }
         if self.kinds[kind_index].left == 0 {
-            self.end_slice(kind_index, row.start_ticks);
+            self.end_slice(kind_index, start);
         }
         if self.mark_left == 0 {
-            self.end_mark(row.start_ticks);
+            self.end_mark(start);
         }
         self.due != 0
     }

@@ -43,9 +43,9 @@ impl<'a> Recorder<'a> {
         let count = pack_values(values.len(), false);
         let known = match Signatures::is(&self.block, expected, &words, count) {
             Some(known) => known,
-            None => match self.signatures.find(&mut self.block, &words, count) {
+            None => match self.signatures.find(&mut self.block, words, count) {
                 Some(known) => known,
-                None => return self.varying(&words, values),
+                None => return self.varying(words, values),
             },
         };
         self.take_in(known, values)
@@ -62,9 +62,9 @@ impl<'a> Recorder<'a> {
 
     /// Takes in a call of which there are too many shapes: its peers and tags become values.
     #[cold]
-    fn varying(&mut self, words: &[u64; 4], values: &[u64]) -> bool {
+    fn varying(&mut self, words: [u64; 4], values: &[u64]) -> bool {
         let general = [words[0], words[1], 0, 0];
-        match self.signatures.find(&mut self.block, &general, pack_values(values.len(), true)) {
+        match self.signatures.find(&mut self.block, general, pack_values(values.len(), true)) {
             Some(known) => {
                 let halves = |word: u64| [word & u64::from(u32::MAX), word >> 32];
                 let [[peer, recv_peer], [tag, recv_tag]] = [halves(words[2]), halves(words[3])];
@@ -73,7 +73,7 @@ impl<'a> Recorder<'a> {
                 all[VARYING..][..values.len()].copy_from_slice(values);
                 self.take_in(known, &all[..VARYING + values.len()])
             }
-            None => self.literal(words, values),
+            None => self.literal(&words, values),
         }
     }
 

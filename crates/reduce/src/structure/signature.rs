@@ -120,16 +120,16 @@ impl Signatures {
 
     /// The number of a shape, a new one if need be; nothing if the table is full.
     #[inline(never)]
-    pub(crate) fn find(&mut self, block: &mut Block<'_>, words: &[u64; 4], values: u64) -> Option<Known> {
+    pub(crate) fn find(&mut self, block: &mut Block<'_>, words: [u64; 4], values: u64) -> Option<Known> {
         let mask = 2 * block.at.sizes.shapes as usize - 1;
-        let mut place = hash(words, values) as usize & mask;
+        let mut place = hash(&words, values) as usize & mask;
         // The index is twice as large as the table, so there is always an empty place.
         loop {
             let symbol = block.get(block.at.shape_index + place) as u32;
             if symbol == 0 {
-                return self.add(block, words, values, place);
+                return self.add(block, &words, values, place);
             }
-            if let Some(known) = Signatures::is(block, symbol, words, values) {
+            if let Some(known) = Signatures::is(block, symbol, &words, values) {
                 return Some(known);
             }
             place = (place + 1) & mask;

@@ -62,7 +62,7 @@ pub fn learn<O: Observer<0>>(
 }
 
 /// Walks a graph under several settings at once. `fit` is what a first walk has learned; `observer` is asked for one
-/// observer for each of the [`shares`], in their order; `progress` hears how many steps are done.
+/// observer for each of the shares of ranks, in their order; `progress` hears how many steps are done.
 pub fn replay<const LANES: usize, O: Observer<LANES>>(
     graph: &Graph,
     settings: [&Setting; LANES],

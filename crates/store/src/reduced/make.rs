@@ -23,8 +23,9 @@ use crate::seal::rows::{KEPT, Row as TableRow};
 use crate::seal::summary;
 use crate::{RankSelection, RunInfo, StoreError, Trace};
 use kizami_model::{Call, Nanos, Rank};
+use kizami_reduce::sample::draw::Series;
 use kizami_reduce::sample::paper::Importance as PaperImportance;
-use kizami_reduce::sample::{BLOCK_BYTES, PeerSums, Settings, draw, read};
+use kizami_reduce::sample::{BLOCK_BYTES, PeerSums, Settings, read};
 use kizami_reduce::structure::{Folded, Sizes};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -234,7 +235,7 @@ impl Source<'_> {
         match self.options.importance {
             Importance::Classes => self.by_classes(rank, threads),
             Importance::Paper { f, n, x } => {
-                let seed = draw::alone(self.options.seed, u64::from(rank.0), 0);
+                let seed = Series::alone(self.options.seed, u64::from(rank.0)).number(0);
                 let mut windows = Windows::new(f, n, x, seed);
                 self.each_row(rank, |_, call| {
                     windows.add(call);

@@ -6,7 +6,8 @@
 
 use crate::traffic::{Beginning, Ending, Message, Numbering, Traffic};
 use kizami_model::Call;
-use kizami_reduce::sample::{NO_PEER, draw};
+use kizami_reduce::sample::NO_PEER;
+use kizami_reduce::sample::draw::Series;
 use rustc_hash::FxHashMap;
 
 /// What a reducer is told of a row beside what the row says.
@@ -26,8 +27,8 @@ pub(super) struct Numbers<'a> {
     /// What ranks call each communicator.
     identities: &'a [u64],
     traffic: Traffic,
-    collectives: FxHashMap<u32, u64>,
-    rows: u64,
+    collectives: FxHashMap<u32, Series>,
+    alone: Series,
     beginnings: Vec<Beginning>,
     endings: Vec<Ending>,
 }
@@ -40,7 +41,7 @@ impl<'a> Numbers<'a> {
             identities,
             traffic: Traffic::new(Numbering::On),
             collectives: FxHashMap::default(),
-            rows: 0,
+            alone: Series::alone(seed, u64::from(rank)),
             beginnings: Vec::new(),
             endings: Vec::new(),
         }
@@ -48,8 +49,7 @@ impl<'a> Numbers<'a> {
 
     /// A number that concerns nobody else.
     pub(super) fn alone(&mut self) -> u64 {
-        self.rows += 1;
-        draw::alone(self.seed, u64::from(self.rank), self.rows)
+        self.alone.next_number()
     }
 
     pub(super) fn of(&mut self, call: &Call) -> Drawn {
@@ -92,14 +92,12 @@ impl<'a> Numbers<'a> {
         let (own, peer) = (self.rank, message.peer.0);
         let (source, destination) = if arrives { (peer, own) } else { (own, peer) };
         let communicator = self.identity(message.comm);
-        draw::message(self.seed, communicator, source, destination, message.tag, message.number)
+        Series::of_messages(self.seed, communicator, source, destination, message.tag).number(message.number)
     }
 
     fn collective(&mut self, comm: u32) -> u64 {
-        let count = self.collectives.entry(comm).or_default();
-        *count += 1;
-        let count = *count;
-        draw::collective(self.seed, self.identity(comm), count)
+        let (seed, identity) = (self.seed, self.identity(comm));
+        self.collectives.entry(comm).or_insert_with(|| Series::of_collectives(seed, identity)).next_number()
     }
 }
 

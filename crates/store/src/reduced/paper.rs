@@ -3,7 +3,7 @@
 //! Rows are drawn window by window; they have no weights, because sums cannot be found again from them.
 
 use kizami_model::Call;
-use kizami_reduce::sample::draw;
+use kizami_reduce::sample::draw::Series;
 use kizami_reduce::sample::paper::{self, Importance, PAPER_DECADES};
 
 /// Functions have numbers below this.
@@ -60,7 +60,7 @@ impl Windows {
     fn draw(&mut self, count: usize) {
         let mut drawn = vec![0; count.min(self.classes.len())];
         self.keys.resize(self.classes.len(), (0.0, 0));
-        let seed = draw::alone(self.seed, 0, self.windows);
+        let seed = Series::alone(self.seed, 0).number(self.windows);
         let found =
             paper::draw(&self.classes, self.importance, seed, &mut self.keys, &mut self.counts, &mut drawn);
         self.chosen.extend(drawn[..found].iter().map(|row| self.first + u64::from(*row)));

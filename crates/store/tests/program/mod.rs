@@ -2,7 +2,8 @@
 
 use crate::segments::{SegmentWriter, Who, call, define};
 use kizami_model::Shape;
-use kizami_reduce::sample::{Block, NO_PEER, PART_BYTES, Reducer, Row, Settings, draw};
+use kizami_reduce::sample::draw::Series;
+use kizami_reduce::sample::{Block, NO_PEER, PART_BYTES, Reducer, Row, Settings};
 use kizami_reduce::structure::{Recorder, Signature, Sizes};
 use kizami_segment::record::{CallRecord, ListItems, NO_COMM, ReducedBy, StopReason, pack_list_head};
 use kizami_segment::{Completion, Definition};
@@ -218,7 +219,7 @@ impl Thread<'_> {
             start_ticks: record.start_ticks,
             duration_ticks: record.duration_ticks,
             before_ticks: self.last_end.map_or(0, |end| record.start_ticks - end),
-            number: draw::alone(1, u64::from(self.rank), self.calls),
+            number: Series::alone(1, u64::from(self.rank)).number(self.calls),
         };
         self.push(segment, &row, payload);
         self.last_end = Some(record.start_ticks + record.duration_ticks);

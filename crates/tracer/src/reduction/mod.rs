@@ -92,8 +92,52 @@ impl Reduction {
     }
 
     /// Adds a call. True if something is to be handed over before the next.
-    #[inline]
+    ///
+    /// Callers know the shape when they are compiled: for those that come often there is a way without questions.
+    #[inline(always)]
     pub fn call(&mut self, call: &CallRecord, shape: Shape) -> bool {
+        match shape {
+            Shape::Timed => self.timed(call),
+            Shape::Send => self.send(call),
+            Shape::Receive => self.receive(call),
+            Shape::SendReceive => self.exchange(call),
+            Shape::Collective => self.collective(call),
+            other => self.other(call, other),
+        }
+    }
+
+    #[inline(never)]
+    fn timed(&mut self, call: &CallRecord) -> bool {
+        self.add(call, Shape::Timed)
+    }
+
+    #[inline(never)]
+    fn send(&mut self, call: &CallRecord) -> bool {
+        self.add(call, Shape::Send)
+    }
+
+    #[inline(never)]
+    fn receive(&mut self, call: &CallRecord) -> bool {
+        self.add(call, Shape::Receive)
+    }
+
+    #[inline(never)]
+    fn exchange(&mut self, call: &CallRecord) -> bool {
+        self.add(call, Shape::SendReceive)
+    }
+
+    #[inline(never)]
+    fn collective(&mut self, call: &CallRecord) -> bool {
+        self.add(call, Shape::Collective)
+    }
+
+    #[inline(never)]
+    fn other(&mut self, call: &CallRecord, shape: Shape) -> bool {
+        self.add(call, shape)
+    }
+
+    #[inline(always)]
+    fn add(&mut self, call: &CallRecord, shape: Shape) -> bool {
         if call.request != 0 {
             self.next_request = call.request.wrapping_add(1);
         }
@@ -193,11 +237,11 @@ impl Reduction {
         shape: Shape,
         payload: impl FnOnce() -> [u64; PAYLOAD_WORDS],
     ) -> bool {
+        let moves = || !call.failed && !call.prepares();
         let (to, from) = match shape {
-            _ if call.failed || call.prepares() => (NO_PEER, NO_PEER),
-            Shape::Send => (call.peer, NO_PEER),
-            Shape::Receive => (NO_PEER, call.peer),
-            Shape::SendReceive => (call.peer, call.recv_peer),
+            Shape::Send if moves() => (call.peer, NO_PEER),
+            Shape::Receive if moves() => (NO_PEER, call.peer),
+            Shape::SendReceive if moves() => (call.peer, call.recv_peer),
             _ => (NO_PEER, NO_PEER),
         };
         let row = Row {

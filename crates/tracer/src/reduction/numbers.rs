@@ -2,47 +2,44 @@
 //!
 //! Ranks do not ask each other. A message is known on both sides by its communicator, ranks and tag, and by how many such
 //! messages came before; a collective by its communicator and how many came before. Where that cannot be known (a
-//! wildcard, a program with more than [`COUNTS`] kinds of messages, several threads that receive) a call has a number
+//! wildcard, a program with more than [`KINDS`] kinds of messages, several threads that receive) a call has a number
 //! of its own, and is kept or not without regard to others.
 
 use crate::communicators;
 use kizami_model::Shape;
-use kizami_reduce::sample::draw;
+use kizami_reduce::sample::draw::Series;
 use kizami_segment::record::CallRecord;
 
-/// Kinds of messages that are counted apart.
-const COUNTS: usize = 4096;
-/// Communicators that are remembered; there may be more, which takes longer.
-const COMMUNICATORS: usize = 64;
+/// Places for kinds of messages that are counted apart; some stay empty, so that searches end.
+const PLACES: usize = 4096;
+const KINDS: usize = PLACES / 4 * 3;
 
-/// What was counted so far.
+/// Where all kinds of messages are.
 pub struct Numbers {
     seed: u64,
-    /// Calls so far, and something that tells this thread from all others.
-    calls: u64,
-    thread: u64,
-    counts: Box<[(u64, u64); COUNTS]>,
+    /// For calls that concern nobody else.
+    alone: Series,
+    /// Kinds of messages and collectives, by a hash of what they are.
+    kinds: Box<[(u64, Series); PLACES]>,
     used: usize,
-    /// Number, identity and own rank of communicators, by their number modulo the length.
-    communicators: [(u32, u64, u32); COMMUNICATORS],
+    /// The communicator that was looked up last, by its local number, and this process's rank in it.
+    own_rank: (u32, u32),
 }
 
 impl Numbers {
     pub fn new(seed: u64, thread: u64) -> Numbers {
         Numbers {
             seed,
-            calls: 0,
-            thread,
-            counts: Box::new([(0, 0); COUNTS]),
+            alone: Series::alone(seed, thread),
+            kinds: Box::new([(0, Series::default()); PLACES]),
             used: 0,
-            communicators: [(u32::MAX, 0, 0); COMMUNICATORS],
+            own_rank: (u32::MAX, 0),
         }
     }
 
     /// The number of a call.
-    #[inline]
+    #[inline(always)]
     pub fn of(&mut self, call: &CallRecord, shape: Shape) -> u64 {
-        self.calls += 1;
         let found = match shape {
             // Sends nothing yet; what its starts send is not counted on this side.
             Shape::Send | Shape::Receive if call.prepares() => None,
@@ -52,78 +49,77 @@ impl Numbers {
                 self.message(call, call.peer, call.tag, Direction::In)
             }
             Shape::SendReceive => self.exchange(call),
-            Shape::Collective => self.collective(call),
+            Shape::Collective => self.next(call.comm, 0, 0, Direction::Around),
             _ => None,
         };
-        found.unwrap_or_else(|| draw::alone(self.seed, self.thread, self.calls))
+        found.unwrap_or_else(|| self.alone.next_number())
     }
 
-    #[inline]
+    #[inline(always)]
     fn message(&mut self, call: &CallRecord, peer: i32, tag: i32, direction: Direction) -> Option<u64> {
-        let peer = u32::try_from(peer).ok()?;
-        let (identity, own) = self.communicator(call.comm)?;
-        let (source, destination) = match direction {
-            Direction::Out => (own, peer),
-            Direction::In => (peer, own),
-        };
-        let before = self.count(call.comm, peer, tag, direction as u64)?;
-        Some(draw::message(self.seed, identity, source, destination, tag, before))
+        self.next(call.comm, u32::try_from(peer).ok()?, tag, direction)
     }
 
     /// Two ranks that exchange messages with each other have one number, that of the message from the lower rank to the
     /// higher; else the message that goes out counts.
-    #[inline]
+    #[inline(always)]
     fn exchange(&mut self, call: &CallRecord) -> Option<u64> {
         let out = self.message(call, call.peer, call.tag, Direction::Out);
         let into = self.message(call, call.recv_peer, call.recv_tag, Direction::In);
-        let (_, own) = self.communicator(call.comm)?;
         let mutual = call.peer == call.recv_peer && call.tag == call.recv_tag;
-        if mutual && i64::from(own) > i64::from(call.peer) { into } else { out }
+        if mutual && i64::from(self.own_rank(call.comm)?) > i64::from(call.peer) { into } else { out }
     }
 
-    #[inline]
-    fn collective(&mut self, call: &CallRecord) -> Option<u64> {
-        let (identity, _) = self.communicator(call.comm)?;
-        let before = self.count(call.comm, 0, 0, COLLECTIVE)?;
-        Some(draw::collective(self.seed, identity, before))
-    }
-
-    #[inline]
-    fn communicator(&mut self, local: u32) -> Option<(u64, u32)> {
-        let (known, identity, rank) = self.communicators[local as usize % COMMUNICATORS];
-        if known == local && local != u32::MAX {
-            return Some((identity, rank));
+    #[inline(always)]
+    fn own_rank(&mut self, comm: u32) -> Option<u32> {
+        if self.own_rank.0 != comm {
+            self.own_rank = (comm, communicators::identity_and_rank(comm)?.1);
         }
-        let (identity, rank) = communicators::identity_and_rank(local)?;
-        self.communicators[local as usize % COMMUNICATORS] = (local, identity, rank);
-        Some((identity, rank))
+        Some(self.own_rank.1)
     }
 
-    /// How many of this kind came before; nothing if there are too many kinds.
-    #[inline]
-    fn count(&mut self, comm: u32, peer: u32, tag: i32, kind: u64) -> Option<u64> {
-        let words = (u64::from(comm) << 34 ^ u64::from(tag as u32) << 2 ^ kind).wrapping_mul(FIRST)
+    /// The next number of this kind; nothing if there are too many kinds.
+    #[inline(always)]
+    fn next(&mut self, comm: u32, peer: u32, tag: i32, direction: Direction) -> Option<u64> {
+        let words = (u64::from(comm) << 34 ^ u64::from(tag as u32) << 2 ^ direction as u64)
+            .wrapping_mul(FIRST)
             ^ (u64::from(peer) + 1).wrapping_mul(SECOND);
-        // Two kinds with the same hash are counted together, which does no harm but to the numbers' likeness.
+        // Two kinds with the same hash are one series, which does no harm but to the numbers' likeness.
         let key = words ^ words >> 29 | 1;
-        let mut place = key as usize >> 8 & (COUNTS - 1);
+        let mut place = key as usize >> 8 & (PLACES - 1);
         loop {
-            let (known, count) = &mut self.counts[place];
+            let (known, series) = &mut self.kinds[place];
             if *known == key {
-                *count += 1;
-                return Some(*count);
+                return Some(series.next_number());
             }
             if *known == 0 {
-                // Some places stay empty, so that searches end.
-                if self.used >= COUNTS / 4 * 3 {
-                    return None;
-                }
-                self.used += 1;
-                (*known, *count) = (key, 0);
-                return Some(0);
+                return self.begin(place, key, (comm, peer, tag, direction));
             }
-            place = (place + 1) & (COUNTS - 1);
+            place = (place + 1) & (PLACES - 1);
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn begin(
+        &mut self,
+        place: usize,
+        key: u64,
+        (comm, peer, tag, direction): (u32, u32, i32, Direction),
+    ) -> Option<u64> {
+        if self.used >= KINDS {
+            return None;
+        }
+        let (identity, own) = communicators::identity_and_rank(comm)?;
+        let mut series = match direction {
+            Direction::Out => Series::of_messages(self.seed, identity, own, peer, tag),
+            Direction::In => Series::of_messages(self.seed, identity, peer, own, tag),
+            Direction::Around => Series::of_collectives(self.seed, identity),
+        };
+        let number = series.next_number();
+        self.kinds[place] = (key, series);
+        self.used += 1;
+        Some(number)
     }
 }
 
@@ -131,8 +127,9 @@ impl Numbers {
 enum Direction {
     Out = 0,
     In = 1,
+    /// A collective.
+    Around = 2,
 }
 
-const COLLECTIVE: u64 = 2;
 const FIRST: u64 = 0x9e37_79b9_7f4a_7c15;
 const SECOND: u64 = 0xd6e8_feb8_6659_fd93;

@@ -30,27 +30,30 @@ impl Values {
 
     #[inline(always)]
     pub fn as_slice(&self) -> &[u64] {
-        &self.list[..self.count]
+        // Of a call that is known to have none, nothing has to be in memory.
+        if self.count == 0 { &[] } else { &self.list[..self.count.min(VALUES_MOST)] }
     }
 }
 
 /// The shape and values of a call without a list.
-#[inline]
+#[inline(always)]
 pub fn of_call(call: &CallRecord, shape: Shape) -> (Signature, Values) {
     let mut signature = signature(call);
     let mut values = Values::default();
-    if call.any_source && shape != Shape::SendReceive {
-        signature.peer = PEER_ANY;
-        values.push(call.peer as u32 as u64);
-    }
-    if call.any_source && shape == Shape::SendReceive {
-        signature.recv_peer = PEER_ANY;
-        values.push(call.recv_peer as u32 as u64);
-    }
-    if call.any_tag {
-        let tag = if shape == Shape::SendReceive { &mut signature.recv_tag } else { &mut signature.tag };
-        values.push(*tag as u32 as u64);
-        *tag = ANY_TAG_VALUE;
+    let asked = match shape {
+        Shape::Receive | Shape::Probe => Some((&mut signature.peer, &mut signature.tag)),
+        Shape::SendReceive => Some((&mut signature.recv_peer, &mut signature.recv_tag)),
+        _ => None,
+    };
+    if let Some((source, tag)) = asked {
+        if call.any_source {
+            values.push(u64::from(*source as u32));
+            *source = PEER_ANY;
+        }
+        if call.any_tag {
+            values.push(u64::from(*tag as u32));
+            *tag = ANY_TAG_VALUE;
+        }
     }
     match shape {
         Shape::Send | Shape::ObjectOut => values.push(call.bytes_out),

@@ -5,6 +5,7 @@ use crate::show::progress::Bar;
 use crate::show::{quantity, say};
 use anyhow::Result;
 use kizami_store::Trace;
+use kizami_store::run::FunctionTotal;
 use std::path::Path;
 
 /// The trace, or if it is reduced the one with a row for every call that is made from it; says so.
@@ -16,10 +17,22 @@ pub fn open(path: &Path, threads: Option<usize>) -> Result<Trace> {
         quantity::count(reduced.rows_kept),
         quantity::counted(reduced.calls, "call")
     )]);
-    let calls = reduced.calls;
+    let (calls, exact) = (reduced.calls, trace.run().functions.clone());
     let bar = Bar::new("drawing times");
     let drawn = kizami_replay::with_all_calls(trace, threads.unwrap_or_else(all_cores), &|rows| {
         bar.set(rows.min(calls), calls, || quantity::counted(rows.min(calls), "call"));
     })?;
+    drop(bar);
+    let off = quantity::share(off_ns(&exact, &drawn.run().functions), drawn.run().totals.mpi_ns as f64);
+    say(&[format!("kizami: drawn     of the time in MPI {off} is in other functions than it was")]);
     Ok(drawn)
+}
+
+/// How much time is in other functions than it was.
+fn off_ns(exact: &[FunctionTotal], drawn: &[FunctionTotal]) -> f64 {
+    let time_ns = |functions: &[FunctionTotal], op: &str| {
+        functions.iter().find(|function| function.op == op).map_or(0, |function| function.total_ns)
+    };
+    let too_much = drawn.iter().map(|function| function.total_ns - time_ns(exact, &function.op));
+    too_much.filter(|ns| *ns > 0).sum::<i64>() as f64
 }

@@ -2,15 +2,18 @@
 //!
 //! The store draws times for all calls ([`kizami_store::reduced::expand`]); here ranks are made to fit together: the run is
 //! replayed with the computation that was drawn and messages that cost what the network model says, so every wait is
-//! for somebody. The model's latency is that of the fastest receives. What comes out is a prediction: means are those of
-//! the run, single moments are not.
+//! for somebody. The model begins with what the fastest calls saw; then its latency is made such that the run takes as long
+//! as it did. What comes out is a prediction: means are those of the run, single moments are not.
 //!
 //! The result is kept in `derived/` beside the trace it was made from.
 
+use crate::fit::Fit;
 use crate::logp::LogGops;
 use crate::retime::{Request, retime};
 use crate::setting::{Network, Setting};
-use kizami_graph::scratch_folder;
+use crate::times::LastEnd;
+use crate::walk::replay;
+use kizami_graph::{Graph, scratch_folder};
 use kizami_model::Shape;
 use kizami_store::reduced::{SketchRow, expand, quantile};
 use kizami_store::{StoreError, Trace};
@@ -26,6 +29,12 @@ const LATENCY_NS: f64 = 1_000.0;
 const EAGER_LIMIT_BYTES: u64 = 64 << 10;
 /// 10 GB/s.
 const PER_BYTE_NS: f64 = 0.1;
+/// A run that takes as long as it did but for this part of it is good enough.
+const NEAR: f64 = 0.005;
+/// How often latencies are tried between one that is too small and one that is too large.
+const MOST_TRIES: usize = 8;
+/// No network is slower: 100 ms.
+const MOST_LATENCY_NS: f64 = 1e8;
 
 /// The trace itself if it has a row for every call; else the one made from it, now or before.
 pub fn with_all_calls(
@@ -50,13 +59,13 @@ pub fn with_all_calls(
     remove(&whole);
     expand(&trace, &apart, progress)?;
     let drawn = Trace::open(&apart)?;
-    let model = model(&trace.sketches()?);
+    let (model, took_ns) = (model(&trace.sketches()?), trace.run().span_ns);
     let request = Request {
         output: Some(&whole),
         threads,
         words: vec!["times drawn".to_owned(), "model network".to_owned()],
     };
-    let setting = |_: &_, _: &_| Ok(Setting { network: Network::Model(model), ..Setting::default() });
+    let setting = |graph: &Graph, fit: &Fit| Ok(as_long_as_it_took(model, took_ns, graph, fit, threads));
     let replayed = retime::<StoreError>(&drawn, request, setting, &|step| progress(step.rows));
     remove(&apart);
     replayed?;
@@ -98,4 +107,33 @@ fn model(sketches: &[SketchRow]) -> LogGops {
         overhead_per_byte_ns: 0.0,
         eager_limit_bytes: EAGER_LIMIT_BYTES,
     }
+}
+
+/// The network with which the run ends when it did, as far as there is one: a larger latency never makes a run shorter.
+fn as_long_as_it_took(model: LogGops, took_ns: i64, graph: &Graph, fit: &Fit, threads: usize) -> Setting {
+    let with = |latency_ns: f64| Setting {
+        network: Network::Model(LogGops { latency_ns, ..model }),
+        ..Setting::default()
+    };
+    let too_long_ns = |latency_ns: f64| {
+        let replayed = replay(graph, [&with(latency_ns)], fit, threads, || LastEnd(i64::MIN), &|_| ());
+        (replayed.observers.iter().map(|last| last.0).max().unwrap_or(0) - took_ns) as f64
+    };
+    let near = |beyond_ns: f64| beyond_ns.abs() <= NEAR * took_ns as f64;
+    let mut low = (0.0, too_long_ns(0.0));
+    let mut high = (model.latency_ns, too_long_ns(model.latency_ns));
+    while high.1 < 0.0 && !near(high.1) && high.0 < MOST_LATENCY_NS {
+        low = high;
+        high.0 *= 8.0;
+        high.1 = too_long_ns(high.0);
+    }
+    for _ in 0..MOST_TRIES {
+        if near(low.1) || near(high.1) || low.1 >= 0.0 || high.1 <= 0.0 {
+            break;
+        }
+        let middle = low.0 + (high.0 - low.0) * -low.1 / (high.1 - low.1);
+        let tried = (middle, too_long_ns(middle));
+        *(if tried.1 < 0.0 { &mut low } else { &mut high }) = tried;
+    }
+    with(if low.1.abs() < high.1.abs() { low.0 } else { high.0 })
 }

@@ -52,6 +52,8 @@ pub(crate) const REPAIRS: &str = "repairs.parquet";
 pub(crate) const SUMS: &str = "sums.parquet";
 /// Quantiles of a reduced trace.
 pub(crate) const SKETCHES: &str = "sketches.parquet";
+/// Computation between calls of a reduced trace.
+pub(crate) const GAPS: &str = "gaps.parquet";
 /// Who exchanged how much with whom, of a reduced trace.
 pub(crate) const PEERS: &str = "peers.parquet";
 /// The order of calls of a reduced trace.

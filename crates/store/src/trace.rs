@@ -9,11 +9,11 @@ use crate::calls::Calls;
 use crate::columns::{TableReader, checksum_of};
 use crate::definition_tables as tables;
 use crate::definitions::{ClockRow, Counted, Definitions, RegionSpan, Repair, Stop};
-use crate::reduced::{self, Order, PeerRow, SketchRow, SumRow};
+use crate::reduced::{self, GapRow, Order, PeerRow, SketchRow, SumRow};
 use crate::run::{FileEntry, RUN_JSON};
 use crate::schema::{
-    CLOCKS, COUNTERS_FOLDER, DEFS_FOLDER, EVENTS_FOLDER, ORDER, PEERS, RAW_FOLDER, REGIONS_FOLDER, REPAIRS,
-    SKETCHES, STOPS, SUMS,
+    CLOCKS, COUNTERS_FOLDER, DEFS_FOLDER, EVENTS_FOLDER, GAPS, ORDER, PEERS, RAW_FOLDER, REGIONS_FOLDER,
+    REPAIRS, SKETCHES, STOPS, SUMS,
 };
 use crate::{RunInfo, Spans, StoreError};
 use kizami_model::Rank;
@@ -150,6 +150,11 @@ impl Trace {
     /// Durations of all calls of a reduced trace, in bins of 1 %.
     pub fn sketches(&self) -> Result<Vec<SketchRow>, StoreError> {
         if self.has(SKETCHES) { reduced::sketches(&self.table(SKETCHES)?) } else { Ok(Vec::new()) }
+    }
+
+    /// Computation between calls that follow each other of a reduced trace, exact.
+    pub fn gaps(&self) -> Result<Vec<GapRow>, StoreError> {
+        if self.has(GAPS) { reduced::gaps(&self.table(GAPS)?) } else { Ok(Vec::new()) }
     }
 
     /// Messages by rank and peer of a reduced trace, exact.

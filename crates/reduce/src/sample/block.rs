@@ -14,7 +14,7 @@ pub const LONG_DECADE: usize = 5;
 pub const PAYLOAD_WORDS: usize = 8;
 
 pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"kzsample");
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 pub(super) const KINDS: usize = 512;
 /// Kinds of which all of (site, op, size) is known; what comes later goes to one kind per op.
@@ -29,6 +29,9 @@ pub(super) const CLASSES_KNOWN: usize = 880;
 pub(super) const PAGES: usize = 704;
 /// Bins of a page, with some room so that pages begin at multiples of 32 bytes.
 pub(super) const PAGE_BINS: usize = BINS.next_multiple_of(8);
+/// Pairs of kinds that follow each other; the rest of the table stays empty.
+pub(super) const GAPS: usize = 512;
+pub(super) const GAPS_KNOWN: usize = 448;
 pub(super) const PEERS: usize = 512;
 pub(super) const PEERS_KNOWN: usize = 448;
 /// Rows; the first is none.
@@ -60,8 +63,9 @@ pub struct Block {
     pub(super) ticks: u64,
     pub(super) last_start: u64,
     pub(super) mark_left: u32,
+    /// The kind of the call before, one more than its place; 0 if there was none.
+    pub(super) last_kind: u32,
     /// From here on only by some.
-    pub(super) spare: u32,
     /// Rows with a number below this are kept on all ranks.
     pub(super) base: u64,
     pub(super) ticks_per_second: u64,
@@ -105,7 +109,7 @@ pub struct Block {
     pub(super) draining: u32,
     pub(super) drain_next: u32,
     pub(super) drain_part: u32,
-    pub(super) spare_too: u32,
+    pub(super) gaps_used: u32,
     /// In which class a duration of an octave falls, and from where on in the next.
     pub(super) decade_edge: [u64; OCTAVES],
     pub(super) decade_base: [u8; 64],
@@ -114,6 +118,7 @@ pub struct Block {
     pub(super) classes: [Class; CLASSES],
     pub(super) told: [Sums; CLASSES],
     pub(super) peers: [Peer; PEERS],
+    pub(super) gaps: [Gap; GAPS],
     pub(super) bins: [u32; PAGES * PAGE_BINS],
     pub(super) slots: [Slot; SLOTS],
     pub(super) log_bytes: [u8; LOG_BYTES],
@@ -188,8 +193,18 @@ pub(super) struct Class {
     pub(super) kind: u16,
     pub(super) decade: u16,
     pub(super) epoch_calls: u64,
-    /// Time between the calls before and these, in ticks.
+    /// Time between the calls before and those of these that are in no gap, in ticks.
     pub(super) before_ticks: u64,
+}
+
+/// Computation between calls of two kinds that follow each other.
+#[repr(C)]
+pub(super) struct Gap {
+    /// Both kinds by their places; 0 is none.
+    pub(super) key: u64,
+    pub(super) calls: u64,
+    pub(super) ticks: u64,
+    pub(super) spare: u64,
 }
 
 /// Messages with one peer in one communicator.

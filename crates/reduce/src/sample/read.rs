@@ -11,9 +11,10 @@ use super::block::{
     ALL, BLOCK_BYTES, Block, CLASSES, DECADES, KEY_OTHER, KEY_USED, KINDS, LIVE, LONG_DECADE, MAGIC, NO_PAGE,
     PAYLOAD_WORDS, PEERS, SAMPLED, SLOTS, SLOW, Sums, VERSION,
 };
+use super::gaps::kinds_of;
 use super::keep::{RARE_CALLS, lower, rows_wished};
 use super::slices::Entry;
-use super::state::{KeptRow, Kind, Mark, Peer, PeerSums, Sketch, Slice, State, total};
+use super::state::{Gap, KeptRow, Kind, Mark, Peer, PeerSums, Sketch, Slice, State, total};
 use super::take::{CERTAIN, ROWS, SUMS};
 use super::varint::Reader;
 use std::collections::BTreeMap;
@@ -109,6 +110,7 @@ impl<'a> Reading<'a> {
             epochs: Vec::new(),
         };
         reading.kinds();
+        reading.gaps();
         reading
     }
 
@@ -135,7 +137,7 @@ impl<'a> Reading<'a> {
                     }
                 }
                 let class = &self.block.classes[usize::from(class)];
-                (found.classes[decade], found.before_ticks[decade]) = (class.sums, class.before_ticks);
+                found.classes[decade] = class.sums;
             }
             if !known && found.op.is_none() {
                 // What found no class at all is with the calls of whatever function.
@@ -146,6 +148,34 @@ impl<'a> Reading<'a> {
                 self.kind_at[at] = Some(self.state.kinds.len());
                 self.state.kinds.push(found);
             }
+        }
+    }
+
+    fn gaps(&mut self) {
+        for gap in self.block.gaps.iter().filter(|gap| gap.key & KEY_USED != 0) {
+            let (before, kind) = kinds_of(gap.key);
+            let after = before.and_then(|before| self.kind_at.get(before).copied().flatten());
+            match self.kind_at[kind] {
+                Some(kind) => {
+                    self.state.kinds[kind].gaps.push(Gap { after, calls: gap.calls, ticks: gap.ticks });
+                }
+                None => self.state.missing.damage += 1,
+            }
+        }
+        let block = self.block;
+        let places = (0..KINDS).filter_map(|at| Some((&block.kinds[at], self.kind_at[at]?)));
+        for (kind, index) in places {
+            let found = &mut self.state.kinds[index];
+            let told = found.gaps.iter().fold(0u64, |sum, gap| sum.saturating_add(gap.calls));
+            let calls = found.sums().calls.saturating_sub(told);
+            // Class 0 is for what found no class at all.
+            let classes = kind.classes.iter().filter(|class| **class != 0);
+            let classes = classes.filter_map(|class| block.classes.get(usize::from(*class)));
+            let ticks = classes.fold(0u64, |sum, class| sum.saturating_add(class.before_ticks));
+            if calls > 0 {
+                found.gaps.push(Gap { after: None, calls, ticks });
+            }
+            found.gaps.sort_unstable_by_key(|gap| gap.after);
         }
     }
 

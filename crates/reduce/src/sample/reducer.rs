@@ -1,7 +1,7 @@
 //! Adding a call: the path that every call takes, and what makes rooms in the tables when something is new.
 //!
-//! The path of a call that is not kept looks up its kind, adds to its class, its bin, its peers and two sums of
-//! the thread, and compares once. It takes no lock, allocates nothing, has no loop but for the search in the
+//! The path of a call that is not kept looks up its kind, adds to its class, its bin, its peers, the gap before it
+//! and two sums of the thread, and compares once. It takes no lock, allocates nothing, has no loop but for the search in the
 //! tables, and cannot panic.
 
 use super::block::{
@@ -89,13 +89,13 @@ impl<'a> Reducer<'a> {
             None => block.calls_without_bins += 1,
         }
         block.add_message(row);
-
         let class_index = class_index & (CLASSES - 1);
+        block.add_gap(kind_index, class_index, row.before_ticks);
+
         let class = &mut block.classes[class_index];
         class.sums.ticks = class.sums.ticks.wrapping_add(duration);
         class.sums.bytes_out = class.sums.bytes_out.wrapping_add(row.bytes_out);
         class.sums.bytes_in = class.sums.bytes_in.wrapping_add(row.bytes_in);
-        class.before_ticks = class.before_ticks.wrapping_add(row.before_ticks);
         class.sums.calls = class.sums.calls.wrapping_add(1);
         let drawn = row.number < class.threshold;
         let kind = &mut block.kinds[kind_index];

@@ -55,8 +55,8 @@ pub struct Kind {
     pub size_class: Option<u8>,
     /// Exact sums by decade of duration.
     pub classes: [Sums; DECADES],
-    /// Exact time from the ends of the calls before to the starts of these, in ticks, by decade of duration.
-    pub before_ticks: [u64; DECADES],
+    /// Computation before these calls, by what came before; together they are all calls.
+    pub gaps: Vec<Gap>,
     /// Durations.
     pub sketch: Sketch,
     /// The same sums over time, one after the other; together they are `classes`.
@@ -73,6 +73,17 @@ impl Kind {
 /// Sums over all decades.
 pub fn total(classes: &[Sums; DECADES]) -> Sums {
     classes.iter().fold(Sums::default(), |sums, class| sums.plus(*class))
+}
+
+/// Computation before calls of one kind that followed calls of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// Index in [`State::kinds`] of what came before; `None` before a thread's first call, or if it is not known.
+    pub after: Option<usize>,
+    /// How many.
+    pub calls: u64,
+    /// Exact time from the ends of the calls before to the starts of these, in ticks.
+    pub ticks: u64,
 }
 
 /// Calls that started from one tick to before another.

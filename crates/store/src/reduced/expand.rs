@@ -8,12 +8,12 @@
 //! Which requests a call completed is not known either: a call that completes one is believed to complete the oldest, a call
 //! that completes all to complete all that are open.
 
-use super::{OrderedCall, SketchRow, SumRow, What};
+use super::{GapRow, KindOfCall, OrderedCall, SketchRow, SumRow, What};
 use crate::columns::WrittenFile;
 use crate::rewrite::copy_tables;
 use crate::run::{ReplayedFrom, RunInfo, Totals};
 use crate::schema::{
-    COUNTERS_FOLDER, EVENTS_FOLDER, ORDER, PEERS, REGIONS_FOLDER, SKETCHES, STOPS, SUMS, part_name,
+    COUNTERS_FOLDER, EVENTS_FOLDER, GAPS, ORDER, PEERS, REGIONS_FOLDER, SKETCHES, STOPS, SUMS, part_name,
 };
 use crate::seal::counted::CountedTable;
 use crate::seal::part::{OpTotals, PartWriter, Shared};
@@ -21,7 +21,7 @@ use crate::seal::place::Place;
 use crate::seal::rows::Row as TableRow;
 use crate::seal::{summary, tables};
 use crate::{StoreError, Trace};
-use kizami_model::{Call, Nanos, Op, Rank, Shape, ThreadIndex};
+use kizami_model::{Call, Nanos, Rank, Shape, ThreadIndex};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::path::Path;
@@ -38,7 +38,7 @@ pub fn expand(trace: &Trace, output: &Path, progress: &dyn Fn(u64)) -> Result<Ru
         return Err(StoreError::damaged(trace.path(), "it has no order of calls to go by"));
     };
     let place = Place::make(output)?;
-    let without = [SUMS, SKETCHES, PEERS, ORDER, STOPS];
+    let without = [SUMS, SKETCHES, GAPS, PEERS, ORDER, STOPS];
     let left_out = |name: &Path| {
         name.starts_with(EVENTS_FOLDER)
             || name.starts_with(COUNTERS_FOLDER)
@@ -46,7 +46,7 @@ pub fn expand(trace: &Trace, output: &Path, progress: &dyn Fn(u64)) -> Result<Ru
             || without.iter().any(|file| name == Path::new(file))
     };
     let mut files = copy_tables(trace, place.folder(), left_out)?;
-    let mut drawing = Drawing::of(&trace.sums()?, &trace.sketches()?);
+    let mut drawing = Drawing::of(&trace.sums()?, &trace.sketches()?, &trace.gaps()?);
     let (totals, mut written) = write(&order, &mut drawing, place.folder(), progress)?;
     // Where the tracer held ranks up has no place among times that are drawn.
     written.push(tables::stops(&[]).write(&place.folder().join(STOPS))?);
@@ -95,8 +95,12 @@ fn write(
     for (rank, thread) in order.threads() {
         // Rows of a rank lie in the order of time, and threads of one would have to be merged: the first stands for it.
         let Some(sequence) = order.sequence(rank, thread)?.filter(|_| thread.0 == 0) else { continue };
-        let mut times =
-            Times { now_ns: drawing.first_ns(rank, thread), open: VecDeque::new(), next_request: 1 };
+        let mut times = Times {
+            now_ns: drawing.first_ns(rank, thread),
+            open: VecDeque::new(),
+            next_request: 1,
+            last: None,
+        };
         for ordered in sequence.calls() {
             let call = times.row(rank, thread, ordered?, drawing);
             part.rows.completes.extend(call.completes.iter().map(|request| *request as i64));
@@ -121,12 +125,19 @@ struct Times {
     /// Requests that were begun and not completed.
     open: VecDeque<u64>,
     next_request: u64,
+    /// The kind of the call before.
+    last: Option<KindOfCall>,
 }
 
 impl Times {
     fn row(&mut self, rank: Rank, thread: ThreadIndex, ordered: OrderedCall, drawing: &mut Drawing) -> Call {
-        let is_part = ordered.calls == 0;
-        let (before_ns, length_ns) = if is_part { (0, 0) } else { drawing.draw(rank, thread, &ordered) };
+        let key = drawing.known((rank.0, thread.0, kind_of(&ordered)));
+        let after = self.last.replace(key.2);
+        let (before_ns, length_ns) = match ordered.calls {
+            // A part of the call before.
+            0 => (0, 0),
+            calls => drawing.draw(key, after, calls),
+        };
         let start_ns = self.now_ns + before_ns;
         let end_ns = start_ns + length_ns;
         self.now_ns = end_ns;
@@ -176,11 +187,22 @@ impl Times {
     }
 }
 
-type Key = (u32, u32, Op, Option<u32>, u32);
+/// The kind of a call, as the reducer sees it.
+fn kind_of(call: &OrderedCall) -> KindOfCall {
+    let bytes = call.bytes_out.unwrap_or(0) | call.bytes_in.unwrap_or(0);
+    let size_class = Some(u64::BITS - bytes.leading_zeros());
+    KindOfCall { op: Some(call.op), callsite: call.callsite, size_class }
+}
+
+/// Rank, thread and kind.
+type Key = (u32, u32, KindOfCall);
 
 /// What times are drawn from.
+#[derive(Default)]
 struct Drawing {
     kinds: FxHashMap<Key, Kind>,
+    /// Computation before calls, by what came before; behind nothing, that of all together.
+    gaps: FxHashMap<(Key, Option<KindOfCall>), Mean>,
     first_ns: FxHashMap<(u32, u32), i64>,
 }
 
@@ -188,7 +210,6 @@ struct Drawing {
 struct Kind {
     /// Durations, with how many calls were at most that long.
     durations: Vec<(f64, u64)>,
-    before: Mean,
     drawn: u64,
 }
 
@@ -201,6 +222,11 @@ struct Mean {
 }
 
 impl Mean {
+    fn add(&mut self, gap: &GapRow) {
+        self.total_ns += gap.total.0;
+        self.calls += gap.calls;
+    }
+
     fn next(&mut self, times: u64) -> i64 {
         if self.calls == 0 {
             return 0;
@@ -214,21 +240,24 @@ impl Mean {
 }
 
 impl Drawing {
-    fn of(sums: &[SumRow], sketches: &[SketchRow]) -> Drawing {
-        let mut drawing = Drawing { kinds: FxHashMap::default(), first_ns: FxHashMap::default() };
+    fn of(sums: &[SumRow], sketches: &[SketchRow], gaps: &[GapRow]) -> Drawing {
+        let mut drawing = Drawing::default();
         for row in sketches.iter().filter(|row| row.what == What::Call) {
-            let (Some(op), Some(size)) = (row.op, row.size_class) else { continue };
-            let kind = drawing.kinds.entry((row.rank.0, row.thread.0, op, row.callsite, size)).or_default();
+            let kind = KindOfCall { op: row.op, callsite: row.callsite, size_class: row.size_class };
+            let kind = drawing.kinds.entry((row.rank.0, row.thread.0, kind)).or_default();
             let before = kind.durations.last().map_or(0, |(_, calls)| *calls);
             kind.durations.push(((row.low_ns + row.high_ns) / 2.0, before + row.calls));
         }
         for row in sums {
             let first = drawing.first_ns.entry((row.rank.0, row.thread.0)).or_insert(i64::MAX);
             *first = row.from.0.min(*first);
-            let (Some(op), Some(size), What::Before) = (row.op, row.size_class, row.what) else { continue };
-            let kind = drawing.kinds.entry((row.rank.0, row.thread.0, op, row.callsite, size)).or_default();
-            kind.before.total_ns += row.total.0;
-            kind.before.calls += row.calls;
+        }
+        for row in gaps {
+            let key = (row.rank.0, row.thread.0, row.kind);
+            if row.after.is_some() {
+                drawing.gaps.entry((key, row.after)).or_default().add(row);
+            }
+            drawing.gaps.entry((key, None)).or_default().add(row);
         }
         drawing
     }
@@ -237,19 +266,25 @@ impl Drawing {
         self.first_ns.get(&(rank.0, thread.0)).copied().unwrap_or(0)
     }
 
-    /// Computation before a call, and its length.
-    fn draw(&mut self, rank: Rank, thread: ThreadIndex, call: &OrderedCall) -> (i64, i64) {
-        let bytes = call.bytes_out.unwrap_or(0) | call.bytes_in.unwrap_or(0);
-        let size = u64::BITS - bytes.leading_zeros();
-        let key = (rank.0, thread.0, call.op, call.callsite, size);
-        match self.kinds.get_mut(&key) {
-            // Polls in a row were added up one by one.
-            Some(kind) => {
-                let times = call.calls.max(1);
-                (kind.before.next(times), kind.next(times))
-            }
-            None => (0, 0),
-        }
+    /// Where calls of this kind were added up: those for which there was no room went to their function, or to all others.
+    fn known(&self, (rank, thread, kind): Key) -> Key {
+        let of_function = KindOfCall { op: kind.op, ..KindOfCall::default() };
+        let found =
+            [kind, of_function].into_iter().find(|kind| self.kinds.contains_key(&(rank, thread, *kind)));
+        (rank, thread, found.unwrap_or_default())
+    }
+
+    /// Computation before a call that stands for so many, and its length.
+    fn draw(&mut self, key: Key, after: Option<KindOfCall>, calls: u64) -> (i64, i64) {
+        // Polls in a row were added up one by one.
+        let between = if calls > 1 { self.gap(key, Some(key.2), calls - 1) } else { 0 };
+        let before = self.gap(key, after, 1) + between;
+        (before, self.kinds.get_mut(&key).map_or(0, |kind| kind.next(calls)))
+    }
+
+    fn gap(&mut self, key: Key, after: Option<KindOfCall>, times: u64) -> i64 {
+        let known = if self.gaps.contains_key(&(key, after)) { after } else { None };
+        self.gaps.get_mut(&(key, known)).map_or(0, |mean| mean.next(times))
     }
 }
 

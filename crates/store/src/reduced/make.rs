@@ -3,6 +3,7 @@
 //! A rank is read twice: once through the reducers, once for the rows that were kept. Ticks are nanoseconds, so nothing is
 //! rounded. Memory is what reducers take for a few ranks at a time, and the rows that are kept.
 
+use super::PeerRow;
 use super::numbers::Numbers;
 use super::of_state::{Meaning, ThreadReduced, missing, sum_missing};
 use super::order::OrderWriter;
@@ -10,7 +11,6 @@ use super::paper::Windows;
 use super::shape::Neighbourhood;
 use super::tables::ReducedTables;
 use super::thread::{HandedOver, Memory, ThreadReducer};
-use super::{PeerRow, SketchRow, SumRow};
 use crate::columns::ChecksumFile;
 use crate::definitions::Definitions;
 use crate::rewrite::copy_tables;
@@ -175,8 +175,7 @@ struct Written {
 #[derive(Default)]
 struct RankDone {
     rows: Vec<Call>,
-    sums: Vec<SumRow>,
-    sketches: Vec<SketchRow>,
+    tables: ThreadReduced,
     peers: Vec<PeerRow>,
     orders: Vec<(u32, Folded)>,
     missing: Missing,
@@ -205,15 +204,13 @@ impl Source<'_> {
                 for (thread, folded) in &done.orders {
                     order.add(rank.0, *thread, folded, &self.near);
                 }
-                let thread = ThreadReduced { sums: std::mem::take(&mut done.sums), sketches: Vec::new() };
-                thread.add_to(&mut sums, 0.0);
-                all.sums.extend(thread.sums);
-                all.sketches.append(&mut done.sketches);
+                done.tables.add_to(&mut sums, 0.0);
+                all.tables.append(done.tables);
                 all.peers.append(&mut done.peers);
                 missing = sum_missing(missing, done.missing);
             }
             if let Some(tables) = &mut tables {
-                tables.append(all.sums, all.sketches, &all.peers)?;
+                tables.append(all.tables, &all.peers)?;
             }
         }
         let (mut totals, mut written) = part.finish()?;
@@ -332,9 +329,7 @@ impl Source<'_> {
             at: &|ticks| i64::try_from(ticks).unwrap_or(i64::MAX),
             ns_per_tick: 1.0,
         };
-        let tables = ThreadReduced::of(&state, &meaning);
-        done.sums.extend(tables.sums);
-        done.sketches.extend(tables.sketches);
+        done.tables.append(ThreadReduced::of(&state, &meaning));
         for peer in &state.peers {
             let sums = peers.entry((Some(peer.communicator), Some(peer.rank))).or_default();
             *sums = sums.plus(peer.sums);

@@ -5,6 +5,7 @@
 //! ```text
 //! sums.parquet       calls, time and bytes by place, function, size and duration, in slices of time; exact
 //! sketches.parquet   durations in bins of 1 %, by place, function and size
+//! gaps.parquet       computation between calls, by which two calls it lay between; exact
 //! peers.parquet      messages and bytes by rank, communicator and peer; exact
 //! order.bin          the sequence of calls of every thread, with loops folded; exact but for its times
 //! ```
@@ -14,8 +15,7 @@
 //!
 //! # What sums are of
 //!
-//! [`What::Call`] are calls: counts, time inside, bytes. [`What::Before`] is the computation before calls of that place,
-//! function, size and duration, over the whole run in one row. [`What::Part`] are rows that are part of another call, such as
+//! [`What::Call`] are calls: counts, time inside, bytes. [`What::Part`] are rows that are part of another call, such as
 //! one request of an `MPI_Startall`: they move bytes and are no calls, so their number is not to be added to that of calls.
 
 mod expand;
@@ -38,7 +38,7 @@ pub(crate) use make::write_order;
 pub(crate) use of_state::{Meaning, ThreadReduced, missing, sum_missing};
 pub(crate) use order::OrderWriter;
 pub(crate) use shape::Neighbourhood;
-pub(crate) use tables::{ReducedTables, peers, sketches, sums};
+pub(crate) use tables::{ReducedTables, gaps, peers, sketches, sums};
 
 use crate::StoreError;
 use crate::definitions::Definitions;
@@ -58,8 +58,6 @@ pub(crate) const PART: u16 = 0x4000;
 pub enum What {
     /// Calls.
     Call,
-    /// Computation before calls.
-    Before,
     /// Parts of calls that have rows of their own.
     Part,
 }
@@ -69,13 +67,12 @@ impl What {
     pub fn name(self) -> &'static str {
         match self {
             What::Call => "call",
-            What::Before => "before",
             What::Part => "part",
         }
     }
 
     fn named(name: &str) -> Option<What> {
-        [What::Call, What::Before, What::Part].into_iter().find(|what| what.name() == name)
+        [What::Call, What::Part].into_iter().find(|what| what.name() == name)
     }
 
     /// What a reducer means by a function's number.
@@ -136,6 +133,34 @@ pub struct SketchRow {
     pub high_ns: f64,
     /// How many.
     pub calls: u64,
+}
+
+/// Calls of one place, function and size.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct KindOfCall {
+    /// The function; none where there were too many to tell apart.
+    pub op: Option<Op>,
+    /// Index in `defs/callsites`; none if it is not known, or stands for several.
+    pub callsite: Option<u32>,
+    /// Bits of the number of bytes (0 for none, 11 for 1,024 to 2,047); none if it stands for several.
+    pub size_class: Option<u32>,
+}
+
+/// Computation before calls of one kind that followed calls of another, over the whole run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GapRow {
+    /// Whose.
+    pub rank: Rank,
+    /// Which of its threads.
+    pub thread: ThreadIndex,
+    /// The calls behind the computation.
+    pub kind: KindOfCall,
+    /// The calls before it; none before the first call of a thread, or where there were too many pairs to tell apart.
+    pub after: Option<KindOfCall>,
+    /// How many.
+    pub calls: u64,
+    /// Time from the ends of the calls before to the starts of these.
+    pub total: Nanos,
 }
 
 /// Messages of one rank with one peer.

@@ -1,10 +1,10 @@
 //! From what a reducer knew of one thread to rows of tables.
 
-use super::{SketchRow, SumRow, What};
+use super::{GapRow, KindOfCall, SketchRow, SumRow, What};
 use crate::run::Missing;
 use crate::seal::part::{OpTotal, OpTotals};
 use kizami_model::{Nanos, Op, Rank, Shape, ThreadIndex};
-use kizami_reduce::sample::{State, Sums};
+use kizami_reduce::sample::{Kind, State, Sums};
 
 /// What a reducer's own numbers mean.
 pub(crate) struct Meaning<'a> {
@@ -18,6 +18,14 @@ pub(crate) struct Meaning<'a> {
 }
 
 impl Meaning<'_> {
+    fn kind(&self, kind: &Kind) -> KindOfCall {
+        KindOfCall {
+            op: kind.op.map(|op| What::of(op).0),
+            callsite: kind.site.and_then(self.site),
+            size_class: kind.size_class.map(u32::from),
+        }
+    }
+
     fn length_ns(&self, ticks: u64) -> i64 {
         // Where ticks are nanoseconds, nothing is rounded.
         if self.ns_per_tick == 1.0 { ticks as i64 } else { (ticks as f64 * self.ns_per_tick).round() as i64 }
@@ -29,6 +37,7 @@ impl Meaning<'_> {
 pub(crate) struct ThreadReduced {
     pub sums: Vec<SumRow>,
     pub sketches: Vec<SketchRow>,
+    pub gaps: Vec<GapRow>,
 }
 
 impl ThreadReduced {
@@ -63,23 +72,21 @@ impl ThreadReduced {
                     bytes_in: bytes(sums.bytes_in),
                 }));
             }
-            let (from, to) = (Nanos((meaning.at)(state.span.0)), Nanos((meaning.at)(state.span.1)));
-            let before = kind.before_ticks.iter().zip(&kind.classes).zip(0..);
-            let before = before.filter(|((ticks, _), _)| **ticks > 0);
-            tables.sums.extend(before.map(|((&ticks, sums), duration_class)| SumRow {
-                rank,
-                thread,
-                from,
-                to,
-                op,
-                callsite,
-                what: What::Before,
-                size_class,
-                duration_class,
-                calls: sums.calls,
-                total: Nanos(meaning.length_ns(ticks)),
-                bytes_out: 0,
-                bytes_in: 0,
+            // Before a part of a call there is no time.
+            let gaps = kind.gaps.iter().filter(|_| what == What::Call);
+            tables.gaps.extend(gaps.map(|gap| {
+                GapRow {
+                    rank,
+                    thread,
+                    kind: meaning.kind(kind),
+                    after: gap
+                        .after
+                        .and_then(|after| state.kinds.get(after))
+                        .map(|after| meaning.kind(after))
+                        .filter(|after| *after != KindOfCall::default()),
+                    calls: gap.calls,
+                    total: Nanos(meaning.length_ns(gap.ticks)),
+                }
             }));
             tables.sketches.extend(kind.sketch.bins().map(|(low, high, calls)| SketchRow {
                 rank,
@@ -96,9 +103,16 @@ impl ThreadReduced {
         tables
     }
 
+    /// Adds the rows of another.
+    pub(crate) fn append(&mut self, mut other: ThreadReduced) {
+        self.sums.append(&mut other.sums);
+        self.sketches.append(&mut other.sketches);
+        self.gaps.append(&mut other.gaps);
+    }
+
     /// Adds the sums to those by function; each call cost `overhead_ns` to record.
     pub(crate) fn add_to(&self, totals: &mut OpTotals, overhead_ns: f64) {
-        for row in self.sums.iter().filter(|row| row.what != What::Before) {
+        for row in &self.sums {
             let calls = if row.what == What::Call { row.calls } else { 0 };
             let sums = OpTotal {
                 rows: 0,

@@ -1,10 +1,11 @@
-//! The three tables of a reduced trace, written and read.
+//! The four tables of a reduced trace, written and read.
 
-use super::{PeerRow, SketchRow, SumRow, What};
+use super::of_state::ThreadReduced;
+use super::{GapRow, KindOfCall, PeerRow, SketchRow, SumRow, What};
 use crate::StoreError;
 use crate::columns::{Table, TableReader, TableWriter, WrittenFile};
 use crate::definition_tables::{Cells, RowsOf};
-use crate::schema::{PEERS, SKETCHES, SUMS};
+use crate::schema::{GAPS, PEERS, SKETCHES, SUMS};
 use kizami_model::{Nanos, Op, Rank, ThreadIndex};
 use std::path::Path;
 
@@ -12,6 +13,7 @@ use std::path::Path;
 pub(crate) struct ReducedTables {
     sums: TableWriter,
     sketches: TableWriter,
+    gaps: TableWriter,
     peers: TableWriter,
 }
 
@@ -20,30 +22,29 @@ impl ReducedTables {
         Ok(ReducedTables {
             sums: TableWriter::create(&folder.join(SUMS), &sums_table(&[]))?,
             sketches: TableWriter::create(&folder.join(SKETCHES), &sketches_table(&[]))?,
+            gaps: TableWriter::create(&folder.join(GAPS), &gaps_table(&[]))?,
             peers: TableWriter::create(&folder.join(PEERS), &peers_table(&[]))?,
         })
     }
 
     /// Appends rows, which are put in order.
-    pub(crate) fn append(
-        &mut self,
-        mut sums: Vec<SumRow>,
-        mut sketches: Vec<SketchRow>,
-        peers: &[PeerRow],
-    ) -> Result<(), StoreError> {
+    pub(crate) fn append(&mut self, rows: ThreadReduced, peers: &[PeerRow]) -> Result<(), StoreError> {
+        let ThreadReduced { mut sums, mut sketches, mut gaps } = rows;
         let op = |op: &Option<Op>| op.map(|op| op.0);
         sums.sort_by_key(|row| {
             (row.rank, row.thread, op(&row.op), row.callsite, row.what, row.size_class, row.from)
         });
         sketches
             .sort_by_key(|row| (row.rank, row.thread, op(&row.op), row.callsite, row.what, row.size_class));
+        gaps.sort_by_key(|row| (row.rank, row.thread, row.kind, row.after));
         self.sums.append(&sums_table(&sums))?;
         self.sketches.append(&sketches_table(&sketches))?;
+        self.gaps.append(&gaps_table(&gaps))?;
         self.peers.append(&peers_table(peers))
     }
 
-    pub(crate) fn finish(self) -> Result<[WrittenFile; 3], StoreError> {
-        Ok([self.sums.finish()?, self.sketches.finish()?, self.peers.finish()?])
+    pub(crate) fn finish(self) -> Result<[WrittenFile; 4], StoreError> {
+        Ok([self.sums.finish()?, self.sketches.finish()?, self.gaps.finish()?, self.peers.finish()?])
     }
 }
 
@@ -90,6 +91,21 @@ fn sketches_table(rows: &[SketchRow]) -> Table {
         .int64("calls", rows.iter().map(|row| amount(row.calls)))
 }
 
+fn gaps_table(rows: &[GapRow]) -> Table {
+    let after = || rows.iter().map(|row| row.after);
+    Table::default()
+        .int32("rank", rows.iter().map(|row| number(row.rank.0)))
+        .int32("thread", rows.iter().map(|row| number(row.thread.0)))
+        .text("op", rows.iter().map(|row| name(row.kind.op)))
+        .int32("callsite", rows.iter().map(|row| row.kind.callsite.and_then(number)))
+        .int32("size_class", rows.iter().map(|row| row.kind.size_class.and_then(number)))
+        .text("after_op", after().map(|after| name(after?.op)))
+        .int32("after_callsite", after().map(|after| after?.callsite.and_then(number)))
+        .int32("after_size_class", after().map(|after| after?.size_class.and_then(number)))
+        .int64("calls", rows.iter().map(|row| amount(row.calls)))
+        .int64("total_ns", rows.iter().map(|row| Some(row.total.0)))
+}
+
 fn peers_table(rows: &[PeerRow]) -> Table {
     Table::default()
         .int32("rank", rows.iter().map(|row| number(row.rank.0)))
@@ -102,8 +118,8 @@ fn peers_table(rows: &[PeerRow]) -> Table {
 }
 
 /// The function of each row; one this version does not know is unknown, not none.
-fn ops(rows: &RowsOf<'_>) -> Cells<Option<Op>> {
-    let names = rows.maybe_texts("op")?;
+fn ops(rows: &RowsOf<'_>, column: &str) -> Cells<Option<Op>> {
+    let names = rows.maybe_texts(column)?;
     let op = |name: String| Op::by_name(&name).unwrap_or(Op(0));
     Ok(names.map(|name| name.map(op)).collect::<Vec<_>>().into_iter())
 }
@@ -114,7 +130,7 @@ pub(crate) fn sums(table: &TableReader) -> Result<Vec<SumRow>, StoreError> {
     let mut thread = rows.u32s("thread")?;
     let mut from = rows.i64s("from_ns")?;
     let mut to = rows.i64s("to_ns")?;
-    let mut op = ops(&rows)?;
+    let mut op = ops(&rows, "op")?;
     let mut callsite = rows.maybe_u32s("callsite")?;
     let mut what = rows.named("what", What::named)?;
     let mut size_class = rows.maybe_u32s("size_class")?;
@@ -146,7 +162,7 @@ pub(crate) fn sketches(table: &TableReader) -> Result<Vec<SketchRow>, StoreError
     let rows = RowsOf::new(table);
     let mut rank = rows.u32s("rank")?;
     let mut thread = rows.u32s("thread")?;
-    let mut op = ops(&rows)?;
+    let mut op = ops(&rows, "op")?;
     let mut callsite = rows.maybe_u32s("callsite")?;
     let mut what = rows.named("what", What::named)?;
     let mut size_class = rows.maybe_u32s("size_class")?;
@@ -164,6 +180,37 @@ pub(crate) fn sketches(table: &TableReader) -> Result<Vec<SketchRow>, StoreError
             low_ns: low.next()?,
             high_ns: high.next()?,
             calls: calls.next()?,
+        })
+    })
+}
+
+/// Kinds of calls, by the names of their three columns.
+fn kinds(rows: &RowsOf<'_>, [op, callsite, size_class]: [&str; 3]) -> Cells<KindOfCall> {
+    let (mut callsites, mut sizes) = (rows.maybe_u32s(callsite)?, rows.maybe_u32s(size_class)?);
+    let kinds = ops(rows, op)?.map(|op| KindOfCall {
+        op,
+        callsite: callsites.next().flatten(),
+        size_class: sizes.next().flatten(),
+    });
+    Ok(kinds.collect::<Vec<_>>().into_iter())
+}
+
+pub(crate) fn gaps(table: &TableReader) -> Result<Vec<GapRow>, StoreError> {
+    let rows = RowsOf::new(table);
+    let mut rank = rows.u32s("rank")?;
+    let mut thread = rows.u32s("thread")?;
+    let mut kind = kinds(&rows, ["op", "callsite", "size_class"])?;
+    let mut after = kinds(&rows, ["after_op", "after_callsite", "after_size_class"])?;
+    let mut calls = rows.u64s("calls")?;
+    let mut total = rows.i64s("total_ns")?;
+    rows.build(|| {
+        Some(GapRow {
+            rank: Rank(rank.next()?),
+            thread: ThreadIndex(thread.next()?),
+            kind: kind.next()?,
+            after: Some(after.next()?).filter(|after| *after != KindOfCall::default()),
+            calls: calls.next()?,
+            total: Nanos(total.next()?),
         })
     })
 }
@@ -231,7 +278,7 @@ mod tests {
     fn tables_come_back_as_they_were_written() {
         let folder = tempfile::tempdir().expect("a folder");
         let written_sums = vec![
-            sum(0, None, What::Before),
+            sum(0, None, What::Call),
             sum(0, Some("MPI_Send"), What::Call),
             sum(3, Some("MPI_Start"), What::Part),
         ];
@@ -256,16 +303,34 @@ mod tests {
             messages_in: 3,
             bytes_in: 4,
         };
+        let kind = KindOfCall { op: Op::by_name("MPI_Send"), callsite: Some(4), size_class: Some(0) };
+        let gap = GapRow {
+            rank: Rank(1),
+            thread: ThreadIndex(0),
+            kind: KindOfCall::default(),
+            after: None,
+            calls: 5,
+            total: Nanos(1 << 40),
+        };
+        let written_gaps = vec![
+            gap.clone(),
+            GapRow { kind, ..gap.clone() },
+            GapRow { kind, after: Some(KindOfCall { callsite: None, ..kind }), ..gap },
+        ];
         let written_peers = vec![peer.clone(), PeerRow { comm: None, peer: None, ..peer }];
+        let rows = ThreadReduced {
+            sums: written_sums.clone(),
+            sketches: written_sketches.clone(),
+            gaps: written_gaps.clone(),
+        };
         let mut tables = ReducedTables::create(folder.path()).expect("files");
-        tables
-            .append(written_sums.clone(), written_sketches.clone(), &written_peers)
-            .expect("rows are written");
+        tables.append(rows, &written_peers).expect("rows are written");
         let files = tables.finish().expect("files end");
         let open = |index: usize| TableReader::open(&files[index].path).expect("a table");
         assert_eq!(sums(&open(0)).expect("sums"), written_sums);
         assert_eq!(sketches(&open(1)).expect("sketches"), written_sketches);
-        assert_eq!(peers(&open(2)).expect("peers"), written_peers);
+        assert_eq!(gaps(&open(2)).expect("gaps"), written_gaps);
+        assert_eq!(peers(&open(3)).expect("peers"), written_peers);
         // A table is not taken for another.
         assert!(sums(&open(1)).is_err() && peers(&open(0)).is_err());
     }

@@ -34,7 +34,9 @@ mod translate;
 use crate::columns::WrittenFile;
 use crate::definitions::{Definitions, RankInfo, Stop};
 use crate::disturbance::Disturbance;
-use crate::reduced::{Importance, Neighbourhood, OrderWriter, ReducedTables, sum_missing, write_order};
+use crate::reduced::{
+    Importance, Neighbourhood, OrderWriter, ReducedTables, ThreadReduced, sum_missing, write_order,
+};
 use crate::run::{MessageOrder, Missing, Reduced, Totals};
 use crate::schema::{COUNTERS_FOLDER, EVENTS_FOLDER, ORDER, REGIONS_FOLDER, part_name};
 use crate::{RunInfo, StoreError};
@@ -163,16 +165,15 @@ fn write_reduced(sealed: &Sealed, names: &Names, folder: &Path) -> Result<Vec<Wr
     let near = Neighbourhood::of(&definitions);
     let (mut tables, mut order) = (ReducedTables::create(folder)?, OrderWriter::new());
     for batch in reduced.chunks(RANKS_OF_A_GROUP) {
-        let (mut sums, mut sketches, mut peers) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut rows, mut peers) = (ThreadReduced::default(), Vec::new());
         for (rank, reduced) in batch {
-            sums.extend_from_slice(&reduced.tables.sums);
-            sketches.extend_from_slice(&reduced.tables.sketches);
+            rows.append(reduced.tables.clone());
             peers.extend_from_slice(&reduced.peers);
             for (thread, folded) in &reduced.orders {
                 order.add(*rank, *thread, folded, &near);
             }
         }
-        tables.append(sums, sketches, &peers)?;
+        tables.append(rows, &peers)?;
     }
     let mut files = tables.finish()?.to_vec();
     files.push(write_order(&folder.join(ORDER), &order.finish())?);

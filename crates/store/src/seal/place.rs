@@ -6,7 +6,7 @@
 //! is never taken for all of them.
 
 use crate::run::RUN_JSON;
-use crate::schema::{ORDER, PEERS, RAW_FOLDER, REPAIRS, SKETCHES, SUMS};
+use crate::schema::{GAPS, ORDER, PEERS, RAW_FOLDER, REPAIRS, SKETCHES, SUMS};
 use crate::{RunInfo, StoreError};
 use std::path::{Path, PathBuf};
 
@@ -75,7 +75,7 @@ impl Place {
         let text = serde_json::to_vec_pretty(run).map_err(|error| StoreError::write(&json, error))?;
         std::fs::write(&json, text).map_err(|error| StoreError::write(&json, error))?;
         remove(&self.directory.join(RUN_JSON))?;
-        for old in ["events", "regions", "defs", "derived", REPAIRS, SUMS, SKETCHES, PEERS, ORDER] {
+        for old in ["events", "regions", "defs", "derived", REPAIRS, SUMS, SKETCHES, GAPS, PEERS, ORDER] {
             remove(&self.directory.join(old))?;
         }
         let entries = std::fs::read_dir(&self.work).map_err(StoreError::file("list", &self.work))?;

@@ -449,7 +449,7 @@ impl Sealer<'_, '_, '_> {
             at: &|ticks| times.at(ticks),
             ns_per_tick: self.input.clock.ns_per_tick(),
         };
-        let mut tables = ThreadReduced::of(state, &meaning);
+        let tables = ThreadReduced::of(state, &meaning);
         self.part.add_sums(&tables, thread.cost_ns);
         let outcome = &mut self.outcome;
         for row in tables.sums.iter().filter(|row| row.what == What::Call) {
@@ -465,8 +465,7 @@ impl Sealer<'_, '_, '_> {
             thread.last_start_ticks = Some(state.span.1.saturating_sub(1));
         }
         all.missing = sum_missing(all.missing, missing(state));
-        all.tables.sums.append(&mut tables.sums);
-        all.tables.sketches.append(&mut tables.sketches);
+        all.tables.append(tables);
         self.peers(state, all);
     }
 

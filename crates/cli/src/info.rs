@@ -129,13 +129,17 @@ fn facts(run: &RunInfo) -> Vec<(&'static str, String)> {
 /// What a reduced trace has, and what of it is exact.
 fn kept(reduced: &Reduced) -> Vec<(&'static str, String)> {
     let asked = reduced.keep.as_ref().map_or_else(String::new, |keep| format!(", asked for {keep}"));
+    let drawn = match (reduced.paper_n, reduced.paper_x) {
+        (Some(n), Some(x)) => format!(", {} of every {}", quantity::count(x), quantity::count(n)),
+        _ => String::new(),
+    };
     let from = match (&reduced.made_from, reduced.made_from_bytes) {
         (Some(from), Some(bytes)) => format!("; made from {from}, {}", quantity::bytes(bytes)),
         (Some(from), None) => format!("; made from {from}"),
         (None, _) => String::new(),
     };
     let text = format!(
-        "{} of calls ({} of {}{asked}; by {}){from}",
+        "{} of calls ({} of {}{asked}; by {}{drawn}){from}",
         quantity::share(reduced.rows_kept as f64, reduced.calls as f64),
         quantity::counted(reduced.rows_kept, "row"),
         quantity::count(reduced.calls),

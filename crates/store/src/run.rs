@@ -202,10 +202,16 @@ pub struct ReplayedFrom {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Reduced {
-    /// What was asked for, such as `0.1%` or `10KB/s`; none where the recording does not tell.
+    /// What was asked for, such as `0.1%` or `10240B/s`; none where the recording does not tell.
     pub keep: Option<String>,
     /// By what rows were chosen: `classes`, or `paper:one`, `paper:h`, `paper:h2`.
     pub importance: String,
+    /// With `paper`: rows that were collected before some of them were drawn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paper_n: Option<u64>,
+    /// With `paper`: rows that were drawn of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paper_x: Option<u64>,
     /// What chance was made from.
     pub seed: Option<u64>,
     /// Rows of `events/`.

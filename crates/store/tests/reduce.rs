@@ -9,7 +9,8 @@ use kizami_model::{Call, Op, Peer, Rank, ThreadIndex};
 use kizami_segment::Completion;
 use kizami_segment::record::{CallRecord, Started};
 use kizami_store::reduced::{
-    Importance, Keep, OrderedCall, PaperImportance, ReduceOptions, SumRow, What, quantile, reduce,
+    Importance, Keep, OrderedCall, PaperImportance, PaperScheme, ReduceOptions, SumRow, What, quantile,
+    reduce,
 };
 use kizami_store::{RankSelection, RunInfo, Trace};
 use place::Place;
@@ -20,12 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const ROUNDS: u64 = 3000;
 
 fn options(keep: f64, seed: u64) -> ReduceOptions {
-    ReduceOptions {
-        keep: Keep::Fraction(keep),
-        keep_text: format!("{}%", 100.0 * keep),
-        seed,
-        importance: Importance::Classes,
-    }
+    ReduceOptions { keep: Keep::Fraction(keep), seed, importance: Importance::Classes }
 }
 
 fn full() -> Place {
@@ -301,7 +297,7 @@ fn the_order_of_calls_is_that_of_the_rows() {
 fn the_papers_scheme_keeps_rows_and_says_that_it_keeps_no_sums() {
     let full = full();
     for f in [PaperImportance::One, PaperImportance::H, PaperImportance::H2] {
-        let importance = Importance::Paper { f, n: 1000, x: 10 };
+        let importance = Importance::Paper(PaperScheme { f, n: 1000, x: 10 });
         let (small, run) = reduced(&full, &ReduceOptions { importance, ..options(0.01, 5) });
         let rows = calls(&small);
         let all = full.open().run().totals.clone();

@@ -6,14 +6,13 @@ use crate::show::progress::Bar;
 use crate::show::{quantity, say};
 use anyhow::{Result, bail};
 use kizami_store::Trace;
-use kizami_store::reduced::Importance;
 use std::path::Path;
 
 /// The trace, or if it is reduced the one with a row for every call that is made from it; says so.
 pub fn open(path: &Path, threads: Option<usize>) -> Result<Trace> {
     let trace = Trace::open(path)?;
     let Some(reduced) = &trace.run().reduced else { return Ok(trace) };
-    if reduced.importance != Importance::Classes.name() {
+    if reduced.is_drawn() {
         bail!(
             "{} has {} of {}, drawn as a paper does ({}): of the others nothing is known, neither their order nor their times, so \
              no wait can be followed; use info, events or export, or record with --keep alone",

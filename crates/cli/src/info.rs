@@ -70,6 +70,7 @@ fn facts(run: &RunInfo) -> Vec<(&'static str, String)> {
     } else {
         format!(" for {}", quantity::counted(totals.calls, "call"))
     };
+    let of_rows = if sums_are_of_rows(run) { "; in the rows that were kept" } else { "" };
     let rank_time = run.span_ns as f64 * f64::from(run.threads.max(run.ranks));
     let mut facts = vec![
         ("command", command_line(run)),
@@ -84,7 +85,7 @@ fn facts(run: &RunInfo) -> Vec<(&'static str, String)> {
         (
             "MPI",
             format!(
-                "{} over all ranks, {} of their time; {} sent, {} received",
+                "{} over all ranks, {} of their time; {} sent, {} received{of_rows}",
                 quantity::duration(Nanos(totals.mpi_ns)),
                 quantity::share(totals.mpi_ns as f64, rank_time),
                 quantity::bytes(totals.bytes_out),
@@ -124,6 +125,10 @@ fn facts(run: &RunInfo) -> Vec<(&'static str, String)> {
         facts.push(("replayed", format!("{}, which took {took}, {setting}", made.made_from)));
     }
     facts
+}
+
+fn sums_are_of_rows(run: &RunInfo) -> bool {
+    run.reduced.as_ref().is_some_and(Reduced::sums_are_of_rows)
 }
 
 /// What a reduced trace has, and what of it is exact.
@@ -251,7 +256,7 @@ fn print_functions(
 ) -> io::Result<()> {
     let mut columns = vec![
         ("function", Align::Left),
-        ("calls", Align::Right),
+        (if sums_are_of_rows(run) { "rows" } else { "calls" }, Align::Right),
         ("total time", Align::Right),
         ("of MPI", Align::Right),
         ("mean", Align::Right),

@@ -113,14 +113,17 @@ fn lines(reduced: &Reduced, sizes: &Sizes, rows: u64) -> Vec<(&'static str, Stri
 
 /// What can be believed to the last digit.
 pub fn exact(reduced: &Reduced) -> &'static str {
-    match (reduced.sums_exact, &reduced.made_from) {
-        (true, _) => {
+    match () {
+        () if reduced.sums_exact => {
             "counts, times, bytes, messages between ranks, and the order of all calls; quantiles are within 1 %"
         }
-        (false, Some(_)) => "nothing but run.json: rows were drawn as the paper does, without weights",
-        (false, None) => {
-            "nothing but the number of calls: rows were drawn as the paper does, without weights, and times and bytes are theirs alone"
+        () if reduced.sums_are_of_rows() => {
+            "the number of calls; rows were drawn as the paper does, without weights, and times and bytes are theirs alone"
         }
+        () if reduced.is_drawn() => {
+            "nothing but run.json: rows were drawn as the paper does, without weights"
+        }
+        () => "what is there; but sums of some threads could not be read",
     }
 }
 

@@ -79,8 +79,8 @@ Inside a launcher (third example) all ranks write into one trace and the last on
 without -o its name is kizami-APP-RANKS-JOB.kz, where JOB is eight digits made from the launcher's
 own identity of the job, so that all ranks agree.
 If the output cannot be written, the application runs all the same, without being recorded.
---importance paper (last example) is there to compare with: calls are drawn by how rare their function
-and duration are among those just collected, and nothing is known of the others but their number.";
+--importance paper (last example) is there to compare with: calls are drawn by how rare their
+function and duration are among those just collected; of the others only the number is known.";
 
 /// Run a program and record its MPI calls.
 #[derive(Debug, Args)]

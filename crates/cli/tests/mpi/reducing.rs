@@ -175,9 +175,9 @@ fn check_drawing(mpi: &crate::mpi::Mpi) {
         let rows = trace.calls(RankSelection::One(kizami_model::Rank(rank.rank))).expect("rows");
         let rows: Vec<_> = rows.map(|call| call.expect("a row")).collect();
         assert!(rows.is_sorted_by_key(|call| call.start) && rows.iter().all(|call| call.weight == 1.0));
-        // One call, and the longest by far.
+        // One call among hundreds, and a long one.
         let init = rows.iter().find(|call| call.op.name() == "MPI_Init").expect("what is rare is there");
-        assert!(rows.iter().all(|call| call.end - call.start <= init.end - init.start));
+        assert!((init.end - init.start).0 > 1_000_000, "{init:?}");
     }
     let info = kizami(&["info"], &out);
     assert!(info.contains("by paper:h2, 20 of every 500") && info.contains("asked for 4%"), "{info}");

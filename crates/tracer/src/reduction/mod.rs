@@ -5,6 +5,8 @@
 //! segment as records. A kill loses at most the call that is being added, and from
 //! the sequence polls in a row that found nothing so far.
 //!
+//! To compare with, a thread may instead collect calls and keep some that it draws ([`Window`]).
+//!
 //! No lock, no system call and no allocation on the path of a call, as everywhere in the tracer.
 
 mod numbers;

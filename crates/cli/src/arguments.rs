@@ -3,7 +3,7 @@
 //! Nothing here does anything; the modules named like the commands do. Every option can also be given as a
 //! `KIZAMI_*` variable, so batch scripts can set them once; what is typed wins over a variable.
 
-use crate::keep::Keep;
+use crate::keep::{ImportanceArguments, Keep};
 use crate::replay::options::{self, EagerLimit, Line, LineFactor, ModelChange, NetworkKind, Times};
 use crate::show::quantity;
 use clap::builder::FalseyValueParser;
@@ -70,13 +70,17 @@ Examples:
   mpirun -n 4 kizami record -o run.kz -- ./stencil2d
   kizami record --memory 64M --spill together -- mpirun -n 4 ./stencil2d
   kizami record --counters page-faults,context-switches -- mpirun -n 4 ./stencil2d
+  kizami record --keep 0.1% -- mpirun -n 4 ./stencil2d
+  kizami record --keep 0.1% --importance paper:h2 -- mpirun -n 4 ./stencil2d
 
 The application is neither rebuilt nor relinked, and its input, output and exit code stay its own.
 Without -o the trace is kizami-APP-RANKS-N.kz in the current directory, with the first N that is free.
 Inside a launcher (third example) all ranks write into one trace and the last one to end seals it;
 without -o its name is kizami-APP-RANKS-JOB.kz, where JOB is eight digits made from the launcher's
 own identity of the job, so that all ranks agree.
-If the output cannot be written, the application runs all the same, without being recorded.";
+If the output cannot be written, the application runs all the same, without being recorded.
+--importance paper (last example) is there to compare with: calls are drawn by how rare their
+function and duration are among those just collected; of the others only the number is known.";
 
 /// Run a program and record its MPI calls.
 #[derive(Debug, Args)]
@@ -131,6 +135,9 @@ pub struct PolicyArguments {
     /// With --keep: calls are drawn by numbers made from this one
     #[arg(long, value_name = "NUMBER", default_value_t = 1, env = "KIZAMI_SEED")]
     pub seed: u64,
+
+    #[command(flatten)]
+    pub importance: ImportanceArguments,
 
     /// Count with each call, for example page-faults,context-switches or cache-misses,instructions
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = parse_counter, env = "KIZAMI_COUNTERS")]

@@ -1,9 +1,10 @@
 //! Opening a trace in which waits can be followed: one that was reduced has its calls drawn first.
 
+use crate::record::as_typed;
 use crate::replay::all_cores;
 use crate::show::progress::Bar;
 use crate::show::{quantity, say};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use kizami_store::Trace;
 use kizami_store::run::FunctionTotal;
 use std::path::Path;
@@ -12,6 +13,16 @@ use std::path::Path;
 pub fn open(path: &Path, threads: Option<usize>) -> Result<Trace> {
     let trace = Trace::open(path)?;
     let Some(reduced) = &trace.run().reduced else { return Ok(trace) };
+    if reduced.is_drawn() {
+        bail!(
+            "{} has {} of {}, drawn as a paper does ({}): of the others nothing is known, neither their order nor their times, so \
+             no wait can be followed; use info, events or export, or record with --keep alone",
+            as_typed(path),
+            quantity::counted(reduced.rows_kept, "row"),
+            quantity::counted(reduced.calls, "call"),
+            reduced.importance
+        );
+    }
     say(&[format!(
         "kizami: drawn     {} of {} were kept: this is a run with the exact order of calls, and times drawn from exact sums",
         quantity::count(reduced.rows_kept),

@@ -35,14 +35,15 @@ pub fn run(arguments: &ExportArguments) -> Result<u8> {
     }
     if let Some(reduced) = &trace.run().reduced {
         eprintln!(
-            "warning: this trace has {} for {}; other tools see the rows alone and add up too little. Weights are there, as {}, \
-             but exact sums, quantiles and the order of calls are not, and most messages have one end only",
+            "warning: this trace has {} for {}; other tools see the rows alone and add up too little. {}, and most messages \
+             have one end only",
             quantity::counted(reduced.rows_kept, "row"),
             quantity::counted(reduced.calls, "call"),
             match arguments.to {
-                ExportFormat::Csv => "a column",
-                ExportFormat::Otf2 => "an attribute",
-                ExportFormat::Perfetto => "an annotation",
+                _ if reduced.is_drawn() => "Rows were drawn without weights".to_owned(),
+                ExportFormat::Csv => with_weights("a column"),
+                ExportFormat::Otf2 => with_weights("an attribute"),
+                ExportFormat::Perfetto => with_weights("an annotation"),
             }
         );
     }
@@ -53,6 +54,10 @@ pub fn run(arguments: &ExportArguments) -> Result<u8> {
         );
     }
     Ok(0)
+}
+
+fn with_weights(how: &str) -> String {
+    format!("Weights are there, as {how}, but exact sums, quantiles and the order of calls are not")
 }
 
 /// What formats with messages of their own hold of them.

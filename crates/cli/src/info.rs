@@ -70,6 +70,7 @@ fn facts(run: &RunInfo) -> Vec<(&'static str, String)> {
     } else {
         format!(" for {}", quantity::counted(totals.calls, "call"))
     };
+    let of_rows = if sums_are_of_rows(run) { "; in the rows that were kept" } else { "" };
     let rank_time = run.span_ns as f64 * f64::from(run.threads.max(run.ranks));
     let mut facts = vec![
         ("command", command_line(run)),
@@ -84,7 +85,7 @@ fn facts(run: &RunInfo) -> Vec<(&'static str, String)> {
         (
             "MPI",
             format!(
-                "{} over all ranks, {} of their time; {} sent, {} received",
+                "{} over all ranks, {} of their time; {} sent, {} received{of_rows}",
                 quantity::duration(Nanos(totals.mpi_ns)),
                 quantity::share(totals.mpi_ns as f64, rank_time),
                 quantity::bytes(totals.bytes_out),
@@ -126,16 +127,24 @@ fn facts(run: &RunInfo) -> Vec<(&'static str, String)> {
     facts
 }
 
+fn sums_are_of_rows(run: &RunInfo) -> bool {
+    run.reduced.as_ref().is_some_and(Reduced::sums_are_of_rows)
+}
+
 /// What a reduced trace has, and what of it is exact.
 fn kept(reduced: &Reduced) -> Vec<(&'static str, String)> {
     let asked = reduced.keep.as_ref().map_or_else(String::new, |keep| format!(", asked for {keep}"));
+    let drawn = match (reduced.paper_n, reduced.paper_x) {
+        (Some(n), Some(x)) => format!(", {} of every {}", quantity::count(x), quantity::count(n)),
+        _ => String::new(),
+    };
     let from = match (&reduced.made_from, reduced.made_from_bytes) {
         (Some(from), Some(bytes)) => format!("; made from {from}, {}", quantity::bytes(bytes)),
         (Some(from), None) => format!("; made from {from}"),
         (None, _) => String::new(),
     };
     let text = format!(
-        "{} of calls ({} of {}{asked}; by {}){from}",
+        "{} of calls ({} of {}{asked}; by {}{drawn}){from}",
         quantity::share(reduced.rows_kept as f64, reduced.calls as f64),
         quantity::counted(reduced.rows_kept, "row"),
         quantity::count(reduced.calls),
@@ -247,7 +256,7 @@ fn print_functions(
 ) -> io::Result<()> {
     let mut columns = vec![
         ("function", Align::Left),
-        ("calls", Align::Right),
+        (if sums_are_of_rows(run) { "rows" } else { "calls" }, Align::Right),
         ("total time", Align::Right),
         ("of MPI", Align::Right),
         ("mean", Align::Right),

@@ -1,7 +1,9 @@
-//! How much of a run is to be kept, as people write it: `all`, `0.1%`, `10KB/s`.
+//! How much of a run is to be kept, and by what it is chosen, as people write it: `all`, `0.1%`, `10KB/s`; `classes`, `paper:h2`.
 
+use crate::failure::UsageError;
 use crate::show::quantity;
-use std::fmt;
+use clap::Args;
+use kizami_store::reduced::{self, Importance, PaperImportance, PaperScheme, ReduceOptions};
 use std::str::FromStr;
 
 /// How much is kept.
@@ -10,10 +12,8 @@ pub enum Keep {
     /// Every call.
     #[default]
     All,
-    /// Part of the bytes that all of it would take.
-    Fraction(f64),
-    /// Bytes a second, for each rank.
-    BytesPerSecond(f64),
+    /// Less than that.
+    Less(reduced::Keep),
 }
 
 impl FromStr for Keep {
@@ -29,25 +29,93 @@ impl FromStr for Keep {
             let percent: f64 = percent.trim().parse().map_err(|_| HINT.to_owned())?;
             return match percent {
                 100.0 => Ok(Keep::All),
-                percent if percent > 0.0 && percent < 100.0 => Ok(Keep::Fraction(percent / 100.0)),
+                percent if percent > 0.0 && percent < 100.0 => {
+                    Ok(Keep::Less(reduced::Keep::Fraction(percent / 100.0)))
+                }
                 _ => Err("a share is more than 0 % and at most 100 %".to_owned()),
             };
         }
         match text.strip_suffix("/s").map(quantity::parse_size) {
-            Some(Ok(bytes)) if bytes > 0 => Ok(Keep::BytesPerSecond(bytes as f64)),
+            Some(Ok(bytes)) if bytes > 0 => Ok(Keep::Less(reduced::Keep::BytesPerSecond(bytes as f64))),
             _ => Err(HINT.to_owned()),
         }
     }
 }
 
-impl fmt::Display for Keep {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Keep::All => out.write_str("all"),
-            // Few digits: a hundred times a fraction is seldom the number that was typed.
-            Keep::Fraction(part) => write!(out, "{}%", (1e10 * part).round() / 1e8),
-            Keep::BytesPerSecond(bytes) => write!(out, "{bytes}B/s"),
-        }
+/// By what rows are chosen.
+#[derive(Debug, Args)]
+pub struct ImportanceArguments {
+    /// By what rows are chosen: classes, or as a paper does, to compare with: paper:one, paper:h or paper:h2
+    #[arg(long, value_name = "HOW", default_value = "classes", value_parser = parse_importance)]
+    #[arg(env = "KIZAMI_IMPORTANCE")]
+    importance: Choice,
+
+    /// With --importance paper: rows that are collected before some of them are drawn
+    #[arg(long, value_name = "N", default_value_t = PAPER_N, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(env = "KIZAMI_PAPER_N")]
+    paper_n: u32,
+
+    /// With --importance paper: rows that are drawn of them [default: the part that --keep says]
+    #[arg(long, value_name = "X", env = "KIZAMI_PAPER_X")]
+    paper_x: Option<u32>,
+}
+
+/// Rows that the paper collects.
+const PAPER_N: u32 = 10_000;
+
+impl Default for ImportanceArguments {
+    fn default() -> ImportanceArguments {
+        ImportanceArguments { importance: Choice::Classes, paper_n: PAPER_N, paper_x: None }
+    }
+}
+
+/// By what rows are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Choice {
+    Classes,
+    Paper(PaperImportance),
+}
+
+fn parse_importance(text: &str) -> Result<Choice, String> {
+    match PaperImportance::by_name(text) {
+        Some(f) => Ok(Choice::Paper(f)),
+        None if text == "classes" => Ok(Choice::Classes),
+        None => Err("use classes, paper:one, paper:h or paper:h2".to_owned()),
+    }
+}
+
+impl ImportanceArguments {
+    /// What is asked for together with how much and a seed; nothing if all is to be kept.
+    pub fn options(&self, keep: Keep, seed: u64) -> Result<Option<ReduceOptions>, UsageError> {
+        let keep = match (keep, self.importance) {
+            (Keep::Less(keep), _) => keep,
+            (Keep::All, Choice::Classes) => return Ok(None),
+            (Keep::All, Choice::Paper(f)) => {
+                let message = format!(
+                    "--importance {} draws some of the calls, and --keep all keeps them all; say how many with --keep, \
+                     such as 0.1%",
+                    f.name()
+                );
+                return Err(UsageError(message));
+            }
+        };
+        let importance = match self.importance {
+            Choice::Classes => Importance::Classes,
+            Choice::Paper(f) => {
+                let n = self.paper_n as usize;
+                let x = match (self.paper_x, keep) {
+                    (Some(x), _) => x as usize,
+                    (None, reduced::Keep::Fraction(part)) => ((part * n as f64).round() as usize).max(1),
+                    (None, reduced::Keep::BytesPerSecond(_)) => {
+                        let message =
+                            "with --importance paper, --keep is a part such as 0.1%, or say --paper-x";
+                        return Err(UsageError(message.to_owned()));
+                    }
+                };
+                Importance::Paper(PaperScheme { f, n, x })
+            }
+        };
+        Ok(Some(ReduceOptions { keep, seed, importance }))
     }
 }
 
@@ -55,19 +123,41 @@ impl fmt::Display for Keep {
 mod tests {
     use super::*;
 
-    fn shown(text: &str) -> String {
-        text.parse::<Keep>().expect("good").to_string()
+    fn shown(text: &str) -> Option<String> {
+        match text.parse::<Keep>().expect("good") {
+            Keep::All => None,
+            Keep::Less(keep) => Some(keep.to_string()),
+        }
     }
 
     #[test]
     fn shares_and_rates_are_understood() {
         assert_eq!("all".parse(), Ok(Keep::All));
-        assert_eq!("0.1%".parse(), Ok(Keep::Fraction(0.001)));
+        assert_eq!("0.1%".parse(), Ok(Keep::Less(reduced::Keep::Fraction(0.001))));
         assert_eq!("100 %".parse(), Ok(Keep::All));
-        assert_eq!(["0.1%", "0.03 %", "all", "2K/s"].map(shown), ["0.1%", "0.03%", "all", "2048B/s"]);
-        assert_eq!("10K/s".parse(), Ok(Keep::BytesPerSecond(10_240.0)));
+        let told = ["0.1%", "0.03 %", "all", "2K/s"].map(shown);
+        assert_eq!(told, [Some("0.1%"), Some("0.03%"), None, Some("2048B/s")].map(|t| t.map(str::to_owned)));
+        assert_eq!("10K/s".parse(), Ok(Keep::Less(reduced::Keep::BytesPerSecond(10_240.0))));
         for wrong in ["", "0%", "-1%", "101%", "x%", "10", "0/s", "nan%"] {
             assert!(wrong.parse::<Keep>().is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn the_papers_x_is_the_part_that_is_kept_of_n() {
+        let paper = |keep: &str, paper_n, paper_x| {
+            let importance = Choice::Paper(PaperImportance::H);
+            let arguments = ImportanceArguments { importance, paper_n, paper_x };
+            let options = arguments.options(keep.parse().expect("good"), 7).ok()??;
+            let Importance::Paper(scheme) = options.importance else { return None };
+            Some((scheme.n, scheme.x))
+        };
+        assert_eq!(paper("0.1%", 10_000, None), Some((10_000, 10)));
+        assert_eq!(paper("0.1%", 100, None), Some((100, 1)), "at least one");
+        assert_eq!(paper("10K/s", 100, Some(3)), Some((100, 3)));
+        assert_eq!((paper("10K/s", 100, None), paper("all", 100, Some(3))), (None, None));
+        let classes = ImportanceArguments::default();
+        assert!(matches!(classes.options(Keep::All, 1), Ok(None)));
+        assert!(parse_importance("paper").is_err() && parse_importance("h2").is_err());
     }
 }

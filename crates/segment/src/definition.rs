@@ -43,6 +43,10 @@ pub enum Definition {
     ClockSample { round: u32, reference: u32, sent_ticks: u64, reference_ticks: u64, received_ticks: u64 },
     /// A counter that was asked for, by its number: it was opened as the next one, or refused with this error.
     Counter { number: u8, errno: u32 },
+    /// Not all calls were to be kept: the bits of a floating-point number that is a share of the bytes, or bytes a second;
+    /// what chance is made from; by which importance calls are drawn (0: none, classes are told apart instead), from so many
+    /// collected calls and how many of them.
+    Keep { per_second: bool, amount_bits: u64, seed: u64, importance: u8, collected: u32, drawn: u32 },
 }
 
 impl Definition {
@@ -91,6 +95,10 @@ impl Definition {
             }
             Definition::Counter { number, errno } => {
                 w.byte(11).byte(*number).u32(*errno);
+            }
+            Definition::Keep { per_second, amount_bits, seed, importance, collected, drawn } => {
+                w.byte(12).byte(u8::from(*per_second)).u64(*amount_bits).u64(*seed);
+                w.byte(*importance).u32(*collected).u32(*drawn);
             }
         }
     }
@@ -148,6 +156,14 @@ impl Definition {
                 received_ticks: r.u64()?,
             },
             11 => Definition::Counter { number: r.byte()?, errno: r.u32()? },
+            12 => Definition::Keep {
+                per_second: r.byte()? != 0,
+                amount_bits: r.u64()?,
+                seed: r.u64()?,
+                importance: r.byte()?,
+                collected: r.u32()?,
+                drawn: r.u32()?,
+            },
             _ => return None,
         })
     }

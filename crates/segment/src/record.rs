@@ -41,6 +41,10 @@ pub const REDUCED: u16 = 968;
 /// For how many calls the call that follows stands; word 1 has the bits of the number.
 pub const WEIGHT: u16 = 969;
 
+/// What was collected before some of it was drawn, in a thread that keeps what it draws: see [`Window`]. The calls that were
+/// drawn follow.
+pub const DRAWN: u16 = 970;
+
 /// No communicator.
 pub const NO_COMM: u32 = COMM_MAX as u32;
 /// No call site known.
@@ -79,6 +83,8 @@ pub enum StopReason {
     Settling = 5,
     /// The tracer measured what recording a call costs.
     Rehearsal = 6,
+    /// The tracer drew from the calls it had collected.
+    Drawing = 7,
 }
 
 impl StopReason {
@@ -91,6 +97,7 @@ impl StopReason {
             StopReason::ClockRound => "clock-round",
             StopReason::Settling => "settling",
             StopReason::Rehearsal => "rehearsal",
+            StopReason::Drawing => "drawing",
         }
     }
 }
@@ -103,6 +110,47 @@ pub enum ReducedBy {
     Sample = 1,
     /// The folded sequence of calls.
     Structure = 2,
+}
+
+/// Calls that were collected, and of which some were drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Start of the first, in ticks since the segment's base.
+    pub start_ticks: u64,
+    /// From there to the end of the last.
+    pub duration_ticks: u64,
+    /// How many were collected; none where a thread says that it will keep what it draws.
+    pub collected: u32,
+    /// How many of them were drawn.
+    pub drawn: u32,
+    /// By which importance: the number that the crate with the scheme gives it.
+    pub importance: u8,
+    /// Nothing more was collected by then: the thread ended, or had no more to do.
+    pub rest: bool,
+}
+
+impl Window {
+    /// As one slot.
+    pub fn pack(&self) -> [u64; 4] {
+        [
+            head(DRAWN, self.start_ticks),
+            self.duration_ticks,
+            pair(self.collected, self.drawn),
+            u64::from(self.importance) | u64::from(self.rest) << 8,
+        ]
+    }
+
+    fn unpack(words: [u64; 4]) -> Window {
+        let (collected, drawn) = unpair(words[2]);
+        Window {
+            start_ticks: words[0] & TICK_MASK,
+            duration_ticks: words[1],
+            collected,
+            drawn,
+            importance: words[3] as u8,
+            rest: words[3] >> 8 & 1 != 0,
+        }
+    }
 }
 
 /// One call before packing, or after unpacking.
@@ -413,6 +461,8 @@ pub enum Record<'a> {
     Definition(&'a [u8]),
     /// For how many calls the call that follows stands, because others were not kept.
     Weight(f64),
+    /// Calls were collected, and those that follow were drawn of them.
+    Drawn(Window),
     /// A piece of what a reducer handed over.
     Reduced {
         /// Which reducer, if this version knows it.
@@ -471,6 +521,12 @@ pub fn start_slots(count: usize) -> usize {
     count.div_ceil(4)
 }
 
+/// The slots of a packed call without a list, by the first word of its first.
+#[inline]
+pub fn call_slots(first: u64) -> usize {
+    if matches!((first >> TICK_BITS) as u16, WIDE | FOLD) { 2 } else { 1 }
+}
+
 /// The first slot and the rest of a fold record; see [`fold_update`].
 #[inline(always)]
 pub fn pack_fold(call: &CallRecord) -> [[u64; 4]; 2] {
@@ -521,6 +577,7 @@ pub fn decode(bytes: &[u8]) -> Option<(Record<'_>, usize)> {
                 Some(f64::from_bits(first[1])).filter(|weight| weight.is_finite() && *weight >= 1.0)?;
             Some((Record::Weight(weight), 1))
         }
+        DRAWN => Some((Record::Drawn(Window::unpack(first)), 1)),
         REDUCED => {
             let end = SLOT_BYTES.checked_add(usize::try_from(first[1]).ok()?)?;
             let by = match first[2] {
@@ -542,6 +599,7 @@ pub fn decode(bytes: &[u8]) -> Option<(Record<'_>, usize)> {
                 4 => Some(StopReason::ClockRound),
                 5 => Some(StopReason::Settling),
                 6 => Some(StopReason::Rehearsal),
+                7 => Some(StopReason::Drawing),
                 _ => None,
             };
             Some((Record::Stop { start_ticks: ticks, duration_ticks: first[1], reason, detail: first[3] }, 1))

@@ -2,7 +2,7 @@
 
 use kizami_model::function::functions;
 use kizami_model::{Op, Shape};
-use kizami_segment::record::{self, CallRecord, Completion, ListItems, NO_COMM, PEER_NONE};
+use kizami_segment::record::{self, CallRecord, Completion, ListItems, NO_COMM, PEER_NONE, Window};
 use kizami_segment::{Appender, Definition, HEADER_BYTES, Record, WindowShape};
 use proptest::prelude::*;
 use std::ffi::CString;
@@ -192,6 +192,14 @@ proptest! {
                 reference_ticks: !address,
                 received_ticks: address | 1,
             },
+            Definition::Keep {
+                per_second: address % 2 == 0,
+                amount_bits: address,
+                seed: !address,
+                importance: 3,
+                collected: local,
+                drawn: !local,
+            },
         ];
         for definition in all {
             let mut bytes = Vec::new();
@@ -199,6 +207,34 @@ proptest! {
             prop_assert_eq!(Definition::decode(&bytes), Some(definition));
         }
     }
+}
+
+#[test]
+fn windows_come_back() {
+    let window = Window {
+        start_ticks: (1 << 54) - 1,
+        duration_ticks: 1 << 60,
+        collected: u32::MAX,
+        drawn: 7,
+        importance: 200,
+        rest: true,
+    };
+    for window in [window, Window { rest: false, collected: 0, ..window }] {
+        let bytes: Vec<u8> = window.pack().iter().flat_map(|word| word.to_le_bytes()).collect();
+        assert_eq!(record::decode(&bytes), Some((Record::Drawn(window), 1)));
+    }
+}
+
+/// How many slots a packed call takes can be told from its first word.
+#[test]
+fn calls_tell_their_slots() {
+    for op in ["MPI_Send", "MPI_Sendrecv", "MPI_Barrier"] {
+        let call = CallRecord::new(Op::by_name(op).unwrap(), 5, 6);
+        let packed = call.pack(call.op.function().unwrap().shape);
+        let (first, slots) = packed.map_or_else(|| (call.pack_wide()[0], 2), |slot| (slot, 1));
+        assert_eq!(record::call_slots(first[0]), slots, "{op}");
+    }
+    assert_eq!(record::call_slots(record::pack_fold(&CallRecord::new(Op(1), 5, 6))[0][0]), 2);
 }
 
 fn barriers(path: &Path, count: usize) -> Vec<u8> {

@@ -193,7 +193,7 @@ pub struct Stop {
     pub start: Nanos,
     /// To.
     pub end: Nanos,
-    /// `chunk-wait`, `suspended`, `clock-round`, `paused` or `lost`; see the sealing rules.
+    /// `chunk-wait`, `suspended`, `clock-round`, `drawing`, `paused` or `lost`; see the sealing rules.
     pub reason: String,
     /// For a suspension: how long after the agreed moment the rank went on.
     pub late: Option<Nanos>,

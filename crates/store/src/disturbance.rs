@@ -25,7 +25,7 @@ pub struct Lost {
 /// Time the tracer took from the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Disturbance {
-    /// Recording of calls, and measuring what that costs.
+    /// Recording of calls, measuring what that costs, and drawing from them.
     pub overhead: Lost,
     /// Threads that waited until a full chunk was written out.
     pub spills: Lost,
@@ -52,6 +52,8 @@ pub enum Held {
     ClockRound,
     /// To measure what recording a call costs.
     Rehearsal,
+    /// To draw from the calls that were collected.
+    Drawing,
 }
 
 impl Held {
@@ -62,6 +64,7 @@ impl Held {
             "suspended" => Some(Held::Suspension),
             "clock-round" | "settling" => Some(Held::ClockRound),
             "rehearsal" => Some(Held::Rehearsal),
+            "drawing" => Some(Held::Drawing),
             _ => None,
         }
     }
@@ -100,7 +103,7 @@ impl RankLoss {
             Some(Held::Spill) => &mut self.spills_ns,
             Some(Held::Suspension) => &mut self.suspensions_ns,
             Some(Held::ClockRound) => &mut self.clock_rounds_ns,
-            Some(Held::Rehearsal) => &mut self.overhead_ns,
+            Some(Held::Rehearsal | Held::Drawing) => &mut self.overhead_ns,
             None => return,
         };
         *sum = sum.saturating_add(stop.end.0.saturating_sub(stop.start.0).max(0));

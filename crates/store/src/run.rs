@@ -6,6 +6,7 @@
 
 use crate::StoreError;
 use crate::disturbance::Disturbance;
+use crate::reduced::Importance;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -198,14 +199,21 @@ pub struct ReplayedFrom {
 
 /// What was kept of a trace that does not have a row for every call.
 ///
-/// Counts, times and bytes in `run.json` and `sums.parquet` are of all calls, also of those without a row.
+/// Counts, times and bytes in `run.json` and `sums.parquet` are of all calls, also of those without a row; unless rows were drawn
+/// while the run was recorded ([`Reduced::sums_are_of_rows`]).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Reduced {
-    /// What was asked for, such as `0.1%` or `10KB/s`; none where the recording does not tell.
+    /// What was asked for, such as `0.1%` or `10240B/s`; none where the recording does not tell.
     pub keep: Option<String>,
     /// By what rows were chosen: `classes`, or `paper:one`, `paper:h`, `paper:h2`.
     pub importance: String,
+    /// With `paper`: rows that were collected before some of them were drawn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paper_n: Option<u64>,
+    /// With `paper`: rows that were drawn of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paper_x: Option<u64>,
     /// What chance was made from.
     pub seed: Option<u64>,
     /// Rows of `events/`.
@@ -222,6 +230,18 @@ pub struct Reduced {
     pub made_from: Option<String>,
     /// Bytes of the files of that trace.
     pub made_from_bytes: Option<u64>,
+}
+
+impl Reduced {
+    /// Rows were drawn as a paper does: nothing else is known of calls, and waits cannot be followed.
+    pub fn is_drawn(&self) -> bool {
+        self.importance != Importance::Classes.name()
+    }
+
+    /// So they were while the run was recorded: sums in `run.json` are of the rows alone, but for the number of calls.
+    pub fn sums_are_of_rows(&self) -> bool {
+        self.is_drawn() && self.made_from.is_none()
+    }
 }
 
 /// How much could not be told as finely as it should, or at all. Sums over a function are exact all the same.

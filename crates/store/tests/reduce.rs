@@ -5,11 +5,12 @@ mod place;
 mod program;
 mod segments;
 
-use kizami_model::{Call, Op, Peer, Rank, ThreadIndex};
-use kizami_segment::Completion;
-use kizami_segment::record::{CallRecord, Started};
+use kizami_model::{Call, Ending, Op, Peer, Rank, ThreadIndex};
+use kizami_segment::record::{CallRecord, Started, StopReason, Window};
+use kizami_segment::{Completion, Definition};
 use kizami_store::reduced::{
-    Importance, Keep, OrderedCall, PaperImportance, ReduceOptions, SumRow, What, quantile, reduce,
+    Importance, Keep, OrderedCall, PaperImportance, PaperScheme, ReduceOptions, SumRow, What, quantile,
+    reduce,
 };
 use kizami_store::{RankSelection, RunInfo, Trace};
 use place::Place;
@@ -20,12 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const ROUNDS: u64 = 3000;
 
 fn options(keep: f64, seed: u64) -> ReduceOptions {
-    ReduceOptions {
-        keep: Keep::Fraction(keep),
-        keep_text: format!("{}%", 100.0 * keep),
-        seed,
-        importance: Importance::Classes,
-    }
+    ReduceOptions { keep: Keep::Fraction(keep), seed, importance: Importance::Classes }
 }
 
 fn full() -> Place {
@@ -301,7 +297,7 @@ fn the_order_of_calls_is_that_of_the_rows() {
 fn the_papers_scheme_keeps_rows_and_says_that_it_keeps_no_sums() {
     let full = full();
     for f in [PaperImportance::One, PaperImportance::H, PaperImportance::H2] {
-        let importance = Importance::Paper { f, n: 1000, x: 10 };
+        let importance = Importance::Paper(PaperScheme { f, n: 1000, x: 10 });
         let (small, run) = reduced(&full, &ReduceOptions { importance, ..options(0.01, 5) });
         let rows = calls(&small);
         let all = full.open().run().totals.clone();
@@ -414,4 +410,82 @@ fn torn_companions_are_told_in_words() {
     }
     let told = place.seal().health.problems.join("; ");
     assert!(told.contains("companions of its segment are missing"), "{told}");
+}
+
+/// A thread that draws: 1,000 calls of 100 ns each microsecond, of which it wrote down every hundredth, half of them behind what came meanwhile.
+fn write_drawn(place: &Place, who: &Who, finished: bool) {
+    let keep = Definition::Keep {
+        per_second: false,
+        amount_bits: 0.01f64.to_bits(),
+        seed: 9,
+        importance: PaperImportance::H2.number(),
+        collected: 500,
+        drawn: 5,
+    };
+    define(&place.trace, who, &[keep, Definition::Region { local: 0, name: "solve".to_owned() }]);
+    let mut segment = SegmentWriter::create(&place.trace, who, Some(0));
+    let told =
+        Window { start_ticks: 1, duration_ticks: 0, collected: 0, drawn: 0, importance: 3, rest: false };
+    segment.drawn(&told);
+    segment.region(2_500, 0, true);
+    segment.region(940_000, 0, false);
+    for half in 0..2 {
+        let start_ticks = 1_000 + half * 500_000;
+        let rest = half == 1 && finished;
+        segment.drawn(&Window {
+            start_ticks,
+            duration_ticks: 499_100,
+            collected: 500,
+            drawn: 5,
+            rest,
+            ..told
+        });
+        for drawn in 0..5 {
+            segment.call(&call("MPI_Barrier", start_ticks + drawn * 100_000, 100));
+        }
+    }
+    segment.stop(1_001_500, 400, StopReason::Drawing, 0);
+    segment.finish();
+}
+
+#[test]
+fn threads_that_draw_tell_how_many_calls_there_were() {
+    let place = Place::new();
+    for rank in 0..2 {
+        write_drawn(&place, &Who { call_cost: 50 << 10, ..Who::rank(rank, 2) }, true);
+    }
+    let run = place.seal();
+    assert_eq!(run.health.problems, Vec::<String>::new());
+    let kept = run.reduced.clone().unwrap();
+    assert_eq!((kept.importance.as_str(), kept.paper_n, kept.paper_x), ("paper:h2", Some(500), Some(5)));
+    assert_eq!((kept.keep.as_deref(), kept.seed), (Some("1%"), Some(9)));
+    assert_eq!((kept.calls, kept.rows_kept, kept.sums_exact), (2_000, 20, false));
+    assert!(kept.is_drawn() && kept.sums_are_of_rows() && kept.block_bytes > 500 * 64);
+    // All calls cost something; what is added up besides is of the rows.
+    assert_eq!((run.totals.calls, run.totals.overhead_ns, run.totals.mpi_ns), (2_000, 2_000 * 50, 20 * 100));
+    assert_eq!(run.disturbance.unwrap().overhead.total_ns, 2_000 * 50 + 2 * 400);
+    assert_eq!(run.rank_summaries[1].calls, 1_000);
+    // The span is that of all calls.
+    assert_eq!(run.span_ns, 1_000 + 500_000 + 499_100);
+    let trace = place.open();
+    let rows = calls(&trace);
+    assert!(rows.iter().all(|call| call.weight == 1.0) && rows.len() == 20);
+    assert!(rows.is_sorted_by_key(|call| (call.rank, call.start)));
+    assert_eq!(trace.region_spans().unwrap()[0].end.0, 940_000);
+    assert!(trace.sums().unwrap().is_empty() && trace.order().unwrap().is_none());
+}
+
+#[test]
+fn calls_that_were_never_drawn_from_are_said_to_be_lost() {
+    let place = Place::new();
+    write_drawn(&place, &Who::rank(0, 2), true);
+    let killed = Who { ending: Ending::Vanished, in_call: Some((Op(5), 1_500_000)), ..Who::rank(1, 2) };
+    write_drawn(&place, &killed, false);
+    let run = place.seal();
+    let problems = run.health.problems.join("\n");
+    assert!(problems.contains("rank 1 had collected calls and not yet drawn from them"), "{problems}");
+    // Which call it was in cannot be told: the last that were made are not there.
+    assert!(problems.contains("rank 1 ended without a sign"), "{problems}");
+    assert_eq!(run.totals.calls, 2_000);
+    assert!(!place.trace.join("raw").exists(), "all that is there could be read");
 }

@@ -1,7 +1,8 @@
 //! What the threads of a process share: where segments go, and the segment of definitions.
 
 use crate::counters::Counters;
-use crate::reduction::Reduction;
+use crate::reduction::Less;
+use crate::settings::{Amount, Keep};
 use crate::stream::{Stream, lock};
 use crate::thread::{Spare, Thread};
 use crate::{abi, clock, launcher, settings, simulator};
@@ -105,6 +106,9 @@ impl Process {
         for text in std::env::args_os() {
             process.define(&Definition::Argument { text: text.to_string_lossy().into_owned() });
         }
+        if let Some(keep) = settings::get().keep {
+            process.define(&asked(keep));
+        }
         Some(process)
     }
 
@@ -124,16 +128,15 @@ impl Process {
     /// A recorder with a stream of its own, as far as files can be made.
     fn first_of_stream(&self) -> Box<Thread> {
         let thread = self.threads.fetch_add(1, Ordering::Relaxed);
-        let Ok((file, path)) = self.new_file(thread) else { return Thread::new(None, None) };
+        let Ok((file, path)) = self.new_file(thread) else { return Thread::new(None, Less::default()) };
         self.fill_header(file.header(), thread);
-        let reduction = settings::get().keep.and_then(|keep| {
+        let less = settings::get().keep.map_or_else(Less::default, |keep| {
             let whose = u64::from(self.pid) << 32 ^ self.base.0 ^ u64::from(thread);
-            // Where it cannot be had, everything is kept.
-            Reduction::create(&path, keep, self.ticks_per_second(), whose).ok()
+            Less::create(&path, keep, self.ticks_per_second(), whose)
         });
         let stream = Stream::new(file);
         lock(&self.streams).push(stream);
-        Thread::new(Some(stream), reduction)
+        Thread::new(Some(stream), less)
     }
 
     fn new_file(&self, thread: u32) -> Result<(SegmentFile, CString), i32> {
@@ -294,6 +297,22 @@ impl Process {
         {
             definitions.header().lost_errno.store(error as u32, Ordering::Relaxed);
         }
+    }
+}
+
+/// What was asked for, for those who read what comes of it.
+fn asked(keep: Keep) -> Definition {
+    let (per_second, amount) = match keep.amount {
+        Amount::Fraction(part) => (false, part),
+        Amount::BytesPerSecond(bytes) => (true, bytes),
+    };
+    Definition::Keep {
+        per_second,
+        amount_bits: amount.to_bits(),
+        seed: keep.seed,
+        importance: keep.paper.map_or(0, |scheme| scheme.f.number()),
+        collected: keep.paper.map_or(0, |scheme| scheme.n as u32),
+        drawn: keep.paper.map_or(0, |scheme| scheme.x as u32),
     }
 }
 

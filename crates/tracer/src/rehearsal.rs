@@ -9,7 +9,7 @@ use crate::arch::{self, State};
 use crate::call::Call;
 use crate::counters::Counters;
 use crate::process::Process;
-use crate::reduction::Reduction;
+use crate::reduction::Less;
 use crate::stream::lock;
 use crate::thread::Thread;
 use crate::{clock, hooks, settings, simulator};
@@ -29,9 +29,9 @@ const UNITS_PER_TICK: u64 = 1024;
 pub struct Stage(Box<Thread>);
 
 impl Stage {
-    /// One that has recorded nothing yet; with a reduction, calls are added to it instead.
-    pub fn new(reduction: Option<Box<Reduction>>) -> Stage {
-        Stage(Thread::new(None, reduction))
+    /// One that has recorded nothing yet; with something that keeps less, calls are added to that instead.
+    pub fn new(less: Less) -> Stage {
+        Stage(Thread::new(None, less))
     }
 
     /// What recording a plain call into these slots costs, in units of a tick. To be called while the program's call
@@ -95,9 +95,12 @@ pub fn before_first_call(process: &Process) {
     // SAFETY: zeroed atomics are valid slots.
     let slots: Vec<Slot> = (0..SLOTS).map(|_| unsafe { std::mem::zeroed() }).collect();
     let mut counters = Counters::open(process);
-    let mut stage = Stage::new(settings::get().keep.and_then(Reduction::for_nobody));
     // The first finds caches cold and pages missing.
-    let cost = (0..3).map(|_| {
+    const REHEARSALS: usize = 3;
+    let calls = REHEARSALS * GROUPS * CALLS as usize;
+    let less = settings::get().keep.map_or_else(Less::default, |keep| Less::for_nobody(keep, calls));
+    let mut stage = Stage::new(less);
+    let cost = (0..REHEARSALS).map(|_| {
         // SAFETY: the slots outlive the rehearsal, and nobody else writes them.
         let cursor = unsafe { Cursor::new(slots.as_ptr(), slots.len()) };
         stage.rehearse(cursor, &mut counters)

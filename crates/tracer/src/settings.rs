@@ -1,6 +1,7 @@
 //! What `kizami record` asked for, as it comes in `KIZAMI_TRACER_*` variables. All ranks have the same.
 
 use kizami_model::counter;
+use kizami_reduce::sample::paper::{Importance, Scheme};
 use kizami_segment::WindowShape;
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -49,6 +50,8 @@ pub struct Keep {
     pub amount: Amount,
     /// From which the numbers are made by which calls are drawn: the same on all ranks.
     pub seed: u64,
+    /// Calls are drawn as a paper does, to compare with; `None`: classes are told apart and sums kept.
+    pub paper: Option<Scheme>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,8 +63,8 @@ pub enum Amount {
 }
 
 impl Keep {
-    /// `fraction:0.001` or `rate:10000`, and a seed.
-    fn parse(text: &str, seed: u64) -> Option<Keep> {
+    /// `fraction:0.001` or `rate:10000`.
+    fn parse(text: &str, seed: u64, paper: Option<Scheme>) -> Option<Keep> {
         let (kind, number) = text.split_once(':')?;
         let number: f64 = number.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0)?;
         let amount = match kind {
@@ -69,8 +72,16 @@ impl Keep {
             "rate" => Amount::BytesPerSecond(number),
             _ => return None,
         };
-        Some(Keep { amount, seed })
+        Some(Keep { amount, seed, paper })
     }
+}
+
+/// `paper:h2:10000:10`: by which importance how many are drawn, behind of how many.
+fn parse_scheme(text: &str) -> Option<Scheme> {
+    let mut parts = text.rsplitn(3, ':');
+    let mut number = || parts.next()?.parse::<u32>().ok();
+    let (x, n) = (number()? as usize, number()?.max(1) as usize);
+    Some(Scheme { f: Importance::by_name(parts.next()?)?, n, x })
 }
 
 /// Smaller limits make no sense: a window has four chunks.
@@ -117,6 +128,7 @@ impl Settings {
                 Keep::parse(
                     &text,
                     variable("KIZAMI_TRACER_SEED").and_then(|seed| seed.parse().ok()).unwrap_or(0),
+                    variable("KIZAMI_TRACER_IMPORTANCE").and_then(|text| parse_scheme(&text)),
                 )
             }),
         }
@@ -177,9 +189,24 @@ mod tests {
     #[test]
     fn what_to_keep_has_an_amount_and_a_seed() {
         let variables = [("KIZAMI_TRACER_KEEP", "fraction:0.001"), ("KIZAMI_TRACER_SEED", "7")];
-        assert_eq!(settings(&variables).keep, Some(Keep { amount: Amount::Fraction(0.001), seed: 7 }));
+        let amount = Amount::Fraction(0.001);
+        assert_eq!(settings(&variables).keep, Some(Keep { amount, seed: 7, paper: None }));
         assert_eq!(settings(&[("KIZAMI_TRACER_KEEP", "fraction:-1")]).keep, None);
         assert_eq!(settings(&[]).keep, None);
+    }
+
+    #[test]
+    fn calls_may_be_drawn_as_a_paper_does() {
+        let scheme = |text: &str| {
+            let variables = [("KIZAMI_TRACER_KEEP", "fraction:0.001"), ("KIZAMI_TRACER_IMPORTANCE", text)];
+            settings(&variables).keep.expect("a part").paper
+        };
+        assert_eq!(scheme("paper:h2:10000:10"), Some(Scheme { f: Importance::H2, n: 10_000, x: 10 }));
+        assert_eq!(scheme("paper:one:0:0"), Some(Scheme { f: Importance::One, n: 1, x: 0 }));
+        for wrong in ["", "classes", "paper:h2", "paper:h3:1:1", "paper:h2:1:-1"] {
+            assert_eq!(scheme(wrong), None, "{wrong}");
+        }
+        assert_eq!(settings(&[("KIZAMI_TRACER_IMPORTANCE", "paper:h2:10:1")]).keep, None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The recorder of one thread: where its records go, and its private caches.
 
 use crate::counters::Counters;
-use crate::reduction::{PART_BYTES, Reduction};
+use crate::reduction::{self, Less, PART_BYTES, Packed, Reduction, Window};
 use crate::rehearsal::{self, Stage};
 use crate::stream::{Room, Stream};
 use crate::{clock, communicators, datatypes, settings, sites};
@@ -38,6 +38,8 @@ pub struct Thread {
     stage: Option<Stage>,
     /// Where calls go instead of becoming records, if not all are to be kept.
     reduction: Option<Box<Reduction>>,
+    /// Where they go if those that are kept are drawn from them later.
+    window: Option<Box<Window>>,
     /// Recording is paused, or calls are made dear for a test.
     held_up: bool,
     /// So it is, or not all is kept: the one thing an ordinary call looks at.
@@ -50,7 +52,7 @@ pub struct Spare {
     stream: &'static Stream,
     cursor: Cursor,
     chunks: u64,
-    reduction: Option<Box<Reduction>>,
+    less: Less,
 }
 
 /// Counters a thread may have, rounded up to whole slots.
@@ -75,7 +77,7 @@ struct FoldKey {
 
 impl Thread {
     /// A recorder that writes to `stream`; with none, everything is lost but nothing fails.
-    pub fn new(stream: Option<&'static Stream>, reduction: Option<Box<Reduction>>) -> Box<Thread> {
+    pub fn new(stream: Option<&'static Stream>, less: Less) -> Box<Thread> {
         let mut thread = Box::new(Thread {
             cursor: Cursor::EMPTY,
             chunks: 0,
@@ -94,18 +96,21 @@ impl Thread {
             stage: None,
             held_up: false,
             unusual: false,
-            reduction,
+            reduction: less.reduction,
+            window: less.window,
         });
         thread.note_unusual();
         thread.make_room(1);
+        thread.say_that_it_draws();
         thread
     }
 
     /// A recorder that goes on where one that has ended stopped.
     pub fn taking_over(spare: Spare) -> Box<Thread> {
-        let mut thread = Thread::new(None, spare.reduction);
+        let mut thread = Thread::new(None, spare.less);
         thread.base_ticks = spare.stream.file().header().base_ticks.load(Ordering::Relaxed);
         (thread.stream, thread.cursor, thread.chunks) = (Some(spare.stream), spare.cursor, spare.chunks);
+        thread.say_that_it_draws();
         thread
     }
 
@@ -134,7 +139,9 @@ impl Thread {
     #[inline(always)]
     pub fn record(&mut self, call: &CallRecord, shape: Shape) {
         if self.unusual
-            && (self.held_up && self.skips_call() || self.reduces(|reduction| reduction.call(call, shape)))
+            && (self.held_up && self.skips_call()
+                || self.reduces(|reduction| reduction.call(call, shape))
+                || self.collects(call, || reduction::packed(call, shape)))
         {
             return;
         }
@@ -151,7 +158,7 @@ impl Thread {
 
     /// Records the ranks of the group that the call just recorded was given.
     pub fn record_group(&mut self, call: &CallRecord, ranks: &[i32]) {
-        if self.paused_since.is_some() || self.reduction.is_some() {
+        if self.paused_since.is_some() || self.keeps_less() {
             return;
         }
         for rank in ranks {
@@ -218,7 +225,8 @@ impl Thread {
     pub fn record_failed_poll(&mut self, call: &CallRecord) {
         if self.unusual
             && (self.held_up && self.skips_call()
-                || self.reduces(|reduction| reduction.failed_poll(call, record::pack_fold(call))))
+                || self.reduces(|reduction| reduction.failed_poll(call, record::pack_fold(call)))
+                || self.collects(call, || reduction::wide(record::pack_fold(call))))
         {
             return;
         }
@@ -234,7 +242,7 @@ impl Thread {
         self.record_counted(CALL_SLOTS);
         let [first, second] = record::pack_fold(call);
         if self.cursor.room() < 2 && !self.make_room(2) {
-            return self.count_lost();
+            return self.count_lost(1);
         }
         let slots = self.cursor.peek(2).map(<[Slot]>::as_ptr);
         self.cursor.push_all(first, [second].into_iter());
@@ -305,13 +313,13 @@ impl Thread {
         if self.cursor.room() >= needed || self.make_room(needed) {
             self.cursor.push_all(first, rest);
         } else {
-            self.count_lost();
+            self.count_lost(1);
         }
     }
 
-    fn count_lost(&self) {
+    fn count_lost(&self, calls: u64) {
         if let Some(stream) = self.stream {
-            stream.file().header().lost_calls.fetch_add(1, Ordering::Relaxed);
+            stream.file().header().lost_calls.fetch_add(calls, Ordering::Relaxed);
         }
     }
 
@@ -338,7 +346,7 @@ impl Thread {
         let is_due =
             settings::get().keep.is_none() && rehearsal::is_due(sequence, stream.file().chunk_bytes());
         let cost = is_due.then(|| {
-            let stage = self.stage.get_or_insert_with(|| Stage::new(None));
+            let stage = self.stage.get_or_insert_with(|| Stage::new(Less::default()));
             stage.rehearse(stream.unannounced(sequence), &mut self.counters)
         });
         self.cursor = stream.begin(sequence);
@@ -389,7 +397,8 @@ impl Thread {
             _ => ListItems::None,
         };
         let head = list_head(call, items);
-        let reduced = self.reduces(|reduction| reduction.completion(call, &completed, head));
+        let reduced = self.reduces(|reduction| reduction.completion(call, &completed, head))
+            || self.collects(call, || reduction::short(head));
         self.completed = completed;
         reduced
     }
@@ -397,7 +406,8 @@ impl Thread {
     fn reduces_start(&mut self, call: &CallRecord) -> bool {
         let started = std::mem::take(&mut self.started);
         let head = list_head(call, ListItems::None);
-        let reduced = self.reduces(|reduction| reduction.start(call, &started, head));
+        let reduced = self.reduces(|reduction| reduction.start(call, &started, head))
+            || self.collects(call, || reduction::short(head));
         self.started = started;
         reduced
     }
@@ -422,9 +432,60 @@ impl Thread {
         self.reduction = Some(reduction);
     }
 
+    /// Adds a call to those of which some are drawn later, if that is how this thread records.
+    #[inline(never)]
+    fn collects(&mut self, call: &CallRecord, packed: impl FnOnce() -> Packed) -> bool {
+        let Some(window) = &mut self.window else { return false };
+        if window.add(call, packed()) {
+            self.draw(false);
+        }
+        true
+    }
+
+    /// Draws from what was collected so far, because the thread may make no more calls.
+    pub fn draw_rest(&mut self) {
+        if self.window.is_some() {
+            self.draw(true);
+        }
+    }
+
+    /// Writes calls that are drawn from those collected into the segment.
+    #[cold]
+    fn draw(&mut self, rest: bool) {
+        let Some(mut window) = self.window.take() else { return };
+        let start = clock::now();
+        let now = self.relative(start);
+        window.draw(rest, now, |told, call| match call {
+            None if self.has_room_for(1) => self.push_one(told.pack()),
+            None => self.count_lost(u64::from(told.collected)),
+            Some(call) => {
+                let [a, b, c, d, second @ ..] = *call;
+                let seconds = record::call_slots(a) - 1;
+                self.push([a, b, c, d], [second].into_iter().take(seconds));
+            }
+        });
+        self.window = Some(window);
+        self.record_stop(start, clock::now(), StopReason::Drawing, 0);
+    }
+
+    /// Says in the segment that only what is drawn will be there, so that nobody takes it for all.
+    fn say_that_it_draws(&mut self) {
+        if self.stream.is_some()
+            && let Some(mut window) = self.window.take()
+        {
+            let now = self.relative(clock::now());
+            window.draw(false, now, |told, _| self.push_one(told.pack()));
+            self.window = Some(window);
+        }
+    }
+
+    fn keeps_less(&self) -> bool {
+        self.reduction.is_some() || self.window.is_some()
+    }
+
     fn note_unusual(&mut self) {
         self.held_up = self.paused_since.is_some() || test_call_cost_ns() > 0;
-        self.unusual = self.held_up || self.reduction.is_some();
+        self.unusual = self.held_up || self.keeps_less();
     }
 
     /// Stores nothing until [`Thread::resume`].
@@ -448,10 +509,12 @@ impl Thread {
             reduction.finish();
             self.hand_over();
         }
+        self.draw_rest();
         let stream = self.stream.take()?;
         stream.note_clock();
         let cursor = std::mem::replace(&mut self.cursor, Cursor::EMPTY);
-        Some(Spare { stream, cursor, chunks: self.chunks, reduction: self.reduction.take() })
+        let less = Less { reduction: self.reduction.take(), window: self.window.take() };
+        Some(Spare { stream, cursor, chunks: self.chunks, less })
     }
 }
 

@@ -147,7 +147,7 @@ fn launch(launcher: &Path, kind: Launcher, library: &Path) -> Finding {
     let words: [OsString; 5] = [launcher.into(), "-n".into(), "1".into(), kizami.into(), "arrived".into()];
     // The tracer records MPI calls only, and `arrived` makes none: nothing is written to the folder.
     let folder = std::env::temp_dir().join("kizami-doctor");
-    let variables = environment::variables(kind, library, &folder, &PolicyArguments::default());
+    let variables = environment::variables(kind, library, &folder, &PolicyArguments::default(), None);
     let launch = kind.hand_on(&words, &variables);
     let mut command = Command::new(&launch.command[0]);
     command.args(&launch.command[1..]);

@@ -5,8 +5,8 @@
 
 use super::launcher::Launcher;
 use crate::arguments::{PolicyArguments, SpillPolicy, Suspend};
-use crate::keep::Keep;
 use anyhow::{Context, Result, bail};
+use kizami_store::reduced::{Importance, Keep, PaperScheme, ReduceOptions};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -57,6 +57,7 @@ pub fn variables(
     library: &Path,
     raw: &Path,
     policy: &PolicyArguments,
+    keep: Option<&ReduceOptions>,
 ) -> Vec<(&'static str, OsString)> {
     let theirs = std::env::var_os("LD_PRELOAD").unwrap_or_default();
     let mut variables = vec![("LD_PRELOAD", preload(library, &theirs)), (RAW_VARIABLE, raw.into())];
@@ -82,13 +83,16 @@ pub fn variables(
     if !policy.counters.is_empty() {
         variables.push(("KIZAMI_TRACER_COUNTERS", policy.counters.join(",").into()));
     }
-    match policy.keep {
-        Keep::All => {}
-        Keep::Fraction(part) => variables.push(("KIZAMI_TRACER_KEEP", format!("fraction:{part}").into())),
-        Keep::BytesPerSecond(bytes) => variables.push(("KIZAMI_TRACER_KEEP", format!("rate:{bytes}").into())),
-    }
-    if policy.keep != Keep::All {
-        variables.push(("KIZAMI_TRACER_SEED", policy.seed.to_string().into()));
+    if let Some(asked) = keep {
+        let amount = match asked.keep {
+            Keep::Fraction(part) => format!("fraction:{part}"),
+            Keep::BytesPerSecond(bytes) => format!("rate:{bytes}"),
+        };
+        variables.push(("KIZAMI_TRACER_KEEP", amount.into()));
+        variables.push(("KIZAMI_TRACER_SEED", asked.seed.to_string().into()));
+        if let Importance::Paper(PaperScheme { f, n, x }) = asked.importance {
+            variables.push(("KIZAMI_TRACER_IMPORTANCE", format!("{}:{n}:{x}", f.name()).into()));
+        }
     }
     if policy.no_clock_rounds {
         variables.push(("KIZAMI_TRACER_TALK", "never".into()));

@@ -19,6 +19,7 @@ use crate::seal;
 use crate::show::say;
 use anyhow::Result;
 use inside::{Noted, Place};
+use kizami_store::reduced::ReduceOptions;
 use launcher::Launcher;
 use output::{Expectation, Output, OutputError};
 use std::path::{Path, PathBuf};
@@ -33,7 +34,14 @@ pub fn run(arguments: &RecordArguments) -> Result<u8> {
     let library = environment::find_library(arguments.library.as_deref())?;
     // A launcher inside a launched process starts a job of its own.
     let place = if launcher == Launcher::None { Place::of_this_process() } else { None };
-    let recording = Recording { arguments, launcher, library, expected: expectation(launcher, arguments) };
+    let policy = &arguments.policy;
+    let recording = Recording {
+        arguments,
+        launcher,
+        library,
+        expected: expectation(launcher, arguments),
+        keep: policy.importance.options(policy.keep, policy.seed)?,
+    };
     match place {
         Some(place) => recording.inside(&place),
         None => recording.outside(),
@@ -52,6 +60,8 @@ struct Recording<'a> {
     launcher: Launcher,
     library: PathBuf,
     expected: Expectation,
+    /// How much is to be kept, if not all.
+    keep: Option<ReduceOptions>,
 }
 
 impl Recording<'_> {
@@ -125,7 +135,8 @@ impl Recording<'_> {
 
     fn traced(&self, raw: &Path) -> Ended {
         let command = &self.arguments.command;
-        let variables = environment::variables(self.launcher, &self.library, raw, &self.arguments.policy);
+        let policy = &self.arguments.policy;
+        let variables = environment::variables(self.launcher, &self.library, raw, policy, self.keep.as_ref());
         let launch = self.launcher.hand_on(command, &variables);
         let own: Vec<_> = if launch.needs_environment {
             variables.into_iter().map(|(name, value)| (name, Some(value))).collect()

@@ -9,6 +9,7 @@ use crate::show::quantity;
 use crate::show::style::Paint;
 use kizami_model::Nanos;
 use kizami_store::RunInfo;
+use kizami_store::run::Reduced;
 use std::path::Path;
 
 /// With less than this, not even one rank's segment fits.
@@ -20,7 +21,10 @@ pub fn sealed(directory: &Path, run: &RunInfo) -> Vec<String> {
     let mut lines =
         vec![line("trace", &name), line("recorded", &recorded(run)), line("tracer", &tracer_cost(run))];
     lines.extend(health(run));
-    lines.push(line("next", &format!("kizami report {name}")));
+    let drawn = run.reduced.as_ref().is_some_and(Reduced::is_drawn);
+    // Nothing can be explained from rows that were drawn.
+    let next = if drawn { "info" } else { "report" };
+    lines.push(line("next", &format!("kizami {next} {name}")));
     lines
 }
 

@@ -1,6 +1,6 @@
 //! What can be asked of `kizami reduce`.
 
-use crate::keep::Keep;
+use crate::keep::{ImportanceArguments, Keep};
 use clap::Args;
 use clap::builder::FalseyValueParser;
 use std::path::PathBuf;
@@ -36,40 +36,10 @@ pub struct ReduceArguments {
     #[arg(long, value_name = "NUMBER", default_value_t = 1, env = "KIZAMI_SEED")]
     pub seed: u64,
 
-    /// By what rows are chosen: classes, or as a paper does, to compare with: paper:one, paper:h or paper:h2
-    #[arg(long, value_name = "HOW", default_value = "classes", value_parser = parse_importance)]
-    #[arg(env = "KIZAMI_IMPORTANCE")]
-    pub importance: Choice,
-
-    /// With --importance paper: rows that are collected before some of them are drawn
-    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..))]
-    #[arg(env = "KIZAMI_PAPER_N")]
-    pub paper_n: u32,
-
-    /// With --importance paper: rows that are drawn of them [default: the part that --keep says]
-    #[arg(long, value_name = "X", env = "KIZAMI_PAPER_X")]
-    pub paper_x: Option<u32>,
+    #[command(flatten)]
+    pub importance: ImportanceArguments,
 
     /// Print JSON
     #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]
     pub json: bool,
-}
-
-/// By what rows are chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Choice {
-    Classes,
-    PaperOne,
-    PaperH,
-    PaperH2,
-}
-
-fn parse_importance(text: &str) -> Result<Choice, String> {
-    match text {
-        "classes" => Ok(Choice::Classes),
-        "paper:one" => Ok(Choice::PaperOne),
-        "paper:h" => Ok(Choice::PaperH),
-        "paper:h2" => Ok(Choice::PaperH2),
-        _ => Err("use classes, paper:one, paper:h or paper:h2".to_owned()),
-    }
 }

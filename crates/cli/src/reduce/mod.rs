@@ -8,13 +8,11 @@ mod arguments;
 pub use arguments::ReduceArguments;
 
 use crate::failure::{UsageError, must_be_new};
-use crate::keep::Keep;
 use crate::record::as_typed;
 use crate::show::progress::Bar;
 use crate::show::quantity;
 use anyhow::Result;
-use arguments::Choice;
-use kizami_store::reduced::{self, Importance, PaperImportance, ReduceOptions, reduce};
+use kizami_store::reduced::reduce;
 use kizami_store::run::{Missing, Reduced};
 use kizami_store::{RunInfo, Trace};
 use serde::Serialize;
@@ -34,19 +32,9 @@ pub fn run(arguments: &ReduceArguments) -> Result<u8> {
         );
         return Err(UsageError(message).into());
     }
-    let options = ReduceOptions {
-        keep: match arguments.keep {
-            Keep::All => {
-                let message =
-                    "--keep all leaves nothing to do; give a share such as 0.1%, or a rate such as 10K/s";
-                return Err(UsageError(message.to_owned()).into());
-            }
-            Keep::Fraction(part) => reduced::Keep::Fraction(part),
-            Keep::BytesPerSecond(rate) => reduced::Keep::BytesPerSecond(rate),
-        },
-        keep_text: arguments.keep.to_string(),
-        seed: arguments.seed,
-        importance: importance(arguments)?,
+    let Some(options) = arguments.importance.options(arguments.keep, arguments.seed)? else {
+        let message = "--keep all leaves nothing to do; give a share such as 0.1%, or a rate such as 10K/s";
+        return Err(UsageError(message.to_owned()).into());
     };
     let bar = Bar::new("reducing");
     let run = reduce(&trace, &arguments.output, &options, &|done, total| {
@@ -66,25 +54,6 @@ pub fn run(arguments: &ReduceArguments) -> Result<u8> {
     }
     writeln!(out, "next: kizami info {}", as_typed(&arguments.output))?;
     Ok(0)
-}
-
-fn importance(arguments: &ReduceArguments) -> Result<Importance, UsageError> {
-    let f = match arguments.importance {
-        Choice::Classes => return Ok(Importance::Classes),
-        Choice::PaperOne => PaperImportance::One,
-        Choice::PaperH => PaperImportance::H,
-        Choice::PaperH2 => PaperImportance::H2,
-    };
-    let n = arguments.paper_n as usize;
-    let x = match (arguments.paper_x, arguments.keep) {
-        (Some(x), _) => x as usize,
-        (None, Keep::Fraction(part)) => ((part * n as f64).round() as usize).max(1),
-        (None, Keep::All | Keep::BytesPerSecond(_)) => {
-            let message = "with --importance paper, --keep is a part such as 0.1%, or say --paper-x";
-            return Err(UsageError(message.to_owned()));
-        }
-    };
-    Ok(Importance::Paper { f, n, x })
 }
 
 /// Bytes before and after, of the whole directories.
@@ -144,11 +113,17 @@ fn lines(reduced: &Reduced, sizes: &Sizes, rows: u64) -> Vec<(&'static str, Stri
 
 /// What can be believed to the last digit.
 pub fn exact(reduced: &Reduced) -> &'static str {
-    match reduced.sums_exact {
-        true => {
+    match () {
+        () if reduced.sums_exact => {
             "counts, times, bytes, messages between ranks, and the order of all calls; quantiles are within 1 %"
         }
-        false => "nothing but run.json: rows were drawn as the paper does, without weights",
+        () if reduced.sums_are_of_rows() => {
+            "the number of calls; rows were drawn as the paper does, without weights, and times and bytes are theirs alone"
+        }
+        () if reduced.is_drawn() => {
+            "nothing but run.json: rows were drawn as the paper does, without weights"
+        }
+        () => "what is there; but sums of some threads could not be read",
     }
 }
 

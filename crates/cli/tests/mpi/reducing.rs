@@ -109,7 +109,7 @@ fn check_while_recording(mpi: &crate::mpi::Mpi) {
     let program = mpi.workload("late_sender", &["5", "200"]);
     let out = scratch.path().join("run.kz");
     let mut command = mpi.record_command(3, &program, scratch.path(), &out);
-    command.env("KIZAMI_KEEP", "0.1%");
+    command.envs([("KIZAMI_KEEP", "0.1%"), ("KIZAMI_SEED", "3")]);
     let output = finish(command);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let trace = Trace::open(&out).expect("a trace");
@@ -117,6 +117,7 @@ fn check_while_recording(mpi: &crate::mpi::Mpi) {
     assert_eq!(trace.run().totals.calls, 3 * 4 + 200 * (3 + 2 + 2));
     let reduced = trace.run().reduced.as_ref().expect("a reduced trace");
     assert!(reduced.sums_exact && reduced.rows_kept < 300, "{reduced:?}");
+    assert_eq!((reduced.keep.as_deref(), reduced.seed), (Some("0.1%"), Some(3)));
     let order = trace.order().expect("readable").expect("there");
     let calls: usize = order
         .threads()
@@ -162,6 +163,57 @@ fn open_mpi_while_recording() {
 #[test]
 fn mpich_while_recording() {
     check_while_recording(&mpi("mpich"));
+}
+
+/// The paper's scheme while a program is recorded: 20 of every 500 calls of each rank, the rare ones among them.
+fn check_drawing(mpi: &crate::mpi::Mpi) {
+    let scratch = Scratch::new();
+    let program = mpi.workload("late_sender", &["1", "400"]);
+    let (output, full) = mpi.record(3, &program, scratch.path());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let out = scratch.path().join("drawn.kz");
+    let mut command = mpi.record_command(3, &program, scratch.path(), &out);
+    command.envs([("KIZAMI_KEEP", "4%"), ("KIZAMI_IMPORTANCE", "paper:h2"), ("KIZAMI_PAPER_N", "500")]);
+    command.env("KIZAMI_SEED", "7");
+    let output = finish(command);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let trace = Trace::open(&out).expect("a trace");
+    let run = trace.run();
+    assert!(run.health.complete, "{:?}", run.health.problems);
+    let drawn = run.reduced.as_ref().expect("a reduced trace");
+    assert_eq!((drawn.calls, run.totals.calls), (full.run().totals.calls, full.run().totals.calls));
+    let told = (drawn.importance.as_str(), drawn.paper_n, drawn.paper_x, drawn.keep.as_deref(), drawn.seed);
+    assert_eq!(told, ("paper:h2", Some(500), Some(20), Some("4%"), Some(7)));
+    assert!(!drawn.sums_exact && drawn.rows_kept == run.totals.events);
+    // Windows one behind the other, and of the rest a part; at the end of each rank it is rounded, twice.
+    let off = drawn.rows_kept as f64 - 0.04 * drawn.calls as f64;
+    assert!(off.abs() <= 3.0, "{drawn:?}");
+    for (rank, theirs) in run.rank_summaries.iter().zip(&full.run().rank_summaries) {
+        assert_eq!((rank.rank, rank.calls), (theirs.rank, theirs.calls));
+        let rows = trace.calls(RankSelection::One(kizami_model::Rank(rank.rank))).expect("rows");
+        let rows: Vec<_> = rows.map(|call| call.expect("a row")).collect();
+        assert!(rows.is_sorted_by_key(|call| call.start) && rows.iter().all(|call| call.weight == 1.0));
+        // One call among hundreds, and a long one.
+        let init = rows.iter().find(|call| call.op.name() == "MPI_Init").expect("what is rare is there");
+        assert!((init.end - init.start).0 > 1_000_000, "{init:?}");
+    }
+    let info = kizami(&["info"], &out);
+    assert!(info.contains("by paper:h2, 20 of every 500") && info.contains("asked for 4%"), "{info}");
+    let mut report = Command::new(env!("CARGO_BIN_EXE_kizami"));
+    report.arg("report").arg(&out);
+    let output = finish(report);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("drawn as a paper does (paper:h2)"));
+}
+
+#[test]
+fn open_mpi_drawing() {
+    check_drawing(&mpi("openmpi"));
+}
+
+#[test]
+fn mpich_drawing() {
+    check_drawing(&mpi("mpich"));
 }
 
 /// A run that is reduced while it is recorded, and killed: what was added up is there, in whole.

@@ -2,11 +2,14 @@
 //!
 //! Of every `n` rows that were collected, `x` are drawn one after the other, without putting back, a row with
 //! the probability s / sum of s, where s = 1 / f(rows of its class among the n). Classes are the function and the decade of
-//! the duration, six of them, from up to 1 us to more than 10 ms.
+//! the duration, six of them, from up to 1 us to more than 10 ms. [`Windows`] does that for the calls of one thread or rank, be it
+//! while they are made or afterwards: it knows classes, and whoever asks keeps the rows.
 //!
 //! Sums cannot be found again from what is drawn; that is why this is here for comparison only.
 
+use super::PAYLOAD_WORDS;
 use super::draw::Series;
+use std::collections::TryReserveError;
 
 /// What is drawn less the more there are of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,12 +22,143 @@ pub enum Importance {
     H2,
 }
 
+impl Importance {
+    /// All there are.
+    pub const ALL: [Importance; 3] = [Importance::One, Importance::H, Importance::H2];
+
+    /// As it is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Importance::One => "paper:one",
+            Importance::H => "paper:h",
+            Importance::H2 => "paper:h2",
+        }
+    }
+
+    /// The one that is typed so.
+    pub fn by_name(name: &str) -> Option<Importance> {
+        Importance::ALL.into_iter().find(|importance| importance.name() == name)
+    }
+
+    /// As records have it; never 0.
+    pub fn number(self) -> u8 {
+        match self {
+            Importance::One => 1,
+            Importance::H => 2,
+            Importance::H2 => 3,
+        }
+    }
+
+    /// The one with this number.
+    pub fn by_number(number: u8) -> Option<Importance> {
+        Importance::ALL.into_iter().find(|importance| importance.number() == number)
+    }
+}
+
+/// The longest calls of each decade that the paper tells apart, but for the last, which has no end.
+const DECADE_ENDS_NS: [u64; 5] = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 /// Decades that the paper tells apart.
-pub const PAPER_DECADES: u64 = 6;
+pub const PAPER_DECADES: u64 = DECADE_ENDS_NS.len() as u64 + 1;
+/// Functions have numbers below this.
+const OPS: u64 = 1024;
+/// Classes have numbers below this.
+const CLASSES: usize = (OPS * PAPER_DECADES) as usize;
 
 /// The decade of a duration in the paper: 0 for up to 1 us, 5 for more than 10 ms.
+#[inline]
 pub fn decade(nanoseconds: u64) -> u64 {
-    (0..PAPER_DECADES - 1).filter(|&decade| nanoseconds > 1_000 * 10u64.pow(decade as u32)).count() as u64
+    DECADE_ENDS_NS.iter().map(|end| u64::from(nanoseconds > *end)).sum()
+}
+
+/// The class of a call: its function and the decade of its duration.
+#[inline]
+fn class(op: u16, duration_ns: u64) -> u32 {
+    (u64::from(op) % OPS * PAPER_DECADES + decade(duration_ns)) as u32
+}
+
+/// What is drawn of how many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scheme {
+    /// What is drawn less the more there are of a class.
+    pub f: Importance,
+    /// Rows that are collected before some of them are drawn: the paper's n.
+    pub n: usize,
+    /// Rows that are drawn of them: the paper's x.
+    pub x: usize,
+}
+
+impl Scheme {
+    /// How many are drawn of so many rows: as many as they are long.
+    fn share(self, rows: usize) -> usize {
+        (self.x as f64 * rows as f64 / self.n.max(1) as f64).round() as usize
+    }
+
+    /// Memory that a thread needs to do this while it runs, with the rows themselves.
+    pub fn bytes(self) -> u64 {
+        let row = size_of::<[u64; PAYLOAD_WORDS]>() + size_of::<u32>() + size_of::<(f64, u32)>();
+        let (n, x) = (self.n.max(1) as u64, self.x.min(self.n) as u64);
+        n.saturating_mul(row as u64).saturating_add(4 * x + 4 * CLASSES as u64)
+    }
+}
+
+/// Collects the classes of rows, and draws some of every so many.
+pub struct Windows {
+    scheme: Scheme,
+    seed: u64,
+    /// Windows that were drawn from so far.
+    windows: u64,
+    classes: Vec<u32>,
+    keys: Vec<(f64, u32)>,
+    counts: Vec<u32>,
+    drawn: Vec<u32>,
+}
+
+impl Windows {
+    /// One that has seen nothing. The seed is for all windows; whoever draws besides must have another.
+    pub fn new(scheme: Scheme, seed: u64) -> Windows {
+        Windows {
+            scheme: Scheme { n: scheme.n.max(1), x: scheme.x.min(scheme.n), ..scheme },
+            seed,
+            windows: 0,
+            classes: Vec::new(),
+            keys: Vec::new(),
+            counts: vec![0; CLASSES],
+            drawn: Vec::new(),
+        }
+    }
+
+    /// Gets all memory it will ever need, so that nothing is allocated afterwards.
+    pub fn reserve(&mut self) -> Result<(), TryReserveError> {
+        self.classes.try_reserve_exact(self.scheme.n)?;
+        self.keys.try_reserve_exact(self.scheme.n)?;
+        self.drawn.try_reserve_exact(self.scheme.x)
+    }
+
+    /// Rows collected since rows were drawn last.
+    pub fn rows(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// Adds a row. True if [`Windows::draw`] is due.
+    #[inline]
+    pub fn add(&mut self, op: u16, duration_ns: u64) -> bool {
+        self.classes.push(class(op, duration_ns));
+        self.classes.len() >= self.scheme.n
+    }
+
+    /// Draws from the rows that were added since last time, and begins anew. Of fewer rows than a window has, fewer are
+    /// drawn, in proportion. Gives their indices, ascending.
+    pub fn draw(&mut self) -> &[u32] {
+        let rows = self.classes.len();
+        self.keys.resize(rows, (0.0, 0));
+        self.drawn.resize(self.scheme.share(rows).min(rows), 0);
+        let seed = Series::alone(self.seed, 0).number(self.windows);
+        let (keys, counts) = (&mut self.keys, &mut self.counts);
+        let found = draw(&self.classes, self.scheme.f, seed, keys, counts, &mut self.drawn);
+        self.windows += 1;
+        self.classes.clear();
+        &self.drawn[..found]
+    }
 }
 
 /// Draws `drawn.len()` of the rows of a window. `classes` has the class of each row, below `counts.len()`;
@@ -100,5 +234,55 @@ mod tests {
         assert!(rare(Importance::One) < 1.0);
         assert!(rare(Importance::H) > 9.0);
         assert_eq!(rare(Importance::H2), 10.0);
+    }
+
+    #[test]
+    fn a_class_is_a_function_and_a_decade() {
+        assert_ne!(class(1, 500), class(2, 500));
+        assert_ne!(class(1, 500), class(1, 5_000));
+        assert_eq!(class(1, 500), class(1, 1_000));
+        assert_ne!(class(1, u64::MAX), class(2, 0));
+        let all: Vec<u32> = (0..OPS as u16).flat_map(|op| [class(op, 0), class(op, u64::MAX)]).collect();
+        assert!(all.is_sorted() && all.iter().all(|class| (*class as usize) < CLASSES));
+        assert!((class(u16::MAX, u64::MAX) as usize) < CLASSES);
+    }
+
+    #[test]
+    fn what_is_left_is_drawn_from_in_proportion() {
+        let scheme = Scheme { f: Importance::H2, n: 1_000, x: 10 };
+        let mut windows = Windows::new(scheme, 7);
+        windows.reserve().unwrap();
+        let places = (windows.classes.as_ptr(), windows.keys.as_ptr(), windows.drawn.as_ptr());
+        let mut drawn = Vec::new();
+        for row in 0..2_260u64 {
+            // Every 400th is long, and of a function of its own.
+            let (op, duration_ns) = if row % 400 == 0 { (9, 20_000_000) } else { (3, 700) };
+            if windows.add(op, duration_ns) {
+                drawn.push(windows.draw().to_vec());
+            }
+        }
+        assert_eq!(windows.rows(), 260);
+        drawn.push(windows.draw().to_vec());
+        assert_eq!((windows.rows(), windows.draw().len()), (0, 0));
+        assert_eq!(drawn.iter().map(Vec::len).collect::<Vec<_>>(), [10, 10, 3]);
+        assert!(drawn.iter().all(|rows| rows.is_sorted()));
+        assert_eq!([0, 400, 800].map(|row| drawn[0].contains(&row)), [true; 3]);
+        assert_eq!([200, 600].map(|row| drawn[1].contains(&row)), [true; 2]);
+        // Nothing was allocated on the way.
+        let now = (windows.classes.as_ptr(), windows.keys.as_ptr(), windows.drawn.as_ptr());
+        assert_eq!(now, places);
+        // More than there are cannot be drawn.
+        let mut all = Windows::new(Scheme { x: 5_000, ..scheme }, 7);
+        assert!((0..1_000).any(|_| all.add(1, 1)));
+        assert_eq!(all.draw().len(), 1_000);
+    }
+
+    #[test]
+    fn importances_have_names_and_numbers() {
+        for importance in Importance::ALL {
+            assert_eq!(Importance::by_name(importance.name()), Some(importance));
+            assert_eq!(Importance::by_number(importance.number()), Some(importance));
+        }
+        assert_eq!((Importance::by_name("h2"), Importance::by_number(0)), (None, None));
     }
 }

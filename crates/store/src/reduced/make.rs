@@ -7,7 +7,7 @@ use super::PeerRow;
 use super::numbers::Numbers;
 use super::of_state::{Meaning, ThreadReduced, missing, sum_missing};
 use super::order::OrderWriter;
-use super::paper::Windows;
+use super::paper::Chosen;
 use super::shape::Neighbourhood;
 use super::tables::ReducedTables;
 use super::thread::{HandedOver, Memory, ThreadReducer};
@@ -24,11 +24,12 @@ use crate::seal::summary;
 use crate::{RankSelection, RunInfo, StoreError, Trace};
 use kizami_model::{Call, Nanos, Rank};
 use kizami_reduce::sample::draw::Series;
-use kizami_reduce::sample::paper::Importance as PaperImportance;
+use kizami_reduce::sample::paper::Scheme;
 use kizami_reduce::sample::{BLOCK_BYTES, PeerSums, Settings, read};
 use kizami_reduce::structure::{Folded, Sizes};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -44,12 +45,10 @@ const WINDOW_ROWS: usize = 256 << 10;
 const TELL_EVERY: u64 = 1 << 16;
 
 /// How to reduce.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReduceOptions {
     /// How much is to be kept.
     pub keep: Keep,
-    /// The same as it was typed, for `run.json`.
-    pub keep_text: String,
     /// What chance is made from.
     pub seed: u64,
     /// By what rows are chosen.
@@ -65,20 +64,24 @@ pub enum Keep {
     BytesPerSecond(f64),
 }
 
+/// As it is typed.
+impl fmt::Display for Keep {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            // Few digits: a hundred times a fraction is seldom the number that was typed.
+            Keep::Fraction(part) => write!(out, "{}%", (1e10 * part).round() / 1e8),
+            Keep::BytesPerSecond(bytes) => write!(out, "{bytes}B/s"),
+        }
+    }
+}
+
 /// By what rows are chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Importance {
     /// Rare and long ones first, the others with known probability, beside exact sums.
     Classes,
-    /// As the paper does, to compare with: of every `n` rows `x` are drawn, and nothing else is kept.
-    Paper {
-        /// What is drawn less the more there are of a class.
-        f: PaperImportance,
-        /// Rows of a window.
-        n: usize,
-        /// Rows drawn from a window.
-        x: usize,
-    },
+    /// As the paper does, to compare with: of every n rows x are drawn, and nothing else is kept.
+    Paper(Scheme),
 }
 
 impl Importance {
@@ -86,9 +89,25 @@ impl Importance {
     pub fn name(self) -> &'static str {
         match self {
             Importance::Classes => "classes",
-            Importance::Paper { f: PaperImportance::One, .. } => "paper:one",
-            Importance::Paper { f: PaperImportance::H, .. } => "paper:h",
-            Importance::Paper { f: PaperImportance::H2, .. } => "paper:h2",
+            Importance::Paper(scheme) => scheme.f.name(),
+        }
+    }
+}
+
+impl ReduceOptions {
+    /// What `run.json` says of it.
+    pub(crate) fn told(&self) -> Reduced {
+        let scheme = match self.importance {
+            Importance::Classes => None,
+            Importance::Paper(scheme) => Some(scheme),
+        };
+        Reduced {
+            keep: Some(self.keep.to_string()),
+            importance: self.importance.name().to_owned(),
+            seed: Some(self.seed),
+            paper_n: scheme.map(|scheme| scheme.n as u64),
+            paper_x: scheme.map(|scheme| scheme.x as u64),
+            ..Reduced::default()
         }
     }
 }
@@ -134,9 +153,6 @@ pub fn reduce(
         counters: Vec::new(),
         functions: if exact { written.totals.by_function() } else { recorded.functions.clone() },
         reduced: Some(Reduced {
-            keep: Some(options.keep_text.clone()),
-            importance: options.importance.name().to_owned(),
-            seed: Some(options.seed),
             rows_kept: sum.rows,
             calls: totals.calls,
             sums_exact: exact,
@@ -144,6 +160,7 @@ pub fn reduce(
             block_bytes: if exact { (BLOCK_BYTES + Sizes::default().bytes()) as u64 } else { 0 },
             made_from: Some(trace.path().display().to_string()),
             made_from_bytes: Some(recorded.files.iter().map(|file| file.bytes).sum()),
+            ..options.told()
         }),
         totals: Totals { events: sum.rows, ..totals },
         files,
@@ -231,16 +248,15 @@ impl Source<'_> {
     fn rank(&self, rank: Rank, threads: u32) -> Result<RankDone, StoreError> {
         match self.options.importance {
             Importance::Classes => self.by_classes(rank, threads),
-            Importance::Paper { f, n, x } => {
+            Importance::Paper(scheme) => {
                 let seed = Series::alone(self.options.seed, u64::from(rank.0)).number(0);
-                let mut windows = Windows::new(f, n, x, seed);
+                let mut chosen = Chosen::new(scheme, seed);
                 self.each_row(rank, |_, call| {
-                    windows.add(call);
+                    chosen.add(call);
                     Ok(())
                 })?;
-                windows.finish();
-                let kept =
-                    windows.chosen.into_iter().map(|row| Kept { row, weight: 1.0, poll: None }).collect();
+                let rows = chosen.finish().into_iter();
+                let kept = rows.map(|row| Kept { row, weight: 1.0, poll: None }).collect();
                 Ok(RankDone { rows: self.kept_rows(rank, kept)?, ..RankDone::default() })
             }
         }

@@ -29,7 +29,7 @@ mod tables;
 mod thread;
 
 pub use expand::expand;
-pub use kizami_reduce::sample::paper::Importance as PaperImportance;
+pub use kizami_reduce::sample::paper::{Importance as PaperImportance, Scheme as PaperScheme};
 pub use make::{Importance, Keep, ReduceOptions, reduce};
 pub use order::{Order, OrderedCall, OrderedCalls, Sequence};
 pub use tables::quantile;

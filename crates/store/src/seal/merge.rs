@@ -31,8 +31,14 @@ impl SegmentTimes<'_> {
     /// Start and end of a call.
     #[inline]
     pub(crate) fn span(&self, call: &CallRecord) -> (i64, i64) {
-        let start = self.at(call.start_ticks);
-        (start, self.at(call.start_ticks.saturating_add(call.duration_ticks)).max(start))
+        self.stretch(call.start_ticks, call.duration_ticks)
+    }
+
+    /// Start and end of something.
+    #[inline]
+    pub(crate) fn stretch(&self, start_ticks: u64, duration_ticks: u64) -> (i64, i64) {
+        let start = self.at(start_ticks);
+        (start, self.at(start_ticks.saturating_add(duration_ticks)).max(start))
     }
 }
 
@@ -74,17 +80,22 @@ impl<'a> Iterator for Merged<'a> {
 
 impl Stream<'_> {
     fn advance(&mut self) {
-        self.next = self.records.next().map(|record| (self.times.at(start_ticks(&record)), record));
+        // What belongs to the call behind it must come before it.
+        let at = |record: &Record<'_>| self.times.at(start_ticks(record).unwrap_or(0));
+        self.next = self.records.next().map(|record| (at(&record), record));
     }
 }
 
-fn start_ticks(record: &Record<'_>) -> u64 {
-    match record {
+/// When a record begins; none of one that belongs to the record behind it, or to no moment.
+pub(crate) fn start_ticks(record: &Record<'_>) -> Option<u64> {
+    Some(match record {
         Record::Call(call) | Record::Completion(call, _) | Record::Start(call, _) => call.start_ticks,
         Record::Fold { call, .. } => call.start_ticks,
         Record::Region { at_ticks, .. } => *at_ticks,
         Record::Stop { start_ticks, .. } => *start_ticks,
-        // It belongs to the call behind it, and must come before it.
-        Record::Counted(_) | Record::Definition(_) | Record::Weight(_) | Record::Reduced { .. } => 0,
-    }
+        Record::Drawn(window) => window.start_ticks,
+        Record::Counted(_) | Record::Definition(_) | Record::Weight(_) | Record::Reduced { .. } => {
+            return None;
+        }
+    })
 }

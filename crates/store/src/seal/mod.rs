@@ -35,7 +35,8 @@ use crate::columns::WrittenFile;
 use crate::definitions::{Definitions, RankInfo, Stop};
 use crate::disturbance::Disturbance;
 use crate::reduced::{
-    Importance, Neighbourhood, OrderWriter, ReducedTables, ThreadReduced, sum_missing, write_order,
+    Importance, Neighbourhood, OrderWriter, PaperImportance, ReduceOptions, ReducedTables, ThreadReduced,
+    sum_missing, write_order,
 };
 use crate::run::{MessageOrder, Missing, Reduced, Totals};
 use crate::schema::{COUNTERS_FOLDER, EVENTS_FOLDER, ORDER, REGIONS_FOLDER, part_name};
@@ -126,6 +127,7 @@ pub fn seal(
 
     files.extend(write_reduced(&sealed, &names, place.folder())?);
 
+    recorded.problems.extend(summary::lost_windows(&sealed.outcomes));
     let whole = !recorded.unreadable && ranks.iter().all(|rank| rank.damage.is_none());
     if !whole && !options.keep_raw {
         recorded.problems.push("raw/ was kept because not all of it could be read".to_owned());
@@ -142,7 +144,13 @@ pub fn seal(
         files: &files,
         folder: place.folder(),
     });
-    run.reduced = sealed.kept(&run.totals);
+    if sealed.outcomes.iter().any(|outcome| outcome.drawn.is_some()) {
+        // Rows that were drawn tell neither how many calls there were nor what recording them took.
+        let outcomes = sealed.outcomes.iter();
+        run.totals.calls = outcomes.clone().map(|rank| rank.calls).fold(0, u64::saturating_add);
+        run.totals.overhead_ns = outcomes.map(|rank| rank.overhead_ns).fold(0, i64::saturating_add);
+    }
+    run.reduced = sealed.kept(names.asked, &run.totals);
     place.commit(&run, whole && !options.keep_raw)?;
     Ok(run)
 }
@@ -258,20 +266,33 @@ impl Sealed {
     }
 
     /// What was kept, if rows were kept only in part.
-    fn kept(&self, totals: &Totals) -> Option<Reduced> {
+    fn kept(&self, asked: Option<ReduceOptions>, totals: &Totals) -> Option<Reduced> {
+        let told = Reduced {
+            rows_kept: totals.events,
+            calls: totals.calls,
+            ..asked.map(|asked| asked.told()).unwrap_or_default()
+        };
+        let drawn = self.outcomes.iter().find_map(|outcome| outcome.drawn);
+        if let Some(drawn) = drawn {
+            let by = PaperImportance::by_number(drawn.importance);
+            let block_bytes = match asked.map(|asked| asked.importance) {
+                Some(Importance::Paper(scheme)) => scheme.bytes(),
+                _ => 0,
+            };
+            return Some(Reduced {
+                importance: by.map_or("paper", PaperImportance::name).to_owned(),
+                block_bytes,
+                ..told
+            });
+        }
         let reduced = || self.outcomes.iter().filter_map(|outcome| outcome.reduced.as_ref());
         reduced().next()?;
         Some(Reduced {
-            keep: None,
             importance: Importance::Classes.name().to_owned(),
-            seed: None,
-            rows_kept: totals.events,
-            calls: totals.calls,
             sums_exact: reduced().all(|rank| rank.whole),
             missing: reduced().fold(Missing::default(), |sum, rank| sum_missing(sum, rank.missing)),
             block_bytes: (BLOCK_BYTES + Sizes::default().bytes()) as u64,
-            made_from: None,
-            made_from_bytes: None,
+            ..told
         })
     }
 

@@ -8,6 +8,7 @@ use super::align::Question;
 use super::communicators::{Claim, Communicators, LocalComm};
 use super::discover::{Process, Recorded, SegmentInfo};
 use super::source::MappedSegment;
+use crate::reduced::{Importance, Keep, PaperImportance, PaperScheme, ReduceOptions};
 use kizami_model::{ObjectKind, Rank};
 use kizami_segment::{Definition, Record};
 use rayon::prelude::*;
@@ -93,6 +94,8 @@ pub(crate) struct Names {
     pub questions: Vec<Question>,
     /// Command line of the lowest rank that told it.
     pub command: Vec<String>,
+    /// What was asked for, if not all calls were to be kept; all ranks were asked the same.
+    pub asked: Option<ReduceOptions>,
     /// By rank; empty tables for ranks without definitions.
     pub processes: Vec<ProcessNames>,
     /// What could not be believed, by rank.
@@ -229,6 +232,7 @@ impl Collector {
                 counters: BTreeMap::new(),
                 questions: Vec::new(),
                 command: Vec::new(),
+                asked: None,
                 processes: Vec::new(),
                 damage: Vec::new(),
             },
@@ -264,6 +268,9 @@ impl Collector {
                     } else {
                         counter.refused = Some(errno);
                     }
+                }
+                Definition::Keep { .. } => {
+                    self.names.asked = self.names.asked.or_else(|| asked(&definition));
                 }
                 other => self.define(&mut filling, other),
             }
@@ -342,7 +349,7 @@ impl Collector {
                     Question { rank, reference, round, sent_ticks, reference_ticks, received_ticks };
                 self.names.questions.push(question);
             }
-            Definition::Argument { .. } | Definition::Counter { .. } => {}
+            Definition::Argument { .. } | Definition::Counter { .. } | Definition::Keep { .. } => {}
         }
     }
 
@@ -369,4 +376,22 @@ impl Collector {
             regions.len() as u32 - 1
         })
     }
+}
+
+/// What a definition says was asked for.
+fn asked(definition: &Definition) -> Option<ReduceOptions> {
+    let Definition::Keep { per_second, amount_bits, seed, importance, collected, drawn } = *definition else {
+        return None;
+    };
+    let amount = f64::from_bits(amount_bits);
+    let importance = match importance {
+        0 => Importance::Classes,
+        number => Importance::Paper(PaperScheme {
+            f: PaperImportance::by_number(number)?,
+            n: collected as usize,
+            x: drawn as usize,
+        }),
+    };
+    let keep = if per_second { Keep::BytesPerSecond(amount) } else { Keep::Fraction(amount) };
+    Some(ReduceOptions { keep, seed, importance })
 }

@@ -5,6 +5,8 @@
 //! follow. Looking ahead has a budget: nearby completions are always found; receives that never complete
 //! cannot make sealing a long trace take forever, and keep what they were posted with.
 
+mod exact;
+
 use super::clock::RankClock;
 use super::communicators::Communicators;
 use super::discover::{Process, SegmentInfo};
@@ -19,12 +21,12 @@ use super::translate::Translator;
 use crate::StoreError;
 use crate::definitions::{RegionSpan, Stop};
 use crate::disturbance::RankLoss;
-use crate::reduced::{Meaning, PeerRow, ThreadReduced, What, missing, sum_missing};
+use crate::reduced::{PeerRow, ThreadReduced};
 use crate::run::Missing;
 use kizami_model::{Ending, Nanos, Op, Rank, ThreadIndex};
-use kizami_reduce::sample::{PeerSums, State};
-use kizami_reduce::structure::{Folded, Signature};
-use kizami_segment::record::{CallRecord, NO_SITE, Started, StopReason};
+use kizami_reduce::sample::State;
+use kizami_reduce::structure::Folded;
+use kizami_segment::record::{CallRecord, Started, StopReason, Window};
 use kizami_segment::{Completion, Record};
 
 /// How many windows a look ahead may always go.
@@ -58,6 +60,17 @@ pub(crate) struct RankOutcome {
     pub stops: Vec<Stop>,
     /// What is known of all calls, if rows were kept only in part.
     pub reduced: Option<RankReduced>,
+    /// How rows were drawn, if that is how some were kept, and nothing else is known of calls.
+    pub drawn: Option<RankDrawn>,
+}
+
+/// How rows of a rank were drawn.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RankDrawn {
+    /// By which importance, as a number.
+    pub importance: u8,
+    /// Threads whose last calls were collected and never drawn from: they are lost.
+    pub unfinished: u32,
 }
 
 /// What is known of all calls of a rank of which rows were kept only in part.
@@ -73,6 +86,13 @@ pub(crate) struct RankReduced {
 }
 
 impl RankOutcome {
+    /// The rank was in a call from then to then.
+    #[inline]
+    fn spans(&mut self, start_ns: i64, end_ns: i64) {
+        self.first_ns = Some(self.first_ns.map_or(start_ns, |first| first.min(start_ns)));
+        self.last_ns = Some(self.last_ns.map_or(end_ns, |last| last.max(end_ns)));
+    }
+
     /// What the rank lost to the tracer.
     pub(crate) fn loss(&self) -> RankLoss {
         let mut loss = RankLoss::new(self.rank);
@@ -85,6 +105,7 @@ impl RankOutcome {
     pub(crate) fn is_complete(&self) -> bool {
         self.damage.is_none()
             && self.reduced.is_none()
+            && self.drawn.is_none()
             && !self.stops.iter().any(|stop| stop.reason == "paused" || stop.reason == "lost")
     }
 }
@@ -101,6 +122,8 @@ struct Thread<'a> {
     weight: Option<f64>,
     /// What the reducer of the thread left, if it had one.
     reduced: Option<Left>,
+    /// What it collected last, if it drew from its calls.
+    drawn: Option<Window>,
     /// There are pieces of what a reducer handed over, and no companion to read them with.
     handed_over: bool,
     /// Regions entered and not left, with the time of entry.
@@ -123,7 +146,13 @@ fn open_segments<'a>(
     let mut opened = Vec::new();
     for segment in &process.calls {
         let found = match segment.is_reduced() {
-            false => MappedSegment::open(segment).map(|mapped| (mapped, None)),
+            false => MappedSegment::open(segment).map(|mapped| match reduced::in_order_of_time(&mapped) {
+                Some((bytes, problem)) => {
+                    damage.extend(problem);
+                    (MappedSegment::in_memory(segment, bytes), None)
+                }
+                None => (mapped, None),
+            }),
             true => reduced::read(segment).map(|thread| {
                 damage.extend(thread.problems);
                 let left = Left { state: thread.state, order: thread.order };
@@ -174,7 +203,7 @@ pub(crate) fn seal_rank(
     // Far looks ahead cost at most two more passes over the rank's records.
     let far_budget = 2 * (input.process.call_bytes() / kizami_segment::SLOT_BYTES as u64);
     let mut sealer =
-        Sealer { input, threads, translator, part, outcome, far_budget, mapped: &readable, kept: false };
+        Sealer { input, threads, translator, part, outcome, far_budget, mapped: &readable, of: Of::All };
     let merged = sealer.run(Merged::new(streams.into_iter()))?;
     for (stream, mapped) in merged.streams.iter().zip(&readable) {
         damage.extend(mapped.damage_text(&stream.records));
@@ -198,8 +227,19 @@ struct Sealer<'a, 'p, 'w> {
     outcome: RankOutcome,
     far_budget: u64,
     mapped: &'a [&'a MappedSegment],
-    /// The row being made is of a thread of which rows were kept only in part.
-    kept: bool,
+    /// Of what the row that is being made is one.
+    of: Of,
+}
+
+/// Of what a row is one.
+#[derive(Clone, Copy)]
+enum Of {
+    /// Every call has a row.
+    All,
+    /// Some have, and sums tell of all.
+    Kept,
+    /// Some have that were drawn, and of all there is but their number.
+    Drawn,
 }
 
 impl Sealer<'_, '_, '_> {
@@ -250,6 +290,7 @@ impl Sealer<'_, '_, '_> {
             }
             Record::Counted(pairs) => self.threads[thread].counted = Some(pairs),
             Record::Weight(weight) => self.threads[thread].weight = Some(weight),
+            Record::Drawn(window) => self.collected(thread, &window),
             // A reducer's companion is not there, or its parts were taken already.
             Record::Reduced { .. } => self.threads[thread].handed_over = true,
             // Definitions have a segment of their own.
@@ -261,7 +302,11 @@ impl Sealer<'_, '_, '_> {
     #[inline]
     fn row(&mut self, thread: usize, call: &CallRecord, calls: i32) -> Row {
         let thread = &mut self.threads[thread];
-        self.kept = thread.reduced.is_some();
+        self.of = match (&thread.reduced, &thread.drawn) {
+            (None, None) => Of::All,
+            (Some(_), _) => Of::Kept,
+            (None, Some(_)) => Of::Drawn,
+        };
         let (start, end) = thread.times.span(call);
         thread.last_start_ticks = Some(call.start_ticks);
         thread.last_end_ticks = call.start_ticks.saturating_add(call.duration_ticks);
@@ -281,20 +326,37 @@ impl Sealer<'_, '_, '_> {
     fn push(&mut self, row: &Row, posted: Option<OpenReceive>) {
         let outcome = &mut self.outcome;
         let mut row = *row;
-        if self.kept {
+        if matches!(self.of, Of::Kept) {
             row.flags |= KEPT;
         } else {
-            outcome.calls += row.calls as u64;
             let inside = if row.calls > 1 { row.inside_ns } else { row.end_ns.saturating_sub(row.start_ns) };
             outcome.mpi_ns = outcome.mpi_ns.saturating_add(inside);
+        }
+        if matches!(self.of, Of::All) {
+            outcome.calls += row.calls as u64;
             outcome.overhead_ns = outcome.overhead_ns.saturating_add(i64::from(row.overhead_ns));
         }
-        outcome.first_ns = Some(outcome.first_ns.map_or(row.start_ns, |first| first.min(row.start_ns)));
-        outcome.last_ns = Some(outcome.last_ns.map_or(row.end_ns, |last| last.max(row.end_ns)));
+        outcome.spans(row.start_ns, row.end_ns);
         let index = self.part.rows.push(&row);
         if let Some(posted) = posted {
             self.translator.open.insert(OpenReceive { row: index as u32, ..posted });
         }
+    }
+
+    /// Calls that a thread collected, of which those that were drawn follow.
+    fn collected(&mut self, thread: usize, window: &Window) {
+        let thread = &mut self.threads[thread];
+        thread.drawn = Some(*window);
+        if window.collected == 0 {
+            return;
+        }
+        let calls = u64::from(window.collected);
+        let (start, end) = thread.times.stretch(window.start_ticks, window.duration_ticks);
+        let overhead = (thread.cost_ns * calls as f64).round() as i64;
+        let outcome = &mut self.outcome;
+        outcome.calls = outcome.calls.saturating_add(calls);
+        outcome.overhead_ns = outcome.overhead_ns.saturating_add(overhead);
+        outcome.spans(start, end);
     }
 
     fn completion(&mut self, thread: usize, call: &CallRecord, completions: &[Completion]) {
@@ -406,105 +468,12 @@ impl Sealer<'_, '_, '_> {
             if vanished && self.outcome.last_call.is_none() {
                 self.outcome.last_call = thread.inside_call();
             }
-        }
-    }
-}
-
-/// Tables of threads of which rows were kept only in part.
-impl Sealer<'_, '_, '_> {
-    fn reduced(&mut self) {
-        let mut all = RankReduced { whole: true, ..RankReduced::default() };
-        let mut any = false;
-        for index in 0..self.threads.len() {
-            let Some(left) = self.threads[index].reduced.take() else { continue };
-            any = true;
-            all.whole &= left.state.is_some();
-            if let Some(state) = &left.state {
-                self.exact_sums(index, state, &mut all);
-            }
-            if let Some(mut order) = left.order {
-                all.missing.calls_without_order += order.lost();
-                let thread = self.threads[index].index as u32;
-                match order.map_signatures(|signature| self.in_numbers_of_run(signature)) {
-                    Ok(()) => all.orders.push((thread, order)),
-                    Err(_) => all.missing.damage += 1,
-                }
+            if let Some(window) = &thread.drawn {
+                let drawn = self.outcome.drawn.get_or_insert_default();
+                drawn.importance = window.importance;
+                drawn.unfinished += u32::from(!window.rest);
             }
         }
-        if any {
-            self.outcome.reduced = Some(all);
-        }
-    }
-
-    fn exact_sums(&mut self, index: usize, state: &State, all: &mut RankReduced) {
-        let thread = &mut self.threads[index];
-        let times = thread.times;
-        let meaning = Meaning {
-            rank: self.input.rank,
-            thread: thread.index as u32,
-            site: &|site| {
-                let sites = &self.input.names.sites;
-                sites.get(site as usize).copied().filter(|index| site != NO_SITE && *index != UNDEFINED)
-            },
-            at: &|ticks| times.at(ticks),
-            ns_per_tick: self.input.clock.ns_per_tick(),
-        };
-        let tables = ThreadReduced::of(state, &meaning);
-        self.part.add_sums(&tables, thread.cost_ns);
-        let outcome = &mut self.outcome;
-        for row in tables.sums.iter().filter(|row| row.what == What::Call) {
-            outcome.calls = outcome.calls.saturating_add(row.calls);
-            outcome.mpi_ns = outcome.mpi_ns.saturating_add(row.total.0);
-            let cost_ns = (thread.cost_ns * row.calls as f64).round() as i64;
-            outcome.overhead_ns = outcome.overhead_ns.saturating_add(cost_ns);
-        }
-        if !state.kinds.is_empty() {
-            let (first, last) = (times.at(state.span.0), times.at(state.span.1));
-            outcome.first_ns = Some(outcome.first_ns.map_or(first, |known| known.min(first)));
-            outcome.last_ns = Some(outcome.last_ns.map_or(last, |known| known.max(last)));
-            thread.last_start_ticks = Some(state.span.1.saturating_sub(1));
-        }
-        all.missing = sum_missing(all.missing, missing(state));
-        all.tables.append(tables);
-        self.peers(state, all);
-    }
-
-    fn peers(&self, state: &State, all: &mut RankReduced) {
-        let rank = Rank(self.input.rank);
-        let row = |comm: Option<u32>, peer: Option<Rank>, sums: PeerSums| PeerRow {
-            rank,
-            comm,
-            peer,
-            messages_out: sums.messages_out,
-            bytes_out: sums.bytes_out,
-            messages_in: sums.messages_in,
-            bytes_in: sums.bytes_in,
-        };
-        for peer in &state.peers {
-            let comm = self.input.names.comms.get(peer.communicator as usize).copied().flatten();
-            let number = i32::try_from(peer.rank).unwrap_or(i32::MAX);
-            let world = self.input.communicators.peer(comm, number, self.input.rank as i32);
-            let world = u32::try_from(world).ok().map(Rank);
-            all.peers.push(row(comm.map(|comm| comm.index), world, peer.sums));
-        }
-        if state.other_peers != PeerSums::default() {
-            all.peers.push(row(None, None, state.other_peers));
-        }
-    }
-
-    /// A shape as the order of calls has it: indices of the run, one more than they are.
-    fn in_numbers_of_run(&self, signature: &mut Signature) {
-        let names = self.input.names;
-        let site = names.sites.get(signature.site as usize).copied();
-        let site = site.filter(|index| signature.site != NO_SITE && *index != UNDEFINED);
-        signature.site = site.map_or(0, |index| index + 1);
-        let comm = names.comms.get(signature.comm as usize).copied().flatten();
-        signature.comm = comm.map_or(0, |comm| comm.index + 1);
-        // The objects of a rank lie one behind the other.
-        let first = names.objects.iter().map(|(index, _)| *index).min().unwrap_or(0);
-        let object = names.objects.get(signature.object as usize).map(|(index, _)| *index);
-        let object = object.filter(|index| signature.object != 0 && *index != UNDEFINED);
-        signature.object = object.map_or(0, |index| index - first + 1);
     }
 }
 
@@ -519,6 +488,7 @@ impl<'a> Thread<'a> {
             counted: None,
             weight: None,
             reduced,
+            drawn: None,
             handed_over: false,
             regions: Vec::new(),
             last_start_ticks: None,
@@ -562,7 +532,8 @@ impl<'a> Thread<'a> {
         // Calls that could not be stored have no record either: then nothing can be said.
         let after_last =
             self.last_start_ticks.is_none_or(|last| begun > last && begun >= self.last_end_ticks);
-        (after_last && header.lost_calls == 0).then_some(op)
+        // Nor have those that were collected last, or not drawn.
+        (after_last && header.lost_calls == 0 && self.drawn.is_none()).then_some(op)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The segment of a thread that was reduced while it ran, with its two companions.
+//! The segment of a thread that was reduced while it ran, with its two companions; or of one that drew from its calls and has none.
 //!
 //! ```text
 //! raw/NAME          regions, stops, and what the reducers handed over; no calls
@@ -6,10 +6,12 @@
 //! raw/NAME.order    the memory of the recorder of the order of calls
 //! ```
 //!
+//! A thread that drew from its calls wrote them long after they were made, behind what came meanwhile: they are put in their places.
 //! The kept rows, each with its weight, and the other records become the bytes of an ordinary segment, which is sealed like any other.
 //! Whatever the process left is taken: what is missing or cannot be believed becomes a sentence.
 
 use super::discover::SegmentInfo;
+use super::merge::start_ticks;
 use super::source::MappedSegment;
 use kizami_reduce::sample::{self, KeptRow, State};
 use kizami_reduce::structure::Folded;
@@ -38,24 +40,12 @@ pub(crate) fn read(segment: &SegmentInfo) -> Result<ReducedThread, String> {
     let mut records = mapped.records()?;
     let (mut others, mut parts, mut handed_out) = (Vec::new(), Vec::new(), Vec::new());
     while let Some(record) = records.next() {
-        let start = match record {
-            Record::Reduced { by: Some(ReducedBy::Sample), bytes } => {
-                parts.push(bytes);
-                continue;
-            }
-            Record::Reduced { by: Some(ReducedBy::Structure), bytes } => {
-                handed_out.extend_from_slice(bytes);
-                continue;
-            }
-            Record::Reduced { by: None, .. } | Record::Definition(_) => continue,
-            Record::Call(call) | Record::Completion(call, _) | Record::Start(call, _) => call.start_ticks,
-            Record::Fold { call, .. } => call.start_ticks,
-            Record::Region { at_ticks, .. } => at_ticks,
-            Record::Stop { start_ticks, .. } => start_ticks,
-            // They stay before the call they belong to, which is the next that is given.
-            Record::Counted(_) | Record::Weight(_) => u64::MAX,
-        };
-        others.push((start, records.last_slots()));
+        match record {
+            Record::Reduced { by: Some(ReducedBy::Sample), bytes } => parts.push(bytes),
+            Record::Reduced { by: Some(ReducedBy::Structure), bytes } => handed_out.extend_from_slice(bytes),
+            Record::Reduced { by: None, .. } | Record::Definition(_) => {}
+            other => others.push((start_ticks(&other), records.last_slots())),
+        }
     }
     let mut problems: Vec<String> = mapped.damage_text(&records).into_iter().collect();
     let state = companion(&name, segment.sample.as_deref(), "sums and kept rows", |bytes| {
@@ -76,6 +66,21 @@ pub(crate) fn read(segment: &SegmentInfo) -> Result<ReducedThread, String> {
         problems.push(format!("{name}.order: {lost} calls at the end are not in the order of calls"));
     }
     Ok(ReducedThread { segment: bytes, state, order, problems })
+}
+
+/// Records at the beginning among which a thread that draws says so.
+const SAYS_SO_WITHIN: usize = 4;
+
+/// The segment of a thread that drew from its calls, with its records in the order of time; none of one that did not.
+pub(crate) fn in_order_of_time(mapped: &MappedSegment) -> Option<(Vec<u8>, Option<String>)> {
+    let mut records = mapped.records().ok()?;
+    records.clone().take(SAYS_SO_WITHIN).find(|record| matches!(record, Record::Drawn(_)))?;
+    let mut all = Vec::new();
+    while let Some(record) = records.next() {
+        all.push((start_ticks(&record), records.last_slots()));
+    }
+    let (bytes, _) = ordinary_segment(mapped.bytes(), std::iter::empty(), all);
+    Some((bytes, mapped.damage_text(&records)))
 }
 
 fn companion<T>(
@@ -102,14 +107,15 @@ pub(crate) fn first_call_ticks(sample: &Path) -> Option<u64> {
 fn ordinary_segment<'a>(
     like: &[u8],
     rows: impl Iterator<Item = &'a KeptRow>,
-    others: Vec<(u64, &[u8])>,
+    others: Vec<(Option<u64>, &[u8])>,
 ) -> (Vec<u8>, u64) {
     let mut nonsense = 0;
     let mut items: Vec<(u64, Vec<u8>)> = Vec::new();
     let mut waiting = Vec::new();
     for (start, slots) in others {
         waiting.extend_from_slice(slots);
-        if start != u64::MAX {
+        // What has no time stays before the record it belongs to, which is the next that has.
+        if let Some(start) = start {
             items.push((start, std::mem::take(&mut waiting)));
         }
     }

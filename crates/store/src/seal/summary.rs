@@ -126,6 +126,18 @@ pub(crate) fn health(recorded: &Recorded, clock: &RunClock, ranks: &[RankInfo]) 
     Health { complete: problems.is_empty(), problems }
 }
 
+/// Threads that drew from their calls and ended before they could draw from the last.
+pub(crate) fn lost_windows(outcomes: &[RankOutcome]) -> Option<String> {
+    let unfinished = |outcome: &&RankOutcome| outcome.drawn.is_some_and(|drawn| drawn.unfinished > 0);
+    let ranks: Vec<u32> = outcomes.iter().filter(unfinished).map(|outcome| outcome.rank).collect();
+    (!ranks.is_empty()).then(|| {
+        let ranks = rank_list(&ranks);
+        format!(
+            "{ranks} had collected calls and not yet drawn from them at the end: those are lost, uncounted"
+        )
+    })
+}
+
 fn ended_badly(rank: &RankInfo) -> Option<String> {
     let inside = rank.last_call.as_ref().map_or_else(String::new, |call| format!(" inside {call}"));
     match rank.ending {

@@ -6,7 +6,7 @@ use kizami_model::{CommKind, Ending, Op};
 use kizami_segment::header::{DEFINITIONS_THREAD, RANK_UNKNOWN, store_text};
 use kizami_segment::record::{
     self, CallRecord, ListItems, REDUCED, REGION_BEGIN, REGION_END, ReducedBy, STOP, Started, StopReason,
-    head, pack_fold, pack_list_head,
+    Window, head, pack_fold, pack_list_head,
 };
 use kizami_segment::{Appender, Completion, Definition, SLOT_BYTES, WindowShape};
 use std::ffi::CString;
@@ -152,6 +152,11 @@ impl SegmentWriter {
         };
         let rest = bytes.chunks(SLOT_BYTES).map(slot).collect();
         self.slots([head(REDUCED, 0), bytes.len() as u64, by as u64, 0], rest);
+    }
+
+    /// What was collected before calls that were drawn.
+    pub fn drawn(&mut self, window: &Window) {
+        self.slots(window.pack(), Vec::new());
     }
 
     pub fn definition(&mut self, definition: &Definition) {

@@ -64,7 +64,15 @@ pub fn session_ended(call: Call) {
     if !call.failed() && WORLD_OF_LAUNCHER.load(Ordering::Relaxed) {
         note_ending(Ending::Finalized, 0);
     }
-    timed(call);
+    last(call);
+}
+
+/// A call behind which there need not be another: the thread draws from what it collected, if it does.
+fn last(mut call: Call) {
+    let record = call.record();
+    call.store(&record);
+    call.thread().draw_rest();
+    call.release();
 }
 
 /// 0 for the world that the launcher started; for one that `MPI_Comm_spawn` started a number that its ranks
@@ -111,7 +119,7 @@ pub fn finalised(call: Call) {
         simulator::measures(false);
         note_ending(Ending::Finalized, 0);
     }
-    timed(call);
+    last(call);
 }
 
 /// `MPI_Abort` is about to be called and will not return: its record is stored now.
@@ -121,6 +129,7 @@ pub fn aborting(call: &mut Call, code: i32) {
     call.leave(0);
     let record = call.record();
     call.thread().record(&record, kizami_model::Shape::Timed);
+    call.thread().draw_rest();
 }
 
 fn note_ending(ending: Ending, code: i32) {

@@ -5,9 +5,12 @@
 //! segment as records. A kill loses at most the call that is being added, and from
 //! the sequence polls in a row that found nothing so far.
 //!
+//! To compare with, a thread may instead collect calls and keep some that it draws ([`Window`]).
+//!
 //! No lock, no system call and no allocation on the path of a call, as everywhere in the tracer.
 
 mod numbers;
+mod paper;
 mod sequence;
 
 use crate::settings::{Amount, Keep};
@@ -18,6 +21,7 @@ use kizami_reduce::structure::{Recorder, Signature, Sizes};
 use kizami_segment::record::{CallRecord, ReducedBy, Started};
 use kizami_segment::{Completion, SLOT_BYTES, block};
 use numbers::Numbers;
+pub use paper::{Packed, Window};
 use sequence::Values;
 use std::ffi::{CStr, CString};
 use std::sync::atomic::AtomicU64;
@@ -42,12 +46,7 @@ pub struct Reduction {
 
 impl Reduction {
     /// Makes the files beside a segment. The error is an `errno`.
-    pub fn create(
-        segment: &CStr,
-        keep: Keep,
-        ticks_per_second: u64,
-        thread: u64,
-    ) -> Result<Box<Reduction>, i32> {
+    fn create(segment: &CStr, keep: Keep, ticks_per_second: u64, thread: u64) -> Result<Box<Reduction>, i32> {
         let beside =
             |ending: &[u8]| CString::new([segment.to_bytes(), ending].concat()).map_err(|_| libc::EINVAL);
         let sample = block::create(&beside(b".sample")?, BLOCK_BYTES)?;
@@ -63,7 +62,7 @@ impl Reduction {
 
     /// One in memory that nobody reads, to learn what adding a call costs. The memory is never given back: there is one
     /// such in a process.
-    pub fn for_nobody(keep: Keep) -> Option<Box<Reduction>> {
+    fn for_nobody(keep: Keep) -> Option<Box<Reduction>> {
         let order: Vec<AtomicU64> = (0..Sizes::default().bytes() / 8).map(|_| AtomicU64::new(0)).collect();
         Reduction::within(Box::leak(Block::boxed()), Vec::leak(order), keep, 1_000_000_000, 0)
     }
@@ -143,14 +142,7 @@ impl Reduction {
         }
         let (signature, values) = sequence::of_call(call, shape);
         let ordered = self.in_order(&signature, &values);
-        let payload = || match call.pack(shape) {
-            Some([a, b, c, d]) => [a, b, c, d, 0, 0, 0, 0],
-            None => {
-                let [[a, b, c, d], [e, f, g, h]] = call.pack_wide();
-                [a, b, c, d, e, f, g, h]
-            }
-        };
-        self.sample(call, shape, payload) | ordered
+        self.sample(call, shape, || packed(call, shape)) | ordered
     }
 
     /// Adds a call that completed requests; `head` is its packed form.
@@ -182,8 +174,7 @@ impl Reduction {
                 self.polls = Some((signature, 1));
             }
         }
-        let [[a, b, c, d], [e, f, g, h]] = packed;
-        self.sample(call, Shape::Probe, || [a, b, c, d, e, f, g, h]) | ordered
+        self.sample(call, Shape::Probe, || wide(packed)) | ordered
     }
 
     /// Gives `append` one piece of what is to be handed over; false if there is nothing more.
@@ -263,6 +254,54 @@ impl Reduction {
     }
 }
 
-fn short([a, b, c, d]: [u64; 4]) -> [u64; PAYLOAD_WORDS] {
+/// What a thread has instead of records: one of the two, or none if all calls are kept.
+#[derive(Default)]
+pub struct Less {
+    pub reduction: Option<Box<Reduction>>,
+    pub window: Option<Box<Window>>,
+}
+
+impl Less {
+    /// For the thread with this segment. Where it cannot be had, everything is kept.
+    pub fn create(segment: &CStr, keep: Keep, ticks_per_second: u64, thread: u64) -> Less {
+        match keep.paper {
+            Some(scheme) => {
+                let window = Window::create(keep, scheme, ticks_per_second, thread);
+                Less { window, ..Less::default() }
+            }
+            None => {
+                let reduction = Reduction::create(segment, keep, ticks_per_second, thread).ok();
+                Less { reduction, ..Less::default() }
+            }
+        }
+    }
+
+    /// For so many calls that nobody reads, to learn what adding one costs.
+    pub fn for_nobody(keep: Keep, calls: usize) -> Less {
+        match keep.paper {
+            Some(scheme) => Less { window: Window::for_nobody(keep, scheme, calls), ..Less::default() },
+            None => Less { reduction: Reduction::for_nobody(keep), ..Less::default() },
+        }
+    }
+}
+
+/// A call without a list, packed.
+#[inline(always)]
+pub fn packed(call: &CallRecord, shape: Shape) -> Packed {
+    match call.pack(shape) {
+        Some(slot) => short(slot),
+        None => wide(call.pack_wide()),
+    }
+}
+
+/// One slot, and zeros behind.
+#[inline(always)]
+pub fn short([a, b, c, d]: [u64; 4]) -> Packed {
     [a, b, c, d, 0, 0, 0, 0]
+}
+
+/// Two slots.
+#[inline(always)]
+pub fn wide([[a, b, c, d], [e, f, g, h]]: [[u64; 4]; 2]) -> Packed {
+    [a, b, c, d, e, f, g, h]
 }

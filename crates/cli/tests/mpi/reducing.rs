@@ -1,6 +1,7 @@
 //! Real runs reduced afterwards: sums and the order of calls are those of the full trace, on every rank.
 
 use crate::mpi::{Scratch, finish, mpi};
+use kizami_model::Call;
 use kizami_store::reduced::{OrderedCall, What};
 use kizami_store::{RankSelection, Trace};
 use std::collections::BTreeMap;
@@ -116,7 +117,11 @@ fn check_while_recording(mpi: &crate::mpi::Mpi) {
     // Beside the rounds each rank makes four calls.
     assert_eq!(trace.run().totals.calls, 3 * 4 + 200 * (3 + 2 + 2));
     let reduced = trace.run().reduced.as_ref().expect("a reduced trace");
-    assert!(reduced.sums_exact && reduced.rows_kept < 300, "{reduced:?}");
+    // On a busy machine many calls take long, and those are all kept.
+    let long = |call: &Call| (call.end - call.start).0 > 10_000_000;
+    let rows = trace.calls(RankSelection::All).expect("rows").map(|call| call.expect("a row"));
+    let others = rows.filter(|call| !long(call)).count();
+    assert!(reduced.sums_exact && others < 300, "{others} rows: {reduced:?}");
     assert_eq!((reduced.keep.as_deref(), reduced.seed), (Some("0.1%"), Some(3)));
     let order = trace.order().expect("readable").expect("there");
     let calls: usize = order

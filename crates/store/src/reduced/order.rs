@@ -1,22 +1,22 @@
 //! `order.bin`: the sequence of calls of every thread, with loops folded and what ranks have in common stored once.
 //!
 //! ```text
-//! "KZORDER1"; number of runs of threads; for each: rank of the first, how many ranks, thread index; the shared sequences
+//! "KZORDER2"; number of runs of threads; for each: rank of the first, how many ranks, thread index; the shared sequences
 //! ```
 //!
 //! Numbers are seven bits to a byte, the lowest first. The shared sequences are as
 //! [`kizami_reduce::structure::Sharing`] makes them; the n-th belongs to the n-th thread of the runs. Reading takes any
 //! bytes: nothing is unrolled or listed before it is asked for.
 
+use super::calls::OrderedCalls;
 use super::shape::Neighbourhood;
-pub use super::shape::OrderedCall;
 use crate::StoreError;
 use kizami_model::{Rank, ThreadIndex};
-use kizami_reduce::structure::{Calls, Folded, Shared, Sharing};
+use kizami_reduce::structure::{Folded, Shared, Sharing};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-const MAGIC: &[u8; 8] = b"KZORDER1";
+const MAGIC: &[u8; 8] = b"KZORDER2";
 
 /// Ranks one after the other, each with a thread of this index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,16 +160,16 @@ fn parse_runs(bytes: &[u8]) -> Option<(Vec<Run>, usize)> {
 
 /// The sequence of calls of one thread.
 pub struct Sequence {
-    path: PathBuf,
-    rank: Rank,
-    folded: Folded,
-    near: Arc<Neighbourhood>,
+    pub(super) path: PathBuf,
+    pub(super) rank: Rank,
+    pub(super) folded: Folded,
+    pub(super) near: Arc<Neighbourhood>,
 }
 
 impl Sequence {
     /// All calls in their order; ends after an error.
     pub fn calls(&self) -> OrderedCalls<'_> {
-        OrderedCalls { sequence: self, calls: self.folded.calls() }
+        OrderedCalls::of(self)
     }
 
     /// Calls at the end that were not recorded.
@@ -178,31 +178,14 @@ impl Sequence {
     }
 }
 
-/// The calls of a sequence; see [`Sequence::calls`].
-pub struct OrderedCalls<'a> {
-    sequence: &'a Sequence,
-    calls: Calls<'a>,
-}
-
-impl Iterator for OrderedCalls<'_> {
-    type Item = Result<OrderedCall, StoreError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let Sequence { path, rank, near, .. } = self.sequence;
-        let call = self.calls.next()?;
-        Some(match call {
-            Ok(call) => Ok(near.call(*rank, &call.signature, call.values())),
-            Err(damage) => Err(StoreError::damaged(path, damage.to_string())),
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reduced::OrderedCall;
     use crate::definitions::{Communicator, Definitions, Object};
     use kizami_model::{Call, CommKind, ObjectKind, Peer};
     use kizami_reduce::structure::{Recorder, Sizes};
+    use kizami_segment::shape::Numbering;
     use proptest::prelude::*;
     use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -273,9 +256,9 @@ mod tests {
     fn folded(rank: u32, near: &Neighbourhood) -> Folded {
         let memory: Vec<AtomicU64> = (0..Sizes::default().bytes() / 8).map(|_| AtomicU64::new(0)).collect();
         let mut recorder = Recorder::start(&memory, Sizes::default()).expect("good sizes");
+        let mut requests = Numbering::FIRST;
         for call in calls(rank) {
-            let (signature, values, count) = near.shape(&call);
-            recorder.call(&signature, &values[..count]);
+            near.record(&call, &mut requests, |signature, values| _ = recorder.call(signature, values));
         }
         let bytes: Vec<u8> =
             memory.iter().flat_map(|word| word.load(Ordering::Relaxed).to_le_bytes()).collect();

@@ -136,8 +136,7 @@ impl<'a> OrderedCalls<'a> {
         };
         let receives = meaning(made.op).shape == Shape::Receive;
         let OrderedCall { op, calls, callsite, failed, .. } = call;
-        let started =
-            OrderedCall { op, calls, callsite, failed, request: Some(request), ..made.clone() };
+        let started = OrderedCall { op, calls, callsite, failed, request: Some(request), ..made.clone() };
         if receives { self.posted(started, false) } else { started }
     }
 }

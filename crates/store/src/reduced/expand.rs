@@ -129,7 +129,8 @@ impl Times {
         drawing: &mut Drawing,
     ) -> Call {
         let is_part = ordered.calls == 0;
-        let (before_ns, length_ns) = if is_part { (0, 0) } else { drawing.draw(rank, thread, &ordered, bytes) };
+        let (before_ns, length_ns) =
+            if is_part { (0, 0) } else { drawing.draw(rank, thread, &ordered, bytes) };
         let start_ns = self.now_ns + before_ns;
         let end_ns = start_ns + length_ns;
         self.now_ns = end_ns;

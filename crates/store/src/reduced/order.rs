@@ -181,8 +181,8 @@ impl Sequence {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reduced::OrderedCall;
     use crate::definitions::{Communicator, Definitions, Object};
+    use crate::reduced::OrderedCall;
     use kizami_model::{Call, CommKind, ObjectKind, Peer};
     use kizami_reduce::structure::{Recorder, Sizes};
     use kizami_segment::shape::Numbering;

@@ -99,7 +99,12 @@ pub(super) fn described(
 }
 
 /// Bytes where something moved.
-fn moved(shape: Shape, [out, obtained]: [u64; 2], to_nobody: bool, from_nobody: bool) -> (Option<u64>, Option<u64>) {
+fn moved(
+    shape: Shape,
+    [out, obtained]: [u64; 2],
+    to_nobody: bool,
+    from_nobody: bool,
+) -> (Option<u64>, Option<u64>) {
     let used = |bytes: u64| (bytes != 0).then_some(bytes);
     match shape {
         Shape::Send | Shape::ObjectOut => ((!to_nobody).then_some(out), None),

@@ -48,11 +48,7 @@ pub(super) fn described(
     if has(POLLS) {
         call.calls = value();
         if shape == Shape::Probe {
-            call.peer = near.peer(own, call.comm, signature.peer);
-            call.any_source = signature.peer == PEER_ANY;
-            // No tag is negative, whatever a library's wildcard looks like.
-            call.any_tag = signature.tag < 0;
-            call.tag = (signature.tag >= 0).then_some(signature.tag);
+            probed(near, own, signature, &mut call);
         }
         return (call, 0);
     }
@@ -96,6 +92,15 @@ pub(super) fn described(
     (call.bytes_out, call.bytes_in) = moved(shape, bytes, signature.peer == PEER_NULL, source == PEER_NULL);
     // A probe only looks.
     (call, if shape == Shape::Probe { 0 } else { bytes[0] | bytes[1] })
+}
+
+/// What probes looked for that found nothing.
+fn probed(near: &Neighbourhood, own: Rank, signature: &Signature, call: &mut OrderedCall) {
+    call.peer = near.peer(own, call.comm, signature.peer);
+    call.any_source = signature.peer == PEER_ANY;
+    // No tag is negative, whatever a library's wildcard looks like.
+    call.any_tag = signature.tag < 0;
+    call.tag = (signature.tag >= 0).then_some(signature.tag);
 }
 
 /// Bytes where something moved.

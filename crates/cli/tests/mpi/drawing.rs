@@ -4,7 +4,7 @@ use crate::mpi::{Mpi, Program, Scratch, finish, mpi};
 use crate::truth::{assert_counts, assert_matched, assert_messages, rows};
 use kizami_model::{Call, Nanos};
 use kizami_store::Trace;
-use kizami_store::reduced::{Importance, Keep, ReduceOptions, expand, reduce};
+use kizami_store::reduced::{Importance, Keep, OrderedCall, ReduceOptions, expand, reduce};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -122,6 +122,24 @@ fn check_while_recording(mpi: &Mpi) {
             let (_, full) = mpi.record(RANKS, &program, scratch.path());
             assert_same_rows(name, &full, &drawn, by_place);
         }
+    }
+}
+
+/// Threads of a process share the numbers of requests; each has an order of its own.
+#[test]
+fn threads_have_orders_of_their_own() {
+    let mpi = mpi("openmpi");
+    let scratch = Scratch::new();
+    let (output, full) = mpi.record(2, &mpi.workload("threads", &[]), scratch.path());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let order = reduced(&full, scratch.path()).order().expect("readable").expect("there");
+    assert!(order.threads().count() > 2);
+    for (rank, thread) in order.threads() {
+        let sequence = order.sequence(rank, thread).expect("undamaged").expect("there");
+        let of_thread = rows(&full, rank.0).into_iter().filter(|row| row.thread == thread);
+        let expected = of_thread.map(|row| OrderedCall::of(&row));
+        let found = sequence.calls().map(|call| call.expect("undamaged"));
+        assert!(found.eq(expected), "rank {rank}, thread {thread:?}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! The recorder of one thread: where its records go, and its private caches.
 
 use crate::counters::Counters;
-use crate::reduction::{self, Less, PART_BYTES, Packed, Reduction, Window};
+use crate::reduction::{self, LIST_MOST, Less, PART_BYTES, Packed, Reduction, Window};
 use crate::rehearsal::{self, Stage};
 use crate::stream::{Room, Stream};
 use crate::{clock, communicators, datatypes, settings, sites};
@@ -158,11 +158,15 @@ impl Thread {
 
     /// Records the ranks of the group that the call just recorded was given.
     pub fn record_group(&mut self, call: &CallRecord, ranks: &[i32]) {
-        if self.paused_since.is_some() || self.keeps_less() {
+        if self.paused_since.is_some() || self.window.is_some() {
             return;
         }
+        let shape = call.op.function().map_or(Shape::Timed, |function| function.shape);
         for rank in ranks {
             let part = CallRecord { duration_ticks: 0, peer: *rank, part: true, ..*call };
+            if self.reduces(|reduction| reduction.part(&part, shape)) {
+                continue;
+            }
             let [first, second] = part.pack_wide();
             self.push(first, [second].into_iter());
         }
@@ -397,7 +401,15 @@ impl Thread {
             _ => ListItems::None,
         };
         let head = list_head(call, items);
-        let reduced = self.reduces(|reduction| reduction.completion(call, &completed, head))
+        let mut rest = completed.as_slice();
+        while rest.len() > LIST_MOST {
+            // More bytes of a receive stay with it.
+            let parted = matches!(rest[LIST_MOST], Completion::MoreBytes { .. });
+            let (first, others) = rest.split_at(LIST_MOST - usize::from(parted));
+            self.reduces(|reduction| reduction.completed(call, first, true));
+            rest = others;
+        }
+        let reduced = self.reduces(|reduction| reduction.completion(call, rest, head))
             || self.collects(call, || reduction::short(head));
         self.completed = completed;
         reduced
@@ -406,7 +418,13 @@ impl Thread {
     fn reduces_start(&mut self, call: &CallRecord) -> bool {
         let started = std::mem::take(&mut self.started);
         let head = list_head(call, ListItems::None);
-        let reduced = self.reduces(|reduction| reduction.start(call, &started, head))
+        let mut rest = started.as_slice();
+        while rest.len() > LIST_MOST {
+            let (first, others) = rest.split_at(LIST_MOST);
+            self.reduces(|reduction| reduction.started(call, first, true));
+            rest = others;
+        }
+        let reduced = self.reduces(|reduction| reduction.start(call, rest, head))
             || self.collects(call, || reduction::short(head));
         self.started = started;
         reduced

@@ -6,6 +6,7 @@ mod comparing;
 mod cost;
 mod counting;
 mod crashes;
+mod drawing;
 mod endings;
 mod explaining;
 mod meetings;

@@ -1,12 +1,10 @@
 //! From a reduced trace to one with a row for every call again, with times that are drawn.
 //!
-//! The order of calls is exact. How long each call took, and how long was computed before it, is drawn from what is known
+//! The order of calls is exact, with all that rows say beside times: peers, tags, bytes, requests and which calls completed
+//! them. How long each call took, and how long was computed before it, is drawn from what is known
 //! of its place, function and size on its thread: over the run, durations come out as in the sketches, within their
 //! 1 %, and computation adds up to what it was. Which call of a kind took how long is not known, nor which ranks
 //! were slow at the same moment. So rows of several ranks do not fit together in time: a replay must follow.
-//!
-//! Which requests a call completed is not known either: a call that completes one is believed to complete the oldest, a call
-//! that completes all to complete all that are open.
 
 use super::{GapRow, KindOfCall, OrderedCall, SketchRow, SumRow, What};
 use crate::columns::WrittenFile;
@@ -21,9 +19,8 @@ use crate::seal::place::Place;
 use crate::seal::rows::Row as TableRow;
 use crate::seal::{summary, tables};
 use crate::{StoreError, Trace};
-use kizami_model::{Call, Nanos, Rank, Shape, ThreadIndex};
+use kizami_model::{Call, Nanos, Rank, ThreadIndex};
 use rustc_hash::FxHashMap;
-use std::collections::VecDeque;
 use std::path::Path;
 
 /// Rows held at a time.
@@ -95,14 +92,11 @@ fn write(
     for (rank, thread) in order.threads() {
         // Rows of a rank lie in the order of time, and threads of one would have to be merged: the first stands for it.
         let Some(sequence) = order.sequence(rank, thread)?.filter(|_| thread.0 == 0) else { continue };
-        let mut times = Times {
-            now_ns: drawing.first_ns(rank, thread),
-            open: VecDeque::new(),
-            next_request: 1,
-            last: None,
-        };
-        for ordered in sequence.calls() {
-            let call = times.row(rank, thread, ordered?, drawing);
+        let mut times = Times { now_ns: drawing.first_ns(rank, thread), last: None };
+        let mut calls = sequence.calls();
+        while let Some(ordered) = calls.next_counted() {
+            let (ordered, bytes) = ordered?;
+            let call = times.row(rank, thread, ordered, bytes, drawing);
             part.rows.completes.extend(call.completes.iter().map(|request| *request as i64));
             part.rows.push(&TableRow::of_call(&call));
             if part.is_full() {
@@ -122,31 +116,31 @@ fn write(
 /// One thread on its way through the run.
 struct Times {
     now_ns: i64,
-    /// Requests that were begun and not completed.
-    open: VecDeque<u64>,
-    next_request: u64,
     /// The kind of the call before.
     last: Option<KindOfCall>,
 }
 
 impl Times {
-    fn row(&mut self, rank: Rank, thread: ThreadIndex, ordered: OrderedCall, drawing: &mut Drawing) -> Call {
-        let key = drawing.known((rank.0, thread.0, kind_of(&ordered)));
-        let after = self.last.replace(key.2);
+    /// The row of a call that was added up with so many bytes.
+    fn row(
+        &mut self,
+        rank: Rank,
+        thread: ThreadIndex,
+        ordered: OrderedCall,
+        bytes: u64,
+        drawing: &mut Drawing,
+    ) -> Call {
         let (before_ns, length_ns) = match ordered.calls {
             // A part of the call before.
             0 => (0, 0),
-            calls => drawing.draw(key, after, calls),
+            calls => {
+                let key = drawing.known((rank.0, thread.0, kind_of(&ordered, bytes)));
+                drawing.draw(key, self.last.replace(key.2), calls)
+            }
         };
         let start_ns = self.now_ns + before_ns;
         let end_ns = start_ns + length_ns;
         self.now_ns = end_ns;
-        let request = ordered.begins_request.then(|| {
-            let request = self.next_request;
-            self.next_request += 1;
-            self.open.push_back(request);
-            request
-        });
         Call {
             rank,
             thread,
@@ -165,8 +159,8 @@ impl Times {
             bytes_out: ordered.bytes_out,
             bytes_in: ordered.bytes_in,
             root: ordered.root,
-            request,
-            completes: self.completed(&ordered),
+            request: ordered.request,
+            completes: ordered.completes,
             object: ordered.object,
             callsite: ordered.callsite,
             failed: ordered.failed,
@@ -174,22 +168,10 @@ impl Times {
             weight: 1.0,
         }
     }
-
-    fn completed(&mut self, ordered: &OrderedCall) -> Vec<u64> {
-        let function = ordered.op.function().filter(|function| function.shape == Shape::Completion);
-        let Some(function) = function.filter(|_| ordered.calls == 1 && !ordered.failed) else {
-            return Vec::new();
-        };
-        match function.name.ends_with("all") || function.name.ends_with("some") {
-            true => self.open.drain(..).collect(),
-            false => self.open.pop_front().into_iter().collect(),
-        }
-    }
 }
 
-/// The kind of a call, as the reducer sees it.
-fn kind_of(call: &OrderedCall) -> KindOfCall {
-    let bytes = call.bytes_out.unwrap_or(0) | call.bytes_in.unwrap_or(0);
+/// The kind of a call that was added up with so many bytes.
+fn kind_of(call: &OrderedCall, bytes: u64) -> KindOfCall {
     let size_class = Some(u64::BITS - bytes.leading_zeros());
     KindOfCall { op: Some(call.op), callsite: call.callsite, size_class }
 }

@@ -18,20 +18,24 @@
 //! [`What::Call`] are calls: counts, time inside, bytes. [`What::Part`] are rows that are part of another call, such as
 //! one request of an `MPI_Startall`: they move bytes and are no calls, so their number is not to be added to that of calls.
 
+mod calls;
 mod expand;
 mod make;
 mod numbers;
 mod of_state;
 mod order;
 mod paper;
+mod recorded;
 mod shape;
 mod tables;
 mod thread;
 
+pub use calls::OrderedCalls;
 pub use expand::expand;
 pub use kizami_reduce::sample::paper::{Importance as PaperImportance, Scheme as PaperScheme};
 pub use make::{Importance, Keep, ReduceOptions, reduce};
-pub use order::{Order, OrderedCall, OrderedCalls, Sequence};
+pub use order::{Order, Sequence};
+pub use shape::OrderedCall;
 pub use tables::quantile;
 
 pub(crate) use make::write_order;

@@ -1,22 +1,22 @@
 //! `order.bin`: the sequence of calls of every thread, with loops folded and what ranks have in common stored once.
 //!
 //! ```text
-//! "KZORDER1"; number of runs of threads; for each: rank of the first, how many ranks, thread index; the shared sequences
+//! "KZORDER2"; number of runs of threads; for each: rank of the first, how many ranks, thread index; the shared sequences
 //! ```
 //!
 //! Numbers are seven bits to a byte, the lowest first. The shared sequences are as
 //! [`kizami_reduce::structure::Sharing`] makes them; the n-th belongs to the n-th thread of the runs. Reading takes any
 //! bytes: nothing is unrolled or listed before it is asked for.
 
+use super::calls::OrderedCalls;
 use super::shape::Neighbourhood;
-pub use super::shape::OrderedCall;
 use crate::StoreError;
 use kizami_model::{Rank, ThreadIndex};
-use kizami_reduce::structure::{Calls, Folded, Shared, Sharing};
+use kizami_reduce::structure::{Folded, Shared, Sharing};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-const MAGIC: &[u8; 8] = b"KZORDER1";
+const MAGIC: &[u8; 8] = b"KZORDER2";
 
 /// Ranks one after the other, each with a thread of this index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,16 +160,16 @@ fn parse_runs(bytes: &[u8]) -> Option<(Vec<Run>, usize)> {
 
 /// The sequence of calls of one thread.
 pub struct Sequence {
-    path: PathBuf,
-    rank: Rank,
-    folded: Folded,
-    near: Arc<Neighbourhood>,
+    pub(super) path: PathBuf,
+    pub(super) rank: Rank,
+    pub(super) folded: Folded,
+    pub(super) near: Arc<Neighbourhood>,
 }
 
 impl Sequence {
     /// All calls in their order; ends after an error.
     pub fn calls(&self) -> OrderedCalls<'_> {
-        OrderedCalls { sequence: self, calls: self.folded.calls() }
+        OrderedCalls::of(self)
     }
 
     /// Calls at the end that were not recorded.
@@ -178,31 +178,14 @@ impl Sequence {
     }
 }
 
-/// The calls of a sequence; see [`Sequence::calls`].
-pub struct OrderedCalls<'a> {
-    sequence: &'a Sequence,
-    calls: Calls<'a>,
-}
-
-impl Iterator for OrderedCalls<'_> {
-    type Item = Result<OrderedCall, StoreError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let Sequence { path, rank, near, .. } = self.sequence;
-        let call = self.calls.next()?;
-        Some(match call {
-            Ok(call) => Ok(near.call(*rank, &call.signature, call.values())),
-            Err(damage) => Err(StoreError::damaged(path, damage.to_string())),
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::definitions::{Communicator, Definitions, Object};
+    use crate::reduced::OrderedCall;
     use kizami_model::{Call, CommKind, ObjectKind, Peer};
-    use kizami_reduce::structure::{Recorder, Sizes};
+    use kizami_reduce::structure::{Recorder, Signature, Sizes};
+    use kizami_segment::shape::{ANY_SOURCE, ANY_TAG, GOES_ON, Numbering, REQUEST, SKIPS};
     use proptest::prelude::*;
     use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -273,9 +256,28 @@ mod tests {
     fn folded(rank: u32, near: &Neighbourhood) -> Folded {
         let memory: Vec<AtomicU64> = (0..Sizes::default().bytes() / 8).map(|_| AtomicU64::new(0)).collect();
         let mut recorder = Recorder::start(&memory, Sizes::default()).expect("good sizes");
+        let mut requests = Numbering::FIRST;
         for call in calls(rank) {
-            let (signature, values, count) = near.shape(&call);
-            recorder.call(&signature, &values[..count]);
+            near.record(&call, &mut requests, |signature, values| _ = recorder.call(signature, values));
+        }
+        let bytes: Vec<u8> =
+            memory.iter().flat_map(|word| word.load(Ordering::Relaxed).to_le_bytes()).collect();
+        Folded::read(&[], &bytes).expect("undamaged")
+    }
+
+    /// A sequence as it is recorded, with lists that go on.
+    fn recorded() -> Folded {
+        let op = |name: &str| kizami_model::Op::by_name(name).unwrap().0;
+        let shape =
+            |name: &str, flags: u16| Signature { op: op(name), flags, comm: 1, ..Signature::default() };
+        let memory: Vec<AtomicU64> = (0..Sizes::default().bytes() / 8).map(|_| AtomicU64::new(0)).collect();
+        let mut recorder = Recorder::start(&memory, Sizes::default()).expect("good sizes");
+        recorder.call(&shape("MPI_Recv_init", REQUEST), &[8]);
+        for _ in 0..20 {
+            recorder.call(&shape("MPI_Startall", 0), &[3, 1 << 32 | 1]);
+            recorder.call(&shape("MPI_Irecv", REQUEST | ANY_SOURCE | ANY_TAG | SKIPS), &[100, 2]);
+            recorder.call(&shape("MPI_Waitall", GOES_ON), &[1 << 32 | 1 << 31, 2 << 32 | 5, 40]);
+            recorder.call(&shape("MPI_Waitall", 0), &[4 << 32 | 1]);
         }
         let bytes: Vec<u8> =
             memory.iter().flat_map(|word| word.load(Ordering::Relaxed).to_le_bytes()).collect();
@@ -287,6 +289,7 @@ mod tests {
         let mut writer = OrderWriter::new();
         (0..4).for_each(|rank| writer.add(rank, 0, &folded(rank, &near), &near));
         writer.add(3, 1, &folded(2, &near), &near);
+        writer.add(3, 2, &recorded(), &near);
         writer.finish()
     }
 
@@ -298,13 +301,22 @@ mod tests {
     fn sequences_come_back_as_they_were() {
         let order = parse(written()).expect("undamaged");
         let threads: Vec<(u32, u32)> = order.threads().map(|(rank, thread)| (rank.0, thread.0)).collect();
-        assert_eq!(threads, [(0, 0), (1, 0), (2, 0), (3, 0), (3, 1)]);
+        assert_eq!(threads, [(0, 0), (1, 0), (2, 0), (3, 0), (3, 1), (3, 2)]);
         for rank in 0..4 {
             let sequence = order.sequence(Rank(rank), ThreadIndex(0)).expect("undamaged").expect("there");
             let found: Vec<OrderedCall> = sequence.calls().map(|call| call.expect("undamaged")).collect();
             let expected: Vec<OrderedCall> = calls(rank).iter().map(OrderedCall::of).collect();
             assert_eq!(found, expected, "rank {rank}");
         }
+        let sequence = order.sequence(Rank(3), ThreadIndex(2)).expect("undamaged").expect("there");
+        let calls: Vec<OrderedCall> = sequence.calls().map(|call| call.expect("undamaged")).collect();
+        // Of each round the start, its part, the receive and the wait.
+        assert_eq!(calls.len(), 1 + 20 * 4);
+        let [part, receive, wait] = [&calls[2], &calls[3], &calls[4]];
+        assert_eq!((part.request, part.bytes_in), (Some(5), Some(8)));
+        assert_eq!((receive.request, receive.bytes_in), (Some(8), Some(40)));
+        assert_eq!((receive.peer, receive.tag), (Peer::Rank(Rank(2)), Some(5)));
+        assert_eq!(wait.completes, [8, 5]);
         assert!(order.sequence(Rank(1), ThreadIndex(1)).expect("undamaged").is_none());
         assert!(order.sequence(Rank(4), ThreadIndex(0)).expect("undamaged").is_none());
     }

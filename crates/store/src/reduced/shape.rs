@@ -3,33 +3,35 @@
 //! Peers are ranks in the communicator, so that ranks which do the same have the same shapes. Numbers in shapes are one
 //! more than the index in `defs/`, 0 for none; objects are counted within their rank.
 //!
-//! A shape that was made from a row says by flags what the row has, keeps a peer that the communicator does not have as its world rank,
-//! and has as values bytes out, bytes in, and for failed polls their number. A shape that was recorded has those values that its
-//! function has, behind what a wildcard found; waits and starts tell their requests, which are not read here.
+//! A shape that was made from a row says by flags what the row has, keeps a peer that the communicator does not have as
+//! its world rank, and has as values what it has of bytes out, bytes in, the number of failed polls, and numbers of requests
+//! that were left out; then follow the requests that it completed. A shape that was recorded is read elsewhere
+//! ([`super::recorded`]).
 
 use crate::definitions::{Communicator, Definitions};
-use kizami_model::{Call, CommKind, Op, Peer, Rank, Shape};
+use kizami_model::{Call, CommKind, Op, Peer, Rank};
 use kizami_reduce::structure::{Place, Signature};
 use kizami_segment::record::{PEER_ANY, PEER_NONE, PEER_NULL, PEER_ROOT};
-use kizami_segment::shape::{ANY_SOURCE, ANY_TAG, FAILED, PART, POLLS};
+use kizami_segment::shape::{
+    ANY_SOURCE, ANY_TAG, Ended, FAILED, GOES_ON, Numbering, PART, POLLS, REQUEST, SKIPS, Values,
+};
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 
-const REQUEST: u16 = 64;
-const BYTES_OUT: u16 = 128;
-const BYTES_IN: u16 = 256;
-const TAG: u16 = 512;
-const RECV_TAG: u16 = 1024;
-const ROOT: u16 = 2048;
-/// The shape was made from a row; else it was recorded, and has none of the flags from 64 on.
-const FROM_ROW: u16 = 1 << 15;
+const BYTES_OUT: u16 = 256;
+const BYTES_IN: u16 = 512;
+const TAG: u16 = 1024;
+const RECV_TAG: u16 = 2048;
+const ROOT: u16 = 4096;
+/// The shape was made from a row; else it was recorded, and has none of the flags from 256 on.
+pub(super) const FROM_ROW: u16 = 1 << 15;
 
 /// There is a peer, but it cannot be named.
 const PEER_UNKNOWN: i32 = -5;
 /// From here down: world ranks of peers that are not in the communicator.
 const PEER_OUTSIDE: i32 = -16;
 
-/// One call of the order of calls.
+/// One call of the order of calls: what its row has, but for times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderedCall {
     /// Which function.
@@ -52,12 +54,14 @@ pub struct OrderedCall {
     pub any_tag: bool,
     /// Bytes this rank gave.
     pub bytes_out: Option<u64>,
-    /// Bytes this rank obtained; in an order that was recorded, what a receive that does not wait was posted for.
+    /// Bytes this rank obtained; none if a receive was cancelled or never completed.
     pub bytes_in: Option<u64>,
     /// Root of a collective.
     pub root: Peer,
-    /// It began a request; not told by an order that was recorded.
-    pub begins_request: bool,
+    /// Number of the request that it began, unique within the rank.
+    pub request: Option<u64>,
+    /// Numbers of the requests that it completed.
+    pub completes: Vec<u64>,
     /// Index of the window, file or datatype in `defs/objects`.
     pub object: Option<u32>,
     /// Index in `defs/callsites`.
@@ -168,7 +172,8 @@ impl Neighbourhood {
         found.unwrap_or_else(|| PEER_OUTSIDE.saturating_sub_unsigned(world.0))
     }
 
-    fn peer(&self, own: Rank, comm: Option<u32>, code: i32) -> Peer {
+    /// Who is meant by a peer in a shape.
+    pub(super) fn peer(&self, own: Rank, comm: Option<u32>, code: i32) -> Peer {
         match code {
             PEER_NONE => Peer::None,
             PEER_NULL => Peer::Null,
@@ -190,26 +195,55 @@ impl Neighbourhood {
     }
 
     /// The communicator that peers of a call are ranks of: its own, or that of its window.
-    fn peers_of(&self, comm: Option<u32>, object: Option<u32>) -> Option<u32> {
+    pub(super) fn peers_of(&self, comm: Option<u32>, object: Option<u32>) -> Option<u32> {
         comm.or_else(|| self.objects.get(object? as usize)?.0)
     }
 
-    /// A row's shape and values.
-    pub(crate) fn shape(&self, call: &Call) -> (Signature, [u64; 3], usize) {
+    /// The index of an object of a rank, from its number in shapes.
+    pub(super) fn object(&self, own: Rank, number: u32) -> Option<u32> {
+        self.objects_of.get(&own.0)?.get(number.checked_sub(1)? as usize).copied()
+    }
+
+    /// Gives `put` a row's shape and values; several, if its list of requests is long.
+    pub(crate) fn record(
+        &self,
+        call: &Call,
+        numbering: &mut Numbering,
+        mut put: impl FnMut(&Signature, &[u64]),
+    ) {
+        let mut signature = self.signature(call);
+        let mut values = Values::default();
+        let polls = (call.calls > 1).then_some(u64::from(call.calls));
+        [call.bytes_out, call.bytes_in, polls].into_iter().flatten().for_each(|value| values.push(value));
+        // Numbers are told by their distance, which never comes near what 32 bits hold.
+        if let Some(skipped) = call.request.and_then(|request| numbering.begin(request as u32)) {
+            signature.flags |= SKIPS;
+            values.push(skipped);
+        }
+        let goes_on = Signature { flags: signature.flags | GOES_ON, ..signature };
+        let in_a_row = |one: &u64, next: &u64| one.checked_add(1) == Some(*next);
+        for run in call.completes.chunk_by(in_a_row) {
+            let ago = numbering.next().wrapping_sub(run[0] as u32);
+            let ended = Ended::AsPosted { count: u32::try_from(run.len()).unwrap_or(u32::MAX) };
+            values.completed(ago, ended, |full| put(&goes_on, full.as_slice()));
+        }
+        put(&signature, values.as_slice());
+    }
+
+    fn signature(&self, call: &Call) -> Signature {
         let own = call.rank;
         let comm = self.peers_of(call.comm, call.object);
         let is_root = call.root != Peer::None;
         let flag = |set: bool, flag: u16| if set { flag } else { 0 };
-        let polls = call.calls > 1;
         let object = call.object.and_then(|object| self.objects.get(object as usize));
-        let signature = Signature {
+        Signature {
             op: call.op.0,
             flags: FROM_ROW
                 | flag(call.failed, FAILED)
                 | flag(call.any_source, ANY_SOURCE)
                 | flag(call.any_tag, ANY_TAG)
                 | flag(call.calls == 0, PART)
-                | flag(polls, POLLS)
+                | flag(call.calls > 1, POLLS)
                 | flag(call.request.is_some(), REQUEST)
                 | flag(call.bytes_out.is_some(), BYTES_OUT)
                 | flag(call.bytes_in.is_some(), BYTES_IN)
@@ -223,51 +257,35 @@ impl Neighbourhood {
             recv_peer: self.code(own, comm, call.recv_peer, false),
             tag: call.tag.unwrap_or(0),
             recv_tag: call.recv_tag.unwrap_or(0),
-        };
-        let values = [call.bytes_out.unwrap_or(0), call.bytes_in.unwrap_or(0), u64::from(call.calls)];
-        (signature, values, if polls { 3 } else { 2 })
+        }
     }
 
-    /// The call that a shape and its values stand for.
-    pub(crate) fn call(&self, own: Rank, signature: &Signature, values: &[u64]) -> OrderedCall {
-        if signature.flags & FROM_ROW == 0 {
-            let (signature, values) = as_from_row(signature, values);
-            return self.call(own, &signature, &values);
-        }
-        let op = Op(signature.op);
+    /// The call that a shape made from a row and its values stand for, but for requests.
+    pub(super) fn call(&self, own: Rank, signature: &Signature, values: &[u64]) -> OrderedCall {
         let has = |flag: u16| signature.flags & flag != 0;
         let number = |number: u32| number.checked_sub(1);
-        let of_rank = self.objects_of.get(&own.0);
-        let object = number(signature.object).and_then(|number| of_rank?.get(number as usize).copied());
-        let comm = number(signature.comm);
+        let (comm, object) = (number(signature.comm), self.object(own, signature.object));
         let peers_of = self.peers_of(comm, object);
         let peer = self.peer(own, peers_of, signature.peer);
-        let nobody = signature.peer == PEER_NULL;
-        let both_ways =
-            matches!(op.function().map(|function| function.shape), Some(Shape::Collective | Shape::Object));
-        let bytes = |index: usize, flag: u16, nobody: bool| {
-            let bytes = values.get(index).copied().unwrap_or(0);
-            (has(flag) && !nobody && !(both_ways && bytes == 0)).then_some(bytes)
-        };
-        let source_nobody = if has(RECV_TAG) { signature.recv_peer == PEER_NULL } else { nobody };
+        let (root, peer) = if has(ROOT) { (peer, Peer::None) } else { (Peer::None, peer) };
+        let mut values = values.iter().copied();
+        let mut value = |flag: u16| if has(flag) { values.next() } else { None };
+        let (bytes_out, bytes_in, polls) = (value(BYTES_OUT), value(BYTES_IN), value(POLLS));
         OrderedCall {
-            op,
-            calls: match (has(PART), has(POLLS)) {
-                (true, _) => 0,
-                (_, true) => values.get(2).copied().unwrap_or(1),
-                _ => 1,
-            },
+            op: Op(signature.op),
+            calls: if has(PART) { 0 } else { polls.unwrap_or(1) },
             comm,
-            peer: if has(ROOT) { Peer::None } else { peer },
+            peer,
             tag: has(TAG).then_some(signature.tag),
             recv_peer: self.peer(own, peers_of, signature.recv_peer),
             recv_tag: has(RECV_TAG).then_some(signature.recv_tag),
             any_source: has(ANY_SOURCE),
             any_tag: has(ANY_TAG),
-            bytes_out: bytes(0, BYTES_OUT, nobody),
-            bytes_in: bytes(1, BYTES_IN, source_nobody),
-            root: if has(ROOT) { peer } else { Peer::None },
-            begins_request: has(REQUEST),
+            bytes_out,
+            bytes_in,
+            root,
+            request: None,
+            completes: Vec::new(),
             object,
             callsite: number(signature.site),
             failed: has(FAILED),
@@ -275,50 +293,9 @@ impl Neighbourhood {
     }
 }
 
-/// A shape that was recorded, with flags and values as one that was made from a row.
-fn as_from_row(signature: &Signature, values: &[u64]) -> (Signature, [u64; 3]) {
-    let mut made = *signature;
-    made.flags = signature.flags & (FAILED | ANY_SOURCE | ANY_TAG | PART | POLLS) | FROM_ROW;
-    let shape = Op(signature.op).function().map_or(Shape::Timed, |function| function.shape);
-    let mut values = values.iter().copied();
-    let mut next = || values.next().unwrap_or(0);
-    if made.flags & POLLS != 0 {
-        let count = next();
-        if shape == Shape::Probe && made.tag >= 0 {
-            made.flags |= TAG;
-        }
-        return (made, [0, 0, count]);
-    }
-    let two_halves = shape == Shape::SendReceive;
-    let (source, tag) = match two_halves {
-        true => (&mut made.recv_peer, &mut made.recv_tag),
-        false => (&mut made.peer, &mut made.tag),
-    };
-    if signature.flags & ANY_SOURCE != 0 {
-        *source = next() as u32 as i32;
-    }
-    if signature.flags & ANY_TAG != 0 {
-        *tag = next() as u32 as i32;
-    }
-    // No tag is negative: a wildcard found nothing yet.
-    let received_tag = if *tag >= 0 { if two_halves { RECV_TAG } else { TAG } } else { 0 };
-    let (told, bytes) = match shape {
-        Shape::Send => (BYTES_OUT | TAG, [next(), 0]),
-        Shape::Receive => (BYTES_IN | received_tag, [0, next()]),
-        Shape::SendReceive => (BYTES_OUT | BYTES_IN | TAG | received_tag, [next(), next()]),
-        Shape::Probe => (received_tag, [0, 0]),
-        Shape::Collective => (BYTES_OUT | BYTES_IN | ROOT, [next(), next()]),
-        Shape::ObjectOut => (BYTES_OUT, [next(), 0]),
-        Shape::ObjectIn => (BYTES_IN, [0, next()]),
-        Shape::Object => (BYTES_OUT | BYTES_IN, [next(), next()]),
-        Shape::Timed | Shape::Completion | Shape::Start => (0, [0, 0]),
-    };
-    made.flags |= told;
-    let gives_request = Op(signature.op).function().is_some_and(|function| function.gives_request());
-    if gives_request && signature.flags & FAILED == 0 {
-        made.flags |= REQUEST;
-    }
-    (made, [bytes[0], bytes[1], 1])
+/// How many values a shape made from a row has before the list of requests.
+pub(super) fn values_before_list(flags: u16) -> usize {
+    (flags & (BYTES_OUT | BYTES_IN | POLLS | SKIPS)).count_ones() as usize
 }
 
 impl OrderedCall {
@@ -337,7 +314,8 @@ impl OrderedCall {
             bytes_out: call.bytes_out,
             bytes_in: call.bytes_in,
             root: call.root,
-            begins_request: call.request.is_some(),
+            request: call.request,
+            completes: call.completes.clone(),
             object: call.object,
             callsite: call.callsite,
             failed: call.failed,

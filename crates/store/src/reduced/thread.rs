@@ -8,6 +8,7 @@ use super::shape::Neighbourhood;
 use kizami_model::{Call, Nanos};
 use kizami_reduce::sample::{Block, PART_BYTES, Reducer, Row, Settings};
 use kizami_reduce::structure::{Recorder, Sizes};
+use kizami_segment::shape::Numbering;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Where the reducers of one thread work.
@@ -39,6 +40,7 @@ pub(super) struct ThreadReducer<'a> {
     pub index: u32,
     reducer: Reducer<'a>,
     recorder: Option<Recorder<'a>>,
+    requests: Numbering,
     pub handed_over: HandedOver,
     buffer: Vec<u8>,
     last_end: Option<u64>,
@@ -50,6 +52,7 @@ impl<'a> ThreadReducer<'a> {
             index,
             reducer: Reducer::start(&mut memory.block, settings),
             recorder: Recorder::start(&memory.order, Sizes::default()),
+            requests: Numbering::FIRST,
             handed_over: HandedOver { thread: index, parts: Vec::new(), order: Vec::new() },
             buffer: vec![0; PART_BYTES],
             last_end: None,
@@ -58,12 +61,13 @@ impl<'a> ThreadReducer<'a> {
 
     /// Adds the next row, which is the rank's row with this number.
     pub(super) fn add(&mut self, index: u64, call: &Call, numbers: &mut Numbers<'_>, near: &Neighbourhood) {
-        let (signature, values, count) = near.shape(call);
-        if let Some(recorder) = &mut self.recorder
-            && recorder.call(&signature, &values[..count])
-        {
-            recorder.take(&mut self.buffer, |bytes| self.handed_over.order.extend_from_slice(bytes));
-        }
+        near.record(call, &mut self.requests, |signature, values| {
+            if let Some(recorder) = &mut self.recorder
+                && recorder.call(signature, values)
+            {
+                recorder.take(&mut self.buffer, |bytes| self.handed_over.order.extend_from_slice(bytes));
+            }
+        });
         let drawn = numbers.of(call);
         let start = call.start.0.max(0) as u64;
         let end = (call.end.0.max(0) as u64).max(start);

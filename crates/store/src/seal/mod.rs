@@ -29,7 +29,7 @@ pub(crate) mod rows;
 mod source;
 pub(crate) mod summary;
 pub(crate) mod tables;
-mod translate;
+pub(crate) mod translate;
 
 use crate::columns::WrittenFile;
 use crate::definitions::{Definitions, RankInfo, Stop};

@@ -17,7 +17,7 @@ use super::reduced;
 use super::requests::{OpenReceive, OpenReceives, PersistentRequests, WideNumbers};
 use super::rows::{KEPT, Row};
 use super::source::MappedSegment;
-use super::translate::Translator;
+use super::translate::{Translator, start_op};
 use crate::StoreError;
 use crate::definitions::{RegionSpan, Stop};
 use crate::disturbance::RankLoss;
@@ -540,9 +540,4 @@ impl<'a> Thread<'a> {
 /// What recording a call costs, as the tracer tells it.
 fn cost_ns(units: u64, clock: RankClock<'_>) -> f64 {
     units as f64 / COST_UNIT * clock.ns_per_tick()
-}
-
-fn start_op() -> Op {
-    static START: std::sync::OnceLock<Op> = std::sync::OnceLock::new();
-    *START.get_or_init(|| Op::by_name("MPI_Start").unwrap_or(Op(0)))
 }

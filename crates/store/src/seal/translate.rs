@@ -53,9 +53,15 @@ pub(crate) fn meaning(op: Op) -> Meaning {
 }
 
 /// Whether a function asks for a lock: then the tag tells which kind.
-fn is_lock(op: Op) -> bool {
+pub(crate) fn is_lock(op: Op) -> bool {
     static LOCK: OnceLock<Option<Op>> = OnceLock::new();
     *LOCK.get_or_init(|| Op::by_name("MPI_Win_lock")) == Some(op)
+}
+
+/// `MPI_Start`, which every row of a started request names.
+pub(crate) fn start_op() -> Op {
+    static START: OnceLock<Op> = OnceLock::new();
+    *START.get_or_init(|| Op::by_name("MPI_Start").unwrap_or(Op(0)))
 }
 
 fn role(shape_name: &str) -> Role {

@@ -1,11 +1,16 @@
 //! A made-up program of a few ranks, written as segments: with a record for every call, or reduced while it runs.
 
+#[path = "../../../tracer/src/reduction/sequence.rs"]
+#[allow(dead_code, reason = "the tracer uses all of it")]
+mod sequence;
+
 use crate::segments::{SegmentWriter, Who, call, define};
 use kizami_model::Shape;
 use kizami_reduce::sample::draw::Series;
 use kizami_reduce::sample::{Block, NO_PEER, PART_BYTES, Reducer, Row, Settings};
-use kizami_reduce::structure::{Recorder, Signature, Sizes};
+use kizami_reduce::structure::{Recorder, Sizes};
 use kizami_segment::record::{CallRecord, ListItems, NO_COMM, ReducedBy, StopReason, pack_list_head};
+use kizami_segment::shape::Numbering;
 use kizami_segment::{Completion, Definition};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -144,6 +149,7 @@ pub fn write_reduced(trace: &Path, rounds: u64) {
         let mut thread = Thread {
             reducer: Reducer::start(&mut block, &settings),
             recorder: Recorder::start(&memory, Sizes::default()).unwrap(),
+            requests: Numbering::FIRST,
             buffer: vec![0; PART_BYTES],
             last_end: None,
             calls: 0,
@@ -161,7 +167,7 @@ pub fn write_reduced(trace: &Path, rounds: u64) {
                             payload.copy_from_slice(words.as_flattened());
                         }
                     }
-                    thread.add(&mut segment, &record, payload);
+                    thread.add(&mut segment, &record, None, payload);
                 }
                 Event::Completion(record, item) => {
                     let items = ListItems::One(item.pack());
@@ -175,7 +181,7 @@ pub fn write_reduced(trace: &Path, rounds: u64) {
                         false,
                         items,
                     ));
-                    thread.add(&mut segment, &record, payload);
+                    thread.add(&mut segment, &record, Some(item), payload);
                 }
                 other => write_mark(&mut segment, &other),
             }
@@ -192,6 +198,7 @@ pub fn write_reduced(trace: &Path, rounds: u64) {
 struct Thread<'a> {
     reducer: Reducer<'a>,
     recorder: Recorder<'a>,
+    requests: Numbering,
     buffer: Vec<u8>,
     last_end: Option<u64>,
     calls: u64,
@@ -199,7 +206,13 @@ struct Thread<'a> {
 }
 
 impl Thread<'_> {
-    fn add(&mut self, segment: &mut SegmentWriter, record: &CallRecord, payload: [u64; 8]) {
+    fn add(
+        &mut self,
+        segment: &mut SegmentWriter,
+        record: &CallRecord,
+        completed: Option<Completion>,
+        payload: [u64; 8],
+    ) {
         let shape = record.op.function().unwrap().shape;
         let (to, from) = match shape {
             Shape::Send => (record.peer, NO_PEER),
@@ -223,26 +236,17 @@ impl Thread<'_> {
         };
         self.push(segment, &row, payload);
         self.last_end = Some(record.start_ticks + record.duration_ticks);
-        let signature = Signature {
-            op: record.op.0,
-            flags: 0,
-            site: record.site,
-            comm: record.comm,
-            object: 0,
-            peer: record.peer,
-            recv_peer: record.recv_peer,
-            tag: record.tag,
-            recv_tag: record.recv_tag,
+        let mut put = |signature: &_, values: &sequence::Values| {
+            if self.recorder.call(signature, values.as_slice()) {
+                self.recorder.take(&mut self.buffer, |bytes| segment.reduced(ReducedBy::Structure, bytes));
+            }
         };
-        let (out, in_) = (record.bytes_out, record.bytes_in);
-        let values: &[u64] = match shape {
-            Shape::Send => &[out],
-            Shape::Receive => &[in_],
-            Shape::SendReceive | Shape::Collective => &[out, in_],
-            _ => &[],
-        };
-        if self.recorder.call(&signature, values) {
-            self.recorder.take(&mut self.buffer, |bytes| segment.reduced(ReducedBy::Structure, bytes));
+        match completed {
+            Some(item) => sequence::of_completion(record, &[item], self.requests.next(), false, put),
+            None => {
+                let (signature, values) = sequence::of_call(record, shape, &mut self.requests);
+                put(&signature, &values);
+            }
         }
     }
 

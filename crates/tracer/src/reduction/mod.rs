@@ -19,6 +19,7 @@ pub use kizami_reduce::sample::PART_BYTES;
 use kizami_reduce::sample::{BLOCK_BYTES, Block, NO_PEER, PAYLOAD_WORDS, Reducer, Row, Settings};
 use kizami_reduce::structure::{Recorder, Signature, Sizes};
 use kizami_segment::record::{CallRecord, ReducedBy, Started};
+use kizami_segment::shape::Numbering;
 use kizami_segment::{Completion, SLOT_BYTES, block};
 use numbers::Numbers;
 pub use paper::{Packed, Window};
@@ -28,6 +29,8 @@ use std::sync::atomic::AtomicU64;
 
 /// Bytes of an ordinary record: what a fraction is a fraction of.
 const RECORD_BYTES: u32 = SLOT_BYTES as u32;
+/// Entries of a list that are added at once: there is room for what comes of them before something is handed over.
+pub const LIST_MOST: usize = 64;
 
 /// The reducers of one thread.
 pub struct Reduction {
@@ -36,8 +39,7 @@ pub struct Reduction {
     numbers: Numbers,
     /// When the call before ended, in ticks since the segment's base; the end of time before the first.
     last_end_ticks: u64,
-    /// The number the next request will get.
-    next_request: u32,
+    requests: Numbering,
     /// Polls that found nothing and may be followed by more.
     polls: Option<(Signature, u64)>,
     order_is_due: bool,
@@ -83,7 +85,7 @@ impl Reduction {
             order: Recorder::start(order, Sizes::default())?,
             numbers: Numbers::new(keep.seed, thread),
             last_end_ticks: u64::MAX,
-            next_request: 0,
+            requests: Numbering::FIRST,
             polls: None,
             order_is_due: false,
             buffer: Box::new([0; PART_BYTES]),
@@ -137,30 +139,48 @@ impl Reduction {
 
     #[inline(always)]
     fn add(&mut self, call: &CallRecord, shape: Shape) -> bool {
-        if call.request != 0 {
-            self.next_request = call.request.wrapping_add(1);
-        }
-        let (signature, values) = sequence::of_call(call, shape);
+        let (signature, values) = sequence::of_call(call, shape, &mut self.requests);
         let ordered = self.in_order(&signature, &values);
         self.sample(call, shape, || packed(call, shape)) | ordered
     }
 
-    /// Adds a call that completed requests; `head` is its packed form.
-    #[inline]
-    pub fn completion(&mut self, call: &CallRecord, completed: &[Completion], head: [u64; 4]) -> bool {
-        let (signature, values) = sequence::of_completion(call, completed, self.next_request);
-        let ordered = self.in_order(&signature, &values);
-        self.sample(call, Shape::Completion, || short(head)) | ordered
+    /// Adds to the sequence one of the ranks of a group that the call before was given.
+    pub fn part(&mut self, call: &CallRecord, shape: Shape) -> bool {
+        let (signature, values) = sequence::of_call(call, shape, &mut self.requests);
+        self.in_order(&signature, &values)
     }
 
-    /// Adds a call that started persistent requests.
+    /// Adds a call that completed requests; `head` is its packed form. The list has at most [`LIST_MOST`] entries.
+    #[inline]
+    pub fn completion(&mut self, call: &CallRecord, completed: &[Completion], head: [u64; 4]) -> bool {
+        self.completed(call, completed, false) | self.sample(call, Shape::Completion, || short(head))
+    }
+
+    /// Adds to the sequence the first of the requests that a call completed.
+    #[inline]
+    pub fn completed(&mut self, call: &CallRecord, completed: &[Completion], goes_on: bool) -> bool {
+        let mut due = false;
+        let next = self.requests.next();
+        sequence::of_completion(call, completed, next, goes_on, |signature, values| {
+            due |= self.in_order(signature, values);
+        });
+        due
+    }
+
+    /// Adds a call that started persistent requests. The list has at most [`LIST_MOST`] entries.
     pub fn start(&mut self, call: &CallRecord, started: &[Started], head: [u64; 4]) -> bool {
-        if let Some(last) = started.iter().map(|started| started.request).max() {
-            self.next_request = last.wrapping_add(1);
-        }
-        let (signature, values) = sequence::of_start(call, started, self.next_request);
-        let ordered = self.in_order(&signature, &values);
-        self.sample(call, Shape::Start, || short(head)) | ordered
+        self.started(call, started, false) | self.sample(call, Shape::Start, || short(head))
+    }
+
+    /// Adds to the sequence the first of the persistent requests that a call started.
+    pub fn started(&mut self, call: &CallRecord, started: &[Started], goes_on: bool) -> bool {
+        let mut due = false;
+        let mut requests = self.requests;
+        sequence::of_start(call, started, &mut requests, goes_on, |signature, values| {
+            due |= self.in_order(signature, values);
+        });
+        self.requests = requests;
+        due
     }
 
     /// Adds a poll that found nothing. In the sequence those in a row are one.

@@ -1,45 +1,27 @@
 //! Calls as the folded sequence wants them: a shape that repeats, and values that may change.
 //!
 //! What a loop repeats exactly is the shape: function, place, communicator, peers, tags. Sizes, what a wildcard found, and
-//! which requests were completed are values. Requests are told by how many were started since, so a loop that posts and
-//! completes the same way has the same values each time.
+//! which requests were completed or started are values, as [`kizami_segment::shape`] tells them.
 
 use kizami_model::Shape;
 use kizami_reduce::structure::{Signature, VALUES_MOST};
 use kizami_segment::Completion;
 use kizami_segment::record::{CallRecord, PEER_ANY, Started};
-use kizami_segment::shape::{ANY_SOURCE, ANY_TAG, CUT_SHORT, FAILED, PART, POLLS};
+pub use kizami_segment::shape::Values;
+use kizami_segment::shape::{
+    self, ANY_SOURCE, ANY_TAG, Ended, FAILED, GOES_ON, Numbering, PART, POLLS, REQUEST, RUN_MOST, SKIPS,
+};
+
+const _: () = assert!(shape::VALUES_MOST == VALUES_MOST);
 
 const ANY_TAG_VALUE: i32 = -1;
 
-/// Values of one call.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub struct Values {
-    list: [u64; VALUES_MOST],
-    count: usize,
-}
-
-impl Values {
-    #[inline(always)]
-    fn push(&mut self, value: u64) {
-        if let Some(place) = self.list.get_mut(self.count) {
-            *place = value;
-            self.count += 1;
-        }
-    }
-
-    #[inline(always)]
-    pub fn as_slice(&self) -> &[u64] {
-        // Of a call that is known to have none, nothing has to be in memory.
-        if self.count == 0 { &[] } else { &self.list[..self.count.min(VALUES_MOST)] }
-    }
-}
-
 /// The shape and values of a call without a list.
 #[inline(always)]
-pub fn of_call(call: &CallRecord, shape: Shape) -> (Signature, Values) {
+pub fn of_call(call: &CallRecord, shape: Shape, numbering: &mut Numbering) -> (Signature, Values) {
     let mut signature = signature(call);
     let mut values = Values::default();
+    let begins = call.request != 0;
     let asked = match shape {
         Shape::Receive | Shape::Probe => Some((&mut signature.peer, &mut signature.tag)),
         Shape::SendReceive => Some((&mut signature.recv_peer, &mut signature.recv_tag)),
@@ -47,11 +29,15 @@ pub fn of_call(call: &CallRecord, shape: Shape) -> (Signature, Values) {
     };
     if let Some((source, tag)) = asked {
         if call.any_source {
-            values.push(u64::from(*source as u32));
+            if !begins {
+                values.push(u64::from(*source as u32));
+            }
             *source = PEER_ANY;
         }
         if call.any_tag {
-            values.push(u64::from(*tag as u32));
+            if !begins {
+                values.push(u64::from(*tag as u32));
+            }
             *tag = ANY_TAG_VALUE;
         }
     }
@@ -64,64 +50,85 @@ pub fn of_call(call: &CallRecord, shape: Shape) -> (Signature, Values) {
             values.push(call.bytes_in);
         }
     }
-    (signature, values)
-}
-
-/// The shape and values of a call that completed requests; `next` is the number the next request will get.
-#[inline]
-pub fn of_completion(call: &CallRecord, completed: &[Completion], next: u32) -> (Signature, Values) {
-    let mut signature = signature(call);
-    let mut values = Values::default();
-    for item in completed {
-        let mut told =
-            |request: u32, what: u64| values.push(u64::from(next.wrapping_sub(request)) << 32 | what);
-        match *item {
-            Completion::AsPosted { request, count } => told(request, u64::from(count)),
-            Completion::Cancelled { request } => told(request, CANCELLED),
-            Completion::Received { request, peer, tag, bytes } => {
-                told(request, RECEIVED);
-                values.push(u64::from(peer as u32) << 32 | u64::from(tag as u32));
-                values.push(u64::from(bytes));
-            }
-            Completion::MoreBytes { bytes, .. } => values.push(bytes),
+    if begins {
+        signature.flags |= REQUEST;
+        if let Some(skipped) = numbering.begin(call.request) {
+            signature.flags |= SKIPS;
+            values.push(skipped);
         }
     }
-    let values_wanted: usize = completed.iter().map(values_of).sum();
-    cut_short(&mut signature, &mut values, values_wanted);
     (signature, values)
 }
 
-fn values_of(item: &Completion) -> usize {
-    if matches!(item, Completion::Received { .. }) { 3 } else { 1 }
-}
-
-/// Instead of how many requests in a row ended as posted: one was cancelled.
-const CANCELLED: u64 = 0;
-/// One received something else than was posted; two values with what follow.
-const RECEIVED: u64 = 1 << 31;
-
-/// The shape and values of a call that started persistent requests.
-pub fn of_start(call: &CallRecord, started: &[Started], next: u32) -> (Signature, Values) {
-    let mut signature = signature(call);
+/// Gives `put` the shape and values of a call that completed requests, before the one that is `next`; with a long list several.
+/// If it `goes_on`, so will the list.
+#[inline(always)]
+pub fn of_completion(
+    call: &CallRecord,
+    completed: &[Completion],
+    next: u32,
+    goes_on: bool,
+    mut put: impl FnMut(&Signature, &Values),
+) {
+    let signature = signature(call);
     let mut values = Values::default();
-    for Started { persistent, request } in started {
-        values.push(u64::from(next.wrapping_sub(*request)) << 32 | u64::from(next.wrapping_sub(*persistent)));
+    let mut items = completed.iter().peekable();
+    while let Some(item) = items.next() {
+        let (request, ended) = match *item {
+            Completion::AsPosted { request, count } => (request, Ended::AsPosted { count }),
+            Completion::Cancelled { request } => (request, Ended::Cancelled),
+            Completion::Received { request, peer, tag, bytes } => {
+                let more = match items.peek() {
+                    Some(Completion::MoreBytes { bytes, .. }) => *bytes,
+                    _ => 0,
+                };
+                (request, Ended::Received { peer, tag, bytes: u64::from(bytes) | more })
+            }
+            // Told with the receive before it.
+            Completion::MoreBytes { .. } => continue,
+        };
+        values.completed(next.wrapping_sub(request), ended, |full| put(&listing(signature), full));
     }
-    cut_short(&mut signature, &mut values, started.len());
-    (signature, values)
+    put(&if goes_on { listing(signature) } else { signature }, &values);
+}
+
+/// Gives `put` the shape and values of a call that started persistent requests; with a long list several. If it `goes_on`,
+/// so will the list.
+pub fn of_start(
+    call: &CallRecord,
+    started: &[Started],
+    numbering: &mut Numbering,
+    goes_on: bool,
+    mut put: impl FnMut(&Signature, &Values),
+) {
+    let signature = signature(call);
+    let mut values = Values::default();
+    let mut rest = started;
+    while let Some(first) = rest.first() {
+        let skipped = numbering.skipped(first.request);
+        if skipped != 0 {
+            values.begun(0, skipped, |full| put(&listing(signature), full));
+        }
+        let in_a_row = |(started, nth): (&Started, u32)| {
+            started.persistent == first.persistent.wrapping_add(nth)
+                && started.request == first.request.wrapping_add(nth)
+        };
+        let count = rest.iter().zip(0..RUN_MOST).take_while(|pair| in_a_row(*pair)).count();
+        values.begun(first.persistent, count as u32, |full| put(&listing(signature), full));
+        numbering.begin_listed(rest[count - 1].request);
+        rest = &rest[count..];
+    }
+    put(&if goes_on { listing(signature) } else { signature }, &values);
+}
+
+fn listing(signature: Signature) -> Signature {
+    Signature { flags: signature.flags | GOES_ON, ..signature }
 }
 
 /// The shape of polls that found nothing.
 pub fn of_polls(call: &CallRecord) -> Signature {
     let signature = signature(call);
     Signature { flags: signature.flags | POLLS, ..signature }
-}
-
-fn cut_short(signature: &mut Signature, values: &mut Values, wanted: usize) {
-    if wanted > VALUES_MOST {
-        signature.flags |= CUT_SHORT;
-        values.list[VALUES_MOST - 1] = wanted as u64;
-    }
 }
 
 #[inline(always)]

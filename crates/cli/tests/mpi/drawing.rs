@@ -1,0 +1,159 @@
+//! Runs drawn from reduced traces: but for their times they are the real runs, call by call and request by request.
+
+use crate::mpi::{Mpi, Program, Scratch, finish, mpi};
+use crate::truth::{assert_counts, assert_matched, assert_messages, rows};
+use kizami_model::{Call, Nanos};
+use kizami_store::Trace;
+use kizami_store::reduced::{Importance, Keep, OrderedCall, ReduceOptions, expand, reduce};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+const RANKS: u32 = 4;
+
+/// Programs that make the same calls each time, and complete the same requests with them.
+const ALIKE: [(&str, &[&str]); 10] = [
+    ("stencil2d", &["32", "200"]),
+    ("halo", &["300", "64"]),
+    ("matmul_shift", &[]),
+    ("cg", &["1000", "40"]),
+    ("radix_sort", &[]),
+    ("late_sender", &["1", "20"]),
+    ("persistent", &["50"]),
+    ("neighbours", &[]),
+    ("onesided", &[]),
+    ("doubling", &["100", "10000"]),
+];
+
+/// Programs whose calls and completions depend on what comes first.
+const CHANGING: [(&str, &[&str]); 3] = [("wildcard", &["7"]), ("communicators", &[]), ("coverage", &[])];
+
+fn drawn(trace: &Trace, folder: &Path) -> Trace {
+    let out = folder.join("drawn.kz");
+    expand(trace, &out, &|_| {}).expect("an order of calls");
+    Trace::open(&out).expect("a drawn trace")
+}
+
+fn reduced(full: &Trace, folder: &Path) -> Trace {
+    let out = folder.join("small.kz");
+    let options = ReduceOptions { keep: Keep::Fraction(0.001), seed: 1, importance: Importance::Classes };
+    reduce(full, &out, &options, &|_, _| {}).expect("a full trace");
+    Trace::open(&out).expect("a reduced trace")
+}
+
+/// A recording that was reduced while it was made; the program writes what it counted into `counts`.
+fn recorded(mpi: &Mpi, program: &Program, folder: &Path, counts: &Path) -> Trace {
+    let out = folder.join("kept.kz");
+    let mut command = mpi.record_command(RANKS, program, folder, &out);
+    command.env("KIZAMI_KEEP", "0.1%").env("WORKLOAD_COUNTS", counts);
+    let output = finish(command);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Trace::open(&out).expect("a trace")
+}
+
+/// A row without what is drawn.
+fn without_times(row: Call) -> Call {
+    Call { start: Nanos(0), end: Nanos(0), inside: None, overhead: Nanos(0), ..row }
+}
+
+fn assert_same_rows(name: &str, real: &Trace, drawn: &Trace, change: impl Fn(&Trace, Call) -> Call) {
+    for rank in 0..RANKS {
+        let of = |trace: &Trace| -> Vec<Call> {
+            rows(trace, rank).into_iter().map(|row| change(trace, without_times(row))).collect()
+        };
+        let (expected, found) = (of(real), of(drawn));
+        for (index, (expected, found)) in expected.iter().zip(&found).enumerate() {
+            assert_eq!(found, expected, "{name}, rank {rank}, row {index}: drawn (left), real (right)");
+        }
+        assert_eq!(found.len(), expected.len(), "{name}, rank {rank}");
+    }
+}
+
+/// Requests are completed once at most, after they were begun.
+fn assert_requests(name: &str, trace: &Trace) {
+    for rank in 0..RANKS {
+        let mut open = BTreeSet::new();
+        for row in rows(trace, rank) {
+            for request in &row.completes {
+                assert!(open.remove(request), "{name}, rank {rank}: {request} is not open: {row:?}");
+            }
+            if let Some(request) = row.request {
+                assert!(open.insert(request), "{name}, rank {rank}: {request} is begun twice");
+            }
+        }
+    }
+}
+
+/// Line and address of a call instead of its index, which differs from one recording to the next.
+fn by_place(trace: &Trace, row: Call) -> Call {
+    let sites = trace.definitions().expect("definitions").callsites;
+    let offset = row.callsite.map(|site| sites[site as usize].offset as u32);
+    Call { callsite: offset, ..row }
+}
+
+fn check_afterwards(mpi: &Mpi) {
+    for (name, arguments) in ALIKE.into_iter().chain(CHANGING) {
+        let scratch = Scratch::new();
+        let (output, full) = mpi.record(RANKS, &mpi.workload(name, arguments), scratch.path());
+        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+        let drawn = drawn(&reduced(&full, scratch.path()), scratch.path());
+        assert_same_rows(name, &full, &drawn, |_, row| row);
+    }
+}
+
+fn check_while_recording(mpi: &Mpi) {
+    for (name, arguments) in ALIKE.into_iter().chain(CHANGING) {
+        let scratch = Scratch::new();
+        let program = mpi.workload(name, arguments);
+        let counts = scratch.make("counts");
+        let kept = recorded(mpi, &program, scratch.path(), &counts);
+        let drawn = drawn(&kept, scratch.path());
+        assert_requests(name, &drawn);
+        if counts.join("0.counts").exists() {
+            assert_counts(&drawn, &counts, RANKS);
+            assert_messages(&drawn, &counts, RANKS);
+        }
+        assert_matched(&drawn, RANKS);
+        if ALIKE.iter().any(|(alike, _)| *alike == name) {
+            let (_, full) = mpi.record(RANKS, &program, scratch.path());
+            assert_same_rows(name, &full, &drawn, by_place);
+        }
+    }
+}
+
+/// Threads of a process share the numbers of requests; each has an order of its own.
+#[test]
+fn threads_have_orders_of_their_own() {
+    let mpi = mpi("openmpi");
+    let scratch = Scratch::new();
+    let (output, full) = mpi.record(2, &mpi.workload("threads", &[]), scratch.path());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let order = reduced(&full, scratch.path()).order().expect("readable").expect("there");
+    assert!(order.threads().count() > 2);
+    for (rank, thread) in order.threads() {
+        let sequence = order.sequence(rank, thread).expect("undamaged").expect("there");
+        let of_thread = rows(&full, rank.0).into_iter().filter(|row| row.thread == thread);
+        let expected = of_thread.map(|row| OrderedCall::of(&row));
+        let found = sequence.calls().map(|call| call.expect("undamaged"));
+        assert!(found.eq(expected), "rank {rank}, thread {thread:?}");
+    }
+}
+
+#[test]
+fn open_mpi_reduced_afterwards() {
+    check_afterwards(&mpi("openmpi"));
+}
+
+#[test]
+fn mpich_reduced_afterwards() {
+    check_afterwards(&mpi("mpich"));
+}
+
+#[test]
+fn open_mpi_reduced_while_recording() {
+    check_while_recording(&mpi("openmpi"));
+}
+
+#[test]
+fn mpich_reduced_while_recording() {
+    check_while_recording(&mpi("mpich"));
+}

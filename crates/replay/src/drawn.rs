@@ -2,7 +2,7 @@
 //!
 //! The store draws times for all calls ([`kizami_store::reduced::expand`]); here ranks are made to fit together: the run is
 //! replayed with the computation that was drawn and messages that cost what the network model says, so every wait is
-//! for somebody. The model begins with what the fastest calls saw; then its latency is made such that the run takes as long
+//! for somebody. The model begins with what the fastest calls saw, and is then made such that the run takes as long
 //! as it did. What comes out is a prediction: means are those of the run, single moments are not.
 //!
 //! The result is kept in `derived/` beside the trace it was made from.
@@ -31,10 +31,10 @@ const EAGER_LIMIT_BYTES: u64 = 64 << 10;
 const PER_BYTE_NS: f64 = 0.1;
 /// A run that takes as long as it did but for this part of it is good enough.
 const NEAR: f64 = 0.005;
-/// How often latencies are tried between one that is too small and one that is too large.
+/// How often networks are tried between one that is too fast and one that is too slow.
 const MOST_TRIES: usize = 8;
-/// No network is slower: 100 ms.
-const MOST_LATENCY_NS: f64 = 1e8;
+/// No call takes longer by itself: 100 ms.
+const MOST_OVERHEAD_NS: f64 = 1e8;
 
 /// The trace itself if it has a row for every call; else the one made from it, now or before.
 pub fn with_all_calls(
@@ -98,7 +98,7 @@ fn model(sketches: &[SketchRow]) -> LogGops {
         by_op.into_values().filter_map(|rows| quantile(rows, 0.05)).reduce(f64::min)
     };
     let receive = fastest(Shape::Receive).or_else(|| fastest(Shape::Completion));
-    let overhead_ns = fastest(Shape::Send).unwrap_or(LATENCY_NS / 4.0);
+    let overhead_ns = fastest(Shape::Send).unwrap_or(LATENCY_NS / 4.0).max(1.0);
     LogGops {
         latency_ns: receive.unwrap_or(LATENCY_NS).min(100.0 * LATENCY_NS),
         overhead_ns,
@@ -109,20 +109,27 @@ fn model(sketches: &[SketchRow]) -> LogGops {
     }
 }
 
-/// The network with which the run ends when it did, as far as there is one: a larger latency never makes a run shorter.
+/// The network with which the run ends when it did, as far as there is one.
+///
+/// A run that is too short is given time in calls, not on the way: what is missing is mostly that ranks waited for a core,
+/// which holds up the one that calls. A run that is too long had faster messages than any single call tells.
 fn as_long_as_it_took(model: LogGops, took_ns: i64, graph: &Graph, fit: &Fit, threads: usize) -> Setting {
-    let with = |latency_ns: f64| Setting {
-        network: Network::Model(LogGops { latency_ns, ..model }),
+    let with = |factor: f64| Setting {
+        network: Network::Model(LogGops {
+            latency_ns: model.latency_ns * factor.min(1.0),
+            overhead_ns: model.overhead_ns * factor,
+            ..model
+        }),
         ..Setting::default()
     };
-    let too_long_ns = |latency_ns: f64| {
-        let replayed = replay(graph, [&with(latency_ns)], fit, threads, || LastEnd(i64::MIN), &|_| ());
+    let too_long_ns = |factor: f64| {
+        let replayed = replay(graph, [&with(factor)], fit, threads, || LastEnd(i64::MIN), &|_| ());
         (replayed.observers.iter().map(|last| last.0).max().unwrap_or(0) - took_ns) as f64
     };
     let near = |beyond_ns: f64| beyond_ns.abs() <= NEAR * took_ns as f64;
     let mut low = (0.0, too_long_ns(0.0));
-    let mut high = (model.latency_ns, too_long_ns(model.latency_ns));
-    while high.1 < 0.0 && !near(high.1) && high.0 < MOST_LATENCY_NS {
+    let mut high = (1.0, too_long_ns(1.0));
+    while high.1 < 0.0 && !near(high.1) && high.0 * model.overhead_ns < MOST_OVERHEAD_NS {
         low = high;
         high.0 *= 8.0;
         high.1 = too_long_ns(high.0);

@@ -249,6 +249,7 @@ impl Analysis {
                 unmatched: self.unmatched,
                 problems: run.health.problems.clone(),
             },
+            drawn: None,
         }
     }
 

@@ -13,6 +13,7 @@
 
 mod blame;
 pub mod diff;
+mod drawn;
 mod efficiency;
 mod explain;
 mod finding;
@@ -30,6 +31,7 @@ mod waits;
 mod whatif;
 mod window;
 
+pub use drawn::{Drawn, DrawnPlace};
 pub use efficiency::Efficiency;
 pub use explain::{Analysis, Progress};
 pub use finding::{Cause, Finding, Gain};

@@ -1,5 +1,6 @@
 //! Everything that is said about a run, as plain data.
 
+use crate::drawn::Drawn;
 use crate::efficiency::Efficiency;
 use crate::finding::Finding;
 use crate::pattern::Pattern;
@@ -58,6 +59,9 @@ pub struct Report {
     pub network: NetworkFit,
     /// What was not understood.
     pub not_understood: NotUnderstood,
+    /// If the run was drawn from a reduced trace: what is exact about it, and how far it is off.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drawn: Option<Drawn>,
 }
 
 /// Waiting of one kind, or what calls took beyond it.

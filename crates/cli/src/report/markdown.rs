@@ -21,7 +21,7 @@ pub fn write(out: &mut impl Write, report: &Report, most: usize) -> io::Result<(
     }
     for (number, finding) in (1..).zip(told) {
         writeln!(out, "{number}. {}  ", plain(&finding.sentence))?;
-        writeln!(out, "   {}\n", plain(&verdict::cost(finding)))?;
+        writeln!(out, "   {}\n", plain(&verdict::cost(report, finding)))?;
     }
     if let Some(doubts) = verdict::doubts(report) {
         writeln!(out, "{doubts}\n")?;

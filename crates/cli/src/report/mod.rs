@@ -38,7 +38,8 @@ pub fn run(arguments: &ReportArguments) -> Result<u8> {
         must_be_new(output, "--html")?;
     }
     let trace = drawn::open(&arguments.trace, arguments.threads)?;
-    let report = analyse(&trace, arguments.threads)?.report(&trace);
+    let mut report = analyse(&trace, arguments.threads)?.report(&trace);
+    report.compare_with(&Trace::open(&arguments.trace)?)?;
     let most = |rows| if arguments.all { usize::MAX } else { rows };
     let mut out = io::stdout().lock();
     if let Some(output) = &arguments.html {

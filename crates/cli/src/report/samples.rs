@@ -1,8 +1,8 @@
 //! Made-up reports for tests: one with everything and evil names, one with nothing, one that is big.
 
 use kizami_explain::{
-    CallTotal, Cause, Efficiency, Finding, Gain, MatrixCell, NetworkFit, NotUnderstood, PathPart, Pattern,
-    Phase, Place, RankTime, Report, SizeClass, WaitTotal,
+    CallTotal, Cause, Drawn, DrawnPlace, Efficiency, Finding, Gain, MatrixCell, NetworkFit, NotUnderstood,
+    PathPart, Pattern, Phase, Place, RankTime, Report, SizeClass, WaitTotal,
 };
 
 /// What must never come out as it is.
@@ -47,6 +47,7 @@ pub fn empty() -> Report {
         phases: Vec::new(),
         network: NetworkFit { latency_ns: 0.0, bandwidth: 0.0 },
         not_understood: NotUnderstood::default(),
+        drawn: None,
     }
 }
 
@@ -117,6 +118,13 @@ fn full(ranks: u32, places: usize, pairs: u32) -> Report {
         longest: 8,
         scatter_ns: 500_000,
     };
+    let drawn = DrawnPlace {
+        function: EVIL.to_owned(),
+        place: place(),
+        calls: 123_456,
+        exact_ns: 9_876_543,
+        drawn_ns: 9_000_000,
+    };
     Report {
         trace: format!("{EVIL}.kz"),
         executable: format!("/home/me/{EVIL}"),
@@ -171,5 +179,6 @@ fn full(ranks: u32, places: usize, pairs: u32) -> Report {
         phases: vec![phase],
         network: NetworkFit { latency_ns: 4_220.0, bandwidth: 1.25e9 },
         not_understood: NotUnderstood { not_followed: 12, unmatched: 3, problems: vec![EVIL.to_owned(); 20] },
+        drawn: Some(Drawn { rows_kept: 10, calls: 1_000_000, places: vec![drawn; places] }),
     }
 }

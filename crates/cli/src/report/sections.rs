@@ -15,6 +15,7 @@ use kizami_model::Nanos;
 pub enum Part {
     Ranks,
     Waits,
+    Drawn,
     Completions,
     Path,
     Functions,
@@ -108,8 +109,15 @@ const fn code(name: &'static str) -> Column {
 pub fn sections(report: &Report, most: usize) -> Vec<Section> {
     let all = [
         ranks(report, most),
-        waits(Part::Waits, "waiting by kind and place", &report.waits_by_place, most),
-        waits(Part::Completions, "collectives after the last came", &report.completions_by_place, most),
+        waits(Part::Waits, "waiting by kind and place", report, &report.waits_by_place, most),
+        waits(
+            Part::Completions,
+            "collectives after the last came",
+            report,
+            &report.completions_by_place,
+            most,
+        ),
+        drawn(report, most),
         path(report, most),
         calls(Part::Functions, "calls by function", &report.functions, most),
         calls(Part::Places, "calls by place", &report.places, most),
@@ -142,10 +150,11 @@ fn ranks(report: &Report, most: usize) -> Section {
     })
 }
 
-fn waits(part: Part, title: &'static str, totals: &[WaitTotal], most: usize) -> Section {
+fn waits(part: Part, title: &'static str, report: &Report, totals: &[WaitTotal], most: usize) -> Section {
     let waiting = part == Part::Waits;
     let columns = [
         number("time"),
+        number("+-"),
         number("share"),
         number(if waiting { "waits" } else { "calls" }),
         words("kind"),
@@ -156,8 +165,11 @@ fn waits(part: Part, title: &'static str, totals: &[WaitTotal], most: usize) -> 
     Section::new(part, title, &columns).with(totals, most, |wait| {
         let call =
             wait.at.as_ref().map_or(String::new(), |(function, place)| format!("{function} at {place}"));
+        let at = report.drawn.as_ref().zip(wait.at.as_ref());
+        let error_ns = at.and_then(|(drawn, (function, place))| drawn.error_ns(function, place));
         vec![
             time(wait.ns),
+            error_ns.map_or(String::new(), time),
             percent(wait.share),
             quantity::count(wait.count),
             wait.pattern.name().to_owned(),
@@ -166,6 +178,24 @@ fn waits(part: Part, title: &'static str, totals: &[WaitTotal], most: usize) -> 
             time(wait.worst_ns),
         ]
     })
+}
+
+fn drawn(report: &Report, most: usize) -> Section {
+    let columns = [number("exact"), number("drawn"), number("off"), number("calls"), code("function")];
+    let places = report.drawn.as_ref().map_or(&[][..], |drawn| &drawn.places);
+    Section::new(Part::Drawn, "time in calls, exact and in the run that was drawn", &columns).with(
+        places,
+        most,
+        |place| {
+            vec![
+                time(place.exact_ns),
+                time(place.drawn_ns),
+                percent(place.off_ns() as f64 / place.exact_ns.max(1) as f64),
+                quantity::count(place.calls),
+                format!("{} at {}", place.function, place.place),
+            ]
+        },
+    )
 }
 
 fn path(report: &Report, most: usize) -> Section {

@@ -83,7 +83,7 @@ pub fn lines(report: &Report, paint: Paint) -> Vec<String> {
     }
     for (number, finding) in (1..).zip(told) {
         lines.push(format!("{number}. {}", finding.sentence));
-        lines.push(format!("   {}", paint.label(&cost(finding))));
+        lines.push(format!("   {}", paint.label(&cost(report, finding))));
     }
     lines.extend(doubts(report).map(|text| paint.doubtful(&text)));
     lines
@@ -126,17 +126,21 @@ pub fn told(report: &Report) -> Vec<&Finding> {
 }
 
 /// What a finding costs, and what fixing it would gain.
-pub fn cost(finding: &Finding) -> String {
+pub fn cost(report: &Report, finding: &Finding) -> String {
+    let waiting = waiting(report, finding);
     match gain(finding) {
-        Some(gain) => format!("{}; {gain}", waiting(finding)),
-        None => waiting(finding),
+        Some(gain) => format!("{waiting}; {gain}"),
+        None => waiting,
     }
 }
 
-/// How long others waited.
-fn waiting(finding: &Finding) -> String {
+/// How long others waited; in a run that was drawn with how far that may be off, by the time in the calls they waited in.
+fn waiting(report: &Report, finding: &Finding) -> String {
     let waiting_ns = finding.waiting_ns + finding.propagated_ns;
-    format!("{} of waiting, {} of all time", duration(waiting_ns), percent(finding.share))
+    let error_ns = report.drawn.as_ref().zip(finding.waiting_in.as_ref());
+    let error_ns = error_ns.and_then(|(drawn, (function, place))| drawn.error_ns(function, place));
+    let error = error_ns.map_or(String::new(), |ns| format!(" +- {}", duration(ns)));
+    format!("{}{error} of waiting, {} of all time", duration(waiting_ns), percent(finding.share))
 }
 
 /// What fixing it would gain, if that is known.

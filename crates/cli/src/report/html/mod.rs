@@ -79,6 +79,7 @@ fn write_section(out: &mut Markup, report: &Report, section: &Section) {
         Part::Sizes => charts::sizes(out, report),
         Part::Waits
         | Part::Completions
+        | Part::Drawn
         | Part::Functions
         | Part::Places
         | Part::Loops
@@ -110,6 +111,10 @@ fn lead(part: Part) -> Option<&'static str> {
         Part::Completions => {
             Some("What collectives took when nobody was waited for any more: no rank is to blame for it.")
         }
+        Part::Drawn => Some(
+            "The calls were drawn from a reduced trace, which knows exactly how long those of each place took together. How \
+             far the drawn run is off says how far what is told of a place may be off.",
+        ),
         Part::Path => Some(
             "The chain of computation and calls that made the run as long as it is. Shortening anything else gains \
              nothing at first. Imbalance is what a perfect balance would take away.",

@@ -180,6 +180,11 @@ fn waits(part: Part, title: &'static str, report: &Report, totals: &[WaitTotal],
     })
 }
 
+/// A difference of times, with its sign.
+fn more_or_less(ns: i64) -> String {
+    format!("{}{}", if ns < 0 { '-' } else { '+' }, time(ns.abs()))
+}
+
 fn drawn(report: &Report, most: usize) -> Section {
     let columns = [number("exact"), number("drawn"), number("off"), number("calls"), code("function")];
     let places = report.drawn.as_ref().map_or(&[][..], |drawn| &drawn.places);
@@ -190,7 +195,7 @@ fn drawn(report: &Report, most: usize) -> Section {
             vec![
                 time(place.exact_ns),
                 time(place.drawn_ns),
-                percent(place.off_ns() as f64 / place.exact_ns.max(1) as f64),
+                more_or_less(place.off_ns()),
                 quantity::count(place.calls),
                 format!("{} at {}", place.function, place.place),
             ]

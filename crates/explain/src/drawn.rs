@@ -5,6 +5,7 @@
 
 use crate::place::Place;
 use crate::report::Report;
+use crate::window::Borders;
 use kizami_store::reduced::What;
 use kizami_store::{StoreError, Trace};
 use rustc_hash::FxHashMap;
@@ -43,19 +44,15 @@ impl DrawnPlace {
     }
 }
 
-/// The beginning and the end of MPI are no part of what a report looks at.
-fn is_at_an_end(function: &str) -> bool {
-    function.starts_with("MPI_Init") || function == "MPI_Finalize"
-}
-
 impl Drawn {
     /// Compares the report of a drawn run with the trace it was drawn from; none if that one has a row for every call.
     fn of(from: &Trace, report: &Report) -> Result<Option<Drawn>, StoreError> {
         let Some(reduced) = &from.run().reduced else { return Ok(None) };
-        let definitions = from.definitions()?;
+        let (definitions, borders) = (from.definitions()?, Borders::new());
         let mut exact: FxHashMap<(&str, Place), (u64, i64)> = FxHashMap::default();
         for row in from.sums()?.iter().filter(|row| row.what == What::Call) {
-            let Some(op) = row.op.filter(|op| !is_at_an_end(op.name())) else { continue };
+            // The beginning and the end of MPI are no part of what a report looks at.
+            let Some(op) = row.op.filter(|op| !borders.begins(*op) && !borders.ends(*op)) else { continue };
             let sum = exact.entry((op.name(), Place::of(&definitions, row.callsite))).or_default();
             *sum = (sum.0 + row.calls, sum.1 + row.total.0);
         }

@@ -38,7 +38,7 @@ impl Mixed {
         Row {
             start_ticks: now,
             duration_ticks: u64::from(self.durations[index & (self.durations.len() - 1)]),
-            before_ticks: 0,
+            before_ticks: Some(0),
             number: (index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15),
             ..self.rows[index % 12]
         }

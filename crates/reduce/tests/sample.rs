@@ -54,7 +54,7 @@ fn jumble(seed: u64, rows: usize, sites: u64, ops: u64) -> Vec<Row> {
                 bytes_in: random.next() % 70,
                 start_ticks: now - duration,
                 duration_ticks: duration,
-                before_ticks: 0,
+                before_ticks: Some(0),
                 number: random.next(),
             }
         })

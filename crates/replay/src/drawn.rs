@@ -65,7 +65,8 @@ pub fn with_all_calls(
         threads,
         words: vec!["times drawn".to_owned(), "model network".to_owned()],
     };
-    let setting = |graph: &Graph, fit: &Fit| Ok(as_long_as_it_took(model, took_ns, graph, fit, threads));
+    let setting =
+        |graph: &Graph, fit: &Fit| Ok(as_long_as_it_took(model, took_ns, (graph, fit), threads, progress));
     let replayed = retime::<StoreError>(&drawn, request, setting, &|step| progress(step.rows));
     remove(&apart);
     replayed?;
@@ -113,7 +114,13 @@ fn model(sketches: &[SketchRow]) -> LogGops {
 ///
 /// A run that is too short is given time in calls, not on the way: what is missing is mostly that ranks waited for a core,
 /// which holds up the one that calls. A run that is too long had faster messages than any single call tells.
-fn as_long_as_it_took(model: LogGops, took_ns: i64, graph: &Graph, fit: &Fit, threads: usize) -> Setting {
+fn as_long_as_it_took(
+    model: LogGops,
+    took_ns: i64,
+    (graph, fit): (&Graph, &Fit),
+    threads: usize,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Setting {
     let with = |factor: f64| Setting {
         network: Network::Model(LogGops {
             latency_ns: model.latency_ns * factor.min(1.0),
@@ -123,7 +130,7 @@ fn as_long_as_it_took(model: LogGops, took_ns: i64, graph: &Graph, fit: &Fit, th
         ..Setting::default()
     };
     let too_long_ns = |factor: f64| {
-        let replayed = replay(graph, [&with(factor)], fit, threads, || LastEnd(i64::MIN), &|_| ());
+        let replayed = replay(graph, [&with(factor)], fit, threads, || LastEnd(0), progress);
         (replayed.observers.iter().map(|last| last.0).max().unwrap_or(0) - took_ns) as f64
     };
     let near = |beyond_ns: f64| beyond_ns.abs() <= NEAR * took_ns as f64;

@@ -303,7 +303,8 @@ fn order(segment: &mut SegmentWriter, made: &[Made]) -> Vec<u8> {
         match made {
             Made::Call(record) => {
                 let shape = record.op.function().map_or(Shape::Timed, |function| function.shape);
-                let (signature, values) = sequence::of_call(record, shape, &mut requests);
+                let (signature, values) =
+                    sequence::of_call(record, shape, record.request != 0, &mut requests);
                 put(&signature, &values);
             }
             // Long lists come in several turns.

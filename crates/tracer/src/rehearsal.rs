@@ -95,12 +95,12 @@ pub fn before_first_call(process: &Process) {
     // SAFETY: zeroed atomics are valid slots.
     let slots: Vec<Slot> = (0..SLOTS).map(|_| unsafe { std::mem::zeroed() }).collect();
     let mut counters = Counters::open(process);
-    // The first finds caches cold and pages missing.
-    const REHEARSALS: usize = 3;
-    let calls = REHEARSALS * GROUPS * CALLS as usize;
+    // The first finds caches cold and pages missing; where calls are reduced, many of the first are kept.
+    let rehearsals = if settings::get().keep.is_some() { 64 } else { 3 };
+    let calls = rehearsals * GROUPS * CALLS as usize;
     let less = settings::get().keep.map_or_else(Less::default, |keep| Less::for_nobody(keep, calls));
     let mut stage = Stage::new(less);
-    let cost = (0..REHEARSALS).map(|_| {
+    let cost = (0..rehearsals).map(|_| {
         // SAFETY: the slots outlive the rehearsal, and nobody else writes them.
         let cursor = unsafe { Cursor::new(slots.as_ptr(), slots.len()) };
         stage.rehearse(cursor, &mut counters)

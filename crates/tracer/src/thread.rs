@@ -1,7 +1,9 @@
 //! The recorder of one thread: where its records go, and its private caches.
 
+mod less;
+
 use crate::counters::Counters;
-use crate::reduction::{self, LIST_MOST, Less, PART_BYTES, Packed, Reduction, Window};
+use crate::reduction::{self, Less, Reduction, Window};
 use crate::rehearsal::{self, Stage};
 use crate::stream::{Room, Stream};
 use crate::{clock, communicators, datatypes, settings, sites};
@@ -380,125 +382,6 @@ impl Thread {
             }
         }
         false
-    }
-
-    /// Adds a call to what is kept of all calls, if that is how this thread records.
-    #[inline(always)]
-    fn reduces(&mut self, add: impl FnOnce(&mut Reduction) -> bool) -> bool {
-        let Some(reduction) = &mut self.reduction else { return false };
-        if add(reduction) {
-            self.hand_over();
-        }
-        true
-    }
-
-    #[inline]
-    fn reduces_completion(&mut self, call: &CallRecord) -> bool {
-        let completed = std::mem::take(&mut self.completed);
-        let items = match completed.as_slice() {
-            [one] => ListItems::One(one.pack()),
-            // A row that is kept does without a longer list: the sequence has it.
-            _ => ListItems::None,
-        };
-        let head = list_head(call, items);
-        let mut rest = completed.as_slice();
-        while rest.len() > LIST_MOST {
-            // More bytes of a receive stay with it.
-            let parted = matches!(rest[LIST_MOST], Completion::MoreBytes { .. });
-            let (first, others) = rest.split_at(LIST_MOST - usize::from(parted));
-            self.reduces(|reduction| reduction.completed(call, first, true));
-            rest = others;
-        }
-        let reduced = self.reduces(|reduction| reduction.completion(call, rest, head))
-            || self.collects(call, || reduction::short(head));
-        self.completed = completed;
-        reduced
-    }
-
-    fn reduces_start(&mut self, call: &CallRecord) -> bool {
-        let started = std::mem::take(&mut self.started);
-        let head = list_head(call, ListItems::None);
-        let mut rest = started.as_slice();
-        while rest.len() > LIST_MOST {
-            let (first, others) = rest.split_at(LIST_MOST);
-            self.reduces(|reduction| reduction.started(call, first, true));
-            rest = others;
-        }
-        let reduced = self.reduces(|reduction| reduction.start(call, rest, head))
-            || self.collects(call, || reduction::short(head));
-        self.started = started;
-        reduced
-    }
-
-    /// Writes what reducers hand over into the segment.
-    #[cold]
-    fn hand_over(&mut self) {
-        let Some(mut reduction) = self.reduction.take() else { return };
-        // What there is no room for (the disk is full) stays with the reducers: sums get coarser, and the sequence ends.
-        while self.has_room_for(1 + PART_BYTES.div_ceil(SLOT_BYTES))
-            && reduction.hand_over(|by, bytes| {
-                let slot = |index: usize| {
-                    let mut slot = [0; SLOT_BYTES];
-                    let piece = &bytes[index * SLOT_BYTES..bytes.len().min((index + 1) * SLOT_BYTES)];
-                    slot[..piece.len()].copy_from_slice(piece);
-                    record::slot_words(&slot, 0).unwrap_or_default()
-                };
-                let first = [record::head(record::REDUCED, 0), bytes.len() as u64, by as u64, 0];
-                self.push(first, (0..bytes.len().div_ceil(SLOT_BYTES)).map(slot));
-            })
-        {}
-        self.reduction = Some(reduction);
-    }
-
-    /// Adds a call to those of which some are drawn later, if that is how this thread records.
-    #[inline(never)]
-    fn collects(&mut self, call: &CallRecord, packed: impl FnOnce() -> Packed) -> bool {
-        let Some(window) = &mut self.window else { return false };
-        if window.add(call, packed()) {
-            self.draw(false);
-        }
-        true
-    }
-
-    /// Draws from what was collected so far, because the thread may make no more calls.
-    pub fn draw_rest(&mut self) {
-        if self.window.is_some() {
-            self.draw(true);
-        }
-    }
-
-    /// Writes calls that are drawn from those collected into the segment.
-    #[cold]
-    fn draw(&mut self, rest: bool) {
-        let Some(mut window) = self.window.take() else { return };
-        let start = clock::now();
-        let now = self.relative(start);
-        window.draw(rest, now, |told, call| match call {
-            None if self.has_room_for(1) => self.push_one(told.pack()),
-            None => self.count_lost(u64::from(told.collected)),
-            Some(call) => {
-                let [a, b, c, d, second @ ..] = *call;
-                let seconds = record::call_slots(a) - 1;
-                self.push([a, b, c, d], [second].into_iter().take(seconds));
-            }
-        });
-        self.window = Some(window);
-        self.record_stop(start, clock::now(), StopReason::Drawing, 0);
-    }
-
-    /// Says in the segment that only what is drawn will be there, so that nobody takes it for all.
-    fn say_that_it_draws(&mut self) {
-        if self.stream.is_some()
-            && let Some(mut window) = self.window.take()
-        {
-            let now = self.relative(clock::now());
-            window.draw(false, now, |told, _| self.push_one(told.pack()));
-            self.window = Some(window);
-        }
-    }
-
-    fn keeps_less(&self) -> bool {
-        self.reduction.is_some() || self.window.is_some()
     }
 
     fn note_unusual(&mut self) {

@@ -73,7 +73,7 @@ impl Iterator for Paper {
             bytes_in: 8_192,
             start_ticks: self.now,
             duration_ticks: duration as u64,
-            before_ticks: 0,
+            before_ticks: Some(0),
             number: messages.number(before),
         };
         let gap = NS_BETWEEN_CALLS * if round == 0 { f64::from(self.rounds) } else { 0.02 };
@@ -117,7 +117,7 @@ impl Iterator for Mix {
             bytes_in: if step >= 4 { bytes } else { 0 },
             start_ticks: self.now - duration,
             duration_ticks: duration,
-            before_ticks: 0,
+            before_ticks: Some(0),
             number: self.random.next(),
         })
     }

@@ -65,7 +65,7 @@ pub struct Block {
     pub(super) mark_left: u32,
     /// The kind of the call before, one more than its place; 0 if there was none.
     pub(super) last_kind: u32,
-    /// From here on only by some.
+    // From here on only by some.
     /// Rows with a number below this are kept on all ranks.
     pub(super) base: u64,
     pub(super) ticks_per_second: u64,

@@ -5,6 +5,7 @@
 //! later call, as if what came before were not known.
 
 use super::block::{Block, GAPS, GAPS_KNOWN, KEY_USED, KINDS};
+use super::reducer::Reducer;
 
 /// Bits of a kind's place in a key; the place of the kind before is above them, one more than it is, 0 for none.
 const KIND_BITS: u32 = KINDS.trailing_zeros();
@@ -14,6 +15,13 @@ pub(super) fn kinds_of(key: u64) -> (Option<usize>, usize) {
     let places = key & !KEY_USED;
     let before = ((places >> KIND_BITS) as usize).checked_sub(1);
     (before, places as usize & (KINDS - 1))
+}
+
+impl Reducer<'_> {
+    /// What comes next follows nothing: another thread goes on here.
+    pub fn forget_last(&mut self) {
+        self.block.last_kind = 0;
+    }
 }
 
 impl Block {

@@ -1,14 +1,16 @@
 //! Exact sums of all calls by class, and a weighted sample of them.
 //!
-//! A [`Reducer`] is told every call of one thread. Its whole state is one [`Block`] of [`BLOCK_BYTES`] (494 KB), however
+//! A [`Reducer`] is told every call of one thread. Its whole state is one [`Block`] of [`BLOCK_BYTES`] (510 KB), however
 //! long the run. Who maps that memory from a file has all of it when the process is killed. Adding a call takes no
 //! lock, allocates nothing and cannot panic.
 //!
 //! # What is known
 //!
-//! - **Sums** (calls, time, bytes out and in, computation before), exact, for each *class*: call site, function, bits of the number of bytes,
+//! - **Sums** (calls, time, bytes out and in), exact, for each *class*: call site, function, bits of the number of bytes,
 //!   and decade of the duration ([`DECADES`]). The first three are a *kind*. With more than 400 kinds, further ones are
 //!   counted by function (48 of them; behind that, all together); [`Missing`] says how many calls that were.
+//! - **Gaps**: computation between calls, exact, for each pair of kinds that follow each other (448 of them; behind
+//!   that, for each later kind).
 //! - **Quantiles** of each kind, off by at most 1 %, from a [`Sketch`] of its durations.
 //! - **Messages** and bytes with each of 448 (communicator, peer), exact, and the rest together.
 //! - **Sums over time**: every so many calls a [`Mark`] for the thread and a [`Slice`] for each kind.
@@ -76,7 +78,7 @@
 //!         bytes_in: 0,
 //!         start_ticks: 800_000 * before,
 //!         duration_ticks: 20_000 + before % 5_000,
-//!         before_ticks: 0,
+//!         before_ticks: Some(0),
 //!         number: series.next_number(),
 //!     };
 //!     let due = reducer.add(&row, || [row.start_ticks, row.duration_ticks, 0, 0, 0, 0, 0, 0]);

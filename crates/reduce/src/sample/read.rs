@@ -171,7 +171,10 @@ impl<'a> Reading<'a> {
             // Class 0 is for what found no class at all.
             let classes = kind.classes.iter().filter(|class| **class != 0);
             let classes = classes.filter_map(|class| block.classes.get(usize::from(*class)));
-            let ticks = classes.fold(0u64, |sum, class| sum.saturating_add(class.before_ticks));
+            let mut ticks = classes.fold(0u64, |sum, class| sum.saturating_add(class.before_ticks));
+            if found.op.is_none() {
+                ticks = ticks.saturating_add(block.classes[0].before_ticks);
+            }
             if calls > 0 {
                 found.gaps.push(Gap { after: None, calls, ticks });
             }

@@ -34,8 +34,8 @@ pub struct Row {
     pub start_ticks: u64,
     /// Length.
     pub duration_ticks: u64,
-    /// From the end of the call before to the start.
-    pub before_ticks: u64,
+    /// From the end of the call before to the start; none for what is part of the call before.
+    pub before_ticks: Option<u64>,
     /// The number by which it is drawn, see [`super::draw`].
     pub number: u64,
 }
@@ -90,14 +90,16 @@ impl<'a> Reducer<'a> {
         }
         block.add_message(row);
         let class_index = class_index & (CLASSES - 1);
-        block.add_gap(kind_index, class_index, row.before_ticks);
-
         let class = &mut block.classes[class_index];
         class.sums.ticks = class.sums.ticks.wrapping_add(duration);
         class.sums.bytes_out = class.sums.bytes_out.wrapping_add(row.bytes_out);
         class.sums.bytes_in = class.sums.bytes_in.wrapping_add(row.bytes_in);
         class.sums.calls = class.sums.calls.wrapping_add(1);
         let drawn = row.number < class.threshold;
+        // Behind the sums: a gap of a kind without calls would make no sense.
+        if let Some(ticks) = row.before_ticks {
+            block.add_gap(kind_index, class_index, ticks);
+        }
         let kind = &mut block.kinds[kind_index];
         kind.left = kind.left.wrapping_sub(1);
         let slow = duration > kind.slow_min;

@@ -60,7 +60,7 @@ pub struct Sizes {
 }
 
 impl Default for Sizes {
-    /// 299 KB.
+    /// 363 KB.
     fn default() -> Sizes {
         Sizes { window: 2048, bodies: 4096, loops: 512, shapes: 1024, values: 2048, changing: 128 }
     }
@@ -126,7 +126,8 @@ impl Layout {
         // A call may make every open loop's rest come back into the window and new loops be named on the way, at
         // three bytes an item, and some side streams hand out their buffers.
         let out_reserve = 3 * (u64::from(sizes.window) + 2 * u64::from(sizes.bodies)) + 6144;
-        let out_bytes = (out_reserve + 2 * OUT_COMFORTABLE).next_power_of_two();
+        // Room for two such calls: a list of requests is several, and only the first of them can break loops.
+        let out_bytes = (2 * out_reserve + 2 * OUT_COMFORTABLE).next_power_of_two();
         let lanes = sizes.loops + sizes.values;
         let mut layout = Layout {
             sizes,

@@ -22,7 +22,7 @@
 //!
 //! A call that the loop in progress expects is compared with the shape expected and counted: one store, and one for
 //! each value. The search for loops costs a few multiplications for each call that is in none; where nothing is
-//! found it rests four fifths of the time. Memory is [`Sizes::bytes`], 299 KB by default.
+//! found it rests four fifths of the time. Memory is [`Sizes::bytes`], 363 KB by default.
 //! `cargo run --release -p kizami-reduce --example structure_size` measures it.
 //!
 //! # How the tracer uses it

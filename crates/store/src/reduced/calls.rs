@@ -4,9 +4,10 @@
 //! request was made. Here both are put together as sealing does it, so that what comes out are the rows of a full trace
 //! without their times. A sequence made from rows has them so already.
 //!
-//! What comes of a receive is looked up ahead, by a second walk that goes through the sequence once in all. It holds what it
-//! found of receives that the first has not come to, up to [`ARRIVED_MOST`] of them; a receive that stays open for longer
-//! than that, or that another thread completes, is as if it never had been completed. Reading takes any sequence.
+//! What comes of a receive is looked up ahead, by a second walk that goes through the sequence once in all. It goes
+//! [`AHEAD_MOST`] calls ahead at most and holds up to [`HELD_MOST`] receives; one that stays open for longer, or that another
+//! thread completes, is as if it never had been completed. A persistent request that another thread made is not known.
+//! Reading takes any sequence: a call costs bounded time and memory.
 
 use super::order::Sequence;
 use super::recorded::{self, described};
@@ -19,8 +20,10 @@ use kizami_segment::record::PEER_NULL;
 use kizami_segment::shape::{Begun, Completed, Ended, GOES_ON, REQUEST, SKIPS};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Outcomes held for receives that were looked past.
-const ARRIVED_MOST: usize = 1 << 20;
+/// Calls that are looked ahead.
+const AHEAD_MOST: u64 = 1 << 24;
+/// Receives that are held: open ones, and outcomes of those that were looked past. Also persistent requests.
+const HELD_MOST: usize = 1 << 20;
 /// Items and values of one list, at most.
 const LIST_MOST: usize = 1 << 22;
 /// Requests that one call completes, at most.
@@ -36,6 +39,7 @@ pub struct OrderedCalls<'a> {
     persistent: FxHashMap<u32, OrderedCall>,
     /// Parts of the call before that are still to come, and what they have in common.
     parts: Option<(Starts, OrderedCall)>,
+    failed: bool,
 }
 
 impl<'a> OrderedCalls<'a> {
@@ -46,6 +50,7 @@ impl<'a> OrderedCalls<'a> {
             ahead: None,
             persistent: FxHashMap::default(),
             parts: None,
+            failed: false,
         }
     }
 
@@ -59,8 +64,12 @@ impl<'a> OrderedCalls<'a> {
             }
             self.parts = None;
         }
+        if self.failed {
+            return None;
+        }
         let item = self.walk.advance()?;
         let call = item.and_then(|item| self.call(&item));
+        self.failed = call.is_err();
         Some(call.map_err(|damage| StoreError::damaged(&self.sequence.path, damage.to_string())))
     }
 
@@ -82,7 +91,7 @@ impl<'a> OrderedCalls<'a> {
             Meaning { role: Role::Receive, .. } => call = self.posted(call, false),
             Meaning { role: Role::SendReceive, .. } => call = self.posted(call, true),
             Meaning { role: Role::Persistent, .. } => {
-                if let Some(request) = call.request {
+                if let Some(request) = call.request.filter(|_| self.persistent.len() < HELD_MOST) {
                     self.persistent.insert(request as u32, call.clone());
                 }
                 (call.bytes_out, call.bytes_in) = (None, None);
@@ -104,7 +113,7 @@ impl<'a> OrderedCalls<'a> {
         let Some(request) = call.request.filter(|_| *source != Peer::Null) else { return call };
         let sequence = self.sequence;
         let ahead = self.ahead.get_or_insert_with(|| Box::new(Ahead::new(sequence)));
-        match ahead.outcome(request) {
+        match ahead.outcome(request, self.walk.steps) {
             Some(Ended::AsPosted { .. }) => call.bytes_in = posted_bytes,
             Some(Ended::Received { peer, tag: found, bytes }) => {
                 *source = sequence.near.peer(sequence.rank, call.comm, peer);
@@ -156,6 +165,8 @@ struct Walk<'a> {
     next: u64,
     /// The list of the call before, as values.
     list: Vec<u64>,
+    /// Calls so far.
+    steps: u64,
 }
 
 /// A call of the sequence.
@@ -177,7 +188,7 @@ impl Item {
 
 impl<'a> Walk<'a> {
     fn new(sequence: &'a Sequence) -> Walk<'a> {
-        Walk { calls: sequence.folded.calls(), next: 1, list: Vec::new() }
+        Walk { calls: sequence.folded.calls(), next: 1, list: Vec::new(), steps: 0 }
     }
 
     /// The next call; its list is in `list`.
@@ -186,6 +197,7 @@ impl<'a> Walk<'a> {
             Ok(call) => call,
             Err(damage) => return Some(Err(damage)),
         };
+        self.steps += 1;
         let flags = call.signature.flags;
         let from_row = flags & FROM_ROW != 0;
         let before_list = match from_row {
@@ -317,13 +329,15 @@ impl<'a> Ahead<'a> {
         }
     }
 
-    /// What came of a receive; must be asked for each in their order.
-    fn outcome(&mut self, request: u64) -> Option<Ended> {
+    /// What came of a receive, which is so many calls from the beginning; must be asked for each in their order.
+    fn outcome(&mut self, request: u64, steps: u64) -> Option<Ended> {
         loop {
             if let Some(ended) = self.arrived.remove(&request) {
                 return Some(ended);
             }
-            if self.arrived.len() >= ARRIVED_MOST || !self.advance() {
+            let full = self.open.len() + self.arrived.len() >= HELD_MOST;
+            let far = self.walk.steps.saturating_sub(steps) >= AHEAD_MOST;
+            if full || far || !self.advance() {
                 // Nobody will ask again.
                 self.open.remove(&request);
                 return None;
@@ -346,12 +360,15 @@ impl<'a> Ahead<'a> {
             (Role::SendReceive, _, Some(request)) if signature.recv_peer != PEER_NULL => {
                 self.open.insert(request);
             }
-            (Role::Persistent, Shape::Receive, Some(request)) if signature.peer != PEER_NULL => {
+            (Role::Persistent, Shape::Receive, Some(request))
+                if signature.peer != PEER_NULL && self.persistent.len() < HELD_MOST =>
+            {
                 self.persistent.insert(request as u32);
             }
             (_, Shape::Start, _) => {
                 let starts = Starts::new(std::mem::take(&mut self.walk.list), item.next);
-                let receives = starts.filter(|(_, persistent)| self.persistent.contains(persistent));
+                let receives =
+                    starts.take(HELD_MOST).filter(|(_, persistent)| self.persistent.contains(persistent));
                 self.open.extend(receives.map(|(request, _)| request));
             }
             (_, Shape::Completion, _) if !self.open.is_empty() => self.complete(),
@@ -361,12 +378,13 @@ impl<'a> Ahead<'a> {
     }
 
     fn complete(&mut self) {
-        for (first, ended) in self.walk.entries() {
+        let each = self.walk.entries().flat_map(|(first, ended)| {
             let count = if let Ended::AsPosted { count } = ended { count } else { 1 };
-            for request in first..first.saturating_add(u64::from(count)) {
-                if self.open.remove(&request) {
-                    self.arrived.insert(request, ended);
-                }
+            (first..first.saturating_add(u64::from(count))).map(move |request| (request, ended))
+        });
+        for (request, ended) in each.take(COMPLETES_MOST) {
+            if self.open.remove(&request) {
+                self.arrived.insert(request, ended);
             }
         }
     }

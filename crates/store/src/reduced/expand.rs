@@ -138,8 +138,8 @@ impl Times {
                 drawing.draw(key, self.last.replace(key.2), calls)
             }
         };
-        let start_ns = self.now_ns + before_ns;
-        let end_ns = start_ns + length_ns;
+        let start_ns = self.now_ns.saturating_add(before_ns);
+        let end_ns = start_ns.saturating_add(length_ns);
         self.now_ns = end_ns;
         Call {
             rank,
@@ -183,8 +183,10 @@ type Key = (u32, u32, KindOfCall);
 #[derive(Default)]
 struct Drawing {
     kinds: FxHashMap<Key, Kind>,
-    /// Computation before calls, by what came before; behind nothing, that of all together.
+    /// Computation before calls, by what came before; behind nothing, that of calls of which it is not known.
     gaps: FxHashMap<(Key, Option<KindOfCall>), Mean>,
+    /// The same whatever came before.
+    all_gaps: FxHashMap<Key, Mean>,
     first_ns: FxHashMap<(u32, u32), i64>,
 }
 
@@ -193,6 +195,8 @@ struct Kind {
     /// Durations, with how many calls were at most that long.
     durations: Vec<(f64, u64)>,
     drawn: u64,
+    /// If there are none.
+    mean: Mean,
 }
 
 /// A mean that is given out in whole nanoseconds without losing any.
@@ -205,8 +209,8 @@ struct Mean {
 
 impl Mean {
     fn add(&mut self, gap: &GapRow) {
-        self.total_ns += gap.total.0;
-        self.calls += gap.calls;
+        self.total_ns = self.total_ns.saturating_add(gap.total.0);
+        self.calls = self.calls.saturating_add(gap.calls);
     }
 
     fn next(&mut self, times: u64) -> i64 {
@@ -215,8 +219,9 @@ impl Mean {
         }
         let up_to =
             |given: u64| (i128::from(self.total_ns) * i128::from(given) / i128::from(self.calls)) as i64;
-        let share = up_to(self.given + times) - up_to(self.given);
-        self.given += times;
+        let given = self.given.saturating_add(times);
+        let share = up_to(given).saturating_sub(up_to(self.given));
+        self.given = given;
         share
     }
 }
@@ -228,18 +233,21 @@ impl Drawing {
             let kind = KindOfCall { op: row.op, callsite: row.callsite, size_class: row.size_class };
             let kind = drawing.kinds.entry((row.rank.0, row.thread.0, kind)).or_default();
             let before = kind.durations.last().map_or(0, |(_, calls)| *calls);
-            kind.durations.push(((row.low_ns + row.high_ns) / 2.0, before + row.calls));
+            kind.durations.push(((row.low_ns + row.high_ns) / 2.0, before.saturating_add(row.calls)));
         }
-        for row in sums {
+        for row in sums.iter().filter(|row| row.what == What::Call) {
             let first = drawing.first_ns.entry((row.rank.0, row.thread.0)).or_insert(i64::MAX);
             *first = row.from.0.min(*first);
+            // Where there was no room for a sketch, calls are as long as they are on average.
+            let kind = KindOfCall { op: row.op, callsite: row.callsite, size_class: row.size_class };
+            let kind = drawing.kinds.entry((row.rank.0, row.thread.0, kind)).or_default();
+            kind.mean.total_ns = kind.mean.total_ns.saturating_add(row.total.0);
+            kind.mean.calls = kind.mean.calls.saturating_add(row.calls);
         }
         for row in gaps {
             let key = (row.rank.0, row.thread.0, row.kind);
-            if row.after.is_some() {
-                drawing.gaps.entry((key, row.after)).or_default().add(row);
-            }
-            drawing.gaps.entry((key, None)).or_default().add(row);
+            drawing.gaps.entry((key, row.after)).or_default().add(row);
+            drawing.all_gaps.entry(key).or_default().add(row);
         }
         drawing
     }
@@ -265,8 +273,12 @@ impl Drawing {
     }
 
     fn gap(&mut self, key: Key, after: Option<KindOfCall>, times: u64) -> i64 {
-        let known = if self.gaps.contains_key(&(key, after)) { after } else { None };
-        self.gaps.get_mut(&(key, known)).map_or(0, |mean| mean.next(times))
+        let known = [after, None].into_iter().find(|after| self.gaps.contains_key(&(key, *after)));
+        let mean = match known {
+            Some(after) => self.gaps.get_mut(&(key, after)),
+            None => self.all_gaps.get_mut(&key),
+        };
+        mean.map_or(0, |mean| mean.next(times))
     }
 }
 
@@ -280,7 +292,7 @@ impl Kind {
 
     /// Durations in an order without a rule, that has them all in their shares: steps of the golden ratio.
     fn one(&mut self) -> i64 {
-        let Some((_, calls)) = self.durations.last() else { return 0 };
+        let Some((_, calls)) = self.durations.last() else { return self.mean.next(1) };
         const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
         let share = self.drawn.wrapping_mul(GOLDEN);
         self.drawn += 1;

@@ -81,11 +81,11 @@ impl<'a> ThreadReducer<'a> {
             bytes_in: call.bytes_in.unwrap_or(0),
             start_ticks: start,
             duration_ticks: end - start,
-            before_ticks: self.last_end.map_or(0, |last_end| start.saturating_sub(last_end)),
+            before_ticks: Some(self.last_end.map_or(0, |last_end| start.saturating_sub(last_end))),
             number: drawn.number,
         };
         match call.calls {
-            0 => self.push(&Row { op: row.op | PART, before_ticks: 0, ..row }, [index + 1, 0]),
+            0 => self.push(&Row { op: row.op | PART, before_ticks: None, ..row }, [index + 1, 0]),
             1 => self.push(&row, [index + 1, 0]),
             polls => self.polls(&row, index, u64::from(polls), call.inside, numbers),
         }
@@ -103,8 +103,9 @@ impl<'a> ThreadReducer<'a> {
         for nth in 0..polls {
             (poll.duration_ticks, poll.number) = (share(inside, polls, nth), numbers.alone());
             self.push(&poll, [index + 1, 1]);
-            poll.before_ticks = if nth + 1 < polls { share(between, polls - 1, nth) } else { 0 };
-            poll.start_ticks += poll.duration_ticks + poll.before_ticks;
+            let before = if nth + 1 < polls { share(between, polls - 1, nth) } else { 0 };
+            poll.before_ticks = Some(before);
+            poll.start_ticks += poll.duration_ticks + before;
         }
     }
 

@@ -231,7 +231,7 @@ impl Thread<'_> {
             bytes_in: record.bytes_in,
             start_ticks: record.start_ticks,
             duration_ticks: record.duration_ticks,
-            before_ticks: self.last_end.map_or(0, |end| record.start_ticks - end),
+            before_ticks: Some(self.last_end.map_or(0, |end| record.start_ticks - end)),
             number: Series::alone(1, u64::from(self.rank)).number(self.calls),
         };
         self.push(segment, &row, payload);
@@ -244,7 +244,8 @@ impl Thread<'_> {
         match completed {
             Some(item) => sequence::of_completion(record, &[item], self.requests.next(), false, put),
             None => {
-                let (signature, values) = sequence::of_call(record, shape, &mut self.requests);
+                let (signature, values) =
+                    sequence::of_call(record, shape, record.request != 0, &mut self.requests);
                 put(&signature, &values);
             }
         }

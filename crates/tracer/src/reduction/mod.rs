@@ -29,7 +29,8 @@ use std::sync::atomic::AtomicU64;
 
 /// Bytes of an ordinary record: what a fraction is a fraction of.
 const RECORD_BYTES: u32 = SLOT_BYTES as u32;
-/// Entries of a list that are added at once: there is room for what comes of them before something is handed over.
+/// Entries of a list that are added at once. There is room for what comes of them before something is handed over: once
+/// the first has ended the loops it was not expected in, the others add a few bytes each.
 pub const LIST_MOST: usize = 64;
 
 /// The reducers of one thread.
@@ -98,7 +99,7 @@ impl Reduction {
     #[inline(always)]
     pub fn call(&mut self, call: &CallRecord, shape: Shape) -> bool {
         match shape {
-            Shape::Timed => self.timed(call),
+            Shape::Timed if call.request == 0 => self.timed(call),
             Shape::Send => self.send(call),
             Shape::Receive => self.receive(call),
             Shape::SendReceive => self.exchange(call),
@@ -107,46 +108,48 @@ impl Reduction {
         }
     }
 
+    /// A call that begins no request and of which only the time is kept.
     #[inline(never)]
     fn timed(&mut self, call: &CallRecord) -> bool {
-        self.add(call, Shape::Timed)
+        self.add(call, Shape::Timed, false)
     }
 
     #[inline(never)]
     fn send(&mut self, call: &CallRecord) -> bool {
-        self.add(call, Shape::Send)
+        self.add(call, Shape::Send, call.request != 0)
     }
 
     #[inline(never)]
     fn receive(&mut self, call: &CallRecord) -> bool {
-        self.add(call, Shape::Receive)
+        self.add(call, Shape::Receive, call.request != 0)
     }
 
     #[inline(never)]
     fn exchange(&mut self, call: &CallRecord) -> bool {
-        self.add(call, Shape::SendReceive)
+        self.add(call, Shape::SendReceive, call.request != 0)
     }
 
     #[inline(never)]
     fn collective(&mut self, call: &CallRecord) -> bool {
-        self.add(call, Shape::Collective)
+        self.add(call, Shape::Collective, call.request != 0)
     }
 
     #[inline(never)]
     fn other(&mut self, call: &CallRecord, shape: Shape) -> bool {
-        self.add(call, shape)
+        self.add(call, shape, call.request != 0)
     }
 
+    /// Adds a call; `begins` says whether it begins a request.
     #[inline(always)]
-    fn add(&mut self, call: &CallRecord, shape: Shape) -> bool {
-        let (signature, values) = sequence::of_call(call, shape, &mut self.requests);
+    fn add(&mut self, call: &CallRecord, shape: Shape, begins: bool) -> bool {
+        let (signature, values) = sequence::of_call(call, shape, begins, &mut self.requests);
         let ordered = self.in_order(&signature, &values);
         self.sample(call, shape, || packed(call, shape)) | ordered
     }
 
     /// Adds to the sequence one of the ranks of a group that the call before was given.
     pub fn part(&mut self, call: &CallRecord, shape: Shape) -> bool {
-        let (signature, values) = sequence::of_call(call, shape, &mut self.requests);
+        let (signature, values) = sequence::of_call(call, shape, call.request != 0, &mut self.requests);
         self.in_order(&signature, &values)
     }
 
@@ -221,6 +224,7 @@ impl Reduction {
         self.end_polls();
         // Another thread may go on here, and does not compute until then.
         self.last_end_ticks = u64::MAX;
+        self.sample.forget_last();
     }
 
     #[inline(always)]
@@ -255,18 +259,25 @@ impl Reduction {
             Shape::SendReceive if moves() => (call.peer, call.recv_peer),
             _ => (NO_PEER, NO_PEER),
         };
+        // Others have none; where that is known, nothing is done about them.
+        let (bytes_out, bytes_in) = match shape {
+            Shape::Send | Shape::ObjectOut => (call.bytes_out, 0),
+            Shape::Receive | Shape::ObjectIn => (0, call.bytes_in),
+            Shape::SendReceive | Shape::Collective | Shape::Object => (call.bytes_out, call.bytes_in),
+            // A probe only looks.
+            Shape::Probe | Shape::Timed | Shape::Completion | Shape::Start => (0, 0),
+        };
         let row = Row {
             site: call.site,
             op: call.op.0,
             communicator: call.comm,
             to: to.max(NO_PEER),
             from: from.max(NO_PEER),
-            bytes_out: call.bytes_out,
-            // A probe only looks.
-            bytes_in: if shape == Shape::Probe { 0 } else { call.bytes_in },
+            bytes_out,
+            bytes_in,
             start_ticks: call.start_ticks,
             duration_ticks: call.duration_ticks,
-            before_ticks: call.start_ticks.saturating_sub(self.last_end_ticks),
+            before_ticks: Some(call.start_ticks.saturating_sub(self.last_end_ticks)),
             number: self.numbers.of(call, shape),
         };
         self.last_end_ticks = call.start_ticks + call.duration_ticks;

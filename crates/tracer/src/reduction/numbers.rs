@@ -13,6 +13,8 @@ use kizami_segment::record::CallRecord;
 /// Places for kinds of messages that are counted apart; some stay empty, so that searches end.
 const PLACES: usize = 4096;
 const KINDS: usize = PLACES / 4 * 3;
+/// Communicators that are remembered; there may be more, which takes longer.
+const COMMUNICATORS: usize = 64;
 
 /// Where all kinds of messages are.
 pub struct Numbers {
@@ -22,8 +24,8 @@ pub struct Numbers {
     /// Kinds of messages and collectives, by a hash of what they are.
     kinds: Box<[(u64, Series); PLACES]>,
     used: usize,
-    /// The communicator that was looked up last, by its local number, and this process's rank in it.
-    own_rank: (u32, u32),
+    /// This process's rank in communicators, by their local number modulo the length, with that number.
+    own_ranks: [(u32, u32); COMMUNICATORS],
 }
 
 impl Numbers {
@@ -33,7 +35,7 @@ impl Numbers {
             alone: Series::alone(seed, thread),
             kinds: Box::new([(0, Series::default()); PLACES]),
             used: 0,
-            own_rank: (u32::MAX, 0),
+            own_ranks: [(u32::MAX, 0); COMMUNICATORS],
         }
     }
 
@@ -72,10 +74,11 @@ impl Numbers {
 
     #[inline(always)]
     fn own_rank(&mut self, comm: u32) -> Option<u32> {
-        if self.own_rank.0 != comm {
-            self.own_rank = (comm, communicators::identity_and_rank(comm)?.1);
+        let place = &mut self.own_ranks[comm as usize % COMMUNICATORS];
+        if place.0 != comm {
+            *place = (comm, communicators::identity_and_rank(comm)?.1);
         }
-        Some(self.own_rank.1)
+        Some(place.1)
     }
 
     /// The next number of this kind; nothing if there are too many kinds.

@@ -16,12 +16,16 @@ const _: () = assert!(shape::VALUES_MOST == VALUES_MOST);
 
 const ANY_TAG_VALUE: i32 = -1;
 
-/// The shape and values of a call without a list.
+/// The shape and values of a call without a list; `begins` says whether it begins a request.
 #[inline(always)]
-pub fn of_call(call: &CallRecord, shape: Shape, numbering: &mut Numbering) -> (Signature, Values) {
+pub fn of_call(
+    call: &CallRecord,
+    shape: Shape,
+    begins: bool,
+    numbering: &mut Numbering,
+) -> (Signature, Values) {
     let mut signature = signature(call);
     let mut values = Values::default();
-    let begins = call.request != 0;
     let asked = match shape {
         Shape::Receive | Shape::Probe => Some((&mut signature.peer, &mut signature.tag)),
         Shape::SendReceive => Some((&mut signature.recv_peer, &mut signature.recv_tag)),

@@ -303,7 +303,7 @@ fn a_loop_that_is_gone_through_costs_no_output() {
 
 #[test]
 fn sizes_are_what_is_said() {
-    assert_eq!(Sizes::default().bytes(), 306_176);
+    assert_eq!(Sizes::default().bytes(), 371_712);
     let memory = memory(SMALL);
     assert!(Recorder::start(&memory, Sizes::default()).is_none());
     assert!(Recorder::start(&memory, Sizes { loops: 100, ..SMALL }).is_none());

@@ -1,8 +1,9 @@
 //! Runs drawn from reduced traces: but for their times they are the real runs, call by call and request by request.
 
 use crate::mpi::{Mpi, Program, Scratch, finish, mpi};
+use crate::simulated;
 use crate::truth::{assert_counts, assert_matched, assert_messages, rows};
-use kizami_model::{Call, Nanos};
+use kizami_model::{Call, Nanos, Rank, ThreadIndex};
 use kizami_store::Trace;
 use kizami_store::reduced::{Importance, Keep, OrderedCall, ReduceOptions, expand, reduce};
 use std::collections::BTreeSet;
@@ -135,6 +136,42 @@ fn threads_have_orders_of_their_own() {
         let expected = of_thread.map(|row| OrderedCall::of(&row));
         let found = sequence.calls().map(|call| call.expect("undamaged"));
         assert!(found.eq(expected), "rank {rank}, thread {thread:?}");
+    }
+}
+
+/// Order of all calls of a trace, which must be that of its rows; gives the bytes it takes.
+fn order_bytes(name: &str, full: &Trace, ranks: u32) -> u64 {
+    let scratch = Scratch::new();
+    let small = reduced(full, scratch.path());
+    let order = small.order().expect("readable").expect("there");
+    for rank in 0..ranks {
+        let sequence = order.sequence(Rank(rank), ThreadIndex(0)).expect("undamaged").expect("there");
+        let found = sequence.calls().map(|call| call.expect("undamaged"));
+        let expected = rows(full, rank).into_iter().map(|row| OrderedCall::of(&row));
+        assert!(found.eq(expected), "{name}, rank {rank} of {ranks}");
+    }
+    small.path().join("order.bin").metadata().expect("a file").len()
+}
+
+/// More ranks and more iterations of the same take hardly more bytes.
+#[test]
+fn orders_of_many_simulated_ranks_are_exact_and_shared() {
+    let programs: [(&str, &[&str], &[&str]); 4] = [
+        ("stencil2d", &["16", "20"], &["16", "200"]),
+        ("cg", &["1000", "20"], &["1000", "200"]),
+        ("radix_sort", &["100"], &["100"]),
+        ("matmul_shift", &["4"], &["4"]),
+    ];
+    for (name, few, many) in programs {
+        let of = |ranks: u32, arguments: &[&str]| {
+            let scratch = Scratch::new();
+            let full = simulated::record(ranks, &mpi("smpi").workload(name, arguments), &scratch);
+            order_bytes(name, &full, ranks)
+        };
+        let (small, large, long) = (of(16, few), of(64, few), of(16, many));
+        println!("{name}: {small} bytes for 16 ranks, {large} for 64, {long} for 16 and more iterations");
+        assert!(long <= small + 64, "{name}: {small} bytes, {long} with more iterations");
+        assert!(large < 2 * small, "{name}: {small} and {large} bytes");
     }
 }
 

@@ -28,7 +28,7 @@ fn describe_network(directory: &Path, nodes: u32, bandwidth: &str, latency: &str
 }
 
 /// Records a program on so many simulated nodes.
-fn record(ranks: u32, program: &Program, scratch: &Scratch) -> Trace {
+pub fn record(ranks: u32, program: &Program, scratch: &Scratch) -> Trace {
     describe_cluster(scratch.path(), ranks);
     let (output, trace) = mpi("smpi").record(ranks, program, scratch.path());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -94,6 +94,7 @@ pub(crate) fn load(trace: &Trace) -> Option<Graph> {
     let mut listed = members.into_iter().map(Rank);
     let lists = lengths.iter().map(|length| listed.by_ref().take(*length as usize).collect()).collect();
     Some(Graph {
+        apart: false,
         steps,
         ties,
         strands: strands

@@ -63,6 +63,8 @@ pub struct Graph {
     pub members: Members,
     /// Calls that may wait for others in a way that is not followed.
     pub not_followed: u64,
+    /// Times of different ranks do not fit together: whom somebody waits for may come at any moment.
+    pub apart: bool,
 }
 
 impl Graph {

@@ -15,7 +15,7 @@ use crate::times::LastEnd;
 use crate::walk::replay;
 use kizami_graph::{Graph, scratch_folder};
 use kizami_model::Shape;
-use kizami_store::reduced::{SketchRow, expand, quantile};
+use kizami_store::reduced::{SketchRow, SumRow, expand, quantile};
 use kizami_store::{StoreError, Trace};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -59,8 +59,9 @@ pub fn with_all_calls(
     remove(&whole);
     expand(&trace, &apart, progress)?;
     let drawn = Trace::open(&apart)?;
-    let (model, took_ns) = (model(&trace.sketches()?), trace.run().span_ns);
+    let (model, took_ns) = (model(&trace.sketches()?), trace.run().span_ns - finalizing_ns(&trace.sums()?));
     let request = Request {
+        apart: true,
         output: Some(&whole),
         threads,
         words: vec!["times drawn".to_owned(), "model network".to_owned()],
@@ -84,6 +85,15 @@ pub fn with_all_calls(
 fn remove(folder: &Path) {
     // If it cannot be removed, making it anew will say why.
     let _ = std::fs::remove_dir_all(folder);
+}
+
+/// How long the last rank that came to it was in `MPI_Finalize`: a network model knows nothing of what is done there.
+fn finalizing_ns(sums: &[SumRow]) -> i64 {
+    let mut by_rank: BTreeMap<u32, i64> = BTreeMap::new();
+    for row in sums.iter().filter(|row| row.op.is_some_and(|op| op.name() == "MPI_Finalize")) {
+        *by_rank.entry(row.rank.0).or_default() += row.total.0;
+    }
+    by_rank.into_values().min().unwrap_or(0)
 }
 
 /// The network that the fastest calls saw.

@@ -21,6 +21,8 @@ pub struct Request<'a> {
     pub threads: usize,
     /// The setting as people write it, for `run.json`.
     pub words: Vec<String>,
+    /// Times of different ranks do not fit together yet.
+    pub apart: bool,
 }
 
 /// Replays a trace. `setting` is asked once it is known what the trace holds and what messages cost in it.
@@ -30,14 +32,15 @@ pub fn retime<E: From<StoreError>>(
     setting: impl FnOnce(&Graph, &Fit) -> Result<Setting, E>,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<ReplayedFrom, E> {
-    let Request { output, threads, words } = request;
+    let Request { output, threads, words, apart } = request;
     let rewriting = output.map(|output| Rewriting::begin(trace, output)).transpose()?;
     let passes = Passes::new(trace, if rewriting.is_some() { 4 } else { 3 }, progress);
     let folder = match &rewriting {
         Some(rewriting) => rewriting.folder().to_path_buf(),
         None => scratch_folder(trace),
     };
-    let graph = build(trace, &folder, threads, &|rows| passes.tell(0, rows))?;
+    let mut graph = build(trace, &folder, threads, &|rows| passes.tell(0, rows))?;
+    graph.apart = apart;
     let Learned { graph, fit } = Learned::of(graph, threads, &passes);
     let setting = setting(&graph, &fit)?;
     let tell = |steps| passes.tell(2, steps);

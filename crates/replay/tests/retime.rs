@@ -15,7 +15,7 @@ use segments::call;
 use std::path::Path;
 
 fn retimed(trace: &Trace, setting: &Setting, output: Option<&Path>, threads: usize) -> ReplayedFrom {
-    let request = Request { output, threads, words: vec!["--as-asked".to_owned()] };
+    let request = Request { output, threads, words: vec!["--as-asked".to_owned()], apart: false };
     let replayed: Result<_, StoreError> = retime(trace, request, |_, _| Ok(setting.clone()), &|_| {});
     replayed.unwrap()
 }

@@ -31,6 +31,7 @@ pub fn run(arguments: &ReplayArguments) -> Result<u8> {
     let sites = trace.definitions()?.callsites;
     let plan = Plan::new(arguments, &sites, trace.run().ranks)?;
     let request = Request {
+        apart: false,
         output: arguments.output.as_deref(),
         threads: arguments.threads.map_or_else(all_cores, |threads| threads.get()),
         words: words(arguments),

@@ -15,6 +15,9 @@ pub fn write(out: &mut impl Write, report: &Report, most: usize) -> io::Result<(
     writeln!(out, "# {}\n", plain(&verdict::headline(report, str::to_owned)))?;
     writeln!(out, "**Parallel efficiency {}**", percent(report.efficiency.parallel))?;
     writeln!(out, "{}\n", plain(&verdict::product(report, percent)))?;
+    if let Some(drawn) = verdict::drawn(report) {
+        writeln!(out, "*{}*\n", plain(&drawn))?;
+    }
     let told = verdict::told(report);
     if told.is_empty() {
         writeln!(out, "{}\n", verdict::NO_FINDINGS)?;

@@ -77,6 +77,7 @@ pub fn lines(report: &Report, paint: Paint) -> Vec<String> {
         format!("{}, parallel efficiency {efficiency}", headline(report, |name| paint.heading(name))),
         format!("  {}", product(report, |value| painted(value, paint))),
     ];
+    lines.extend(drawn(report).map(|text| format!("  {}", paint.doubtful(&text))));
     let told: Vec<&Finding> = told(report);
     if told.is_empty() {
         lines.push(NO_FINDINGS.to_owned());
@@ -107,6 +108,14 @@ pub fn headline(report: &Report, name: impl Fn(&str) -> String) -> String {
 pub fn product(report: &Report, value: impl Fn(f64) -> String) -> String {
     let factors = factors(report).map(|factor| format!("{} {}", factor.name, value(factor.value)));
     format!("= {}; {} on an ideal network", factors.join(" x "), duration(report.efficiency.ideal_ns))
+}
+
+/// Says that the run was drawn.
+pub fn drawn(report: &Report) -> Option<String> {
+    report.drawn.as_ref().map(|drawn| {
+        let calls = quantity::counted(drawn.calls, "call");
+        format!("drawn from {} of {calls}: +- says how far it is off", quantity::count(drawn.rows_kept))
+    })
 }
 
 /// Says that not everything could be followed.

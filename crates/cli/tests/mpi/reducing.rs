@@ -161,6 +161,22 @@ fn a_thousandth_names_the_same_first_finding() {
     assert!(!of_all.is_empty() && of_all == of_some, "{of_all}\n{of_some}");
 }
 
+/// Ranks of a drawn run drift apart before they are made to fit together; nobody may lose those it waits for.
+#[test]
+fn drawn_runs_follow_every_call() {
+    let mpi = mpi("openmpi");
+    let programs: [(&str, &[&str]); 3] =
+        [("stencil2d", &["32", "1000"]), ("persistent", &["300"]), ("halo", &["500", "64"])];
+    for (name, arguments) in programs {
+        let scratch = Scratch::new();
+        let (_, full) = mpi.record(4, &mpi.workload(name, arguments), scratch.path());
+        let out = scratch.path().join("small.kz");
+        kizami(&["reduce", "--keep", "0.1%", "-o", out.to_str().expect("a name")], full.path());
+        let report = kizami(&["report"], &out);
+        assert!(!report.contains("could not be followed"), "{name}: {report}");
+    }
+}
+
 #[test]
 fn open_mpi_while_recording() {
     check_while_recording(&mpi("openmpi"));

@@ -148,6 +148,7 @@ impl<'a> Builder<'a> {
         parts.forget_unwanted_posts();
         parts.add_later_ties()?;
         Ok(Graph {
+            apart: false,
             steps: parts.steps,
             ties: parts.ties,
             strands: parts.strands,

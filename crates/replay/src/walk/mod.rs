@@ -126,6 +126,9 @@ fn borders(graph: &Graph, threads: usize) -> Vec<u32> {
 
 /// How much recorded time strands may be apart.
 fn slice_ns(graph: &Graph) -> i64 {
+    if graph.apart {
+        return i64::MAX;
+    }
     let strands = (graph.strands.len() as u64).max(1);
     let slices = (graph.steps.len() as u64 / strands / STEPS_IN_A_SLICE).clamp(1, 1 << 20);
     let end_ns = graph.steps.iter().map(|step| step.end_ns).max().unwrap_or(0);

@@ -31,8 +31,8 @@ pub fn findings(out: &mut Markup, report: &Report, word: Option<&'static str>) {
         }
         out.raw("</ol>\n");
     }
-    if let Some(doubts) = verdict::doubts(report) {
-        out.raw("<p class=\"doubts\">").text(&doubts).raw("</p>\n");
+    for doubts in verdict::drawn(report).iter().chain(&verdict::doubts(report)) {
+        out.raw("<p class=\"doubts\">").text(doubts).raw("</p>\n");
     }
     out.raw("</section>\n");
 }

@@ -21,6 +21,10 @@ test *words:
 page:
     cd ui && npm ci && npm run check && npm run build
 
+# Write the types of what the viewer's page is answered from the Rust types
+types:
+    KIZAMI_WRITE_TYPES=1 cargo nextest run --release -p kizami-view typescript
+
 # Run everything the gate runs
 ci:
     .ci/run

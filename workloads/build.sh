@@ -58,9 +58,26 @@ build_c() { # build_c PROGRAM SOURCE...
 for source in "$here"/*.c; do
     build_c "$(basename "$source" .c)" "$source"
 done
+
+# The same program with a library of wrappers, with the wrappers inside, and bare.
+build_wrapped() {
+    wrapper=$here/wrapper
+    echo "C        libwrapper.so"
+    "$mpicc" -std=gnu11 -O2 -g $warnings ${CFLAGS:-} -shared -fPIC -o "$out/libwrapper.so" \
+        "$wrapper/wrapper.c" || {
+        echo "build.sh: cannot build libwrapper.so with $mpicc" >&2
+        exit 1
+    }
+    build_c wrapped "$wrapper/wrapped.c" -L"$out" -lwrapper -Wl,-rpath,"$out"
+    build_c wrapped_inside "$wrapper/wrapped.c" "$wrapper/wrapper.c"
+    build_c unwrapped "$wrapper/wrapped.c"
+}
+
 if [ "$ending" = smpicc ]; then
+    echo "skipped  wrapped: SimGrid's compiler makes no such library"
     echo "skipped  coverage: SimGrid's MPI lacks families of functions it calls"
-elif [ -d "$here/coverage" ]; then
+else
+    build_wrapped
     build_c coverage "$here"/coverage/*.c
 fi
 

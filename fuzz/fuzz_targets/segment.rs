@@ -2,7 +2,8 @@
 //! segment with small chunks, or, if its first byte is odd, the whole file.
 #![no_main]
 
-use kizami_segment::{Definition, HEADER_BYTES, Header, MAGIC, Record, Segment};
+use kizami_records::{Definition, Record, Records};
+use kizami_segment::{HEADER_BYTES, Header, MAGIC, Segment};
 use libfuzzer_sys::fuzz_target;
 use std::mem::offset_of;
 use std::sync::LazyLock;
@@ -27,7 +28,7 @@ fuzz_target!(|input: &[u8]| {
         &whole
     };
     let Ok(segment) = Segment::parse(bytes) else { return };
-    let mut records = segment.records();
+    let mut records = Records::of(&segment);
     for record in records.by_ref() {
         if let Record::Definition(bytes) = record {
             let _ = Definition::decode(bytes);

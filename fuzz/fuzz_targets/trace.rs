@@ -2,7 +2,7 @@
 //! `run.json`.
 #![no_main]
 
-use kizami_store::{Calls, RunInfo};
+use kizami_trace::{Calls, RunInfo};
 use libfuzzer_sys::fuzz_target;
 use std::sync::Once;
 

@@ -1,39 +1,23 @@
-// What the server answers, as types, and the one way to ask it. Binary answers become typed arrays here;
-// nothing else in the page knows how they are laid out.
+// The one way to ask the server. The types of its answers are made from the Rust types (`answers.ts`); binary answers
+// become typed arrays here, and nothing else in the page knows how they are laid out.
 
-export type LayerKind = 'recorded' | 'undisturbed' | 'replayed';
-export interface Layer {
-  name: string;
-  path_shown: string;
-  span_ns: number;
-  ranks: number;
-  threads: number;
-  events: number;
-  /** Calls that could not be stored. */
-  lost_calls: number;
-  kind: LayerKind;
-  note: string | null;
-  callsites: CallSite[];
-}
-export interface CallSite {
-  id: number;
-  function: string | null;
-  file: string | null;
-  line: number | null;
-}
-export interface Run {
-  layers: Layer[];
-  hosts: string[];
-  functions: string[];
-  /** The category of each function. */
-  function_categories: number[];
-  /** Those that were called, by their place in `functions`. */
-  functions_used: number[];
-  regions: string[];
-  categories: { name: string; colour: string }[];
-  health: { complete: boolean; problems: string[] };
-  index: { ready: boolean; progress: number };
-}
+import type {
+  Collectives,
+  Flow,
+  Histogram,
+  HistogramCalls,
+  MatrixLabels,
+  Parallelism,
+  Path,
+  Phases,
+  Run,
+  Stops,
+  Tree,
+  Verdict,
+} from './answers';
+
+export type * from './answers';
+
 export interface Shares {
   columns: number;
   rows: number;
@@ -59,134 +43,12 @@ export interface Messages {
   to: Uint32Array;
   bytes: Float64Array;
 }
-export interface Collective {
-  comm: number | string | null;
-  op: number;
-  ranks: number[];
-  start: number[];
-  end: number[];
-}
-export interface Parallelism {
-  from: number;
-  to: number;
-  recorded: number[];
-  ideal: number[] | null;
-  note?: string | null;
-}
-export interface TreeNode {
-  id: number;
-  name: string;
-  parent: number | null;
-  inclusive_ns: number;
-  exclusive_ns: number;
-  calls: number;
-  kind: 'run' | 'region' | 'callsite' | 'function';
-  site?: number | null;
-}
-export interface Bucket {
-  low_ns: number;
-  high_ns: number;
-  count: number;
-  total_ns: number;
-}
-export interface Histogram {
-  buckets: Bucket[];
-  count: number;
-  total_ns: number;
-}
-export interface ListedCall {
-  rank: number;
-  start_ns: number;
-  end_ns: number;
-  op: number;
-  site: number | null;
-}
 export interface Matrix {
   n: number;
   bytes: Float64Array;
   messages: Float64Array;
   latency: Float64Array;
   wait: Float64Array;
-}
-export interface FlowStep {
-  rank: number;
-  start_ns: number;
-  end_ns: number;
-  name: string;
-  site: number | null;
-  kind: 'call' | 'compute' | 'start';
-  wait_ns: number;
-  why: string;
-}
-export interface Flow {
-  event: FlowStep;
-  chain: FlowStep[];
-  waiters: FlowStep[];
-}
-export interface Place {
-  file: string | null;
-  line: number | null;
-  function: string;
-}
-export interface Finding {
-  sentence: string;
-  cause: 'computation' | 'call' | 'start';
-  /** None if many take turns, or cannot be named shortly. */
-  ranks: number[];
-  place: Place;
-  function: string;
-  waiting_ns: number;
-  share: number;
-  waiting_ranks: number;
-  gain: { ns: number; error_ns: number; share: number; share_error: number } | null;
-  /** Of its worst instance: who was waited for, from when to when, and who waited where. */
-  rank?: number | null;
-  callsite?: number | null;
-  from?: number | null;
-  to?: number | null;
-  waiting_rank?: number | null;
-  waiting_callsite?: number | null;
-}
-export interface Verdict {
-  executable: string;
-  ranks: number;
-  run_ns: number;
-  kind?: LayerKind;
-  efficiency: {
-    parallel: number;
-    load_balance: number;
-    serialisation: number;
-    transfer: number;
-    average_computation_ns: number;
-    longest_computation_ns: number;
-    ideal_ns: number;
-  } | null;
-  findings: Finding[];
-  waits: { pattern: string; count: number; ns: number; share: number; worst_rank: number | null }[];
-  not_understood: { not_followed: number; unmatched: number; problems: string[] };
-}
-export interface PathSegment {
-  rank: number;
-  start_ns: number;
-  end_ns: number;
-  what: string;
-}
-
-/** A stretch of the run that another run may have, too. */
-export interface Phase {
-  kind: 'program' | 'region';
-  name: string;
-  instance: number;
-  from: number;
-  to: number;
-}
-/** A stretch without calls, and why. */
-export interface Stop {
-  rank: number;
-  start_ns: number;
-  end_ns: number;
-  reason: string;
-  lost_calls: number;
 }
 
 /** An answer that is not what was asked for: what went wrong, and what to do about it. */
@@ -289,21 +151,21 @@ export const api = {
     const n = answer.u32(1)[0] ?? 0;
     return { n, sent: answer.f64(n), received: answer.f64(n), from: answer.u32(n), to: answer.u32(n), bytes: answer.f64(n) };
   },
-  collectives: (query: Query, signal?: AbortSignal) => json<{ collectives: Collective[]; truncated: boolean }>('collectives', query, signal),
+  collectives: (query: Query, signal?: AbortSignal) => json<Collectives>('collectives', query, signal),
   parallelism: (query: Query, signal?: AbortSignal) => json<Parallelism>('parallelism', query, signal),
-  tree: (query: Query, signal?: AbortSignal) => json<{ nodes: TreeNode[] }>('tree', query, signal),
+  tree: (query: Query, signal?: AbortSignal) => json<Tree>('tree', query, signal),
   histogram: (query: Query, signal?: AbortSignal) => json<Histogram>('histogram', query, signal),
-  histogramCalls: (query: Query, signal?: AbortSignal) => json<{ count: number; calls: ListedCall[] }>('histogram/calls', query, signal),
+  histogramCalls: (query: Query, signal?: AbortSignal) => json<HistogramCalls>('histogram/calls', query, signal),
   async matrix(query: Query, signal?: AbortSignal): Promise<Matrix> {
     const answer = await columns('matrix', query, signal);
     const n = answer.u32(1)[0] ?? 0;
     const cells = n * n;
     return { n, bytes: answer.f64(cells), messages: answer.f64(cells), latency: answer.f64(cells), wait: answer.f64(cells) };
   },
-  matrixLabels: (query: Query, signal?: AbortSignal) => json<{ labels: string[]; first_ranks: number[] }>('matrix/labels', query, signal),
+  matrixLabels: (query: Query, signal?: AbortSignal) => json<MatrixLabels>('matrix/labels', query, signal),
   flow: (query: Query, signal?: AbortSignal) => json<Flow>('flow', query, signal),
   verdict: (query: Query, signal?: AbortSignal) => json<Verdict>('verdict', query, signal),
-  phases: (query: Query, signal?: AbortSignal) => json<{ phases: Phase[] }>('phases', query, signal),
-  stops: (query: Query, signal?: AbortSignal) => json<{ stops: Stop[]; truncated: boolean }>('stops', query, signal),
-  path: (query: Query, signal?: AbortSignal) => json<{ segments: PathSegment[] }>('path', query, signal),
+  phases: (query: Query, signal?: AbortSignal) => json<Phases>('phases', query, signal),
+  stops: (query: Query, signal?: AbortSignal) => json<Stops>('stops', query, signal),
+  path: (query: Query, signal?: AbortSignal) => json<Path>('path', query, signal),
 };

@@ -3,22 +3,29 @@
 //! They keep heavy dependencies out of this program. They are looked for beside it first, then on the PATH.
 
 use crate::failure::UsageError;
-use crate::mpi;
+use crate::programs::{names_behind, on_path};
 use anyhow::{Context, Result};
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Becomes the other program; returns only if that is not possible.
-pub fn run(words: &[OsString]) -> Result<u8> {
+/// How their names begin.
+const PREFIX: &str = "kizami-";
+
+/// Becomes the other program; returns only if that is not possible. `commands` are those of this program, for who
+/// mistyped one of them.
+pub fn run(words: &[OsString], commands: &[String]) -> Result<u8> {
     let name = words.first().context("no command")?;
-    let mut program = OsString::from("kizami-");
+    let mut program = OsString::from(PREFIX);
     program.push(name);
     let Some(path) = find(Path::new(&program)) else {
+        let others = names_behind(PREFIX, folders());
+        let meant = suggestion(&name.to_string_lossy(), commands.iter().chain(&others));
+        let meant = meant.map_or_else(String::new, |meant| format!("; did you mean `kizami {meant}`?"));
         let message = format!(
             "there is no command {name:?}: `kizami --help` lists the commands, and no program {} is beside kizami or \
-             on the PATH",
+             on the PATH{meant}",
             program.display()
         );
         return Err(UsageError(message).into());
@@ -32,6 +39,40 @@ fn find(program: &Path) -> Option<PathBuf> {
     if program.components().count() != 1 {
         return None;
     }
-    let beside = std::env::current_exe().ok()?.canonicalize().ok()?.with_file_name(program);
-    mpi::on_path(&beside).or_else(|| mpi::on_path(program))
+    beside().and_then(|folder| on_path(&folder.join(program))).or_else(|| on_path(program))
+}
+
+/// Where this program is.
+fn beside() -> Option<PathBuf> {
+    Some(std::env::current_exe().ok()?.canonicalize().ok()?.parent()?.to_owned())
+}
+
+/// Everywhere such programs are looked for.
+fn folders() -> impl Iterator<Item = PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    beside().into_iter().chain(std::env::split_paths(&path).collect::<Vec<_>>())
+}
+
+/// The name that was most likely meant: one that a third of the letters, typed otherwise, would make.
+fn suggestion<'a>(typed: &str, names: impl Iterator<Item = &'a String>) -> Option<&'a str> {
+    let plain = |name: &&String| name.chars().all(|c| c.is_ascii_graphic());
+    let distance = |name: &'a String| (strsim::damerau_levenshtein(typed, name), name.as_str());
+    let (far, nearest) = names.filter(plain).map(distance).min()?;
+    (far <= (typed.chars().count() / 3).max(1)).then_some(nearest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistyped_command_is_recognised_and_another_word_is_not() {
+        let names = ["record", "report", "replay", "diff", "tasks"].map(str::to_owned);
+        let meant = |typed| suggestion(typed, names.iter());
+        assert_eq!(
+            ["repot", "recrod", "dif", "task", "REPLAY"].map(meant),
+            [Some("report"), Some("record"), Some("diff"), Some("tasks"), None]
+        );
+        assert_eq!(["nonsense", "x", ""].map(meant), [None, None, None]);
+    }
 }

@@ -1,6 +1,14 @@
 //! The errors that need an exit code of their own.
 
-use std::path::Path;
+/// Exit code of what failed.
+const FAILURE: u8 = 1;
+/// Exit code of a command line that is wrong.
+pub const USAGE: u8 = 2;
+
+/// The exit code that an error deserves.
+pub fn exit_code(error: &anyhow::Error) -> u8 {
+    if error.is::<UsageError>() { USAGE } else { FAILURE }
+}
 
 /// The command line asks for something that cannot be meant: exit code 2.
 #[derive(Debug)]
@@ -13,17 +21,6 @@ impl std::fmt::Display for UsageError {
 }
 
 impl std::error::Error for UsageError {}
-
-/// Refuses to overwrite what is there already and was named by this option.
-pub fn must_be_new(output: &Path, option: &str) -> Result<(), UsageError> {
-    match output.symlink_metadata() {
-        Ok(_) => Err(UsageError(format!(
-            "{} exists already; choose another name with {option}, or remove it",
-            output.display()
-        ))),
-        Err(_) => Ok(()),
-    }
-}
 
 /// An error and its causes in one line. A cause that is said already is not said twice.
 pub fn message(error: &anyhow::Error) -> String {

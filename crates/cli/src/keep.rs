@@ -3,7 +3,8 @@
 use crate::failure::UsageError;
 use crate::show::quantity;
 use clap::Args;
-use kizami_store::reduced::{self, Importance, PaperImportance, PaperScheme, ReduceOptions};
+use kizami_reduced as reduced;
+use kizami_reduced::{Importance, PaperImportance, PaperScheme, ReduceOptions};
 use std::str::FromStr;
 
 /// How much is kept.

@@ -1,40 +1,33 @@
-//! The `kizami` command: record MPI programs, look at their traces, export them.
+//! The `kizami` command: record MPI programs, look at their traces, explain and replay them, export them.
 //!
-//! This crate holds what a person touches: arguments, tables, progress, and the launching of applications.
-//! Reading and writing traces is the store's work, recording itself the tracer's. An error is one message
+//! This crate holds what a person touches: arguments, tables, progress, and the launching of applications. Every command
+//! has a room below `commands`; what several of them share stands beside it.
+//! Reading and writing traces is the work of `kizami-trace`, recording itself that of the tracer. An error is one message
 //! that says what happened and what to do next; the exit codes are listed in `kizami --help`.
 
 mod arguments;
-mod clocks;
-mod diff;
+mod commands;
 mod disk;
-mod doctor;
-mod documents;
-mod drawn;
-mod events;
-mod export;
+#[cfg(test)]
+mod documented;
 mod external;
 mod failure;
-mod info;
+mod input;
 mod keep;
-mod mpi;
-mod record;
-mod reduce;
-mod replay;
-mod report;
-mod seal;
+mod launch;
+mod output;
+mod page;
+mod programs;
+mod sections;
 mod show;
-mod undisturb;
-mod view;
-mod whatif;
 
 use arguments::{Arguments, Command};
-use clap::Parser;
-use failure::UsageError;
+use clap::{CommandFactory, Parser};
+use commands::{
+    clocks, completions, diff, doctor, events, export, info, man, record, reduce, replay, report, seal,
+    undisturb, view, whatif,
+};
 use std::process::ExitCode;
-
-const FAILURE: u8 = 1;
-const USAGE: u8 = 2;
 
 fn main() -> ExitCode {
     keep_quiet_about_damaged_tables();
@@ -57,22 +50,30 @@ fn main() -> ExitCode {
         Command::Replay(arguments) => replay::run(arguments),
         Command::Undisturb(arguments) => undisturb::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
-        Command::Man(arguments) => documents::man(arguments),
-        Command::Completions(arguments) => documents::completions(arguments),
+        Command::Man(arguments) => man::run(arguments, Arguments::command()),
+        Command::Completions(arguments) => completions::run(arguments, Arguments::command()),
         Command::Arrived => doctor::arrived(),
-        Command::Other(words) => external::run(words),
+        Command::Other(words) => external::run(words, &listed_commands()),
     };
     match result {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             let label = show::style::Paint::stderr().bad("kizami: error:");
             show::say(&[format!("{label} {}", failure::message(&error))]);
-            ExitCode::from(if error.is::<UsageError>() { USAGE } else { FAILURE })
+            ExitCode::from(failure::exit_code(&error))
         }
     }
 }
 
-/// The Parquet decoder panics on some damaged files. The store turns that into an error that names the file,
+/// The commands that `--help` lists.
+fn listed_commands() -> Vec<String> {
+    let mut command_line = Arguments::command();
+    command_line.build();
+    let listed = command_line.get_subcommands().filter(|command| !command.is_hide_set());
+    listed.map(|command| command.get_name().to_owned()).collect()
+}
+
+/// The Parquet decoder panics on some damaged files. `kizami-trace` turns that into an error that names the file,
 /// which is all the user needs to see.
 fn keep_quiet_about_damaged_tables() {
     let usual = std::panic::take_hook();

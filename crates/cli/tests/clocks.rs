@@ -1,11 +1,7 @@
 //! `kizami clocks` on traces of one host and of two.
 
-#[path = "../../store/tests/segments/mod.rs"]
-mod segments;
-
-use kizami_segment::Definition;
-use kizami_segment::record::CallRecord;
-use segments::{SegmentWriter, Who, call, define};
+use kizami_records::{CallRecord, Definition};
+use kizami_testing::segments::{SegmentWriter, Who, call, define};
 use std::path::Path;
 use std::process::Command;
 

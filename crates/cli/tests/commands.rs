@@ -59,6 +59,40 @@ fn mistakes_on_the_command_line_end_with_two() {
 }
 
 #[test]
+fn a_mistyped_command_is_told_which_was_meant() {
+    use std::os::unix::fs::PermissionsExt;
+    let mistyped = kizami(&["repot", "run.kz"]);
+    assert_eq!(mistyped.status.code(), Some(2));
+    assert!(stderr(&mistyped).contains("did you mean `kizami report`?"), "{}", stderr(&mistyped));
+    assert!(!stderr(&kizami(&["nonsense"])).contains("did you mean"));
+    // Programs of their own are commands too; a file that cannot be run is none.
+    let folder = tempfile::tempdir().unwrap();
+    for (name, mode) in [("kizami-greet", 0o755), ("kizami-gree", 0o644)] {
+        let program = folder.path().join(name);
+        std::fs::write(&program, "#!/bin/sh\n").unwrap();
+        std::fs::set_permissions(&program, PermissionsExt::from_mode(mode)).unwrap();
+    }
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_kizami")).arg("gret").env("PATH", folder.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("did you mean `kizami greet`?"), "{}", stderr(&output));
+}
+
+#[test]
+fn help_lists_every_command_and_explains_each() {
+    let help = String::from_utf8(kizami(&["--help"]).stdout).unwrap();
+    assert_eq!(String::from_utf8(kizami(&["help"]).stdout).unwrap(), help);
+    for command in ["record", "report", "man", "completions", "help"] {
+        assert!(help.lines().any(|line| line.trim_start().starts_with(&format!("{command} "))), "{help}");
+    }
+    assert!(!help.contains("arrived"), "{help}");
+    let of_record = kizami(&["help", "record"]);
+    assert_eq!(of_record.stdout, kizami(&["record", "--help"]).stdout);
+    assert_eq!(of_record.status.code(), Some(0));
+    assert_eq!(kizami(&["help", "repot"]).status.code(), Some(2));
+}
+
+#[test]
 fn unknown_commands_run_programs_of_their_name() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();

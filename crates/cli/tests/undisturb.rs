@@ -1,10 +1,8 @@
 //! `kizami undisturb` and what `kizami info` says about lost time, on a small recording made by hand.
 
-#[path = "../../store/tests/segments/mod.rs"]
-mod segments;
-
-use kizami_segment::record::{CallRecord, StopReason};
-use segments::{SegmentWriter, Who, call, define};
+use kizami_model::StopReason;
+use kizami_records::CallRecord;
+use kizami_testing::segments::{SegmentWriter, Who, call, define};
 use std::path::Path;
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -63,7 +61,8 @@ fn the_undisturbed_run_is_a_trace_and_says_what_it_is() {
 fn json_has_every_number() {
     let folder = recording();
     let said = stdout(&kizami(folder.path(), &["undisturb", "run.kz", "-o", "clean.kz", "--json"]));
-    let json: serde_json::Value = serde_json::from_str(&said).unwrap();
+    let mut json: serde_json::Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(json.as_object_mut().unwrap().remove("schema").unwrap(), "kizami-undisturb/1");
     assert_eq!(json["recorded_ns"], 8_001_100);
     assert_eq!(json["undisturbed_ns"], 5_001_000);
     assert_eq!(json["removed"]["spills"]["worst_rank"], 0);
@@ -99,4 +98,52 @@ fn nothing_is_overwritten_and_nothing_is_done_twice() {
         assert!(message.contains("clean.kz"), "{message}");
     }
     assert!(!folder.path().join("cleaner.kz").exists());
+}
+
+#[test]
+fn every_command_that_reads_a_trace_says_if_it_is_no_recording() {
+    let folder = recording();
+    let said = |arguments: &[&str]| {
+        let output = kizami(folder.path(), arguments);
+        stdout(&output);
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    said(&["undisturb", "run.kz", "-o", "corrected.kz"]);
+    said(&["replay", "run.kz", "--cpu", "2x", "-o", "replayed.kz"]);
+    said(&["reduce", "run.kz", "--keep", "50%", "-o", "reduced.kz"]);
+    let readers: [&[&str]; 8] = [
+        &["events"],
+        &["clocks"],
+        &["report"],
+        &["whatif"],
+        &["replay"],
+        &["diff", "run.kz"],
+        &["export", "--to", "csv"],
+        &["view", "--png", "picture.png"],
+    ];
+    for (number, reader) in readers.iter().enumerate() {
+        let of = |trace: &str| said(&[reader, &[trace][..]].concat());
+        if reader[0] != "view" {
+            assert_eq!(of("run.kz"), "", "{reader:?}");
+        }
+        let picture =
+            |name: &str| std::fs::rename(folder.path().join("picture.png"), folder.path().join(name));
+        let corrected = of("corrected.kz");
+        assert!(
+            corrected.starts_with("kizami: corrected corrected.kz: the tracer was taken out of run.kz, "),
+            "{corrected}"
+        );
+        let _ = picture("1.png");
+        let replayed = of("replayed.kz");
+        assert!(replayed.starts_with("kizami: replayed  replayed.kz: a replay of run.kz, "), "{replayed}");
+        assert!(replayed.contains("with --cpu 2x\n"), "{replayed}");
+        let _ = picture("2.png");
+        let reduced = of("reduced.kz");
+        let expected = match number {
+            0 | 1 => "kizami: reduced   reduced.kz: ",
+            6 => "warning: this trace has ",
+            _ => "kizami: drawn     ",
+        };
+        assert!(reduced.starts_with(expected), "{reader:?}: {reduced}");
+    }
 }

@@ -1,10 +1,7 @@
 //! The files of `kizami view`: a picture and a snapshot, of runs with anything in them and with nothing.
 
-#[path = "../../store/tests/segments/mod.rs"]
-mod segments;
-
-use kizami_segment::record::CallRecord;
-use segments::{SegmentWriter, Who, call, define};
+use kizami_records::CallRecord;
+use kizami_testing::segments::{SegmentWriter, Who, call, define};
 use std::path::Path;
 use std::process::{Command, Output};
 use tempfile::TempDir;

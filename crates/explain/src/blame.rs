@@ -4,7 +4,7 @@
 //! third. What it did in just the time it was waited for is to blame. Where it waited itself, the blame goes on to
 //! whom it waited for: that part is *propagated*. So every nanosecond of waiting ends at computation or at a call of
 //! somebody, or before the first call. Where all of a collective are waited for, those who are not there yet share
-//! the blame (`layers`).
+//! the blame (`lateness`).
 //!
 //! Waits are looked at from the last to the first, those for the same step together. A wait can only be to blame for
 //! waits that end later, so its own load of blame is complete when its turn comes, and each wait is passed on once.
@@ -12,11 +12,12 @@
 //! held up by it. A wait keeps only a few stretches apart, so that memory and time stay in proportion to the number of
 //! waits.
 
-use crate::layers::{Arrival, Arrivals, Layers, Load};
+use crate::lateness::{Arrival, Arrivals, Lateness, Load};
 use crate::marks::{ByStep, RankSet};
-use crate::shelves::Shelves;
+use crate::pair_interner::PairInterner;
 use crate::waits::LongWait;
 use kizami_graph::{Graph, StepKind};
+use kizami_model::{Length, Moment, Op};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -26,7 +27,7 @@ pub(crate) enum Doing {
     /// Computed what leads up to a call at a place.
     Computing(Option<u32>),
     /// Was inside a call of this function at a place.
-    Calling(u16, Option<u32>),
+    Calling(Op, Option<u32>),
     /// Had not made its first call.
     Starting,
 }
@@ -58,22 +59,22 @@ pub(crate) struct Waited {
     /// Ranks that waited directly.
     pub ranks: RankSet,
     /// How long they waited, by function and place: mostly few.
-    pub at: Vec<((u16, Option<u32>), f64)>,
+    pub at: Vec<((Op, Option<u32>), f64)>,
     /// When it was done at its worst.
-    pub worst: Moment,
+    pub worst: Occasion,
 }
 
-/// A moment in the middle of what somebody did at one time, and what that cost.
+/// The middle of what somebody did at one time, and what that cost.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Moment {
+pub(crate) struct Occasion {
     pub cost_ns: f64,
     pub strand: u32,
-    pub at_ns: i64,
+    pub at: Moment,
 }
 
-impl Moment {
+impl Occasion {
     /// The worse of both; of equal ones the first that was told.
-    fn worse(self, other: Moment) -> Moment {
+    fn worse(self, other: Occasion) -> Occasion {
         if other.cost_ns > self.cost_ns { other } else { self }
     }
 }
@@ -121,15 +122,15 @@ pub(crate) fn blame(graph: &Graph, waits: &[LongWait], by_step: &ByStep) -> Blam
         by_step,
         arrivals: Arrivals::new(graph, waits),
         loads: FxHashMap::default(),
-        layers: Layers::default(),
+        lateness: Lateness::default(),
         doings: Vec::new(),
         too_long: Vec::new(),
-        numbers: Shelves::default(),
+        numbers: PairInterner::default(),
         culprits: Vec::new(),
         waited: FxHashMap::default(),
     };
     let (mut begin, mut too_many) = (0, 1 << 20);
-    for group in waits.chunk_by(|a, b| (a.until_ns, a.of) == (b.until_ns, b.of)) {
+    for group in waits.chunk_by(|a, b| (a.until, a.of) == (b.until, b.of)) {
         inquiry.look_at(begin..begin + group.len());
         begin += group.len();
         if inquiry.too_long.len() >= too_many {
@@ -147,13 +148,13 @@ struct Inquiry<'a> {
     arrivals: Arrivals,
     /// What was passed on to waits whose turn is still to come.
     loads: FxHashMap<u32, Vec<Load>>,
-    layers: Layers,
+    lateness: Lateness,
     /// What those who are late did.
     doings: Vec<Done>,
     /// Computation that made others wait: the step it leads up to, by how much it was too long, and whose it is.
-    too_long: Vec<(u64, i64, u32)>,
+    too_long: Vec<(u64, Length, u32)>,
     /// Where a culprit is in the list: by rank, then by what it did.
-    numbers: Shelves<Doing>,
+    numbers: PairInterner<Doing>,
     culprits: Vec<(Culprit, Blame)>,
     waited: FxHashMap<Doing, Waited>,
 }
@@ -164,86 +165,85 @@ struct Done {
     /// What it cost directly.
     direct_ns: f64,
     /// Until when it was done at the latest.
-    until_ns: i64,
-    worst: Moment,
+    until: Moment,
+    worst: Occasion,
 }
 
 impl Inquiry<'_> {
     /// Waits for the same step.
     fn look_at(&mut self, group: Range<usize>) {
         let waits = &self.waits[group.clone()];
-        let (until_ns, last) = (waits[0].until_ns, waits[0]);
-        let from_ns = waits.iter().map(|wait| wait.from_ns).min().unwrap_or(until_ns);
-        let late: Vec<Arrival> = match self.arrivals.after(self.graph, &last, from_ns) {
+        let (until, last) = (waits[0].until, waits[0]);
+        let from = waits.iter().map(|wait| wait.from).min().unwrap_or(until);
+        let late: Vec<Arrival> = match self.arrivals.after(self.graph, &last, from) {
             Some(late) => late.to_vec(),
-            None => vec![Arrival { at_ns: until_ns, step: last.of, strand: last.of_strand }],
+            None => vec![Arrival { at: until, step: last.of, strand: last.of_strand }],
         };
         let carried = group.filter_map(|index| self.loads.remove(&(index as u32)));
         let carried: Vec<Load> = carried.flatten().collect();
-        self.layers.set(waits, &carried, &late);
+        self.lateness.set(waits, &carried, &late);
         self.doings.clear();
-        let usual_ns = until_ns - middle_ns(waits);
+        let usual = until - middle(waits);
         for arrival in late {
-            let until_ns = arrival.at_ns.min(until_ns);
-            self.look_back(arrival, from_ns, until_ns, usual_ns);
+            let until = arrival.at.min(until);
+            self.look_back(arrival, from, until, usual);
         }
         self.note_who_waited(waits);
     }
 
-    /// What one who was late did meanwhile. Those it should have come with came at `usual_ns`.
-    fn look_back(&mut self, late: Arrival, from_ns: i64, until_ns: i64, usual_ns: i64) {
+    /// What one who was late did meanwhile. Those it should have come with came at `usual`.
+    fn look_back(&mut self, late: Arrival, from: Moment, until: Moment, usual: Moment) {
         let (graph, waits) = (self.graph, self.waits);
         let rank = graph.strands[late.strand as usize].rank.0;
-        look_back(graph, late, from_ns, until_ns, &mut |doing, from_ns, until_ns, step| {
+        look_back(graph, late, from, until, &mut |doing, from, until, step| {
             // Where it waited itself, that is passed on; the rest is to blame on what it did.
-            let mut waited = (from_ns, from_ns);
+            let mut waited = (from, from);
             if let (Doing::Calling(..), Some(earlier)) = (doing, self.by_step.find(step)) {
                 let other = &waits[earlier as usize];
-                let clip = |ns: i64| ns.clamp(from_ns, until_ns);
-                waited = (clip(other.from_ns), clip(other.until_ns));
+                waited = (other.from.clamp(from, until), other.until.clamp(from, until));
                 if waited.1 > waited.0 {
-                    self.layers.pass_on(waited.0, waited.1, self.loads.entry(earlier).or_default());
+                    self.lateness.pass_on(waited.0, waited.1, self.loads.entry(earlier).or_default());
                 }
             }
-            for (from_ns, until_ns) in [(from_ns, waited.0), (waited.1, until_ns)] {
-                if until_ns <= from_ns {
+            for (from, until) in [(from, waited.0), (waited.1, until)] {
+                if until <= from {
                     continue;
                 }
-                let cost = self.layers.between(from_ns, until_ns);
+                let cost = self.lateness.between(from, until);
                 let blame = self.blame_of(Culprit { rank, doing });
                 blame.direct_ns += cost.direct_ns;
                 blame.propagated_ns += cost.propagated_ns;
                 blame.whole_ns += cost.whole_ns;
-                let at_ns = from_ns + (until_ns - from_ns) / 2;
-                let worst = Moment { cost_ns: cost.sum_ns(), strand: late.strand, at_ns };
+                let at = from + (until - from) / 2;
+                let worst = Occasion { cost_ns: cost.sum_ns(), strand: late.strand, at };
                 match self.doings.iter_mut().find(|done| done.doing == doing) {
                     Some(done) => {
                         done.direct_ns += cost.direct_ns;
-                        done.until_ns = done.until_ns.max(until_ns);
+                        done.until = done.until.max(until);
                         done.worst = done.worst.worse(worst);
                     }
-                    None => self.doings.push(Done { doing, direct_ns: cost.direct_ns, until_ns, worst }),
+                    None => self.doings.push(Done { doing, direct_ns: cost.direct_ns, until, worst }),
                 }
             }
-            let excess_ns = until_ns - from_ns.max(usual_ns);
-            if excess_ns > 0 && matches!(doing, Doing::Computing(_)) {
-                self.too_long.push((step, excess_ns, rank));
+            let excess = until - from.max(usual);
+            if excess > Length::ZERO && matches!(doing, Doing::Computing(_)) {
+                self.too_long.push((step, excess, rank));
             }
         });
     }
 
     /// Who waited while these things were done, and where.
     fn note_who_waited(&mut self, waits: &[LongWait]) {
-        for Done { doing, direct_ns, until_ns, worst } in &self.doings {
-            let held = || waits.iter().filter(|wait| wait.from_ns < *until_ns);
-            let all_ns: i64 = held().map(|wait| until_ns - wait.from_ns).sum();
+        for Done { doing, direct_ns, until, worst } in &self.doings {
+            let held = || waits.iter().filter(|wait| wait.from < *until);
+            let all: Length = held().map(|wait| *until - wait.from).sum();
             let waited = self.waited.entry(*doing).or_default();
             waited.worst = waited.worst.worse(*worst);
             for wait in held() {
                 let step = &self.graph.steps[wait.step as usize];
                 waited.ranks.insert(self.graph.strands[wait.strand as usize].rank.0);
-                let part = (until_ns - wait.from_ns) as f64 / all_ns as f64;
-                let at = (step.op().0, step.site());
+                let part = (*until - wait.from).0 as f64 / all.0 as f64;
+                let at = (step.op(), step.site());
                 match waited.at.iter_mut().find(|(known, _)| *known == at) {
                     Some((_, ns)) => *ns += direct_ns * part,
                     None => waited.at.push((at, direct_ns * part)),
@@ -254,15 +254,15 @@ impl Inquiry<'_> {
 
     /// Computation that several waited for was too long once: by as much as it was for the one who says most.
     fn keep_longest(&mut self) {
-        self.too_long.sort_unstable_by_key(|(step, excess_ns, _)| (*step, std::cmp::Reverse(*excess_ns)));
+        self.too_long.sort_unstable_by_key(|(step, excess, _)| (*step, std::cmp::Reverse(*excess)));
         self.too_long.dedup_by_key(|(step, ..)| *step);
     }
 
     fn end(mut self) -> Blamed {
         self.keep_longest();
-        for (step, excess_ns, rank) in std::mem::take(&mut self.too_long) {
+        for (step, excess, rank) in std::mem::take(&mut self.too_long) {
             let doing = Doing::Computing(self.graph.steps[step as usize].site());
-            self.blame_of(Culprit { rank, doing }).excess.add(excess_ns as f64);
+            self.blame_of(Culprit { rank, doing }).excess.add(excess.0 as f64);
         }
         let mut blamed = Blamed { waited: self.waited, ..Blamed::default() };
         // One after the other: sums over them must not depend on how the table grew.
@@ -283,16 +283,16 @@ impl Inquiry<'_> {
 
 /// How long the one waited who is in the middle of the time they waited together: half of it was waited by those who
 /// waited no longer. Who waited little does not count for much.
-fn middle_ns(waits: &[LongWait]) -> i64 {
-    let mut lengths: Vec<i64> = waits.iter().map(LongWait::length_ns).collect();
+fn middle(waits: &[LongWait]) -> Length {
+    let mut lengths: Vec<Length> = waits.iter().map(LongWait::length).collect();
     lengths.sort_unstable();
-    let all_ns: i64 = lengths.iter().sum();
-    let mut so_far_ns = 0;
-    let middle = lengths.iter().find(|length_ns| {
-        so_far_ns += **length_ns;
-        2 * so_far_ns >= all_ns
+    let all: Length = lengths.iter().copied().sum();
+    let mut so_far = Length::ZERO;
+    let middle = lengths.iter().find(|length| {
+        so_far += **length;
+        so_far * 2 >= all
     });
-    middle.copied().unwrap_or(0)
+    middle.copied().unwrap_or_default()
 }
 
 /// Goes back over what a strand did before the step that was waited for, as long as it was waited for. Tells each
@@ -300,29 +300,29 @@ fn middle_ns(waits: &[LongWait]) -> i64 {
 fn look_back(
     graph: &Graph,
     late: Arrival,
-    from_ns: i64,
-    mut until_ns: i64,
-    tell: &mut dyn FnMut(Doing, i64, i64, u64),
+    from: Moment,
+    mut until: Moment,
+    tell: &mut dyn FnMut(Doing, Moment, Moment, u64),
 ) {
     let first = graph.strands[late.strand as usize].first_step;
     let mut index = late.step;
-    while until_ns > from_ns {
+    while until > from {
         let step = &graph.steps[index as usize];
         // Inside the step that was waited for: only if clocks disagree.
-        until_ns = until_ns.min(step.start_ns.max(from_ns));
+        until = until.min(step.start.max(from));
         let Some(before) = before(graph, index, first) else {
-            return tell(Doing::Starting, from_ns, until_ns, index);
+            return tell(Doing::Starting, from, until, index);
         };
         let last = &graph.steps[before as usize];
-        let begin_ns = last.end_ns.max(from_ns);
-        if until_ns > begin_ns {
-            tell(Doing::Computing(step.site()), begin_ns, until_ns, index);
-            until_ns = begin_ns;
+        let begin = last.end.max(from);
+        if until > begin {
+            tell(Doing::Computing(step.site()), begin, until, index);
+            until = begin;
         }
-        let begin_ns = last.start_ns.max(from_ns);
-        if until_ns > begin_ns {
-            tell(Doing::Calling(last.op().0, last.site()), begin_ns, until_ns, before);
-            until_ns = begin_ns;
+        let begin = last.start.max(from);
+        if until > begin {
+            tell(Doing::Calling(last.op(), last.site()), begin, until, before);
+            until = begin;
         }
         index = before;
     }

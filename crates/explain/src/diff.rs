@@ -5,8 +5,8 @@
 //! called and the function it is called in, in the order of lines: code that moved is still the same code.
 
 use crate::pattern::Pattern;
-use crate::place::Place;
 use crate::report::Report;
+use crate::source_line::SourceLine;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -87,9 +87,9 @@ pub struct Change {
     /// The pattern, or the function called.
     pub name: String,
     /// Where it is in the run after; where it was if it is gone; none for patterns.
-    pub place: Option<Place>,
+    pub place: Option<SourceLine>,
     /// Where it was before, if the place moved.
-    pub moved_from: Option<Place>,
+    pub moved_from: Option<SourceLine>,
     /// How long, for a rank on average.
     pub before_ns: i64,
     /// The same after.
@@ -241,11 +241,11 @@ fn waiting(before: &Report, after: &Report) -> Vec<Change> {
     Pattern::WAITS.into_iter().map(change).collect()
 }
 
-type Times = Vec<(String, Place, i64)>;
+type Times = Vec<(String, SourceLine, i64)>;
 
 /// Matches places: first those that are the same, then those that moved.
 fn places(kind: Kind, before: Times, after: Times) -> Vec<Change> {
-    let mut exact: BTreeMap<(String, Place), (Option<i64>, Option<i64>)> = BTreeMap::new();
+    let mut exact: BTreeMap<(String, SourceLine), (Option<i64>, Option<i64>)> = BTreeMap::new();
     before
         .into_iter()
         .for_each(|(name, place, ns)| *exact.entry((name, place)).or_default().0.get_or_insert(0) += ns);
@@ -254,8 +254,8 @@ fn places(kind: Kind, before: Times, after: Times) -> Vec<Change> {
         .for_each(|(name, place, ns)| *exact.entry((name, place)).or_default().1.get_or_insert(0) += ns);
     let mut changes = Vec::new();
     // Lists are in the order of lines, as the map is.
-    let mut gone: BTreeMap<(String, String), Vec<(Place, i64)>> = BTreeMap::new();
-    let mut new: BTreeMap<(String, String), Vec<(Place, i64)>> = BTreeMap::new();
+    let mut gone: BTreeMap<(String, String), Vec<(SourceLine, i64)>> = BTreeMap::new();
+    let mut new: BTreeMap<(String, String), Vec<(SourceLine, i64)>> = BTreeMap::new();
     for ((name, place), times) in exact {
         let inside = (name.clone(), place.function.clone());
         match times {
@@ -290,8 +290,8 @@ impl Change {
     fn new(
         kind: Kind,
         name: String,
-        place: Option<Place>,
-        moved_from: Option<Place>,
+        place: Option<SourceLine>,
+        moved_from: Option<SourceLine>,
         before_ns: i64,
         after_ns: i64,
     ) -> Change {
@@ -303,8 +303,8 @@ impl Change {
 mod tests {
     use super::*;
 
-    fn at(line: u32) -> Place {
-        Place { file: Some("solver.c".to_owned()), line: Some(line), function: "solve".to_owned() }
+    fn at(line: u32) -> SourceLine {
+        SourceLine { file: Some("solver.c".to_owned()), line: Some(line), function: "solve".to_owned() }
     }
 
     fn times(list: &[(&str, u32, i64)]) -> Times {
@@ -318,7 +318,7 @@ mod tests {
         places(Kind::Call, times(before), times(after))
             .into_iter()
             .map(|change| {
-                let line = |place: Option<Place>| place.and_then(|place| place.line);
+                let line = |place: Option<SourceLine>| place.and_then(|place| place.line);
                 (change.name, line(change.place).unwrap(), line(change.moved_from), change.change_ns)
             })
             .collect()

@@ -10,7 +10,8 @@
 //! transfer             TE = T_ideal / T
 //! ```
 
-use crate::window::Window;
+use crate::work_interval::WorkInterval;
+use kizami_model::Length;
 use serde::{Deserialize, Serialize};
 
 /// The factors, each from 0 to 1.
@@ -33,12 +34,12 @@ pub struct Efficiency {
 }
 
 impl Efficiency {
-    pub(crate) fn new(computation_ns: &[i64], run: Window, ideal: Window) -> Efficiency {
-        let ranks = computation_ns.len().max(1) as f64;
-        let average = computation_ns.iter().map(|ns| *ns as f64).sum::<f64>() / ranks;
-        let longest = computation_ns.iter().copied().max().unwrap_or(0);
+    pub(crate) fn new(computation: &[Length], run: WorkInterval, ideal: WorkInterval) -> Efficiency {
+        let ranks = computation.len().max(1) as f64;
+        let average = computation.iter().map(|length| length.0 as f64).sum::<f64>() / ranks;
+        let longest = computation.iter().copied().max().unwrap_or_default().0;
         let ratio = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 1.0 };
-        let (run_ns, ideal_ns) = (run.length_ns() as f64, ideal.length_ns() as f64);
+        let (run_ns, ideal_ns) = (run.length().0 as f64, ideal.length().0 as f64);
         Efficiency {
             parallel: ratio(average, run_ns),
             load_balance: ratio(average, longest as f64),
@@ -46,7 +47,7 @@ impl Efficiency {
             transfer: ratio(ideal_ns, run_ns),
             average_computation_ns: average as i64,
             longest_computation_ns: longest,
-            ideal_ns: ideal.length_ns(),
+            ideal_ns: ideal.length().0,
         }
     }
 }

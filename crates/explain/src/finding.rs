@@ -5,9 +5,9 @@
 //! that others waited for is taken away; replaying it tells the gain.
 
 use crate::blame::{Blamed, Doing, Excess, Waited};
-use crate::place::{Place, Regions};
 use crate::profile::Profile;
-use kizami_model::Op;
+use crate::source_line::{Regions, SourceLine};
+use kizami_model::Length;
 use kizami_replay::{Factor, PlaceFactor, Setting};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -58,11 +58,11 @@ pub struct Finding {
     /// Ranks that did it: those that have most of the blame; none if many take turns, or cannot be named shortly.
     pub ranks: Vec<u32>,
     /// Where: the call that computation leads up to, or the call itself.
-    pub place: Place,
+    pub place: SourceLine,
     /// The call there.
     pub function: String,
     /// Where the call before it is made.
-    pub after: Option<Place>,
+    pub after: Option<SourceLine>,
     /// The innermost region the program named, where it cost most.
     pub region: Option<String>,
     /// How long others waited for just this, over all ranks.
@@ -74,7 +74,7 @@ pub struct Finding {
     /// How many ranks waited directly.
     pub waiting_ranks: usize,
     /// Where they waited most.
-    pub waiting_in: Option<(String, Place)>,
+    pub waiting_in: Option<(String, SourceLine)>,
     /// What taking away the time others waited for would gain; none where that cannot be replayed.
     pub gain: Option<Gain>,
 }
@@ -164,19 +164,19 @@ fn suspect(
         Doing::Computing(site) => {
             let of_rank = profile.computation.get(&(site, group.by_rank[0].0));
             let after = of_rank.and_then(|computation| computation.after);
-            (Cause::Computation, site, function_at(profile, site), Some(Place::of(definitions, after)))
+            (Cause::Computation, site, function_at(profile, site), Some(SourceLine::of(definitions, after)))
         }
-        Doing::Calling(op, site) => (Cause::Call, site, Op(op).name().to_owned(), None),
+        Doing::Calling(op, site) => (Cause::Call, site, op.name().to_owned(), None),
         Doing::Starting => (Cause::Start, None, "MPI_Init".to_owned(), None),
     };
     let most = waited.at.iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
-    let waiting_in = most.map(|((op, site), _)| (Op(*op).name().to_owned(), Place::of(definitions, *site)));
+    let waiting_in = most.map(|((op, site), _)| (op.name().to_owned(), SourceLine::of(definitions, *site)));
     let who = who(&group, cost_ns);
     let mut finding = Finding {
         sentence: String::new(),
         cause,
         ranks: if let Who::Named(ranks) = &who { ranks.clone() } else { Vec::new() },
-        place: Place::of(definitions, site),
+        place: SourceLine::of(definitions, site),
         function,
         after,
         region: regions.innermost(waited.worst).map(str::to_owned),
@@ -249,10 +249,11 @@ fn without(site: u32, group: &Group, profile: &Profile) -> Option<Setting> {
     let longest = group.by_rank.iter().map(|(rank, ..)| *rank as usize + 1).max()?;
     let mut factors = vec![Factor::default(); longest];
     for (rank, _, excess) in &group.by_rank {
-        let computation = profile.computation.get(&(Some(site), *rank)).filter(|known| known.ns > 0);
+        let computation =
+            profile.computation.get(&(Some(site), *rank)).filter(|known| known.time > Length::ZERO);
         // What lies before the part of the run that is looked at is left alone.
         let Some(computation) = computation else { continue };
-        factors[*rank as usize] = Factor((1.0 - excess.ns / computation.ns as f64).clamp(0.0, 1.0));
+        factors[*rank as usize] = Factor((1.0 - excess.ns / computation.time.0 as f64).clamp(0.0, 1.0));
     }
     let mut setting = Setting::default();
     setting.places.insert(site, PlaceFactor::ByRank(factors));
@@ -262,7 +263,7 @@ fn without(site: u32, group: &Group, profile: &Profile) -> Option<Setting> {
 /// The function called at a place.
 pub(crate) fn function_at(profile: &Profile, site: Option<u32>) -> String {
     let most = profile.calls.iter().filter(|((_, at), _)| *at == site).max_by_key(|(_, calls)| calls.calls);
-    most.map_or("the end", |((op, _), _)| Op(*op).name()).to_owned()
+    most.map_or("the end", |((op, _), _)| op.name()).to_owned()
 }
 
 impl Finding {

@@ -7,37 +7,38 @@ use crate::blame::before;
 use crate::pattern::Pattern;
 use crate::waits::{Key, Waits};
 use kizami_graph::Graph;
+use kizami_model::kind::{Kind, WindowCall};
+use kizami_model::{Length, Moment};
 
 /// Divides the early waits of a run.
 pub(crate) fn divide(graph: &Graph, waits: &mut Waits) {
     for wait in waits.long.iter_mut().filter(|wait| wait.pattern == Pattern::EarlyWait) {
         let first = graph.strands[wait.of_strand as usize].first_step;
-        let done_ns = last_access_ns(graph, wait.of, first).unwrap_or(wait.from_ns);
-        let late_ns = wait.until_ns - done_ns.clamp(wait.from_ns, wait.until_ns);
-        if late_ns == 0 {
+        let done = last_access(graph, wait.of, first).unwrap_or(wait.from);
+        let late = wait.until - done.clamp(wait.from, wait.until);
+        if late == Length::ZERO {
             continue;
         }
         let step = &graph.steps[wait.step as usize];
         let early =
-            Key { pattern: Pattern::EarlyWait, strand: wait.strand, site: step.site(), op: step.op().0 };
+            Key { pattern: Pattern::EarlyWait, strand: wait.strand, site: step.site(), op: step.op() };
         if let Some(total) = waits.totals.get_mut(&early) {
-            total.ns -= late_ns;
-            total.count -= u64::from(late_ns == wait.length_ns());
+            total.time -= late;
+            total.count -= u64::from(late == wait.length());
         }
         let total = waits.totals.entry(Key { pattern: Pattern::LateComplete, ..early }).or_default();
-        (total.count, total.ns) = (total.count + 1, total.ns + late_ns);
+        (total.count, total.time) = (total.count + 1, total.time + late);
     }
 }
 
 /// When the last access before a complete was over, or if there was none, the start.
-fn last_access_ns(graph: &Graph, complete: u64, first: u64) -> Option<i64> {
+fn last_access(graph: &Graph, complete: u64, first: u64) -> Option<Moment> {
     let mut index = complete;
     loop {
         index = before(graph, index, first)?;
         let step = &graph.steps[index as usize];
-        let function = step.op().function()?;
-        if function.shape_name.starts_with("rma_") || function.name == "MPI_Win_start" {
-            return Some(step.end_ns);
+        if matches!(step.op().kind(), Kind::Window(WindowCall::Access | WindowCall::Start)) {
+            return Some(step.end);
         }
     }
 }

@@ -11,36 +11,38 @@
 //!
 //! It prints nothing: text, Markdown and HTML are for the crates that show.
 
+mod analysis;
 mod blame;
 pub mod diff;
-mod drawn;
 mod efficiency;
-mod explain;
+mod error;
 mod finding;
 mod late_complete;
-mod layers;
+mod lateness;
 mod marks;
+mod pair_interner;
 mod path;
 mod pattern;
 mod phases;
-mod place;
 mod profile;
+mod reconstructed;
 mod report;
-mod shelves;
+mod source_line;
 mod waits;
 mod whatif;
-mod window;
+mod work_interval;
 
-pub use drawn::{Drawn, DrawnPlace};
+pub use analysis::{Analysis, Progress};
 pub use efficiency::Efficiency;
-pub use explain::{Analysis, Progress};
+pub use error::ExplainError;
 pub use finding::{Cause, Finding, Gain};
 pub use pattern::Pattern;
 pub use phases::Phase;
-pub use place::Place;
+pub use reconstructed::{Reconstructed, ReconstructedPlace};
 pub use report::{
     CallTotal, ComputationTotal, MatrixCell, NetworkFit, NotUnderstood, PathPart, RankTime, Report,
     SizeClass, WaitTotal,
 };
+pub use source_line::SourceLine;
 pub use whatif::{WhatIf, what_if};
-pub use window::Window;
+pub use work_interval::WorkInterval;

@@ -6,56 +6,62 @@
 use crate::blame::{Doing, before};
 use crate::marks::ByStep;
 use crate::waits::LongWait;
-use crate::window::Window;
+use crate::work_interval::WorkInterval;
 use kizami_graph::Graph;
+use kizami_model::Length;
 use rustc_hash::FxHashMap;
 
 /// The time on the path, by rank and what was done.
-pub(crate) type Path = FxHashMap<(u32, Doing), i64>;
+pub(crate) type Path = FxHashMap<(u32, Doing), Length>;
 
-/// Follows the path within a window.
-pub(crate) fn critical_path(graph: &Graph, waits: &[LongWait], by_step: &ByStep, window: Window) -> Path {
+/// Follows the path within an interval.
+pub(crate) fn critical_path(
+    graph: &Graph,
+    waits: &[LongWait],
+    by_step: &ByStep,
+    interval: WorkInterval,
+) -> Path {
     let mut path = Path::default();
-    let Some((mut strand, mut index)) = last_step(graph, window) else { return path };
-    let mut now_ns = window.end_ns;
-    while now_ns > window.begin_ns {
+    let Some((mut strand, mut index)) = last_step(graph, interval) else { return path };
+    let mut now = interval.end;
+    while now > interval.begin {
         let step = &graph.steps[index as usize];
         let rank = graph.strands[strand as usize].rank.0;
-        let calling = Doing::Calling(step.op().0, step.site());
+        let calling = Doing::Calling(step.op(), step.site());
         let wait = by_step.find(index).map(|wait| &waits[wait as usize]);
-        if let Some(wait) = wait.filter(|wait| wait.until_ns < now_ns) {
-            *path.entry((rank, calling)).or_default() += window.part_ns(wait.until_ns, now_ns);
-            (strand, index, now_ns) = (wait.of_strand, wait.of, wait.until_ns);
+        if let Some(wait) = wait.filter(|wait| wait.until < now) {
+            *path.entry((rank, calling)).or_default() += interval.part(wait.until, now);
+            (strand, index, now) = (wait.of_strand, wait.of, wait.until);
             continue;
         }
-        if now_ns > step.start_ns {
-            *path.entry((rank, calling)).or_default() += window.part_ns(step.start_ns, now_ns);
-            now_ns = step.start_ns;
+        if now > step.start {
+            *path.entry((rank, calling)).or_default() += interval.part(step.start, now);
+            now = step.start;
         }
         let first = graph.strands[strand as usize].first_step;
         let Some(before) = before(graph, index, first) else {
-            *path.entry((rank, Doing::Starting)).or_default() += window.part_ns(window.begin_ns, now_ns);
+            *path.entry((rank, Doing::Starting)).or_default() += interval.part(interval.begin, now);
             break;
         };
-        let end_ns = graph.steps[before as usize].end_ns;
-        *path.entry((rank, Doing::Computing(step.site()))).or_default() += window.part_ns(end_ns, now_ns);
-        now_ns = now_ns.min(end_ns);
+        let end = graph.steps[before as usize].end;
+        *path.entry((rank, Doing::Computing(step.site()))).or_default() += interval.part(end, now);
+        now = now.min(end);
         index = before;
     }
     path
 }
 
-/// The step in which the window ends.
-fn last_step(graph: &Graph, window: Window) -> Option<(u32, u64)> {
+/// The step in which the interval ends.
+fn last_step(graph: &Graph, interval: WorkInterval) -> Option<(u32, u64)> {
     let of_strand = |(strand, first): (u32, u64)| {
         let mut index = first;
         let mut found = None;
         loop {
             let step = &graph.steps[index as usize];
-            if step.start_ns == window.end_ns || step.end_ns == window.end_ns {
+            if step.start == interval.end || step.end == interval.end {
                 found = Some((strand, index));
             }
-            if step.next == 0 || step.start_ns > window.end_ns {
+            if step.next == 0 || step.start > interval.end {
                 return found;
             }
             index += u64::from(step.next);

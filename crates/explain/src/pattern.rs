@@ -1,6 +1,7 @@
 //! The kinds of waiting, by the names Scalasca gave them.
 
-use kizami_model::{Family, Op};
+use kizami_model::Op;
+use kizami_model::kind::{CollectiveKind, Flow, Kind, WindowCall};
 use kizami_replay::WaitKind;
 use serde::{Deserialize, Serialize};
 
@@ -94,34 +95,35 @@ impl Pattern {
 
     /// Of a step of this function that waited for another to be ready.
     fn of_readiness(op: Op) -> Pattern {
-        let Some(function) = op.function() else { return Pattern::LateReceiver };
-        match function.name {
-            "MPI_Win_complete" => Pattern::LatePost,
-            "MPI_Win_wait" | "MPI_Win_test" => Pattern::EarlyWait,
+        match op.kind() {
+            Kind::Window(WindowCall::Complete) => Pattern::LatePost,
+            Kind::Window(WindowCall::Wait | WindowCall::Test) => Pattern::EarlyWait,
             // Accesses wait for a post by another kind.
-            _ if function.family == Family::OneSided => Pattern::LockContention,
+            Kind::Window(_) => Pattern::LockContention,
             _ => Pattern::LateReceiver,
         }
     }
 
     /// Of a step of this function that waited in this way.
     pub(crate) fn of(kind: WaitKind, op: Op) -> Pattern {
+        let flow = match op.kind() {
+            Kind::Collective(collective, _) => Some(collective.flow()),
+            _ => None,
+        };
         match kind {
             // Rooted collectives of two groups are messages.
-            WaitKind::Sender => match base_shape(op) {
-                "bcast" | "scatter" | "scatterv" => Pattern::LateBroadcast,
-                "reduce" | "gather" | "gatherv" => Pattern::EarlyReduce,
-                _ => Pattern::LateSender,
-            },
+            WaitKind::Sender if flow == Some(Flow::FromRoot) => Pattern::LateBroadcast,
+            WaitKind::Sender if flow == Some(Flow::ToRoot) => Pattern::EarlyReduce,
+            WaitKind::Sender => Pattern::LateSender,
             WaitKind::Window => Pattern::LatePost,
             WaitKind::Receiver => Pattern::of_readiness(op),
             WaitKind::Root => Pattern::LateBroadcast,
             WaitKind::Lower => Pattern::EarlyScan,
-            WaitKind::All => match base_shape(op) {
-                "barrier" => Pattern::WaitAtBarrier,
-                "reduce" | "gather" | "gatherv" => Pattern::EarlyReduce,
-                "win" | "win_new" | "win_free" => Pattern::WaitAtFence,
-                "finalize" => Pattern::WaitAtFinalize,
+            WaitKind::All if flow == Some(Flow::ToRoot) => Pattern::EarlyReduce,
+            WaitKind::All => match op.kind() {
+                Kind::Collective(CollectiveKind::Barrier, _) => Pattern::WaitAtBarrier,
+                Kind::Window(_) => Pattern::WaitAtFence,
+                Kind::Finalize => Pattern::WaitAtFinalize,
                 _ => Pattern::WaitAtNxN,
             },
         }
@@ -132,17 +134,11 @@ impl Pattern {
     /// Of what is left of a call of this function once all have come, if that is looked at: in collectives that keep
     /// everybody until all have come.
     pub(crate) fn of_completion(op: Op) -> Option<Pattern> {
-        let collective = op.function().is_some_and(|function| function.family == Family::Collective);
+        let collective = matches!(op.kind(), Kind::Collective(..));
         match Pattern::of(WaitKind::All, op) {
             Pattern::WaitAtNxN if collective => Some(Pattern::NxNCompletion),
             Pattern::WaitAtBarrier if collective => Some(Pattern::BarrierCompletion),
             _ => None,
         }
     }
-}
-
-/// The shape of a function, whether it waits or starts a request.
-fn base_shape(op: Op) -> &'static str {
-    let shape = op.function().map_or("", |function| function.shape_name);
-    shape.rsplit(':').next().unwrap_or(shape)
 }

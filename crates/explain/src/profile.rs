@@ -1,15 +1,16 @@
 //! Where time went, and what was sent: by function, place and rank.
 
-use crate::shelves::Shelves;
-use crate::window::Window;
+use crate::pair_interner::PairInterner;
+use crate::work_interval::WorkInterval;
 use kizami_graph::{Graph, StepKind, TieKind};
+use kizami_model::{Length, Moment, Op};
 use rustc_hash::FxHashMap;
 
-/// Calls of one function from one place; time within the window.
+/// Calls of one function from one place; time within the interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Calls {
     pub calls: u64,
-    pub ns: i64,
+    pub time: Length,
     pub bytes: u64,
 }
 
@@ -17,10 +18,10 @@ pub(crate) struct Calls {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Computation {
     pub times: u64,
-    pub ns: i64,
-    /// The longest time.
-    pub longest_ns: i64,
-    /// Place of the call before that.
+    pub time: Length,
+    /// The longest one.
+    pub longest: Length,
+    /// SourceLine of the call before that.
     pub after: Option<u32>,
 }
 
@@ -28,9 +29,9 @@ pub(crate) struct Computation {
 #[derive(Default)]
 pub(crate) struct Profile {
     /// By function and place.
-    pub calls: FxHashMap<(u16, Option<u32>), Calls>,
-    /// By rank: computation, and time inside MPI, within the window; of a rank's first thread.
-    pub ranks: Vec<(i64, i64)>,
+    pub calls: FxHashMap<(Op, Option<u32>), Calls>,
+    /// By rank: computation, and time inside MPI, within the interval; of a rank's first thread.
+    pub ranks: Vec<(Length, Length)>,
     /// By place and rank.
     pub computation: FxHashMap<(Option<u32>, u32), Computation>,
     /// Messages and bytes, by sender and receiver.
@@ -41,27 +42,30 @@ pub(crate) struct Profile {
 
 impl Profile {
     /// How often and how long all ranks together computed before each place.
-    pub(crate) fn computation_by_site(&self) -> FxHashMap<Option<u32>, (u64, i64)> {
-        let mut sums: FxHashMap<Option<u32>, (u64, i64)> = FxHashMap::default();
+    pub(crate) fn computation_by_site(&self) -> FxHashMap<Option<u32>, (u64, Length)> {
+        let mut sums: FxHashMap<Option<u32>, (u64, Length)> = FxHashMap::default();
         for ((site, _), computation) in &self.computation {
             let sum = sums.entry(*site).or_default();
-            *sum = (sum.0 + computation.times, sum.1 + computation.ns);
+            *sum = (sum.0 + computation.times, sum.1 + computation.time);
         }
         sums
     }
 }
 
 /// Adds up a graph.
-pub(crate) fn profile(graph: &Graph, ranks: u32, window: Window) -> Profile {
-    let mut profile =
-        Profile { ranks: vec![(0, 0); ranks as usize], sizes: vec![(0, 0); 65], ..Profile::default() };
+pub(crate) fn profile(graph: &Graph, ranks: u32, interval: WorkInterval) -> Profile {
+    let mut profile = Profile {
+        ranks: vec![Default::default(); ranks as usize],
+        sizes: vec![(0, 0); 65],
+        ..Profile::default()
+    };
     let mut calls = CallsBySite::default();
     let mut computation = ComputationBySite::default();
     let mut sent = vec![(0, 0); graph.channels.len()];
     for (number, strand) in graph.strands.iter().enumerate() {
         let mut index = strand.first_step as usize;
-        let mut last: Option<(i64, Option<u32>)> = None;
-        let (mut computing_ns, mut inside_ns) = (0, 0);
+        let mut last: Option<(Moment, Option<u32>)> = None;
+        let (mut computing, mut inside) = (Length::ZERO, Length::ZERO);
         loop {
             let step = &graph.steps[index];
             let mut bytes = 0;
@@ -80,23 +84,23 @@ pub(crate) fn profile(graph: &Graph, ranks: u32, window: Window) -> Profile {
             }
             let site = step.site();
             if step.kind() != StepKind::Part {
-                let length_ns = window.part_ns(step.start_ns, step.end_ns);
-                let calls = calls.of(step.op().0, site);
+                let length = interval.part(step.start, step.end);
+                let calls = calls.of(step.op(), site);
                 calls.calls += 1;
-                calls.ns += length_ns;
+                calls.time += length;
                 calls.bytes += bytes;
-                inside_ns += length_ns;
-                if let Some((end_ns, after)) = last {
-                    let gap_ns = window.part_ns(end_ns, step.start_ns);
-                    computing_ns += gap_ns;
+                inside += length;
+                if let Some((end, after)) = last {
+                    let gap = interval.part(end, step.start);
+                    computing += gap;
                     let computation = computation.of(site);
                     computation.times += 1;
-                    computation.ns += gap_ns;
-                    if computation.times == 1 || gap_ns > computation.longest_ns {
-                        (computation.longest_ns, computation.after) = (gap_ns, after);
+                    computation.time += gap;
+                    if computation.times == 1 || gap > computation.longest {
+                        (computation.longest, computation.after) = (gap, after);
                     }
                 }
-                last = Some((step.end_ns, site));
+                last = Some((step.end, site));
             }
             if step.next == 0 {
                 break;
@@ -106,7 +110,7 @@ pub(crate) fn profile(graph: &Graph, ranks: u32, window: Window) -> Profile {
         if strand.first_of_rank
             && let Some(sums) = profile.ranks.get_mut(strand.rank.0 as usize)
         {
-            *sums = (computing_ns, inside_ns);
+            *sums = (computing, inside);
         }
         if graph.strands.get(number + 1).is_none_or(|next| next.rank != strand.rank) {
             computation.end_rank(strand.rank.0, &mut profile.computation);
@@ -134,12 +138,12 @@ fn cell_of(site: Option<u32>) -> usize {
 #[derive(Default)]
 struct CallsBySite {
     /// Functions by place; mostly one.
-    numbers: Shelves<u16>,
-    list: Vec<((u16, Option<u32>), Calls)>,
+    numbers: PairInterner<Op>,
+    list: Vec<((Op, Option<u32>), Calls)>,
 }
 
 impl CallsBySite {
-    fn of(&mut self, op: u16, site: Option<u32>) -> &mut Calls {
+    fn of(&mut self, op: Op, site: Option<u32>) -> &mut Calls {
         let (number, new) = self.numbers.number(cell_of(site), op);
         if new {
             self.list.push(((op, site), Calls::default()));

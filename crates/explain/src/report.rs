@@ -1,11 +1,11 @@
 //! Everything that is said about a run, as plain data.
 
-use crate::drawn::Drawn;
 use crate::efficiency::Efficiency;
 use crate::finding::Finding;
 use crate::pattern::Pattern;
 use crate::phases::Phase;
-use crate::place::Place;
+use crate::reconstructed::Reconstructed;
+use crate::source_line::SourceLine;
 use serde::{Deserialize, Serialize};
 
 /// The report.
@@ -59,9 +59,9 @@ pub struct Report {
     pub network: NetworkFit,
     /// What was not understood.
     pub not_understood: NotUnderstood,
-    /// If the run was drawn from a reduced trace: what is exact about it, and how far it is off.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub drawn: Option<Drawn>,
+    /// If the run was reconstructed from a reduced trace: what is exact about it, and how far it is off.
+    #[serde(default, rename = "drawn", skip_serializing_if = "Option::is_none")]
+    pub reconstructed: Option<Reconstructed>,
 }
 
 /// Waiting of one kind, or what calls took beyond it.
@@ -70,7 +70,7 @@ pub struct WaitTotal {
     /// Which kind.
     pub pattern: Pattern,
     /// The function and the place; none in totals over places.
-    pub at: Option<(String, Place)>,
+    pub at: Option<(String, SourceLine)>,
     /// How many waits.
     pub count: u64,
     /// How long, over all ranks.
@@ -89,7 +89,7 @@ pub struct PathPart {
     /// What was done: `computation before MPI_Send` or the name of a function.
     pub what: String,
     /// Where.
-    pub place: Place,
+    pub place: SourceLine,
     /// The rank that has most of it.
     pub rank: u32,
     /// How long, over all ranks.
@@ -106,7 +106,7 @@ pub struct CallTotal {
     /// Full name.
     pub function: String,
     /// From where; none in totals over places.
-    pub place: Option<Place>,
+    pub place: Option<SourceLine>,
     /// How many.
     pub calls: u64,
     /// How long, over all ranks.
@@ -123,7 +123,7 @@ pub struct ComputationTotal {
     /// Function called there.
     pub function: String,
     /// The place.
-    pub place: Place,
+    pub place: SourceLine,
     /// How often.
     pub times: u64,
     /// How long, over all ranks.

@@ -4,14 +4,14 @@
 //! Watches the first walk of a graph. Waits shorter than a limit are only in the totals; the limit rises when there
 //! would be too many to keep, so that memory is bounded.
 
+use crate::pair_interner::PairInterner;
 use crate::pattern::Pattern;
-use crate::shelves::Shelves;
-use kizami_model::Op;
+use kizami_model::{Length, Moment, Op};
 use kizami_replay::{Message, Observer, Seen};
 use rustc_hash::FxHashMap;
 
 /// Shorter waits are not looked at one by one.
-const SHORTEST_NS: i64 = 1_000;
+const SHORTEST: Length = Length(1_000);
 /// Waits of one thread of the walk that are kept one by one.
 const MOST_WAITS: usize = 16 << 20;
 /// Late messages a rank has waited for that are remembered, to see whether it could have taken another one first.
@@ -24,8 +24,8 @@ pub(crate) struct LongWait {
     pub step: u64,
     /// The step that was waited for.
     pub of: u64,
-    pub from_ns: i64,
-    pub until_ns: i64,
+    pub from: Moment,
+    pub until: Moment,
     pub strand: u32,
     /// The strand that was waited for.
     pub of_strand: u32,
@@ -33,8 +33,8 @@ pub(crate) struct LongWait {
 }
 
 impl LongWait {
-    pub(crate) fn length_ns(&self) -> i64 {
-        self.until_ns - self.from_ns
+    pub(crate) fn length(&self) -> Length {
+        self.until - self.from
     }
 }
 
@@ -42,7 +42,7 @@ impl LongWait {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Total {
     pub count: u64,
-    pub ns: i64,
+    pub time: Length,
 }
 
 /// Where waits are added up.
@@ -51,7 +51,7 @@ pub(crate) struct Key {
     pub pattern: Pattern,
     pub strand: u32,
     pub site: Option<u32>,
-    pub op: u16,
+    pub op: Op,
 }
 
 /// What is known so far.
@@ -59,34 +59,34 @@ pub(crate) struct Key {
 pub(crate) struct Waits {
     pub totals: FxHashMap<Key, Total>,
     /// The same while the run is walked, by strand.
-    numbers: Shelves<(Pattern, Option<u32>, u16)>,
+    numbers: PairInterner<(Pattern, Option<u32>, Op)>,
     adding: Vec<(Key, Total)>,
     pub long: Vec<LongWait>,
-    shortest_ns: i64,
+    shortest: Length,
     /// By strand: late messages waited for, the last one last.
     late: Vec<Vec<Late>>,
     /// When the message the step waits for was sent; the latest of those it takes.
-    sent_ns: i64,
+    sent: Option<Moment>,
 }
 
 #[derive(Clone, Copy)]
 struct Late {
-    sent_ns: i64,
+    sent: Moment,
     key: Key,
-    length_ns: i64,
+    length: Length,
     /// Its step, to find it among the long ones.
     step: u64,
 }
 
 impl Waits {
     pub(crate) fn new() -> Waits {
-        Waits { shortest_ns: SHORTEST_NS, ..Waits::default() }
+        Waits { shortest: SHORTEST, ..Waits::default() }
     }
 
     /// Of all threads of a walk; long ones in the order in which they ended, the last first, and those for the same
     /// step together.
     pub(crate) fn all(mut parts: Vec<Waits>) -> Waits {
-        let order = |wait: &LongWait| (std::cmp::Reverse(wait.until_ns), wait.of, wait.step);
+        let order = |wait: &LongWait| (std::cmp::Reverse(wait.until), wait.of, wait.step);
         std::thread::scope(|scope| {
             let mut parts = parts.iter_mut();
             let own = parts.next();
@@ -99,7 +99,7 @@ impl Waits {
         for part in parts {
             for (key, total) in part.adding {
                 let sum = all.totals.entry(key).or_default();
-                (sum.count, sum.ns) = (sum.count + total.count, sum.ns + total.ns);
+                (sum.count, sum.time) = (sum.count + total.count, sum.time + total.time);
             }
             if all.long.is_empty() {
                 all.long = part.long;
@@ -114,13 +114,13 @@ impl Waits {
 
     /// Adds what a collective took once all had come.
     fn completion(&mut self, seen: &Seen<'_, 0>) {
-        let (Some(came_ns), op) = (seen.all_came_ns, seen.step.op()) else { return };
+        let (Some(came), op) = (seen.all_came, seen.step.op()) else { return };
         let Some(pattern) = Pattern::of_completion(op) else { return };
-        let length_ns = seen.step.end_ns - came_ns.clamp(seen.step.start_ns, seen.step.end_ns);
-        if length_ns > 0 {
-            let key = Key { pattern, strand: seen.strand, site: seen.step.site(), op: op.0 };
+        let length = seen.step.end - came.clamp(seen.step.start, seen.step.end);
+        if length > Length::ZERO {
+            let key = Key { pattern, strand: seen.strand, site: seen.step.site(), op };
             let total = self.total(key);
-            (total.count, total.ns) = (total.count + 1, total.ns + length_ns);
+            (total.count, total.time) = (total.count + 1, total.time + length);
         }
     }
 
@@ -133,13 +133,13 @@ impl Waits {
     }
 
     fn keep(&mut self, wait: LongWait) {
-        if wait.length_ns() < self.shortest_ns {
+        if wait.length() < self.shortest {
             return;
         }
         if self.long.len() >= MOST_WAITS {
-            self.shortest_ns *= 2;
-            let shortest_ns = self.shortest_ns;
-            self.long.retain(|wait| wait.length_ns() >= shortest_ns);
+            self.shortest = self.shortest * 2;
+            let shortest = self.shortest;
+            self.long.retain(|wait| wait.length() >= shortest);
         }
         self.long.push(wait);
     }
@@ -147,25 +147,25 @@ impl Waits {
 
 impl Observer<0> for Waits {
     fn step(&mut self, seen: &Seen<'_, 0>) {
-        let sent_ns = std::mem::replace(&mut self.sent_ns, i64::MIN);
+        let sent = self.sent.take();
         self.completion(seen);
         let Some(wait) = seen.wait else { return };
         // Clocks of different hosts may say that somebody came after its partners had left.
-        let until_ns = wait.until_ns.min(seen.step.end_ns);
-        let length_ns = until_ns - seen.step.start_ns;
-        if length_ns <= 0 {
+        let until = wait.until.min(seen.step.end);
+        let length = until - seen.step.start;
+        if length <= Length::ZERO {
             return;
         }
         let op: Op = seen.step.op();
         let pattern = Pattern::of(wait.kind, op);
-        let key = Key { pattern, strand: seen.strand, site: seen.step.site(), op: op.0 };
+        let key = Key { pattern, strand: seen.strand, site: seen.step.site(), op };
         let total = self.total(key);
-        (total.count, total.ns) = (total.count + 1, total.ns + length_ns);
+        (total.count, total.time) = (total.count + 1, total.time + length);
         self.keep(LongWait {
             step: seen.index,
             of: wait.step,
-            from_ns: seen.step.start_ns,
-            until_ns,
+            from: seen.step.start,
+            until,
             strand: seen.strand,
             of_strand: wait.strand,
             pattern,
@@ -179,26 +179,26 @@ impl Observer<0> for Waits {
             if late.len() == REMEMBERED {
                 late.remove(0);
             }
-            late.push(Late { sent_ns: sent_ns.max(wait.until_ns), key, length_ns, step: seen.index });
+            let sent = sent.map_or(wait.until, |sent| sent.max(wait.until));
+            late.push(Late { sent, key, length, step: seen.index });
         }
     }
 
     /// A message that was sent before one its receiver has waited for already could have been taken first.
     fn message(&mut self, message: &Message) {
-        self.sent_ns = self.sent_ns.max(message.sent_ns);
+        self.sent = self.sent.max(Some(message.sent));
         let Some(late) = self.late.get_mut(message.strand as usize) else { return };
         // Waits of the step that takes both are no choice of the program.
-        let Some(place) =
-            late.iter().rposition(|late| late.sent_ns > message.sent_ns && late.step != message.step)
+        let Some(place) = late.iter().rposition(|late| late.sent > message.sent && late.step != message.step)
         else {
             return;
         };
         let wrong = late.remove(place);
         let total = self.total(wrong.key);
-        (total.count, total.ns) = (total.count - 1, total.ns - wrong.length_ns);
+        (total.count, total.time) = (total.count - 1, total.time - wrong.length);
         let key = Key { pattern: Pattern::LateSenderWrongOrder, ..wrong.key };
         let total = self.total(key);
-        (total.count, total.ns) = (total.count + 1, total.ns + wrong.length_ns);
+        (total.count, total.time) = (total.count + 1, total.time + wrong.length);
         if let Some(wait) = self.long.iter_mut().rev().take(1 << 12).find(|wait| wait.step == wrong.step) {
             wait.pattern = Pattern::LateSenderWrongOrder;
         }

@@ -1,10 +1,11 @@
 //! What could be done about a run: each idea replayed, the best first.
 
-use crate::explain::Analysis;
+use crate::analysis::Analysis;
 use crate::finding::{Gain, in_words};
 use crate::pattern::Pattern;
-use crate::place::Place;
+use crate::source_line::SourceLine;
 use kizami_graph::TieKind;
+use kizami_model::Length;
 use kizami_replay::{Factor, Network, PlaceFactor, Setting, balance};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -44,14 +45,14 @@ pub struct WhatIf {
 pub fn what_if(analysis: &Analysis, progress: &(dyn Fn(u64) + Sync)) -> Vec<WhatIf> {
     let candidates = candidates(analysis);
     let settings: Vec<&Setting> = candidates.iter().map(|candidate| &candidate.setting).collect();
-    let windows = analysis.replay_all(&settings, progress);
+    let intervals = analysis.replay_all(&settings, progress);
     let mut results: Vec<WhatIf> = candidates
         .iter()
-        .zip(windows)
-        .map(|(candidate, window)| WhatIf {
+        .zip(intervals)
+        .map(|(candidate, interval)| WhatIf {
             what: candidate.what.clone(),
             option: candidate.option.clone(),
-            gain: analysis.gain(window, candidate.error_ns),
+            gain: analysis.gain(interval, candidate.error_ns),
             at_most: candidate.at_most,
         })
         .collect();
@@ -76,7 +77,7 @@ fn candidates(analysis: &Analysis) -> Vec<Candidate> {
         }
     }
     for site in longest_computation(analysis) {
-        let place = Place::of(&analysis.definitions, Some(site));
+        let place = SourceLine::of(&analysis.definitions, Some(site));
         // Options name lines; a place without one cannot be asked for.
         let option = |text: String| place.line.is_some().then_some(text);
         let at = |factor| Setting { places: [(site, factor)].into_iter().collect(), ..Setting::default() };
@@ -115,7 +116,7 @@ fn candidates(analysis: &Analysis) -> Vec<Candidate> {
 }
 
 /// Waits at a place hidden behind what is computed next.
-fn overlapped(place: &Place, sites: FxHashSet<u32>) -> Candidate {
+fn overlapped(place: &SourceLine, sites: FxHashSet<u32>) -> Candidate {
     Candidate {
         what: format!("overlap the wait at {place} with the computation behind it"),
         // Options name lines; a place without one cannot be asked for.
@@ -129,17 +130,17 @@ fn overlapped(place: &Place, sites: FxHashSet<u32>) -> Candidate {
 
 /// Places where most is waited for messages and in collectives, with their call sites: those of one line together,
 /// as options name them.
-fn longest_waits(analysis: &Analysis) -> Vec<(Place, FxHashSet<u32>)> {
-    let mut places: FxHashMap<Place, (i64, FxHashSet<u32>)> = FxHashMap::default();
+fn longest_waits(analysis: &Analysis) -> Vec<(SourceLine, FxHashSet<u32>)> {
+    let mut places: FxHashMap<SourceLine, (Length, FxHashSet<u32>)> = FxHashMap::default();
     for (key, total) in &analysis.waits.totals {
         let Some(site) = key.site.filter(|_| can_be_overlapped(key.pattern)) else { continue };
-        let (ns, sites) = places.entry(Place::of(&analysis.definitions, Some(site))).or_default();
-        *ns += total.ns;
+        let (time, sites) = places.entry(SourceLine::of(&analysis.definitions, Some(site))).or_default();
+        *time += total.time;
         sites.insert(site);
     }
     let mut places: Vec<_> =
-        places.into_iter().filter(|(_, (ns, _))| analysis.share(*ns as f64) >= LEAST_SHARE).collect();
-    places.sort_by(|(a, (a_ns, _)), (b, (b_ns, _))| b_ns.cmp(a_ns).then_with(|| a.cmp(b)));
+        places.into_iter().filter(|(_, (time, _))| analysis.share(time.0 as f64) >= LEAST_SHARE).collect();
+    places.sort_by(|(a, (a_time, _)), (b, (b_time, _))| b_time.cmp(a_time).then_with(|| a.cmp(b)));
     places.into_iter().map(|(place, (_, sites))| (place, sites)).take(MOST_PLACES).collect()
 }
 
@@ -186,10 +187,10 @@ fn largest_unbuffered_bytes(analysis: &Analysis) -> Option<u64> {
 /// Places before which most is computed.
 fn longest_computation(analysis: &Analysis) -> Vec<u32> {
     let by_site = analysis.profile.computation_by_site();
-    let mut sums: Vec<(u32, i64)> =
-        by_site.into_iter().filter_map(|(site, (_, ns))| Some((site?, ns))).collect();
-    let all_ns: i64 = sums.iter().map(|(_, ns)| ns).sum();
-    sums.retain(|(_, ns)| *ns as f64 >= LEAST_SHARE * all_ns as f64 && *ns > 0);
-    sums.sort_unstable_by_key(|(site, ns)| (std::cmp::Reverse(*ns), *site));
+    let mut sums: Vec<(u32, Length)> =
+        by_site.into_iter().filter_map(|(site, (_, time))| Some((site?, time))).collect();
+    let all: Length = sums.iter().map(|(_, time)| *time).sum();
+    sums.retain(|(_, time)| time.0 as f64 >= LEAST_SHARE * all.0 as f64 && *time > Length::ZERO);
+    sums.sort_unstable_by_key(|(site, time)| (std::cmp::Reverse(*time), *site));
     sums.into_iter().map(|(site, _)| site).take(MOST_PLACES).collect()
 }

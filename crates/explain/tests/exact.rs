@@ -5,11 +5,11 @@
 mod scripts;
 
 use kizami_explain::{Cause, Finding, Pattern, Report};
-use kizami_model::{Call, CommKind, Nanos, Peer, Rank, ThreadIndex};
-use kizami_sample::Act::{self, Compute, Receive, Rooted, Scan, Send, SyncSend, Together, Window};
-use kizami_sample::OnWindow::{AwaitCompletes, Complete, Lock, Post, Put, Start, Unlock};
-use kizami_sample::{call, definitions};
-use kizami_store::RegionSpan;
+use kizami_model::{Call, CommKind, Length, Moment, Peer, Rank, ThreadIndex};
+use kizami_testing::Act::{self, Compute, Receive, Rooted, Scan, Send, SyncSend, Together, Window};
+use kizami_testing::OnWindow::{AwaitCompletes, Complete, Lock, Post, Put, Start, Unlock};
+use kizami_testing::{call, definitions};
+use kizami_trace::RegionSpan;
 use scripts::{Looped, Places, report_of};
 
 /// What is injected into each iteration; more than anything else takes.
@@ -557,7 +557,7 @@ fn probes_that_find_something_in_the_end() {
         Call { peer: Peer::Rank(Rank(0)), tag: Some(5), ..probe }
     };
     let failed = |start: i64, end: i64| {
-        let inside = Some(Nanos(end - start - 9 * 100));
+        let inside = Some(Length(end - start - 9 * 100));
         let (any_source, any_tag) = (true, true);
         Call { calls: 10, inside, peer: Peer::Any, tag: None, any_source, any_tag, ..probe(start, end) }
     };
@@ -695,8 +695,8 @@ fn findings_say_their_region() {
     let span = |rank, region, depth, (start_ns, end_ns)| RegionSpan {
         rank: Rank(rank),
         thread: ThreadIndex(0),
-        start: Nanos(start_ns),
-        end: Nanos(end_ns),
+        start: Moment(start_ns),
+        end: Moment(end_ns),
         region,
         depth,
     };

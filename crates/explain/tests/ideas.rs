@@ -5,7 +5,7 @@
 mod scripts;
 
 use kizami_explain::WhatIf;
-use kizami_sample::Act::{self, *};
+use kizami_testing::Act::{self, *};
 use scripts::{Looped, Places};
 
 const ITERATIONS: usize = 10;

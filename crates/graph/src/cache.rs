@@ -1,50 +1,26 @@
 //! The graph of a trace, kept in its `derived/` folder: the next command does not have to match again.
 //!
-//! One file with a head, the lists of the graph as they lie in memory, and a checksum over both. It is believed only
-//! if it was made by this version from exactly these tables, and is whole. Whatever goes wrong with it (a folder that
-//! cannot be written to, a full disk, a damaged file) leaves things as they were without it. Very large graphs are not
-//! kept: they take more than ten times the room of their trace.
+//! One file with the lists of the graph as they lie in memory, and their lengths in its head. Whatever goes wrong with it
+//! (a folder that cannot be written to, a full disk, a damaged file) leaves things as they were without it. Very large
+//! graphs are not kept: they take more than ten times the room of their trace.
 
 use crate::channels::Channel;
 use crate::collectives::Members;
 use crate::list::List;
 use crate::step::{Step, Tie};
-use crate::{Graph, Strand, scratch_folder};
+use crate::{Graph, Strand};
 use bytemuck::{Pod, Zeroable};
 use kizami_model::Rank;
-use kizami_store::Trace;
-use memmap2::MmapMut;
-use std::fs::{File, OpenOptions};
-use std::hash::{Hash, Hasher};
-use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use kizami_trace::Trace;
+use kizami_trace::derived::{Derived, HEAD_BYTES, Numbers};
+use memmap2::Mmap;
 use std::sync::Arc;
 
 /// Changes whenever steps, ties or what they mean do.
-const VERSION: u64 = 5;
-const MAGIC: u64 = u64::from_le_bytes(*b"kizgraph");
+const VERSION: u32 = 6;
 /// Bytes a graph may have to be kept.
 const LARGEST: usize = 1 << 30;
 const NAME: &str = "graph.bin";
-
-#[derive(Clone, Copy, Default, PartialEq, Eq, Pod, Zeroable)]
-#[repr(C)]
-struct Head {
-    magic: u64,
-    version: u64,
-    /// Of the tables it was made from.
-    made_from: u64,
-    steps: u64,
-    ties: u64,
-    strands: u64,
-    channels: u64,
-    places: u64,
-    lists: u64,
-    members: u64,
-    not_followed: u64,
-    /// Of the head with 0 here, and of all that follows it.
-    crc32: u64,
-}
 
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C)]
@@ -74,27 +50,21 @@ struct PlaceRow {
 
 /// The graph that was kept for a trace, if it can be believed.
 pub(crate) fn load(trace: &Trace) -> Option<Graph> {
-    let file = File::open(trace.path().join("derived").join(NAME)).ok()?;
-    // SAFETY: the file is written under another name and never changed afterwards; the mapping is private.
-    let map = unsafe { memmap2::MmapOptions::new().map_copy(&file) }.ok()?;
-    let head: Head = bytemuck::pod_read_unaligned(map.get(..size_of::<Head>())?);
-    let known = (head.magic, head.version, head.made_from) == (MAGIC, VERSION, made_from(trace));
-    if !known || checksum(head, &[&map[size_of::<Head>()..]]) != head.crc32 {
-        return None;
-    }
-    let map = Arc::new(map);
-    let mut at = size_of::<Head>();
-    let steps = take::<Step>(&map, &mut at, head.steps)?;
-    let ties = take::<Tie>(&map, &mut at, head.ties)?;
-    let strands = rows::<StrandRow>(&map, &mut at, head.strands)?;
-    let channels = rows::<ChannelRow>(&map, &mut at, head.channels)?;
-    let places = rows::<PlaceRow>(&map, &mut at, head.places)?;
-    let lengths = rows::<u32>(&map, &mut at, head.lists)?;
-    let members = rows::<u32>(&map, &mut at, head.members)?;
+    let kept = Derived::of(trace)?.read(NAME, VERSION)?;
+    let [steps, ties, strands, channels, places, lists, members, not_followed, ..] = kept.numbers;
+    let map = Arc::new(kept.map);
+    let mut at = HEAD_BYTES;
+    let steps = take::<Step>(&map, &mut at, steps)?;
+    let ties = take::<Tie>(&map, &mut at, ties)?;
+    let strands = rows::<StrandRow>(&map, &mut at, strands)?;
+    let channels = rows::<ChannelRow>(&map, &mut at, channels)?;
+    let places = rows::<PlaceRow>(&map, &mut at, places)?;
+    let lengths = rows::<u32>(&map, &mut at, lists)?;
+    let members = rows::<u32>(&map, &mut at, members)?;
     let mut listed = members.into_iter().map(Rank);
     let lists = lengths.iter().map(|length| listed.by_ref().take(*length as usize).collect()).collect();
     Some(Graph {
-        apart: false,
+        clocks_unaligned: false,
         steps,
         ties,
         strands: strands
@@ -115,7 +85,7 @@ pub(crate) fn load(trace: &Trace) -> Option<Graph> {
             lists,
             comms: places.iter().map(|place| place.comm).collect(),
         },
-        not_followed: head.not_followed,
+        not_followed,
     })
 }
 
@@ -124,19 +94,7 @@ pub(crate) fn save(trace: &Trace, graph: &Graph) {
     if size_of_val(&graph.steps[..]) + size_of_val(&graph.ties[..]) > LARGEST {
         return;
     }
-    let folder = scratch_folder(trace);
-    if folder.starts_with(trace.path()) {
-        let unfinished = folder.join(format!("{NAME}.{}.tmp", std::process::id()));
-        let written =
-            write(trace, graph, &unfinished).and_then(|()| std::fs::rename(&unfinished, folder.join(NAME)));
-        if written.is_err() {
-            // Nothing is lost: it will be matched again.
-            std::fs::remove_file(&unfinished).unwrap_or(());
-        }
-    }
-}
-
-fn write(trace: &Trace, graph: &Graph, path: &PathBuf) -> std::io::Result<()> {
+    let Some(derived) = Derived::of(trace) else { return };
     let strands: Vec<StrandRow> = graph
         .strands
         .iter()
@@ -165,53 +123,31 @@ fn write(trace: &Trace, graph: &Graph, path: &PathBuf) -> std::io::Result<()> {
         bytemuck::cast_slice(&lengths),
         bytemuck::cast_slice(&members),
     ];
-    let mut head = Head {
-        magic: MAGIC,
-        version: VERSION,
-        made_from: made_from(trace),
-        steps: graph.steps.len() as u64,
-        ties: graph.ties.len() as u64,
-        strands: strands.len() as u64,
-        channels: channels.len() as u64,
-        places: places.len() as u64,
-        lists: lengths.len() as u64,
-        members: members.len() as u64,
-        not_followed: graph.not_followed,
-        crc32: 0,
-    };
-    head.crc32 = checksum(head, &parts);
-    let mut file = BufWriter::new(OpenOptions::new().write(true).create_new(true).open(path)?);
-    file.write_all(bytemuck::bytes_of(&head))?;
-    parts.iter().try_for_each(|part| file.write_all(part))?;
-    file.flush()
-}
-
-fn checksum(head: Head, parts: &[&[u8]]) -> u64 {
-    let mut checksum = crc32fast::Hasher::new();
-    checksum.update(bytemuck::bytes_of(&Head { crc32: 0, ..head }));
-    parts.iter().for_each(|part| checksum.update(part));
-    u64::from(checksum.finalize())
-}
-
-/// Tells tables apart by their checksums.
-fn made_from(trace: &Trace) -> u64 {
-    let mut hash = rustc_hash::FxHasher::default();
-    for file in &trace.run().files {
-        (file.path.as_str(), file.bytes, file.crc32).hash(&mut hash);
-    }
-    kizami_model::function::fingerprint().hash(&mut hash);
-    hash.finish()
+    let counts = [
+        graph.steps.len(),
+        graph.ties.len(),
+        strands.len(),
+        channels.len(),
+        places.len(),
+        lengths.len(),
+        members.len(),
+    ];
+    let mut numbers = Numbers::default();
+    numbers.iter_mut().zip(counts).for_each(|(number, count)| *number = count as u64);
+    numbers[counts.len()] = graph.not_followed;
+    // Nothing is lost if that fails: it will be matched again.
+    let _ = derived.write(NAME, VERSION, numbers, &parts);
 }
 
 /// The next list of a mapped file, left where it is.
-fn take<T: Pod>(map: &Arc<MmapMut>, at: &mut usize, count: u64) -> Option<List<T>> {
+fn take<T: Pod>(map: &Arc<Mmap>, at: &mut usize, count: u64) -> Option<List<T>> {
     let list = List::mapped(Arc::clone(map), *at, usize::try_from(count).ok()?)?;
     *at += size_of_val(&list[..]);
     Some(list)
 }
 
 /// The next list of a mapped file, copied.
-fn rows<T: Pod>(map: &MmapMut, at: &mut usize, count: u64) -> Option<Vec<T>> {
+fn rows<T: Pod>(map: &Mmap, at: &mut usize, count: u64) -> Option<Vec<T>> {
     let bytes = usize::try_from(count).ok()?.checked_mul(size_of::<T>())?;
     let part = map.get(*at..at.checked_add(bytes)?)?;
     *at += bytes;

@@ -8,8 +8,9 @@
 //! Collectives of communicators with members nobody knows are not followed.
 
 use crate::step::TieKind;
-use kizami_model::{Call, CommKind, Op, Peer, Rank, Shape};
-use kizami_store::Definitions;
+use kizami_model::kind::{CommunicatorCall, Flow, Form, Kind, WindowCall};
+use kizami_model::{Call, CommKind, ObjectKind, Op, Peer, Rank};
+use kizami_trace::Definitions;
 use rustc_hash::FxHashMap;
 
 /// How many take part in a collective that cannot be followed.
@@ -102,7 +103,7 @@ pub(crate) struct Collectives {
 impl Collectives {
     pub(crate) fn new(definitions: &Definitions) -> Collectives {
         let comms = &definitions.communicators;
-        let known = |comm: &kizami_store::Communicator| {
+        let known = |comm: &kizami_trace::Communicator| {
             let whole = comm.members.len() == comm.size as usize && comm.members.iter().all(Option::is_some);
             whole && comm.remote_members.iter().all(Option::is_some) && comm.kind != CommKind::SelfOnly
         };
@@ -124,7 +125,7 @@ impl Collectives {
         }
         // The same members again: fences are counted apart from the collectives of the communicator.
         (0..comms.len() as u32).for_each(|comm| _ = members.again(comm));
-        let windows = definitions.objects.iter().filter(|object| object.kind.name() == "window");
+        let windows = definitions.objects.iter().filter(|object| object.kind == ObjectKind::Window);
         Collectives {
             roles: (0..=kizami_model::function::functions().len() as u16).map(|op| role(Op(op))).collect(),
             members,
@@ -193,20 +194,18 @@ impl Collectives {
 }
 
 fn role(op: Op) -> Role {
-    let Some(function) = op.function() else { return Role::None };
-    match function.shape_name {
-        "comm_new" => return Role::All,
-        "finalize" if function.name == "MPI_Finalize" => return Role::Finalize,
-        "win_new" | "win_free" => return Role::Window,
-        "win" if function.name == "MPI_Win_fence" => return Role::Window,
-        name if function.shape != Shape::Collective || name.starts_with("init:") => return Role::None,
-        _ => {}
-    }
-    match function.shape_name.rsplit(':').next().unwrap_or(function.shape_name) {
-        "bcast" | "scatter" | "scatterv" => Role::FromRoot,
-        "gather" | "gatherv" | "reduce" => Role::ToRoot,
-        "scan" | "exscan" => Role::Lower,
-        name if name.starts_with("neighbor") => Role::Neighbours,
-        _ => Role::All,
+    match op.kind() {
+        Kind::Communicator(CommunicatorCall::New) => Role::All,
+        Kind::Finalize => Role::Finalize,
+        Kind::Window(WindowCall::New | WindowCall::Free | WindowCall::Fence) => Role::Window,
+        Kind::Collective(_, Form::Persistent) => Role::None,
+        Kind::Collective(collective, _) => match collective.flow() {
+            Flow::All => Role::All,
+            Flow::FromRoot => Role::FromRoot,
+            Flow::ToRoot => Role::ToRoot,
+            Flow::Prefix => Role::Lower,
+            Flow::Neighbours => Role::Neighbours,
+        },
+        _ => Role::None,
     }
 }

@@ -19,6 +19,7 @@ mod build;
 mod cache;
 mod channels;
 mod collectives;
+mod error;
 mod list;
 mod locks;
 mod read;
@@ -29,11 +30,12 @@ mod windows;
 pub use build::Builder;
 pub use channels::{Channel, ChannelIndex};
 pub use collectives::{Members, NO_MEMBERS};
+pub use error::GraphError;
 pub use list::List;
-pub use read::{build, read, scratch_folder};
-pub use step::{Step, StepKind, Tie, TieKind};
+pub use read::{build, read};
+pub use step::{Polls, Step, StepKind, Tie, TieKind};
 
-use kizami_model::Rank;
+use kizami_model::{Moment, Rank};
 
 /// The steps of one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +66,7 @@ pub struct Graph {
     /// Calls that may wait for others in a way that is not followed.
     pub not_followed: u64,
     /// Times of different ranks do not fit together: whom somebody waits for may come at any moment.
-    pub apart: bool,
+    pub clocks_unaligned: bool,
 }
 
 impl Graph {
@@ -75,8 +77,8 @@ impl Graph {
     }
 
     /// When the first step begins.
-    pub fn begin_ns(&self) -> i64 {
-        let first = |strand: &Strand| self.steps[strand.first_step as usize].start_ns;
-        self.strands.iter().map(first).min().unwrap_or(0)
+    pub fn begin(&self) -> Moment {
+        let first = |strand: &Strand| self.steps[strand.first_step as usize].start;
+        self.strands.iter().map(first).min().unwrap_or_default()
     }
 }

@@ -4,10 +4,10 @@
 //! The file is mapped, so that the kernel can take memory back whenever somebody else needs it, and nothing is left
 //! behind however the process ends.
 
+use crate::GraphError;
 use bytemuck::Pod;
-use kizami_store::StoreError;
-use memmap2::MmapMut;
-use std::fs::{File, OpenOptions};
+use memmap2::{Mmap, MmapMut};
+use std::fs::File;
 use std::ops::{Deref, Range};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -40,13 +40,13 @@ struct Far {
 /// A part of a file that was written before.
 #[derive(Debug)]
 struct Written {
-    map: Arc<MmapMut>,
+    map: Arc<Mmap>,
     bytes: Range<usize>,
 }
 
 impl<T: Pod> List<T> {
     /// The list that begins at a byte of a mapped file; nothing if it does not fit there.
-    pub(crate) fn mapped(map: Arc<MmapMut>, at: usize, len: usize) -> Option<List<T>> {
+    pub(crate) fn mapped(map: Arc<Mmap>, at: usize, len: usize) -> Option<List<T>> {
         let bytes = at..at.checked_add(len.checked_mul(size_of::<T>())?)?;
         bytemuck::try_cast_slice::<u8, T>(map.get(bytes.clone())?).ok()?;
         let (near, folder) = (Vec::new(), PathBuf::new());
@@ -60,7 +60,7 @@ impl<T: Pod> List<T> {
 
     /// Adds a value; not to a list that was written before.
     #[inline]
-    pub fn push(&mut self, value: T) -> Result<(), StoreError> {
+    pub fn push(&mut self, value: T) -> Result<(), GraphError> {
         if self.far.is_none() && (self.near.len() + 1) * size_of::<T>() <= self.limit {
             self.near.push(value);
             return Ok(());
@@ -86,10 +86,11 @@ impl<T: Pod> List<T> {
     }
 
     #[cold]
-    fn push_far(&mut self, value: T) -> Result<(), StoreError> {
-        let failed = |error: std::io::Error| StoreError::write(&self.folder, error);
+    fn push_far(&mut self, value: T) -> Result<(), GraphError> {
+        let failed = scratch(&self.folder);
         if self.far.is_none() {
-            let file = nameless(&self.folder)?;
+            let file = tempfile::tempfile_in(&self.folder);
+            let file = file.map_err(scratch(&self.folder))?;
             let bytes: &[u8] = bytemuck::cast_slice(&self.near);
             file.write_all_at(bytes, 0).map_err(failed)?;
             let map = enlarge(&file, bytes.len() as u64, GROWTH_BYTES).map_err(failed)?;
@@ -121,20 +122,9 @@ impl<T: Pod> Deref for List<T> {
     }
 }
 
-/// A file that is gone when it is closed.
-fn nameless(folder: &Path) -> Result<File, StoreError> {
-    let unique = format!("kizami-{}-{:x}.tmp", std::process::id(), next_number());
-    let path = folder.join(unique);
-    let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path);
-    let file = file.map_err(StoreError::file("create", &path))?;
-    std::fs::remove_file(&path).map_err(StoreError::file("remove", &path))?;
-    Ok(file)
-}
-
-fn next_number() -> u64 {
-    use std::sync::atomic::{AtomicU64, Ordering};
-    static NUMBER: AtomicU64 = AtomicU64::new(0);
-    NUMBER.fetch_add(1, Ordering::Relaxed)
+/// For `map_err` after an operation on a file in this folder.
+fn scratch(folder: &Path) -> impl Fn(std::io::Error) -> GraphError + Copy {
+    move |source| GraphError::Scratch { folder: folder.to_path_buf(), source }
 }
 
 /// Makes the file longer by writing zeros: storing into a hole of a mapped file on a full disk would end the
@@ -165,5 +155,12 @@ mod tests {
         *list.at_mut(5) = 11;
         assert_eq!((list.len(), list[4], list[5], list[9_999_999]), (10_000_000, 4, 11, 9_999_999));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_folder_that_cannot_take_a_list_is_named_with_what_to_do() {
+        let mut list: List<u64> = List::new(Path::new("/nowhere/at/all"), 0);
+        let error = list.push(1).unwrap_err().to_string();
+        assert!(error.contains("/nowhere/at/all") && error.contains("run the same command again"), "{error}");
     }
 }

@@ -11,7 +11,7 @@
 use crate::channels::{Channels, Side};
 use crate::step::{Tie, TieKind};
 use crate::windows::{About, WindowRole, way};
-use kizami_model::{Call, Peer, Rank};
+use kizami_model::{Call, Length, Moment, Peer, Rank};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
@@ -22,13 +22,13 @@ const EXCLUSIVE: i32 = 1;
 #[derive(Clone, Copy)]
 struct Candidate {
     step: u64,
-    start_ns: i64,
-    end_ns: i64,
+    start: Moment,
+    end: Moment,
 }
 
 impl Candidate {
-    fn length_ns(&self) -> i64 {
-        self.end_ns.saturating_sub(self.start_ns)
+    fn length(&self) -> Length {
+        self.end.saturating_since(self.start)
     }
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct Locks {
 }
 
 /// Unlocks: when each began, and whose it was.
-type Releases = BTreeSet<(i64, usize)>;
+type Releases = BTreeSet<(Moment, usize)>;
 
 impl Locks {
     /// A call on the window with this number, with its step. Calls must come rank by rank, in the order of their start.
@@ -72,7 +72,7 @@ impl Locks {
             Peer::Rank(target) => Some(target),
             _ => None,
         };
-        let this = Candidate { step, start_ns: call.start.0, end_ns: call.end.0 };
+        let this = Candidate { step, start: Moment(call.start.0), end: Moment(call.end.0) };
         match role {
             WindowRole::Lock | WindowRole::LockAll => {
                 let exclusive = call.tag == Some(EXCLUSIVE) && role == WindowRole::Lock;
@@ -84,7 +84,7 @@ impl Locks {
                 // One that names nobody flushes all; one that names somebody may do so under the lock of all.
                 for ((of, whose), held) in &mut self.open {
                     let concerned = target.is_none() || whose.is_none() || *whose == target;
-                    if *of == window && concerned && this.length_ns() > held.access.length_ns() {
+                    if *of == window && concerned && this.length() > held.access.length() {
                         held.access = this;
                     }
                 }
@@ -101,7 +101,7 @@ impl Locks {
     pub(crate) fn ties(mut self, channels: &mut Channels) -> Vec<(u64, Tie)> {
         let mut ties = Vec::new();
         // Of each window the locks of all first.
-        self.held.sort_by_key(|held| (held.window, held.target, held.unlock.end_ns, held.unlock.step));
+        self.held.sort_by_key(|held| (held.window, held.target, held.unlock.end, held.unlock.step));
         for of_window in self.held.chunk_by(|a, b| a.window == b.window) {
             if !of_window.iter().any(|held| held.exclusive) {
                 continue;
@@ -111,7 +111,7 @@ impl Locks {
             for of_target in of_one.chunk_by(|a, b| a.target == b.target) {
                 let mut together = [of_target, of_all].concat();
                 if !of_all.is_empty() {
-                    together.sort_by_key(|held| (held.unlock.end_ns, held.unlock.step));
+                    together.sort_by_key(|held| (held.unlock.end, held.unlock.step));
                 }
                 contended(&together, channels, &mut ties);
             }
@@ -127,12 +127,12 @@ fn contended(held: &[Held], channels: &mut Channels, ties: &mut Vec<(u64, Tie)>)
     for (index, later) in held.iter().enumerate() {
         let before = if later.exclusive { &all } else { &exclusive };
         let waits = [later.lock, later.access, later.unlock].into_iter().filter_map(|call| {
-            let within = (call.start_ns + 1, 0)..=(call.end_ns, usize::MAX);
-            let inside = (call.start_ns < call.end_ns).then(|| before.range(within).next_back()).flatten();
-            inside.map(|(release_ns, earlier)| (release_ns - call.start_ns, call.step, *earlier))
+            let within = (call.start + Length(1), 0)..=(call.end, usize::MAX);
+            let inside = (call.start < call.end).then(|| before.range(within).next_back()).flatten();
+            inside.map(|(release, earlier)| (*release - call.start, call.step, *earlier))
         });
         // One of the calls has asked for the lock: the one that waited longest.
-        let longest = waits.max_by_key(|(wait_ns, _, _)| *wait_ns);
+        let longest = waits.max_by_key(|(wait, _, _)| *wait);
         if let Some((_, step, earlier)) =
             longest.filter(|(.., earlier)| held[*earlier].origin != later.origin)
         {
@@ -143,9 +143,9 @@ fn contended(held: &[Held], channels: &mut Channels, ties: &mut Vec<(u64, Tie)>)
             ties.push((earlier.unlock.step, Tie::new(TieKind::Posts, way, number, 0)));
             ties.push((step, Tie::new(TieKind::AwaitsReady, way, number, 0)));
         }
-        all.insert((later.unlock.start_ns, index));
+        all.insert((later.unlock.start, index));
         if later.exclusive {
-            exclusive.insert((later.unlock.start_ns, index));
+            exclusive.insert((later.unlock.start, index));
         }
     }
 }

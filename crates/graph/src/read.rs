@@ -1,23 +1,14 @@
 //! From a trace to its graph: the one that was kept, or one made from all rows.
 
 use crate::build::Builder;
-use crate::{Graph, cache};
+use crate::{Graph, GraphError, cache};
 use kizami_model::{Call, Op};
-use kizami_store::{Calls, RankSelection, StoreError, Trace};
-use std::path::{Path, PathBuf};
+use kizami_trace::{Calls, RankSelection, Trace};
+use std::path::Path;
 use std::sync::mpsc::{channel, sync_channel};
 
 /// Batches of rows that are decoded before they are needed, at most.
 const BATCHES_AHEAD: usize = 32;
-
-/// A folder for what does not fit into memory: that of the trace for what is made from it, if it can be written to.
-pub fn scratch_folder(trace: &Trace) -> PathBuf {
-    let derived = trace.path().join("derived");
-    match std::fs::create_dir_all(&derived) {
-        Ok(()) => derived,
-        Err(_) => std::env::temp_dir(),
-    }
-}
 
 /// The graph of a trace: as it was kept in `derived/`, or made by reading all rows. `folder` is for what does not fit
 /// into memory; `progress` hears how many rows are done.
@@ -26,7 +17,7 @@ pub fn build(
     folder: &Path,
     threads: usize,
     progress: &dyn Fn(u64),
-) -> Result<Graph, StoreError> {
+) -> Result<Graph, GraphError> {
     if let Some(graph) = cache::load(trace) {
         return Ok(graph);
     }
@@ -43,7 +34,7 @@ pub fn read(
     threads: usize,
     each: &mut dyn FnMut(&Call),
     progress: &dyn Fn(u64),
-) -> Result<Graph, StoreError> {
+) -> Result<Graph, GraphError> {
     let definitions = trace.definitions()?;
     let mut stops = trace.stops()?;
     stops.sort_by_key(|stop| (stop.rank, stop.start, stop.thread));
@@ -79,8 +70,8 @@ pub fn read(
 /// Decodes rows in a thread of its own; they are added here.
 fn read_ahead(
     mut calls: Calls,
-    add: &mut dyn FnMut(&[Call]) -> Result<(), StoreError>,
-) -> Result<(), StoreError> {
+    add: &mut dyn FnMut(&[Call]) -> Result<(), GraphError>,
+) -> Result<(), GraphError> {
     let (to_here, decoded) = sync_channel(BATCHES_AHEAD);
     let (to_decoder, used) = channel();
     std::thread::scope(|scope| {

@@ -1,7 +1,7 @@
 //! A step and its ties, as they lie in memory and in files.
 
 use bytemuck::{Pod, Zeroable};
-use kizami_model::Op;
+use kizami_model::{Length, Moment, Op};
 
 /// No call site: the program was entered, or it is not known.
 pub(crate) const NO_SITE: u32 = u32::MAX;
@@ -23,11 +23,11 @@ pub enum StepKind {
 #[repr(C)]
 pub struct Step {
     /// When the call began.
-    pub start_ns: i64,
+    pub start: Moment,
     /// When it returned.
-    pub end_ns: i64,
+    pub end: Moment,
     /// What the tracer took between the call before and this one.
-    pub before_ns: i64,
+    pub before: Length,
     /// Index of its first tie.
     pub first_tie: u64,
     /// How many ties it has.
@@ -41,10 +41,10 @@ pub struct Step {
 
 impl Step {
     /// A step without ties, so far the last of its strand.
-    pub fn new(start_ns: i64, end_ns: i64, op: Op, site: Option<u32>, kind: StepKind) -> Step {
+    pub fn new(start: Moment, end: Moment, op: Op, site: Option<u32>, kind: StepKind) -> Step {
         let (site, op) = (site.unwrap_or(NO_SITE), op.0);
-        let mut step =
-            Step { start_ns, end_ns, before_ns: 0, first_tie: 0, ties: 0, next: 0, site, op, kind: 0 };
+        let before = Length::ZERO;
+        let mut step = Step { start, end, before, first_tie: 0, ties: 0, next: 0, site, op, kind: 0 };
         step.set_kind(kind);
         step
     }
@@ -77,8 +77,8 @@ impl Step {
     }
 
     /// How long the call took.
-    pub fn length_ns(&self) -> i64 {
-        self.end_ns.saturating_sub(self.start_ns)
+    pub fn length(&self) -> Length {
+        self.end.saturating_since(self.start)
     }
 }
 
@@ -115,8 +115,7 @@ pub enum TieKind {
     AwaitsRoot,
     /// Those of lower rank must have come to it.
     AwaitsLower,
-    /// No tie to others: the row is of several failed polls. Bytes are what the tracer took between them and the key
-    /// is the time inside them, both in nanoseconds.
+    /// No tie to others: the row is of several failed polls, see [`Tie::polls`].
     Polls,
 }
 
@@ -156,6 +155,15 @@ impl TieKind {
     }
 }
 
+/// Several failed polls in one row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Polls {
+    /// What the tracer took between them.
+    pub tracer: Length,
+    /// Time inside them.
+    pub inside: Length,
+}
+
 const BYTES_BITS: u32 = 56;
 const MOST_BYTES: u64 = (1 << BYTES_BITS) - 1;
 
@@ -175,9 +183,18 @@ impl Tie {
         Tie { head, key: u64::from(place) << 32 | u64::from(number) }
     }
 
-    /// What is to be known of a row of several failed polls.
-    pub(crate) fn polls(tracer_ns: u64, inside_ns: u64) -> Tie {
-        Tie { head: (TieKind::Polls as u64) << BYTES_BITS | tracer_ns.min(MOST_BYTES), key: inside_ns }
+    /// A row of several failed polls.
+    pub(crate) fn of_polls(polls: Polls) -> Tie {
+        let (tracer_ns, inside_ns) = (polls.tracer.at_least_zero().0, polls.inside.at_least_zero().0);
+        let head = (TieKind::Polls as u64) << BYTES_BITS | (tracer_ns as u64).min(MOST_BYTES);
+        Tie { head, key: inside_ns as u64 }
+    }
+
+    /// What is known of a row of several failed polls; none if it is another tie.
+    #[inline]
+    pub fn polls(self) -> Option<Polls> {
+        let polls = || Polls { tracer: Length(self.bytes() as i64), inside: Length(self.key as i64) };
+        (self.kind() == TieKind::Polls).then(polls)
     }
 
     /// The same with another meaning.
@@ -227,6 +244,9 @@ mod tests {
             let tie = Tie::new(kind, u32::MAX, 7, 1 << 50);
             assert_eq!((tie.kind(), tie.place(), tie.number(), tie.bytes()), (kind, u32::MAX, 7, 1 << 50));
         }
+        let polls = Polls { tracer: Length(50), inside: Length(1 << 40) };
+        assert_eq!(Tie::of_polls(polls).polls(), Some(polls));
+        assert_eq!(Tie::new(TieKind::Posts, 1, 2, 3).polls(), None);
         assert!(TieKind::PassesAsRoot.tells() && !TieKind::Awaits.tells());
     }
 }

@@ -1,7 +1,7 @@
 //! Who a rank's neighbours are, in communicators with a grid or a graph.
 
 use kizami_model::{CommKind, Rank};
-use kizami_store::{Communicator, Definitions};
+use kizami_trace::{Communicator, Definitions};
 use rustc_hash::FxHashMap;
 
 /// Neighbours a rank receives from, and those it sends to.
@@ -22,7 +22,7 @@ pub(crate) struct Topology {
 impl Topology {
     pub(crate) fn new(definitions: &Definitions) -> Topology {
         let known = |ranks: &[Option<Rank>]| ranks.iter().copied().flatten().collect();
-        let of = |entry: &kizami_store::Neighbours| {
+        let of = |entry: &kizami_trace::Neighbours| {
             let (sources, destinations) = (known(&entry.sources), known(&entry.destinations));
             ((entry.comm, entry.rank), Neighbourhood { sources, destinations })
         };
@@ -75,7 +75,7 @@ mod tests {
     fn a_grid_has_neighbours_in_every_dimension() {
         let comm = Communicator {
             index: 1,
-            identity: 1,
+            identity: kizami_trace::CommIdentity(1),
             parent: None,
             kind: CommKind::Cartesian,
             name: None,

@@ -11,8 +11,9 @@
 
 use crate::channels::{Channel, Channels, Side};
 use crate::step::{Tie, TieKind};
+use kizami_model::kind::{Kind, WindowCall};
 use kizami_model::{Call, ObjectKind, Op, Peer, Rank};
-use kizami_store::Definitions;
+use kizami_trace::Definitions;
 use rustc_hash::FxHashMap;
 
 /// What a function does with a window.
@@ -33,18 +34,18 @@ pub(crate) enum WindowRole {
 
 impl WindowRole {
     pub(crate) fn of(op: Op) -> WindowRole {
-        let Some(function) = op.function() else { return WindowRole::None };
-        match function.name {
-            "MPI_Win_post" => WindowRole::Post,
-            "MPI_Win_start" => WindowRole::Start,
-            "MPI_Win_complete" => WindowRole::Complete,
-            "MPI_Win_wait" | "MPI_Win_test" => WindowRole::Wait,
-            "MPI_Win_lock" => WindowRole::Lock,
-            "MPI_Win_lock_all" => WindowRole::LockAll,
-            "MPI_Win_unlock" | "MPI_Win_unlock_all" => WindowRole::Unlock,
-            name if name.starts_with("MPI_Win_flush") => WindowRole::Flush,
-            _ if function.shape_name.starts_with("rma_") => WindowRole::Access,
-            _ => WindowRole::None,
+        let Kind::Window(call) = op.kind() else { return WindowRole::None };
+        match call {
+            WindowCall::Post => WindowRole::Post,
+            WindowCall::Start => WindowRole::Start,
+            WindowCall::Complete => WindowRole::Complete,
+            WindowCall::Wait | WindowCall::Test => WindowRole::Wait,
+            WindowCall::Lock => WindowRole::Lock,
+            WindowCall::LockAll => WindowRole::LockAll,
+            WindowCall::Unlock => WindowRole::Unlock,
+            WindowCall::Flush => WindowRole::Flush,
+            WindowCall::Access => WindowRole::Access,
+            WindowCall::New | WindowCall::Free | WindowCall::Fence | WindowCall::Ask => WindowRole::None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use kizami_graph::{Builder, Graph, TieKind};
 use kizami_model::{Call, CommKind, Peer, Rank};
-use kizami_sample::{call, definitions};
+use kizami_testing::{call, definitions};
 
 /// A communicator between ranks 0 and 1, and ranks 2, 3 and 4; index 1.
 fn graph(rows: &[Call]) -> Graph {

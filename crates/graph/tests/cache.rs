@@ -1,13 +1,11 @@
 //! What is kept of a graph comes back as it was, and is believed only if it is whole and of the same trace.
 
-#[path = "../../store/tests/segments/mod.rs"]
-mod segments;
-
 use kizami_graph::{Graph, build, read};
 use kizami_model::Call;
-use kizami_segment::record::CallRecord;
-use kizami_store::{SealOptions, Trace, seal};
-use segments::{SegmentWriter, Who, call, define};
+use kizami_records::CallRecord;
+use kizami_seal::{SealOptions, seal};
+use kizami_testing::segments::{SegmentWriter, Who, call, define};
+use kizami_trace::Trace;
 use std::path::Path;
 
 fn make(folder: &Path, receives: u64) -> Trace {
@@ -106,4 +104,15 @@ fn a_damaged_file_is_not_believed() {
         std::fs::write(&path, damaged).unwrap();
         assert_eq!(parts(&built(&trace)), parts(&first), "byte {at}");
     }
+}
+
+#[test]
+fn nothing_is_written_where_a_link_leads() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = make(folder.path(), 10);
+    let elsewhere = folder.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, trace.path().join("derived")).unwrap();
+    assert_eq!(built(&trace).steps.len(), 20);
+    assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
 }

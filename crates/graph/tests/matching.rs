@@ -5,7 +5,7 @@
 
 use kizami_graph::{Builder, Graph, StepKind, TieKind};
 use kizami_model::{Call, Peer, Rank};
-use kizami_sample::{Jumble, Jumbled, definitions};
+use kizami_testing::{Jumble, Jumbled, definitions};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 

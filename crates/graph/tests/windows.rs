@@ -2,7 +2,7 @@
 
 use kizami_graph::{Builder, Graph, TieKind};
 use kizami_model::{Call, Peer, Rank};
-use kizami_sample::{call, definitions_with_windows};
+use kizami_testing::{call, definitions_with_windows};
 
 const RANKS: u32 = 5;
 

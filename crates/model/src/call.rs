@@ -1,6 +1,6 @@
 //! One call as a row of a trace.
 
-use crate::{Nanos, Op, Rank, ThreadIndex};
+use crate::{Length, Moment, Op, Rank, ThreadIndex};
 
 /// The other side of a call, in world ranks once a trace is sealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -51,16 +51,16 @@ pub struct Call {
     /// Which of its threads.
     pub thread: ThreadIndex,
     /// When the call began, on the run-wide clock.
-    pub start: Nanos,
+    pub start: Moment,
     /// When it returned.
-    pub end: Nanos,
+    pub end: Moment,
     /// Which function.
     pub op: Op,
     /// How many calls the row stands for: 1; more for failed polls folded into one row; 0 for a part of
     /// another row (one request started by an `MPI_Startall`).
     pub calls: u32,
     /// Time spent inside the calls of a row of failed polls; start and end are those of the first and last.
-    pub inside: Option<Nanos>,
+    pub inside: Option<Length>,
     /// Index of the communicator in `defs/communicators`.
     pub comm: Option<u32>,
     /// Destination of a send, source of a receive, target of a one-sided access.
@@ -92,7 +92,42 @@ pub struct Call {
     /// The call returned an error code.
     pub failed: bool,
     /// What the tracer itself cost around this call.
-    pub overhead: Nanos,
+    pub overhead: Length,
     /// 1 unless the row stands for others that were sampled away.
     pub weight: f64,
+}
+
+impl Call {
+    /// A row of which nothing is known.
+    pub const BLANK: Call = Call {
+        rank: Rank(0),
+        thread: ThreadIndex(0),
+        start: Moment(0),
+        end: Moment(0),
+        op: Op(0),
+        calls: 0,
+        inside: None,
+        comm: None,
+        peer: Peer::None,
+        tag: None,
+        recv_peer: Peer::None,
+        recv_tag: None,
+        any_source: false,
+        any_tag: false,
+        bytes_out: None,
+        bytes_in: None,
+        root: Peer::None,
+        request: None,
+        completes: Vec::new(),
+        object: None,
+        callsite: None,
+        failed: false,
+        overhead: Length(0),
+        weight: 0.0,
+    };
+
+    /// One call of which only the time is known.
+    pub fn new(rank: Rank, thread: ThreadIndex, op: Op, start: Moment, end: Moment) -> Call {
+        Call { rank, thread, op, start, end, calls: 1, weight: 1.0, ..Call::BLANK }
+    }
 }

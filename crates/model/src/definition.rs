@@ -42,17 +42,51 @@ pub enum Ending {
     Aborted = 3,
 }
 
+/// Why the tracer stopped recording for a while, and whether it held the thread up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum StopReason {
+    /// One that this version does not know.
+    Other = 0,
+    /// The next chunk was not ready and had to be prepared on the spot.
+    ChunkWait = 1,
+    /// The program switched recording off by `MPI_Pcontrol(0)`.
+    Paused = 2,
+    /// All ranks stopped together to write out what they had recorded.
+    Suspended = 3,
+    /// The clocks of hosts were compared.
+    ClockRound = 4,
+    /// Ranks settled that there was nothing to stop for.
+    Settling = 5,
+    /// The tracer measured what recording a call costs.
+    Calibration = 6,
+    /// The tracer drew from the calls it had collected.
+    Sampling = 7,
+    /// Calls could not be stored. Not in raw segments: sealing finds it out.
+    Lost = 255,
+}
+
+/// Gives the variants of an enum the names that trace tables have for them.
+#[macro_export]
 macro_rules! named {
-    ($kind:ty, $($variant:ident => $name:literal),+) => {
+    ($kind:ty, $($variant:ident => $name:literal),+ $(,)?) => {
         impl $kind {
+            /// All of them.
+            pub const ALL: &[$kind] = &[$(<$kind>::$variant),+];
+
             /// The name used in trace tables.
             pub fn name(self) -> &'static str {
                 match self { $(<$kind>::$variant => $name),+ }
             }
 
+            /// From the name used in trace tables.
+            pub fn from_name(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|kind| kind.name() == name)
+            }
+
             /// From the number used in raw segments.
             pub fn from_number(number: u8) -> Option<Self> {
-                [$(<$kind>::$variant),+].into_iter().find(|kind| *kind as u8 == number)
+                Self::ALL.iter().copied().find(|kind| *kind as u8 == number)
             }
         }
     };
@@ -63,3 +97,7 @@ named!(CommKind, World => "world", SelfOnly => "self", Duplicate => "dup", Split
     Inter => "inter", Merge => "merge", Other => "other");
 named!(ObjectKind, Window => "window", File => "file", Datatype => "datatype");
 named!(Ending, Vanished => "vanished", Finalized => "finalized", Exited => "exited", Aborted => "aborted");
+// The names of two of them are older than their words.
+named!(StopReason, Other => "other", ChunkWait => "chunk-wait", Paused => "paused", Suspended => "suspended",
+    ClockRound => "clock-round", Settling => "settling", Calibration => "rehearsal", Sampling => "drawing",
+    Lost => "lost");

@@ -4,6 +4,8 @@
 //! [`Op`] in raw segments (which carry a [`fingerprint`] of the table, so a reader never takes one
 //! version's numbers for another's); sealed traces carry names.
 
+use crate::kind::{CollectiveKind, Kind};
+use std::collections::HashMap;
 use std::sync::OnceLock;
 
 const TABLE_TEXT: &str = include_str!("functions.txt");
@@ -51,6 +53,8 @@ pub struct Function {
     pub shape_name: &'static str,
     /// How much of a call is understood.
     pub shape: Shape,
+    /// What it does.
+    pub kind: Kind,
     /// What kind of work it is, for people.
     pub family: Family,
     /// The result.
@@ -144,9 +148,15 @@ impl Op {
         self.function().map_or("MPI_(unknown)", |f| f.name)
     }
 
+    /// What the function does; something else for a number outside the table.
+    pub fn kind(self) -> Kind {
+        self.function().map_or(Kind::Other, |function| function.kind)
+    }
+
     /// The number of the function with this full name.
     pub fn by_name(name: &str) -> Option<Op> {
-        functions().iter().find(|f| f.name == name).map(|f| f.op)
+        static BY_NAME: OnceLock<HashMap<&'static str, Op>> = OnceLock::new();
+        BY_NAME.get_or_init(|| functions().iter().map(|f| (f.name, f.op)).collect()).get(name).copied()
     }
 }
 
@@ -187,6 +197,7 @@ fn parse(line: &'static str, op: Op) -> Function {
         name,
         shape_name,
         shape: shape(shape_name),
+        kind: Kind::of(short_name, shape_name),
         family: family(short_name, shape_name),
         result,
         arguments,
@@ -225,36 +236,11 @@ fn shape(name: &str) -> Shape {
         | "pcontrol" | "request_free" | "request_get_status" | "cancel" | "grequest" => Shape::Timed,
         collective => {
             let base = collective.rsplit(':').next().unwrap_or(collective);
-            assert!(COLLECTIVES.contains(&base), "functions.txt: unknown shape: {collective}");
+            assert!(CollectiveKind::named(base).is_some(), "functions.txt: unknown shape: {collective}");
             Shape::Collective
         }
     }
 }
-
-const COLLECTIVES: [&str; 22] = [
-    "barrier",
-    "bcast",
-    "gather",
-    "gatherv",
-    "scatter",
-    "scatterv",
-    "allgather",
-    "allgatherv",
-    "alltoall",
-    "alltoallv",
-    "alltoallw",
-    "reduce",
-    "allreduce",
-    "reduce_scatter",
-    "reduce_scatter_block",
-    "scan",
-    "exscan",
-    "neighbor_allgather",
-    "neighbor_allgatherv",
-    "neighbor_alltoall",
-    "neighbor_alltoallv",
-    "neighbor_alltoallw",
-];
 
 fn family(short_name: &str, shape_name: &str) -> Family {
     let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| short_name.starts_with(prefix));

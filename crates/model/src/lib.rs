@@ -1,10 +1,12 @@
 //! The words of the house: ranks, times, MPI functions, calls and definitions as plain types.
 //!
-//! Every other crate speaks in these types. Nothing here reads or writes anything, and nothing here
+//! Every other crate but `clock` speaks in these types. Nothing here reads or writes anything, and nothing here
 //! depends on another crate, so the tracer can link it into somebody else's process.
 //!
 //! - [`rank`], [`time`]: newtypes, so a rank is never a byte count and a tick never a nanosecond;
 //! - [`function`]: the table of MPI functions, from which wrappers, op codes and names are made;
+//! - [`meaning`]: the shape of a function, and what it does with requests;
+//! - [`kind`]: what each function does, as types;
 //! - [`call`]: one row of a trace, as everything after sealing sees it;
 //! - [`counter`]: what can be counted with each call;
 //! - [`definition`]: communicators, call sites, objects and how a rank ended.
@@ -13,11 +15,14 @@ pub mod call;
 pub mod counter;
 pub mod definition;
 pub mod function;
+pub mod kind;
+pub mod meaning;
 pub mod rank;
 pub mod time;
 
 pub use call::{Call, Peer};
-pub use definition::{CommKind, Ending, ObjectKind};
+pub use definition::{CommKind, Ending, ObjectKind, StopReason};
 pub use function::{Family, Function, Op, Shape};
+pub use kind::Kind;
 pub use rank::{Rank, ThreadIndex};
-pub use time::{Nanos, Ticks};
+pub use time::{Length, Moment, Ticks};

@@ -8,8 +8,12 @@
 #[allow(dead_code)] // Tests and other examples use the rest.
 mod stream;
 
-use kizami_reduce::sample::paper::{self, Importance};
-use kizami_reduce::sample::{Block, Reducer, Row, Settings, estimate, read};
+#[allow(dead_code)] // Tests use the rest.
+#[path = "../tests/summary/estimate.rs"]
+mod estimate;
+
+use kizami_reduce::summary::paper::{self, Importance};
+use kizami_reduce::summary::{Block, Reducer, Row, Settings, read};
 use std::fmt::Write;
 
 /// The paper's n and x: so many are collected, so many drawn of them.
@@ -142,7 +146,7 @@ impl Figure {
     }
 
     /// Sums over ranges of time against what they are.
-    fn ranges(&mut self, rows: &[Row], state: &kizami_reduce::sample::State) {
+    fn ranges(&mut self, rows: &[Row], state: &kizami_reduce::summary::State) {
         let mut random = stream::Random::new(rows[0].duration_ticks);
         for _ in 0..20 {
             let mut ends = [(); 2].map(|()| (random.share() * rows.len() as f64) as usize);

@@ -5,7 +5,7 @@
 #[allow(dead_code)] // Tests and other examples use the rest.
 mod stream;
 
-use kizami_reduce::sample::{BLOCK_BYTES, Block, Profile, Reducer, Row, Settings, read};
+use kizami_reduce::summary::{BLOCK_BYTES, Block, Reducer, Row, Settings, Sums, read};
 use std::time::Instant;
 
 fn main() {
@@ -120,9 +120,7 @@ fn check(calls: usize) {
     parts.extend(stream::rest(&mut reducer));
     let written: usize = parts.iter().map(Vec::len).sum();
     let state = read(block.as_bytes(), parts.iter().map(Vec::as_slice)).expect("readable");
-    let mut profile = Profile::default();
-    profile.add(&state, |site| site);
-    let sums = profile.sums();
+    let sums = state.kinds.iter().fold(Sums::default(), |sums, kind| sums.plus(kind.sums()));
     let exact = sums.calls == calls as u64 && sums.ticks == ticks && sums.bytes_out + sums.bytes_in == bytes;
     println!("totals exact: {exact}; {:?}", state.missing);
     let kept = state.rows.len();

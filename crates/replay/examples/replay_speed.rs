@@ -9,16 +9,16 @@
 
 use kizami_graph::Builder;
 use kizami_model::Call;
-use kizami_replay::{Network, Observer, Seen, Setting, learn, replay};
-use kizami_sample::{Costs, Stencil};
+use kizami_replay::{LaneMoment, Network, Observer, Seen, Setting, learn, replay};
+use kizami_testing::{Costs, Stencil};
 use std::hint::black_box;
 use std::time::Instant;
 
-struct End<const LANES: usize>([i64; LANES]);
+struct End<const LANES: usize>([LaneMoment; LANES]);
 
 impl<const LANES: usize> Observer<LANES> for End<LANES> {
     fn step(&mut self, seen: &Seen<'_, LANES>) {
-        for (end, step) in self.0.iter_mut().zip(seen.end_ns) {
+        for (end, step) in self.0.iter_mut().zip(seen.end) {
             *end = step.max(*end);
         }
     }
@@ -30,7 +30,7 @@ fn main() {
     let iterations = arguments.next().unwrap_or(1_000);
     let threads = arguments.next().unwrap_or(1) as usize;
     let stencil = Stencil::new(ranks, iterations, Costs::default());
-    let definitions = kizami_sample::definitions(&[(0..ranks).collect()]);
+    let definitions = kizami_testing::definitions(&[(0..ranks).collect()]);
     let events = stencil.calls() as f64;
     let tell = |what: &str, start: Instant| {
         let seconds = start.elapsed().as_secs_f64();
@@ -54,18 +54,18 @@ fn main() {
     tell("first walk", start);
     let ideal = Setting { network: Network::Ideal, ..Setting::default() };
     let start = Instant::now();
-    let replayed = replay(&graph, [&ideal], &learned, threads, || End([0; 1]), &|_| {});
+    let replayed = replay(&graph, [&ideal], &learned, threads, || End([LaneMoment::default(); 1]), &|_| {});
     let walking = tell("ideal network", start);
     let both = matching - making + walking;
     println!("matched and replayed, without the making: {both:.2} s, {:.1} M events/s", events / both / 1e6);
-    let ends = replayed.observers.iter().map(|end| end.0[0]).max();
+    let ends = replayed.observers.iter().map(|end| end.0[0].0).max();
     println!("end {} ns, ideal {ends:?} ns; {} unmatched", stencil.end().0, replayed.unmatched);
     let start = Instant::now();
     let recorded = Setting::default();
     let lanes = [&recorded, &ideal, &recorded, &ideal, &recorded, &ideal, &recorded, &ideal];
-    let replayed = replay(&graph, lanes, &learned, threads, || End([0; 8]), &|_| {});
+    let replayed = replay(&graph, lanes, &learned, threads, || End([LaneMoment::default(); 8]), &|_| {});
     tell("eight lanes", start);
-    println!("end {:?}", replayed.observers.iter().map(|end| end.0[0]).max());
+    println!("end {:?}", replayed.observers.iter().map(|end| end.0[0].0).max());
     println!("peak memory {} MB", peak_megabytes());
 }
 

@@ -2,6 +2,7 @@
 
 use crate::setting::Factor;
 use kizami_graph::{Graph, StepKind, Strand};
+use kizami_model::{Length, Moment};
 
 /// For each rank the factor that gives its computation before calls made at `sites` the mean length.
 ///
@@ -10,39 +11,40 @@ use kizami_graph::{Graph, StepKind, Strand};
 /// does not count as computation.
 pub fn balance(graph: &Graph, sites: &[u32], without_tracer: bool) -> Vec<Factor> {
     let ranks = graph.strands.iter().map(|strand| strand.rank.0 as usize + 1).max().unwrap_or(0);
-    let mut computed_ns: Vec<Option<i64>> = vec![None; ranks];
+    let mut computed: Vec<Option<Length>> = vec![None; ranks];
     for strand in &graph.strands {
-        if let Some(more_ns) = before(graph, strand, sites, without_tracer) {
-            let computed_ns = &mut computed_ns[strand.rank.0 as usize];
-            *computed_ns = Some(computed_ns.unwrap_or(0).saturating_add(more_ns));
+        if let Some(more) = before(graph, strand, sites, without_tracer) {
+            let computed = &mut computed[strand.rank.0 as usize];
+            *computed = Some(computed.unwrap_or_default().saturating_add(more));
         }
     }
-    let known: Vec<f64> = computed_ns.iter().flatten().map(|ns| *ns as f64).collect();
+    let known: Vec<f64> = computed.iter().flatten().map(|length| length.0 as f64).collect();
     let mean_ns = known.iter().sum::<f64>() / known.len().max(1) as f64;
-    let factor = |computed_ns: &Option<i64>| match computed_ns {
-        Some(ns) if *ns > 0 => Factor(mean_ns / *ns as f64),
+    let factor = |computed: &Option<Length>| match computed {
+        Some(length) if *length > Length::ZERO => Factor(mean_ns / length.0 as f64),
         _ => Factor::default(),
     };
-    computed_ns.iter().map(factor).collect()
+    computed.iter().map(factor).collect()
 }
 
 /// Time a strand spent between calls, right before calls made at `sites`; none if it made no such calls.
-fn before(graph: &Graph, strand: &Strand, sites: &[u32], without_tracer: bool) -> Option<i64> {
-    let mut sum_ns: Option<i64> = None;
-    let mut last_end_ns = None;
+fn before(graph: &Graph, strand: &Strand, sites: &[u32], without_tracer: bool) -> Option<Length> {
+    let mut sum: Option<Length> = None;
+    let mut last_end: Option<Moment> = None;
     let mut index = strand.first_step;
     loop {
         let step = &graph.steps[index as usize];
         if step.kind() != StepKind::Part {
             if step.site().is_some_and(|site| sites.contains(&site)) {
-                let gap_ns = last_end_ns.map_or(0, |end_ns| step.start_ns.saturating_sub(end_ns)).max(0);
-                let tracer_ns = if without_tracer { step.before_ns.clamp(0, gap_ns) } else { 0 };
-                sum_ns = Some(sum_ns.unwrap_or(0).saturating_add(gap_ns - tracer_ns));
+                let gap = last_end.map_or(Length::ZERO, |end| step.start.saturating_since(end));
+                let gap = gap.at_least_zero();
+                let tracer = if without_tracer { step.before.clamp(Length::ZERO, gap) } else { Length::ZERO };
+                sum = Some(sum.unwrap_or_default().saturating_add(gap - tracer));
             }
-            last_end_ns = Some(step.end_ns);
+            last_end = Some(step.end);
         }
         if step.next == 0 {
-            return sum_ns;
+            return sum;
         }
         index += u64::from(step.next);
     }

@@ -1,9 +1,9 @@
 //! A trace made ready for replays: its graph, and what its messages cost.
 
-use crate::fit::Fit;
 use crate::walk::learn;
 use kizami_graph::Graph;
-use kizami_store::Trace;
+use kizami_network::Fit;
+use kizami_trace::Trace;
 
 /// How far it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,20 +11,22 @@
 //! one from the start of the send to the end of the receive, and `own` what receiving costs once the message is
 //! there. One that waited in a collective ends as long after the last one came as recorded. On an ideal network
 //! communication takes no time and only partners are waited for; in the LogGOPS model messages and collectives take
-//! what [`LogGops`] and [`collectives`] say.
+//! what [`kizami_network`] says.
+//!
+//! A [`Walk`] goes over the ranks in shares. Each share knows the others only through an [`exchange::Exchange`]; those of
+//! [`replay`] are threads.
 //!
 //! Promises: with nothing changed every time comes out exactly as recorded. The result does not depend on the number
-//! of threads, as long as ranks agree who is the root of a collective. No graph makes it hang: what never comes is given up in the order of recorded time, and counted.
+//! of threads, as long as ranks agree who is the root of a collective. No graph makes it hang: what never comes is given
+//! up in the order of recorded time, and counted.
 //! Memory is for what is under way and a fixed amount for each strand.
 //!
 //! It does not know where a program spends its time or why; that is for the crates that read what comes out.
 
 mod balance;
-pub mod collectives;
-mod drawn;
-pub mod fit;
+mod error;
+mod lane_moment;
 mod learned;
-pub mod logp;
 mod retime;
 pub mod setting;
 mod times;
@@ -32,13 +34,12 @@ mod undisturb;
 mod walk;
 
 pub use balance::balance;
-pub use drawn::with_all_calls;
-pub use fit::Fit;
+pub use error::ReplayError;
+pub use lane_moment::LaneMoment;
 pub use learned::Progress;
-pub use logp::LogGops;
 pub use retime::{Request, retime};
 pub use setting::{Factor, Network, PlaceFactor, Setting};
-pub use times::Times;
+pub use times::{LastEnd, Times};
 pub use undisturb::undisturb;
 pub use walk::observer::{Message, Observer, Seen, Wait, WaitKind};
-pub use walk::{Replayed, learn, replay};
+pub use walk::{Arrival, CollectiveNews, Replayed, ShareArrivals, Shares, Walk, exchange, learn, replay};

@@ -1,15 +1,19 @@
 //! A whole trace under another setting: how long the run takes in it, and if asked for, the run as a trace like any
 //! other, whose `run.json` says what it was made from and what was different.
 
-use crate::fit::Fit;
+use crate::error::ReplayError;
+use crate::lane_moment::LaneMoment;
 use crate::learned::{Learned, Passes, Progress};
 use crate::setting::{Factor, Setting};
 use crate::times::{LastEnd, MEMORY_BYTES, Times};
 use crate::walk::{Replayed, replay};
-use kizami_graph::{Graph, build, scratch_folder};
-use kizami_store::rewrite::{Gaps, Manner, Rewriting};
-use kizami_store::run::ReplayedFrom;
-use kizami_store::{RunInfo, StoreError, Trace};
+use kizami_graph::{Graph, build};
+use kizami_model::Length;
+use kizami_network::Fit;
+use kizami_trace::derived::scratch_folder;
+use kizami_trace::rewrite::{Gaps, Manner, Rewriting};
+use kizami_trace::run::ReplayedFrom;
+use kizami_trace::{RunInfo, Trace};
 use std::path::Path;
 
 /// What is asked for.
@@ -22,17 +26,17 @@ pub struct Request<'a> {
     /// The setting as people write it, for `run.json`.
     pub words: Vec<String>,
     /// Times of different ranks do not fit together yet.
-    pub apart: bool,
+    pub clocks_unaligned: bool,
 }
 
 /// Replays a trace. `setting` is asked once it is known what the trace holds and what messages cost in it.
-pub fn retime<E: From<StoreError>>(
+pub fn retime(
     trace: &Trace,
     request: Request<'_>,
-    setting: impl FnOnce(&Graph, &Fit) -> Result<Setting, E>,
+    setting: impl FnOnce(&Graph, &Fit) -> Setting,
     progress: &(dyn Fn(Progress) + Sync),
-) -> Result<ReplayedFrom, E> {
-    let Request { output, threads, words, apart } = request;
+) -> Result<ReplayedFrom, ReplayError> {
+    let Request { output, threads, words, clocks_unaligned } = request;
     let rewriting = output.map(|output| Rewriting::begin(trace, output)).transpose()?;
     let passes = Passes::new(trace, if rewriting.is_some() { 4 } else { 3 }, progress);
     let folder = match &rewriting {
@@ -40,15 +44,15 @@ pub fn retime<E: From<StoreError>>(
         None => scratch_folder(trace),
     };
     let mut graph = build(trace, &folder, threads, &|rows| passes.tell(0, rows))?;
-    graph.apart = apart;
+    graph.clocks_unaligned = clocks_unaligned;
     let Learned { graph, fit } = Learned::of(graph, threads, &passes);
-    let setting = setting(&graph, &fit)?;
+    let setting = setting(&graph, &fit);
     let tell = |steps| passes.tell(2, steps);
-    let made = |replayed: &Replayed<()>, replayed_ns: i64| ReplayedFrom {
+    let made = |replayed: &Replayed<()>, span: Length| ReplayedFrom {
         made_from: trace.path().display().to_string(),
         setting: words,
         recorded_ns: trace.run().span_ns,
-        replayed_ns,
+        replayed_ns: span.0,
         latency_ns: fit.latency_ns(),
         per_byte_ns: fit.per_byte_ns(),
         followed: replayed.followed,
@@ -56,13 +60,13 @@ pub fn retime<E: From<StoreError>>(
         unmatched: replayed.unmatched,
     };
     let Some(rewriting) = rewriting else {
-        let replayed = replay(&graph, [&setting], &fit, threads, || LastEnd(i64::MIN), &tell);
+        let replayed = replay(&graph, [&setting], &fit, threads, || LastEnd(LaneMoment::NEVER), &tell);
         let last = replayed.observers.iter().map(|last| last.0).max();
-        let last_ns = last.filter(|_| !graph.strands.is_empty()).unwrap_or(0);
-        return Ok(made(&replayed.without_observers(), last_ns));
+        let last = last.filter(|_| !graph.strands.is_empty()).unwrap_or_default();
+        return Ok(made(&replayed.without_observers(), last.as_moment().since_start()));
     };
     let (times, replayed) = Times::under(&setting, &graph, &fit, threads, (&folder, MEMORY_BYTES), &tell)?;
-    let mut told = made(&replayed, 0);
+    let mut told = made(&replayed, Length::ZERO);
     let describe = |run: &mut RunInfo| {
         told.replayed_ns = run.span_ns;
         run.replayed = Some(told.clone());

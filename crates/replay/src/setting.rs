@@ -3,7 +3,8 @@
 //! Everything that is not set is as recorded. A setting names places of the program by the index of their call site;
 //! who types `solver.c:88` is led there by the command line.
 
-use crate::logp::LogGops;
+use kizami_model::Length;
+use kizami_network::LogGops;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What is different.
@@ -37,8 +38,8 @@ impl Default for Factor {
 impl Factor {
     /// So much of a length of time. What is not changed stays exact.
     #[inline]
-    pub fn of(self, length_ns: i64) -> i64 {
-        if self.0 == 1.0 { length_ns } else { (length_ns as f64 * self.0).round() as i64 }
+    pub fn of(self, length: Length) -> Length {
+        if self.0 == 1.0 { length } else { length.scaled(self.0) }
     }
 }
 

@@ -1,13 +1,14 @@
 //! The new times of all rows of a trace, kept until they are written.
 
-use crate::fit::Fit;
+use crate::error::ReplayError;
+use crate::lane_moment::LaneMoment;
 use crate::setting::Setting;
 use crate::walk::observer::{Observer, Seen};
-use crate::walk::{Replayed, replay, shares};
+use crate::walk::{Replayed, Shares, replay};
 use kizami_graph::{Graph, List};
-use kizami_model::Rank;
-use kizami_store::StoreError;
-use kizami_store::rewrite::NewTimes;
+use kizami_model::{Moment, Rank};
+use kizami_network::Fit;
+use kizami_trace::rewrite::NewTimes;
 use std::path::Path;
 
 /// Bytes that times of a run that is written anew may have in memory.
@@ -17,7 +18,7 @@ pub(crate) const MEMORY_BYTES: usize = 4 << 30;
 #[derive(Debug)]
 pub struct Times<'a> {
     graph: &'a Graph,
-    times: List<[i64; 2]>,
+    times: List<[Moment; 2]>,
 }
 
 impl<'a> Times<'a> {
@@ -30,12 +31,12 @@ impl<'a> Times<'a> {
         threads: usize,
         (folder, memory_bytes): (&Path, usize),
         progress: &(dyn Fn(u64) + Sync),
-    ) -> Result<(Times<'a>, Replayed<()>), StoreError> {
+    ) -> Result<(Times<'a>, Replayed<()>), ReplayError> {
         let mut times = List::new(folder, memory_bytes);
         for step in graph.steps.iter() {
-            times.push([step.start_ns, step.end_ns])?;
+            times.push([step.start, step.end])?;
         }
-        let mut shares = shares(graph, threads).into_iter();
+        let mut shares = Shares::of(graph, threads).steps(graph).into_iter();
         let mut rest = times.as_mut_slice();
         let observer = || {
             let share = shares.next().unwrap_or(0..0);
@@ -51,8 +52,8 @@ impl<'a> Times<'a> {
 
 impl NewTimes for Times<'_> {
     fn of_row(&self, row: u64) -> (i64, i64) {
-        let [start_ns, end_ns] = self.times[row as usize];
-        (start_ns, end_ns)
+        let [start, end] = self.times[row as usize];
+        (start.0, end.0)
     }
 
     fn next_row(&self, row: u64) -> Option<u64> {
@@ -71,24 +72,24 @@ impl NewTimes for Times<'_> {
 /// Writes the times of one share of the steps.
 struct Writer<'a> {
     first: u64,
-    times: &'a mut [[i64; 2]],
+    times: &'a mut [[Moment; 2]],
 }
 
 impl Observer<1> for Writer<'_> {
     fn step(&mut self, seen: &Seen<'_, 1>) {
         let place = seen.index.checked_sub(self.first).and_then(|index| self.times.get_mut(index as usize));
         if let Some(place) = place {
-            *place = [seen.start_ns[0], seen.end_ns[0]];
+            *place = [seen.start[0].as_moment(), seen.end[0].as_moment()];
         }
     }
 }
 
 /// Keeps nothing but when the last step ends.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct LastEnd(pub i64);
+pub struct LastEnd(pub LaneMoment);
 
 impl Observer<1> for LastEnd {
     fn step(&mut self, seen: &Seen<'_, 1>) {
-        self.0 = self.0.max(seen.end_ns[0]);
+        self.0 = self.0.max(seen.end[0]);
     }
 }

@@ -7,15 +7,16 @@
 //! Promises: with nothing to take out, every time comes out exactly as recorded. No trace makes it fail, however odd;
 //! what cannot be matched keeps its recorded length and is counted.
 
+use crate::error::ReplayError;
 use crate::learned::{Learned, Passes, Progress};
 use crate::setting::Setting;
 use crate::times::{MEMORY_BYTES, Times};
 use kizami_graph::read;
-use kizami_model::Call;
-use kizami_store::disturbance::{Disturbance, RankLoss};
-use kizami_store::rewrite::{Gaps, Manner, Rewriting};
-use kizami_store::run::Undisturbed;
-use kizami_store::{RunInfo, Stop, StoreError, Trace};
+use kizami_model::{Call, Length};
+use kizami_trace::disturbance::{Disturbance, RankLoss};
+use kizami_trace::rewrite::{Gaps, Manner, Rewriting};
+use kizami_trace::run::Undisturbed;
+use kizami_trace::{RunInfo, Stop, Trace};
 use std::path::Path;
 
 /// Part of the difference between both reconstructions that is taken for doubtful.
@@ -30,7 +31,7 @@ pub fn undisturb(
     output: &Path,
     threads: usize,
     progress: &(dyn Fn(Progress) + Sync),
-) -> Result<RunInfo, StoreError> {
+) -> Result<RunInfo, ReplayError> {
     let rewriting = Rewriting::begin(trace, output)?;
     let passes = Passes::new(trace, 4, progress);
     let mut losses = Losses::new(trace)?;
@@ -44,15 +45,15 @@ pub fn undisturb(
             passes.tell(2, steps)
         })?;
     let describe = |run: &mut RunInfo| {
-        let span_ns = run.span_ns;
-        let direct_only_ns = if graph.strands.is_empty() { span_ns } else { replayed.direct_only_ns };
-        let doubtful_ns = span_ns.saturating_sub(direct_only_ns).saturating_abs() / DOUBTED_PART_OF_WAITS;
+        let span = Length(run.span_ns);
+        let direct_only = if graph.strands.is_empty() { span } else { replayed.direct_only.since_start() };
+        let doubtful_ns = span.saturating_sub(direct_only).0.saturating_abs() / DOUBTED_PART_OF_WAITS;
         run.undisturbed = Some(Undisturbed {
             made_from: trace.path().display().to_string(),
             method: METHOD.to_owned(),
             recorded_ns: trace.run().span_ns,
-            undisturbed_ns: span_ns,
-            direct_only_ns,
+            undisturbed_ns: span.0,
+            direct_only_ns: direct_only.0,
             removed: losses,
             error_ns: losses.error_ns.saturating_add(doubtful_ns),
             followed: replayed.followed,
@@ -60,7 +61,7 @@ pub fn undisturb(
         });
     };
     let manner = Manner { without_tracer: true, gaps: Gaps::CutAtTheBeginning };
-    rewriting.finish(&times, manner, describe, &|rows| passes.tell(3, rows))
+    Ok(rewriting.finish(&times, manner, describe, &|rows| passes.tell(3, rows))?)
 }
 
 /// What the tracer took from each rank, added up while rows are read.
@@ -71,7 +72,7 @@ struct Losses {
 }
 
 impl Losses {
-    fn new(trace: &Trace) -> Result<Losses, StoreError> {
+    fn new(trace: &Trace) -> Result<Losses, ReplayError> {
         let mut stops = trace.stops()?;
         stops.sort_by_key(|stop| (stop.rank, stop.start, stop.thread));
         Ok(Losses { stops, by_rank: Vec::new() })

@@ -6,7 +6,7 @@ use common::{Times, graph, walk};
 use kizami_graph::Graph;
 use kizami_model::Call;
 use kizami_replay::{Network, Setting, learn};
-use kizami_sample::{Act, Costs, Script, Stencil};
+use kizami_testing::{Act, Costs, Script, Stencil};
 
 fn times<const LANES: usize>(
     graph: &Graph,

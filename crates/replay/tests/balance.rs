@@ -4,8 +4,9 @@ mod common;
 
 use kizami_graph::Graph;
 use kizami_model::Call;
-use kizami_replay::{Fit, Observer, PlaceFactor, Seen, Setting, balance, replay};
-use kizami_sample::{Act, Costs, Script};
+use kizami_network::Fit;
+use kizami_replay::{Observer, PlaceFactor, Seen, Setting, balance, replay};
+use kizami_testing::{Act, Costs, Script};
 
 const BARRIER: u32 = 4;
 
@@ -24,7 +25,7 @@ struct Starts(Vec<i64>);
 
 impl Observer<1> for Starts {
     fn step(&mut self, seen: &Seen<'_, 1>) {
-        self.0.push(seen.start_ns[0]);
+        self.0.push(seen.start[0].0);
     }
 }
 
@@ -43,6 +44,6 @@ fn everybody_that_computes_comes_at_the_same_time() {
     let replayed = replay(&graph, [&setting], &Fit::default(), 1, Starts::default, &|_| {});
     let mut starts = replayed.observers[0].0.clone();
     starts.sort_unstable();
-    let first_barrier_ends = graph.steps[0].end_ns;
+    let first_barrier_ends = graph.steps[0].end.0;
     assert_eq!(starts[4..], [0, 3_000, 3_000, 3_000].map(|ns| first_barrier_ends + ns));
 }

@@ -4,8 +4,8 @@ mod common;
 
 use common::{graph, walk};
 use kizami_replay::{Network, Setting};
-use kizami_sample::Act::{self, *};
-use kizami_sample::{Costs, Script};
+use kizami_testing::Act::{self, *};
+use kizami_testing::{Costs, Script};
 
 const LARGE: u64 = 1 << 20;
 /// How much later than the send the receive is posted.
@@ -62,11 +62,11 @@ fn a_limit_goes_with_other_networks() {
 #[test]
 fn what_else_a_call_waits_for_is_waited_for() {
     let mut rows = vec![
-        kizami_sample::call("MPI_Isend", 0, 0, 500),
-        kizami_sample::call("MPI_Irecv", 0, 500, 1_000),
-        kizami_sample::call("MPI_Waitall", 0, 1_000, 92_000),
-        kizami_sample::call("MPI_Send", 1, 40_000, 40_500),
-        kizami_sample::call("MPI_Recv", 1, 90_000, 92_000),
+        kizami_testing::call("MPI_Isend", 0, 0, 500),
+        kizami_testing::call("MPI_Irecv", 0, 500, 1_000),
+        kizami_testing::call("MPI_Waitall", 0, 1_000, 92_000),
+        kizami_testing::call("MPI_Send", 1, 40_000, 40_500),
+        kizami_testing::call("MPI_Recv", 1, 90_000, 92_000),
     ];
     let peer = |rank| kizami_model::Peer::Rank(kizami_model::Rank(rank));
     for (row, to, bytes) in [(0, 1, Some(LARGE)), (3, 0, Some(8))] {

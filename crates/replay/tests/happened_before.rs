@@ -6,8 +6,9 @@ mod common;
 
 use common::{Walked, graph, walk};
 use kizami_graph::{Graph, StepKind, Tie, TieKind};
-use kizami_replay::{Factor, LogGops, Network, PlaceFactor, Setting};
-use kizami_sample::{Jumble, Jumbled};
+use kizami_network::LogGops;
+use kizami_replay::{Factor, Network, PlaceFactor, Setting};
+use kizami_testing::{Jumble, Jumbled};
 use proptest::prelude::*;
 use std::collections::HashMap;
 

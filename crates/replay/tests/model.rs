@@ -5,8 +5,9 @@
 mod common;
 
 use common::{graph, walk};
-use kizami_replay::{LogGops, Network, Setting};
-use kizami_sample::{Act, Costs, Script};
+use kizami_network::LogGops;
+use kizami_replay::{Network, Setting};
+use kizami_testing::{Act, Costs, Script};
 
 const SMALL: LogGops = LogGops {
     latency_ns: 1_000.0,

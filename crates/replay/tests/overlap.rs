@@ -4,8 +4,8 @@ mod common;
 
 use common::{graph, walk};
 use kizami_replay::Setting;
-use kizami_sample::Act::{self, *};
-use kizami_sample::{Costs, Script};
+use kizami_testing::Act::{self, *};
+use kizami_testing::{Costs, Script};
 
 /// When calls begin and end as recorded, and with the waits of these call sites overlapped; by rank.
 fn times(acts: Vec<Vec<Act>>, sites: &[u32]) -> Vec<Vec<[(i64, i64); 2]>> {

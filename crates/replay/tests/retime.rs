@@ -1,22 +1,20 @@
 //! What becomes of a whole trace under another setting, on traces made by hand.
 
 mod recordings;
-#[path = "../../store/tests/segments/mod.rs"]
-mod segments;
 
-use kizami_model::Call;
+use kizami_model::{Call, StopReason};
 use kizami_replay::{Factor, Network, Request, Setting, retime};
-use kizami_segment::record::StopReason;
-use kizami_store::run::ReplayedFrom;
-use kizami_store::{RankSelection, SealOptions, StoreError, Trace, seal};
+use kizami_seal::{SealOptions, seal};
+use kizami_testing::segments::call;
+use kizami_trace::run::ReplayedFrom;
+use kizami_trace::{RankSelection, Trace};
 use proptest::prelude::*;
 use recordings::{Deed, Place, barrier, deeds, write_deeds};
-use segments::call;
 use std::path::Path;
 
 fn retimed(trace: &Trace, setting: &Setting, output: Option<&Path>, threads: usize) -> ReplayedFrom {
-    let request = Request { output, threads, words: vec!["--as-asked".to_owned()], apart: false };
-    let replayed: Result<_, StoreError> = retime(trace, request, |_, _| Ok(setting.clone()), &|_| {});
+    let request = Request { output, threads, words: vec!["--as-asked".to_owned()], clocks_unaligned: false };
+    let replayed = retime(trace, request, |_, _| setting.clone(), &|_| {});
     replayed.unwrap()
 }
 

@@ -5,7 +5,7 @@ mod common;
 use common::graph;
 use kizami_graph::Graph;
 use kizami_replay::{Network, Setting, learn, replay};
-use kizami_sample::{Act, Costs, Script, Stencil};
+use kizami_testing::{Act, Costs, Script, Stencil};
 
 /// The most that was remembered in two walks.
 fn most_under_way(graph: &Graph, threads: usize) -> u64 {

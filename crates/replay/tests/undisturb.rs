@@ -1,17 +1,15 @@
 //! What taking the tracer out of a run promises, on traces made by hand in which the undisturbed run is known.
 
 mod recordings;
-#[path = "../../store/tests/segments/mod.rs"]
-mod segments;
 
-use kizami_model::{Call, Nanos};
-use kizami_replay::undisturb;
-use kizami_segment::Completion;
-use kizami_segment::record::{CallRecord, StopReason};
-use kizami_store::{RankSelection, RunInfo, SealOptions, StoreError, Trace, seal};
+use kizami_model::{Call, Moment, StopReason};
+use kizami_records::{CallRecord, Completion};
+use kizami_replay::{ReplayError, undisturb};
+use kizami_seal::{SealOptions, seal};
+use kizami_testing::segments::call;
+use kizami_trace::{RankSelection, RunInfo, Trace, TraceError};
 use proptest::prelude::*;
 use recordings::{Place, WORLD, barrier, deeds, receive, send, write_deeds};
-use segments::call;
 
 const THREADS: usize = 2;
 
@@ -86,12 +84,12 @@ fn requests_wait_where_they_are_completed() {
         segment.call(&call("MPI_Comm_rank", 0, 10));
         segment.stop(20, 500, StopReason::ChunkWait, 0);
         let isend = CallRecord { request: 1, ..send(600, 610, 1, 8) };
-        segment.call(&CallRecord { op: segments::op("MPI_Isend"), ..isend });
+        segment.call(&CallRecord { op: kizami_testing::segments::op("MPI_Isend"), ..isend });
         segment.completion(&call("MPI_Wait", 620, 5), &[Completion::AsPosted { request: 1, count: 1 }]);
     });
     place.thread(1, 0, |segment| {
         let irecv = CallRecord { request: 7, ..receive(50, 60, 0, 8) };
-        segment.call(&CallRecord { op: segments::op("MPI_Irecv"), ..irecv });
+        segment.call(&CallRecord { op: kizami_testing::segments::op("MPI_Irecv"), ..irecv });
         segment.completion(&call("MPI_Wait", 70, 580), &[Completion::AsPosted { request: 7, count: 1 }]);
     });
     let (_, clean, _) = place.undisturb();
@@ -170,7 +168,7 @@ fn polls_give_up_waiting_when_what_they_look_for_comes_earlier() {
     });
     place.thread(1, 0, |segment| {
         let irecv = CallRecord { request: 7, ..receive(50, 60, 0, 8) };
-        segment.call(&CallRecord { op: segments::op("MPI_Irecv"), ..irecv });
+        segment.call(&CallRecord { op: kizami_testing::segments::op("MPI_Irecv"), ..irecv });
         segment.fold(&call("MPI_Test", 100, 40), 1_000, 60_100, 40_000);
         segment.completion(&call("MPI_Test", 60_120, 30), &[Completion::AsPosted { request: 7, count: 1 }]);
     });
@@ -228,7 +226,10 @@ fn regions_move_with_the_calls_around_them_and_held_stops_are_gone() {
     place.undisturb();
     let stops = Trace::open(&place.clean()).unwrap().stops().unwrap();
     assert_eq!(stops.len(), 1);
-    assert_eq!((stops[0].start, stops[0].end, stops[0].reason.as_str()), (Nanos(100), Nanos(200), "paused"));
+    assert_eq!(
+        (stops[0].start, stops[0].end, stops[0].reason),
+        (Moment(100), Moment(200), StopReason::Paused)
+    );
 }
 
 #[test]
@@ -238,7 +239,7 @@ fn nothing_that_exists_is_overwritten() {
     place.undisturb();
     let trace = Trace::open(&place.recorded()).unwrap();
     let again = undisturb(&trace, &place.clean(), THREADS, &|_| {}).unwrap_err();
-    assert!(matches!(again, StoreError::File { .. }), "{again}");
+    assert!(matches!(again, ReplayError::Trace(TraceError::File { .. })), "{again}");
     assert!(Trace::open(&place.clean()).is_ok());
 }
 

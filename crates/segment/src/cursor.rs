@@ -98,7 +98,7 @@ impl Cursor {
 
     /// Moves on behind `count` slots that `peek` gave and that were written.
     #[inline(always)]
-    pub fn advance(&mut self, count: usize) {
+    fn advance(&mut self, count: usize) {
         debug_assert!(count <= self.room());
         // SAFETY: within the mapping, by the assertion's condition, which `peek` established.
         self.next = unsafe { self.next.add(count) };

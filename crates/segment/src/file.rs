@@ -10,6 +10,7 @@
 //! nothing here ever takes the process down. Space for the window is allocated before it is mapped, because
 //! a hole on a full disk would kill the process by `SIGBUS`.
 
+use crate::descriptor::{Descriptor, make};
 use crate::{CHUNK_MAGIC, Cursor, HEADER_BYTES, Header, MAGIC, SLOT_BYTES, Slot};
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,6 +30,9 @@ impl WindowShape {
     /// For definitions, of which there are few.
     pub const DEFINITIONS: WindowShape = WindowShape { chunks: 2, chunk_bytes: 64 << 10 };
 
+    /// None: there is room for the header alone, where at least losses can be counted.
+    pub const NONE: WindowShape = WindowShape { chunks: 0, chunk_bytes: WindowShape::SMALLEST_CHUNK };
+
     const SMALLEST_CHUNK: usize = 4096;
 
     fn bytes(self) -> usize {
@@ -38,7 +42,7 @@ impl WindowShape {
 
 /// An open segment file with its header and window mapped.
 pub struct SegmentFile {
-    descriptor: i32,
+    descriptor: Descriptor,
     base: *mut u8,
     shape: WindowShape,
     /// How many chunks were drained.
@@ -55,42 +59,31 @@ unsafe impl Sync for SegmentFile {}
 impl SegmentFile {
     /// Makes the file; on a nearly full disk the window gets smaller before it fails. The error is an `errno`.
     pub fn create(path: &CStr, mut shape: WindowShape) -> Result<SegmentFile, i32> {
-        let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
-        // SAFETY: a plain system call with a valid C string.
-        let opened = unsafe { libc::open(path.as_ptr(), flags, 0o644) };
-        if opened < 0 {
-            return Err(errno());
-        }
-        let descriptor = out_of_the_way(opened);
-        let mapped = loop {
-            let bytes = HEADER_BYTES + shape.bytes();
-            match allocate(descriptor, bytes).and_then(|()| map(descriptor, bytes)) {
-                Err(_) if shape.chunk_bytes > WindowShape::SMALLEST_CHUNK => shape.chunk_bytes /= 4,
-                result => break result,
-            }
-        };
-        let base = mapped.inspect_err(|_| {
-            // SAFETY: the descriptor is ours and the path is valid; a useless empty file is not left behind.
-            unsafe {
-                libc::close(descriptor);
-                libc::unlink(path.as_ptr());
+        let (opened, base) = make(path, |descriptor| {
+            loop {
+                let bytes = HEADER_BYTES + shape.bytes();
+                match allocate(descriptor, bytes).and_then(|()| map(descriptor, bytes)) {
+                    Err(_) if shape.chunk_bytes > WindowShape::SMALLEST_CHUNK => shape.chunk_bytes /= 4,
+                    result => break result,
+                }
             }
         })?;
         let file = SegmentFile {
-            descriptor,
+            descriptor: Descriptor::keep(path, opened)?,
             base: base.cast(),
             shape,
             drained: AtomicU64::new(0),
             let_go: AtomicU64::new(0),
         };
         file.header().chunk_bytes.store(shape.chunk_bytes as u32, Ordering::Relaxed);
-        file.header().window_chunks.store(shape.chunks as u32, Ordering::Relaxed);
+        // To readers no window is one that lies behind the end of the file.
+        file.header().window_chunks.store(shape.chunks.max(1) as u32, Ordering::Relaxed);
         file.header().magic.store(MAGIC, Ordering::Release);
         Ok(file)
     }
 
     /// The mapped header.
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &'static Header {
         // SAFETY: mapped in `create`, page-aligned, large enough, and never unmapped: late writers at exit
         // must not fault.
         unsafe { &*self.base.cast::<Header>() }
@@ -126,23 +119,32 @@ impl SegmentFile {
     }
 
     /// The memory of a drained chunk that was not begun. What is written there counts for nobody.
-    pub fn unannounced(&self, index: usize) -> Cursor {
+    ///
+    /// # Safety
+    /// No other cursor leads to this chunk any more, and it is not drained while this one is used.
+    pub unsafe fn unannounced(&self, index: usize) -> Cursor {
         let chunk = self.chunk(index);
-        // SAFETY: the window is mapped for ever, and the caller is the chunk's one writer.
+        // SAFETY: the window is mapped for ever, and by contract the cursor is the chunk's only one.
         unsafe { Cursor::new(&raw const chunk[1], chunk.len() - 1) }
     }
 
     /// Begins to fill the drained chunk with this index as the `sequence`th of the segment (from 1 on).
-    pub fn begin(&self, index: usize, sequence: u64) -> Cursor {
+    ///
+    /// # Safety
+    /// As for [`SegmentFile::unannounced`].
+    pub unsafe fn begin(&self, index: usize, sequence: u64) -> Cursor {
         let chunk = self.chunk(index);
         chunk[1].set_word(0, 0);
         chunk[0].commit([u64::from(CHUNK_MAGIC) << 32, sequence, chunk.len() as u64, 0]);
-        self.unannounced(index)
+        // SAFETY: by the same contract.
+        unsafe { self.unannounced(index) }
     }
 
-    /// Writes a full chunk out, after which it may be filled again. Chunks must be drained in their order, by one thread at a time,
-    /// and only when nobody writes to them any more.
-    pub fn drain(&self, index: usize) -> Result<(), i32> {
+    /// Writes a full chunk out, after which it may be filled again.
+    ///
+    /// # Safety
+    /// Chunks are drained in their order, by one thread at a time, and only when no cursor leads to them any more.
+    pub unsafe fn drain(&self, index: usize) -> Result<(), i32> {
         let chunk = self.chunk(index);
         // SAFETY: the chunk is quiet, by contract, so plain reads of its bytes see what was written.
         let bytes =
@@ -150,11 +152,12 @@ impl SegmentFile {
         chunk[0].set_word(3, 1 << 32 | u64::from(crc32fast::hash(&bytes[SLOT_BYTES..])));
         let drained = self.drained.load(Ordering::Relaxed);
         let tail = (HEADER_BYTES + self.shape.bytes()) as u64 + drained * self.shape.chunk_bytes as u64;
-        if let Err(error) = write_all(self.descriptor, bytes, tail) {
-            // SAFETY: a plain system call; half a chunk at the end would only be in the way.
-            unsafe { libc::ftruncate(self.descriptor, tail as libc::off_t) };
-            return Err(error);
-        }
+        self.descriptor.with(|descriptor| {
+            write_all(descriptor, bytes, tail).inspect_err(|_| {
+                // SAFETY: a plain system call; half a chunk at the end would only be in the way.
+                unsafe { libc::ftruncate(descriptor, tail as libc::off_t) };
+            })
+        })?;
         self.drained.store(drained + 1, Ordering::Relaxed);
         // From here on the window's copy does not count any more. Its records are left as they are: clearing
         // them would only drag the memory away from the core that writes next.
@@ -180,37 +183,27 @@ impl SegmentFile {
         let whole = libc::SYNC_FILE_RANGE_WAIT_BEFORE
             | libc::SYNC_FILE_RANGE_WRITE
             | libc::SYNC_FILE_RANGE_WAIT_AFTER;
-        // SAFETY: plain system calls on our own descriptor. Refused, they cost memory and nothing else.
-        unsafe {
-            libc::sync_file_range(
-                self.descriptor,
-                start + bytes,
-                keep as libc::off64_t,
-                libc::SYNC_FILE_RANGE_WRITE,
-            );
-            libc::sync_file_range(self.descriptor, start, bytes, whole);
-            libc::posix_fadvise(self.descriptor, start, bytes, libc::POSIX_FADV_DONTNEED);
-        }
+        // Refused, it costs memory and nothing else.
+        let _ = self.descriptor.with(|descriptor| {
+            // SAFETY: plain system calls on our own descriptor.
+            unsafe {
+                libc::sync_file_range(
+                    descriptor,
+                    start + bytes,
+                    keep as libc::off64_t,
+                    libc::SYNC_FILE_RANGE_WRITE,
+                );
+                libc::sync_file_range(descriptor, start, bytes, whole);
+                libc::posix_fadvise(descriptor, start, bytes, libc::POSIX_FADV_DONTNEED);
+            }
+            Ok(())
+        });
         self.let_go.store(end, Ordering::Relaxed);
     }
 }
 
 /// Bytes that leave the cache at a time.
 const LET_GO_STEP: u64 = 4 << 20;
-
-/// Moves a descriptor up: a program that closed its standard input must not find our file in its place.
-pub fn out_of_the_way(descriptor: i32) -> i32 {
-    const LOWEST: libc::c_int = 64;
-    // SAFETY: plain system calls on our own descriptor.
-    unsafe {
-        let moved = libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, LOWEST);
-        if moved < 0 {
-            return descriptor;
-        }
-        libc::close(descriptor);
-        moved
-    }
-}
 
 /// Whether files may grow that far: beyond the limit a write would end the process by `SIGXFSZ`.
 fn may_reach(bytes: u64) -> bool {

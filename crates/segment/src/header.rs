@@ -1,6 +1,6 @@
 //! The first page of a segment: who wrote it, where, on which clock, and how it ended.
 
-use crate::{HEADER_BYTES, MAGIC, ReadError};
+use crate::{HEADER_BYTES, MAGIC, ReadError, kind_of, ticks_of};
 use kizami_model::Ending;
 use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64};
 
@@ -197,8 +197,8 @@ impl HeaderView {
             lost_calls: u64_at(at!(lost_calls)),
             lost_errno: u32_at(at!(lost_errno)),
             abi: u32_at(at!(abi)),
-            in_call_op: (in_call >> 54) as u16,
-            in_call_start_ticks: in_call & ((1 << 54) - 1),
+            in_call_op: kind_of(in_call),
+            in_call_start_ticks: ticks_of(in_call),
             host: text_at(at!(host), 64),
             boot_id: text_at(at!(boot_id), 40),
             library: text_at(at!(library), 256),

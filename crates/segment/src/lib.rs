@@ -14,33 +14,34 @@
 //!
 //! A chunk is [chunk header slot][record slots ...]; its header gives its number in the order of filling.
 //!
-//! A slot is 32 bytes, four little-endian words. A plain call takes one slot ([`record`]). A record is
+//! A slot is 32 bytes, four little-endian words. A record takes one or more; its first word
+//! has its kind and start ([`head`]). A record is
 //! committed by storing its first word last, after the slot behind it was made to begin with zero; the first
 //! word of a record is never zero, so a reader believes a record exactly when it is whole. A chunk gets a checksum when it is drained, so
 //! rot on the disk is found; a chunk that lies both in the window and behind it counts once.
 //!
 //! # What it does not do
 //!
-//! No compression, no clock model, no translation of ranks: sealing does that, outside the traced process.
+//! It does not know what records say: that is for `kizami-records`. No compression, no clock model, no translation of
+//! ranks: sealing does that, outside the traced process.
 //! The reader takes any bytes at all and never panics; what it cannot believe, it reports as damage.
 
 pub mod append;
 pub mod block;
 pub mod cursor;
-pub mod definition;
+mod descriptor;
 pub mod file;
 pub mod header;
 pub mod read;
-pub mod record;
-pub mod shape;
+mod slot;
 
 pub use append::Appender;
 pub use cursor::{Cursor, Slot};
-pub use definition::Definition;
-pub use file::{SegmentFile, WindowShape, out_of_the_way};
+pub use descriptor::out_of_the_way;
+pub use file::{SegmentFile, WindowShape};
 pub use header::{ClockReading, Header, HeaderView};
-pub use read::{Damage, ReadError, Records, Segment};
-pub use record::{Completion, Record};
+pub use read::{Committed, Damage, ReadError, Segment};
+pub use slot::{PAD, head, kind_of, slot_words, ticks_of};
 
 /// Bytes of one slot.
 pub const SLOT_BYTES: usize = 32;

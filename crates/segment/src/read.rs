@@ -1,7 +1,6 @@
 //! Reading segments, also those of processes that died, and those that lie.
 
-use crate::record::{self, PAD, Record, slot_words};
-use crate::{CHUNK_MAGIC, HEADER_BYTES, HeaderView, SLOT_BYTES};
+use crate::{CHUNK_MAGIC, HEADER_BYTES, HeaderView, PAD, SLOT_BYTES, kind_of, slot_words};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -45,12 +44,12 @@ impl<'a> Segment<'a> {
         Ok(Segment { header: HeaderView::read(bytes)?, bytes })
     }
 
-    /// All whole records in order: those of the chunks that were drained, then those still in the window.
-    pub fn records(&self) -> Records<'a> {
+    /// Whatever was committed, in order: the chunks that were drained, then those still in the window.
+    pub fn committed(&self) -> Committed<'a> {
         let HeaderView { chunk_bytes, window_chunks, .. } = self.header;
         let window_end = chunk_bytes.saturating_mul(window_chunks).saturating_add(HEADER_BYTES);
         let (chunks, damage) = chunks_in_order(self.bytes, chunk_bytes, window_chunks);
-        Records {
+        Committed {
             bytes: self.bytes,
             window_end,
             chunks: chunks.into(),
@@ -123,9 +122,10 @@ fn checksum_matches(chunk: &[u8]) -> bool {
     stored == 1 << 32 | u64::from(crc32fast::hash(&chunk[SLOT_BYTES..]))
 }
 
-/// Walks the records of a segment. Cloning it keeps a place to come back to.
+/// Walks through the slots that were committed. How many of them a record takes is for others to say. Cloning it keeps a
+/// place to come back to.
 #[derive(Clone, Debug)]
-pub struct Records<'a> {
+pub struct Committed<'a> {
     bytes: &'a [u8],
     /// Chunks from here on were drained and have a checksum.
     window_end: usize,
@@ -140,7 +140,7 @@ pub struct Records<'a> {
     damage: Vec<Damage>,
 }
 
-impl<'a> Records<'a> {
+impl<'a> Committed<'a> {
     /// What could not be believed so far.
     pub fn damage(&self) -> &[Damage] {
         &self.damage
@@ -156,30 +156,9 @@ impl<'a> Records<'a> {
         &self.bytes[self.last.clone()]
     }
 
-    fn next_chunk(&mut self) -> bool {
-        let Some(range) = self.chunks.get(self.upcoming) else { return false };
-        self.upcoming += 1;
-        self.position = range.start + SLOT_BYTES;
-        self.end = range.end;
-        if range.start >= self.window_end && !checksum_matches(&self.bytes[range.clone()]) {
-            self.leave_chunk(Some("the checksum of a drained chunk does not match"));
-        }
-        true
-    }
-
-    fn leave_chunk(&mut self, what: Option<&'static str>) {
-        if let Some(what) = what {
-            self.damage.push(Damage { bytes: self.position..self.end, what });
-        }
-        self.position = self.end;
-    }
-}
-
-impl<'a> Iterator for Records<'a> {
-    type Item = Record<'a>;
-
+    /// From the next record to the end of its chunk; nothing behind the last record.
     #[inline]
-    fn next(&mut self) -> Option<Record<'a>> {
+    pub fn rest(&mut self) -> Option<&'a [u8]> {
         loop {
             if self.position + SLOT_BYTES > self.end {
                 if self.next_chunk() {
@@ -188,29 +167,43 @@ impl<'a> Iterator for Records<'a> {
                 return None;
             }
             let rest = &self.bytes[self.position..self.end];
-            let first = slot_words(rest, 0)?;
-            match (first[0] >> 54) as u16 {
+            let first = slot_words(rest, 0)?[0];
+            match kind_of(first) {
                 // Nothing was committed from here on: the end of what a process wrote into this chunk.
-                0 => {
-                    let stray = (first[0] != 0).then_some("a record without a function");
-                    self.leave_chunk(stray);
-                    continue;
-                }
-                PAD => {
-                    self.leave_chunk(None);
-                    continue;
-                }
-                _ => {}
-            }
-            match record::decode(rest) {
-                Some((record, slots)) => {
-                    let end = (self.position + slots * SLOT_BYTES).min(self.end);
-                    self.last = self.position..end;
-                    self.position = end;
-                    return Some(record);
-                }
-                None => self.leave_chunk(Some("a record that makes no sense")),
+                0 if first == 0 => self.leave_chunk(),
+                0 => self.give_up_chunk("a record without a function"),
+                PAD => self.leave_chunk(),
+                _ => return Some(rest),
             }
         }
+    }
+
+    /// Goes on behind the next record, which takes so many slots.
+    #[inline]
+    pub fn take(&mut self, slots: usize) {
+        let end = (self.position + slots * SLOT_BYTES).min(self.end);
+        self.last = self.position..end;
+        self.position = end;
+    }
+
+    /// Goes on with the next chunk, because what is left of this one cannot be believed.
+    pub fn give_up_chunk(&mut self, what: &'static str) {
+        self.damage.push(Damage { bytes: self.position..self.end, what });
+        self.leave_chunk();
+    }
+
+    fn leave_chunk(&mut self) {
+        self.position = self.end;
+    }
+
+    fn next_chunk(&mut self) -> bool {
+        let Some(range) = self.chunks.get(self.upcoming) else { return false };
+        self.upcoming += 1;
+        self.position = range.start + SLOT_BYTES;
+        self.end = range.end;
+        if range.start >= self.window_end && !checksum_matches(&self.bytes[range.clone()]) {
+            self.give_up_chunk("the checksum of a drained chunk does not match");
+        }
+        true
     }
 }

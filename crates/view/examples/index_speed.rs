@@ -4,7 +4,7 @@
 //! cargo run --release -p kizami-view --example index_speed -- RUN.kz
 //! ```
 
-use kizami_store::Trace;
+use kizami_trace::Trace;
 use kizami_view::Index;
 use kizami_view::query::timeline::timeline;
 use std::path::Path;

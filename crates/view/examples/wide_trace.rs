@@ -12,11 +12,11 @@
 #[path = "../tests/common/mod.rs"]
 mod common;
 
-use common::segments::Who;
 use common::{sealed, write_rank};
-use kizami_model::{Call, Nanos};
-use kizami_sample::{Costs, Stencil};
+use kizami_model::{Call, Moment};
 use kizami_segment::WindowShape;
+use kizami_testing::segments::Who;
+use kizami_testing::{Costs, Stencil};
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -68,10 +68,10 @@ fn write(ranks: u32, rounds: u32, path: &Path, first: u32) {
 
 /// The rows of one rank, with the beginning and the end of MPI.
 fn rows(stencil: &Stencil, rank: u32) -> impl Iterator<Item = Call> + '_ {
-    let Nanos(end_ns) = stencil.end();
+    let Moment(end_ns) = stencil.end();
     // Not all at once, as in real runs; rounds begin at 1000.
-    let init = kizami_sample::call("MPI_Init", rank, i64::from(rank % 7) * 20, 900);
+    let init = kizami_testing::call("MPI_Init", rank, i64::from(rank % 7) * 20, 900);
     let finalize =
-        kizami_sample::call("MPI_Finalize", rank, end_ns + i64::from(rank % 5) * 100, end_ns + ENDING_NS);
+        kizami_testing::call("MPI_Finalize", rank, end_ns + i64::from(rank % 5) * 100, end_ns + ENDING_NS);
     std::iter::once(init).chain(stencil.rank(rank)).chain(std::iter::once(finalize))
 }

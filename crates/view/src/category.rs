@@ -35,6 +35,7 @@ pub enum Category {
 
 /// How a category is named and drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Look {
     /// Name.
     pub name: &'static str,

@@ -4,9 +4,9 @@ use crate::index::Source;
 use crate::insight::Insight;
 use kizami_graph::StepKind;
 use kizami_model::Rank;
-use kizami_replay::{Network, Setting, Times};
-use kizami_store::rewrite::NewTimes;
-use kizami_store::{NO_SITE, Span, StoreError};
+use kizami_replay::{Network, ReplayError, Setting, Times};
+use kizami_trace::rewrite::NewTimes;
+use kizami_trace::{NO_SITE, Span, TraceError};
 use std::path::Path;
 
 /// Ranks that are read at a time.
@@ -28,7 +28,7 @@ impl<'a> Ideal<'a> {
         folder: &Path,
         threads: usize,
         progress: &(dyn Fn(f64) + Sync),
-    ) -> Result<Ideal<'a>, StoreError> {
+    ) -> Result<Ideal<'a>, ReplayError> {
         let (graph, fit) = (&insight.graph, &insight.fit);
         let setting = Setting { network: Network::Ideal, ..Setting::default() };
         let steps = graph.steps.len().max(1) as f64;
@@ -67,7 +67,7 @@ impl Source for Ideal<'_> {
         self.ranks.div_ceil(RANKS_OF_A_GROUP) as usize
     }
 
-    fn read(&self, group: usize, mut each: impl FnMut(Span)) -> Result<(), StoreError> {
+    fn read(&self, group: usize, mut each: impl FnMut(Span)) -> Result<(), TraceError> {
         let first = group as u32 * RANKS_OF_A_GROUP;
         (first..(first + RANKS_OF_A_GROUP).min(self.ranks)).for_each(|rank| self.rank(rank, &mut each));
         Ok(())

@@ -4,9 +4,12 @@
 //! in memory up to a limit and in a file without a name beyond it.
 
 use bytemuck::{Pod, Zeroable};
-use kizami_graph::{Graph, List, StepKind, build, scratch_folder};
-use kizami_replay::{Fit, Message, Observer, Seen, WaitKind, learn};
-use kizami_store::{StoreError, Trace};
+use kizami_graph::{Graph, GraphError, List, StepKind, build};
+use kizami_model::{Length, Moment};
+use kizami_network::Fit;
+use kizami_replay::{Message, Observer, Seen, WaitKind, learn};
+use kizami_trace::Trace;
+use kizami_trace::derived::scratch_folder;
 
 /// Bytes of messages, and of waits, each thread of the walk keeps in memory.
 const MEMORY_LIMIT: usize = 256 << 20;
@@ -15,16 +18,31 @@ const MEMORY_LIMIT: usize = 256 << 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct MessageRow {
-    /// When its send began.
-    pub sent_ns: i64,
-    /// When the call that took it ended.
-    pub received_ns: i64,
+    sent_ns: i64,
+    received_ns: i64,
     /// Its size.
     pub bytes: u64,
     /// Sender.
     pub from: u32,
     /// Receiver.
     pub to: u32,
+}
+
+impl MessageRow {
+    /// When its send began.
+    pub fn sent(&self) -> Moment {
+        Moment(self.sent_ns)
+    }
+
+    /// When the call that took it ended.
+    pub fn received(&self) -> Moment {
+        Moment(self.received_ns)
+    }
+
+    /// How long it was under way.
+    pub fn under_way(&self) -> Length {
+        self.received() - self.sent()
+    }
 }
 
 /// One wait.
@@ -35,10 +53,8 @@ pub struct WaitRow {
     pub step: u64,
     /// The step that was waited for.
     pub of: u64,
-    /// From when.
-    pub from_ns: i64,
-    /// Until when.
-    pub until_ns: i64,
+    from_ns: i64,
+    until_ns: i64,
     /// The strand that waited.
     pub strand: u32,
     /// The strand that was waited for.
@@ -48,8 +64,18 @@ pub struct WaitRow {
 
 impl WaitRow {
     /// How long it was.
-    pub fn length_ns(&self) -> i64 {
-        self.until_ns - self.from_ns
+    pub fn length(&self) -> Length {
+        self.until() - self.from()
+    }
+
+    /// From when.
+    pub fn from(&self) -> Moment {
+        Moment(self.from_ns)
+    }
+
+    /// Until when.
+    pub fn until(&self) -> Moment {
+        Moment(self.until_ns)
     }
 
     /// Whether a message was waited for.
@@ -59,8 +85,7 @@ impl WaitRow {
 
     /// What was waited for, in a word.
     pub fn kind(&self) -> &'static str {
-        const NAMES: [&str; 6] = ["sender", "receiver", "window", "all", "root", "lower ranks"];
-        NAMES.get(self.kind as usize).copied().unwrap_or("others")
+        WaitKind::ALL.get(self.kind as usize).map_or("others", |kind| kind.name())
     }
 }
 
@@ -75,7 +100,7 @@ pub struct Insight {
     /// Each list by step; steps of the lists rise.
     pub waits: Vec<List<WaitRow>>,
     /// No message was longer under way.
-    pub longest_ns: i64,
+    pub longest: Length,
 }
 
 impl std::fmt::Debug for Insight {
@@ -86,7 +111,7 @@ impl std::fmt::Debug for Insight {
 
 impl Insight {
     /// Walks over the graph of a trace.
-    pub fn of(trace: &Trace, threads: usize, progress: &(dyn Fn(f64) + Sync)) -> Result<Insight, StoreError> {
+    pub fn of(trace: &Trace, threads: usize, progress: &(dyn Fn(f64) + Sync)) -> Result<Insight, GraphError> {
         let folder = scratch_folder(trace);
         let events = trace.run().totals.events.max(1) as f64;
         let graph = build(trace, &folder, threads, &|rows| progress(rows as f64 / events / 2.0))?;
@@ -99,28 +124,28 @@ impl Insight {
         };
         let walked = learn(&graph, threads, watch, &|steps| progress(0.5 + steps as f64 / events / 2.0));
         let fit = walked.learned;
-        let (mut messages, mut waits, mut longest_ns) = (Vec::new(), Vec::new(), 0);
+        let (mut messages, mut waits, mut longest) = (Vec::new(), Vec::new(), Length::ZERO);
         for mut watch in walked.observers {
             if let Some(error) = watch.failed {
                 return Err(error);
             }
             watch.messages.as_mut_slice().sort_unstable_by_key(|message| message.received_ns);
             watch.waits.as_mut_slice().sort_unstable_by_key(|wait| wait.step);
-            let under_way = watch.messages.iter().map(|message| message.received_ns - message.sent_ns);
-            longest_ns = longest_ns.max(under_way.max().unwrap_or(0));
+            let under_way = watch.messages.iter().map(MessageRow::under_way);
+            longest = longest.max(under_way.max().unwrap_or_default());
             messages.push(watch.messages);
             waits.push(watch.waits);
         }
-        Ok(Insight { graph, fit, messages, waits, longest_ns })
+        Ok(Insight { graph, fit, messages, waits, longest })
     }
 
     /// Messages that are under way between two moments.
-    pub fn messages_within(&self, from_ns: i64, to_ns: i64) -> impl Iterator<Item = &MessageRow> {
-        let last_ns = to_ns.saturating_add(self.longest_ns);
+    pub fn messages_within(&self, from: Moment, to: Moment) -> impl Iterator<Item = &MessageRow> {
+        let last = to.saturating_add(self.longest);
         self.messages.iter().flat_map(move |list| {
-            let first = list.partition_point(|message| message.received_ns < from_ns);
-            let end = list.partition_point(|message| message.received_ns <= last_ns);
-            list[first..end.max(first)].iter().filter(move |message| message.sent_ns < to_ns)
+            let first = list.partition_point(|message| message.received() < from);
+            let end = list.partition_point(|message| message.received() <= last);
+            list[first..end.max(first)].iter().filter(move |message| message.sent() < to)
         })
     }
 
@@ -170,20 +195,20 @@ struct Watch<'a> {
     taken: Vec<Message>,
     messages: List<MessageRow>,
     waits: List<WaitRow>,
-    failed: Option<StoreError>,
+    failed: Option<GraphError>,
 }
 
 impl Watch<'_> {
-    fn keep(&mut self, seen: &Seen<'_, 0>) -> Result<(), StoreError> {
+    fn keep(&mut self, seen: &Seen<'_, 0>) -> Result<(), GraphError> {
         for message in self.taken.drain(..) {
             let from = self.graph.strands.get(message.from as usize).map_or(0, |strand| strand.rank.0);
             let to = self.graph.strands.get(message.strand as usize).map_or(0, |strand| strand.rank.0);
-            let (sent_ns, received_ns) = (message.sent_ns, seen.step.end_ns);
+            let (sent_ns, received_ns) = (message.sent.0, seen.step.end.0);
             self.messages.push(MessageRow { sent_ns, received_ns, bytes: message.bytes, from, to })?;
         }
         let Some(wait) = seen.wait else { return Ok(()) };
         // Clocks of different hosts may say that somebody came after its partners had left.
-        let (from_ns, until_ns) = (seen.step.start_ns, wait.until_ns.min(seen.step.end_ns));
+        let (from_ns, until_ns) = (seen.step.start.0, wait.until.min(seen.step.end).0);
         if until_ns > from_ns {
             let (step, of, strand, of_strand) = (seen.index, wait.step, seen.strand, wait.strand);
             let kind = wait.kind as u64;

@@ -7,8 +7,9 @@ use crate::index::Index;
 use crate::insight::Insight;
 use crate::slot::{Answer, Slot};
 use crate::verdict::{self, Verdict};
-use kizami_graph::scratch_folder;
-use kizami_store::{Definitions, RegionSpan, StoreError, Trace};
+use kizami_trace::derived::scratch_folder;
+use kizami_trace::{Definitions, RegionSpan, Trace, TraceError};
+use serde::Serialize;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -30,7 +31,7 @@ pub struct Opened {
 
 impl Opened {
     /// Opens a trace; its index is mapped if it was kept.
-    pub fn open(path: &Path) -> Result<Arc<Opened>, StoreError> {
+    pub fn open(path: &Path) -> Result<Arc<Opened>, TraceError> {
         let trace = Trace::open(path)?;
         let definitions = trace.definitions()?;
         let opened = Opened {
@@ -88,11 +89,9 @@ impl Opened {
             let folder = scratch_folder(&self.trace);
             let half = |part: f64| progress(part / 2.0);
             let ranks = self.definitions.ranks.len() as u32;
-            Ideal::of(&insight, &folder, threads(), &half)
-                .and_then(|ideal| {
-                    Index::of_source(&ideal, &self.trace, ranks, &|part| progress(0.5 + part / 2.0))
-                })
-                .map_err(|error| error.to_string())
+            let ideal = Ideal::of(&insight, &folder, threads(), &half).map_err(|error| error.to_string())?;
+            let index = Index::of_source(&ideal, &self.trace, ranks, &|part| progress(0.5 + part / 2.0));
+            index.map_err(|error| error.to_string())
         })
     }
 
@@ -179,12 +178,27 @@ pub struct Layer {
     pub origin: Origin,
 }
 
-/// How times of a kind came to be, in the word people read: `recorded`, `corrected` or `predicted`.
-pub fn word(kind: &str) -> &'static str {
-    match kind {
-        "replayed" => "predicted",
-        "undisturbed" => "corrected",
-        _ => "recorded",
+/// How the times of a layer came to be, in the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "lowercase")]
+pub enum LayerKind {
+    /// By a clock.
+    Recorded,
+    /// By a clock, and the tracer taken out.
+    Undisturbed,
+    /// By a replay.
+    Replayed,
+}
+
+impl LayerKind {
+    /// The word people read: `recorded`, `corrected` or `predicted`.
+    pub fn word(self) -> &'static str {
+        match self {
+            LayerKind::Recorded => "recorded",
+            LayerKind::Undisturbed => "corrected",
+            LayerKind::Replayed => "predicted",
+        }
     }
 }
 
@@ -197,14 +211,14 @@ impl Layer {
         }
     }
 
-    /// `recorded`, `undisturbed` or `replayed`.
-    pub fn kind(&self) -> &'static str {
+    /// How its times came to be.
+    pub fn kind(&self) -> LayerKind {
         let run = self.opened.trace.run();
         match self.origin {
-            Origin::Ideal => "replayed",
-            Origin::Trace if run.replayed.is_some() => "replayed",
-            Origin::Trace if run.undisturbed.is_some() => "undisturbed",
-            Origin::Trace => "recorded",
+            Origin::Ideal => LayerKind::Replayed,
+            Origin::Trace if run.replayed.is_some() => LayerKind::Replayed,
+            Origin::Trace if run.undisturbed.is_some() => LayerKind::Undisturbed,
+            Origin::Trace => LayerKind::Recorded,
         }
     }
 }

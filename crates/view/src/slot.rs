@@ -1,7 +1,7 @@
 //! Something that takes long to work out, is worked out once in the background, and is asked for meanwhile.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Parts of progress.
 const PARTS: f64 = 1e6;
@@ -21,6 +21,8 @@ pub enum Answer<T> {
 #[derive(Debug)]
 pub struct Slot<T> {
     state: Mutex<State<T>>,
+    /// Told when work has come to its end.
+    ended: Condvar,
     progress: AtomicU64,
 }
 
@@ -34,14 +36,14 @@ enum State<T> {
 
 impl<T> Default for Slot<T> {
     fn default() -> Slot<T> {
-        Slot { state: Mutex::new(State::Idle), progress: AtomicU64::new(0) }
+        Slot { state: Mutex::new(State::Idle), ended: Condvar::new(), progress: AtomicU64::new(0) }
     }
 }
 
 impl<T: Send + Sync + 'static> Slot<T> {
     /// What there is; nothing is begun.
     pub fn peek(&self) -> Answer<T> {
-        match &*self.state.lock().unwrap_or_else(PoisonError::into_inner) {
+        match &*self.lock() {
             State::Done(value) => Answer::Ready(Arc::clone(value)),
             State::Failed(why) => Answer::Failed(why.clone()),
             State::Idle | State::Running => Answer::Pending(self.progress()),
@@ -50,7 +52,8 @@ impl<T: Send + Sync + 'static> Slot<T> {
 
     /// Puts in what is known already.
     pub fn fill(&self, value: T) {
-        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = State::Done(Arc::new(value));
+        *self.lock() = State::Done(Arc::new(value));
+        self.ended.notify_all();
     }
 
     /// What there is, worked out here and now if nobody has begun; whoever else has begun is waited for.
@@ -58,42 +61,34 @@ impl<T: Send + Sync + 'static> Slot<T> {
         &self,
         work: impl FnOnce(&(dyn Fn(f64) + Sync)) -> Result<T, String>,
     ) -> Result<Arc<T>, String> {
-        loop {
-            {
-                let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-                match &*state {
-                    State::Done(value) => return Ok(Arc::clone(value)),
-                    State::Failed(why) => return Err(why.clone()),
-                    State::Idle => {
-                        *state = State::Running;
-                        break;
-                    }
-                    State::Running => {}
-                }
-            }
-            std::thread::sleep(std::time::Duration::from_millis(20));
+        let running = |state: &mut State<T>| matches!(state, State::Running);
+        let mut state = self.ended.wait_while(self.lock(), running).unwrap_or_else(PoisonError::into_inner);
+        match &*state {
+            State::Done(value) => return Ok(Arc::clone(value)),
+            State::Failed(why) => return Err(why.clone()),
+            State::Idle | State::Running => *state = State::Running,
         }
+        drop(state);
         let tell = |part: f64| self.progress.store((part.clamp(0.0, 1.0) * PARTS) as u64, Ordering::Relaxed);
         // Whatever goes wrong must not keep others waiting for ever.
         let worked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(&tell)));
         let worked = worked.unwrap_or_else(|_| Err("this trace cannot be made sense of".to_owned()));
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        match worked {
-            Ok(value) => {
-                let value = Arc::new(value);
-                *state = State::Done(Arc::clone(&value));
-                Ok(value)
-            }
-            Err(why) => {
-                *state = State::Failed(why.clone());
-                Err(why)
-            }
-        }
+        let worked = worked.map(Arc::new);
+        *self.lock() = match &worked {
+            Ok(value) => State::Done(Arc::clone(value)),
+            Err(why) => State::Failed(why.clone()),
+        };
+        self.ended.notify_all();
+        worked
     }
 
     /// Whether anybody has begun.
     pub fn begun(&self) -> bool {
-        !matches!(&*self.state.lock().unwrap_or_else(PoisonError::into_inner), State::Idle)
+        !matches!(&*self.lock(), State::Idle)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn progress(&self) -> f64 {
@@ -114,5 +109,25 @@ mod tests {
         let slot: Slot<u32> = Slot::default();
         assert!(slot.wait(|_| panic!("on purpose")).is_err());
         assert!(matches!(slot.peek(), Answer::Failed(_)));
+    }
+
+    #[test]
+    fn whoever_comes_later_waits_for_who_works() {
+        let slot: Slot<u32> = Slot::default();
+        let (begun, work) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            let first = scope.spawn(|| {
+                slot.wait(|_| {
+                    begun.send(()).expect("somebody listens");
+                    std::thread::sleep(std::time::Duration::from_millis(50));
+                    Ok(7)
+                })
+            });
+            work.recv().expect("it begins");
+            let others: Vec<_> =
+                (0..4).map(|_| scope.spawn(|| slot.wait(|_| panic!("done twice")))).collect();
+            assert!(others.into_iter().all(|other| other.join().expect("no panic") == Ok(Arc::new(7))));
+            assert_eq!(first.join().expect("no panic"), Ok(Arc::new(7)));
+        });
     }
 }

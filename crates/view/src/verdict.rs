@@ -1,17 +1,16 @@
 //! The report of a run, with a place on the timeline to jump to for each finding.
 //!
-//! The report itself is that of `kizami report`. It is kept as `verdict.json` in the trace's `derived/` folder.
+//! The report itself is that of `kizami report`. It is kept in the trace's `derived/` folder.
 
-use crate::index::made_from;
 use crate::insight::{Insight, WaitRow};
-use kizami_explain::{Analysis, Finding, Place, Report};
-use kizami_graph::scratch_folder;
-use kizami_store::{Definitions, StoreError, Trace};
+use kizami_explain::{Analysis, ExplainError, Finding, Report, SourceLine};
+use kizami_trace::derived::{Derived, Numbers, scratch_folder};
+use kizami_trace::{Definitions, Trace};
 use serde::{Deserialize, Serialize};
 
 /// Changes whenever reports do.
-const VERSION: u32 = 1;
-const NAME: &str = "verdict.json";
+const VERSION: u32 = 2;
+const NAME: &str = "verdict.bin";
 
 /// What is said about a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,18 +40,9 @@ pub struct Jump {
     pub waiting_start_ns: i64,
 }
 
-#[derive(Serialize, Deserialize)]
-struct Kept {
-    version: u32,
-    made_from: u64,
-    verdict: Verdict,
-}
-
 /// The verdict that was kept for a trace, if it can be believed.
 pub fn kept(trace: &Trace) -> Option<Verdict> {
-    let text = std::fs::read(trace.path().join("derived").join(NAME)).ok()?;
-    let kept: Kept = serde_json::from_slice(&text).ok()?;
-    ((kept.version, kept.made_from) == (VERSION, made_from(trace))).then_some(kept.verdict)
+    serde_json::from_slice(Derived::of(trace)?.read(NAME, VERSION)?.content()).ok()
 }
 
 /// Explains a run, and keeps what comes of it.
@@ -62,7 +52,7 @@ pub fn explain(
     definitions: &Definitions,
     threads: usize,
     progress: &(dyn Fn(f64) + Sync),
-) -> Result<Verdict, StoreError> {
+) -> Result<Verdict, ExplainError> {
     let analysis = Analysis::of(trace, &scratch_folder(trace), threads, &|done| {
         progress(done.done as f64 / done.total.max(1) as f64);
     })?;
@@ -75,21 +65,14 @@ pub fn explain(
 
 /// Nothing is lost if that fails.
 fn keep(trace: &Trace, verdict: &Verdict) {
-    let folder = scratch_folder(trace);
-    let kept = Kept { version: VERSION, made_from: made_from(trace), verdict: verdict.clone() };
-    if let (true, Ok(text)) = (folder.starts_with(trace.path()), serde_json::to_vec(&kept)) {
-        let unfinished = folder.join(format!("{NAME}.{}.tmp", std::process::id()));
-        let written =
-            std::fs::write(&unfinished, text).and_then(|()| std::fs::rename(&unfinished, folder.join(NAME)));
-        if written.is_err() {
-            std::fs::remove_file(&unfinished).unwrap_or(());
-        }
+    if let (Some(derived), Ok(text)) = (Derived::of(trace), serde_json::to_vec(verdict)) {
+        let _ = derived.write(NAME, VERSION, Numbers::default(), &[&text]);
     }
 }
 
 /// The longest wait that shows a finding: for one of its ranks, at the place it names, where most was waited.
 fn jump(finding: &Finding, insight: &Insight, definitions: &Definitions) -> Option<Jump> {
-    let place = |step: u64| Place::of(definitions, insight.graph.steps[step as usize].site());
+    let place = |step: u64| SourceLine::of(definitions, insight.graph.steps[step as usize].site());
     let how_well = |wait: &WaitRow| {
         let of = insight.rank_of(wait.of_strand);
         let rank = finding.ranks.is_empty() || finding.ranks.contains(&of);
@@ -99,7 +82,7 @@ fn jump(finding: &Finding, insight: &Insight, definitions: &Definitions) -> Opti
             .as_ref()
             .is_none_or(|(function, at)| waited.op().name() == function && place(wait.step) == *at);
         // Several things may have been done before what was waited for: its own place need not be the finding's.
-        rank.then(|| (there, place(wait.of) == finding.place, wait.length_ns()))
+        rank.then(|| (there, place(wait.of) == finding.place, wait.length()))
     };
     let all = insight.waits.iter().flat_map(|list| list.iter());
     let (_, wait) = all.filter_map(|wait| Some((how_well(wait)?, wait))).max_by_key(|(fit, _)| *fit)?;
@@ -107,10 +90,10 @@ fn jump(finding: &Finding, insight: &Insight, definitions: &Definitions) -> Opti
     Some(Jump {
         rank: insight.rank_of(wait.of_strand),
         site: step(wait.of).site(),
-        from_ns: wait.from_ns,
-        to_ns: step(wait.step).end_ns,
+        from_ns: wait.from().0,
+        to_ns: step(wait.step).end.0,
         waiting_rank: insight.rank_of(wait.strand),
         waiting_site: step(wait.step).site(),
-        waiting_start_ns: step(wait.step).start_ns,
+        waiting_start_ns: step(wait.step).start.0,
     })
 }

@@ -2,19 +2,21 @@
 
 mod common;
 
-use common::segments::{SegmentWriter, Who, call, define};
 use common::{rows, script, sealed, stencil};
-use kizami_model::{Call, Op};
-use kizami_sample::Act::{Compute, Receive, Send, Together};
-use kizami_segment::Definition;
-use kizami_segment::record::StopReason;
-use kizami_store::Trace;
+use kizami_model::{Call, Length, Moment, Op, StopReason};
+use kizami_records::Definition;
+use kizami_testing::Act::{Compute, Receive, Send, Together};
+use kizami_testing::segments::{SegmentWriter, Who, call, define};
+use kizami_trace::Trace;
 use kizami_view::Index;
 use kizami_view::category::{CATEGORIES, Category};
 use kizami_view::layer::Opened;
+use kizami_view::query::flow::StageKind;
 use kizami_view::query::matrix::By;
 use kizami_view::query::order::Order;
+use kizami_view::query::phases::PhaseKind;
 use kizami_view::query::timeline::{Timeline, from_cells, timeline};
+use kizami_view::query::tree::NodeKind;
 use kizami_view::query::{
     Selection, calls, collectives, flow, histogram, matrix, messages, parallelism, path, phases, stops, tree,
 };
@@ -101,7 +103,7 @@ fn shares_are_exact_and_add_up() {
     let (_folder, trace) = exchange();
     let index = Index::build(&trace, &|_| {}).unwrap();
     let all = Selection::all(&index);
-    let (from_ns, to_ns, columns) = (all.from_ns, all.to_ns, 50);
+    let (from_ns, to_ns, columns) = (all.from.0, all.to.0, 50);
     let made = timeline(&index, &all.ranks, from_ns, to_ns, columns, RANKS as usize);
     assert_eq!(made.first_ranks, (0..RANKS).collect::<Vec<_>>());
     for cell in made.shares.chunks_exact(CATEGORIES) {
@@ -131,7 +133,7 @@ fn cells_tell_the_same_as_rows() {
     let (_folder, trace) = exchange();
     let index = Index::build(&trace, &|_| {}).unwrap();
     let all = Selection::all(&index);
-    let whole_ns = (all.to_ns as u64).next_power_of_two() as i64;
+    let whole_ns = (all.to.0 as u64).next_power_of_two() as i64;
     // Stretches that are whole numbers of cells, as pages ask for them: nothing but rounding is different.
     for (from_ns, to_ns, columns, rows) in [
         (0, whole_ns, 64, 9),
@@ -147,7 +149,7 @@ fn cells_tell_the_same_as_rows() {
         }
     }
     // Any others: up to the end of each column, the time of each category is off by a part of a cell, and rounding.
-    let (from_ns, to_ns, columns) = (all.to_ns / 3, all.to_ns / 2, 31);
+    let (from_ns, to_ns, columns) = (all.to.0 / 3, all.to.0 / 2, 31);
     let exact = timeline(&index, &all.ranks, from_ns, to_ns, columns, RANKS as usize);
     let coarse = from_cells(&index, &all.ranks, from_ns, to_ns, columns, RANKS as usize);
     for (exact, coarse) in
@@ -165,7 +167,7 @@ fn cells_tell_the_same_as_rows() {
     // Beyond the run there is nothing; cells know that from the end of the one the run ends in.
     let after_all_cells_ns = 2 * whole_ns;
     for (made, from_ns) in [
-        (timeline as fn(&Index, &[u32], i64, i64, usize, usize) -> _, all.to_ns + 10),
+        (timeline as fn(&Index, &[u32], i64, i64, usize, usize) -> _, all.to.0 + 10),
         (from_cells, after_all_cells_ns),
     ] {
         let beyond: Timeline = made(&index, &[0], from_ns, from_ns + 1_000, 3, 1);
@@ -196,7 +198,7 @@ fn calls_and_histograms_are_those_of_the_rows() {
     for (from_ns, to_ns, ranks) in
         [(0, length_ns + 1, vec![0, 1, 2, 3, 4, 5, 6, 7, 8]), (length_ns / 3, length_ns / 2, vec![1, 4])]
     {
-        let selection = Selection { from_ns, to_ns, ranks, ..Selection::default() };
+        let selection = Selection { from: Moment(from_ns), to: Moment(to_ns), ranks, ..Selection::default() };
         let within = |row: &&Call| under_way(row, from_ns, to_ns) && selection.ranks.contains(&row.rank.0);
         let expected: Vec<&Call> = rows.iter().filter(within).collect();
         let found = calls::calls(&index, &selection, u64::MAX).unwrap();
@@ -214,8 +216,8 @@ fn calls_and_histograms_are_those_of_the_rows() {
                 let lengths = of_op.iter().map(|row| row.end.0 - row.start.0);
                 let here = lengths.filter(|length| (bucket.low_ns..bucket.high_ns).contains(length));
                 assert_eq!(bucket.count, here.count() as u64, "{bucket:?}");
-                let listed =
-                    histogram::calls_of_length(&index, &selection, op, bucket.low_ns, bucket.high_ns, 20_000);
+                let lengths = Length(bucket.low_ns)..Length(bucket.high_ns);
+                let listed = histogram::calls_of_length(&index, &selection, op, lengths, 20_000);
                 assert_eq!(listed.len() as u64, bucket.count);
             }
         }
@@ -228,7 +230,7 @@ fn work_is_the_area_below_parallelism() {
     let index = opened.index_now().unwrap();
     let all = Selection::all(&index);
     let made = parallelism::parallelism(&index, &all, 100);
-    let area_ns = made.iter().map(|ranks| f64::from(*ranks)).sum::<f64>() * all.length_ns() as f64 / 100.0;
+    let area_ns = made.iter().map(|ranks| f64::from(*ranks)).sum::<f64>() * all.length().0 as f64 / 100.0;
     assert!((area_ns - 400_000.0).abs() < 100.0, "{area_ns}");
     assert!(made.iter().all(|ranks| *ranks <= 1.0001));
 }
@@ -269,10 +271,15 @@ fn a_wait_is_followed_back_to_its_cause() {
     let insight = opened.insight_now().unwrap();
     let rows = rows(&opened.trace);
     let receive = |rank| rows.iter().find(|row| row.rank.0 == rank && row.op.name() == "MPI_Recv").unwrap();
-    let found = flow::flow(&insight, 2, receive(2).start.0).unwrap();
+    let found = flow::flow(&insight, 2, Moment(receive(2).start.0)).unwrap();
     assert_eq!((found.event.rank, found.event.name.as_str()), (2, "MPI_Recv"));
-    let chain: Vec<(u32, &str)> = found.chain.iter().map(|stage| (stage.rank, stage.kind)).collect();
-    assert_eq!(chain, [(1, "call"), (1, "call"), (0, "call"), (0, "compute")], "{:#?}", found.chain);
+    let chain: Vec<(u32, StageKind)> = found.chain.iter().map(|stage| (stage.rank, stage.kind)).collect();
+    assert_eq!(
+        chain,
+        [(1, StageKind::Call), (1, StageKind::Call), (0, StageKind::Call), (0, StageKind::Compute)],
+        "{:#?}",
+        found.chain
+    );
     let cause = found.chain.last().unwrap();
     assert_eq!(
         (cause.name.as_str(), cause.end_ns - cause.start_ns),
@@ -280,10 +287,10 @@ fn a_wait_is_followed_back_to_its_cause() {
     );
     // And the other way: rank 1 waited for the send of rank 0.
     let send = rows.iter().find(|row| row.rank.0 == 0 && row.op.name() == "MPI_Send").unwrap();
-    let found = flow::flow(&insight, 0, send.start.0).unwrap();
+    let found = flow::flow(&insight, 0, Moment(send.start.0)).unwrap();
     assert_eq!(found.waiters.iter().map(|stage| stage.rank).collect::<Vec<_>>(), [1]);
     assert!(found.chain.is_empty());
-    assert!(flow::flow(&insight, 77, 0).is_none());
+    assert!(flow::flow(&insight, 77, Moment::START).is_none());
 }
 
 #[test]
@@ -305,7 +312,7 @@ fn the_verdict_leads_to_the_late_sender() {
 fn the_critical_path_is_without_gaps() {
     let (_folder, opened) = late_sender();
     let insight = opened.insight_now().unwrap();
-    let (segments, more) = path::path(&insight, i64::MIN, i64::MAX, 1_000);
+    let (segments, more) = path::path(&insight, Moment(i64::MIN), Moment(i64::MAX), 1_000);
     assert!(!more && !segments.is_empty());
     for pair in segments.windows(2) {
         assert_eq!(pair[0].end_ns, pair[1].start_ns, "{segments:#?}");
@@ -321,7 +328,7 @@ fn an_ideal_network_takes_the_cost_of_messages_away() {
     assert!(ideal.end_ns() < index.end_ns());
     let all = Selection::all(&ideal);
     let made = parallelism::parallelism(&ideal, &all, 10);
-    let area_ns = made.iter().map(|ranks| f64::from(*ranks)).sum::<f64>() * all.length_ns() as f64 / 10.0;
+    let area_ns = made.iter().map(|ranks| f64::from(*ranks)).sum::<f64>() * all.length().0 as f64 / 10.0;
     assert!((area_ns - 400_000.0).abs() < 1_000.0, "{area_ns}");
 }
 
@@ -331,14 +338,15 @@ fn a_tree_has_the_time_of_all_its_parts() {
     let index = Index::build(&trace, &|_| {}).unwrap();
     let nodes = tree::tree(&index, &trace.definitions().unwrap(), &[], &Selection::all(&index));
     let root = &nodes[0];
-    assert_eq!((root.kind, root.parent), ("run", None));
-    let inside: i64 = nodes.iter().filter(|node| node.kind == "function").map(|node| node.inclusive_ns).sum();
+    assert_eq!((root.kind, root.parent), (NodeKind::Run, None));
+    let inside: i64 =
+        nodes.iter().filter(|node| node.kind == NodeKind::Function).map(|node| node.inclusive_ns).sum();
     let exact: i64 = rows(&trace).iter().map(|row| row.end.0 - row.start.0).sum();
     assert_eq!((inside, root.inclusive_ns - root.exclusive_ns), (exact, exact));
-    let calls: u64 = nodes.iter().filter(|node| node.kind == "callsite").map(|node| node.calls).sum();
+    let calls: u64 = nodes.iter().filter(|node| node.kind == NodeKind::CallSite).map(|node| node.calls).sum();
     assert_eq!(calls, rows(&trace).len() as u64);
     let own = |kind| nodes.iter().filter(move |node| node.kind == kind);
-    assert!(own("callsite").all(|node| nodes[node.parent.unwrap()].kind == "function"));
+    assert!(own(NodeKind::CallSite).all(|node| nodes[node.parent.unwrap()].kind == NodeKind::Function));
 }
 
 #[test]
@@ -351,7 +359,7 @@ fn runs_of_one_rank_one_call_and_none_are_shown() {
         let opened = Opened::open(&path).unwrap();
         let index = opened.index_now().unwrap();
         let all = Selection::all(&index);
-        let made = timeline(&index, &all.ranks, all.from_ns, all.to_ns, 10, 10);
+        let made = timeline(&index, &all.ranks, all.from.0, all.to.0, 10, 10);
         assert_eq!(made.shares.len(), 10 * CATEGORIES);
         assert!(
             made.shares
@@ -361,7 +369,7 @@ fn runs_of_one_rank_one_call_and_none_are_shown() {
         assert_eq!(histogram::histogram(&index, &all, None).count, index.rows());
         let insight = opened.insight_now().unwrap();
         assert_eq!(messages::messages(&insight, &all, 10).unwrap(), []);
-        assert!(!path::path(&insight, i64::MIN, i64::MAX, 10).1);
+        assert!(!path::path(&insight, Moment(i64::MIN), Moment(i64::MAX), 10).1);
         let verdict = opened.verdict_now().unwrap();
         assert!(verdict.report.findings.is_empty());
         assert_eq!(opened.ideal_now().unwrap().rows(), index.rows());
@@ -406,11 +414,11 @@ fn phases_last_from_the_first_that_comes_to_the_last_that_leaves() {
     assert_eq!(
         told,
         [
-            ("program", "MPI_Init to MPI_Finalize", 0, 1_000, 60_050),
-            ("region", "setup", 0, 2_000, 3_050),
-            ("region", "solve", 0, 10_000, 15_050),
-            ("region", "solve", 1, 20_000, 25_050),
-            ("region", "solve", 2, 30_000, 35_050),
+            (PhaseKind::Program, "MPI_Init to MPI_Finalize", 0, 1_000, 60_050),
+            (PhaseKind::Region, "setup", 0, 2_000, 3_050),
+            (PhaseKind::Region, "solve", 0, 10_000, 15_050),
+            (PhaseKind::Region, "solve", 1, 20_000, 25_050),
+            (PhaseKind::Region, "solve", 2, 30_000, 35_050),
         ]
     );
     let (_folder, late) = late_sender();
@@ -432,7 +440,7 @@ fn every_gap_has_its_reason() {
     let ends = [(0, "after-last-call", 61_000, 61_050), (1, "before-first-call", 0, 50)];
     let never = [(2, "never-seen", 0, 61_050)];
     assert_eq!((told, more), ([&never[..], &stops, &pauses, &ends].concat(), false));
-    let part = Selection { from_ns: 41_000, to_ns: 43_000, ranks: vec![1], ..all.clone() };
+    let part = Selection { from: Moment(41_000), to: Moment(43_000), ranks: vec![1], ..all.clone() };
     let (found, _) = stops::gaps(&index, &part, 100);
     assert_eq!(found.iter().map(|gap| &gap.reason[..]).collect::<Vec<_>>(), ["paused"]);
     let (found, more) = stops::gaps(&index, &all, 2);

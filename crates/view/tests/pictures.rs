@@ -3,17 +3,17 @@
 mod common;
 
 use common::{rows, script, stencil};
-use kizami_model::Op;
-use kizami_sample::Act::{Compute, Receive, Send, Together};
+use kizami_model::{Moment, Op};
+use kizami_testing::Act::{Compute, Receive, Send, Together};
 use kizami_view::Index;
 use kizami_view::category::{Category, LOOKS};
-use kizami_view::layer::Opened;
+use kizami_view::layer::{LayerKind, Opened};
 use kizami_view::picture::{Caption, Size, Theme, png};
 use kizami_view::query::Selection;
 use std::sync::Arc;
 use tempfile::TempDir;
 
-const CAPTION: Caption<'_> = Caption { program: "program", trace: "run.kz", kind: "recorded" };
+const CAPTION: Caption<'_> = Caption { program: "program", trace: "run.kz", kind: LayerKind::Recorded };
 const SIZE: Size = Size { width: 1_000, height: 600 };
 const BACKGROUND: [u8; 3] = [255; 3];
 const AXIS: [u8; 3] = [0xaa, 0xb4, 0xbd];
@@ -96,7 +96,7 @@ fn a_call_is_where_it_was_to_the_pixel() {
     let recv =
         rows(&opened.trace).into_iter().find(|row| row.op == Op::by_name("MPI_Recv").unwrap()).unwrap();
     let x = |ns: i64| {
-        let part = (ns - all.from_ns) as f64 / all.length_ns() as f64;
+        let part = (ns - all.from.0) as f64 / all.length().0 as f64;
         across.start + (part * across.len() as f64).round() as usize
     };
     let (begin, end) = (x(recv.start.0), x(recv.end.0));
@@ -147,7 +147,7 @@ fn names_change_nothing_but_the_title() {
     let below = |picture: &Picture| picture.bytes[first * picture.width * 3..].to_vec();
     let huge = "<script>\u{1b}]0;x\u{7}\u{202e}刻".repeat(1 << 19);
     for name in ["", "<script>alert(1)</script>", "\u{1b}[31m\n\0", &huge] {
-        let named = drawn(&index, &all, Caption { program: name, trace: name, kind: name }, SIZE);
+        let named = drawn(&index, &all, Caption { program: name, trace: name, ..CAPTION }, SIZE);
         assert_eq!((named.width, named.height), (plain.width, plain.height));
         assert!(below(&named) == below(&plain), "{:?}", name.chars().take(30).collect::<String>());
         // Nothing runs over the edge.
@@ -155,7 +155,7 @@ fn names_change_nothing_but_the_title() {
         assert!(margin(0) && margin(named.width - 1));
     }
     assert!(drawn(&index, &all, CAPTION, SIZE) == plain, "the same picture again");
-    let corrected = drawn(&index, &all, Caption { kind: "undisturbed", ..CAPTION }, SIZE);
+    let corrected = drawn(&index, &all, Caption { kind: LayerKind::Undisturbed, ..CAPTION }, SIZE);
     assert!(corrected != plain, "the title says how times came to be");
 }
 
@@ -164,7 +164,8 @@ fn parts_beyond_the_run_are_hatched() {
     let (_folder, opened) = late_sender();
     let index = opened.index_now().unwrap();
     let end_ns = index.end_ns();
-    let beyond = Selection { from_ns: end_ns + 10, to_ns: end_ns + 1_000_000, ..Selection::all(&index) };
+    let beyond =
+        Selection { from: Moment(end_ns + 10), to: Moment(end_ns + 1_000_000), ..Selection::all(&index) };
     let picture = drawn(&index, &beyond, CAPTION, SIZE);
     let (across, _) = picture.axis();
     for line in picture.rows(2) {

@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::segments::Who;
 use common::{sealed, stencil, write_rank};
+use kizami_testing::segments::Who;
 use kizami_view::layer::Opened;
 use kizami_view::server::{Server, View};
 use std::io::{Read, Write};
@@ -246,7 +246,7 @@ fn whatever_a_trace_calls_things_is_text() {
     let hostile = "<script>alert(1)<\u{1b}[31m\"'&";
     let mut who = Who::rank(0, 1);
     who.host = "plain".to_owned();
-    write_rank(&path, &who, std::iter::once(kizami_sample::call("MPI_Barrier", 0, 10, 20)));
+    write_rank(&path, &who, std::iter::once(kizami_testing::call("MPI_Barrier", 0, 10, 20)));
     sealed(&path);
     // As somebody who sends a trace may have changed it.
     let mut run: serde_json::Value =

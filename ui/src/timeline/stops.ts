@@ -18,6 +18,7 @@ export const REASONS: Record<string, { title: string; says: string; held: boolea
   'clock-round': { title: 'clocks compared', says: 'The tracer compared the clocks of hosts.', held: true },
   settling: { title: 'settling', says: 'Ranks agreed that there was nothing to stop for.', held: true },
   rehearsal: { title: 'rehearsal', says: 'The tracer measured what recording a call costs.', held: true },
+  drawing: { title: 'drawing', says: 'The tracer drew from the calls it had collected.', held: true },
   paused: { title: 'paused', says: 'The program switched recording off.', held: false },
   lost: { title: 'lost', says: 'Calls were made here that could not be stored.', held: false },
   'before-first-call': { title: 'before the first call', says: 'The rank had not called MPI yet.', held: false },

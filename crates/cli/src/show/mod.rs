@@ -1,18 +1,22 @@
-//! How things look on a terminal: quantities, tables, colours and progress bars.
+//! How things look on a terminal: quantities, tables, colours and progress bars; and JSON for programs.
 //!
-//! Everything a person reads goes through here, so that all commands speak the same way. Colours and bars
-//! appear only on a terminal; piped output is plain text.
+//! Everything a person reads goes through here, so that all commands speak the same way, and nothing in a trace
+//! reaches a terminal as it is. Colours and bars appear only on a terminal; piped output is plain text.
 
+pub mod json;
+pub mod path;
 pub mod progress;
+pub mod provenance;
 pub mod quantity;
 pub mod style;
 pub mod table;
+pub mod text;
+
+use std::io::{self, Write};
 
 /// Writes lines to standard error, in one piece, so that the lines of several ranks do not mix. A closed
 /// standard error is no reason to fail.
 pub fn say(lines: &[String]) {
-    use std::io::Write;
-    let mut text = lines.join("\n");
-    text.push('\n');
-    let _ = std::io::stderr().write_all(text.as_bytes());
+    let text: String = lines.iter().map(|line| text::line(line) + "\n").collect();
+    let _ = io::stderr().write_all(text.as_bytes());
 }

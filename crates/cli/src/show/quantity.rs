@@ -3,10 +3,10 @@
 //! Every function gives about three significant digits and the unit. Nothing here is meant to be read
 //! back by a program: `--json` gives plain numbers.
 
-use kizami_model::Nanos;
+use kizami_model::{Length, Moment};
 
 /// A length of time, such as `1.234 s` or `87.0 us`.
-pub fn duration(time: Nanos) -> String {
+pub fn duration(time: Length) -> String {
     let (sign, ns) = (if time.0 < 0 { "-" } else { "" }, time.0.unsigned_abs());
     let in_unit = |unit_ns: f64, unit: &str| format!("{sign}{} {unit}", significant(ns as f64 / unit_ns));
     match ns {
@@ -22,8 +22,8 @@ pub fn duration(time: Nanos) -> String {
 }
 
 /// A moment of the run in seconds, with a fixed number of digits so that columns stay comparable.
-pub fn moment(time: Nanos) -> String {
-    format!("{:.7}", time.as_secs_f64())
+pub fn moment(time: Moment) -> String {
+    format!("{:.7}", time.since_start().as_secs_f64())
 }
 
 /// A size, such as `1.25 MB`; units are powers of ten.
@@ -75,8 +75,8 @@ pub fn share(part: f64, whole: f64) -> String {
     }
 }
 
-/// A time as typed: a number and `s`, `ms`, `us` or `ns`; seconds if there is no unit.
-pub fn parse_time(text: &str) -> Result<Nanos, String> {
+/// A length of time as typed: a number and `s`, `ms`, `us` or `ns`; seconds if there is no unit.
+pub fn parse_time(text: &str) -> Result<Length, String> {
     let text = text.trim();
     let split = text.find(|c: char| c.is_ascii_alphabetic() && c != 'e' && c != 'E').unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
@@ -88,9 +88,14 @@ pub fn parse_time(text: &str) -> Result<Nanos, String> {
         other => return Err(format!("unknown unit {other:?}: use s, ms, us or ns")),
     };
     match number.trim().parse::<f64>() {
-        Ok(value) if value.is_finite() => Ok(Nanos((value * nanos_per_unit).round() as i64)),
+        Ok(value) if value.is_finite() => Ok(Length((value * nanos_per_unit).round() as i64)),
         _ => Err("give a time such as 1.5, 1.5s, 20ms or 300us".to_owned()),
     }
+}
+
+/// A moment of the run as typed: how long after its first one.
+pub fn parse_moment(text: &str) -> Result<Moment, String> {
+    parse_time(text).map(|length| Moment::START + length)
 }
 
 /// A size as typed: a number and `K`, `M` or `G`, powers of 1024 as memory is counted; bytes if there is no unit.
@@ -140,7 +145,7 @@ mod tests {
             (-5_000, "-5.00 us"),
         ];
         for (ns, text) in cases {
-            assert_eq!(duration(Nanos(ns)), text, "{ns} ns");
+            assert_eq!(duration(Length(ns)), text, "{ns} ns");
         }
     }
 
@@ -191,11 +196,11 @@ mod tests {
 
     #[test]
     fn times_are_read_with_and_without_unit() {
-        assert_eq!(parse_time("1.5"), Ok(Nanos(1_500_000_000)));
-        assert_eq!(parse_time("1.5s"), Ok(Nanos(1_500_000_000)));
-        assert_eq!(parse_time("20 ms"), Ok(Nanos(20_000_000)));
-        assert_eq!(parse_time("300us"), Ok(Nanos(300_000)));
-        assert_eq!(parse_time("1e3ns"), Ok(Nanos(1_000)));
+        assert_eq!(parse_time("1.5"), Ok(Length(1_500_000_000)));
+        assert_eq!(parse_time("1.5s"), Ok(Length(1_500_000_000)));
+        assert_eq!(parse_time("20 ms"), Ok(Length(20_000_000)));
+        assert_eq!(parse_time("300us"), Ok(Length(300_000)));
+        assert_eq!(parse_time("1e3ns"), Ok(Length(1_000)));
         assert!(parse_time("soon").is_err());
         assert!(parse_time("5 parsec").unwrap_err().contains("parsec"));
         assert!(parse_time("inf").is_err());

@@ -1,9 +1,12 @@
 //! Colour, where there is somebody to see it.
 //!
-//! A [`Paint`] is made for one stream. It colours only if that stream is a terminal and `NO_COLOR` is not
-//! set, as the convention at no-color.org asks; otherwise every method returns its text as it is.
+//! A [`Paint`] is made for one stream. Whether that stream is coloured is decided as `--help` does it: only a terminal that
+//! can show colours is, `NO_COLOR` and `CLICOLOR` are heard. Otherwise every method returns its text as it is.
+//! Coloured text must go out through [`super::text`].
 
-use std::io::IsTerminal;
+use super::text::MARK;
+use anstream::{AutoStream, ColorChoice};
+use anstyle::{AnsiColor, Style};
 
 /// Decides whether text for one stream is coloured.
 #[derive(Clone, Copy, Debug)]
@@ -14,12 +17,12 @@ pub struct Paint {
 impl Paint {
     /// For text that goes to standard output.
     pub fn stdout() -> Paint {
-        Paint { colours: wanted() && std::io::stdout().is_terminal() }
+        Paint { colours: AutoStream::choice(&std::io::stdout()) != ColorChoice::Never }
     }
 
     /// For text that goes to standard error.
     pub fn stderr() -> Paint {
-        Paint { colours: wanted() && std::io::stderr().is_terminal() }
+        Paint { colours: AutoStream::choice(&std::io::stderr()) != ColorChoice::Never }
     }
 
     /// Never any colour.
@@ -30,35 +33,46 @@ impl Paint {
 
     /// The head of a table or a section.
     pub fn heading(self, text: &str) -> String {
-        self.wrap("1", text)
+        self.wrap(Style::new().bold(), text)
     }
 
     /// The name of something that is said next.
     pub fn label(self, text: &str) -> String {
-        self.wrap("36", text)
+        self.wrap(AnsiColor::Cyan.on_default(), text)
     }
 
     /// All is well.
     pub fn good(self, text: &str) -> String {
-        self.wrap("32", text)
+        self.wrap(AnsiColor::Green.on_default(), text)
     }
 
     /// Worth a look.
     pub fn doubtful(self, text: &str) -> String {
-        self.wrap("33", text)
+        self.wrap(AnsiColor::Yellow.on_default(), text)
     }
 
     /// Something is wrong.
     pub fn bad(self, text: &str) -> String {
-        self.wrap("31;1", text)
+        self.wrap(AnsiColor::Red.on_default().bold(), text)
     }
 
-    fn wrap(self, code: &str, text: &str) -> String {
-        if self.colours { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    fn wrap(self, style: Style, text: &str) -> String {
+        if !self.colours {
+            return text.to_owned();
+        }
+        let marked = |code: String| code.replace('\u{1b}', MARK.as_str());
+        marked(style.to_string()) + text + &marked(format!("{style:#}"))
     }
 }
 
-fn wanted() -> bool {
-    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-        && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")
+#[cfg(test)]
+mod tests {
+    use super::super::text::line;
+    use super::*;
+
+    #[test]
+    fn text_is_as_it_is_without_colours_and_ends_them_with() {
+        assert_eq!(Paint::plain().bad("no"), "no");
+        assert_eq!(line(&Paint { colours: true }.good("yes")), "\x1b[32myes\x1b[0m");
+    }
 }

@@ -5,6 +5,7 @@
 //! can be cut with `awk` and read aloud.
 
 use super::style::Paint;
+use super::text::visible;
 use std::io::{self, Write};
 
 const BLOCK_ROWS: usize = 256;
@@ -44,7 +45,8 @@ impl<W: Write> Table<W> {
     /// Adds a row; it must have as many cells as there are columns.
     pub fn row(&mut self, cells: Vec<String>) -> io::Result<()> {
         debug_assert_eq!(cells.len(), self.aligns.len());
-        self.block.push(cells);
+        // Before widths are found: what is shown of a name may be longer than the name.
+        self.block.push(cells.iter().map(|cell| visible(cell).into_owned()).collect());
         if self.block.len() >= BLOCK_ROWS { self.write_block() } else { Ok(()) }
     }
 

@@ -5,8 +5,9 @@
 
 use crate::mpi::{Mpi, Scratch, finish, mpi};
 use kizami_model::Rank;
-use kizami_segment::{HeaderView, Record, Segment};
-use kizami_store::{RankSelection, Trace};
+use kizami_records::{Record, Records};
+use kizami_segment::{HeaderView, Segment};
+use kizami_trace::{RankSelection, Trace};
 use std::path::Path;
 
 /// A wrong clock, by the tracer's rule.
@@ -45,7 +46,7 @@ fn raw_starts(out: &Path, rank: u32) -> Vec<u64> {
             continue;
         }
         let segment = Segment::parse(&bytes).expect("a segment");
-        starts.extend(segment.records().filter_map(|record| match record {
+        starts.extend(Records::of(&segment).filter_map(|record| match record {
             Record::Call(call) => Some(header.base_ticks + call.start_ticks),
             _ => None,
         }));

@@ -1,7 +1,7 @@
 //! Counters read around each call: what the kernel counts, and what it refuses.
 
 use crate::mpi::{Scratch, finish, mpi};
-use kizami_store::Trace;
+use kizami_trace::Trace;
 
 /// Every call has its line; the kernel's counters count; a processor's counter is counted or refused with a reason.
 #[test]

@@ -53,7 +53,7 @@ fn pid_of_rank(trace: &Path, rank: u32) -> Option<i32> {
 }
 
 fn check(mpi: &Mpi, out: &Path, counter_file: &Path, victim: u32, round: u64) {
-    let trace = kizami_store::Trace::open(out).unwrap_or_else(|e| panic!("{} round {round}: {e}", mpi.name));
+    let trace = kizami_trace::Trace::open(out).unwrap_or_else(|e| panic!("{} round {round}: {e}", mpi.name));
     let ranks = trace.definitions().expect("definitions").ranks;
     assert_eq!(ranks[victim as usize].ending, Ending::Vanished, "{} round {round}", mpi.name);
     let counters = std::fs::read(counter_file).unwrap_or_default();

@@ -3,9 +3,10 @@
 use crate::mpi::{Mpi, Program, Scratch, finish, mpi};
 use crate::simulated;
 use crate::truth::{assert_counts, assert_matched, assert_messages, rows};
-use kizami_model::{Call, Nanos, Rank, ThreadIndex};
-use kizami_store::Trace;
-use kizami_store::reduced::{Importance, Keep, OrderedCall, ReduceOptions, expand, reduce};
+use kizami_model::{Call, Length, Moment, Rank, ThreadIndex};
+use kizami_reconstruct::expand;
+use kizami_reduced::{Importance, Keep, ReduceOptions, SequenceCall, reduce};
+use kizami_trace::Trace;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -53,7 +54,7 @@ fn recorded(mpi: &Mpi, program: &Program, folder: &Path, counts: &Path) -> Trace
 
 /// A row without what is drawn.
 fn without_times(row: Call) -> Call {
-    Call { start: Nanos(0), end: Nanos(0), inside: None, overhead: Nanos(0), ..row }
+    Call { start: Moment(0), end: Moment(0), inside: None, overhead: Length(0), ..row }
 }
 
 fn assert_same_rows(name: &str, real: &Trace, drawn: &Trace, change: impl Fn(&Trace, Call) -> Call) {
@@ -128,12 +129,13 @@ fn threads_have_orders_of_their_own() {
     let scratch = Scratch::new();
     let (output, full) = mpi.record(2, &mpi.workload("threads", &[]), scratch.path());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let order = reduced(&full, scratch.path()).order().expect("readable").expect("there");
+    let order =
+        kizami_reduced::sequences_of(&reduced(&full, scratch.path())).expect("readable").expect("there");
     assert!(order.threads().count() > 2);
     for (rank, thread) in order.threads() {
         let sequence = order.sequence(rank, thread).expect("undamaged").expect("there");
         let of_thread = rows(&full, rank.0).into_iter().filter(|row| row.thread == thread);
-        let expected = of_thread.map(|row| OrderedCall::of(&row));
+        let expected = of_thread.map(|row| SequenceCall::of(&row));
         let found = sequence.calls().map(|call| call.expect("undamaged"));
         assert!(found.eq(expected), "rank {rank}, thread {thread:?}");
     }
@@ -143,11 +145,11 @@ fn threads_have_orders_of_their_own() {
 fn order_bytes(name: &str, full: &Trace, ranks: u32) -> u64 {
     let scratch = Scratch::new();
     let small = reduced(full, scratch.path());
-    let order = small.order().expect("readable").expect("there");
+    let order = kizami_reduced::sequences_of(&small).expect("readable").expect("there");
     for rank in 0..ranks {
         let sequence = order.sequence(Rank(rank), ThreadIndex(0)).expect("undamaged").expect("there");
         let found = sequence.calls().map(|call| call.expect("undamaged"));
-        let expected = rows(full, rank).into_iter().map(|row| OrderedCall::of(&row));
+        let expected = rows(full, rank).into_iter().map(|row| SequenceCall::of(&row));
         assert!(found.eq(expected), "{name}, rank {rank} of {ranks}");
     }
     small.path().join("order.bin").metadata().expect("a file").len()

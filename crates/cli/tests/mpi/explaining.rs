@@ -6,7 +6,7 @@ use crate::simulated::describe_cluster;
 use kizami_explain::{Cause, Finding, Pattern, Report};
 use kizami_graph::build;
 use kizami_replay::{Observer, Seen, Setting, learn, replay};
-use kizami_store::Trace;
+use kizami_trace::Trace;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -86,7 +86,7 @@ fn report(mpi: &Mpi, ranks: u32, injected: &Injected, directory: &Path) -> Repor
 
 /// By which part the waiting that was found is longer than what was injected.
 fn deviation(report: &Report, injected: &Injected) -> f64 {
-    let there = |(function, place): &(String, kizami_explain::Place)| {
+    let there = |(function, place): &(String, kizami_explain::SourceLine)| {
         injected.functions.contains(&&function[..]) && place.function != "start_together"
     };
     let waits = report.waits_by_place.iter().filter(|wait| wait.pattern == injected.pattern);
@@ -166,9 +166,9 @@ struct Ends {
 
 impl Observer<1> for Ends {
     fn step(&mut self, seen: &Seen<'_, 1>) {
-        self.recorded_ns = self.recorded_ns.max(seen.step.end_ns);
-        self.replayed_ns = self.replayed_ns.max(seen.end_ns[0]);
-        self.farthest_ns = self.farthest_ns.max((seen.end_ns[0] - seen.step.end_ns).abs());
+        self.recorded_ns = self.recorded_ns.max(seen.step.end.0);
+        self.replayed_ns = self.replayed_ns.max(seen.end[0].0);
+        self.farthest_ns = self.farthest_ns.max((seen.end[0].0 - seen.step.end.0).abs());
     }
 }
 

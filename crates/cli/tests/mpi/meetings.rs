@@ -2,7 +2,7 @@
 
 use crate::mpi::{Mpi, Scratch, finish, mpi, sorted_lines};
 use crate::trouble::SmallDisk;
-use kizami_store::{Stop, Trace};
+use kizami_trace::{Stop, Trace};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -31,7 +31,7 @@ fn opened(directory: &Path, output: &Output) -> Trace {
 /// Stops of one reason, by rank.
 fn stops(trace: &Trace, reason: &str) -> BTreeMap<u32, Vec<Stop>> {
     let mut by_rank: BTreeMap<u32, Vec<Stop>> = BTreeMap::new();
-    for stop in trace.stops().expect("stops").into_iter().filter(|stop| stop.reason == reason) {
+    for stop in trace.stops().expect("stops").into_iter().filter(|stop| stop.reason.name() == reason) {
         by_rank.entry(stop.rank.0).or_default().push(stop);
     }
     by_rank

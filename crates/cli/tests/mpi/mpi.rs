@@ -1,6 +1,6 @@
 //! The MPIs under test and how to run something under them, with and without the recorder.
 
-use kizami_store::Trace;
+use kizami_trace::Trace;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

@@ -23,7 +23,7 @@ fn check(mpi: &Mpi, name: &str, arguments: &[&str], ranks: u32) {
     let output = finish(command);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(sorted_lines(&bare), sorted_lines(&output), "{name}: results with the recorder differ");
-    let trace = kizami_store::Trace::open(&out).expect("a trace");
+    let trace = kizami_trace::Trace::open(&out).expect("a trace");
     assert_eq!(trace.run().ranks, ranks);
     assert!(trace.run().health.complete, "{:?}", trace.run().health);
     assert_counts(&trace, &counts, ranks);
@@ -154,7 +154,7 @@ fn check_inside_launcher(mpi: &Mpi) {
     command.env("WORKLOAD_COUNTS", &counts);
     let output = finish(command);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let trace = kizami_store::Trace::open(&out).expect("a trace");
+    let trace = kizami_trace::Trace::open(&out).expect("a trace");
     assert_counts(&trace, &counts, 4);
     assert_messages(&trace, &counts, 4);
 }
@@ -179,7 +179,7 @@ fn check_oversubscribed(mpi: &Mpi) {
     command.env("WORKLOAD_COUNTS", &counts);
     let output = finish(command);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let trace = kizami_store::Trace::open(&out).expect("a trace");
+    let trace = kizami_trace::Trace::open(&out).expect("a trace");
     assert!(trace.run().health.complete, "{:?}", trace.run().health);
     assert_counts(&trace, &counts, 64);
     assert_messages(&trace, &counts, 64);

@@ -2,8 +2,9 @@
 
 use crate::mpi::{Scratch, finish, mpi};
 use kizami_model::Call;
-use kizami_store::reduced::{OrderedCall, What};
-use kizami_store::{RankSelection, Trace};
+use kizami_reduced::SequenceCall;
+use kizami_trace::reduced_tables::What;
+use kizami_trace::{RankSelection, Trace};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
@@ -61,13 +62,13 @@ fn reduced_runs_keep_sums_and_order() {
         let [of_rows, of_sums] = sums(&full, &small);
         assert_eq!(of_rows, of_sums, "{name}");
         assert_eq!(small.run().functions, full.run().functions, "{name}");
-        let order = small.order().expect("readable").expect("there");
+        let order = kizami_reduced::sequences_of(&small).expect("readable").expect("there");
         for (rank, thread) in order.threads() {
             let sequence = order.sequence(rank, thread).expect("undamaged").expect("there");
-            let found: Vec<OrderedCall> = sequence.calls().map(|call| call.expect("undamaged")).collect();
+            let found: Vec<SequenceCall> = sequence.calls().map(|call| call.expect("undamaged")).collect();
             let rows = full.calls(RankSelection::One(rank)).expect("rows").map(|call| call.expect("a row"));
             let rows = rows.filter(|call| call.thread == thread);
-            let expected: Vec<OrderedCall> = rows.map(|call| OrderedCall::of(&call)).collect();
+            let expected: Vec<SequenceCall> = rows.map(|call| SequenceCall::of(&call)).collect();
             assert!(found == expected, "{name}, rank {rank}");
         }
     }
@@ -124,7 +125,7 @@ fn check_while_recording(mpi: &crate::mpi::Mpi) {
     let others = rows.filter(|call| !long(call)).count();
     assert!(reduced.sums_exact && others < 300, "{others} rows: {reduced:?}");
     assert_eq!((reduced.keep.as_deref(), reduced.seed), (Some("0.1%"), Some(3)));
-    let order = trace.order().expect("readable").expect("there");
+    let order = kizami_reduced::sequences_of(&trace).expect("readable").expect("there");
     let calls: usize = order
         .threads()
         .map(|(rank, thread)| {
@@ -276,7 +277,7 @@ fn recordings_that_are_reduced_can_be_killed() {
     let told = |op: &str| run.functions.iter().find(|function| function.op == op).map_or(0, |f| f.calls);
     // Four sends and four receives in each round, but for the one in which each rank ended.
     assert!(told("MPI_Isend").abs_diff(told("MPI_Irecv")) <= 4 * 4, "{:?}", run.functions);
-    let order = trace.order().expect("readable").expect("there");
+    let order = kizami_reduced::sequences_of(&trace).expect("readable").expect("there");
     for (rank, thread) in order.threads() {
         let sequence = order.sequence(rank, thread).expect("undamaged").expect("there");
         let calls = sequence.calls().map(|call| call.expect("undamaged").calls).sum::<u64>();

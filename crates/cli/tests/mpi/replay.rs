@@ -3,7 +3,7 @@
 
 use crate::mpi::{Scratch, finish, mpi};
 use kizami_model::Call;
-use kizami_store::{RankSelection, Trace};
+use kizami_trace::{RankSelection, Trace};
 use std::path::Path;
 use std::process::{Command, Output};
 

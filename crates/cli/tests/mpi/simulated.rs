@@ -2,7 +2,7 @@
 
 use crate::mpi::{Program, Scratch, finish, mpi};
 use crate::truth::{assert_counts, assert_matched, assert_messages, calls_by_function, rows};
-use kizami_store::Trace;
+use kizami_trace::Trace;
 use std::path::Path;
 use std::process::Command;
 

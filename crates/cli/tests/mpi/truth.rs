@@ -1,7 +1,7 @@
 //! What a program knows about its own calls, and whether a trace says the same.
 
 use kizami_model::{Call, Peer, Shape};
-use kizami_store::{RankSelection, Trace};
+use kizami_trace::{RankSelection, Trace};
 use std::collections::BTreeMap;
 use std::path::Path;
 

@@ -3,8 +3,8 @@
 use kizami_explain::{Analysis, Report, WhatIf, what_if};
 use kizami_graph::Builder;
 use kizami_model::Call;
-use kizami_sample::{Act, Costs, Script};
-use kizami_store::{CallSite, Definitions, Region, RegionSpan, RunInfo};
+use kizami_testing::{Act, Costs, Script};
+use kizami_trace::{CallSite, Definitions, Region, RegionSpan, RunInfo};
 use std::path::PathBuf;
 
 /// Places of one rank or file.
@@ -61,7 +61,7 @@ impl Looped {
         Definitions {
             callsites: (0..ranks * PLACES).map(site).collect(),
             regions: (0..4).map(|index| Region { index, name: format!("region{index}") }).collect(),
-            ..kizami_sample::definitions_with_windows(&[(0..ranks).collect()], 1)
+            ..kizami_testing::definitions_with_windows(&[(0..ranks).collect()], 1)
         }
     }
 

@@ -5,49 +5,50 @@
 //! between two calls has no room for it.
 
 use super::ThreadState;
-use kizami_model::Call;
-use kizami_store::Stop;
-use kizami_store::disturbance::Held;
+use kizami_model::{Call, Length, Moment};
+use kizami_trace::Stop;
+use kizami_trace::disturbance::Held;
 
 /// Less work than this between two polls is no work: the program only waits.
-const IDLE_BETWEEN_POLLS_NS: i64 = 1_000;
+const IDLE_BETWEEN_POLLS: Length = Length(1_000);
 
 /// What the tracer took around the calls of one row.
 #[derive(Clone, Copy)]
 pub(super) struct Cost {
-    pub before_ns: i64,
-    pub within_ns: i64,
-    pub behind_ns: i64,
+    pub before: Length,
+    pub within: Length,
+    pub behind: Length,
 }
 
 impl Cost {
     pub(super) fn of(call: &Call) -> Cost {
-        let one_ns = if call.calls > 1 { call.overhead.0 / i64::from(call.calls) } else { call.overhead.0 };
-        let before_ns = one_ns / 2;
-        Cost { before_ns, within_ns: call.overhead.0 - one_ns, behind_ns: one_ns - before_ns }
+        let all = Length(call.overhead.0);
+        let one = if call.calls > 1 { all / i64::from(call.calls) } else { all };
+        let before = one / 2;
+        Cost { before, within: all - one, behind: one - before }
     }
 }
 
 /// Whether a row is of failed polls that follow each other so closely that nothing was done between them.
 pub(super) fn idle_polls(call: &Call, cost: Cost) -> bool {
     let Some(inside) = call.inside else { return false };
-    let between_ns =
-        call.end.0.saturating_sub(call.start.0).saturating_sub(inside.0.saturating_add(cost.within_ns));
-    between_ns < IDLE_BETWEEN_POLLS_NS.saturating_mul(i64::from(call.calls - 1))
+    let whole = Moment(call.end.0).saturating_since(Moment(call.start.0));
+    let between = whole.saturating_sub(Length(inside.0).saturating_add(cost.within));
+    between < IDLE_BETWEEN_POLLS * i64::from(call.calls - 1)
 }
 
 /// How long the tracer held the thread between its last call and this one, and how many stops are behind it.
-pub(super) fn held(stops: &[Stop], call: &Call, thread: ThreadState) -> (i64, usize) {
+pub(super) fn held(stops: &[Stop], call: &Call, thread: ThreadState) -> (Length, usize) {
     let seen = seen(stops, call).max(thread.stops_seen);
     let between = &stops[thread.stops_seen..seen];
     let own = between.iter().filter(|stop| stop.thread == call.thread && Held::of(stop).is_some());
-    let held_ns: i64 = own
+    let held = own
         .map(|stop| {
-            let from = stop.start.0.max(thread.last_end_ns);
-            stop.end.0.min(call.start.0).saturating_sub(from).max(0)
+            let from = Moment(stop.start.0).max(thread.last_end);
+            Moment(stop.end.0.min(call.start.0)).saturating_since(from).at_least_zero()
         })
-        .fold(0, i64::saturating_add);
-    (held_ns, seen)
+        .fold(Length::ZERO, Length::saturating_add);
+    (held, seen)
 }
 
 /// How many stops of the rank began before this call.

@@ -4,8 +4,9 @@ use super::{Parts, RankState};
 use crate::channels::{Channel, Side};
 use crate::collectives::Part;
 use crate::step::{Tie, TieKind};
+use kizami_model::kind::{CollectiveKind, Kind};
 use kizami_model::{Call, Peer, Rank};
-use kizami_store::Communicator;
+use kizami_trace::Communicator;
 
 /// Tag of messages a collective is made of; no program can use it.
 const COLLECTIVE_TAG: i32 = i32::MIN;
@@ -56,8 +57,9 @@ impl Parts<'_> {
         let is_root = call.root == Peer::Rank(state.rank);
         let (to, from) = if is_root == root_gives { (&others[..], &[][..]) } else { (&[][..], &others[..]) };
         // A broadcast gives all to each, and a reduction takes as much from each.
-        let name = call.op.function().map_or("", |function| function.shape_name);
-        self.exchange(state, call, comm, to, from, !name.ends_with("bcast") && !name.ends_with("reduce"));
+        let whole =
+            matches!(call.op.kind(), Kind::Collective(CollectiveKind::Bcast | CollectiveKind::Reduce, _));
+        self.exchange(state, call, comm, to, from, !whole);
     }
 
     /// The group of a communicator in which this rank is not.

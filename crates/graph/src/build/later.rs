@@ -1,8 +1,8 @@
 //! What is known of ties only when all rows have been read.
 
 use super::{Parts, SURELY_RENDEZVOUS};
+use crate::GraphError;
 use crate::step::{Tie, TieKind};
-use kizami_store::StoreError;
 
 impl Parts<'_> {
     /// Receives of small messages have told that they are posted, in case somebody waits for that: where nobody does,
@@ -32,7 +32,7 @@ impl Parts<'_> {
     }
 
     /// Gives steps the ties that were found behind them.
-    pub(super) fn add_later_ties(&mut self) -> Result<(), StoreError> {
+    pub(super) fn add_later_ties(&mut self) -> Result<(), GraphError> {
         let mut later = std::mem::take(&mut self.later);
         later.extend(std::mem::take(&mut self.locks).ties(&mut self.channels));
         later.sort_by_key(|(step, _)| *step);

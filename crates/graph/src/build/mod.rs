@@ -8,14 +8,15 @@ use crate::channels::{Channel, Channels, Side};
 use crate::collectives::Collectives;
 use crate::list::List;
 use crate::locks::Locks;
-use crate::step::{Step, StepKind, Tie, TieKind};
+use crate::step::{Polls, Step, StepKind, Tie, TieKind};
 use crate::topology::Topology;
 use crate::windows::{self, WindowRole, Windows};
-use crate::{Graph, Strand};
-use cost::{Cost, held, idle_polls, seen};
-use kizami_model::{Call, Op, Rank, Shape};
-use kizami_store::traffic::{Beginning, Ending, Message, Numbering, OpenRequests, Traffic};
-use kizami_store::{Definitions, Stop, StoreError};
+use crate::{Graph, GraphError, Strand};
+use cost::{Cost, idle_polls, seen};
+use kizami_model::kind::{Form, Kind, SendMode};
+use kizami_model::{Call, Length, Moment, Op, Rank, Shape};
+use kizami_trace::{Definitions, Stop};
+use kizami_traffic::{Beginning, Ending, Message, Numbering, OpenRequests, Traffic};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
 
@@ -88,9 +89,9 @@ struct ThreadState {
     last_step: u64,
     /// The last step that is no part of another.
     whole: u64,
-    last_end_ns: i64,
+    last_end: Moment,
     /// What the tracer took right behind the last call.
-    behind_ns: i64,
+    behind: Length,
     /// The last row is of failed polls of this function without work between them.
     polling: Option<Op>,
     /// Stops of the rank looked at so far.
@@ -132,7 +133,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The next row.
-    pub fn call(&mut self, call: &Call) -> Result<(), StoreError> {
+    pub fn call(&mut self, call: &Call) -> Result<(), GraphError> {
         if self.rank.as_ref().is_none_or(|state| state.rank != call.rank) {
             self.end_rank();
         }
@@ -142,13 +143,13 @@ impl<'a> Builder<'a> {
     }
 
     /// There are no more rows.
-    pub fn finish(mut self) -> Result<Graph, StoreError> {
+    pub fn finish(mut self) -> Result<Graph, GraphError> {
         self.end_rank();
         let mut parts = self.parts;
         parts.forget_unwanted_posts();
         parts.add_later_ties()?;
         Ok(Graph {
-            apart: false,
+            clocks_unaligned: false,
             steps: parts.steps,
             ties: parts.ties,
             strands: parts.strands,
@@ -165,22 +166,22 @@ impl<'a> Builder<'a> {
 
 impl Parts<'_> {
     /// Adds the step of a row whose ties are known.
-    fn step(&mut self, state: &mut RankState, call: &Call) -> Result<(), StoreError> {
+    fn step(&mut self, state: &mut RankState, call: &Call) -> Result<(), GraphError> {
         let cost = Cost::of(call);
         let slot = state.threads.iter().position(|(thread, _)| *thread == call.thread.0);
         let before = slot.map(|slot| state.threads[slot].1);
-        let (held_ns, stops_seen) = match before {
-            Some(thread) if !state.stops.is_empty() => held(state.stops, call, thread),
-            _ => (0, seen(state.stops, call)),
+        let (held, stops_seen) = match before {
+            Some(thread) if !state.stops.is_empty() => cost::held(state.stops, call, thread),
+            _ => (Length::ZERO, seen(state.stops, call)),
         };
         let kind = if call.calls == 0 { StepKind::Part } else { StepKind::Call };
-        let mut step = Step::new(call.start.0, call.end.0, call.op, call.callsite, kind);
+        let mut step = Step::new(Moment(call.start.0), Moment(call.end.0), call.op, call.callsite, kind);
         // What lies before a thread's first call lies before the time that was recorded.
-        step.before_ns = before.map_or(0, |thread| held_ns.saturating_add(thread.behind_ns + cost.before_ns));
+        step.before = before.map_or(Length::ZERO, |thread| held.saturating_add(thread.behind + cost.before));
         step.first_tie = self.ties.len() as u64;
         if call.calls > 1 {
-            let inside_ns = call.inside.map_or(0, |inside| inside.0.max(0) as u64);
-            self.tells.push(Tie::polls(cost.within_ns.max(0) as u64, inside_ns));
+            let inside = call.inside.map_or(Length::ZERO, |inside| Length(inside.0));
+            self.tells.push(Tie::of_polls(Polls { tracer: cost.within, inside }));
         }
         step.ties = (self.tells.len() + self.awaits.len()) as u32;
         let index = self.steps.len() as u64;
@@ -189,22 +190,10 @@ impl Parts<'_> {
         }
         match before {
             Some(thread) => {
-                let last = self.steps.at_mut(thread.last_step as usize);
-                last.next = (index - thread.last_step) as u32;
+                self.steps.at_mut(thread.last_step as usize).next = (index - thread.last_step) as u32;
                 let found = |polls: Op| polls == call.op || !call.completes.is_empty();
                 if thread.polling.is_some_and(found) && !self.awaits.is_empty() {
-                    // The polls waited for the same as this call, which did not begin it itself. Their ties are all
-                    // their own: what the tracer took between them, and now these.
-                    let own = last.first_tie as usize..last.first_tie as usize + last.ties as usize;
-                    last.set_kind(StepKind::Polling);
-                    last.first_tie = self.ties.len() as u64;
-                    last.ties = (own.len() + self.awaits.len()) as u32;
-                    for index in own {
-                        self.ties.push(self.ties[index])?;
-                    }
-                    for tie in &self.awaits {
-                        self.ties.push(*tie)?;
-                    }
+                    self.let_polls_wait(thread.last_step)?;
                 }
             }
             None => {
@@ -218,8 +207,8 @@ impl Parts<'_> {
         let thread = ThreadState {
             last_step: index,
             whole: part_of.map_or(index, |whole| whole.whole),
-            last_end_ns: part_of.map_or(call.end.0, |whole| whole.last_end_ns),
-            behind_ns: part_of.map_or(cost.behind_ns, |whole| whole.behind_ns),
+            last_end: part_of.map_or(Moment(call.end.0), |whole| whole.last_end),
+            behind: part_of.map_or(cost.behind, |whole| whole.behind),
             polling: (call.calls > 1 && idle_polls(call, cost)).then_some(call.op),
             stops_seen,
         };
@@ -230,13 +219,30 @@ impl Parts<'_> {
         Ok(())
     }
 
+    /// Polls right before the call being added waited for the same as this call, which did not begin it itself. Their
+    /// ties are all their own: what the tracer took between them, and now these.
+    fn let_polls_wait(&mut self, polls: u64) -> Result<(), GraphError> {
+        let step = self.steps.at_mut(polls as usize);
+        let own = step.first_tie as usize..step.first_tie as usize + step.ties as usize;
+        step.set_kind(StepKind::Polling);
+        step.first_tie = self.ties.len() as u64;
+        step.ties = (own.len() + self.awaits.len()) as u32;
+        for index in own {
+            self.ties.push(self.ties[index])?;
+        }
+        for tie in &self.awaits {
+            self.ties.push(*tie)?;
+        }
+        Ok(())
+    }
+
     /// Finds what a call tells others, and what it waits for.
     fn links(&mut self, state: &mut RankState, call: &Call) {
         self.tells.clear();
         self.awaits.clear();
         let meaning = self.meanings.get(usize::from(call.op.0)).copied().unwrap_or(Meaning::NONE);
         if meaning.probe && !call.failed && call.inside.is_none() {
-            let found = kizami_store::traffic::found_by_probe(call);
+            let found = kizami_traffic::found_by_probe(call);
             if let Some(message) = found {
                 let (channel, number) = self.channels.peek(message.incoming(state.rank), Side::Receiver);
                 self.awaits.push(Tie::new(TieKind::Looks, channel, number, message.bytes));
@@ -353,9 +359,13 @@ impl Meaning {
                 function.shape,
                 Shape::Send | Shape::Receive | Shape::SendReceive | Shape::Start | Shape::Collective
             ),
-            probe: function.shape == Shape::Probe,
-            buffered: function.name.starts_with("MPI_Bsend") || function.name.starts_with("MPI_Ibsend"),
-            synchronous: matches!(function.name, "MPI_Ssend" | "MPI_Ssend_c" | "MPI_Issend" | "MPI_Issend_c"),
+            probe: function.kind == Kind::Probe,
+            buffered: matches!(function.kind, Kind::Send(SendMode::Buffered, _)),
+            // What `MPI_Start` starts is not known to be synchronous.
+            synchronous: matches!(
+                function.kind,
+                Kind::Send(SendMode::Synchronous, Form::Blocking | Form::NonBlocking)
+            ),
             window: WindowRole::of(op),
         }
     }

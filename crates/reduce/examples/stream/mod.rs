@@ -1,7 +1,7 @@
 //! Made-up streams of calls, for examples and tests. Times are in nanoseconds.
 
-use kizami_reduce::sample::draw::Series;
-use kizami_reduce::sample::{NO_PEER, Row};
+use kizami_reduce::summary::draw::Series;
+use kizami_reduce::summary::{NO_PEER, Row};
 
 /// A sequence of numbers that look random and repeat for the same seed.
 pub struct Random(Series);
@@ -131,7 +131,7 @@ pub fn payload(row: &Row) -> [u64; 8] {
 }
 
 /// Adds calls and takes what is due; gives the parts.
-pub fn feed(reducer: &mut kizami_reduce::sample::Reducer, rows: impl Iterator<Item = Row>) -> Vec<Vec<u8>> {
+pub fn feed(reducer: &mut kizami_reduce::summary::Reducer, rows: impl Iterator<Item = Row>) -> Vec<Vec<u8>> {
     let mut buffer = vec![0; 32 << 10];
     let mut parts = Vec::new();
     for row in rows {
@@ -148,7 +148,7 @@ pub fn feed(reducer: &mut kizami_reduce::sample::Reducer, rows: impl Iterator<It
 }
 
 /// What is left to be handed over at the end.
-pub fn rest(reducer: &mut kizami_reduce::sample::Reducer) -> Vec<Vec<u8>> {
+pub fn rest(reducer: &mut kizami_reduce::summary::Reducer) -> Vec<Vec<u8>> {
     let mut buffer = vec![0; 32 << 10];
     let lengths = std::iter::from_fn(|| match reducer.take_rest(&mut buffer) {
         0 => None,

@@ -1,10 +1,10 @@
 //! One setting, made ready for the walk: how long things take in it.
 
-use crate::collectives::cost_ns;
-use crate::fit::Fit;
-use crate::logp::LogGops;
+use crate::lane_moment::LaneMoment;
 use crate::setting::{Factor, Network, PlaceFactor, Setting};
-use kizami_model::{Family, Op};
+use kizami_model::{Family, Length, Op};
+use kizami_network::collectives::cost_ns;
+use kizami_network::{Fit, LogGops};
 
 /// Times the messages of the algorithm a collective is taken to be made of, at most.
 const MOST_MESSAGES: f64 = 2.0;
@@ -33,11 +33,11 @@ enum Travel {
 #[derive(Clone, Copy)]
 pub(super) struct Recorded {
     /// What the step takes itself once nobody is waited for.
-    pub own_ns: i64,
+    pub own: Length,
     /// From the moment the last one waited for sent, posted or came, to the end.
-    pub way_ns: i64,
+    pub way: Length,
     /// What of it was spent in computation: between polls.
-    pub busy_ns: i64,
+    pub busy: Length,
 }
 
 /// What a way is that a step waits for.
@@ -121,63 +121,60 @@ impl Lane {
 
     /// How long the computation takes that leads up to a call at a place.
     #[inline]
-    pub(super) fn gap_ns(&self, rank: u32, site: Option<u32>, gap_ns: i64) -> i64 {
+    pub(super) fn gap(&self, rank: u32, site: Option<u32>, gap: Length) -> Length {
         let place = site.and_then(|site| self.places.get(site as usize)).and_then(Option::as_ref);
         let factor = match place {
             None => self.cpu,
             Some(factor) => Factor(self.cpu.0 * factor.of(rank).0),
         };
-        factor.of(gap_ns)
+        factor.of(gap)
     }
 
     /// How long a way takes that took so long, from the start of the other side on.
     #[inline]
-    pub(super) fn way_ns(&self, recorded_ns: i64, way: Way) -> i64 {
+    pub(super) fn way(&self, recorded: Length, way: Way) -> Length {
+        // A way never becomes shorter than nothing; one that was, because clocks disagree, stays as it is.
+        let least = recorded.min(Length::ZERO);
         match (&self.travel, way) {
-            (Travel::AsRecorded | Travel::Model(_), _) => recorded_ns,
-            (Travel::Ideal, _) => recorded_ns.min(0),
+            (Travel::AsRecorded | Travel::Model(_), _) => recorded,
+            (Travel::Ideal, _) => least,
             (Travel::Changed { way_ns, per_byte_ns, .. }, Way::Message(bytes) | Way::Unbuffered(bytes)) => {
-                let change_ns = way_ns + per_byte_ns * bytes as f64;
-                recorded_ns.saturating_add(change_ns.round() as i64).max(recorded_ns.min(0))
+                let change = Length::from_nanos_f64(way_ns + per_byte_ns * bytes as f64);
+                recorded.saturating_add(change).max(least)
             }
-            (Travel::Changed { recorded, changed, .. }, Way::Collective(op, ranks, bytes)) => {
+            (Travel::Changed { recorded: before, changed, .. }, Way::Collective(op, ranks, bytes)) => {
                 let (old_ns, new_ns) =
-                    (cost_ns(op, ranks, bytes, recorded), cost_ns(op, ranks, bytes, changed));
+                    (cost_ns(op, ranks, bytes, before), cost_ns(op, ranks, bytes, changed));
                 if old_ns <= 0.0 {
-                    return recorded_ns;
+                    return recorded;
                 }
                 // The library may send more or fewer messages in a row than the algorithm does that is taken here;
                 // what takes much longer than that was not spent in messages.
-                let messages = (recorded_ns as f64 / old_ns).clamp(0.0, MOST_MESSAGES);
-                recorded_ns
-                    .saturating_add((messages * (new_ns - old_ns)).round() as i64)
-                    .max(recorded_ns.min(0))
+                let messages = (recorded.0 as f64 / old_ns).clamp(0.0, MOST_MESSAGES);
+                let change = Length::from_nanos_f64(messages * (new_ns - old_ns));
+                recorded.saturating_add(change).max(least)
             }
         }
     }
 
-    /// When a step ends that begins at `start_ns`, where what it waits for last is there at `late_ns` and everything
-    /// else at `floor_ns`.
+    /// When a step ends that begins at `start`, where what it waits for last was sent, posted or came at `late` and
+    /// everything else is there at `floor`.
     #[inline]
-    pub(super) fn end_ns(
+    pub(super) fn end(
         &self,
-        start_ns: i64,
-        late_ns: Option<(i64, Way)>,
-        floor_ns: i64,
+        start: LaneMoment,
+        late: Option<(LaneMoment, Way)>,
+        floor: LaneMoment,
         communicates: bool,
         recorded: Recorded,
-    ) -> i64 {
-        let (own_ns, arrival_ns) = match (&self.travel, communicates, late_ns) {
-            (Travel::Ideal, true, Some((late_ns, way))) => {
-                (recorded.busy_ns, late_ns.saturating_add(self.way_ns(recorded.way_ns, way)))
-            }
-            (Travel::Ideal | Travel::Model(_), true, _) => (recorded.busy_ns, i64::MIN),
-            (_, _, Some((late_ns, way))) => {
-                (recorded.own_ns, late_ns.saturating_add(self.way_ns(recorded.way_ns, way)))
-            }
-            (_, _, None) => (recorded.own_ns, i64::MIN),
+    ) -> LaneMoment {
+        let arrival = |(late, way): (LaneMoment, Way)| late.saturating_add(self.way(recorded.way, way));
+        let (own, there) = match (&self.travel, communicates) {
+            (Travel::Ideal, true) => (recorded.busy, late.map(arrival)),
+            (Travel::Model(_), true) => (recorded.busy, None),
+            _ => (recorded.own, late.map(arrival)),
         };
-        start_ns.saturating_add(own_ns).max(arrival_ns).max(floor_ns)
+        start.saturating_add(own).max(there.unwrap_or(LaneMoment::NEVER)).max(floor)
     }
 }
 

@@ -1,42 +1,48 @@
-//! The walk: strands in happened-before order, on one thread or several.
+//! The walk: strands in happened-before order, by one walker or several.
 //!
-//! With several threads each has the strands of some ranks. They walk in turns: everybody walks until nobody of its
-//! own can go on, then letters are exchanged. When there are none left, either the horizon moves on, or, if
-//! everything before it has been walked, the strand whose call ended first in the recorded run goes on without what
-//! it waits for: nothing it waited for can come from calls that ended later. All of that is decided by what the whole
-//! graph says, never by which thread was faster.
+//! Ranks are divided into shares (`shares`), and each share has a walker (`worker`). Walkers go on in rounds
+//! (`rounds`) and tell each other what concerns their ranks between them (`exchange`); those of this process are threads
+//! (`threads`). What comes out does not depend on how many there are.
 
-mod board;
+mod collective_state;
+pub mod exchange;
 mod lane;
-mod meeting;
 pub mod observer;
+mod pending;
 mod rounds;
+mod shares;
 mod strand;
+mod threads;
 mod worker;
 
-use crate::fit::Fit;
+pub use collective_state::{CollectiveNews, ShareArrivals};
+pub use pending::Arrival;
+pub use shares::Shares;
+
 use crate::setting::Setting;
+use exchange::{Alone, Exchange};
 use kizami_graph::Graph;
+use kizami_model::{Length, Moment};
+use kizami_network::Fit;
 use lane::Lane;
 use observer::Observer;
-use rounds::walk;
-use std::ops::Range;
+use threads::Common;
 use worker::Worker;
 
 /// Steps of a strand within one slice of recorded time, about.
 const STEPS_IN_A_SLICE: u64 = 64;
 
-/// What came of a walk.
+/// What came of a walk, or of one share of it.
 #[derive(Clone, Debug)]
 pub struct Replayed<O> {
-    /// Of each thread of the walk, in the order of ranks.
+    /// Of each share, in the order of ranks.
     pub observers: Vec<O>,
     /// Calls whose waiting was followed.
     pub followed: u64,
     /// Calls whose partners did not come, and messages nobody took.
     pub unmatched: u64,
     /// The last end of all, with what the tracer took taken out of each strand alone.
-    pub direct_only_ns: i64,
+    pub direct_only: Moment,
     /// What was learned about the network.
     pub learned: Fit,
     /// The most messages, receives and collectives that had to be remembered at a time.
@@ -46,8 +52,66 @@ pub struct Replayed<O> {
 impl<O> Replayed<O> {
     /// The same when the observers have done their work.
     pub fn without_observers(self) -> Replayed<()> {
-        let Replayed { followed, unmatched, direct_only_ns, learned, most_under_way, .. } = self;
-        Replayed { observers: Vec::new(), followed, unmatched, direct_only_ns, learned, most_under_way }
+        let Replayed { followed, unmatched, direct_only, learned, most_under_way, .. } = self;
+        Replayed { observers: Vec::new(), followed, unmatched, direct_only, learned, most_under_way }
+    }
+
+    /// Of a whole walk: all its shares, in their order.
+    pub fn of_shares(shares: impl IntoIterator<Item = Replayed<O>>) -> Replayed<O> {
+        let mut all = Replayed {
+            observers: Vec::new(),
+            followed: 0,
+            unmatched: 0,
+            direct_only: Moment(i64::MIN),
+            learned: Fit::default(),
+            most_under_way: 0,
+        };
+        for share in shares {
+            all.followed += share.followed;
+            all.unmatched += share.unmatched;
+            all.direct_only = all.direct_only.max(share.direct_only);
+            all.most_under_way += share.most_under_way;
+            all.learned.merge(&share.learned);
+            all.observers.extend(share.observers);
+        }
+        all.learned.finish();
+        all
+    }
+}
+
+/// A walk made ready: what the walker of every share needs to know.
+pub struct Walk<'a, const LANES: usize> {
+    graph: &'a Graph,
+    lanes: [Lane; LANES],
+    fit: &'a Fit,
+    shares: &'a Shares,
+    slice: Length,
+}
+
+impl<'a, const LANES: usize> Walk<'a, LANES> {
+    /// Under several settings at once. `fit` is what a first walk has learned.
+    pub fn new(
+        graph: &'a Graph,
+        settings: [&Setting; LANES],
+        fit: &'a Fit,
+        shares: &'a Shares,
+    ) -> Walk<'a, LANES> {
+        let lanes = settings.map(|setting| Lane::new(setting, fit));
+        Walk { graph, lanes, fit, shares, slice: slice(graph) }
+    }
+
+    /// Walks one share. All others must be walked at the same time, at the other ends of `exchange`. What comes out is to
+    /// be put together by [`Replayed::of_shares`].
+    pub fn share<O: Observer<LANES>>(
+        &self,
+        own: usize,
+        observer: O,
+        exchange: &mut impl Exchange<LANES>,
+        progress: &dyn Fn(u64),
+    ) -> Replayed<O> {
+        let mut worker = Worker::new(self, own, observer);
+        rounds::walk_share(&mut worker, exchange, self.slice, progress);
+        worker.finish()
     }
 }
 
@@ -71,66 +135,36 @@ pub fn replay<const LANES: usize, O: Observer<LANES>>(
     mut observer: impl FnMut() -> O,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Replayed<O> {
-    let lanes = settings.map(|setting| Lane::new(setting, fit));
-    let borders = borders(graph, threads);
-    let workers: Vec<Worker<'_, LANES, O>> =
-        (0..borders.len()).map(|own| Worker::new(graph, &borders, own, &lanes, fit, observer())).collect();
-    let workers = walk(workers, slice_ns(graph), progress);
-    let mut replayed = Replayed {
-        observers: Vec::new(),
-        followed: 0,
-        unmatched: 0,
-        direct_only_ns: i64::MIN,
-        learned: Fit::default(),
-        most_under_way: 0,
-    };
-    for worker in workers {
-        replayed.followed += worker.counts.followed;
-        replayed.unmatched += worker.counts.unmatched + worker.left();
-        replayed.direct_only_ns = replayed.direct_only_ns.max(worker.counts.direct_only_ns);
-        replayed.most_under_way += worker.counts.most_under_way;
-        replayed.learned.merge(&worker.learned);
-        replayed.observers.push(worker.observer);
+    let shares = Shares::of(graph, threads);
+    let walk = Walk::new(graph, settings, fit, &shares);
+    if shares.count() == 1 {
+        return Replayed::of_shares([walk.share(0, observer(), &mut Alone, &progress)]);
     }
-    replayed.learned.finish();
-    replayed
-}
-
-/// The steps each thread of a walk sees: those of some ranks, one share behind the other.
-pub fn shares(graph: &Graph, threads: usize) -> Vec<Range<u64>> {
-    let borders = borders(graph, threads);
-    let first_step = |border: &u32| {
-        let strand = graph.strands.partition_point(|strand| strand.rank.0 < *border);
-        graph.strands.get(strand).map_or(0, |strand| strand.first_step)
-    };
-    let firsts: Vec<u64> = borders.iter().map(first_step).collect();
-    let ends = firsts.iter().skip(1).copied().chain([graph.steps.len() as u64]);
-    firsts.iter().copied().zip(ends).map(|(first, end)| first..end).collect()
-}
-
-/// The first rank of each thread: about as many steps for each.
-fn borders(graph: &Graph, threads: usize) -> Vec<u32> {
-    let mut borders = vec![0];
-    let total = graph.steps.len() as u64;
-    for thread in 1..threads.max(1) as u64 {
-        let step = total / threads as u64 * thread;
-        let strand = graph.strands.partition_point(|strand| strand.first_step < step);
-        if let Some(strand) = graph.strands.get(strand)
-            && borders.last().is_none_or(|last| *last < strand.rank.0)
-        {
-            borders.push(strand.rank.0);
-        }
-    }
-    borders
+    let common = Common::new(shares.count());
+    let silent = |_| {};
+    std::thread::scope(|scope| {
+        let walkers: Vec<_> = (0..shares.count())
+            .map(|own| {
+                let (walk, common, observer) = (&walk, &common, observer());
+                // All know how far all are; one tells.
+                let progress: &(dyn Fn(u64) + Sync) = if own == 0 { progress } else { &silent };
+                scope.spawn(move || walk.share(own, observer, &mut common.exchange(own), &progress))
+            })
+            .collect();
+        let join = |walker: std::thread::ScopedJoinHandle<'_, _>| {
+            walker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        Replayed::of_shares(walkers.into_iter().map(join))
+    })
 }
 
 /// How much recorded time strands may be apart.
-fn slice_ns(graph: &Graph) -> i64 {
-    if graph.apart {
-        return i64::MAX;
+fn slice(graph: &Graph) -> Length {
+    if graph.clocks_unaligned {
+        return Length(i64::MAX);
     }
     let strands = (graph.strands.len() as u64).max(1);
     let slices = (graph.steps.len() as u64 / strands / STEPS_IN_A_SLICE).clamp(1, 1 << 20);
-    let end_ns = graph.steps.iter().map(|step| step.end_ns).max().unwrap_or(0);
-    (end_ns.saturating_sub(graph.begin_ns()) / slices as i64).max(1)
+    let end = graph.steps.iter().map(|step| step.end).max().unwrap_or_default();
+    (end.saturating_since(graph.begin()) / slices as i64).max(Length(1))
 }

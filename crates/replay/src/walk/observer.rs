@@ -1,6 +1,8 @@
 //! What those who watch a walk get to see.
 
+use crate::lane_moment::LaneMoment;
 use kizami_graph::Step;
+use kizami_model::Moment;
 
 /// Sees the steps of the strands of one thread of the walk. Steps of a strand come in order, and no step comes before
 /// those it waited for.
@@ -22,13 +24,13 @@ pub struct Seen<'a, const LANES: usize> {
     /// As recorded.
     pub step: &'a Step,
     /// When it begins in each lane.
-    pub start_ns: [i64; LANES],
+    pub start: [LaneMoment; LANES],
     /// When it ends in each lane.
-    pub end_ns: [i64; LANES],
+    pub end: [LaneMoment; LANES],
     /// Whom it waited for last, in the recorded run.
     pub wait: Option<Wait>,
     /// In a call that waits for all others: when the last of them came, whether it was waited for or not.
-    pub all_came_ns: Option<i64>,
+    pub all_came: Option<Moment>,
 }
 
 /// What a step waited for.
@@ -37,7 +39,7 @@ pub struct Wait {
     /// What it was.
     pub kind: WaitKind,
     /// When the one waited for sent, posted or came; later than the start of the step.
-    pub until_ns: i64,
+    pub until: Moment,
     /// The strand that was waited for.
     pub strand: u32,
     /// Its step.
@@ -61,6 +63,30 @@ pub enum WaitKind {
     Lower,
 }
 
+impl WaitKind {
+    /// All of them, each at the index of its number.
+    pub const ALL: [WaitKind; 6] = [
+        WaitKind::Sender,
+        WaitKind::Receiver,
+        WaitKind::Window,
+        WaitKind::All,
+        WaitKind::Root,
+        WaitKind::Lower,
+    ];
+
+    /// Whom it is for, in a word or two.
+    pub fn name(self) -> &'static str {
+        match self {
+            WaitKind::Sender => "sender",
+            WaitKind::Receiver => "receiver",
+            WaitKind::Window => "window",
+            WaitKind::All => "all",
+            WaitKind::Root => "root",
+            WaitKind::Lower => "lower ranks",
+        }
+    }
+}
+
 /// A message and the step that takes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
@@ -69,7 +95,7 @@ pub struct Message {
     /// Size as the receiver has it.
     pub bytes: u64,
     /// When it was sent, as recorded.
-    pub sent_ns: i64,
+    pub sent: Moment,
     /// The strand that sent it.
     pub from: u32,
     /// The strand that takes it.
@@ -81,4 +107,16 @@ pub struct Message {
 /// Watches nothing.
 impl<const LANES: usize> Observer<LANES> for () {
     fn step(&mut self, _seen: &Seen<'_, LANES>) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_wait_is_found_by_its_number() {
+        for (number, kind) in WaitKind::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, number);
+        }
+    }
 }

@@ -6,7 +6,7 @@
 use kizami_graph::{Builder, Graph};
 use kizami_model::Call;
 use kizami_replay::{Observer, Seen, Setting, learn, replay};
-use kizami_sample::definitions;
+use kizami_testing::definitions;
 
 /// The graph of these rows; the first communicator is the world.
 pub fn graph<'a>(comms: &[Vec<u32>], rows: impl IntoIterator<Item = &'a Call>) -> Graph {
@@ -39,7 +39,10 @@ struct Watcher<const LANES: usize>(Vec<(u64, Times<LANES>)>);
 
 impl<const LANES: usize> Observer<LANES> for Watcher<LANES> {
     fn step(&mut self, seen: &Seen<'_, LANES>) {
-        self.0.push((seen.index, Times { start_ns: seen.start_ns, end_ns: seen.end_ns }));
+        self.0.push((
+            seen.index,
+            Times { start_ns: seen.start.map(|at| at.0), end_ns: seen.end.map(|at| at.0) },
+        ));
     }
 }
 

@@ -2,9 +2,8 @@
 
 #![allow(dead_code, reason = "each user needs only some of it")]
 
-use crate::segments::{self, SegmentWriter, Who, call, define};
-use kizami_segment::Completion;
-use kizami_segment::record::CallRecord;
+use kizami_records::{CallRecord, Completion};
+use kizami_testing::segments::{self, SegmentWriter, Who, call, define};
 use proptest::prelude::*;
 use std::path::PathBuf;
 use tempfile::TempDir;

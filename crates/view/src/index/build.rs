@@ -2,10 +2,10 @@
 
 use super::block::{BLOCK_ROWS, BlockHead, Row, SLACK_BYTES, pack, unpack};
 use super::file::{Head, Mapped, Sections, Unfinished};
+use super::kind::{Kind, RankRow};
 use super::pyramid::{Division, Sums};
 use super::time::{RankTime, stops_of};
-use super::{Kind, RankRow};
-use kizami_store::{Span, Spans, Stop, StoreError, Trace};
+use kizami_trace::{Span, Spans, Stop, Trace, TraceError};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +19,7 @@ pub(crate) trait Source: Sync {
     /// How many groups there are.
     fn groups(&self) -> usize;
     /// Tells the rows of a group, by rank, then by start. Ranks rise from group to group.
-    fn read(&self, group: usize, each: impl FnMut(Span)) -> Result<(), StoreError>;
+    fn read(&self, group: usize, each: impl FnMut(Span)) -> Result<(), TraceError>;
 }
 
 impl Source for Spans {
@@ -27,21 +27,21 @@ impl Source for Spans {
         Spans::groups(self)
     }
 
-    fn read(&self, group: usize, each: impl FnMut(Span)) -> Result<(), StoreError> {
+    fn read(&self, group: usize, each: impl FnMut(Span)) -> Result<(), TraceError> {
         Spans::read(self, group, each)
     }
 }
 
-/// Makes an index of the rows of ranks below `ranks`.
+/// Makes an index of the rows of ranks below `ranks`; it is kept if it is that of the trace.
 pub(super) fn build(
     source: &impl Source,
     trace: &Trace,
-    name: &str,
+    keep: bool,
     ranks: u32,
     stops: &[Stop],
     progress: &(dyn Fn(f64) + Sync),
-) -> Result<Mapped, StoreError> {
-    let file = Unfinished::create(trace, name)?;
+) -> Result<Mapped, TraceError> {
+    let file = Unfinished::create(trace, keep)?;
     let kinds = Kinds::default();
     let at = AtomicU64::new(0);
     let done = AtomicU64::new(0);
@@ -56,7 +56,7 @@ pub(super) fn build(
             progress(READING * done as f64 / groups as f64);
             Ok(blocks)
         })
-        .collect::<Result<_, StoreError>>()?;
+        .collect::<Result<_, TraceError>>()?;
     let (rank_rows, blocks) = in_order(packed, ranks);
     let kinds = kinds.all();
     let data_bytes = at.load(Ordering::Relaxed).next_multiple_of(8) + SLACK_BYTES as u64;
@@ -66,12 +66,12 @@ pub(super) fn build(
     let end_ns = times.map(|row| row.end_ns).max().unwrap_or(0).max(begin_ns);
     let rows = blocks.iter().map(|block| u64::from(block.rows)).sum();
     let division = Division::of(begin_ns, end_ns, u64::from(ranks), rows);
-    let head = Head::new(trace, division, end_ns, rows, data_bytes);
+    let head = Head::new(division, end_ns, rows, data_bytes);
     let sections = Sections { ranks: &rank_rows, blocks: &blocks, kinds: &kinds };
-    file.write_tables(head, &sections)?;
+    let head = file.write_tables(head, &sections)?;
     shares(&file, head, &sections, stops, progress)?;
     progress(1.0);
-    file.finish(name)
+    file.finish(head)
 }
 
 /// Adds up the shares of all ranks.
@@ -81,7 +81,7 @@ fn shares(
     sections: &Sections<'_>,
     stops: &[Stop],
     progress: &(dyn Fn(f64) + Sync),
-) -> Result<(), StoreError> {
+) -> Result<(), TraceError> {
     let map = file.map_data()?;
     let division = head.division();
     let ranks = sections.ranks.len() as u64;
@@ -190,7 +190,7 @@ impl Packer<'_> {
     }
 
     /// Writes what was packed behind what others have written.
-    fn write(mut self, file: &Unfinished, at: &AtomicU64) -> Result<Vec<RankBlocks>, StoreError> {
+    fn write(mut self, file: &Unfinished, at: &AtomicU64) -> Result<Vec<RankBlocks>, TraceError> {
         self.end_block();
         let offset = at.fetch_add(self.bytes.len() as u64, Ordering::Relaxed);
         file.write(offset, &self.bytes)?;

@@ -4,35 +4,25 @@
 //! head | packed rows | cells of all levels | ranks | blocks | kinds
 //! ```
 //!
-//! It is written under another name and never changed once it has its own.
+//! The head and the last three are checked when a kept file is mapped.
 
 use super::block::BlockHead;
+use super::kind::{Kind, RankRow};
 use super::pyramid::{Cell, Division};
-use super::{Kind, RankRow};
 use bytemuck::{Pod, Zeroable};
-use kizami_graph::scratch_folder;
-use kizami_store::{StoreError, Trace};
-use memmap2::{Mmap, MmapOptions};
-use std::fs::{File, OpenOptions};
-use std::hash::{Hash, Hasher};
+use kizami_trace::derived::{Derived, Draft, HEAD_BYTES, Kept, Numbers};
+use kizami_trace::{Trace, TraceError};
+use memmap2::Mmap;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Changes whenever anything in the file or its meaning does.
-const VERSION: u64 = 1;
-const MAGIC: u64 = u64::from_le_bytes(*b"kizview\0");
+const VERSION: u32 = 2;
 /// Name of the file that is kept.
-pub(super) const NAME: &str = "view.bin";
+const NAME: &str = "view.bin";
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Head {
-    magic: u64,
-    version: u64,
-    /// Of the tables it was made from.
-    made_from: u64,
     pub begin_ns: i64,
     pub end_ns: i64,
     pub rows: u64,
@@ -43,11 +33,7 @@ pub(super) struct Head {
     ranks: u64,
     blocks: u64,
     kinds: u64,
-    /// Of the head with 0 here, and of the tables.
-    crc32: u64,
 }
-
-const HEAD_BYTES: u64 = size_of::<Head>() as u64;
 
 /// The tables of an index.
 pub(super) struct Sections<'a> {
@@ -57,11 +43,8 @@ pub(super) struct Sections<'a> {
 }
 
 impl Head {
-    pub(super) fn new(trace: &Trace, division: Division, end_ns: i64, rows: u64, data_bytes: u64) -> Head {
+    pub(super) fn new(division: Division, end_ns: i64, rows: u64, data_bytes: u64) -> Head {
         Head {
-            magic: MAGIC,
-            version: VERSION,
-            made_from: made_from(trace),
             begin_ns: division.begin_ns,
             end_ns,
             rows,
@@ -87,99 +70,61 @@ impl Head {
         self.begin_ns..self.end_ns
     }
 
-    /// Where cells begin.
-    fn cells_at(&self) -> u64 {
-        HEAD_BYTES + self.data_bytes
-    }
-
-    fn tables_at(&self, ranks: u64) -> u64 {
-        self.cells_at() + self.division().cells(ranks) * size_of::<Cell>() as u64
-    }
-
-    fn checksum(&self, tables: &[&[u8]]) -> u64 {
-        let mut checksum = crc32fast::Hasher::new();
-        checksum.update(bytemuck::bytes_of(&Head { crc32: 0, ..*self }));
-        tables.iter().for_each(|table| checksum.update(table));
-        u64::from(checksum.finalize())
+    /// Where the tables begin, from behind the head: cells follow packed rows.
+    fn tables_at(&self) -> u64 {
+        self.data_bytes + self.division().cells(self.ranks) * size_of::<Cell>() as u64
     }
 }
 
 /// An index that is being written. Without [`Unfinished::finish`] nothing is left of it.
-pub(super) struct Unfinished {
-    file: File,
-    path: PathBuf,
-    /// Whether it may take its place in the trace.
-    keep: bool,
-}
+pub(super) struct Unfinished(Draft);
 
 impl Unfinished {
-    pub(super) fn create(trace: &Trace, name: &str) -> Result<Unfinished, StoreError> {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let folder = scratch_folder(trace);
-        let keep = folder.starts_with(trace.path()) && name == NAME;
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = folder.join(format!("{name}.{}.{number}.tmp", std::process::id()));
-        let file = OpenOptions::new().read(true).write(true).create_new(true).open(&path);
-        Ok(Unfinished { file: file.map_err(|error| StoreError::write(&path, error))?, path, keep })
-    }
-
-    fn put(&self, at: u64, bytes: &[u8]) -> Result<(), StoreError> {
-        self.file.write_all_at(bytes, at).map_err(|error| StoreError::write(&self.path, error))
+    /// One of the trace itself takes its place there if it can.
+    pub(super) fn create(trace: &Trace, keep: bool) -> Result<Unfinished, TraceError> {
+        let draft = if keep { Draft::kept(trace, NAME, VERSION) } else { Draft::fleeting(trace) };
+        draft.map(Unfinished).map_err(|error| TraceError::write(trace.path(), error))
     }
 
     /// Writes packed rows at an offset.
-    pub(super) fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), StoreError> {
-        self.put(HEAD_BYTES + offset, bytes)
+    pub(super) fn write(&self, offset: u64, bytes: &[u8]) -> Result<(), TraceError> {
+        self.0.write_at(offset, bytes).map_err(|error| TraceError::write(self.0.path(), error))
     }
 
     /// Writes cells from the one with this number on.
-    pub(super) fn write_cells(&self, head: Head, first: u64, cells: &[Cell]) -> Result<(), StoreError> {
-        self.put(head.cells_at() + first * size_of::<Cell>() as u64, bytemuck::cast_slice(cells))
+    pub(super) fn write_cells(&self, head: Head, first: u64, cells: &[Cell]) -> Result<(), TraceError> {
+        self.write(head.data_bytes + first * size_of::<Cell>() as u64, bytemuck::cast_slice(cells))
     }
 
-    /// Writes the tables and, with their sizes, the head.
-    pub(super) fn write_tables(&self, head: Head, sections: &Sections<'_>) -> Result<(), StoreError> {
+    /// Writes the tables; gives the head with their sizes.
+    pub(super) fn write_tables(&self, head: Head, sections: &Sections<'_>) -> Result<Head, TraceError> {
         let (ranks, blocks) = (sections.ranks.len() as u64, sections.blocks.len() as u64);
-        let mut head = Head { ranks, blocks, kinds: sections.kinds.len() as u64, ..head };
+        let head = Head { ranks, blocks, kinds: sections.kinds.len() as u64, ..head };
         let tables: [&[u8]; 3] = [
             bytemuck::cast_slice(sections.ranks),
             bytemuck::cast_slice(sections.blocks),
             bytemuck::cast_slice(sections.kinds),
         ];
-        head.crc32 = head.checksum(&tables);
-        let mut at = head.tables_at(ranks);
+        let mut at = head.tables_at();
         for table in tables {
-            self.put(at, table)?;
+            self.write(at, table)?;
             at += table.len() as u64;
         }
-        self.put(0, bytemuck::bytes_of(&head))
+        Ok(head)
     }
 
     /// Packed rows, to be read.
-    pub(super) fn map_data(&self) -> Result<Mmap, StoreError> {
-        // SAFETY: nobody else knows the name of the file; what is written from now on lies behind packed rows.
-        let map = unsafe { MmapOptions::new().offset(HEAD_BYTES).map(&self.file) };
-        map.map_err(StoreError::file("map", &self.path))
+    pub(super) fn map_data(&self) -> Result<Mmap, TraceError> {
+        self.0.map().map_err(TraceError::file("map", self.0.path()))
     }
 
     /// Maps what was written; it takes its place in the trace if it can.
-    pub(super) fn finish(self, name: &str) -> Result<Mapped, StoreError> {
-        // SAFETY: the file is never changed from now on.
-        let map = unsafe { Mmap::map(&self.file) }.map_err(StoreError::file("map", &self.path))?;
-        let mapped = Mapped::of(map);
-        let mapped = mapped.ok_or_else(|| StoreError::damaged(&self.path, "it is not as it was written"))?;
-        if self.keep {
-            // It can be used all the same if that fails.
-            std::fs::rename(&self.path, self.path.with_file_name(name)).unwrap_or(());
-        }
-        Ok(mapped)
-    }
-}
-
-impl Drop for Unfinished {
-    fn drop(&mut self) {
-        // Not there any more if it was finished.
-        std::fs::remove_file(&self.path).unwrap_or(());
+    pub(super) fn finish(self, head: Head) -> Result<Mapped, TraceError> {
+        let path = self.0.path().to_path_buf();
+        let numbers: Numbers = bytemuck::cast(head);
+        let kept = self.0.finish(numbers, head.tables_at());
+        let mapped = Mapped::of(kept.map_err(|error| TraceError::write(&path, error))?);
+        mapped.ok_or_else(|| TraceError::damaged(&path, "it is not as it was written"))
     }
 }
 
@@ -196,24 +141,21 @@ pub(super) struct Mapped {
 
 impl Mapped {
     /// The one that was kept for a trace.
-    pub(super) fn load(trace: &Trace, name: &str) -> Option<Mapped> {
-        let file = File::open(trace.path().join("derived").join(name)).ok()?;
-        // SAFETY: files of this name are never changed, only replaced by others.
-        let mapped = Mapped::of(unsafe { Mmap::map(&file) }.ok()?)?;
-        (mapped.head.made_from == made_from(trace)).then_some(mapped)
+    pub(super) fn load(trace: &Trace) -> Option<Mapped> {
+        Mapped::of(Derived::of(trace)?.read(NAME, VERSION)?)
     }
 
-    /// Checks that everything is where the head says, and the tables against their checksum.
-    fn of(map: Mmap) -> Option<Mapped> {
-        let head: Head = bytemuck::pod_read_unaligned(map.get(..size_of::<Head>())?);
-        if (head.magic, head.version) != (MAGIC, VERSION) || head.levels > 64 || head.finest_bits > 62 {
+    /// Checks that everything is where the head says.
+    fn of(kept: Kept) -> Option<Mapped> {
+        let (map, head): (Mmap, Head) = (kept.map, bytemuck::cast(kept.numbers));
+        if head.levels > 64 || head.finest_bits > 62 {
             return None;
         }
         let bounded = [head.ranks, head.blocks, head.kinds, head.bins, head.data_bytes];
         if bounded.iter().any(|number| *number > map.len() as u64) {
             return None;
         }
-        let mut at = usize::try_from(head.cells_at()).ok()?;
+        let mut at = usize::try_from(head.data_bytes).ok()?.checked_add(HEAD_BYTES)?;
         let mut next = |count: u64, size: usize| {
             let bytes = usize::try_from(count).ok()?.checked_mul(size)?;
             let range = at..at.checked_add(bytes)?;
@@ -224,12 +166,8 @@ impl Mapped {
         let ranks = next(head.ranks, size_of::<RankRow>())?;
         let blocks = next(head.blocks, size_of::<BlockHead>())?;
         let kinds = next(head.kinds, size_of::<Kind>())?;
-        let tables = [&map[ranks.clone()], &map[blocks.clone()], &map[kinds.clone()]];
         let aligned = cells.start.is_multiple_of(8) && kinds.end == map.len();
-        if !aligned || head.checksum(&tables) != head.crc32 {
-            return None;
-        }
-        Some(Mapped { map, head, cells, ranks, blocks, kinds })
+        aligned.then_some(Mapped { map, head, cells, ranks, blocks, kinds })
     }
 
     pub(super) fn head(&self) -> &Head {
@@ -237,7 +175,7 @@ impl Mapped {
     }
 
     pub(super) fn data(&self) -> &[u8] {
-        &self.map[HEAD_BYTES as usize..self.cells.start]
+        &self.map[HEAD_BYTES..self.cells.start]
     }
 
     pub(super) fn cells(&self) -> &[Cell] {
@@ -255,14 +193,4 @@ impl Mapped {
     pub(super) fn kinds(&self) -> &[Kind] {
         bytemuck::cast_slice(&self.map[self.kinds.clone()])
     }
-}
-
-/// Tells tables apart by their checksums.
-pub(crate) fn made_from(trace: &Trace) -> u64 {
-    let mut hash = rustc_hash::FxHasher::default();
-    for file in &trace.run().files {
-        (file.path.as_str(), file.bytes, file.crc32).hash(&mut hash);
-    }
-    kizami_model::function::fingerprint().hash(&mut hash);
-    hash.finish()
 }

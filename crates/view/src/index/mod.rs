@@ -11,82 +11,20 @@
 mod block;
 mod build;
 mod file;
+mod kind;
 mod pyramid;
 mod time;
 
 pub use block::Row;
 pub(crate) use build::Source;
-pub(crate) use file::made_from;
+pub use kind::Kind;
 pub(crate) use pyramid::{Cell, Division};
 
 use crate::category::Category;
 use block::{BlockHead, unpack};
-use bytemuck::{Pod, Zeroable};
 use file::Mapped;
-use kizami_model::Op;
-use kizami_store::{NO_SITE, Stop, StoreError, Trace};
+use kizami_trace::{Stop, Trace, TraceError};
 use time::{RankTime, stops_of};
-
-/// Categories a call can have, by number.
-const CALLS: [Category; 7] = [
-    Category::Compute,
-    Category::PointToPoint,
-    Category::Waiting,
-    Category::Collective,
-    Category::OneSided,
-    Category::File,
-    Category::Other,
-];
-
-/// What rows have in common: function, place and thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Pod, Zeroable)]
-#[repr(C)]
-pub struct Kind {
-    site: u32,
-    /// Which thread of the rank.
-    pub thread: u32,
-    op: u16,
-    category: u8,
-    part: u8,
-}
-
-impl Kind {
-    pub(crate) fn new(op: Op, site: u32, thread: u32, part: bool) -> Kind {
-        Kind { site, thread, op: op.0, category: Category::of(op) as u8, part: u8::from(part) }
-    }
-
-    /// Which function was called.
-    pub fn op(&self) -> Op {
-        Op(self.op)
-    }
-
-    /// Index of the place it was called from.
-    pub fn site(&self) -> Option<u32> {
-        (self.site != NO_SITE).then_some(self.site)
-    }
-
-    /// Whether the row is a part of another and no call of its own.
-    pub fn is_part(&self) -> bool {
-        self.part != 0
-    }
-
-    /// What kind of work it is.
-    pub fn category(&self) -> Category {
-        CALLS.get(usize::from(self.category)).copied().unwrap_or(Category::Other)
-    }
-}
-
-/// Where the rows of a rank lie, and when it was seen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
-#[repr(C)]
-pub(crate) struct RankRow {
-    pub first_block: u64,
-    pub blocks: u64,
-    pub begin_ns: i64,
-    pub end_ns: i64,
-    /// The thread that made the rank's first call.
-    pub thread: u64,
-}
 
 /// The index of one run.
 #[derive(Debug)]
@@ -99,15 +37,15 @@ pub struct Index {
 impl Index {
     /// The index that was kept for a trace, if it can be believed.
     pub fn kept(trace: &Trace) -> Option<Index> {
-        let mapped = Mapped::load(trace, file::NAME)?;
+        let mapped = Mapped::load(trace)?;
         Some(Index { mapped, stops: stops(trace).ok()? })
     }
 
     /// Makes the index of a trace and keeps it; `progress` hears which part is done.
-    pub fn build(trace: &Trace, progress: &(dyn Fn(f64) + Sync)) -> Result<Index, StoreError> {
+    pub fn build(trace: &Trace, progress: &(dyn Fn(f64) + Sync)) -> Result<Index, TraceError> {
         let ranks = trace.definitions()?.ranks.len() as u32;
         let stops = stops(trace)?;
-        let mapped = build::build(&trace.spans()?, trace, file::NAME, ranks, &stops, progress)?;
+        let mapped = build::build(&trace.spans()?, trace, true, ranks, &stops, progress)?;
         Ok(Index { mapped, stops })
     }
 
@@ -117,9 +55,8 @@ impl Index {
         trace: &Trace,
         ranks: u32,
         progress: &(dyn Fn(f64) + Sync),
-    ) -> Result<Index, StoreError> {
-        let name = format!("{}.other", file::NAME);
-        let mapped = build::build(source, trace, &name, ranks, &[], progress)?;
+    ) -> Result<Index, TraceError> {
+        let mapped = build::build(source, trace, false, ranks, &[], progress)?;
         Ok(Index { mapped, stops: Vec::new() })
     }
 
@@ -231,7 +168,7 @@ impl Index {
     }
 }
 
-fn stops(trace: &Trace) -> Result<Vec<Stop>, StoreError> {
+fn stops(trace: &Trace) -> Result<Vec<Stop>, TraceError> {
     let mut stops = trace.stops()?;
     stops.sort_by_key(|stop| (stop.rank, stop.start, stop.thread));
     Ok(stops)

@@ -1,10 +1,11 @@
 //! What one rank did, stretch by stretch: its calls and the tracer's stops, in order, with nothing told twice.
 
 use super::block::Row;
-use super::{Kind, RankRow};
+use super::kind::{Kind, RankRow};
 use crate::category::Category;
-use kizami_store::Stop;
-use kizami_store::disturbance::Held;
+use kizami_model::StopReason;
+use kizami_trace::Stop;
+use kizami_trace::disturbance::Held;
 use std::ops::Range;
 
 /// Those of one rank; all are ordered by rank.
@@ -52,9 +53,11 @@ impl<'a, F: FnMut(i64, i64, Category)> RankTime<'a, F> {
 
     fn stops_before(&mut self, ns: i64) {
         while let Some(stop) = self.stops.next_if(|stop| stop.start.0 < ns) {
-            match (Held::of(stop), stop.reason.as_str()) {
+            match (Held::of(stop), stop.reason) {
                 (Some(_), _) => self.add(stop.start.0, stop.end.0, Category::Tracer),
-                (None, "paused" | "lost") => self.add(stop.start.0, stop.end.0, Category::NoRecord),
+                (None, StopReason::Paused | StopReason::Lost) => {
+                    self.add(stop.start.0, stop.end.0, Category::NoRecord)
+                }
                 _ => {}
             }
         }

@@ -1,5 +1,7 @@
 //! Ticks of a time axis: round moments, few enough to be read, in one unit that the axis names.
 
+use kizami_model::Moment;
+
 /// Parts of a run that lie this many steps behind its begin are told from a moment nearby.
 const MOST_STEPS: i64 = 20_000;
 
@@ -16,7 +18,8 @@ const UNITS: [(i64, &str); 4] = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000
 
 impl Axis {
     /// Of a part of a run, with at most so many ticks.
-    pub fn new(from_ns: i64, to_ns: i64, most: usize) -> Axis {
+    pub fn new(from: Moment, to: Moment, most: usize) -> Axis {
+        let (from_ns, to_ns) = (from.0, to.0);
         let length_ns = to_ns.saturating_sub(from_ns).max(1);
         let step = step(length_ns, most);
         let far = from_ns.unsigned_abs().max(to_ns.unsigned_abs()) / step.unsigned_abs() > MOST_STEPS as u64;
@@ -106,12 +109,12 @@ mod tests {
 
     #[test]
     fn ticks_are_round_and_named_in_one_unit() {
-        let axis = Axis::new(0, 433_000_001, 10);
+        let axis = Axis::new(Moment(0), Moment(433_000_001), 10);
         assert_eq!(axis.title, "time (ms)");
         let labels: Vec<&str> = axis.ticks.iter().map(|(_, label)| label.as_str()).collect();
         assert_eq!(labels, ["0", "50", "100", "150", "200", "250", "300", "350", "400"]);
         assert_eq!(axis.ticks[3].0, 150_000_000);
-        let seconds = Axis::new(1_200_000_000, 1_400_000_000, 8);
+        let seconds = Axis::new(Moment(1_200_000_000), Moment(1_400_000_000), 8);
         assert_eq!(seconds.title, "time (s)");
         assert_eq!(seconds.ticks[0], (1_200_000_000, "1.20".to_owned()));
         assert_eq!(seconds.ticks.last().unwrap().1, "1.40");
@@ -119,7 +122,7 @@ mod tests {
 
     #[test]
     fn far_parts_are_told_from_a_moment_nearby() {
-        let axis = Axis::new(1_234_567_890, 1_234_577_890, 10);
+        let axis = Axis::new(Moment(1_234_567_890), Moment(1_234_577_890), 10);
         assert_eq!(axis.title, "time since 1.23456 s (µs)");
         assert_eq!(axis.ticks[0], (1_234_568_000, "8".to_owned()));
     }
@@ -130,7 +133,7 @@ mod tests {
             [(0, 1), (-5, 5), (0, i64::MAX), (i64::MIN, i64::MAX), (7, 7), (0, 999), (3, 1_000_003)]
         {
             for most in [1, 2, 5, 12] {
-                let axis = Axis::new(from, to, most);
+                let axis = Axis::new(Moment(from), Moment(to), most);
                 assert!(axis.ticks.len() <= most + 1, "{from} {to} {most} {axis:?}");
                 assert!(axis.ticks.iter().all(|(ns, _)| (from..=to).contains(ns)));
             }

@@ -35,13 +35,13 @@ pub(super) fn draw(
     text: f32,
 ) {
     let Some((_, _, thread)) = index.seen(row.rank) else { return };
-    let (from_ns, to_ns) = (selection.from_ns, selection.to_ns);
+    let (from_ns, to_ns) = (selection.from.0, selection.to.0);
     // Several calls to each pixel: shares tell more.
     if index.rows_within(row.rank, from_ns, to_ns) > 2 * row.across.len() as u64 + 4_096 {
         return;
     }
     let name_pen = Pen::regular((0.72 * text).max(9.0).min(0.62 * row.down.len() as f32));
-    let scale = row.across.len() as f64 / selection.length_ns().max(1) as f64;
+    let scale = row.across.len() as f64 / selection.length().0.max(1) as f64;
     let place = |ns: i64| (ns.clamp(from_ns, to_ns) - from_ns) as f64 * scale;
     let mut last_end = usize::MAX;
     index.each(row.rank, from_ns, to_ns, |call| {

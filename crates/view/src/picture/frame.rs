@@ -10,7 +10,7 @@ use super::theme::Theme;
 use super::{Caption, Size};
 use crate::category::{Category, LOOKS};
 use crate::index::Index;
-use crate::layer::word;
+use crate::layer::LayerKind;
 use crate::query::Selection;
 use crate::query::timeline::Timeline;
 use std::ops::Range;
@@ -190,11 +190,11 @@ impl Frame {
     fn time(&self, canvas: &mut Canvas, selection: &Selection, top: usize, theme: &Theme) {
         let (pen, text) = (self.pen(), self.text);
         let axis =
-            Axis::new(selection.from_ns, selection.to_ns, (self.across.len() as f32 / (5.5 * text)) as usize);
+            Axis::new(selection.from, selection.to, (self.across.len() as f32 / (5.5 * text)) as usize);
         let thick = ((text / 16.0).round() as usize).max(1);
         canvas.fill(self.across.start, top, self.across.len(), thick, theme.line);
         for (ns, label) in &axis.ticks {
-            let part = (*ns as f64 - selection.from_ns as f64) / (selection.length_ns().max(1)) as f64;
+            let part = (*ns as f64 - selection.from.0 as f64) / (selection.length().0.max(1)) as f64;
             let x = self.across.start as f64 + part * self.across.len() as f64;
             canvas.fill(
                 (x as usize).min(self.across.end - 1),
@@ -212,20 +212,20 @@ impl Frame {
 }
 
 /// In the words of the viewer's page.
-fn times(kind: &str) -> String {
+fn times(kind: LayerKind) -> String {
     let more = match kind {
-        "undisturbed" => ": without what the tracer took",
-        "replayed" => ": replayed, not measured",
-        _ => "",
+        LayerKind::Undisturbed => ": without what the tracer took",
+        LayerKind::Replayed => ": replayed, not measured",
+        LayerKind::Recorded => "",
     };
-    format!("{}{more}", word(kind))
+    format!("{}{more}", kind.word())
 }
 
 fn part(index: &Index, selection: &Selection) -> String {
     let all = Selection::all(index);
-    let time = match (selection.from_ns, selection.to_ns) == (all.from_ns, all.to_ns) {
+    let time = match (selection.from, selection.to) == (all.from, all.to) {
         true => "whole run".to_owned(),
-        false => format!("from {} to {}", exact(selection.from_ns), exact(selection.to_ns)),
+        false => format!("from {} to {}", exact(selection.from.0), exact(selection.to.0)),
     };
     match selection.ranks.as_slice() {
         some if some.len() == all.ranks.len() => time,

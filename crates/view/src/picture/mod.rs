@@ -21,6 +21,7 @@ pub use theme::Theme;
 
 use crate::category::{CATEGORIES, Category};
 use crate::index::Index;
+use crate::layer::LayerKind;
 use crate::query::Selection;
 use crate::query::timeline::{Timeline, timeline};
 use canvas::Canvas;
@@ -50,8 +51,8 @@ pub struct Caption<'a> {
     pub program: &'a str,
     /// Name of the trace.
     pub trace: &'a str,
-    /// How its times came to be, as [`Layer::kind`](crate::layer::Layer::kind) says it.
-    pub kind: &'a str,
+    /// How its times came to be.
+    pub kind: LayerKind,
 }
 
 /// The timeline of a selection as a PNG file.
@@ -74,8 +75,8 @@ fn drawn(index: &Index, selection: &Selection, caption: Caption<'_>, size: Size,
     let made = timeline(
         index,
         &selection.ranks,
-        selection.from_ns,
-        selection.to_ns,
+        selection.from.0,
+        selection.to.0,
         frame.across.len(),
         frame.most_rows(),
     );

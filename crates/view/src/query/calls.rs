@@ -25,7 +25,7 @@ pub struct Calls {
 pub fn calls(index: &Index, selection: &Selection, limit: u64) -> Result<Calls, TooMany> {
     let wanted = selection.kinds(index);
     let is_wanted = |kind: u32| wanted.get(kind as usize).copied().unwrap_or(false);
-    let (from_ns, to_ns) = (selection.from_ns, selection.to_ns);
+    let (from_ns, to_ns) = (selection.from.0, selection.to.0);
     let count_of = |rank: &u32| {
         let mut count = 0u64;
         index.each(*rank, from_ns, to_ns, |row| count += u64::from(is_wanted(row.kind)));

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 /// One collective, as far as it is in the selection.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Collective {
     /// Index of the communicator.
     pub comm: u32,
@@ -28,10 +29,10 @@ pub fn collectives(insight: &Insight, selection: &Selection, limit: u64) -> (Vec
     for rank in &selection.ranks {
         let range = insight.steps_of(*rank);
         let steps = &graph.steps[range.start as usize..range.end as usize];
-        let end = steps.partition_point(|step| step.start_ns < selection.to_ns);
+        let end = steps.partition_point(|step| step.start.0 < selection.to.0);
         // Calls of a thread follow each other; few are under way that began long before.
-        let first = steps[..end].partition_point(|step| step.end_ns < selection.from_ns);
-        for step in steps[first..end].iter().filter(|step| step.end_ns >= selection.from_ns) {
+        let first = steps[..end].partition_point(|step| step.end.0 < selection.from.0);
+        for step in steps[first..end].iter().filter(|step| step.end.0 >= selection.from.0) {
             let ties = graph.ties_of(step);
             let Some(tie) = ties.iter().find(|tie| tie.kind().is_collective() && tie.kind().tells()) else {
                 continue;
@@ -43,8 +44,8 @@ pub fn collectives(insight: &Insight, selection: &Selection, limit: u64) -> (Vec
                 let found =
                     by_key.entry(tie.key).or_insert_with(|| Collective { comm, op, ..Collective::default() });
                 found.ranks.push(*rank);
-                found.start.push(step.start_ns);
-                found.end.push(step.end_ns);
+                found.start.push(step.start.0);
+                found.end.push(step.end.0);
             }
         }
     }

@@ -1,6 +1,7 @@
 //! What a call waited for, what that waited for, and so on back to the cause; and who waited for it.
 
 use crate::insight::{Insight, WaitRow};
+use kizami_model::{Length, Moment};
 use serde::Serialize;
 
 /// Waits that are followed back, at most.
@@ -12,6 +13,8 @@ const MOST_WAITERS: usize = 256;
 
 /// A call, or something else a rank did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(test, ts(rename = "FlowStep"))]
 pub struct Stage {
     /// Whose.
     pub rank: u32,
@@ -23,16 +26,30 @@ pub struct Stage {
     pub name: String,
     /// Index of its place, or of the place that computation leads up to.
     pub site: Option<u32>,
-    /// `call`, `compute`, or `start` for what was before the first call.
-    pub kind: &'static str,
+    /// What it is.
+    pub kind: StageKind,
     /// How long this one waited, or how long it was waited for.
     pub wait_ns: i64,
     /// What it has to do with the one before it, in a sentence.
     pub why: String,
 }
 
+/// What a rank did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "lowercase")]
+pub enum StageKind {
+    /// It was in a call.
+    Call,
+    /// It computed.
+    Compute,
+    /// It had not made its first call.
+    Start,
+}
+
 /// Everything about one call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Flow {
     /// The call.
     pub event: Stage,
@@ -44,30 +61,30 @@ pub struct Flow {
 
 /// What somebody did while others waited for it.
 struct Piece {
-    from_ns: i64,
-    to_ns: i64,
+    from: Moment,
+    to: Moment,
     /// None for computation.
     step: Option<u64>,
     /// The step it is, or leads up to.
     leads_to: u64,
-    waiting_ns: i64,
-    kind: &'static str,
+    waiting: Length,
+    kind: StageKind,
 }
 
 /// The flow of the call of a rank that began at a moment, or the last one before it.
-pub fn flow(insight: &Insight, rank: u32, start_ns: i64) -> Option<Flow> {
+pub fn flow(insight: &Insight, rank: u32, start: Moment) -> Option<Flow> {
     let range = insight.steps_of(rank);
     let steps = &insight.graph.steps[range.start as usize..range.end as usize];
-    let place = steps.partition_point(|step| step.start_ns <= start_ns).checked_sub(1)?;
-    let begun_ns = steps[place].start_ns;
+    let place = steps.partition_point(|step| step.start.0 <= start.0).checked_sub(1)?;
+    let begun_ns = steps[place].start.0;
     // Of several that begin at once the one that waited is meant, or else the first.
-    let first = steps.partition_point(|step| step.start_ns < begun_ns);
+    let first = steps.partition_point(|step| step.start.0 < begun_ns);
     let candidates = range.start + first as u64..=range.start + place as u64;
     let waited = candidates.clone().find(|step| insight.wait_of(*step).is_some());
     let step = waited.unwrap_or(*candidates.start());
     let waiters = insight.waits.iter().flat_map(|list| list.iter()).filter(|wait| wait.of == step);
     let mut waiters: Vec<&WaitRow> = waiters.collect();
-    waiters.sort_by_key(|wait| (std::cmp::Reverse(wait.length_ns()), wait.step));
+    waiters.sort_by_key(|wait| (std::cmp::Reverse(wait.length()), wait.step));
     waiters.truncate(MOST_WAITERS);
     let wait = insight.wait_of(step);
     let why = match wait {
@@ -75,29 +92,38 @@ pub fn flow(insight: &Insight, rank: u32, start_ns: i64) -> Option<Flow> {
         None => "it waited for nobody".to_owned(),
     };
     Some(Flow {
-        event: stage(insight, rank, step, wait.map_or(0, WaitRow::length_ns), why),
+        event: stage(insight, rank, step, wait.map_or(Length::ZERO, WaitRow::length), why),
         chain: chain(insight, step),
         waiters: waiters.into_iter().map(|wait| waiting(insight, wait)).collect(),
     })
 }
 
 /// A call as a stage.
-fn stage(insight: &Insight, rank: u32, index: u64, wait_ns: i64, why: String) -> Stage {
+fn stage(insight: &Insight, rank: u32, index: u64, wait: Length, why: String) -> Stage {
     let step = &insight.graph.steps[index as usize];
-    let (start_ns, end_ns, site) = (step.start_ns, step.end_ns, step.site());
-    Stage { rank, start_ns, end_ns, name: step.op().name().to_owned(), site, kind: "call", wait_ns, why }
+    let (start_ns, end_ns, site) = (step.start.0, step.end.0, step.site());
+    Stage {
+        rank,
+        start_ns,
+        end_ns,
+        name: step.op().name().to_owned(),
+        site,
+        kind: StageKind::Call,
+        wait_ns: wait.0,
+        why,
+    }
 }
 
 /// The call that waited.
 fn waiting(insight: &Insight, wait: &WaitRow) -> Stage {
-    stage(insight, insight.rank_of(wait.strand), wait.step, wait.length_ns(), waits_for(insight, wait))
+    stage(insight, insight.rank_of(wait.strand), wait.step, wait.length(), waits_for(insight, wait))
 }
 
 fn waits_for(insight: &Insight, wait: &WaitRow) -> String {
     let (rank, of) = (insight.rank_of(wait.strand), insight.rank_of(wait.of_strand));
     let name = |step: u64| insight.graph.steps[step as usize].op().name();
     let (inside, for_what) = (name(wait.step), name(wait.of));
-    format!("rank {rank} waited {} in {inside} until rank {of} came to {for_what}", length(wait.length_ns()))
+    format!("rank {rank} waited {} in {inside} until rank {of} came to {for_what}", length(wait.length()))
 }
 
 /// Follows waits back.
@@ -108,16 +134,15 @@ fn chain(insight: &Insight, step: u64) -> Vec<Stage> {
     while let Some(wait) = next {
         links += 1;
         let of = insight.rank_of(wait.of_strand);
-        stages.push(stage(insight, of, wait.of, wait.length_ns(), waits_for(insight, wait)));
+        stages.push(stage(insight, of, wait.of, wait.length(), waits_for(insight, wait)));
         let pieces = meanwhile(insight, wait);
         // The wait of the other that took most of this one goes on; if it did not wait, what took longest is the cause.
-        let waited = pieces.iter().filter(|piece| piece.waiting_ns > 0).max_by_key(|piece| piece.waiting_ns);
-        let own = |piece: &&Piece| piece.to_ns - piece.from_ns - piece.waiting_ns;
+        let waited =
+            pieces.iter().filter(|piece| piece.waiting > Length::ZERO).max_by_key(|piece| piece.waiting);
+        let own = |piece: &&Piece| piece.to - piece.from - piece.waiting;
         let did = pieces.iter().max_by_key(own);
         next = match (waited, did) {
-            (Some(waited), did)
-                if did.is_none_or(|did| own(&did) < waited.waiting_ns) && links < MOST_LINKS =>
-            {
+            (Some(waited), did) if did.is_none_or(|did| own(&did) < waited.waiting) && links < MOST_LINKS => {
                 waited.step.and_then(|step| insight.wait_of(step))
             }
             (_, Some(did)) => {
@@ -135,46 +160,48 @@ fn chain(insight: &Insight, step: u64) -> Vec<Stage> {
 fn cause(insight: &Insight, rank: u32, piece: &Piece) -> Stage {
     let step = &insight.graph.steps[piece.leads_to as usize];
     let (name, doing) = match piece.kind {
-        "call" => (step.op().name().to_owned(), format!("was in {}", step.op().name())),
-        "start" => ("start".to_owned(), "had not made its first call".to_owned()),
-        _ => (format!("computation before {}", step.op().name()), "computed".to_owned()),
+        StageKind::Call => (step.op().name().to_owned(), format!("was in {}", step.op().name())),
+        StageKind::Start => ("start".to_owned(), "had not made its first call".to_owned()),
+        StageKind::Compute => (format!("computation before {}", step.op().name()), "computed".to_owned()),
     };
-    let wait_ns = piece.to_ns - piece.from_ns;
+    let wait = piece.to - piece.from;
     Stage {
         rank,
-        start_ns: piece.from_ns,
-        end_ns: piece.to_ns,
+        start_ns: piece.from.0,
+        end_ns: piece.to.0,
         name,
         site: step.site(),
         kind: piece.kind,
-        wait_ns,
-        why: format!("rank {rank} {doing} for {} meanwhile", length(wait_ns)),
+        wait_ns: wait.0,
+        why: format!("rank {rank} {doing} for {} meanwhile", length(wait)),
     }
 }
 
 /// Goes back over what a strand did before the step that was waited for, as long as it was waited for.
 fn meanwhile(insight: &Insight, wait: &WaitRow) -> Vec<Piece> {
     let steps = &insight.graph.steps;
+    let begin = |step: u64| steps[step as usize].start.max(wait.from());
     let mut pieces = Vec::new();
-    let (mut index, mut until_ns) = (wait.of, wait.until_ns);
-    while until_ns > wait.from_ns && pieces.len() < MOST_PIECES {
-        until_ns = until_ns.min(steps[index as usize].start_ns.max(wait.from_ns));
+    let (mut index, mut until) = (wait.of, wait.until());
+    while until > wait.from() && pieces.len() < MOST_PIECES {
+        until = until.min(begin(index));
         let before = insight.before(wait.of_strand, index);
-        let last_end_ns = before.map_or(i64::MIN, |before| steps[before as usize].end_ns);
-        let from_ns = last_end_ns.max(wait.from_ns);
-        if until_ns > from_ns {
-            let kind = if before.is_some() { "compute" } else { "start" };
-            pieces.push(Piece { from_ns, to_ns: until_ns, step: None, leads_to: index, waiting_ns: 0, kind });
-            until_ns = from_ns;
+        let last_end = before.map_or(Moment(i64::MIN), |before| steps[before as usize].end);
+        let from = last_end.max(wait.from());
+        if until > from {
+            let kind = if before.is_some() { StageKind::Compute } else { StageKind::Start };
+            let (step, waiting) = (None, Length::ZERO);
+            pieces.push(Piece { from, to: until, step, leads_to: index, waiting, kind });
+            until = from;
         }
         let Some(before) = before else { break };
-        let from_ns = steps[before as usize].start_ns.max(wait.from_ns);
-        if until_ns > from_ns {
+        let from = begin(before);
+        if until > from {
             let earlier = insight.wait_of(before);
-            let waited = earlier.map_or(0, |wait| wait.until_ns.min(until_ns) - wait.from_ns.max(from_ns));
-            let (step, waiting_ns) = (Some(before), waited.max(0));
-            pieces.push(Piece { from_ns, to_ns: until_ns, step, leads_to: before, waiting_ns, kind: "call" });
-            until_ns = from_ns;
+            let waited = earlier.map_or(Length::ZERO, |wait| wait.until().min(until) - wait.from().max(from));
+            let (step, waiting, kind) = (Some(before), waited.at_least_zero(), StageKind::Call);
+            pieces.push(Piece { from, to: until, step, leads_to: before, waiting, kind });
+            until = from;
         }
         index = before;
     }
@@ -182,7 +209,8 @@ fn meanwhile(insight: &Insight, wait: &WaitRow) -> Vec<Piece> {
 }
 
 /// A length of time for people.
-fn length(ns: i64) -> String {
+fn length(length: Length) -> String {
+    let ns = length.0;
     match ns {
         ..=999 => format!("{ns} ns"),
         1_000..=999_999 => format!("{:.1} us", ns as f64 / 1e3),

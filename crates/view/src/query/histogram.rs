@@ -2,14 +2,16 @@
 
 use super::Selection;
 use crate::index::Index;
-use kizami_model::Op;
+use kizami_model::{Length, Moment, Op};
 use rayon::prelude::*;
 use serde::Serialize;
+use std::ops::Range;
 
 const BUCKETS_PER_DECADE: f64 = 10.0;
 
 /// Lengths of calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Histogram {
     /// Those with calls and all between them, the shortest first.
     pub buckets: Vec<Bucket>,
@@ -21,6 +23,7 @@ pub struct Histogram {
 
 /// Calls of about one length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Bucket {
     /// Shortest.
     pub low_ns: i64,
@@ -34,6 +37,8 @@ pub struct Bucket {
 
 /// One call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(test, ts(rename = "ListedCall"))]
 pub struct Located {
     /// Whose.
     pub rank: u32,
@@ -64,7 +69,7 @@ pub fn histogram(index: &Index, selection: &Selection, op: Option<Op>) -> Histog
     let borders = borders();
     let zero = || vec![(0u64, 0i64); borders.len()];
     let of_rank = |mut sums: Vec<(u64, i64)>, rank: &u32| {
-        index.each(*rank, selection.from_ns, selection.to_ns, |row| {
+        index.each(*rank, selection.from.0, selection.to.0, |row| {
             if wanted.get(row.kind as usize).copied().unwrap_or(false) {
                 let length_ns = row.end_ns - row.start_ns;
                 let sum = &mut sums[borders.partition_point(|border| *border <= length_ns) - 1];
@@ -94,20 +99,19 @@ pub fn histogram(index: &Index, selection: &Selection, op: Option<Op>) -> Histog
     }
 }
 
-/// The longest calls of a selection that take at least `low_ns` and less than `high_ns`, at most so many.
+/// The longest calls of a selection of these lengths, at most so many.
 pub fn calls_of_length(
     index: &Index,
     selection: &Selection,
     op: Option<Op>,
-    low_ns: i64,
-    high_ns: i64,
+    lengths: Range<Length>,
     limit: usize,
 ) -> Vec<Located> {
     let wanted = wanted(index, selection, op);
     let of_rank = |rank: &u32| {
         let mut found = Vec::new();
-        index.each(*rank, selection.from_ns, selection.to_ns, |row| {
-            let fits = (low_ns..high_ns).contains(&(row.end_ns - row.start_ns));
+        index.each(*rank, selection.from.0, selection.to.0, |row| {
+            let fits = lengths.contains(&(Moment(row.end_ns) - Moment(row.start_ns)));
             let Some(kind) =
                 index.kinds().get(row.kind as usize).filter(|_| fits && wanted[row.kind as usize])
             else {

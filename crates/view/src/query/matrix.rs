@@ -2,16 +2,18 @@
 
 use super::Selection;
 use crate::insight::Insight;
-use kizami_store::Definitions;
-use serde::Serialize;
+use kizami_trace::Definitions;
+use serde::{Deserialize, Serialize};
 
 /// Rows and columns, at most; larger runs have several ranks in one.
 const MOST_PLACES: usize = 256;
 
 /// What rows and columns stand for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum By {
     /// Ranks.
+    #[default]
     Rank,
     /// Hosts.
     Host,
@@ -101,18 +103,18 @@ pub fn matrix(
         let concerned = *selected.get(from as usize)? || *selected.get(to as usize)?;
         concerned.then(|| place_of[from as usize] * size + place_of[to as usize])
     };
-    for message in insight.messages_within(selection.from_ns, selection.to_ns) {
+    for message in insight.messages_within(selection.from, selection.to) {
         let Some(cell) = cell(message.from, message.to) else { continue };
         matrix.bytes[cell] += message.bytes as f64;
         matrix.messages[cell] += 1.0;
-        matrix.mean_latency_ns[cell] += (message.received_ns - message.sent_ns) as f64;
+        matrix.mean_latency_ns[cell] += message.under_way().0 as f64;
     }
     for wait in insight.waits.iter().flat_map(|list| list.iter()).filter(|wait| wait.is_for_message()) {
-        let (from_ns, until_ns) = (wait.from_ns.max(selection.from_ns), wait.until_ns.min(selection.to_ns));
-        if until_ns > from_ns
+        let (from, until) = (wait.from().max(selection.from), wait.until().min(selection.to));
+        if until > from
             && let Some(cell) = cell(insight.rank_of(wait.of_strand), insight.rank_of(wait.strand))
         {
-            matrix.wait_ns[cell] += (until_ns - from_ns) as f64;
+            matrix.wait_ns[cell] += (until - from).0 as f64;
         }
     }
     for (sum, count) in matrix.mean_latency_ns.iter_mut().zip(&matrix.messages) {

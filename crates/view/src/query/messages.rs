@@ -8,12 +8,12 @@ use rustc_hash::FxHashSet;
 pub fn messages(insight: &Insight, selection: &Selection, limit: u64) -> Result<Vec<MessageRow>, TooMany> {
     let ranks: FxHashSet<u32> = selection.ranks.iter().copied().collect();
     let concerns = |message: &&MessageRow| ranks.contains(&message.from) || ranks.contains(&message.to);
-    let within = || insight.messages_within(selection.from_ns, selection.to_ns).filter(concerns);
+    let within = || insight.messages_within(selection.from, selection.to).filter(concerns);
     let count = within().count() as u64;
     if count > limit {
         return Err(TooMany { count });
     }
     let mut messages: Vec<MessageRow> = within().copied().collect();
-    messages.sort_unstable_by_key(|message| (message.sent_ns, message.from, message.to, message.received_ns));
+    messages.sort_unstable_by_key(|message| (message.sent(), message.from, message.to, message.received()));
     Ok(messages)
 }

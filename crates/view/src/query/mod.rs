@@ -18,15 +18,16 @@ pub mod timeline;
 pub mod tree;
 
 use crate::index::{Index, Kind};
+use kizami_model::{Length, Moment};
 use rustc_hash::FxHashSet;
 
 /// Part of a run: a range of time, ranks, and places in the source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// From.
-    pub from_ns: i64,
+    pub from: Moment,
     /// To.
-    pub to_ns: i64,
+    pub to: Moment,
     /// Which ranks, each once.
     pub ranks: Vec<u32>,
     /// Which places calls are made from; all if there are none.
@@ -37,16 +38,16 @@ impl Selection {
     /// Everything.
     pub fn all(index: &Index) -> Selection {
         Selection {
-            from_ns: index.begin_ns(),
-            to_ns: index.end_ns().saturating_add(1),
+            from: Moment(index.begin_ns()),
+            to: Moment(index.end_ns().saturating_add(1)),
             ranks: (0..index.ranks()).collect(),
             sites: FxHashSet::default(),
         }
     }
 
     /// How long it is.
-    pub fn length_ns(&self) -> i64 {
-        self.to_ns.saturating_sub(self.from_ns).max(0)
+    pub fn length(&self) -> Length {
+        self.to.saturating_since(self.from).at_least_zero()
     }
 
     /// Whether calls of this kind are in it.

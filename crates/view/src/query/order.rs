@@ -4,6 +4,7 @@ use super::Selection;
 use super::timeline::timeline;
 use crate::category::{CATEGORIES, Category};
 use crate::index::Index;
+use serde::Deserialize;
 
 /// Stretches of time in which ranks are compared.
 const STRETCHES: usize = 32;
@@ -11,7 +12,8 @@ const STRETCHES: usize = 32;
 const ROUNDS: usize = 24;
 
 /// How ranks are ordered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Order {
     /// By number.
     #[default]
@@ -23,16 +25,6 @@ pub enum Order {
 }
 
 impl Order {
-    /// The order with this name.
-    pub fn by_name(name: &str) -> Option<Order> {
-        match name {
-            "rank" => Some(Order::Rank),
-            "wait" => Some(Order::Wait),
-            "cluster" => Some(Order::Cluster),
-            _ => None,
-        }
-    }
-
     /// The ranks of a selection in this order.
     pub fn of(self, index: &Index, selection: &Selection) -> Vec<u32> {
         let ranks = &selection.ranks;
@@ -41,7 +33,7 @@ impl Order {
             Order::Wait => 1,
             Order::Cluster => STRETCHES,
         };
-        let shares = timeline(index, ranks, selection.from_ns, selection.to_ns, columns, ranks.len()).shares;
+        let shares = timeline(index, ranks, selection.from.0, selection.to.0, columns, ranks.len()).shares;
         let vectors: Vec<&[u8]> = shares.chunks_exact((columns * CATEGORIES).max(1)).collect();
         let keys: Vec<f64> = match self {
             Order::Wait => vectors.iter().map(|shares| -waiting(shares)).collect(),

@@ -12,7 +12,7 @@ const MOST_ROWS: u64 = 3 << 20;
 /// computation that leads up to calls made there counts.
 pub fn parallelism(index: &Index, selection: &Selection, columns: usize) -> Vec<f32> {
     let columns = columns.max(1);
-    let (from_ns, to_ns) = (selection.from_ns, selection.to_ns.max(selection.from_ns.saturating_add(1)));
+    let (from_ns, to_ns) = (selection.from.0, selection.to.0.max(selection.from.0.saturating_add(1)));
     let of_ranks = |rank: &u32| index.rows_within(*rank, from_ns, to_ns);
     let rows: u64 = selection.ranks.iter().map(of_ranks).sum();
     if selection.sites.is_empty() && rows > MOST_ROWS {
@@ -47,7 +47,7 @@ pub fn parallelism(index: &Index, selection: &Selection, columns: usize) -> Vec<
 /// Tells when a rank computes.
 fn gaps(index: &Index, selection: &Selection, rank: u32, tell: &mut impl FnMut(i64, i64)) {
     let Some((begin_ns, end_ns, thread)) = index.seen(rank) else { return };
-    let (from_ns, to_ns) = (selection.from_ns.max(begin_ns), selection.to_ns.min(end_ns));
+    let (from_ns, to_ns) = (selection.from.0.max(begin_ns), selection.to.0.min(end_ns));
     let mut until_ns = from_ns;
     if selection.sites.is_empty() {
         index.time(rank, from_ns, to_ns, |from, to, category| {

@@ -4,10 +4,13 @@
 //! came.
 
 use crate::insight::Insight;
+use kizami_model::Moment;
 use serde::Serialize;
 
 /// A stretch of the path on one rank.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(test, ts(rename = "PathSegment"))]
 pub struct Segment {
     /// Which.
     pub rank: u32,
@@ -20,37 +23,38 @@ pub struct Segment {
 }
 
 /// The path of a run between two moments, in the order of time, and whether it has more than `limit` stretches.
-pub fn path(insight: &Insight, from_ns: i64, to_ns: i64, limit: usize) -> (Vec<Segment>, bool) {
+pub fn path(insight: &Insight, from: Moment, to: Moment, limit: usize) -> (Vec<Segment>, bool) {
     let steps = &insight.graph.steps;
     let mut segments = Vec::new();
     let Some((mut strand, mut index)) = last_step(insight) else { return (segments, false) };
-    let mut now_ns = steps[index as usize].end_ns;
+    let mut now = steps[index as usize].end;
     // Each round goes back in time or to another rank; a damaged trace may go round in circles.
     for _ in 0..steps.len().saturating_mul(3) {
-        if now_ns <= from_ns || segments.len() > limit {
+        if now <= from || segments.len() > limit {
             break;
         }
         let step = &steps[index as usize];
         let rank = insight.rank_of(strand);
-        let mut tell = |start_ns: i64, end_ns: i64, what| {
-            let (start_ns, end_ns) = (start_ns.max(from_ns), end_ns.min(to_ns));
-            if end_ns > start_ns {
-                segments.push(Segment { rank, start_ns, end_ns, what });
+        let mut tell = |start: Moment, end: Moment, what| {
+            let (start, end) = (start.max(from), end.min(to));
+            if end > start {
+                segments.push(Segment { rank, start_ns: start.0, end_ns: end.0, what });
             }
         };
-        if let Some(wait) = insight.wait_of(index).filter(|wait| wait.until_ns < now_ns) {
-            tell(wait.until_ns, now_ns, step.op().name());
-            (strand, index, now_ns) = (wait.of_strand, wait.of, wait.until_ns);
+        if let Some(wait) = insight.wait_of(index).filter(|wait| wait.until() < now) {
+            tell(wait.until(), now, step.op().name());
+            (strand, index, now) = (wait.of_strand, wait.of, wait.until());
             continue;
         }
-        if now_ns > step.start_ns {
-            tell(step.start_ns, now_ns, step.op().name());
-            now_ns = step.start_ns;
+        let start = step.start;
+        if now > start {
+            tell(start, now, step.op().name());
+            now = start;
         }
         let Some(before) = insight.before(strand, index) else { break };
-        let end_ns = steps[before as usize].end_ns;
-        tell(end_ns, now_ns, "computation");
-        now_ns = now_ns.min(end_ns);
+        let end = steps[before as usize].end;
+        tell(end, now, "computation");
+        now = now.min(end);
         index = before;
     }
     let more = segments.len() > limit;
@@ -70,5 +74,5 @@ fn last_step(insight: &Insight) -> Option<(u32, u64)> {
         index
     };
     let strands = (0..).zip(&insight.graph.strands).map(|(number, strand)| (number, last(strand.first_step)));
-    strands.max_by_key(|(number, step)| (steps[*step as usize].end_ns, std::cmp::Reverse(*number)))
+    strands.max_by_key(|(number, step)| (steps[*step as usize].end.0, std::cmp::Reverse(*number)))
 }

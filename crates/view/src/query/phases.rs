@@ -6,7 +6,7 @@
 
 use crate::index::Index;
 use kizami_model::Op;
-use kizami_store::{Definitions, RegionSpan};
+use kizami_trace::{Definitions, RegionSpan};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
@@ -15,9 +15,10 @@ const MOST_STAYS: u32 = 1_000;
 
 /// A phase.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Phase {
-    /// `program` or `region`.
-    pub kind: &'static str,
+    /// What it is.
+    pub kind: PhaseKind,
     /// Name of the region.
     pub name: String,
     /// Which of the stays in it, counted from 0.
@@ -26,6 +27,17 @@ pub struct Phase {
     pub from: i64,
     /// To.
     pub to: i64,
+}
+
+/// What a phase is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "lowercase")]
+pub enum PhaseKind {
+    /// All of the program, between `MPI_Init` and `MPI_Finalize`.
+    Program,
+    /// A stay in a region.
+    Region,
 }
 
 /// The phases of a run, the program first, then regions in the order they are first come to. `spans` are all stays in
@@ -53,7 +65,7 @@ fn program(index: &Index) -> Option<Phase> {
     }
     let (from, to) = (from?, to?);
     let name = "MPI_Init to MPI_Finalize".to_owned();
-    (to > from).then_some(Phase { kind: "program", name, instance: 0, from, to })
+    (to > from).then_some(Phase { kind: PhaseKind::Program, name, instance: 0, from, to })
 }
 
 fn regions(index: &Index, definitions: &Definitions, spans: &[RegionSpan]) -> Vec<Phase> {
@@ -75,7 +87,7 @@ fn regions(index: &Index, definitions: &Definitions, spans: &[RegionSpan]) -> Ve
     order.sort_unstable_by_key(|((region, stay), _)| (first(*region), *region, *stay));
     let phase = |((region, stay), (from, to)): (&(u32, u32), &(i64, i64))| {
         let name = definitions.regions.get(*region as usize)?.name.clone();
-        Some(Phase { kind: "region", name, instance: *stay, from: *from, to: *to })
+        Some(Phase { kind: PhaseKind::Region, name, instance: *stay, from: *from, to: *to })
     };
     order.into_iter().filter_map(phase).collect()
 }

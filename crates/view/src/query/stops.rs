@@ -7,6 +7,8 @@ use serde::Serialize;
 
 /// A stretch that shows no call, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(test, ts(rename = "Stop"))]
 pub struct Gap {
     /// Whose.
     pub rank: u32,
@@ -27,9 +29,7 @@ pub fn gaps(index: &Index, selection: &Selection, limit: usize) -> (Vec<Gap>, bo
     for rank in &selection.ranks {
         let mut add = |start_ns: i64, end_ns: i64, reason: &str, lost_calls: u64| {
             // One in which calls were lost counts even if it takes no time.
-            if start_ns < selection.to_ns
-                && end_ns > selection.from_ns
-                && (end_ns > start_ns || lost_calls > 0)
+            if start_ns < selection.to.0 && end_ns > selection.from.0 && (end_ns > start_ns || lost_calls > 0)
             {
                 gaps.push(Gap { rank: *rank, start_ns, end_ns, reason: reason.to_owned(), lost_calls });
             }
@@ -42,7 +42,7 @@ pub fn gaps(index: &Index, selection: &Selection, limit: usize) -> (Vec<Gap>, bo
         add(run_begin, begin_ns, "before-first-call", 0);
         add(end_ns, run_end, "after-last-call", 0);
         for stop in index.stops(*rank).iter().filter(|stop| stop.thread.0 == thread) {
-            add(stop.start.0, stop.end.0, &stop.reason, stop.lost_calls);
+            add(stop.start.0, stop.end.0, stop.reason.name(), stop.lost_calls);
         }
     }
     gaps.sort_by_key(|gap| (gap.start_ns - gap.end_ns, gap.rank, gap.start_ns));

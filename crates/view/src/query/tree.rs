@@ -3,13 +3,15 @@
 use super::Selection;
 use crate::index::Index;
 use kizami_model::Op;
-use kizami_store::{Definitions, RegionSpan};
+use kizami_trace::{Definitions, RegionSpan};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 /// One node. Parents come before their children; the first is the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[cfg_attr(test, ts(rename = "TreeNode"))]
 pub struct Node {
     /// Its place in the list.
     pub id: usize,
@@ -23,12 +25,28 @@ pub struct Node {
     pub exclusive_ns: i64,
     /// Stays in the region, or calls.
     pub calls: u64,
-    /// `run`, `region`, `function` or `callsite`.
-    pub kind: &'static str,
+    /// What it is.
+    pub kind: NodeKind,
     /// Number of the function.
     pub op: Option<u16>,
     /// Index of the place.
     pub site: Option<u32>,
+}
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "lowercase")]
+pub enum NodeKind {
+    /// The run.
+    Run,
+    /// A stay in a region of the program.
+    Region,
+    /// A function.
+    Function,
+    /// A place it is called from.
+    #[serde(rename = "callsite")]
+    CallSite,
 }
 
 /// Regions within regions, and the time and stays in each.
@@ -66,7 +84,7 @@ impl Paths {
         for span in spans.iter().filter(|span| span.thread.0 == thread) {
             leave(&mut open, span.start.0, &mut switches);
             let path = self.number(open.last().map_or(0, |(_, path)| *path), span.region);
-            let (from_ns, to_ns) = (span.start.0.max(selection.from_ns), span.end.0.min(selection.to_ns));
+            let (from_ns, to_ns) = (span.start.0.max(selection.from.0), span.end.0.min(selection.to.0));
             if to_ns > from_ns {
                 let sum = &mut self.sums[path];
                 *sum = (sum.0 + to_ns - from_ns, sum.1 + 1);
@@ -93,7 +111,7 @@ pub fn tree(
     let mut of_ranks = Vec::with_capacity(selection.ranks.len());
     for rank in &selection.ranks {
         let Some((begin_ns, end_ns, thread)) = index.seen(*rank) else { continue };
-        let length_ns = end_ns.min(selection.to_ns) - begin_ns.max(selection.from_ns);
+        let length_ns = end_ns.min(selection.to.0) - begin_ns.max(selection.from.0);
         paths.sums[0].0 += length_ns.max(0);
         paths.sums[0].1 += 1;
         let first = spans.partition_point(|span| span.rank.0 < *rank);
@@ -102,7 +120,7 @@ pub fn tree(
     }
     let of_rank = |mut sums: Sums, (rank, thread, switches): &(u32, u32, Vec<Switch>)| {
         let mut place = 0;
-        index.each(*rank, selection.from_ns, selection.to_ns, |row| {
+        index.each(*rank, selection.from.0, selection.to.0, |row| {
             let kind = index.kinds().get(row.kind as usize);
             if !kind.is_some_and(|kind| kind.thread == *thread && !kind.is_part() && selection.has(kind)) {
                 return;
@@ -110,7 +128,7 @@ pub fn tree(
             while switches.get(place + 1).is_some_and(|(ns, _)| *ns <= row.start_ns) {
                 place += 1;
             }
-            let length_ns = row.end_ns.min(selection.to_ns) - row.start_ns.max(selection.from_ns);
+            let length_ns = row.end_ns.min(selection.to.0) - row.start_ns.max(selection.from.0);
             let sum = sums.entry((switches[place].1, row.kind)).or_default();
             *sum = (sum.0 + length_ns.max(0), sum.1 + 1);
         });
@@ -139,7 +157,7 @@ fn nodes(index: &Index, definitions: &Definitions, paths: &Paths, sums: &Sums) -
             inclusive_ns: *ns,
             exclusive_ns: *ns,
             calls: *calls,
-            kind: if id == 0 { "run" } else { "region" },
+            kind: if id == 0 { NodeKind::Run } else { NodeKind::Region },
             op: None,
             site: None,
         });
@@ -157,7 +175,7 @@ fn nodes(index: &Index, definitions: &Definitions, paths: &Paths, sums: &Sums) -
         let ns = of_function.iter().map(|(_, sum)| sum.0).sum();
         let calls = of_function.iter().map(|(_, sum)| sum.1).sum();
         let function = nodes.len();
-        let (name, kind, op) = (Op(op).name().to_owned(), "function", Some(op));
+        let (name, kind, op) = (Op(op).name().to_owned(), NodeKind::Function, Some(op));
         let (inclusive_ns, exclusive_ns, parent) = (ns, 0, Some(path));
         nodes.push(Node {
             id: function,
@@ -173,19 +191,19 @@ fn nodes(index: &Index, definitions: &Definitions, paths: &Paths, sums: &Sums) -
         for ((_, _, site), (ns, calls)) in of_function {
             nodes.push(Node {
                 id: nodes.len(),
-                name: kizami_explain::Place::of(definitions, *site).to_string(),
+                name: kizami_explain::SourceLine::of(definitions, *site).to_string(),
                 parent: Some(function),
                 inclusive_ns: *ns,
                 exclusive_ns: *ns,
                 calls: *calls,
-                kind: "callsite",
+                kind: NodeKind::CallSite,
                 op,
                 site: *site,
             });
         }
     }
     for id in 0..nodes.len() {
-        if let (Some(parent), "region" | "function") = (nodes[id].parent, nodes[id].kind) {
+        if let (Some(parent), NodeKind::Region | NodeKind::Function) = (nodes[id].parent, nodes[id].kind) {
             nodes[parent].exclusive_ns -= nodes[id].inclusive_ns;
         }
     }

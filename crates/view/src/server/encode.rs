@@ -39,8 +39,8 @@ pub(super) fn calls(calls: &Calls) -> Vec<u8> {
 pub(super) fn messages(messages: &[MessageRow]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(4 + messages.len() * 32);
     u32s(&mut bytes, [messages.len() as u32]);
-    f64s(&mut bytes, messages.iter().map(|message| message.sent_ns as f64));
-    f64s(&mut bytes, messages.iter().map(|message| message.received_ns as f64));
+    f64s(&mut bytes, messages.iter().map(|message| message.sent().0 as f64));
+    f64s(&mut bytes, messages.iter().map(|message| message.received().0 as f64));
     u32s(&mut bytes, messages.iter().map(|message| message.from));
     u32s(&mut bytes, messages.iter().map(|message| message.to));
     f64s(&mut bytes, messages.iter().map(|message| message.bytes as f64));

@@ -4,8 +4,10 @@
 //! cookie of their own lets them pass once the page was opened with the token. Cookies are not told apart by port, so
 //! the cookie must not be the token.
 
-use super::routes::{Failure, Parameters};
-use axum::http::{HeaderMap, StatusCode, header};
+use super::reply::Failure;
+use axum::extract::Query;
+use axum::http::{HeaderMap, StatusCode, Uri, header};
+use serde::Deserialize;
 use std::fs::File;
 use std::io::{self, Read};
 use std::net::{IpAddr, SocketAddr};
@@ -41,12 +43,8 @@ impl Guard {
         format!("kizami-{}", self.address.port())
     }
 
-    pub(super) fn check(
-        &self,
-        path: &str,
-        parameters: &Parameters,
-        headers: &HeaderMap,
-    ) -> Result<(), Failure> {
+    pub(super) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Failure> {
+        let path = uri.path();
         let refuse = |what: &str, next: &str| Err(Failure::plain(StatusCode::FORBIDDEN, what, next));
         let text = |name: header::HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
         let host = text(header::HOST).unwrap_or_default();
@@ -63,9 +61,9 @@ impl Guard {
             return refuse("Other sites may not ask here.", "Open the address `kizami view` printed.");
         }
         let in_header = headers.get(TOKEN_HEADER).and_then(|value| value.to_str().ok());
-        let given = in_header.or_else(|| parameters.get("token")).unwrap_or_default();
+        let given = in_header.map_or_else(|| in_query(uri), str::to_owned);
         let for_page = || !path.starts_with("/api/") && !page && self.has_cookie(headers);
-        if same(given, &self.token) || for_page() {
+        if same(&given, &self.token) || for_page() {
             return Ok(());
         }
         let what = "The token is missing or wrong.";
@@ -92,6 +90,15 @@ impl Guard {
             all.flat_map(|cookies| cookies.split(';')).filter_map(|cookie| cookie.trim().split_once('='));
         cookies.any(|(name, value)| name == self.cookie_name() && same(value, &self.page_key))
     }
+}
+
+/// The token in an address; none if the address is odd in any way.
+fn in_query(uri: &Uri) -> String {
+    #[derive(Deserialize)]
+    struct Asked {
+        token: String,
+    }
+    Query::try_from_uri(uri).map_or_else(|_| String::new(), |Query(Asked { token })| token)
 }
 
 /// Compares in a time that does not tell how much of it is right.

@@ -8,74 +8,44 @@
 //!
 //! It draws nothing and works nothing out itself: see `query` and `layer`.
 
+mod answers;
+mod asked;
 mod assets;
 mod encode;
 mod guard;
+mod reply;
 mod routes;
+mod run;
+mod shared;
+mod text;
+#[cfg(test)]
+mod typescript;
+mod view;
 
-use crate::layer::{Layer, Opened, Origin};
-use crate::query::order::Order;
+pub use view::View;
+
 use axum::Router;
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, Uri, header};
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
+use axum::middleware::{self, Next};
+use axum::response::{IntoResponse, Response};
 use guard::Guard;
-use routes::{Failure, Parameters, Reply};
-use rustc_hash::FxHashMap;
+use reply::{Failure, Reply};
+use shared::Shared;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
-/// What is worked out in the background is waited for so long before a request is sent away.
-const PATIENCE: Duration = Duration::from_secs(25);
-const LOOK_AGAIN: Duration = Duration::from_millis(25);
 /// Questions answered at the same time.
 const WORKERS: usize = 8;
 const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; \
     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
-/// Ranks in an order that took long to find, by layer and kind of order.
-type Orders = FxHashMap<(usize, u8), Arc<Vec<u32>>>;
-
-/// What is looked at: layers, and what was worked out for all requests alike.
-#[derive(Debug)]
-pub struct View {
-    layers: Vec<Layer>,
-    orders: Mutex<Orders>,
-}
-
-impl View {
-    /// Of traces, in this order; behind them come the same on an ideal network.
-    pub fn new(traces: &[Arc<Opened>]) -> View {
-        let of = |origin| traces.iter().map(move |opened| Layer { opened: Arc::clone(opened), origin });
-        View { layers: of(Origin::Trace).chain(of(Origin::Ideal)).collect(), orders: Mutex::default() }
-    }
-
-    /// All ranks of a layer in an order, worked out once.
-    fn order(&self, layer: usize, order: Order, work: impl FnOnce() -> Vec<u32>) -> Arc<Vec<u32>> {
-        let key = (layer, order as u8);
-        let lock = || self.orders.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(known) = lock().get(&key) {
-            return Arc::clone(known);
-        }
-        let made = Arc::new(work());
-        lock().insert(key, Arc::clone(&made));
-        made
-    }
-}
 
 /// A server that listens.
 #[derive(Debug)]
 pub struct Server {
     listener: TcpListener,
     shared: Arc<Shared>,
-}
-
-#[derive(Debug)]
-struct Shared {
-    view: View,
-    guard: Guard,
 }
 
 impl Server {
@@ -105,96 +75,57 @@ impl Server {
             .build()?;
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(self.listener)?;
-            let router = Router::new().fallback(answer).with_state(self.shared);
-            axum::serve(listener, router).await
+            axum::serve(listener, router(self.shared)).await
         })
     }
 }
 
-/// Answers one request.
-async fn answer(
-    State(shared): State<Arc<Shared>>,
-    method: Method,
-    uri: Uri,
-    headers: HeaderMap,
-) -> Response<Body> {
-    let parameters = Parameters::of(uri.query().unwrap_or_default());
-    let path = uri.path();
-    let reply = if method != Method::GET {
-        Err(Failure::plain(
-            StatusCode::METHOD_NOT_ALLOWED,
-            "Only GET is answered.",
-            "Nothing can be changed here.",
-        ))
-    } else if let Err(refusal) = shared.guard.check(path, &parameters, &headers) {
-        Err(refusal)
-    } else if let Some(route) = path.strip_prefix("/api/") {
-        ask(&shared, route, parameters).await
+/// The page and the questions, behind the guard.
+fn router(shared: Arc<Shared>) -> Router {
+    Router::new()
+        .nest("/api", routes::questions())
+        .fallback(page)
+        .layer(middleware::from_fn_with_state(Arc::clone(&shared), guarded))
+        .with_state(shared)
+}
+
+/// A file of the page.
+async fn page(uri: Uri) -> Result<Reply, Failure> {
+    let found = assets::find(uri.path());
+    found.map(|(name, bytes)| Reply { kind: assets::kind(name), body: bytes.into() }).ok_or_else(|| {
+        let next = "Open the address `kizami view` printed.";
+        Failure::plain(StatusCode::NOT_FOUND, "There is no such page.", next)
+    })
+}
+
+/// Lets through what may be asked, and forbids in every answer whatever a page does not need.
+async fn guarded(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
+    let is_page = !request.uri().path().starts_with("/api/");
+    let allowed = if request.method() == Method::GET {
+        shared.guard.check(request.uri(), request.headers())
     } else {
-        assets::find(path)
-            .map(|(name, bytes)| Reply { kind: assets::kind(name), body: bytes.into() })
-            .ok_or_else(|| {
-                Failure::plain(
-                    StatusCode::NOT_FOUND,
-                    "There is no such page.",
-                    "Open the address `kizami view` printed.",
-                )
-            })
+        let next = "Nothing can be changed here.";
+        Err(Failure::plain(StatusCode::METHOD_NOT_ALLOWED, "Only GET is answered.", next))
     };
-    let page = !path.starts_with("/api/") && reply.is_ok();
-    let mut response = match reply {
-        Ok(reply) => response(StatusCode::OK, reply.kind, reply.body),
-        Err(failure) => response(failure.status, "application/json", failure.json()),
+    let mut response = match allowed {
+        Ok(()) => next.run(request).await,
+        Err(refusal) => refusal.into_response(),
     };
-    if let (true, Ok(cookie)) = (page, HeaderValue::from_str(&shared.guard.cookie())) {
-        response.headers_mut().insert(header::SET_COOKIE, cookie);
-    }
-    response
-}
-
-/// Asks away from the thread that listens, and again as long as the answer is being worked out.
-async fn ask(shared: &Arc<Shared>, route: &str, parameters: Parameters) -> Result<Reply, Failure> {
-    let begin = Instant::now();
-    let parameters = Arc::new(parameters);
-    loop {
-        let (shared, route, parameters) = (Arc::clone(shared), route.to_owned(), Arc::clone(&parameters));
-        let asked =
-            tokio::task::spawn_blocking(move || routes::answer(&shared.view, &route, &parameters)).await;
-        let asked = asked.unwrap_or_else(|_| {
-            let what = "The question could not be answered.";
-            Err(Failure::plain(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                what,
-                "The trace may be damaged: try kizami info.",
-            ))
-        });
-        match asked {
-            Err(failure) if failure.is_pending() && begin.elapsed() < PATIENCE => {
-                tokio::time::sleep(LOOK_AGAIN).await;
-            }
-            done => return done,
-        }
-    }
-}
-
-fn response(status: StatusCode, kind: &'static str, body: Vec<u8>) -> Response<Body> {
-    let mut response = Response::new(Body::from(body));
-    *response.status_mut() = status;
+    let found = response.status() == StatusCode::OK;
     let headers = response.headers_mut();
     for (name, value) in [
-        (header::CONTENT_TYPE, kind),
-        (header::CONTENT_SECURITY_POLICY, CONTENT_POLICY),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::X_FRAME_OPTIONS, "DENY"),
-        (header::REFERRER_POLICY, "no-referrer"),
-        (header::CACHE_CONTROL, "no-store"),
+        ("content-security-policy", CONTENT_POLICY),
+        ("x-content-type-options", "nosniff"),
+        ("x-frame-options", "DENY"),
+        ("referrer-policy", "no-referrer"),
+        ("cache-control", "no-store"),
+        ("cross-origin-resource-policy", "same-origin"),
+        ("cross-origin-opener-policy", "same-origin"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    for (name, value) in
-        [("cross-origin-resource-policy", "same-origin"), ("cross-origin-opener-policy", "same-origin")]
-    {
-        headers.insert(name, HeaderValue::from_static(value));
+    if let (true, Ok(cookie)) = (is_page && found, HeaderValue::from_str(&shared.guard.cookie())) {
+        headers.insert(header::SET_COOKIE, cookie);
     }
     response
 }

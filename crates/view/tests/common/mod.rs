@@ -2,15 +2,12 @@
 
 #![allow(dead_code, reason = "each test needs only some of it")]
 
-#[path = "../../../store/tests/segments/mod.rs"]
-pub mod segments;
-
 use kizami_model::{Call, Peer};
-use kizami_sample::{Act, Costs, Script, Stencil};
-use kizami_segment::Completion;
-use kizami_segment::record::CallRecord;
-use kizami_store::{RankSelection, SealOptions, Trace, seal};
-use segments::{SegmentWriter, Who, call, define};
+use kizami_records::{CallRecord, Completion};
+use kizami_seal::{SealOptions, seal};
+use kizami_testing::segments::{SegmentWriter, Who, call, define};
+use kizami_testing::{Act, Costs, Script, Stencil};
+use kizami_trace::{RankSelection, Trace};
 use std::path::Path;
 
 /// Writes the rows of one rank as its segment.

@@ -1,22 +1,26 @@
-//! The walk of the strands that belong to one thread.
+//! The walker of one share of the ranks.
 //!
 //! A strand is walked until it needs to know what another has not told yet; then it is parked and woken by the one
 //! who tells. Strands are kept within a slice of recorded time of each other (the *horizon*), so that what is
-//! remembered is what was under way. What concerns strands of other threads goes into letters that are exchanged
-//! when nothing is left to do here.
+//! remembered is what was under way. What concerns ranks of other shares is gathered for the end of the round, when
+//! nothing is left to do here.
 
 mod parked;
 mod telling;
 mod timing;
 
-use super::board::{Board, Note};
+use super::collective_state::{Answer, Collectives};
+use super::exchange::RemoteEvent;
 use super::lane::{Lane, communicates};
-use super::meeting::{Answer, Meetings, News};
 use super::observer::{Message, Observer};
+use super::pending::PendingTable;
+use super::shares::Shares;
 use super::strand::{State, Walking};
-use crate::fit::Fit;
+use super::{Replayed, Walk};
+use crate::lane_moment::LaneMoment;
 use kizami_graph::{Graph, Step, StepKind, Strand, Tie, TieKind};
-use kizami_model::{Op, Rank};
+use kizami_model::{Length, Moment, Op};
+use kizami_network::Fit;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -25,39 +29,31 @@ use std::ops::Range;
 /// How many strands ahead memory is asked for.
 const AHEAD: usize = 4;
 
-/// What strands of one thread have to tell those of another.
-pub(super) enum Letter<const LANES: usize> {
-    Departed(u64, Note<LANES>),
-    Posted(u64, Note<LANES>),
-    Collective(News<LANES>),
-}
-
 /// Counts of what was walked.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counts {
     pub followed: u64,
     pub unmatched: u64,
-    pub direct_only_ns: i64,
+    pub direct_only: Moment,
     pub most_under_way: u64,
 }
 
 /// While everybody is stuck: parked strands by the recorded end of their call, the earliest first.
 #[derive(Default)]
 struct Stuck {
-    all: BinaryHeap<Reverse<(i64, u32)>>,
+    all: BinaryHeap<Reverse<(Moment, u32)>>,
     /// Those that wait for receives of large messages.
-    senders: BinaryHeap<Reverse<(i64, u32)>>,
+    senders: BinaryHeap<Reverse<(Moment, u32)>>,
 }
 
-/// The strands of one thread.
+/// The strands of one share.
 pub(super) struct Worker<'a, const LANES: usize, O> {
     steps: &'a [Step],
     ties: &'a [Tie],
     graph: &'a Graph,
-    /// Strands of this thread.
+    /// Strands of this share.
     range: Range<u32>,
-    /// First rank of each thread.
-    borders: &'a [u32],
+    shares: &'a Shares,
     own: usize,
     lanes: &'a [Lane; LANES],
     fit: &'a Fit,
@@ -67,18 +63,19 @@ pub(super) struct Worker<'a, const LANES: usize, O> {
     /// Some lane hides waits behind computation.
     overlapping: bool,
     walking: Vec<Walking<LANES>>,
-    heirs: FxHashMap<u32, Vec<u32>>,
-    departures: Board<LANES>,
-    postings: Board<LANES>,
-    meetings: Meetings<'a, LANES>,
+    /// Of the first strand of a rank: those it started, the first one last.
+    child_threads: FxHashMap<u32, Vec<u32>>,
+    departures: PendingTable<LANES>,
+    postings: PendingTable<LANES>,
+    collectives: Collectives<'a, LANES>,
     ready: VecDeque<u32>,
     later: Vec<u32>,
     stuck: Option<Stuck>,
     /// How many parked strands are patient.
     pub patient: u32,
-    horizon_ns: i64,
-    /// By thread.
-    pub letters: Vec<Vec<Letter<LANES>>>,
+    horizon: Moment,
+    /// What others must hear, by share.
+    pub outgoing: Vec<Vec<RemoteEvent<LANES>>>,
     pub learned: Fit,
     pub counts: Counts,
     pub steps_done: u64,
@@ -87,21 +84,9 @@ pub(super) struct Worker<'a, const LANES: usize, O> {
 }
 
 impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
-    pub(super) fn new(
-        graph: &'a Graph,
-        borders: &'a [u32],
-        own: usize,
-        lanes: &'a [Lane; LANES],
-        fit: &'a Fit,
-        observer: O,
-    ) -> Worker<'a, LANES, O> {
-        let first = |border: usize| {
-            let rank = borders.get(border).copied().unwrap_or(u32::MAX);
-            graph.strands.partition_point(|strand| strand.rank.0 < rank) as u32
-        };
-        let range =
-            first(own)..if own + 1 < borders.len() { first(own + 1) } else { graph.strands.len() as u32 };
-        let ranks = borders[own]..borders.get(own + 1).copied().unwrap_or(u32::MAX);
+    pub(super) fn new(walk: &'a Walk<'a, LANES>, own: usize, observer: O) -> Worker<'a, LANES, O> {
+        let Walk { graph, lanes, fit, shares, .. } = walk;
+        let (range, ranks) = (shares.strands(graph, own), shares.ranks(own));
         let strands: &[Strand] = &graph.strands[range.start as usize..range.end as usize];
         let functions = kizami_model::function::functions().len() as u16;
         let mut worker = Worker {
@@ -109,7 +94,7 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
             ties: &graph.ties,
             graph,
             range,
-            borders,
+            shares,
             own,
             lanes,
             fit,
@@ -117,18 +102,18 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
             overlapping: lanes.iter().any(Lane::overlaps_any),
             communicates: (0..=functions).map(|op| communicates(Op(op))).collect(),
             walking: strands.iter().map(|strand| Walking::new(strand.first_step)).collect(),
-            heirs: FxHashMap::default(),
-            departures: Board::new(graph.channels.len()),
-            postings: Board::new(graph.channels.len()),
-            meetings: Meetings::new(&graph.members, |rank| ranks.contains(&rank.0), lanes),
+            child_threads: FxHashMap::default(),
+            departures: PendingTable::new(graph.channels.len()),
+            postings: PendingTable::new(graph.channels.len()),
+            collectives: Collectives::new(&graph.members, |rank| ranks.contains(&rank.0), lanes),
             ready: VecDeque::new(),
             later: Vec::new(),
             stuck: None,
             patient: 0,
-            horizon_ns: i64::MIN,
-            letters: borders.iter().map(|_| Vec::new()).collect(),
+            horizon: Moment(i64::MIN),
+            outgoing: (0..shares.count()).map(|_| Vec::new()).collect(),
             learned: Fit::default(),
-            counts: Counts { direct_only_ns: i64::MIN, ..Counts::default() },
+            counts: Counts { direct_only: Moment(i64::MIN), ..Counts::default() },
             steps_done: 0,
             observer,
             woken: Vec::new(),
@@ -145,21 +130,21 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
                 first = index;
                 self.later.push(index);
             } else {
-                self.heirs.entry(first).or_default().insert(0, index);
-                self.walking[first as usize].has_heirs = true;
+                self.child_threads.entry(first).or_default().insert(0, index);
+                self.walking[first as usize].has_child_threads = true;
             }
         }
     }
 
     /// When the first of those that are too far ahead goes on, in recorded time.
-    pub(super) fn next_start_ns(&self) -> Option<i64> {
-        let start = |strand: &u32| self.steps[self.walking[*strand as usize].step as usize].start_ns;
+    pub(super) fn next_start(&self) -> Option<Moment> {
+        let start = |strand: &u32| self.steps[self.walking[*strand as usize].step as usize].start;
         self.later.iter().map(start).min()
     }
 
     /// Lets everybody go on up to another moment of the recorded run.
-    pub(super) fn extend(&mut self, horizon_ns: i64) {
-        self.horizon_ns = horizon_ns;
+    pub(super) fn extend(&mut self, horizon: Moment) {
+        self.horizon = horizon;
         self.stuck = None;
         self.ready.extend(self.later.drain(..));
     }
@@ -171,7 +156,7 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
                 self.fetch(*soon);
             }
             self.advance(strand);
-            let under_way = self.departures.len() + self.postings.len() + self.meetings.len();
+            let under_way = self.departures.len() + self.postings.len() + self.collectives.len();
             self.counts.most_under_way = self.counts.most_under_way.max(under_way as u64);
         }
     }
@@ -186,23 +171,31 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
         }
     }
 
-    /// Reads what other threads had to tell.
-    pub(super) fn read(&mut self, letters: Vec<Letter<LANES>>) {
+    /// Hears what another share had to tell.
+    pub(super) fn hear(&mut self, events: Vec<RemoteEvent<LANES>>) {
         let mut woken = std::mem::take(&mut self.woken);
-        for letter in letters {
-            match letter {
-                Letter::Departed(key, note) => woken.extend(self.departures.tell(key, note)),
-                Letter::Posted(key, note) => woken.extend(self.postings.tell(key, note)),
-                Letter::Collective(news) => self.meetings.hear(news, &mut woken),
+        for event in events {
+            match event {
+                RemoteEvent::Departed(key, arrival) => woken.extend(self.departures.tell(key, arrival)),
+                RemoteEvent::Posted(key, arrival) => woken.extend(self.postings.tell(key, arrival)),
+                RemoteEvent::Collective(news) => self.collectives.hear(news, &mut woken),
             }
         }
         self.wake(&mut woken);
         self.woken = woken;
     }
 
-    /// What was told and never asked for.
-    pub(super) fn left(&self) -> u64 {
-        self.departures.left()
+    /// What came of it.
+    pub(super) fn finish(self) -> Replayed<O> {
+        Replayed {
+            observers: vec![self.observer],
+            followed: self.counts.followed,
+            // Messages that were sent and never asked for.
+            unmatched: self.counts.unmatched + self.departures.left(),
+            direct_only: self.counts.direct_only,
+            learned: self.learned,
+            most_under_way: self.counts.most_under_way,
+        }
     }
 
     /// Walks a strand until it is parked, too far ahead or done.
@@ -213,7 +206,7 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
             let index = walking.step;
             let step = &steps[index as usize];
             if walking.state == State::Between {
-                if step.start_ns > self.horizon_ns {
+                if step.start > self.horizon {
                     self.later.push(strand);
                     return;
                 }
@@ -231,7 +224,7 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
             let walking = &mut self.walking[strand as usize];
             if step.next == 0 {
                 walking.state = State::Done;
-                return self.release_heirs(strand, i64::MAX);
+                return self.release_child_threads(strand, Moment(i64::MAX));
             }
             walking.state = State::Between;
             walking.step = index + u64::from(step.next);
@@ -243,29 +236,26 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
         let walking = &mut self.walking[strand as usize];
         match (walking.last, step.kind()) {
             (None, _) => {
-                for lane in 0..LANES {
-                    walking.start_ns[lane] = step.start_ns.saturating_sub(walking.shift_ns[lane]);
-                }
+                walking.start = walking.shift.map(|shift| LaneMoment::earlier_than(step.start, shift));
             }
             (Some(last), StepKind::Part) => {
-                let into_ns = step.start_ns.saturating_sub(last.recorded_ns.0);
-                let recorded_ns = last.recorded_ns.1.saturating_sub(last.recorded_ns.0);
+                let into = step.start.saturating_since(last.recorded_start);
+                let recorded = last.recorded_end.saturating_since(last.recorded_start);
                 for lane in 0..LANES {
-                    let length_ns = last.end_ns[lane].saturating_sub(last.start_ns[lane]);
-                    let shorter_ns = recorded_ns.saturating_sub(length_ns).clamp(0, into_ns.max(0));
-                    walking.start_ns[lane] = last.start_ns[lane].saturating_add(into_ns - shorter_ns);
+                    let length = last.end[lane].saturating_since(last.start[lane]);
+                    let shorter = recorded.saturating_sub(length).clamp(Length::ZERO, into.at_least_zero());
+                    walking.start[lane] = last.start[lane].saturating_add(into - shorter);
                 }
             }
             (Some(last), _) => {
-                let gap_ns = step.start_ns.saturating_sub(last.recorded_ns.1);
-                let wanted_ns = step.before_ns.saturating_add(walking.debt_ns);
-                let taken_ns = wanted_ns.min(gap_ns).max(0);
-                walking.removed_ns = walking.removed_ns.saturating_add(step.before_ns);
-                walking.debt_ns = wanted_ns - taken_ns;
+                let gap = step.start.saturating_since(last.recorded_end);
+                let wanted = step.before.saturating_add(walking.debt);
+                let taken = wanted.min(gap).at_least_zero();
+                walking.removed = walking.removed.saturating_add(step.before);
+                walking.debt = wanted - taken;
                 for (lane, setting) in self.lanes.iter().enumerate() {
-                    let gap_ns = if setting.without_tracer { gap_ns - taken_ns } else { gap_ns };
-                    walking.start_ns[lane] =
-                        last.free_ns[lane].saturating_add(setting.gap_ns(rank, step.site(), gap_ns));
+                    let gap = if setting.without_tracer { gap - taken } else { gap };
+                    walking.start[lane] = last.free[lane].saturating_add(setting.gap(rank, step.site(), gap));
                 }
             }
         }
@@ -277,25 +267,15 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
         walking.late = None;
         walking.polls = None;
         walking.missed = false;
-        walking.floor_ns = [i64::MIN; LANES];
+        walking.floor = [LaneMoment::NEVER; LANES];
         if self.modelled {
-            walking.busy_ns = walking.start_ns;
-            walking.left_ns = [i64::MIN; LANES];
-            walking.handling_ns = [0; LANES];
+            walking.busy_until = walking.start;
+            walking.left = [LaneMoment::NEVER; LANES];
+            walking.handling = [Length::ZERO; LANES];
         }
-        if walking.has_heirs {
-            for lane in 0..LANES {
-                walking.shift_ns[lane] = step.start_ns.saturating_sub(walking.start_ns[lane]);
-            }
-            self.release_heirs(strand, step.end_ns);
-        }
-    }
-
-    #[inline]
-    fn thread_of(&self, rank: Rank) -> usize {
-        match self.borders.len() {
-            1 => 0,
-            _ => self.borders.partition_point(|border| *border <= rank.0) - 1,
+        if walking.has_child_threads {
+            walking.shift = walking.start.map(|start| start.ahead_of(step.start));
+            self.release_child_threads(strand, step.end);
         }
     }
 
@@ -320,7 +300,7 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
             let kind = tie.kind();
             let came = match kind {
                 TieKind::Polls => {
-                    self.walking[strand as usize].polls = Some((tie.bytes() as i64, tie.key as i64));
+                    self.walking[strand as usize].polls = tie.polls();
                     self.walking[strand as usize].tie += 1;
                     continue;
                 }
@@ -334,8 +314,8 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
                 TieKind::Awaits | TieKind::Looks => {
                     self.departures.ask(tie.key, strand, takes && kind == TieKind::Awaits)
                 }
-                _ => match self.meetings.ask(tie, self.graph.strands[number as usize].rank, strand) {
-                    Answer::Came(note) => Some(note),
+                _ => match self.collectives.ask(tie, self.graph.strands[number as usize].rank, strand) {
+                    Answer::Came(arrival) => Some(arrival),
                     Answer::Wait => None,
                     Answer::Mixed => {
                         self.walking[strand as usize].missed = true;
@@ -344,8 +324,8 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
                     }
                 },
             };
-            let Some(note) = came else {
-                let patient = self.meetings.outlasts(kind);
+            let Some(arrival) = came else {
+                let patient = self.collectives.outlasts(kind);
                 self.patient += u32::from(patient);
                 let walking = &mut self.walking[strand as usize];
                 (walking.state, walking.patient) = (State::Parked, patient);
@@ -359,14 +339,14 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
                 let message = Message {
                     channel: tie.place(),
                     bytes: tie.bytes(),
-                    sent_ns: note.recorded_ns,
-                    from: note.strand,
+                    sent: arrival.recorded,
+                    from: arrival.strand,
                     strand: number,
                     step: index,
                 };
                 self.observer.message(&message);
             }
-            self.came(strand, step, tie, note);
+            self.came(strand, step, tie, arrival);
             self.skip(strand, step, tie);
         }
         true
@@ -375,30 +355,30 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
     /// Done with a tie.
     fn skip(&mut self, strand: u32, step: &Step, tie: Tie) {
         if tie.kind().is_collective() && !tie.kind().tells() && step.kind() != StepKind::Polling {
-            self.meetings.leave(tie.key);
+            self.collectives.leave(tie.key);
         }
         self.walking[strand as usize].tie += 1;
     }
 
-    /// Strands of the same rank that began before `until_ns` begin as much earlier as the one that started them.
-    fn release_heirs(&mut self, strand: u32, until_ns: i64) {
-        if !self.walking[strand as usize].has_heirs {
+    /// Strands of the same rank that began before `until` begin as much earlier as the one that started them.
+    fn release_child_threads(&mut self, strand: u32, until: Moment) {
+        if !self.walking[strand as usize].has_child_threads {
             return;
         }
-        let Some(heirs) = self.heirs.get_mut(&strand) else { return };
-        while let Some(heir) = heirs.last().copied() {
-            let first = self.steps[self.walking[heir as usize].step as usize];
-            if first.start_ns >= until_ns {
+        let Some(child_threads) = self.child_threads.get_mut(&strand) else { return };
+        while let Some(child) = child_threads.last().copied() {
+            let first = self.steps[self.walking[child as usize].step as usize];
+            if first.start >= until {
                 return;
             }
-            heirs.pop();
-            let (shift_ns, removed_ns) =
-                (self.walking[strand as usize].shift_ns, self.walking[strand as usize].removed_ns);
-            let walking = &mut self.walking[heir as usize];
-            (walking.shift_ns, walking.removed_ns) = (shift_ns, removed_ns);
-            self.ready.push_back(heir);
+            child_threads.pop();
+            let (shift, removed) =
+                (self.walking[strand as usize].shift, self.walking[strand as usize].removed);
+            let walking = &mut self.walking[child as usize];
+            (walking.shift, walking.removed) = (shift, removed);
+            self.ready.push_back(child);
         }
-        self.walking[strand as usize].has_heirs = false;
+        self.walking[strand as usize].has_child_threads = false;
     }
 }
 

@@ -4,13 +4,14 @@ use super::super::observer::Observer;
 use super::super::strand::{State, Walking};
 use super::{Stuck, Worker};
 use kizami_graph::TieKind;
+use kizami_model::Moment;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
     /// The parked strand whose call ended first in the recorded run, with that end: of all, and of those that wait
     /// for receives.
-    pub(in crate::walk) fn first_parked(&mut self) -> [Option<(i64, u32)>; 2] {
+    pub(in crate::walk) fn first_parked(&mut self) -> [Option<(Moment, u32)>; 2] {
         let mut stuck = self.stuck.take().unwrap_or_else(|| {
             let mut stuck = Stuck::default();
             let parked = (0u32..).zip(&self.walking).filter(|(_, walking)| walking.state == State::Parked);
@@ -27,9 +28,9 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
 
     pub(super) fn line_up_parked(&self, stuck: &mut Stuck, strand: u32, walking: &Walking<LANES>) {
         let step = &self.steps[walking.step as usize];
-        stuck.all.push(Reverse((step.end_ns, strand)));
+        stuck.all.push(Reverse((step.end, strand)));
         if self.awaits_post(walking) {
-            stuck.senders.push(Reverse((step.end_ns, strand)));
+            stuck.senders.push(Reverse((step.end, strand)));
         }
     }
 
@@ -41,21 +42,21 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
     /// The first that is still parked where it was.
     fn first_of(
         &self,
-        parked: &mut BinaryHeap<Reverse<(i64, u32)>>,
+        parked: &mut BinaryHeap<Reverse<(Moment, u32)>>,
         still: impl Fn(&Walking<LANES>) -> bool,
-    ) -> Option<(i64, u32)> {
-        while let Some(Reverse((end_ns, strand))) = parked.peek().copied() {
+    ) -> Option<(Moment, u32)> {
+        while let Some(Reverse((end, strand))) = parked.peek().copied() {
             let walking = &self.walking[strand as usize];
-            let here = walking.state == State::Parked && self.steps[walking.step as usize].end_ns == end_ns;
+            let here = walking.state == State::Parked && self.steps[walking.step as usize].end == end;
             if here && still(walking) {
-                return Some((end_ns, strand + self.range.start));
+                return Some((end, strand + self.range.start));
             }
             parked.pop();
         }
         None
     }
 
-    /// Whether a strand belongs to this thread.
+    /// Whether a strand belongs to this share.
     pub(in crate::walk) fn has(&self, strand: u32) -> bool {
         self.range.contains(&strand)
     }

@@ -1,21 +1,22 @@
-//! What a step that begins tells others, here and on other threads.
+//! What a step that begins tells others, here and in other shares.
 
-use super::super::board::Note;
-use super::super::meeting::News;
+use super::super::collective_state::CollectiveNews;
+use super::super::exchange::RemoteEvent;
 use super::super::observer::Observer;
-use super::{Letter, Worker};
-use crate::collectives::passing_ns;
+use super::super::pending::Arrival;
+use super::Worker;
 use kizami_graph::{Step, Tie, TieKind};
-use kizami_model::Op;
+use kizami_model::{Length, Op};
+use kizami_network::collectives::passing_ns;
 
 impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
     /// Tells the others what they may be waiting for.
     pub(super) fn tell(&mut self, strand: u32, index: u64, step: &Step, ties: &[Tie]) {
         let mut woken = std::mem::take(&mut self.woken);
         let number = strand + self.range.start;
-        let mut note = Note {
-            recorded_ns: step.start_ns,
-            new_ns: self.walking[strand as usize].start_ns,
+        let mut arrival = Arrival {
+            recorded: step.start,
+            replayed: self.walking[strand as usize].start,
             strand: number,
             step: index,
         };
@@ -23,25 +24,25 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
             match tie.kind() {
                 TieKind::Departs => {
                     if self.modelled {
-                        self.leaves(strand, tie.bytes(), &mut note);
+                        self.leaves(strand, tie.bytes(), &mut arrival);
                     }
                     let to = self.graph.channels[tie.place() as usize].to;
-                    match self.thread_of(to) {
-                        thread if thread == self.own => woken.extend(self.departures.tell(tie.key, note)),
-                        thread => self.letters[thread].push(Letter::Departed(tie.key, note)),
+                    match self.shares.of_rank(to) {
+                        share if share == self.own => woken.extend(self.departures.tell(tie.key, arrival)),
+                        share => self.outgoing[share].push(RemoteEvent::Departed(tie.key, arrival)),
                     }
                 }
                 TieKind::Posts => {
                     let from = self.graph.channels[tie.place() as usize].from;
-                    match self.thread_of(from) {
-                        thread if thread == self.own => woken.extend(self.postings.tell(tie.key, note)),
-                        thread => self.letters[thread].push(Letter::Posted(tie.key, note)),
+                    match self.shares.of_rank(from) {
+                        share if share == self.own => woken.extend(self.postings.tell(tie.key, arrival)),
+                        share => self.outgoing[share].push(RemoteEvent::Posted(tie.key, arrival)),
                     }
                 }
                 kind if kind.tells() => {
                     let rank = self.graph.strands[number as usize].rank;
-                    note.new_ns = self.walking[strand as usize].start_ns;
-                    if let Some(news) = self.meetings.come(*tie, step.op(), rank, note, &mut woken) {
+                    arrival.replayed = self.walking[strand as usize].start;
+                    if let Some(news) = self.collectives.come(*tie, step.op(), rank, arrival, &mut woken) {
                         self.spread(tie.place(), &news);
                     }
                     if matches!(kind, TieKind::Passes | TieKind::PassesAsRoot) {
@@ -59,17 +60,18 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
 
     /// When a message leaves: in modelled lanes after what it costs its sender, and when the network is free.
     #[inline]
-    fn leaves(&mut self, strand: u32, bytes: u64, note: &mut Note<LANES>) {
+    fn leaves(&mut self, strand: u32, bytes: u64, arrival: &mut Arrival<LANES>) {
         for (lane, setting) in self.lanes.iter().enumerate() {
             if let Some(model) = setting.model() {
                 let walking = &mut self.walking[strand as usize];
-                let busy_ns = walking.busy_ns[lane].saturating_add(model.handling_ns(bytes).round() as i64);
-                walking.busy_ns[lane] = busy_ns;
-                let leaves_ns = busy_ns.max(walking.free_ns[lane]);
-                let taken_ns = (model.gap_ns + model.per_byte_ns * bytes as f64).round() as i64;
-                walking.free_ns[lane] = leaves_ns.saturating_add(taken_ns);
-                walking.left_ns[lane] = leaves_ns;
-                note.new_ns[lane] = leaves_ns;
+                let handling = Length::from_nanos_f64(model.handling_ns(bytes));
+                let done = walking.busy_until[lane].saturating_add(handling);
+                walking.busy_until[lane] = done;
+                let leaves = done.max(walking.network_free[lane]);
+                let taken = Length::from_nanos_f64(model.gap_ns + model.per_byte_ns * bytes as f64);
+                walking.network_free[lane] = leaves.saturating_add(taken);
+                walking.left[lane] = leaves;
+                arrival.replayed[lane] = leaves;
             }
         }
     }
@@ -79,21 +81,21 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
         let ranks = self.graph.members.sizes[tie.place() as usize];
         for (lane, setting) in self.lanes.iter().enumerate() {
             if let Some(model) = setting.model() {
-                let own_ns = passing_ns(op, ranks, tie.bytes(), model).round() as i64;
-                let busy_ns = &mut self.walking[strand as usize].busy_ns[lane];
-                *busy_ns = busy_ns.saturating_add(own_ns);
+                let own = Length::from_nanos_f64(passing_ns(op, ranks, tie.bytes(), model));
+                let busy_until = &mut self.walking[strand as usize].busy_until[lane];
+                *busy_until = busy_until.saturating_add(own);
             }
         }
     }
 
-    /// News of a collective go to all threads that have members in it.
-    fn spread(&mut self, place: u32, news: &News<LANES>) {
+    /// News of a collective goes to all shares that have members in it.
+    fn spread(&mut self, place: u32, news: &CollectiveNews<LANES>) {
         let members = &self.graph.members;
-        let mut threads: Vec<usize> = members.of(place).map(|rank| self.thread_of(rank)).collect();
-        threads.sort_unstable();
-        threads.dedup();
-        for thread in threads.into_iter().filter(|thread| *thread != self.own) {
-            self.letters[thread].push(Letter::Collective(news.clone()));
+        let mut shares: Vec<usize> = members.of(place).map(|rank| self.shares.of_rank(rank)).collect();
+        shares.sort_unstable();
+        shares.dedup();
+        for share in shares.into_iter().filter(|share| *share != self.own) {
+            self.outgoing[share].push(RemoteEvent::Collective(news.clone()));
         }
     }
 }

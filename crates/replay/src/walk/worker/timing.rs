@@ -1,224 +1,300 @@
-//! When a step ends: from what it waited for, in recorded time and in each lane.
+//! When a step ends: from whom it waited for, in recorded time and in each lane.
+//!
+//! Those a step waits for come one by one (`came`). The one that was there last in the recorded run is kept as *late*:
+//! it decides how the recorded call is divided into waiting and what was left to do. All others only set a *floor*: the
+//! step cannot end before they are there. When nobody is missing any more, the step ends (`end`).
 
-use super::super::board::Note;
-use super::super::lane::{Recorded, Way};
+use super::super::lane::{Lane, Recorded, Way};
 use super::super::observer::{Observer, Seen, Wait, WaitKind};
-use super::super::strand::{Last, Late};
+use super::super::pending::Arrival;
+use super::super::strand::{Last, Late, Walking};
 use super::Worker;
-use kizami_graph::{Step, StepKind, Tie, TieKind};
+use crate::lane_moment::LaneMoment;
+use kizami_graph::{Polls, Step, StepKind, Tie, TieKind};
+use kizami_model::Length;
+use kizami_network::{Fit, LogGops};
+
+/// A step whose partners are all there: how the recorded call is divided.
+struct Ending<const LANES: usize> {
+    length: Length,
+    /// The last of those it waits for.
+    late: Option<Late<LANES>>,
+    /// Whether that one came only after the call had begun.
+    waited: bool,
+    /// It is of failed polls before one that found what they looked for.
+    polling: bool,
+    polls: Polls,
+    /// From the moment the one waited for came to the end; the whole call if nobody was waited for.
+    rest: Length,
+}
+
+impl<const LANES: usize> Ending<LANES> {
+    #[inline]
+    fn of(step: &Step, walking: &Walking<LANES>) -> Ending<LANES> {
+        let (length, late) = (step.length(), walking.late);
+        let waited = late.is_some_and(|late| {
+            let on_the_way = late.kind == WaitKind::Sender && late.there > step.start;
+            on_the_way || late.arrival.recorded >= step.start
+        });
+        let rest = match late {
+            Some(late) if waited => step.end.saturating_since(late.arrival.recorded),
+            _ => length,
+        };
+        let polls = walking.polls.unwrap_or(Polls { tracer: Length::ZERO, inside: length });
+        Ending { length, late, waited, polling: step.kind() == StepKind::Polling, polls, rest }
+    }
+
+    /// What is to be taken out of the call for the tracer's sake: what it took between polls, and of what could not be
+    /// taken out of gaps before as much as there is room for. Only the part of the call that waited for nobody can be
+    /// made shorter; polls that found nothing only waited.
+    #[inline]
+    fn cut(&self, debt: &mut Length) -> Length {
+        let open = if self.waited && self.polling { Length::ZERO } else { self.rest.min(self.length) };
+        let between_polls = self.polls.tracer.min(open).at_least_zero();
+        let paid = (*debt).min(open - between_polls).at_least_zero();
+        *debt -= paid;
+        between_polls + paid
+    }
+
+    /// What was computed between polls.
+    #[inline]
+    fn between_polls(&self) -> Length {
+        self.length.saturating_sub(self.polls.inside).at_least_zero()
+    }
+
+    /// What the recorded call says about the same call elsewhere, with so much cut out of it.
+    #[inline]
+    fn recorded(&self, step: &Step, cut: Length, fit: &Fit) -> Recorded {
+        match self.late {
+            // Polls end when they see what they look for, or a little earlier: they do nothing else.
+            Some(_) if self.waited && self.polling => {
+                Recorded { own: Length::ZERO, way: self.rest, busy: Length::ZERO }
+            }
+            Some(late) if self.waited => {
+                let way = self.rest - cut;
+                let own = match late.way {
+                    Way::Message(bytes) | Way::Unbuffered(bytes) => {
+                        fit.handling_within(bytes, way.min(self.length)).at_least_zero()
+                    }
+                    Way::Collective(..) => Length::ZERO,
+                };
+                Recorded { own, way, busy: Length::ZERO }
+            }
+            Some(late) => {
+                let way = late.least_way(fit).min(step.end.saturating_since(late.arrival.recorded));
+                Recorded { own: self.length - cut, way, busy: self.between_polls() }
+            }
+            None => Recorded { own: self.length - cut, way: Length::ZERO, busy: self.between_polls() },
+        }
+    }
+}
 
 impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
     /// Somebody the step waits for came at this moment.
-    pub(super) fn came(&mut self, strand: u32, step: &Step, tie: Tie, note: Note<LANES>) {
-        let bytes = tie.bytes();
-        let (kind, way, least_ns) = match tie.kind() {
-            kind if kind.awaits_readiness() => {
-                let late_ns = note.recorded_ns - i64::from(kind == TieKind::AwaitsReady);
-                let in_vain = late_ns >= step.end_ns && step.kind() != StepKind::Polling;
-                // A large message may be too large for a model's buffers, though it was buffered in the recorded run.
-                if kind == TieKind::AwaitsPost || !in_vain {
-                    self.came_in_models(strand, tie, &note);
-                }
-                // Who was ready only after the call was over was not waited for.
-                if in_vain {
-                    return;
-                }
-                let wait = if kind == TieKind::LooksReady { WaitKind::Window } else { WaitKind::Receiver };
-                let way = match kind {
-                    TieKind::AwaitsPost => Way::Unbuffered(bytes),
-                    _ => Way::Message(bytes),
-                };
-                (wait, way, 0)
+    pub(super) fn came(&mut self, strand: u32, step: &Step, tie: Tie, arrival: Arrival<LANES>) {
+        let awaited = tie.kind();
+        if awaited.awaits_readiness() {
+            let came = arrival.recorded - Length(i64::from(awaited == TieKind::AwaitsReady));
+            let in_vain = came >= step.end && step.kind() != StepKind::Polling;
+            // A large message may be too large for a model's buffers, though it was buffered in the recorded run.
+            if awaited == TieKind::AwaitsPost || !in_vain {
+                self.came_in_models(strand, tie, &arrival);
             }
-            TieKind::AwaitsAll | TieKind::AwaitsLower | TieKind::AwaitsRoot => {
-                let ranks = self.graph.members.sizes[tie.place() as usize];
-                let kind = match tie.kind() {
-                    TieKind::AwaitsRoot => WaitKind::Root,
-                    TieKind::AwaitsLower => WaitKind::Lower,
-                    _ => WaitKind::All,
-                };
-                (kind, Way::Collective(step.op(), ranks, bytes), 0)
+            // Who was ready only after the call was over was not waited for.
+            if in_vain {
+                return;
             }
-            _ => (WaitKind::Sender, Way::Message(bytes), self.fit.way_ns(bytes)),
-        };
-        if self.modelled && !tie.kind().awaits_readiness() {
-            self.came_in_models(strand, tie, &note);
+        } else if self.modelled {
+            self.came_in_models(strand, tie, &arrival);
         }
+        let (kind, way, least_way) = self.meaning(step, tie, awaited);
+        let late = Late { arrival, kind, way, there: arrival.recorded.saturating_add(least_way) };
         let walking = &mut self.walking[strand as usize];
-        let there_ns = note.recorded_ns.saturating_add(least_ns);
-        let late = Late { note, kind, way, there_ns };
         let other = match walking.late {
-            Some(before) if before.there_ns >= there_ns => Some(late),
+            Some(before) if before.there >= late.there => Some(late),
             before => {
                 walking.late = Some(late);
                 before
             }
         };
         if let Some(other) = other {
-            let way_ns = match other.way {
-                Way::Message(bytes) if other.kind == WaitKind::Sender => self.fit.way_ns(bytes),
-                _ => 0,
-            };
-            let way_ns = way_ns.min(step.end_ns.saturating_sub(other.note.recorded_ns));
-            for (lane, setting) in self.lanes.iter().enumerate() {
-                if !setting.is_model() && !setting.buffers(other.way) {
-                    let there_ns = other.note.new_ns[lane].saturating_add(setting.way_ns(way_ns, other.way));
-                    walking.floor_ns[lane] = walking.floor_ns[lane].max(there_ns);
-                }
-            }
+            set_floor(walking, step, other, self.lanes, self.fit);
         }
     }
 
-    /// The same in lanes with a model of the network: there every way is worked out.
-    fn came_in_models(&mut self, strand: u32, tie: Tie, note: &Note<LANES>) {
+    /// What the one waited for is to the step, what travels between them, and how long that takes at least.
+    #[inline]
+    fn meaning(&self, step: &Step, tie: Tie, awaited: TieKind) -> (WaitKind, Way, Length) {
+        let bytes = tie.bytes();
+        let kind = match awaited {
+            TieKind::AwaitsPost => return (WaitKind::Receiver, Way::Unbuffered(bytes), Length::ZERO),
+            TieKind::AwaitsReady => return (WaitKind::Receiver, Way::Message(bytes), Length::ZERO),
+            TieKind::LooksReady => return (WaitKind::Window, Way::Message(bytes), Length::ZERO),
+            TieKind::AwaitsAll => WaitKind::All,
+            TieKind::AwaitsLower => WaitKind::Lower,
+            TieKind::AwaitsRoot => WaitKind::Root,
+            _ => return (WaitKind::Sender, Way::Message(bytes), self.fit.way(bytes)),
+        };
+        let ranks = self.graph.members.sizes[tie.place() as usize];
+        (kind, Way::Collective(step.op(), ranks, bytes), Length::ZERO)
+    }
+
+    /// Somebody came, in lanes with a model of the network: there every way is worked out.
+    fn came_in_models(&mut self, strand: u32, tie: Tie, arrival: &Arrival<LANES>) {
+        let walking = &mut self.walking[strand as usize];
         for (lane, setting) in self.lanes.iter().enumerate() {
             let Some(model) = setting.model() else { continue };
-            let walking = &mut self.walking[strand as usize];
-            let bytes = tie.bytes();
-            let large = bytes > model.eager_limit_bytes;
-            let there_ns = match tie.kind() {
-                TieKind::AwaitsPost | TieKind::AwaitsReady | TieKind::LooksReady
-                    if large || tie.kind() != TieKind::AwaitsPost =>
-                {
-                    // It has asked, hears that the receiver is ready, and is free when the last byte has left.
-                    let latency_ns = model.latency_ns.round() as i64;
-                    let asked_ns = walking.left_ns[lane].saturating_add(latency_ns);
-                    let heard_ns = note.new_ns[lane].max(asked_ns).saturating_add(latency_ns);
-                    let leaving_ns = (model.per_byte_ns * bytes as f64).round() as i64;
-                    heard_ns.max(walking.busy_ns[lane]).saturating_add(leaving_ns)
-                }
-                TieKind::AwaitsPost => continue,
-                TieKind::Awaits | TieKind::Looks => {
-                    walking.handling_ns[lane] += model.handling_ns(bytes).round() as i64;
-                    let asked_ns = note.new_ns[lane].saturating_add(model.latency_ns.round() as i64);
-                    let leaves_ns = if large {
-                        // The sender asks, and hears that the receiver is ready.
-                        asked_ns.max(walking.start_ns[lane]).saturating_add(model.latency_ns.round() as i64)
-                    } else {
-                        note.new_ns[lane]
-                    };
-                    leaves_ns.saturating_add(model.way_ns(bytes).round() as i64)
-                }
-                _ => note.new_ns[lane],
-            };
-            walking.floor_ns[lane] = walking.floor_ns[lane].max(there_ns);
+            if let Some(there) = there_in_model(walking, lane, model, tie, arrival.replayed[lane]) {
+                walking.floor[lane] = walking.floor[lane].max(there);
+            }
         }
     }
 
     pub(super) fn end(&mut self, strand: u32, index: u64, step: &Step) {
         let communicates = self.communicates.get(usize::from(step.op().0)).copied().unwrap_or(false);
-        let polling = step.kind() == StepKind::Polling;
-        let fit = self.fit;
         let walking = &mut self.walking[strand as usize];
-        let length_ns = step.length_ns();
-        let late = walking.late;
-        let waited = late.is_some_and(|late| match late.kind {
-            WaitKind::Sender => late.there_ns > step.start_ns || late.note.recorded_ns >= step.start_ns,
-            _ => late.note.recorded_ns >= step.start_ns,
-        });
-        let (within_ns, inside_ns) = walking.polls.unwrap_or((0, length_ns));
-        let rest_ns = match late {
-            Some(late) if waited => step.end_ns.saturating_sub(late.note.recorded_ns),
-            _ => length_ns,
-        };
-        // What the tracer took is taken out of the part of the call that waited for nobody; polls that found nothing
-        // only waited.
-        let open_ns = if waited && polling { 0 } else { rest_ns.min(length_ns) };
-        let busy_ns = open_ns - within_ns.min(open_ns).max(0);
-        let paid_ns = walking.debt_ns.min(busy_ns).max(0);
-        walking.debt_ns -= paid_ns;
-        let cut_ns = open_ns - busy_ns + paid_ns;
-        let (mut end_ns, mut free_ns) = ([0; LANES], [0; LANES]);
+        let ending = Ending::of(step, walking);
+        let cut = ending.cut(&mut walking.debt);
+        let (mut end, mut free) = ([LaneMoment::default(); LANES], [LaneMoment::default(); LANES]);
         for (lane, setting) in self.lanes.iter().enumerate() {
-            let cut_ns = if setting.without_tracer { cut_ns } else { 0 };
-            let recorded = match late {
-                // Polls end when they see what they look for, or a little earlier: they do nothing else.
-                Some(_) if waited && polling => Recorded { own_ns: 0, way_ns: rest_ns, busy_ns: 0 },
-                Some(late) if waited => {
-                    let way_ns = rest_ns - cut_ns;
-                    let own_ns = match late.way {
-                        Way::Message(bytes) | Way::Unbuffered(bytes) => {
-                            fit.handling_ns(bytes).min(way_ns).min(length_ns).max(0)
-                        }
-                        Way::Collective(..) => 0,
-                    };
-                    Recorded { own_ns, way_ns, busy_ns: 0 }
-                }
-                Some(late) => {
-                    let recorded_ns = step.end_ns.saturating_sub(late.note.recorded_ns);
-                    let way_ns = match late.way {
-                        Way::Message(bytes) if late.kind == WaitKind::Sender => fit.way_ns(bytes),
-                        _ => 0,
-                    };
-                    let busy_ns = length_ns.saturating_sub(inside_ns).max(0);
-                    Recorded { own_ns: length_ns - cut_ns, way_ns: way_ns.min(recorded_ns), busy_ns }
-                }
-                None => {
-                    let busy_ns = length_ns.saturating_sub(inside_ns).max(0);
-                    Recorded { own_ns: length_ns - cut_ns, way_ns: 0, busy_ns }
-                }
-            };
-            end_ns[lane] = if setting.is_model() {
-                let start_ns = walking.busy_ns[lane].max(walking.floor_ns[lane]);
-                let start_ns = start_ns.saturating_add(walking.handling_ns[lane]);
-                setting.end_ns(start_ns, None, i64::MIN, communicates, recorded)
-            } else {
-                let late = late.filter(|late| !setting.buffers(late.way));
-                let late_ns = late.map(|late| (late.note.new_ns[lane], late.way));
-                setting.end_ns(
-                    walking.start_ns[lane],
-                    late_ns,
-                    walking.floor_ns[lane],
-                    communicates,
-                    recorded,
-                )
-            };
-            free_ns[lane] = end_ns[lane];
+            let cut = if setting.without_tracer { cut } else { Length::ZERO };
+            let recorded = ending.recorded(step, cut, self.fit);
+            end[lane] = end_in_lane(walking, lane, setting, ending.late, communicates, recorded);
+            free[lane] = end[lane];
             if self.overlapping && setting.overlaps(step.site()) {
-                let mut own_ns = walking.unheld_ns[lane];
-                if setting.is_model() {
-                    own_ns += walking.busy_ns[lane] - walking.start_ns[lane] + walking.handling_ns[lane];
-                }
-                free_ns[lane] =
-                    setting.end_ns(own_ns, None, i64::MIN, communicates, recorded).min(end_ns[lane]);
+                let start = unheld_start(walking, lane, setting);
+                let unheld = setting.end(start, None, LaneMoment::NEVER, communicates, recorded);
+                free[lane] = unheld.min(end[lane]);
             }
         }
-        let call = step.kind() == StepKind::Call;
-        if let Some(late) = late
-            && let (Way::Collective(op, ranks, bytes), WaitKind::All, true) = (late.way, late.kind, call)
-            // Learned once, in the first walk.
-            && LANES == 0
-        {
-            self.learned.learn_collective(op, ranks, bytes, rest_ns);
-        }
-        if let Some(late) = late
-            && let (Way::Message(bytes), WaitKind::Sender, true) = (late.way, late.kind, call)
-        {
-            let ago_ns = step.start_ns.saturating_sub(late.note.recorded_ns);
-            if ago_ns <= 0 {
-                self.learned.learn_way(bytes, step.end_ns.saturating_sub(late.note.recorded_ns));
-            } else {
-                self.learned.learn_handling(bytes, ago_ns, length_ns);
-            }
-        }
-        self.counts.followed += u64::from(late.is_some() && call);
-        self.counts.unmatched += u64::from(walking.missed && call);
-        walking.removed_ns = walking.removed_ns.saturating_add(within_ns);
-        self.counts.direct_only_ns =
-            self.counts.direct_only_ns.max(step.end_ns.saturating_sub(walking.removed_ns));
-        let start_ns = walking.start_ns;
+        walking.removed = walking.removed.saturating_add(ending.polls.tracer);
+        let without_tracer = step.end.saturating_sub(walking.removed);
+        let (start, missed) = (walking.start, walking.missed);
         if step.kind() != StepKind::Part {
-            walking.last =
-                Some(Last { recorded_ns: (step.start_ns, step.end_ns), start_ns, end_ns, free_ns });
+            let (recorded_start, recorded_end) = (step.start, step.end);
+            walking.last = Some(Last { recorded_start, recorded_end, start, end, free });
         }
-        let wait = late.filter(|late| late.note.recorded_ns > step.start_ns).map(|late| Wait {
+        if step.kind() == StepKind::Call {
+            self.learn(step, &ending);
+            self.counts.followed += u64::from(ending.late.is_some());
+            self.counts.unmatched += u64::from(missed);
+        }
+        self.counts.direct_only = self.counts.direct_only.max(without_tracer);
+        let wait = ending.late.filter(|late| late.arrival.recorded > step.start).map(|late| Wait {
             kind: late.kind,
-            until_ns: late.note.recorded_ns,
-            strand: late.note.strand,
-            step: late.note.step,
+            until: late.arrival.recorded,
+            strand: late.arrival.strand,
+            step: late.arrival.step,
         });
-        let all_came_ns = late.filter(|late| late.kind == WaitKind::All).map(|late| late.note.recorded_ns);
+        let all = ending.late.filter(|late| late.kind == WaitKind::All);
+        let all_came = all.map(|late| late.arrival.recorded);
         let strand = strand + self.range.start;
-        self.observer.step(&Seen { strand, index, step, start_ns, end_ns, wait, all_came_ns });
+        self.observer.step(&Seen { strand, index, step, start, end, wait, all_came });
     }
+
+    /// What a call that waited for somebody says about the network.
+    #[inline]
+    fn learn(&mut self, step: &Step, ending: &Ending<LANES>) {
+        let Some(late) = ending.late else { return };
+        match (late.way, late.kind) {
+            // Learned once, in the first walk.
+            (Way::Collective(op, ranks, bytes), WaitKind::All) if LANES == 0 => {
+                self.learned.learn_collective(op, ranks, bytes, ending.rest);
+            }
+            (Way::Message(bytes), WaitKind::Sender) => {
+                let ago = step.start.saturating_since(late.arrival.recorded);
+                if ago <= Length::ZERO {
+                    self.learned.learn_way(bytes, step.end.saturating_since(late.arrival.recorded));
+                } else {
+                    self.learned.learn_handling(bytes, ago, ending.length);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The step does not end before what one of several it waits for sent is there.
+#[inline]
+fn set_floor<const LANES: usize>(
+    walking: &mut Walking<LANES>,
+    step: &Step,
+    other: Late<LANES>,
+    lanes: &[Lane; LANES],
+    fit: &Fit,
+) {
+    let way = other.least_way(fit).min(step.end.saturating_since(other.arrival.recorded));
+    for (lane, setting) in lanes.iter().enumerate() {
+        if !setting.is_model() && !setting.buffers(other.way) {
+            let there = other.arrival.replayed[lane].saturating_add(setting.way(way, other.way));
+            walking.floor[lane] = walking.floor[lane].max(there);
+        }
+    }
+}
+
+/// When what the step waits for is there in a lane with a model, if the other side sent, posted or came at `other`; none
+/// if it need not be waited for.
+fn there_in_model<const LANES: usize>(
+    walking: &mut Walking<LANES>,
+    lane: usize,
+    model: &LogGops,
+    tie: Tie,
+    other: LaneMoment,
+) -> Option<LaneMoment> {
+    let bytes = tie.bytes();
+    let large = bytes > model.eager_limit_bytes;
+    let latency = Length::from_nanos_f64(model.latency_ns);
+    match tie.kind() {
+        TieKind::AwaitsPost if !large => None,
+        kind if kind.awaits_readiness() => {
+            // It has asked, hears that the receiver is ready, and is free when the last byte has left.
+            let asked = walking.left[lane].saturating_add(latency);
+            let heard = other.max(asked).saturating_add(latency);
+            let leaving = Length::from_nanos_f64(model.per_byte_ns * bytes as f64);
+            Some(heard.max(walking.busy_until[lane]).saturating_add(leaving))
+        }
+        TieKind::Awaits | TieKind::Looks => {
+            walking.handling[lane] += Length::from_nanos_f64(model.handling_ns(bytes));
+            let leaves = if large {
+                // The sender asks, and hears that the receiver is ready.
+                let asked = other.saturating_add(latency);
+                asked.max(walking.start[lane]).saturating_add(latency)
+            } else {
+                other
+            };
+            Some(leaves.saturating_add(Length::from_nanos_f64(model.way_ns(bytes))))
+        }
+        _ => Some(other),
+    }
+}
+
+#[inline]
+fn end_in_lane<const LANES: usize>(
+    walking: &Walking<LANES>,
+    lane: usize,
+    setting: &Lane,
+    late: Option<Late<LANES>>,
+    communicates: bool,
+    recorded: Recorded,
+) -> LaneMoment {
+    if setting.is_model() {
+        // Whoever was waited for has set the floor; then what came is taken.
+        let there = walking.busy_until[lane].max(walking.floor[lane]);
+        let start = there.saturating_add(walking.handling[lane]);
+        return setting.end(start, None, LaneMoment::NEVER, communicates, recorded);
+    }
+    let late = late.filter(|late| !setting.buffers(late.way));
+    let late = late.map(|late| (late.arrival.replayed[lane], late.way));
+    setting.end(walking.start[lane], late, walking.floor[lane], communicates, recorded)
+}
+
+/// When the step would begin its own part if nobody had been waited for in overlapped calls.
+#[inline]
+fn unheld_start<const LANES: usize>(walking: &Walking<LANES>, lane: usize, setting: &Lane) -> LaneMoment {
+    let unheld = walking.unheld[lane];
+    if !setting.is_model() {
+        return unheld;
+    }
+    let sending = walking.busy_until[lane].saturating_since(walking.start[lane]);
+    unheld.saturating_add(sending).saturating_add(walking.handling[lane])
 }

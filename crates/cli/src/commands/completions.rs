@@ -1,0 +1,24 @@
+//! `kizami completions`: what a shell needs to complete commands and options, made from the definition of the command
+//! line itself.
+
+use anyhow::Result;
+use clap::Args;
+
+const HELP: &str = "\
+Examples:
+  kizami completions bash > /usr/share/bash-completion/completions/kizami
+  kizami completions zsh > ~/.zfunc/_kizami";
+
+/// Print a shell's completions.
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub struct CompletionsArguments {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}
+
+/// Prints the completions of one shell for this command line.
+pub fn run(arguments: &CompletionsArguments, mut command_line: clap::Command) -> Result<u8> {
+    clap_complete::generate(arguments.shell, &mut command_line, "kizami", &mut std::io::stdout());
+    Ok(0)
+}

@@ -1,0 +1,58 @@
+//! Replaying a trace under a setting.
+
+use super::arguments::ReplayArguments;
+use super::plan::{Plan, words};
+use super::show;
+use crate::input::{self, all_cores};
+use crate::output::must_be_new;
+use crate::show::json;
+use crate::show::path::as_typed;
+use crate::show::progress::Bar;
+use crate::show::quantity;
+use crate::show::text;
+use anyhow::Result;
+use kizami_graph::Graph;
+use kizami_network::Fit;
+use kizami_replay::{Request, retime};
+use std::io::Write;
+
+/// Replays, and says what came of it.
+pub fn run(arguments: &ReplayArguments) -> Result<u8> {
+    let trace = input::open_to_follow(&arguments.trace, arguments.threads.map(|threads| threads.get()))?;
+    if let Some(output) = &arguments.output {
+        must_be_new(output, "-o")?;
+    }
+    let sites = trace.definitions()?.callsites;
+    let plan = Plan::new(arguments, &sites, trace.run().ranks)?;
+    let request = Request {
+        clocks_unaligned: false,
+        output: arguments.output.as_deref(),
+        threads: arguments.threads.map_or_else(all_cores, |threads| threads.get()),
+        words: words(arguments),
+    };
+    let bar = Bar::new("replaying");
+    let setting = |graph: &Graph, fit: &Fit| plan.setting(graph, fit);
+    let replayed = retime(&trace, request, setting, &|progress| {
+        bar.set(progress.rows, progress.total, || quantity::counted(progress.rows, "row"));
+    })?;
+    drop(bar);
+    let mut out = text::stdout();
+    if arguments.json {
+        json::print(json::REPLAY, &replayed)?;
+        return Ok(0);
+    }
+    let needs_fit = arguments.latency.is_some() || arguments.bandwidth.is_some();
+    let mut lines = show::lines(&replayed, needs_fit);
+    if !arguments.overlap.is_empty() {
+        let best =
+            "at most so much is gained: if no computation that is overlapped needs what was waited for";
+        lines.push(("overlap", best.to_owned()));
+    }
+    for (label, text) in lines {
+        writeln!(out, "{label:<12} {text}")?;
+    }
+    if let Some(output) = &arguments.output {
+        writeln!(out, "next: kizami info {}", as_typed(output))?;
+    }
+    Ok(0)
+}

@@ -1,0 +1,57 @@
+//! How long the replayed run takes, and what that rests on.
+
+use crate::show::quantity;
+use kizami_model::Length;
+use kizami_trace::run::ReplayedFrom;
+
+/// How long the run takes, against how long it took, and what that rests on.
+pub fn lines(replayed: &ReplayedFrom, needs_fit: bool) -> Vec<(&'static str, String)> {
+    let (recorded_ns, replayed_ns) = (replayed.recorded_ns, replayed.replayed_ns);
+    let changed_ns = replayed_ns.saturating_sub(recorded_ns);
+    let change = match changed_ns {
+        0 => "as recorded".to_owned(),
+        _ => {
+            let how = if changed_ns < 0 { "less" } else { "more" };
+            format!("{} {how}", quantity::share(changed_ns.unsigned_abs() as f64, recorded_ns as f64))
+        }
+    };
+    let setting = if replayed.setting.is_empty() {
+        String::new()
+    } else {
+        format!(", with {}", replayed.setting.join(" "))
+    };
+    let mut lines = vec![
+        ("recorded", quantity::duration(Length(recorded_ns))),
+        ("replayed", format!("{}, {change}{setting}", quantity::duration(Length(replayed_ns)))),
+        ("network", network(replayed, needs_fit)),
+        (
+            "waits",
+            format!("{} followed to whom they waited for", quantity::counted(replayed.followed, "call")),
+        ),
+    ];
+    if replayed.not_followed > 0 {
+        let calls = quantity::counted(replayed.not_followed, "call");
+        lines.push(("not followed", format!("{calls} whose way of waiting is not known kept their length")));
+    }
+    if replayed.unmatched > 0 {
+        let count = quantity::count(replayed.unmatched);
+        lines.push(("unmatched", format!("{count} calls and messages whose other side is not in the trace")));
+    }
+    lines
+}
+
+/// What the recorded run says about its network.
+fn network(replayed: &ReplayedFrom, needs_fit: bool) -> String {
+    if replayed.latency_ns <= 0.0 && replayed.per_byte_ns <= 0.0 {
+        let told = "its messages do not tell: too few were waited for";
+        let so = if needs_fit { "; --latency and --bandwidth change nothing" } else { "" };
+        return format!("{told}{so}");
+    }
+    let latency = quantity::duration(Length(replayed.latency_ns.round() as i64));
+    let bandwidth = if replayed.per_byte_ns > 0.0 {
+        format!("{}/s", quantity::bytes((1e9 / replayed.per_byte_ns) as u64))
+    } else {
+        "a bandwidth too high to tell".to_owned()
+    };
+    format!("{latency} and {bandwidth}, fitted to the fastest messages of each size")
+}

@@ -1,0 +1,50 @@
+//! Explaining a trace, in the form that was asked for.
+
+use super::arguments::ReportArguments;
+use super::{markdown, show};
+use crate::input;
+use crate::output::{must_be_new, write_new};
+use crate::page;
+use crate::show::json;
+use crate::show::path::as_typed;
+use crate::show::quantity;
+use crate::show::style::Paint;
+use crate::show::text;
+use anyhow::Result;
+use kizami_trace::Trace;
+use std::io::Write;
+
+/// Rows of a table unless all are asked for.
+const ROWS_SHOWN: usize = 10;
+/// The same on a page that can be scrolled.
+const ROWS_OF_A_PAGE: usize = 12;
+
+/// Explains a trace.
+pub fn run(arguments: &ReportArguments) -> Result<u8> {
+    if let Some(output) = &arguments.html {
+        must_be_new(output, "--html")?;
+    }
+    let trace = input::open_to_follow(&arguments.trace, arguments.threads)?;
+    let mut report = input::analyse(&trace, arguments.threads)?.report(&trace);
+    report.compare_with(&Trace::open(&arguments.trace)?)?;
+    let most = |rows| if arguments.all { usize::MAX } else { rows };
+    let mut out = text::stdout();
+    if let Some(output) = &arguments.html {
+        let page = page::report(&report, most(ROWS_OF_A_PAGE));
+        write_new(output, page.as_bytes())?;
+        if !(arguments.markdown || arguments.json) {
+            let size = quantity::bytes(page.len() as u64);
+            writeln!(out, "wrote {}: {size}", as_typed(output))?;
+            writeln!(out, "next: open {} in a browser", as_typed(output))?;
+            return Ok(0);
+        }
+    }
+    if arguments.markdown {
+        markdown::write(&mut out, &report, most(ROWS_SHOWN))?;
+    } else if arguments.json {
+        json::print(json::REPORT, &report)?;
+    } else {
+        show::print(&mut out, &report, Paint::stdout(), most(ROWS_SHOWN))?;
+    }
+    Ok(0)
+}

@@ -1,0 +1,94 @@
+//! Serving traces to browsers, and telling where.
+
+use super::arguments::ViewArguments;
+use super::files;
+use crate::input;
+use crate::output::must_be_new;
+use crate::show::style::Paint;
+use crate::show::text;
+use anyhow::{Context, Result};
+use kizami_view::layer::Opened;
+use kizami_view::server::{Server, View};
+use std::io::Write;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+
+/// Shows traces.
+pub fn run(arguments: &ViewArguments) -> Result<u8> {
+    for (output, option) in [(&arguments.snapshot, "--snapshot"), (&arguments.png, "--png")] {
+        if let Some(output) = output {
+            must_be_new(output, option)?;
+        }
+    }
+    let traces: Vec<Arc<Opened>> = arguments.traces.iter().map(|path| opened(path)).collect::<Result<_>>()?;
+    let first = traces.first().context("a trace is needed")?;
+    if arguments.png.is_none() && arguments.snapshot.is_none() {
+        return serve(arguments, &traces);
+    }
+    files::write(arguments, first)?;
+    Ok(0)
+}
+
+/// Opens a trace; what is not in a reduced one is reconstructed, and told to be.
+fn opened(path: &Path) -> Result<Arc<Opened>> {
+    Ok(Opened::open(input::open_to_follow(path, None)?.path())?)
+}
+
+/// Answers browsers until the user ends it.
+fn serve(arguments: &ViewArguments, traces: &[Arc<Opened>]) -> Result<u8> {
+    // Begin at once with what the page asks for first.
+    for opened in traces {
+        opened.index();
+    }
+    let address = SocketAddr::new(arguments.listen, arguments.port.unwrap_or(0));
+    let server = Server::bind(View::new(traces), address).with_context(|| match arguments.port {
+        Some(port) => format!("cannot listen at port {port}; choose another one with --port"),
+        None => format!("cannot listen at {}", arguments.listen),
+    })?;
+    let (url, address) = (server.url()?, server.address()?);
+    let paint = Paint::stdout();
+    let mut out = text::stdout();
+    writeln!(out, "{} {url}", paint.label("open     "))?;
+    if address.ip().is_loopback() {
+        let (host, port) = (host_name(), address.port());
+        writeln!(
+            out,
+            "{} ssh -L {port}:127.0.0.1:{port} {host}   (from another machine, then open the address there)",
+            paint.label("from afar")
+        )?;
+    }
+    writeln!(out, "{} Ctrl-C", paint.label("end with "))?;
+    out.flush()?;
+    drop(out);
+    if !arguments.no_open && has_display() {
+        open_browser(&url);
+    }
+    server.run()?;
+    Ok(0)
+}
+
+fn host_name() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    match name.trim() {
+        "" => "HOST".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+/// A browser in a terminal would not help.
+fn has_display() -> bool {
+    ["DISPLAY", "WAYLAND_DISPLAY"]
+        .iter()
+        .any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
+}
+
+/// Asks the desktop to open an address; whoever has none opens it by hand.
+fn open_browser(url: &str) {
+    let mut command = Command::new("xdg-open");
+    command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    if let Ok(mut child) = command.spawn() {
+        std::thread::spawn(move || child.wait());
+    }
+}

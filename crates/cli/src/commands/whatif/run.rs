@@ -1,0 +1,32 @@
+//! Replaying each idea, the best first.
+
+use super::arguments::WhatifArguments;
+use super::show;
+use crate::input;
+use crate::show::json::{self, Versioned};
+use crate::show::progress::Bar;
+use crate::show::quantity;
+use crate::show::style::Paint;
+use crate::show::text;
+use anyhow::Result;
+use kizami_explain::what_if;
+
+/// Ranks what to fix.
+pub fn run(arguments: &WhatifArguments) -> Result<u8> {
+    let trace = input::open_to_follow(&arguments.trace, arguments.threads)?;
+    let analysis = input::analyse(&trace, arguments.threads)?;
+    let bar = Bar::new("replaying");
+    let events = trace.run().totals.events;
+    let results = what_if(&analysis, &|steps| {
+        bar.set(steps % events.max(1), events, || quantity::counted(steps, "event"));
+    });
+    drop(bar);
+    let mut out = text::stdout();
+    if arguments.json {
+        let results: Vec<_> = results.iter().map(|result| Versioned::new(json::WHATIF, result)).collect();
+        json::print_as_is(&results)?;
+        return Ok(0);
+    }
+    show::print(&mut out, &results, Paint::stdout())?;
+    Ok(0)
+}

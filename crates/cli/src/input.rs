@@ -1,0 +1,70 @@
+//! The traces that commands are given: opened, with all calls where waits are to be followed, and taken apart.
+
+use crate::show::path::as_typed;
+use crate::show::progress::Bar;
+use crate::show::{provenance, quantity};
+use anyhow::{Result, bail};
+use kizami_explain::Analysis;
+use kizami_model::Length;
+use kizami_trace::Trace;
+use kizami_trace::run::FunctionTotal;
+use std::path::Path;
+
+/// The trace as it is; says so if it is no plain recording.
+pub fn open(path: &Path) -> Result<Trace> {
+    let trace = Trace::open(path)?;
+    provenance::tell(&trace);
+    Ok(trace)
+}
+
+/// The trace, or if it is reduced the one with a row for every call that is made from it; says so.
+pub fn open_to_follow(path: &Path, threads: Option<usize>) -> Result<Trace> {
+    let trace = Trace::open(path)?;
+    provenance::tell_times(&trace);
+    let Some(reduced) = &trace.run().reduced else { return Ok(trace) };
+    if reduced.is_drawn() {
+        bail!(
+            "{} has {}, drawn as a paper does ({}): of the others nothing is known, neither their order nor their times, so \
+             no wait can be followed; use info, events or export, or record with --keep alone",
+            as_typed(path),
+            provenance::rows_of_calls(reduced),
+            reduced.importance
+        );
+    }
+    provenance::tell_reconstructed(reduced);
+    let (calls, exact) = (reduced.calls, trace.run().functions.clone());
+    let bar = Bar::new("reconstructing");
+    let drawn = kizami_reconstruct::reconstruct(trace, threads.unwrap_or_else(all_cores), &|rows| {
+        bar.set(rows.min(calls), calls, || quantity::counted(rows.min(calls), "call"));
+    })?;
+    drop(bar);
+    let mpi = Length(drawn.run().totals.mpi_ns);
+    provenance::tell_reconstruction_error(off_ns(&exact, &drawn.run().functions), mpi);
+    Ok(drawn)
+}
+
+/// How much time is in other functions than it was.
+fn off_ns(exact: &[FunctionTotal], drawn: &[FunctionTotal]) -> f64 {
+    let time_ns = |functions: &[FunctionTotal], op: &str| {
+        functions.iter().find(|function| function.op == op).map_or(0, |function| function.total_ns)
+    };
+    let too_much =
+        drawn.iter().map(|function| function.total_ns.saturating_sub(time_ns(exact, &function.op)));
+    too_much.filter(|ns| *ns > 0).map(|ns| ns as f64).sum()
+}
+
+/// Takes a trace apart, with a progress bar.
+pub fn analyse(trace: &Trace, threads: Option<usize>) -> Result<Analysis> {
+    let bar = Bar::new("explaining");
+    let threads = threads.unwrap_or_else(all_cores);
+    let analysis =
+        Analysis::of(trace, &kizami_trace::derived::scratch_folder(trace), threads, &|progress| {
+            bar.set(progress.done, progress.total, || quantity::counted(progress.done / 3, "event"));
+        })?;
+    Ok(analysis)
+}
+
+/// As many threads as can run at once here.
+pub fn all_cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}

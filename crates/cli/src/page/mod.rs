@@ -1,0 +1,18 @@
+//! One HTML file, of a report or of a snapshot of the viewer: for a laptop's screen first, for paper too, in light and in dark.
+//!
+//! The page needs no script and loads nothing: the style is inside, and charts are inline SVG. Its size is bounded
+//! whatever the run: ranks share columns and cells where there are many, and tables show their first rows.
+
+mod charts;
+mod columns;
+mod curve;
+mod frame;
+mod guide;
+mod markup;
+mod report;
+mod snapshot;
+mod verdict;
+
+pub use curve::Curve;
+pub use report::report;
+pub use snapshot::{Snapshot, Timeline, snapshot};

@@ -1,0 +1,182 @@
+//! The first lines of a report: run time, efficiency, and what costs most.
+
+use crate::show::quantity;
+use crate::show::style::Paint;
+use kizami_explain::{Efficiency, Finding, Gain, Report};
+use kizami_model::Length;
+
+/// Findings that are told.
+const MOST_FINDINGS: usize = 5;
+/// A finding that costs less than this part of all time is not told, unless it is the first.
+const WORTH_TELLING: f64 = 0.005;
+/// Efficiencies below these are doubtful, and bad.
+const DOUBTFUL: f64 = 0.9;
+const BAD: f64 = 0.7;
+/// Errors are not said to be smaller than this part of the run.
+const SMALLEST_ERROR: f64 = 0.0005;
+
+/// How good an efficiency is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grade {
+    Good,
+    Doubtful,
+    Bad,
+}
+
+impl Grade {
+    /// Of an efficiency from 0 to 1.
+    pub fn of(efficiency: f64) -> Grade {
+        match efficiency {
+            low if low < BAD => Grade::Bad,
+            low if low < DOUBTFUL => Grade::Doubtful,
+            _ => Grade::Good,
+        }
+    }
+}
+
+/// One of the factors that parallel efficiency is made of.
+pub struct Factor {
+    pub name: &'static str,
+    pub value: f64,
+    /// What it is a ratio of.
+    pub formula: &'static str,
+    /// The ratio in numbers.
+    pub numbers: String,
+}
+
+/// Parallel efficiency in three factors.
+pub fn factors(report: &Report) -> [Factor; 3] {
+    let Efficiency { average_computation_ns, longest_computation_ns, ideal_ns, .. } = report.efficiency;
+    let ratio = |part, whole| format!("{} / {}", duration(part), duration(whole));
+    [
+        Factor {
+            name: "load balance",
+            value: report.efficiency.load_balance,
+            formula: "average / longest computation",
+            numbers: ratio(average_computation_ns, longest_computation_ns),
+        },
+        Factor {
+            name: "serialisation",
+            value: report.efficiency.serialisation,
+            formula: "longest computation / run on an ideal network",
+            numbers: ratio(longest_computation_ns, ideal_ns),
+        },
+        Factor {
+            name: "transfer",
+            value: report.efficiency.transfer,
+            formula: "run on an ideal network / run",
+            numbers: ratio(ideal_ns, report.run_ns),
+        },
+    ]
+}
+
+/// At most 15 lines.
+pub fn lines(report: &Report, paint: Paint) -> Vec<String> {
+    let efficiency = painted(report.efficiency.parallel, paint);
+    let mut lines = vec![
+        format!("{}, parallel efficiency {efficiency}", headline(report, |name| paint.heading(name))),
+        format!("  {}", product(report, |value| painted(value, paint))),
+    ];
+    lines.extend(drawn(report).map(|text| format!("  {}", paint.doubtful(&text))));
+    let told: Vec<&Finding> = told(report);
+    if told.is_empty() {
+        lines.push(NO_FINDINGS.to_owned());
+    }
+    for (number, finding) in (1..).zip(told) {
+        lines.push(format!("{number}. {}", finding.sentence));
+        lines.push(format!("   {}", paint.label(&cost(report, finding))));
+    }
+    lines.extend(doubts(report).map(|text| paint.doubtful(&text)));
+    lines
+}
+
+/// Said where there is no finding.
+pub const NO_FINDINGS: &str = "No rank kept others waiting for long.";
+
+/// The program's name without its folder.
+pub fn program(report: &Report) -> &str {
+    report.executable.rsplit('/').next().unwrap_or(&report.executable)
+}
+
+/// What ran, on how many ranks, for how long.
+pub fn headline(report: &Report, name: impl Fn(&str) -> String) -> String {
+    let ranks = quantity::counted(u64::from(report.ranks), "rank");
+    format!("{} on {ranks}: {}", name(program(report)), duration(report.run_ns))
+}
+
+/// Parallel efficiency as a product, and the run on an ideal network.
+pub fn product(report: &Report, value: impl Fn(f64) -> String) -> String {
+    let factors = factors(report).map(|factor| format!("{} {}", factor.name, value(factor.value)));
+    format!("= {}; {} on an ideal network", factors.join(" x "), duration(report.efficiency.ideal_ns))
+}
+
+/// Says that the run was drawn.
+pub fn drawn(report: &Report) -> Option<String> {
+    report.reconstructed.as_ref().map(|drawn| {
+        let calls = quantity::counted(drawn.calls, "call");
+        format!("drawn from {} of {calls}: +- says how far it is off", quantity::count(drawn.rows_kept))
+    })
+}
+
+/// Says that not everything could be followed.
+pub fn doubts(report: &Report) -> Option<String> {
+    let calls = report.not_understood.unmatched + report.not_understood.not_followed;
+    (calls > 0).then(|| {
+        let all = quantity::count(report.events);
+        format!("{} of {all} could not be followed; see the end", quantity::counted(calls, "call"))
+    })
+}
+
+/// The findings worth telling, the worst first.
+pub fn told(report: &Report) -> Vec<&Finding> {
+    let worth = |(number, finding): &(usize, &Finding)| *number == 0 || finding.share >= WORTH_TELLING;
+    let first = report.findings.iter().take(MOST_FINDINGS).enumerate();
+    first.filter(worth).map(|(_, finding)| finding).collect()
+}
+
+/// What a finding costs, and what fixing it would gain.
+pub fn cost(report: &Report, finding: &Finding) -> String {
+    let waiting = waiting(report, finding);
+    match gain(finding) {
+        Some(gain) => format!("{waiting}; {gain}"),
+        None => waiting,
+    }
+}
+
+/// How long others waited; in a run that was drawn with how far that may be off, by the time in the calls they waited in.
+fn waiting(report: &Report, finding: &Finding) -> String {
+    let waiting_ns = finding.waiting_ns + finding.propagated_ns;
+    let error_ns = report.reconstruction_error_ns(finding.waiting_in.as_ref());
+    let error = error_ns.map_or(String::new(), |ns| format!(" +- {}", duration(ns)));
+    format!("{}{error} of waiting, {} of all time", duration(waiting_ns), percent(finding.share))
+}
+
+/// What fixing it would gain, if that is known.
+fn gain(finding: &Finding) -> Option<String> {
+    let gain = finding.gain?;
+    Some(format!("without it the run takes {} less: {}", duration(gain.ns), gain_share(gain)))
+}
+
+/// A gain as a part of the run, with its error.
+pub fn gain_share(gain: Gain) -> String {
+    let but = if gain.noise_left_out { " (noise left out)" } else { "" };
+    format!("{} +- {}{but}", percent(gain.share), percent(gain.share_error.max(SMALLEST_ERROR)))
+}
+
+/// A part as percent.
+pub fn percent(part: f64) -> String {
+    format!("{:.1} %", 100.0 * part)
+}
+
+fn duration(ns: i64) -> String {
+    quantity::duration(Length(ns))
+}
+
+fn painted(efficiency: f64, paint: Paint) -> String {
+    let text = percent(efficiency);
+    match Grade::of(efficiency) {
+        Grade::Bad => paint.bad(&text),
+        Grade::Doubtful => paint.doubtful(&text),
+        Grade::Good => paint.good(&text),
+    }
+}

@@ -1,0 +1,45 @@
+//! What `--json` prints: every object says first, as `schema`, whose it is and in which version of its form.
+//!
+//! Fields may be added to a form without notice; if one is renamed, removed or changes its meaning, the number behind the
+//! slash grows. `docs/src/reference/json.md` describes all of them. `kizami info --json` prints the trace's `run.json`,
+//! which has a schema of its own.
+
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// The forms, named like the commands that print them.
+pub const CLOCKS: &str = "kizami-clocks/1";
+pub const DIFF: &str = "kizami-diff/1";
+pub const DOCTOR: &str = "kizami-doctor/1";
+pub const EVENTS: &str = "kizami-events/1";
+pub const REDUCE: &str = "kizami-reduce/1";
+pub const REPLAY: &str = "kizami-replay/1";
+pub const REPORT: &str = "kizami-report/1";
+pub const UNDISTURB: &str = "kizami-undisturb/1";
+pub const WHATIF: &str = "kizami-whatif/1";
+
+/// An object with the name of its form before its own fields.
+#[derive(Debug, Serialize)]
+pub struct Versioned<T> {
+    schema: &'static str,
+    #[serde(flatten)]
+    value: T,
+}
+
+impl<T> Versioned<T> {
+    pub fn new(schema: &'static str, value: T) -> Versioned<T> {
+        Versioned { schema, value }
+    }
+}
+
+/// Prints one object over several lines.
+pub fn print(schema: &'static str, value: impl Serialize) -> io::Result<()> {
+    print_as_is(&Versioned::new(schema, value))
+}
+
+/// Prints what has its own schema, or has it in each of its parts.
+pub fn print_as_is(value: &impl Serialize) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    serde_json::to_writer_pretty(&mut out, value)?;
+    writeln!(out)
+}

@@ -1,0 +1,190 @@
+//! How a trace came to be, and how far to trust it: the one place that says so, in the same words for all commands.
+//!
+//! A plain recording needs no word. Whatever else a trace is (reduced, without the tracer, a replay, or a run that is
+//! reconstructed from a reduced one) is told on standard error by every command that reads rows, before its answer;
+//! `kizami info` tells it among the facts.
+
+use super::path::as_typed;
+use super::{quantity, say};
+use kizami_model::Length;
+use kizami_trace::run::{Missing, Reduced, ReplayedFrom, Undisturbed};
+use kizami_trace::{Provenance, RunInfo, Trace};
+
+/// Says all of it about a trace.
+pub fn tell(trace: &Trace) {
+    tell_each(trace, trace.provenance().into_iter());
+}
+
+/// Says how its times came to be; that it is reduced is said in other words.
+pub fn tell_times(trace: &Trace) {
+    tell_each(trace, trace.provenance().into_iter().filter(|one| !matches!(one, Provenance::Reduced(_))));
+}
+
+fn tell_each<'a>(trace: &Trace, all: impl Iterator<Item = Provenance<'a>>) {
+    let name = as_typed(trace.path());
+    let lines: Vec<String> = all.map(|one| line(&name, &one)).collect();
+    if !lines.is_empty() {
+        say(&lines);
+    }
+}
+
+fn line(name: &str, provenance: &Provenance<'_>) -> String {
+    match provenance {
+        Provenance::Reduced(reduced) => {
+            let weights = if reduced.is_drawn() {
+                "drawn without weights, and nothing is known of the others"
+            } else {
+                "each stands for as many calls as its weight says"
+            };
+            labelled("reduced", &format!("{name}: {} kept; {weights}", rows_of_calls(reduced)))
+        }
+        Provenance::Undisturbed(made) => {
+            labelled("corrected", &format!("{name}: the tracer was taken out of {}", without_tracer(made)))
+        }
+        Provenance::Replayed(made) | Provenance::Reconstructed(made) | Provenance::Predicted(made) => {
+            labelled("replayed", &format!("{name}: a replay of {}", replay(made)))
+        }
+    }
+}
+
+/// Says that a run is reconstructed from a reduced trace.
+pub fn tell_reconstructed(reduced: &Reduced) {
+    let kept = quantity::count(reduced.rows_kept);
+    let calls = quantity::counted(reduced.calls, "call");
+    let what = "this is a run with the exact order of calls, and times drawn from exact sums";
+    say(&[labelled("drawn", &format!("{kept} of {calls} were kept: {what}"))]);
+}
+
+/// Says how much of the time in MPI such a run has in other functions than it was.
+pub fn tell_reconstruction_error(off_ns: f64, mpi: Length) {
+    let off = quantity::share(off_ns, mpi.0 as f64);
+    say(&[labelled("drawn", &format!("of the time in MPI {off} is in other functions than it was"))]);
+}
+
+fn labelled(label: &str, text: &str) -> String {
+    format!("kizami: {label:<9} {text}")
+}
+
+/// How many rows there are for how many calls.
+pub fn rows_of_calls(reduced: &Reduced) -> String {
+    format!("{} of {}", quantity::counted(reduced.rows_kept, "row"), quantity::counted(reduced.calls, "call"))
+}
+
+/// What the tracer was taken out of, and how sure that is.
+fn without_tracer(made: &Undisturbed) -> String {
+    format!(
+        "{}, which took {}; sure to {}",
+        made.made_from,
+        quantity::duration(Length(made.recorded_ns)),
+        quantity::duration(Length(made.error_ns))
+    )
+}
+
+/// What was replayed, and with what changed.
+fn replay(made: &ReplayedFrom) -> String {
+    let setting = match made.setting.as_slice() {
+        [] => "with nothing changed".to_owned(),
+        words => format!("with {}", words.join(" ")),
+    };
+    format!("{}, which took {}, {setting}", made.made_from, quantity::duration(Length(made.recorded_ns)))
+}
+
+/// Where the times of a trace come from, as facts with their labels.
+pub fn facts_of_times(run: &RunInfo) -> Vec<(&'static str, String)> {
+    let fact = |one| match one {
+        Provenance::Reduced(_) => None,
+        Provenance::Undisturbed(made) => Some(("made from", without_tracer(made))),
+        Provenance::Replayed(made) | Provenance::Reconstructed(made) | Provenance::Predicted(made) => {
+            Some(("replayed", replay(made)))
+        }
+    };
+    run.provenance().into_iter().filter_map(fact).collect()
+}
+
+/// What rows a reduced trace has, and what of it is exact, as facts with their labels.
+pub fn facts_of_rows(reduced: &Reduced) -> Vec<(&'static str, String)> {
+    let asked = reduced.keep.as_ref().map_or_else(String::new, |keep| format!(", asked for {keep}"));
+    let drawn = match (reduced.paper_n, reduced.paper_x) {
+        (Some(n), Some(x)) => format!(", {} of every {}", quantity::count(x), quantity::count(n)),
+        _ => String::new(),
+    };
+    let from = match (&reduced.made_from, reduced.made_from_bytes) {
+        (Some(from), Some(bytes)) => format!("; made from {from}, {}", quantity::bytes(bytes)),
+        (Some(from), None) => format!("; made from {from}"),
+        (None, _) => String::new(),
+    };
+    let text = format!(
+        "{} of calls ({} of {}{asked}; by {}{drawn}){from}",
+        quantity::share(reduced.rows_kept as f64, reduced.calls as f64),
+        quantity::counted(reduced.rows_kept, "row"),
+        quantity::count(reduced.calls),
+        reduced.importance,
+    );
+    let mut facts = vec![("kept", text), ("exact", exact(reduced).to_owned())];
+    facts.extend(incomplete(&reduced.missing).into_iter().map(|text| ("but", text)));
+    facts
+}
+
+/// What can be believed to the last digit.
+pub fn exact(reduced: &Reduced) -> &'static str {
+    if reduced.sums_exact {
+        "counts, times, bytes, messages between ranks, and the order of all calls; quantiles are within 1 %"
+    } else if reduced.sums_are_of_rows() {
+        "the number of calls; rows were drawn as the paper does, without weights, and times and bytes are theirs alone"
+    } else if reduced.is_drawn() {
+        "nothing but run.json: rows were drawn as the paper does, without weights"
+    } else {
+        "what is there; but sums of some threads could not be read"
+    }
+}
+
+/// Where room was missing, one sentence each.
+pub fn incomplete(missing: &Missing) -> Vec<String> {
+    let counted = [
+        (
+            missing.calls_without_place,
+            "call",
+            "are counted by function alone: there were too many places and sizes",
+        ),
+        (missing.calls_without_quantile, "call", "are in no quantile: there were too many durations"),
+        (missing.calls_of_other_duration, "call", "are counted with those of another duration"),
+        (missing.messages_without_peer, "message", "have no peer told: there were too many peers"),
+        (missing.rows_lost, "row", "that should have been kept were lost"),
+        (missing.calls_without_order, "call", "at the end are not in the order of calls"),
+        (missing.damage, "thing", "made no sense"),
+    ];
+    let some = counted.into_iter().filter(|(count, ..)| *count > 0);
+    some.map(|(count, noun, what)| format!("{} {what}", quantity::counted(count, noun))).collect()
+}
+
+/// What tracing took, and which part of the time of all ranks that is.
+pub fn tracer_cost(run: &RunInfo) -> String {
+    let threads = f64::from(run.threads.max(run.ranks));
+    format!(
+        "took {} over all ranks, {} of their time",
+        quantity::duration(Length(run.totals.overhead_ns)),
+        quantity::share(run.totals.overhead_ns as f64, run.span_ns as f64 * threads)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_recording_is_told_with_what_it_was_made_from() {
+        let replayed = ReplayedFrom {
+            made_from: "run.kz".to_owned(),
+            recorded_ns: 2_000_000_000,
+            setting: vec!["--cpu 2x".to_owned()],
+            ..ReplayedFrom::default()
+        };
+        let reduced = Reduced { rows_kept: 3, calls: 1_000, ..Reduced::default() };
+        assert_eq!(
+            line("new.kz", &Provenance::Replayed(&replayed)),
+            "kizami: replayed  new.kz: a replay of run.kz, which took 2.00 s, with --cpu 2x"
+        );
+        let told = line("new.kz", &Provenance::Reduced(&reduced));
+        assert!(told.starts_with("kizami: reduced   new.kz: 3 rows of 1,000 calls kept; "), "{told}");
+    }
+}

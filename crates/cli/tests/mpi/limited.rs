@@ -1,0 +1,95 @@
+//! Programs that take away what a recorder needs (descriptors, rights, stack, space): they must not notice it, and what
+//! could not be stored is counted.
+
+use crate::mpi::{Mpi, Scratch, finish, mpi, sorted_lines};
+use crate::trouble::SmallDisk;
+use kizami_trace::Trace;
+use std::path::Path;
+use std::process::Command;
+
+/// Runs a workload with and without the recorder; gives what was recorded.
+fn record_same(mpi: &Mpi, workload: &str, arguments: &[&str]) -> Trace {
+    let scratch = Scratch::new();
+    let program = mpi.workload(workload, arguments);
+    let bare = mpi.run_bare(2, &program, &scratch.make("bare"));
+    assert!(bare.status.success(), "{}", String::from_utf8_lossy(&bare.stderr));
+    let (output, trace) = mpi.record(2, &program, &scratch.make("recorded"));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(sorted_lines(&bare), sorted_lines(&output), "results with the recorder differ");
+    trace
+}
+
+fn assert_complete(trace: &Trace, calls: u64) {
+    let run = trace.run();
+    assert!(run.health.complete, "{:?}", run.health);
+    assert_eq!((run.totals.calls, run.totals.lost_calls), (calls, 0));
+}
+
+/// The program's files get the numbers that the recorder's had.
+fn descriptors_that_were_closed(mpi: &Mpi) {
+    let trace = record_same(mpi, "closefrom", &["80", "100000"]);
+    assert_complete(&trace, 2 * 100_003);
+}
+
+fn few_descriptors(mpi: &Mpi) {
+    let trace = record_same(mpi, "late_threads", &["files", "16", "20000"]);
+    assert_complete(&trace, 2 * (4 + 16 * 20_000));
+}
+
+fn small_stacks(mpi: &Mpi) {
+    for bytes in ["16384", "20480"] {
+        assert_complete(&record_same(mpi, "small_stacks", &[bytes]), 2 * 50_003);
+    }
+}
+
+/// New threads cannot make a file any more.
+fn threads_without_a_segment(mpi: &Mpi) {
+    for (way, reason) in [("root", "Permission denied"), ("place", "No such file or directory")] {
+        let trace = record_same(mpi, "late_threads", &[way, "16", "3000"]);
+        let totals = &trace.run().totals;
+        assert_eq!((totals.calls, totals.lost_calls), (2 * 4, 2 * 16 * 3000), "{way}");
+        let problems = trace.run().health.problems.join("\n");
+        assert!(problems.contains(reason), "{way}: {problems}");
+    }
+}
+
+/// However little of a run fits on the disk: recorded and lost are all there are.
+fn full_disk(mpi: &Mpi) {
+    const CALLS: u64 = 2 * (4 + 4 * 5000);
+    let scratch = Scratch::new();
+    for size in ["8k", "24k", "48k", "96k", "256k", "1m"] {
+        let directory = scratch.make(size);
+        let disk = SmallDisk::mount(&directory, size);
+        let program = mpi.workload("late_threads", &["nothing", "4", "5000"]);
+        let output = finish(mpi.record_command(2, &program, scratch.path(), &directory.join("run.kz")));
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let trace = sealed_elsewhere(&directory.join("run.kz"), &scratch.path().join(format!("{size}.kz")));
+        let totals = &trace.run().totals;
+        assert_eq!(totals.calls + totals.lost_calls, CALLS, "{size}: {totals:?}");
+        assert_eq!(trace.run().health.complete, totals.lost_calls == 0, "{size}: {:?}", trace.run().health);
+        drop(disk);
+    }
+}
+
+/// A trace whose disk may have no room for sealing.
+fn sealed_elsewhere(full: &Path, copy: &Path) -> Trace {
+    if let Ok(trace) = Trace::open(full) {
+        return trace;
+    }
+    let run = |command: &mut Command| {
+        let output = command.output().expect("it can be run");
+        assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    };
+    run(Command::new("cp").arg("-r").arg(full).arg(copy));
+    run(Command::new(env!("CARGO_BIN_EXE_kizami")).arg("seal").arg(copy));
+    Trace::open(copy).expect("a trace")
+}
+
+macro_rules! on_both {
+    ($($test:ident),+) => {
+        mod openmpi { $(#[test] fn $test() { super::$test(&super::mpi("openmpi")); })+ }
+        mod mpich { $(#[test] fn $test() { super::$test(&super::mpi("mpich")); })+ }
+    };
+}
+
+on_both!(descriptors_that_were_closed, few_descriptors, small_stacks, threads_without_a_segment, full_disk);

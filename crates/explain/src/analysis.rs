@@ -1,0 +1,438 @@
+//! The way from a trace to a report.
+
+use crate::blame::{Doing, blame};
+use crate::efficiency::Efficiency;
+use crate::error::ExplainError;
+use crate::finding::{Gain, Suspect, function_at, suspects};
+use crate::late_complete;
+use crate::marks::ByStep;
+use crate::path::{Path, critical_path};
+use crate::pattern::Pattern;
+use crate::phases::{Phase, phases};
+use crate::profile::{Calls, Profile, profile};
+use crate::report::{
+    CallTotal, ComputationTotal, MatrixCell, NetworkFit, NotUnderstood, PathPart, RankTime, Report,
+    SizeClass, WaitTotal,
+};
+use crate::source_line::{Regions, SourceLine};
+use crate::waits::{Total, Waits};
+use crate::work_interval::{Borders, WorkInterval, WorkIntervals};
+use kizami_graph::{Graph, build};
+use kizami_model::{Length, Op};
+use kizami_network::Fit;
+use kizami_replay::{Network, Setting, learn, replay};
+use kizami_trace::{Definitions, RegionSpan, RunInfo, Trace};
+use rustc_hash::FxHashMap;
+use std::path::Path as FilePath;
+
+/// Findings that are replayed: with the ideal network they fill the lanes of one walk.
+const MOST_FINDINGS: usize = MOST_LANES - 1;
+const MOST_LANES: usize = 8;
+/// Computation this many times the median is that of an outlier.
+const OUTLIER: f64 = 1.5;
+
+/// How far it is: steps done of all passes, and all there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Done.
+    pub done: u64,
+    /// All.
+    pub total: u64,
+}
+
+/// A run taken apart: what reports and what-ifs are made from.
+pub struct Analysis {
+    pub(crate) graph: Graph,
+    pub(crate) definitions: Definitions,
+    pub(crate) borders: Borders,
+    pub(crate) interval: WorkInterval,
+    pub(crate) profile: Profile,
+    pub(crate) fit: Fit,
+    pub(crate) waits: Waits,
+    by_step: ByStep,
+    pub(crate) suspects: Vec<Suspect>,
+    pub(crate) unmatched: u64,
+    pub(crate) ideal: WorkInterval,
+    pub(crate) phases: Vec<Phase>,
+    pub(crate) threads: usize,
+}
+
+impl Analysis {
+    /// Takes a trace apart. `folder` is for what does not fit into memory.
+    pub fn of(
+        trace: &Trace,
+        folder: &FilePath,
+        threads: usize,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Analysis, ExplainError> {
+        let events = trace.run().totals.events;
+        let total = events.saturating_mul(3);
+        let tell =
+            |pass: u64, steps: u64| progress(Progress { done: (pass * events + steps).min(total), total });
+        let definitions = trace.definitions()?;
+        let graph = build(trace, folder, threads, &|rows| tell(0, rows))?;
+        Ok(Analysis::watched(graph, definitions, &trace.region_spans()?, threads, &tell))
+    }
+
+    /// The same for a graph that was built before, from whatever rows.
+    pub fn of_graph(
+        graph: Graph,
+        definitions: Definitions,
+        regions: &[RegionSpan],
+        threads: usize,
+    ) -> Analysis {
+        Analysis::watched(graph, definitions, regions, threads, &|_, _| {})
+    }
+
+    /// `tell` hears how many steps of which pass are done.
+    fn watched(
+        graph: Graph,
+        definitions: Definitions,
+        regions: &[RegionSpan],
+        threads: usize,
+        tell: &(dyn Fn(u64, u64) + Sync),
+    ) -> Analysis {
+        let borders = Borders::new();
+        let interval = WorkInterval::recorded(&graph, &borders);
+        let walked = learn(&graph, threads, Waits::new, &|steps| tell(1, steps));
+        let (fit, unmatched) = (walked.learned, walked.unmatched);
+        let ranks = graph.strands.last().map_or(0, |strand| strand.rank.0 + 1);
+        let add_up = || profile(&graph, ranks, interval);
+        let find_blame = || {
+            let mut waits = Waits::all(walked.observers);
+            late_complete::divide(&graph, &mut waits);
+            let by_step = ByStep::new(graph.steps.len(), &waits.long);
+            let blamed = blame(&graph, &waits.long, &by_step);
+            (waits, by_step, blamed)
+        };
+        let (profile, (waits, by_step, blamed)) = both(threads, add_up, find_blame);
+        let all_ns = interval.length().0 as f64 * f64::from(ranks.max(1));
+        let regions = Regions { definitions: &definitions, strands: &graph.strands, spans: regions };
+        let suspects = suspects(&blamed, &profile, &regions, all_ns, MOST_FINDINGS);
+        let ideal = interval;
+        let phases = phases(&graph, &definitions, interval);
+        let mut analysis = Analysis {
+            graph,
+            definitions,
+            borders,
+            interval,
+            profile,
+            fit,
+            waits,
+            by_step,
+            suspects,
+            unmatched,
+            ideal,
+            phases,
+            threads,
+        };
+        analysis.replay_suspects(tell);
+        analysis
+    }
+
+    /// Replays the run on an ideal network, and without each of the suspects.
+    fn replay_suspects(&mut self, tell: &(dyn Fn(u64, u64) + Sync)) {
+        let ideal = Setting { network: Network::Ideal, ..Setting::default() };
+        let mut settings = vec![&ideal];
+        settings.extend(self.suspects.iter().filter_map(|suspect| suspect.without.as_ref()));
+        let intervals = self.replay_all(&settings, &|steps| tell(2, steps));
+        self.ideal = intervals[0];
+        let mut without = intervals[1..].iter();
+        let gains: Vec<Option<Gain>> = self
+            .suspects
+            .iter()
+            .map(|suspect| {
+                let interval = suspect.without.as_ref().and_then(|_| without.next())?;
+                Some(self.gain(*interval, suspect.error_ns))
+            })
+            .collect();
+        for (suspect, gain) in self.suspects.iter_mut().zip(gains) {
+            suspect.finding.gain = gain;
+        }
+    }
+
+    /// The run under any number of settings, in as few walks as possible.
+    pub(crate) fn replay_all(
+        &self,
+        settings: &[&Setting],
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Vec<WorkInterval> {
+        let recorded = Setting::default();
+        let mut intervals = Vec::with_capacity(settings.len());
+        for batch in settings.chunks(MOST_LANES) {
+            // More lanes take more time, also if they are not used.
+            match batch.len() {
+                1 => intervals.extend(self.replay([batch[0]], progress)),
+                2..=4 => intervals.extend(self.replay(lanes::<4>(batch, &recorded), progress)),
+                _ => intervals.extend(self.replay(lanes::<MOST_LANES>(batch, &recorded), progress)),
+            }
+        }
+        intervals.truncate(settings.len());
+        intervals
+    }
+
+    /// What is gained if the run takes as long as `interval`. What is taken away may be off by `error_ns`, and the rest
+    /// as two runs of the program differ.
+    pub(crate) fn gain(&self, interval: WorkInterval, error_ns: f64) -> Gain {
+        let run = self.interval.length();
+        let whole = run.0.max(1) as f64;
+        let ns = (run - interval.length()).0;
+        let scatter_ns = self.phases.first().map(|phase| phase.scatter_ns as f64);
+        let error_ns = error_ns.hypot(scatter_ns.unwrap_or(0.0));
+        Gain {
+            ns,
+            error_ns: error_ns as i64,
+            share: ns as f64 / whole,
+            share_error: error_ns / whole,
+            noise_left_out: scatter_ns.is_none(),
+        }
+    }
+
+    fn replay<const LANES: usize>(
+        &self,
+        settings: [&Setting; LANES],
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> [WorkInterval; LANES] {
+        let watch = || WorkIntervals::new(&self.borders);
+        let replayed = replay(&self.graph, settings, &self.fit, self.threads, watch, progress);
+        WorkIntervals::all(replayed.observers)
+    }
+
+    fn ranks(&self) -> u32 {
+        self.profile.ranks.len() as u32
+    }
+
+    /// As a part of the time of all ranks.
+    pub(crate) fn share(&self, ns: f64) -> f64 {
+        let all_ns = self.interval.length().0 as f64 * f64::from(self.ranks().max(1));
+        if all_ns > 0.0 { ns / all_ns } else { 0.0 }
+    }
+
+    /// Puts everything into a report.
+    pub fn report(&self, trace: &Trace) -> Report {
+        self.report_of(&trace.path().display().to_string(), trace.run())
+    }
+
+    /// The same for a run of this name that is in no trace.
+    pub fn report_of(&self, name: &str, run: &RunInfo) -> Report {
+        let computation: Vec<Length> = self.profile.ranks.iter().map(|(computing, _)| *computing).collect();
+        let mut findings: Vec<_> = self.suspects.iter().map(|suspect| suspect.finding.clone()).collect();
+        findings.sort_by_key(|finding| std::cmp::Reverse(finding.gain.map_or(0, |gain| gain.ns)));
+        let path = critical_path(&self.graph, &self.waits.long, &self.by_step, self.interval);
+        let at = |op: Op, site| Some((op.name().to_owned(), SourceLine::of(&self.definitions, site)));
+        Report {
+            trace: name.to_owned(),
+            executable: run.executable.clone(),
+            mpi_library: run.mpi_library.clone(),
+            ranks: run.ranks,
+            events: run.totals.events,
+            span_ns: run.span_ns,
+            run_ns: self.interval.length().0,
+            efficiency: Efficiency::new(&computation, self.interval, self.ideal),
+            findings,
+            waits: self.waits_by(Pattern::is_waiting, |_, _| None),
+            waits_by_place: self.waits_by(Pattern::is_waiting, at),
+            completions: self.waits_by(|pattern| !pattern.is_waiting(), |_, _| None),
+            completions_by_place: self.waits_by(|pattern| !pattern.is_waiting(), at),
+            critical_path: self.path_parts(&path),
+            functions: self.calls_by(|_| None),
+            places: self.calls_by(|site| Some(SourceLine::of(&self.definitions, site))),
+            computation: self.computation(),
+            rank_times: self.rank_times(),
+            outliers: outliers(&computation),
+            matrix: self.matrix(),
+            sizes: self.sizes(),
+            phases: self.phases.clone(),
+            network: NetworkFit {
+                latency_ns: self.fit.latency_ns(),
+                bandwidth: match self.fit.per_byte_ns() {
+                    0.0 => 0.0,
+                    per_byte_ns => 1e9 / per_byte_ns,
+                },
+            },
+            not_understood: NotUnderstood {
+                not_followed: self.graph.not_followed,
+                unmatched: self.unmatched,
+                problems: run.health.problems.clone(),
+            },
+            reconstructed: None,
+        }
+    }
+
+    fn waits_by(
+        &self,
+        which: impl Fn(Pattern) -> bool,
+        at: impl Fn(Op, Option<u32>) -> Option<(String, SourceLine)>,
+    ) -> Vec<WaitTotal> {
+        type Group = (Pattern, Option<(String, SourceLine)>);
+        let mut groups: FxHashMap<Group, FxHashMap<u32, Total>> = FxHashMap::default();
+        let totals = self.waits.totals.iter().filter(|(key, total)| which(key.pattern) && total.count > 0);
+        for (key, total) in totals {
+            let rank = self.graph.strands[key.strand as usize].rank.0;
+            let sum = groups.entry((key.pattern, at(key.op, key.site))).or_default().entry(rank).or_default();
+            (sum.count, sum.time) = (sum.count + total.count, sum.time + total.time);
+        }
+        let mut totals: Vec<WaitTotal> = groups
+            .into_iter()
+            .map(|((pattern, at), by_rank)| {
+                let ns = by_rank.values().map(|total| total.time).sum::<Length>().0;
+                let worst =
+                    by_rank.iter().max_by_key(|(rank, total)| (total.time, std::cmp::Reverse(**rank)));
+                let (worst_rank, worst_ns) = worst.map_or((0, 0), |(rank, total)| (*rank, total.time.0));
+                let count = by_rank.values().map(|total| total.count).sum();
+                WaitTotal { pattern, at, count, ns, share: self.share(ns as f64), worst_rank, worst_ns }
+            })
+            .collect();
+        totals.sort_by(|a, b| b.ns.cmp(&a.ns).then_with(|| (a.pattern, &a.at).cmp(&(b.pattern, &b.at))));
+        totals
+    }
+
+    fn calls_by(&self, at: impl Fn(Option<u32>) -> Option<SourceLine>) -> Vec<CallTotal> {
+        let mut groups: FxHashMap<(Op, Option<SourceLine>), Calls> = FxHashMap::default();
+        for ((op, site), calls) in &self.profile.calls {
+            let sum = groups.entry((*op, at(*site))).or_default();
+            sum.calls += calls.calls;
+            sum.time += calls.time;
+            sum.bytes += calls.bytes;
+        }
+        let total = |((op, place), calls): ((Op, Option<SourceLine>), Calls)| CallTotal {
+            function: op.name().to_owned(),
+            place,
+            calls: calls.calls,
+            ns: calls.time.0,
+            share: self.share(calls.time.0 as f64),
+            bytes: calls.bytes,
+        };
+        let mut totals: Vec<CallTotal> = groups.into_iter().map(total).collect();
+        totals.sort_by(|a, b| {
+            b.ns.cmp(&a.ns).then_with(|| (&a.function, &a.place).cmp(&(&b.function, &b.place)))
+        });
+        totals
+    }
+
+    fn computation(&self) -> Vec<ComputationTotal> {
+        let mut sums: FxHashMap<(String, SourceLine), (u64, Length)> = FxHashMap::default();
+        for (site, (times, time)) in self.profile.computation_by_site() {
+            let group = (function_at(&self.profile, site), SourceLine::of(&self.definitions, site));
+            let sum = sums.entry(group).or_default();
+            *sum = (sum.0 + times, sum.1 + time);
+        }
+        let total = |((function, place), (times, time)): ((String, SourceLine), (u64, Length))| {
+            ComputationTotal { function, place, times, ns: time.0, share: self.share(time.0 as f64) }
+        };
+        let mut totals: Vec<ComputationTotal> = sums.into_iter().map(total).collect();
+        totals.sort_by(|a, b| {
+            b.ns.cmp(&a.ns).then_with(|| (&a.function, &a.place).cmp(&(&b.function, &b.place)))
+        });
+        totals
+    }
+
+    fn path_parts(&self, path: &Path) -> Vec<PathPart> {
+        let length: Length = path.values().copied().sum();
+        let computation = self.profile.computation_by_site();
+        let mut by_doing: FxHashMap<Doing, Vec<(Length, u32)>> = FxHashMap::default();
+        for ((rank, doing), time) in path {
+            by_doing.entry(*doing).or_default().push((*time, *rank));
+        }
+        let mut parts: Vec<PathPart> = by_doing
+            .into_iter()
+            .filter_map(|(doing, mut ranks)| {
+                ranks.sort_unstable_by_key(|(time, rank)| (std::cmp::Reverse(*time), *rank));
+                let time: Length = ranks.iter().map(|(time, _)| *time).sum();
+                let (what, site, everybody) = match doing {
+                    Doing::Computing(site) => {
+                        let everybody = computation.get(&site).map_or(Length::ZERO, |(_, time)| *time);
+                        let name = function_at(&self.profile, site);
+                        (format!("computation before {name}"), site, everybody)
+                    }
+                    Doing::Calling(op, site) => {
+                        let calls = self.profile.calls.get(&(op, site));
+                        (op.name().to_owned(), site, calls.map_or(Length::ZERO, |calls| calls.time))
+                    }
+                    Doing::Starting => ("before the first call".to_owned(), None, Length::ZERO),
+                };
+                let average = everybody / i64::from(self.ranks().max(1));
+                (time > Length::ZERO).then(|| PathPart {
+                    what,
+                    place: SourceLine::of(&self.definitions, site),
+                    rank: ranks[0].1,
+                    ns: time.0,
+                    share: time.0 as f64 / length.0.max(1) as f64,
+                    imbalance_ns: (time - average).at_least_zero().0,
+                })
+            })
+            .collect();
+        parts.sort_by(|a, b| b.ns.cmp(&a.ns).then_with(|| (&a.what, &a.place).cmp(&(&b.what, &b.place))));
+        parts
+    }
+
+    fn rank_times(&self) -> Vec<RankTime> {
+        let mut waiting = vec![Length::ZERO; self.profile.ranks.len()];
+        let within = |pattern: Pattern| pattern.is_waiting() && pattern != Pattern::WaitAtFinalize;
+        for (key, total) in self.waits.totals.iter().filter(|(key, _)| within(key.pattern)) {
+            let strand = self.graph.strands[key.strand as usize];
+            if strand.first_of_rank {
+                waiting[strand.rank.0 as usize] += total.time;
+            }
+        }
+        let rank = |((rank, (computing, inside)), waiting): ((u32, &(Length, Length)), Length)| RankTime {
+            rank,
+            computation_ns: computing.0,
+            mpi_ns: inside.0,
+            waiting_ns: waiting.0,
+        };
+        (0..).zip(&self.profile.ranks).zip(waiting).map(rank).collect()
+    }
+
+    fn matrix(&self) -> Vec<MatrixCell> {
+        let cell = |((from, to), (messages, bytes)): (&(u32, u32), &(u64, u64))| MatrixCell {
+            from: *from,
+            to: *to,
+            messages: *messages,
+            bytes: *bytes,
+        };
+        let mut cells: Vec<MatrixCell> = self.profile.matrix.iter().map(cell).collect();
+        cells.sort_unstable_by_key(|cell| (cell.from, cell.to));
+        cells
+    }
+
+    fn sizes(&self) -> Vec<SizeClass> {
+        let class = |(bits, (messages, bytes)): (u32, &(u64, u64))| SizeClass {
+            from_bytes: if bits == 0 { 0 } else { 1 << (bits - 1) },
+            to_bytes: if bits == 0 { 0 } else { u64::MAX >> (u64::BITS - bits) },
+            messages: *messages,
+            bytes: *bytes,
+        };
+        (0..).zip(&self.profile.sizes).map(class).filter(|class| class.messages > 0).collect()
+    }
+}
+
+/// Does two things, at the same time if there are threads for that.
+fn both<A: Send, B>(threads: usize, one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B) -> (A, B) {
+    if threads < 2 {
+        return (one(), other());
+    }
+    std::thread::scope(|scope| {
+        let one = scope.spawn(one);
+        let other = other();
+        (one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), other)
+    })
+}
+
+/// Settings for all lanes; those that are left over are as recorded.
+fn lanes<'a, const LANES: usize>(settings: &[&'a Setting], recorded: &'a Setting) -> [&'a Setting; LANES] {
+    std::array::from_fn(|lane| settings.get(lane).copied().unwrap_or(recorded))
+}
+
+fn outliers(computation: &[Length]) -> Vec<u32> {
+    let mut sorted = computation.to_vec();
+    sorted.sort_unstable();
+    let Some(median) = sorted.get(sorted.len() / 2).copied().filter(|median| *median > Length::ZERO) else {
+        return Vec::new();
+    };
+    let far = |(rank, length): (u32, &Length)| {
+        let times = length.0 as f64 / median.0 as f64;
+        (!(1.0 / OUTLIER..=OUTLIER).contains(&times)).then_some(rank)
+    };
+    (0..).zip(computation).filter_map(far).collect()
+}

@@ -1,0 +1,222 @@
+//! What it costs that somebody is late, when several are late together.
+//!
+//! Of each stretch of time everybody who is not there yet has an equal part: `waiting / late` of its length, where
+//! `waiting` is how many wait and `late` how many have yet to come. What was passed on to those who wait is shared in
+//! the same way. So every nanosecond of waiting is somebody's, once, and who comes last has more than who comes last
+//! but one.
+
+use crate::waits::LongWait;
+use kizami_graph::{Graph, TieKind};
+use kizami_model::{Length, Moment};
+use rustc_hash::FxHashMap;
+
+/// Stretches of time a wait keeps apart.
+const MOST_LOADS: usize = 4;
+
+/// A stretch of time in which somebody who waited was waited for, and how long others waited meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Load {
+    pub from: Moment,
+    pub until: Moment,
+    pub waited_ns: f64,
+}
+
+impl Load {
+    /// Both as one, spread evenly.
+    fn with(&self, other: &Load) -> Load {
+        Load {
+            from: self.from.min(other.from),
+            until: self.until.max(other.until),
+            waited_ns: self.waited_ns + other.waited_ns,
+        }
+    }
+
+    /// Adds it to others: to one of the same stretch, or if there are many, to the one that it fits best.
+    pub(crate) fn add_to(self, loads: &mut Vec<Load>) {
+        // Nothing if both are of the same stretch.
+        let apart = |load: &Load| (load.from - self.from).abs() + (load.until - self.until).abs();
+        let full = loads.len() >= MOST_LOADS;
+        match loads.iter_mut().min_by_key(|load| apart(load)) {
+            Some(best) if full || apart(best) == Length::ZERO => *best = best.with(&self),
+            _ => loads.push(self),
+        }
+    }
+}
+
+/// One who came to a collective, or sent or posted what was waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Arrival {
+    pub at: Moment,
+    pub step: u64,
+    pub strand: u32,
+}
+
+/// Who came when to the collectives in which somebody waited for all.
+pub(crate) struct Arrivals {
+    /// By collective: where its arrivals begin and end in the list.
+    places: FxHashMap<u64, (usize, usize)>,
+    /// By collective and time.
+    list: Vec<Arrival>,
+}
+
+impl Arrivals {
+    pub(crate) fn new(graph: &Graph, waits: &[LongWait]) -> Arrivals {
+        let mut places: FxHashMap<u64, (usize, usize)> = FxHashMap::default();
+        for key in waits.iter().filter_map(|wait| met_at(graph, wait)) {
+            let number = places.len();
+            places.entry(key).or_insert((number, 0));
+        }
+        let mut all: Vec<(usize, Arrival)> = Vec::new();
+        for (number, strand) in (0..).zip(&graph.strands) {
+            let mut index = strand.first_step;
+            loop {
+                let step = &graph.steps[index as usize];
+                let ties = graph.ties_of(step).iter();
+                let keys = ties.filter(|tie| tie.kind().is_collective() && tie.kind().tells());
+                for (place, _) in keys.filter_map(|tie| places.get(&tie.key)) {
+                    all.push((*place, Arrival { at: step.start, step: index, strand: number }));
+                }
+                if step.next == 0 {
+                    break;
+                }
+                index += u64::from(step.next);
+            }
+        }
+        all.sort_unstable();
+        for (begin, end) in places.values_mut() {
+            let place = *begin;
+            *begin = all.partition_point(|(other, _)| *other < place);
+            *end = all.partition_point(|(other, _)| *other <= place);
+        }
+        Arrivals { places, list: all.into_iter().map(|(_, arrival)| arrival).collect() }
+    }
+
+    /// Those who came after a moment to what somebody waited for all in, in order; none if it was not that.
+    pub(crate) fn after(&self, graph: &Graph, wait: &LongWait, from: Moment) -> Option<&[Arrival]> {
+        let (begin, end) = *self.places.get(&met_at(graph, wait)?)?;
+        let all = &self.list[begin..end];
+        Some(&all[all.partition_point(|arrival| arrival.at <= from)..])
+    }
+}
+
+/// The collective in which somebody waited for all.
+fn met_at(graph: &Graph, wait: &LongWait) -> Option<u64> {
+    let last = graph.ties_of(&graph.steps[wait.of as usize]).iter();
+    let key =
+        last.filter(|tie| tie.kind().is_collective() && tie.kind().tells()).map(|tie| tie.key).next()?;
+    let mut awaited = graph.ties_of(&graph.steps[wait.step as usize]).iter();
+    awaited.any(|tie| tie.kind() == TieKind::AwaitsAll && tie.key == key).then_some(key)
+}
+
+/// What it costs within some stretch of time that one of those who are late is not there.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Cost {
+    /// Others wait for it.
+    pub direct_ns: f64,
+    /// Others wait for those who wait.
+    pub propagated_ns: f64,
+    /// What both are a part of: for all who are late.
+    pub whole_ns: f64,
+}
+
+impl Cost {
+    pub(crate) fn sum_ns(&self) -> f64 {
+        self.direct_ns + self.propagated_ns
+    }
+
+    fn plus(&self, other: &Cost, times: f64) -> Cost {
+        Cost {
+            direct_ns: self.direct_ns + times * other.direct_ns,
+            propagated_ns: self.propagated_ns + times * other.propagated_ns,
+            whole_ns: self.whole_ns + times * other.whole_ns,
+        }
+    }
+}
+
+/// The cost of being late, from the first who waits to the last who comes.
+#[derive(Default)]
+pub(crate) struct Lateness {
+    changes: Vec<Change>,
+    /// Moments, and the cost up to each. It grows evenly between them.
+    sums: Vec<(Moment, Cost)>,
+}
+
+/// What is different from a moment on.
+#[derive(Clone, Copy)]
+struct Change {
+    at: Moment,
+    waiting: f64,
+    load: f64,
+    late: f64,
+}
+
+impl Lateness {
+    /// Those who wait for the same, what was passed on to them, and those who are late, up to the end of the wait.
+    pub(crate) fn set(&mut self, waits: &[LongWait], loads: &[Load], late: &[Arrival]) {
+        let Some(until) = waits.first().map(|wait| wait.until) else { return };
+        let none = Change { at: until, waiting: 0.0, load: 0.0, late: 0.0 };
+        self.changes.clear();
+        self.changes.extend(waits.iter().map(|wait| Change { at: wait.from, waiting: 1.0, ..none }));
+        for load in loads {
+            let even = load.waited_ns / (load.until - load.from).0 as f64;
+            self.changes.push(Change { at: load.from, load: even, ..none });
+            self.changes.push(Change { at: load.until, load: -even, ..none });
+        }
+        let comes = |arrival: &Arrival| Change { at: arrival.at.min(until), late: -1.0, ..none };
+        self.changes.extend(late.iter().map(comes));
+        self.changes.push(none);
+        self.changes.sort_unstable_by_key(|change| change.at);
+
+        self.sums.clear();
+        let mut now = Change { late: late.len() as f64, ..none };
+        let mut sum = Cost::default();
+        for change in self.changes.iter().take_while(|change| change.at <= until) {
+            match self.sums.last() {
+                Some((before, _)) if *before == change.at => {}
+                Some((before, _)) => {
+                    let each = Cost {
+                        direct_ns: now.waiting / now.late,
+                        propagated_ns: now.load / now.late,
+                        whole_ns: now.waiting + now.load,
+                    };
+                    sum = sum.plus(&each, (change.at - *before).0 as f64);
+                    self.sums.push((change.at, sum));
+                }
+                None => self.sums.push((change.at, sum)),
+            }
+            now.waiting += change.waiting;
+            now.load += change.load;
+            now.late += change.late;
+        }
+    }
+
+    /// What it costs one who is late within a stretch of time.
+    pub(crate) fn between(&self, from: Moment, until: Moment) -> Cost {
+        self.until(until).plus(&self.until(from), -1.0)
+    }
+
+    fn until(&self, at: Moment) -> Cost {
+        let next = self.sums.partition_point(|(moment, _)| *moment <= at);
+        match (next.checked_sub(1).and_then(|last| self.sums.get(last)), self.sums.get(next)) {
+            (Some((earlier, before)), Some((later, after))) => {
+                let part = (at - *earlier).0 as f64 / (*later - *earlier).0 as f64;
+                before.plus(&after.plus(before, -1.0), part)
+            }
+            (Some((_, all)), None) => *all,
+            (None, _) => Cost::default(),
+        }
+    }
+
+    /// Passes the cost within a stretch of time on to a wait, in the parts in which it is spread evenly if they are few.
+    pub(crate) fn pass_on(&self, from: Moment, until: Moment, loads: &mut Vec<Load>) {
+        let first = self.sums.partition_point(|(moment, _)| *moment <= from);
+        let last = self.sums.partition_point(|(moment, _)| *moment < until).max(first);
+        let between = if last - first < MOST_LOADS { &self.sums[first..last] } else { &[] };
+        let mut from = from;
+        for until in between.iter().map(|(moment, _)| *moment).chain([until]) {
+            let waited_ns = self.between(from, until).sum_ns();
+            Load { from, until, waited_ns }.add_to(loads);
+            from = until;
+        }
+    }
+}

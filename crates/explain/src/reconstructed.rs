@@ -1,0 +1,119 @@
+//! A run that was reconstructed from a reduced trace, beside what is exact about it.
+//!
+//! A reduced trace knows exactly how long the calls of each place took together. A run that is reconstructed from it has
+//! other times, because waits come from a replay. The difference says how far what the report tells of a place may be off.
+
+use crate::error::ExplainError;
+use crate::report::Report;
+use crate::source_line::SourceLine;
+use crate::work_interval::Borders;
+use kizami_trace::Trace;
+use kizami_trace::reduced_tables::What;
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+/// What was reconstructed, and how it compares.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reconstructed {
+    /// Calls that have a row in the reduced trace.
+    pub rows_kept: u64,
+    /// All calls.
+    pub calls: u64,
+    /// Time in the calls of each place, longest first.
+    pub places: Vec<ReconstructedPlace>,
+}
+
+/// Calls of a function from one place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReconstructedPlace {
+    /// Full name.
+    pub function: String,
+    /// From where.
+    pub place: SourceLine,
+    /// How many; exact.
+    pub calls: u64,
+    /// How long they took, over all ranks; exact.
+    pub exact_ns: i64,
+    /// How long they take in the reconstructed run.
+    #[serde(rename = "drawn_ns")]
+    pub reconstructed_ns: i64,
+}
+
+impl ReconstructedPlace {
+    /// How far that is off.
+    pub fn off_ns(&self) -> i64 {
+        self.reconstructed_ns.saturating_sub(self.exact_ns)
+    }
+}
+
+impl Reconstructed {
+    /// Compares the report of a reconstructed run with the trace it was made from; none if that one has a row for every call.
+    fn of(from: &Trace, report: &Report) -> Result<Option<Reconstructed>, ExplainError> {
+        let Some(reduced) = &from.run().reduced else { return Ok(None) };
+        let (definitions, borders) = (from.definitions()?, Borders::new());
+        let mut exact: FxHashMap<(&str, SourceLine), (u64, i64)> = FxHashMap::default();
+        for row in from.sums()?.iter().filter(|row| row.what == What::Call) {
+            // The beginning and the end of MPI are no part of what a report looks at.
+            let Some(op) = row.op.filter(|op| !borders.begins(*op) && !borders.ends(*op)) else { continue };
+            let sum = exact.entry((op.name(), SourceLine::of(&definitions, row.callsite))).or_default();
+            *sum = (sum.0.saturating_add(row.calls), sum.1.saturating_add(row.total.0));
+        }
+        let mut reconstructed: FxHashMap<(&str, &SourceLine), i64> = FxHashMap::default();
+        for total in &report.places {
+            if let Some(place) = &total.place {
+                *reconstructed.entry((&total.function, place)).or_default() += total.ns;
+            }
+        }
+        let mut places: Vec<ReconstructedPlace> = exact
+            .into_iter()
+            .map(|((function, place), (calls, exact_ns))| ReconstructedPlace {
+                function: function.to_owned(),
+                reconstructed_ns: reconstructed.get(&(function, &place)).copied().unwrap_or(0),
+                place,
+                calls,
+                exact_ns,
+            })
+            .collect();
+        places.sort_by(|one, other| {
+            let key = |place: &ReconstructedPlace| std::cmp::Reverse(place.exact_ns);
+            key(one)
+                .cmp(&key(other))
+                .then_with(|| (&one.function, &one.place).cmp(&(&other.function, &other.place)))
+        });
+        Ok(Some(Reconstructed { rows_kept: reduced.rows_kept, calls: reduced.calls, places }))
+    }
+
+    /// How far time in these calls may be off, over all ranks.
+    fn error_ns(&self, function: &str, place: &SourceLine) -> Option<i64> {
+        let found = self.places.iter().find(|known| known.function == function && known.place == *place);
+        found.map(|known| known.off_ns().saturating_abs())
+    }
+}
+
+impl Report {
+    /// How far time in these calls, or waiting in them, may be off because the run was reconstructed; none if it
+    /// was not.
+    pub fn reconstruction_error_ns(&self, at: Option<&(String, SourceLine)>) -> Option<i64> {
+        let (function, place) = at?;
+        self.reconstructed.as_ref()?.error_ns(function, place)
+    }
+
+    /// If the run was reconstructed from `from`, a reduced trace: notes what is exact about it. Gains are no surer than time in
+    /// the calls that waited.
+    pub fn compare_with(&mut self, from: &Trace) -> Result<(), ExplainError> {
+        let Some(reconstructed) = Reconstructed::of(from, self)? else { return Ok(()) };
+        for finding in &mut self.findings {
+            let error_ns = finding
+                .waiting_in
+                .as_ref()
+                .and_then(|(function, place)| reconstructed.error_ns(function, place));
+            if let (Some(gain), Some(error_ns)) = (&mut finding.gain, error_ns) {
+                let of_a_rank_ns = error_ns / finding.waiting_ranks.max(1) as i64;
+                gain.error_ns = gain.error_ns.max(of_a_rank_ns);
+                gain.share_error = gain.share_error.max(of_a_rank_ns as f64 / self.run_ns.max(1) as f64);
+            }
+        }
+        self.reconstructed = Some(reconstructed);
+        Ok(())
+    }
+}

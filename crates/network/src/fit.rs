@@ -1,0 +1,265 @@
+//! What a recorded run says about its network.
+//!
+//! A receive that began before its message was sent shows the whole way of the message; one that began long after
+//! shows what taking a message costs. Of both the fastest by size count: ranks mostly wait for each other when
+//! something else went wrong, and that does not belong to the message. A straight line through the fastest ways gives
+//! the latency and the time per byte. If all messages have one size, small collectives tell the latency: they are
+//! messages in a row.
+
+use crate::LogGops;
+use crate::collectives::cost_ns;
+use kizami_model::{Length, Op, Shape};
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+/// Sizes are told apart by their number of bits.
+const CLASSES: usize = 65;
+/// A message that was sent this much longer ago than it needs, when its receive began, was there already.
+const SURELY_THERE: Length = Length(100_000);
+/// With fewer messages of a size than this the fastest is not believed to be typical.
+const FEW: u64 = 4;
+
+/// Collectives of more bytes say nothing about the latency.
+const SMALL_BYTES: u64 = 1 << 10;
+/// A network in which every message takes 1.
+const COUNTING: LogGops = LogGops {
+    latency_ns: 1.0,
+    overhead_ns: 0.0,
+    gap_ns: 0.0,
+    per_byte_ns: 0.0,
+    overhead_per_byte_ns: 0.0,
+    eager_limit_bytes: u64::MAX,
+};
+
+/// The fastest of none.
+const UNSEEN: Length = Length(i64::MAX);
+
+/// What messages of one size took.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Ways {
+    /// Messages whose whole way was seen.
+    count: u64,
+    /// Their sizes, added up.
+    bytes: u64,
+    #[serde(rename = "fastest_ns")]
+    fastest: Length,
+    /// Fastest receive of a message that was there already.
+    #[serde(rename = "handling_ns")]
+    handling: Length,
+}
+
+impl Ways {
+    /// The fastest; no time at all if none was seen.
+    #[inline]
+    fn way(&self) -> Length {
+        if self.fastest == UNSEEN { Length::ZERO } else { self.fastest.at_least_zero() }
+    }
+}
+
+/// Fastest receives of messages of one size, by the number of bits of how long ago they were sent. Which of them were
+/// there already is only known when all ways are.
+type Receives = [Length; CLASSES];
+
+/// All sizes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fit {
+    classes: Vec<Ways>,
+    line: (f64, f64),
+    /// By size, while it is learned.
+    #[serde(skip)]
+    receives: Vec<Receives>,
+    /// Small collectives by function and ranks, while it is learned: how many, and how long
+    /// they took together. The fastest would be a rank that needs few of the messages.
+    #[serde(skip)]
+    collectives: FxHashMap<(u16, u32), (u64, Length)>,
+}
+
+impl Default for Fit {
+    fn default() -> Fit {
+        let unseen = Ways { count: 0, bytes: 0, fastest: UNSEEN, handling: UNSEEN };
+        Fit {
+            classes: vec![unseen; CLASSES],
+            line: (0.0, 0.0),
+            receives: Vec::new(),
+            collectives: FxHashMap::default(),
+        }
+    }
+}
+
+impl Fit {
+    /// A message of this size took so long from the start of its send to the end of its receive, which was waiting.
+    pub fn learn_way(&mut self, bytes: u64, way: Length) {
+        let ways = &mut self.classes[class(bytes)];
+        ways.count += 1;
+        ways.bytes += bytes;
+        ways.fastest = ways.fastest.min(way);
+    }
+
+    /// A receive of a message of this size that was sent so long before took so long.
+    pub fn learn_handling(&mut self, bytes: u64, ago: Length, length: Length) {
+        self.receives.resize(CLASSES, [UNSEEN; CLASSES]);
+        let fastest = &mut self.receives[class(bytes)][class_of(ago)];
+        *fastest = length.min(*fastest);
+    }
+
+    /// A collective took so long after the last one came.
+    pub fn learn_collective(&mut self, op: Op, ranks: u32, bytes: u64, length: Length) {
+        if bytes <= SMALL_BYTES {
+            let (count, sum) = self.collectives.entry((op.0, ranks)).or_default();
+            (*count, *sum) = (*count + 1, sum.saturating_add(length));
+        }
+    }
+
+    /// What a small message takes, as the collective has it that is called most often. Making communicators and the
+    /// like is more than messages, or less.
+    fn small_message_ns(&self) -> Option<f64> {
+        let data = |op: &u16| Op(*op).function().is_some_and(|function| function.shape == Shape::Collective);
+        let candidates = self.collectives.iter().filter(|((op, _), _)| data(op));
+        let ((op, ranks), (count, sum)) = candidates.max_by_key(|(which, (count, _))| (*count, **which))?;
+        let in_a_row = cost_ns(Op(*op), *ranks, 0, &COUNTING);
+        (in_a_row > 0.0 && *sum > Length::ZERO).then(|| sum.0 as f64 / *count as f64 / in_a_row)
+    }
+
+    /// Adds what somebody else learned.
+    pub fn merge(&mut self, other: &Fit) {
+        for (ours, theirs) in self.classes.iter_mut().zip(&other.classes) {
+            ours.count += theirs.count;
+            ours.bytes += theirs.bytes;
+            ours.fastest = ours.fastest.min(theirs.fastest);
+        }
+        self.receives.resize(CLASSES, [UNSEEN; CLASSES]);
+        for (ours, theirs) in self.receives.iter_mut().flatten().zip(other.receives.iter().flatten()) {
+            *ours = (*ours).min(*theirs);
+        }
+        for (which, theirs) in &other.collectives {
+            let ours = self.collectives.entry(*which).or_default();
+            *ours = (ours.0 + theirs.0, ours.1.saturating_add(theirs.1));
+        }
+    }
+
+    /// Draws the line, once all is learned, and finds what receiving costs.
+    pub fn finish(&mut self) {
+        for (size, receives) in std::mem::take(&mut self.receives).into_iter().enumerate() {
+            let ways = &mut self.classes[size];
+            // All of these bits and more were sent longer ago.
+            let there = class_of(SURELY_THERE.saturating_add(ways.way())) + 1;
+            ways.handling = receives.into_iter().skip(there).min().unwrap_or(UNSEEN);
+        }
+        let mut points: Vec<(f64, f64, f64)> = self
+            .classes
+            .iter()
+            .filter(|ways| ways.count >= FEW)
+            .map(|ways| {
+                let bytes = ways.bytes as f64 / ways.count as f64;
+                // Relative errors count, not absolute ones: otherwise the largest messages would rule.
+                let weight = 1.0 / (ways.fastest.0.max(1) as f64).powi(2);
+                (bytes, ways.fastest.at_least_zero().0 as f64, weight)
+            })
+            .collect();
+        // A single size cannot tell what is latency and what bandwidth.
+        if let ([(bytes, way_ns, _)], Some(small_ns)) = (&points[..], self.small_message_ns())
+            && *bytes > 0.0
+            && small_ns < *way_ns
+        {
+            points.push((0.0, small_ns, 1.0 / small_ns.powi(2)));
+        }
+        self.collectives.clear();
+        self.line = line(&points);
+    }
+
+    /// How long a message of this size takes at least; 0 if none was seen.
+    #[inline]
+    pub fn way(&self, bytes: u64) -> Length {
+        self.classes[class(bytes)].way()
+    }
+
+    /// What receiving a message of this size costs if it is there, but no more than `most`: that is said, too, if it was
+    /// never seen.
+    #[inline]
+    pub fn handling_within(&self, bytes: u64, most: Length) -> Length {
+        self.classes[class(bytes)].handling.min(most)
+    }
+
+    /// Latency: what the smallest message would take.
+    pub fn latency_ns(&self) -> f64 {
+        self.line.0
+    }
+
+    /// Time per byte.
+    pub fn per_byte_ns(&self) -> f64 {
+        self.line.1
+    }
+
+    /// The same as parameters of a model, with overheads where they were seen.
+    pub fn model(&self) -> LogGops {
+        let seen = self.classes.iter().map(|ways| ways.handling).filter(|handling| *handling != UNSEEN);
+        let overhead_ns = seen.min().unwrap_or_default().at_least_zero().0 as f64;
+        let overhead_ns = overhead_ns.min(self.latency_ns() / 2.0);
+        LogGops {
+            latency_ns: (self.latency_ns() - 2.0 * overhead_ns).max(0.0),
+            overhead_ns,
+            gap_ns: 0.0,
+            per_byte_ns: self.per_byte_ns(),
+            overhead_per_byte_ns: 0.0,
+            eager_limit_bytes: 64 << 10,
+        }
+    }
+}
+
+/// The weighted least-squares line through points (x, y, weight), with nothing below zero.
+fn line(points: &[(f64, f64, f64)]) -> (f64, f64) {
+    let sum = |of: fn(&(f64, f64, f64)) -> f64| points.iter().map(of).sum::<f64>();
+    let (w, x, y) = (sum(|p| p.2), sum(|p| p.2 * p.0), sum(|p| p.2 * p.1));
+    let (xx, xy) = (sum(|p| p.2 * p.0 * p.0), sum(|p| p.2 * p.0 * p.1));
+    if w == 0.0 {
+        return (0.0, 0.0);
+    }
+    let spread = w * xx - x * x;
+    if points.len() < 2 || spread <= f64::EPSILON * w * xx {
+        return (y / w, 0.0);
+    }
+    let slope = ((w * xy - x * y) / spread).max(0.0);
+    (((y - slope * x) / w).max(0.0), slope)
+}
+
+fn class(bytes: u64) -> usize {
+    (u64::BITS - bytes.leading_zeros()) as usize
+}
+
+fn class_of(length: Length) -> usize {
+    class(length.at_least_zero().0 as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_of_one_size_leave_the_latency_to_collectives() {
+        let mut fit = Fit::default();
+        (0..10).for_each(|_| fit.learn_way(10_000, Length(12_000)));
+        // Three rounds of messages for eight ranks.
+        fit.learn_collective(Op::by_name("MPI_Allreduce").unwrap(), 8, 8, Length(6_000));
+        fit.finish();
+        assert!((fit.latency_ns() - 2_000.0).abs() < 1.0, "{}", fit.latency_ns());
+        assert!((fit.per_byte_ns() - 1.0).abs() < 0.001, "{}", fit.per_byte_ns());
+    }
+
+    #[test]
+    fn latency_and_bandwidth_come_back() {
+        let mut fit = Fit::default();
+        for bytes in [8, 1_000, 65_000, 1_000_000] {
+            for extra in [700, 0, 90_000, 5] {
+                fit.learn_way(bytes, Length(2_000 + bytes as i64 / 4 + extra));
+            }
+        }
+        fit.learn_handling(8, Length(1_000_000), Length(150));
+        fit.learn_handling(8, Length(2_500), Length(20));
+        fit.finish();
+        assert!((fit.latency_ns() - 2_000.0).abs() < 20.0, "{}", fit.latency_ns());
+        assert!((fit.per_byte_ns() - 0.25).abs() < 0.005, "{}", fit.per_byte_ns());
+        assert_eq!((fit.way(9), fit.way(100_000)), (Length(2_002), Length::ZERO));
+        let handling = |bytes, most| fit.handling_within(bytes, Length(most)).0;
+        assert_eq!((handling(15, 1_000), handling(15, 100), handling(100_000, 1_000)), (150, 100, 1_000));
+    }
+}

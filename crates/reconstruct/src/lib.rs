@@ -1,0 +1,164 @@
+//! A reduced trace as one with a row for every call, for all that follows waits from rank to rank.
+//!
+//! Every call gets a time that the sums allow (`expand`). Then ranks are made to fit together: the run is replayed with that
+//! computation and messages that cost what the network model says, so every wait is for somebody. The model begins with
+//! what the fastest calls saw, and is then made such that the run takes as long as it did. What comes out is a *reconstructed* run: means are those of the run, single
+//! moments are not. How far it is off is told where it is explained.
+//!
+//! The result is kept in `derived/` of the trace it was made from, and is made again if it is not the one that was kept.
+
+mod error;
+mod expand;
+
+pub use error::ReconstructError;
+pub use expand::expand;
+
+use kizami_graph::Graph;
+use kizami_model::{Kind, Length, Shape};
+use kizami_network::{Fit, LogGops};
+use kizami_replay::{LaneMoment, LastEnd, Network, Request, Setting, replay, retime};
+use kizami_trace::derived::{Derived, scratch_folder};
+use kizami_trace::provenance::RECONSTRUCTED;
+use kizami_trace::reduced_tables::{SketchRow, SumRow, quantile};
+use kizami_trace::{Trace, TraceError};
+use std::collections::BTreeMap;
+
+/// Where the result is kept, and where times that do not fit together are meanwhile.
+const KEPT: &str = "drawn.kz";
+const MEANWHILE: &str = "drawn-apart.kz";
+/// Changes whenever other times would come out.
+const VERSION: u32 = 1;
+/// A network of which nothing was seen.
+const LATENCY_NS: f64 = 1_000.0;
+/// Messages above this many bytes wait for their receiver, as in common MPI libraries.
+const EAGER_LIMIT_BYTES: u64 = 64 << 10;
+/// 10 GB/s.
+const PER_BYTE_NS: f64 = 0.1;
+/// A run that takes as long as it did but for this part of it is good enough.
+const NEAR: f64 = 0.005;
+/// How often networks are tried between one that is too fast and one that is too slow.
+const MOST_TRIES: usize = 8;
+/// No call takes longer by itself: 100 ms.
+const MOST_OVERHEAD_NS: f64 = 1e8;
+
+/// The trace itself if it has a row for every call; else the one made from it, now or before.
+pub fn reconstruct(
+    trace: Trace,
+    threads: usize,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<Trace, ReconstructError> {
+    if trace.run().reduced.is_none() {
+        return Ok(trace);
+    }
+    let derived = Derived::of(&trace);
+    // Others may want the same: one makes it, the others find it made.
+    let _lock = derived.as_ref().and_then(Derived::lock);
+    if let Some(found) = derived.as_ref().and_then(|derived| derived.trace(KEPT, VERSION)) {
+        return Ok(found);
+    }
+    let folder = scratch_folder(&trace);
+    let derived = derived.filter(|_| folder.starts_with(trace.path()));
+    let work = tempfile::Builder::new().prefix("drawn-").tempdir_in(&folder);
+    let work = work.map_err(TraceError::file("make a folder in", &folder))?;
+    let (apart, whole) = (work.path().join(MEANWHILE), work.path().join(KEPT));
+    expand(&trace, &apart, progress)?;
+    let unaligned = Trace::open(&apart)?;
+    let (model, took) =
+        (model(&trace.sketches()?), Length(trace.run().span_ns).saturating_sub(finalizing(&trace.sums()?)));
+    let request = Request {
+        clocks_unaligned: true,
+        output: Some(&whole),
+        threads,
+        words: vec![RECONSTRUCTED.to_owned(), "model network".to_owned()],
+    };
+    let setting = |graph: &Graph, fit: &Fit| as_long_as_it_took(model, took, (graph, fit), threads, progress);
+    retime(&unaligned, request, setting, &|step| progress(step.rows))?;
+    match derived {
+        Some(derived) => Ok(derived.keep_trace(KEPT, VERSION, &whole)?),
+        None => {
+            // Whoever reads it does so by its name, as long as the process lives.
+            let work = work.keep();
+            // It is not needed, and does no harm.
+            let _ = std::fs::remove_dir_all(work.join(MEANWHILE));
+            Ok(Trace::open(&work.join(KEPT))?)
+        }
+    }
+}
+
+/// How long the last rank that came to it was in `MPI_Finalize`: a network model knows nothing of what is done there.
+fn finalizing(sums: &[SumRow]) -> Length {
+    let mut by_rank: BTreeMap<u32, Length> = BTreeMap::new();
+    for row in sums.iter().filter(|row| row.op.is_some_and(|op| op.kind() == Kind::Finalize)) {
+        let sum = by_rank.entry(row.rank.0).or_default();
+        *sum = sum.saturating_add(row.total);
+    }
+    by_rank.into_values().min().unwrap_or_default()
+}
+
+/// The network that the fastest calls saw.
+fn model(sketches: &[SketchRow]) -> LogGops {
+    let fastest = |shape: Shape| {
+        let mut by_op: BTreeMap<u16, Vec<&SketchRow>> = BTreeMap::new();
+        for row in sketches {
+            let op = row.op.filter(|op| op.function().is_some_and(|function| function.shape == shape));
+            if let Some(op) = op {
+                by_op.entry(op.0).or_default().push(row);
+            }
+        }
+        by_op.into_values().filter_map(|rows| quantile(rows, 0.05)).reduce(f64::min)
+    };
+    let receive = fastest(Shape::Receive).or_else(|| fastest(Shape::Completion));
+    let overhead_ns = fastest(Shape::Send).unwrap_or(LATENCY_NS / 4.0).max(1.0);
+    LogGops {
+        latency_ns: receive.unwrap_or(LATENCY_NS).min(100.0 * LATENCY_NS),
+        overhead_ns,
+        gap_ns: 0.0,
+        per_byte_ns: PER_BYTE_NS,
+        overhead_per_byte_ns: 0.0,
+        eager_limit_bytes: EAGER_LIMIT_BYTES,
+    }
+}
+
+/// The network with which the run ends when it did, as far as there is one.
+///
+/// A run that is too short is given time in calls, not on the way: what is missing is mostly that ranks waited for a core,
+/// which holds up the one that calls. A run that is too long had faster messages than any single call tells.
+fn as_long_as_it_took(
+    model: LogGops,
+    took: Length,
+    (graph, fit): (&Graph, &Fit),
+    threads: usize,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Setting {
+    let with = |factor: f64| Setting {
+        network: Network::Model(LogGops {
+            latency_ns: model.latency_ns * factor.min(1.0),
+            overhead_ns: model.overhead_ns * factor,
+            ..model
+        }),
+        ..Setting::default()
+    };
+    let too_long_ns = |factor: f64| {
+        let start = || LastEnd(LaneMoment::default());
+        let replayed = replay(graph, [&with(factor)], fit, threads, start, progress);
+        let end = replayed.observers.iter().map(|last| last.0).max().unwrap_or_default();
+        end.as_moment().since_start().saturating_sub(took).0 as f64
+    };
+    let near = |beyond_ns: f64| beyond_ns.abs() <= NEAR * took.0 as f64;
+    let mut low = (0.0, too_long_ns(0.0));
+    let mut high = (1.0, too_long_ns(1.0));
+    while high.1 < 0.0 && !near(high.1) && high.0 * model.overhead_ns < MOST_OVERHEAD_NS {
+        low = high;
+        high.0 *= 8.0;
+        high.1 = too_long_ns(high.0);
+    }
+    for _ in 0..MOST_TRIES {
+        if near(low.1) || near(high.1) || low.1 >= 0.0 || high.1 <= 0.0 {
+            break;
+        }
+        let middle = low.0 + (high.0 - low.0) * -low.1 / (high.1 - low.1);
+        let tried = (middle, too_long_ns(middle));
+        *(if tried.1 < 0.0 { &mut low } else { &mut high }) = tried;
+    }
+    with(if low.1.abs() < high.1.abs() { low.0 } else { high.0 })
+}

@@ -1,0 +1,47 @@
+//! All records of a segment, also of one whose process died, and of one that lies.
+
+use crate::record::{Record, decode};
+use kizami_segment::{Committed, Damage, Segment};
+
+/// Walks the records of a segment. Cloning it keeps a place to come back to.
+#[derive(Clone, Debug)]
+pub struct Records<'a>(Committed<'a>);
+
+impl<'a> Records<'a> {
+    /// All whole records of a segment in order.
+    pub fn of(segment: &Segment<'a>) -> Records<'a> {
+        Records(segment.committed())
+    }
+
+    /// What could not be believed so far.
+    pub fn damage(&self) -> &[Damage] {
+        self.0.damage()
+    }
+
+    /// Byte offset in the file of the next record.
+    pub fn position(&self) -> usize {
+        self.0.position()
+    }
+
+    /// The slots of the record that was given last.
+    pub fn last_slots(&self) -> &'a [u8] {
+        self.0.last_slots()
+    }
+}
+
+impl<'a> Iterator for Records<'a> {
+    type Item = Record<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Record<'a>> {
+        loop {
+            match decode(self.0.rest()?) {
+                Some((record, slots)) => {
+                    self.0.take(slots);
+                    return Some(record);
+                }
+                None => self.0.give_up_chunk("a record that makes no sense"),
+            }
+        }
+    }
+}

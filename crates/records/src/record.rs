@@ -1,0 +1,111 @@
+//! A record as a reader gets it, and how it is made of slots.
+
+use crate::kind::{
+    COUNTED, DEFINITION, FOLD, REDUCED, REGION_BEGIN, REGION_END, SAMPLED, STOP, WEIGHT, WIDE,
+};
+use crate::{CallRecord, Completion, ReducedBy, SampledBatch, Started, counted, fold, list};
+use kizami_model::{Op, Shape, StopReason};
+use kizami_segment::{SLOT_BYTES, kind_of, slot_words, ticks_of};
+
+/// A record as the reader yields it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Record<'a> {
+    /// An ordinary call.
+    Call(CallRecord),
+    /// A wait or test and what it completed.
+    Completion(CallRecord, Vec<Completion>),
+    /// A start of persistent requests.
+    Start(CallRecord, Vec<Started>),
+    /// Failed polls: the call (of the first), how many, the time inside all of them.
+    Fold {
+        /// First start to last end.
+        call: CallRecord,
+        /// How many polls.
+        count: u64,
+        /// Ticks inside them.
+        inside_ticks: u64,
+    },
+    /// What each counter counted before and inside the call that follows.
+    Counted(Vec<[u64; 2]>),
+    /// A definition's bytes, to be given to [`crate::Definition::decode`].
+    Definition(&'a [u8]),
+    /// For how many calls the call that follows stands, because others were not kept.
+    Weight(f64),
+    /// Calls were collected, and those that follow were drawn of them.
+    Sampled(SampledBatch),
+    /// A piece of what a reducer handed over.
+    Reduced {
+        /// Which reducer, if this version knows it.
+        by: Option<ReducedBy>,
+        /// What it handed over.
+        bytes: &'a [u8],
+    },
+    /// A region begins or ends.
+    Region {
+        /// When.
+        at_ticks: u64,
+        /// Which.
+        region: u32,
+        /// Begins, or ends.
+        begins: bool,
+    },
+    /// The tracer held the program up or looked away.
+    Stop {
+        /// Since when.
+        start_ticks: u64,
+        /// How long.
+        duration_ticks: u64,
+        /// Why, if this version knows the reason.
+        reason: StopReason,
+        /// For a suspension: how many ticks after the agreed moment this thread went on. For a rehearsal: what
+        /// recording a call costs from here on, in the units of the header's `call_cost`.
+        detail: u64,
+    },
+}
+
+/// Decodes the record at the beginning of `bytes`; gives it and the number of slots it takes.
+/// Nothing comes out if the bytes hold no whole, sensible record.
+#[inline]
+pub fn decode(bytes: &[u8]) -> Option<(Record<'_>, usize)> {
+    let first = slot_words(bytes, 0)?;
+    let op = kind_of(first[0]);
+    let ticks = ticks_of(first[0]);
+    match op {
+        DEFINITION => {
+            let length = usize::try_from(first[1]).ok()?;
+            let end = SLOT_BYTES.checked_add(length)?;
+            Some((Record::Definition(bytes.get(SLOT_BYTES..end)?), end.div_ceil(SLOT_BYTES)))
+        }
+        WIDE => Some((Record::Call(CallRecord::unpack_wide(first, slot_words(bytes, 1)?)?), 2)),
+        FOLD => Some((fold::unpack_fold(first, slot_words(bytes, 1)?)?, 2)),
+        COUNTED => counted::unpack_counted(first, bytes),
+        WEIGHT => {
+            let weight =
+                Some(f64::from_bits(first[1])).filter(|weight| weight.is_finite() && *weight >= 1.0)?;
+            Some((Record::Weight(weight), 1))
+        }
+        SAMPLED => Some((Record::Sampled(SampledBatch::unpack(first)), 1)),
+        REDUCED => {
+            let end = SLOT_BYTES.checked_add(usize::try_from(first[1]).ok()?)?;
+            let by = ReducedBy::from_number(first[2]);
+            Some((Record::Reduced { by, bytes: bytes.get(SLOT_BYTES..end)? }, end.div_ceil(SLOT_BYTES)))
+        }
+        REGION_BEGIN | REGION_END => {
+            let region = u32::try_from(first[1]).ok()?;
+            Some((Record::Region { at_ticks: ticks, region, begins: op == REGION_BEGIN }, 1))
+        }
+        STOP => {
+            let known = u8::try_from(first[2]).ok().and_then(StopReason::from_number);
+            let reason = known.filter(|reason| *reason != StopReason::Lost).unwrap_or(StopReason::Other);
+            Some((Record::Stop { start_ticks: ticks, duration_ticks: first[1], reason, detail: first[3] }, 1))
+        }
+        _ => {
+            let op = Op(op);
+            match op.function()?.shape {
+                Shape::Completion => list::unpack_completion(first, bytes, op),
+                Shape::Start => list::unpack_start(first, bytes, op),
+                shape => Some((Record::Call(CallRecord::unpack(first, op, shape)), 1)),
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Finding out what was recorded: all segments of `raw/`, grouped into processes, processes into ranks.
+//!
+//! Only headers are read here, so a million segments cost a million small reads. A segment that cannot be
+//! read becomes a problem in the trace's health, never an error.
+
+use super::guard;
+use super::segment_file::{SegmentInfo, read_header};
+use crate::SealError;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A world this much larger than what it left behind is a damaged header, not a world.
+const BELIEVABLE_WORLD: u32 = 1 << 24;
+
+/// All segments of one process.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Process {
+    pub definitions: Option<SegmentInfo>,
+    /// One for each thread, in the order of thread indices.
+    pub calls: Vec<SegmentInfo>,
+}
+
+impl Process {
+    /// All segments.
+    pub(crate) fn segments(&self) -> impl Iterator<Item = &SegmentInfo> {
+        self.definitions.iter().chain(&self.calls)
+    }
+
+    /// Bytes of its call segments: a measure of the work it makes.
+    pub(crate) fn call_bytes(&self) -> u64 {
+        self.calls.iter().map(|segment| segment.bytes).sum()
+    }
+
+    /// Which world and which rank in it, and the size of that world, if `MPI_Init` was reached.
+    fn place(&self) -> Option<(u64, u32, u32)> {
+        self.segments()
+            .map(|segment| &segment.header)
+            .find_map(|header| header.rank.map(|rank| (header.world_key, rank, header.world_size)))
+    }
+
+    fn describe(&self) -> String {
+        let header = self.segments().next().map(|segment| &segment.header);
+        header.map_or_else(String::new, |header| format!("process {} on {}", header.pid, header.host))
+    }
+}
+
+/// Everything that was recorded.
+#[derive(Debug, Default)]
+pub(crate) struct Recorded {
+    /// One entry for each rank of the run, worlds one behind the other; none for ranks that left nothing.
+    pub ranks: Vec<Option<Process>>,
+    /// The first rank of each world, by world key.
+    pub worlds: BTreeMap<u64, u32>,
+    /// What is not as it should be.
+    pub problems: Vec<String>,
+    /// A file could not be read: the raw segments are worth keeping.
+    pub unreadable: bool,
+}
+
+/// Reads all headers of `directory/raw`; refuses if some of the processes still write there.
+pub(crate) fn discover(directory: &Path, raw: &Path) -> Result<Recorded, SealError> {
+    let nothing = || SealError::NothingRecorded { path: directory.to_path_buf() };
+    let entries = std::fs::read_dir(raw).map_err(|_| nothing())?;
+    let mut files: Vec<PathBuf> = entries
+        .filter_map(|entry| entry.ok().map(|entry| entry.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "defs" || extension == "calls"))
+        .collect();
+    if files.is_empty() {
+        return Err(nothing());
+    }
+    files.sort();
+    let segments: Vec<Result<SegmentInfo, String>> = files.par_iter().map(|path| read_header(path)).collect();
+    guard::refuse_live(directory, &segments.iter().flatten().collect::<Vec<_>>())?;
+    let mut recorded = Recorded::default();
+    let mut processes: BTreeMap<String, Process> = BTreeMap::new();
+    for segment in segments {
+        match segment {
+            Ok(segment) => {
+                let process = processes.entry(process_name(&segment)).or_default();
+                match segment.header.thread {
+                    None => process.definitions = Some(segment),
+                    Some(_) => process.calls.push(segment),
+                }
+            }
+            Err(problem) => {
+                recorded.unreadable = true;
+                recorded.problems.push(problem);
+            }
+        }
+    }
+    if processes.is_empty() {
+        let first_problem = recorded.problems.first().cloned().unwrap_or_default();
+        let path = raw.to_path_buf();
+        return Err(SealError::NothingReadable { path, segments: files.len(), first_problem });
+    }
+    for process in processes.values_mut() {
+        process.calls.sort_by_key(|segment| segment.header.thread);
+    }
+    recorded.place(processes.into_values());
+    Ok(recorded)
+}
+
+/// What the segments of one process have in common in their file names: `<host>.<pid>`.
+fn process_name(segment: &SegmentInfo) -> String {
+    let name = segment.file_name();
+    let parts = if segment.header.thread.is_some() { 3 } else { 2 };
+    let stem = name.rsplitn(parts, '.').last().map(str::to_owned);
+    stem.unwrap_or(name)
+}
+
+impl Recorded {
+    /// Gives every process its rank.
+    fn place(&mut self, processes: impl Iterator<Item = Process>) {
+        let mut worlds: BTreeMap<u64, World> = BTreeMap::new();
+        let mut without_rank = Vec::new();
+        for process in processes {
+            match process.place() {
+                Some((key, rank, size)) => {
+                    let world = worlds.entry(key).or_default();
+                    *world.claimed_sizes.entry(size).or_default() += 1;
+                    world.processes.push((rank, process));
+                }
+                None => without_rank.push(process.describe()),
+            }
+        }
+        if !without_rank.is_empty() {
+            self.unreadable = true;
+            self.problems.push(format!(
+                "{} never learned a rank (MPI_Init was not reached or did not return); the calls are left out",
+                listed(&without_rank)
+            ));
+        }
+        for (key, world) in worlds {
+            let first = self.ranks.len();
+            self.worlds.insert(key, first as u32);
+            self.ranks.resize_with(first + world.size() as usize, || None);
+            self.settle(first, world.processes);
+        }
+    }
+
+    fn settle(&mut self, first: usize, processes: Vec<(u32, Process)>) {
+        for (rank, process) in processes {
+            let Some(place) = self.ranks.get_mut(first + rank as usize) else {
+                self.unreadable = true;
+                self.problems.push(format!(
+                    "{} says it is rank {rank}, which its world does not have; its calls are left out",
+                    process.describe()
+                ));
+                continue;
+            };
+            let left_out = match place {
+                Some(other) if other.call_bytes() >= process.call_bytes() => Some(process),
+                _ => place.replace(process),
+            };
+            if let Some(left_out) = left_out {
+                self.unreadable = true;
+                self.problems.push(format!(
+                    "{} says it is rank {rank}, and so does another process; its calls are left out (do the \
+                     launcher and the program use the same MPI?)",
+                    left_out.describe()
+                ));
+            }
+        }
+    }
+}
+
+#[derive(Default)]
+struct World {
+    claimed_sizes: BTreeMap<u32, usize>,
+    processes: Vec<(u32, Process)>,
+}
+
+impl World {
+    /// What most of its processes say, unless that cannot be.
+    fn size(&self) -> u32 {
+        let claimed = self.claimed_sizes.iter().max_by_key(|(_, count)| **count).map_or(0, |(size, _)| *size);
+        let believable = BELIEVABLE_WORLD.max((self.processes.len() as u32).saturating_mul(64));
+        let ranks = self.processes.iter().map(|(rank, _)| rank.saturating_add(1));
+        match claimed {
+            0 => ranks.filter(|rank| *rank <= believable).max().unwrap_or(0),
+            size => size.min(believable),
+        }
+    }
+}
+
+/// Names in a sentence, not more than a few of them.
+fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let shown = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(SHOWN) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}

@@ -1,0 +1,138 @@
+//! What is kept beside a trace is believed only if it is whole and of that trace, and nobody can make us write elsewhere.
+
+mod place;
+
+use kizami_testing::segments::{SegmentWriter, Who, call, define};
+use kizami_trace::Trace;
+use kizami_trace::derived::{Derived, Draft, HEAD_BYTES, Numbers, scratch_folder};
+use place::Place;
+use std::os::unix::fs::symlink;
+
+const NUMBERS: Numbers = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+
+/// A trace of one rank with so many calls.
+fn sealed(calls: u64) -> Place {
+    let place = Place::new();
+    let who = Who::rank(0, 1);
+    define(&place.trace, &who, &[]);
+    let mut segment = SegmentWriter::create(&place.trace, &who, Some(0));
+    (0..calls).for_each(|number| segment.call(&call("MPI_Wtime", 10 * number, 1)));
+    segment.finish();
+    place.seal();
+    place
+}
+
+fn derived(place: &Place) -> Derived {
+    Derived::of(&place.open()).unwrap()
+}
+
+fn files_in(folder: &std::path::Path) -> usize {
+    std::fs::read_dir(folder).unwrap().count()
+}
+
+#[test]
+fn what_was_kept_comes_back() {
+    let place = sealed(3);
+    derived(&place).write("x.bin", 7, NUMBERS, &[b"some", b"thing"]).unwrap();
+    let kept = derived(&place).read("x.bin", 7).unwrap();
+    assert_eq!((kept.content(), kept.numbers), (&b"something"[..], NUMBERS));
+    assert_eq!(files_in(&place.trace.join("derived")), 1, "nothing is left of writing it");
+}
+
+#[test]
+fn nothing_else_is_believed() {
+    let place = sealed(3);
+    derived(&place).write("x.bin", 7, NUMBERS, &[b"something"]).unwrap();
+    assert!(derived(&place).read("x.bin", 8).is_none(), "another version");
+    let path = place.trace.join("derived/x.bin");
+    std::fs::copy(&path, place.trace.join("derived/y.bin")).unwrap();
+    assert!(derived(&place).read("y.bin", 7).is_none(), "another file");
+    let other = sealed(4);
+    derived(&other);
+    std::fs::copy(&path, other.trace.join("derived/x.bin")).unwrap();
+    assert!(derived(&other).read("x.bin", 7).is_none(), "of another trace");
+
+    let whole = std::fs::read(&path).unwrap();
+    for at in 0..whole.len() {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1;
+        std::fs::write(&path, damaged).unwrap();
+        assert!(derived(&place).read("x.bin", 7).is_none(), "byte {at}");
+        std::fs::write(&path, &whole[..at]).unwrap();
+        assert!(derived(&place).read("x.bin", 7).is_none(), "cut at {at}");
+    }
+    std::fs::write(&path, &whole).unwrap();
+    assert!(derived(&place).read("x.bin", 7).is_some());
+}
+
+#[test]
+fn what_is_not_checked_is_what_was_asked_for() {
+    let place = sealed(3);
+    let draft = Draft::kept(&place.open(), "x.bin", 1).unwrap();
+    draft.write_at(4, b"tables").unwrap();
+    draft.write_at(0, b"rows").unwrap();
+    assert_eq!(&draft.map().unwrap()[..4], b"rows");
+    assert_eq!(draft.finish(NUMBERS, 4).unwrap().content(), b"rowstables");
+    let path = place.trace.join("derived/x.bin");
+    let with = |at: usize| {
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[HEAD_BYTES + at] ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+        derived(&place).read("x.bin", 1).is_some()
+    };
+    assert!(with(3), "rows are not checked");
+    assert!(!with(4), "tables are");
+}
+
+#[test]
+fn a_folder_that_is_a_link_is_not_used() {
+    let place = sealed(3);
+    let elsewhere = tempfile::tempdir().unwrap();
+    symlink(elsewhere.path(), place.trace.join("derived")).unwrap();
+    let trace = place.open();
+    assert!(Derived::of(&trace).is_none());
+    assert_eq!(scratch_folder(&trace), std::env::temp_dir());
+    let draft = Draft::kept(&trace, "x.bin", 1).unwrap();
+    draft.write_at(0, b"still of use").unwrap();
+    assert_eq!(draft.finish(NUMBERS, 0).unwrap().content(), b"still of use");
+    assert_eq!(files_in(elsewhere.path()), 0);
+}
+
+#[test]
+fn a_file_that_is_a_link_is_neither_read_nor_written_through() {
+    let place = sealed(3);
+    derived(&place).write("x.bin", 1, NUMBERS, &[b"kept"]).unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let precious = elsewhere.path().join("precious");
+    let path = place.trace.join("derived/x.bin");
+    std::fs::rename(&path, &precious).unwrap();
+    symlink(&precious, &path).unwrap();
+    assert!(derived(&place).read("x.bin", 1).is_none());
+    let before = std::fs::read(&precious).unwrap();
+    derived(&place).write("x.bin", 1, NUMBERS, &[b"new"]).unwrap();
+    assert_eq!(std::fs::read(&precious).unwrap(), before);
+    assert_eq!(derived(&place).read("x.bin", 1).unwrap().content(), b"new");
+}
+
+#[test]
+fn a_kept_trace_is_the_one_that_was_kept() {
+    let place = sealed(3);
+    let keep = |made: &Place| derived(&place).keep_trace("made.kz", 1, &made.trace).unwrap();
+    assert!(derived(&place).trace("made.kz", 1).is_none());
+    keep(&sealed(5));
+    let calls = |trace: Option<Trace>| trace.map(|trace| trace.run().totals.calls);
+    assert_eq!(calls(derived(&place).trace("made.kz", 1)), Some(5));
+    assert_eq!(calls(derived(&place).trace("made.kz", 2)), None);
+    // Another one in its place, and a link to one.
+    let path = place.trace.join("derived/made.kz");
+    std::fs::remove_dir_all(&path).unwrap();
+    std::fs::rename(sealed(6).trace.as_path(), &path).unwrap();
+    assert_eq!(calls(derived(&place).trace("made.kz", 1)), None);
+    std::fs::remove_dir_all(&path).unwrap();
+    let elsewhere = sealed(5);
+    symlink(&elsewhere.trace, &path).unwrap();
+    assert_eq!(calls(derived(&place).trace("made.kz", 1)), None);
+    keep(&sealed(7));
+    assert_eq!(calls(derived(&place).trace("made.kz", 1)), Some(7));
+    assert!(elsewhere.trace.join("run.json").is_file(), "only the link is gone");
+}

@@ -1,0 +1,344 @@
+//! Reading tables that may have been cut, changed or made by somebody else.
+//!
+//! Whatever a file holds, the answer is values or a [`TraceError`]: columns are looked up by name, their
+//! types are checked before anything is read, and no length in the file is believed before data backs it.
+
+use super::bounds;
+use super::source::Source;
+use crate::TraceError;
+use bytes::Bytes;
+use parquet::basic::Type as Physical;
+use parquet::column::reader::{ColumnReaderImpl, get_typed_column_reader};
+use parquet::data_type::{BoolType, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::RowGroupMetaData;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use std::fs::File;
+use std::io::Read;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+/// Rows read at a time where whole columns are read.
+const BATCH_ROWS: usize = 64 << 10;
+
+/// Checksum of a file's bytes.
+pub(crate) fn checksum_of(path: &Path) -> Result<u32, TraceError> {
+    let mut file = File::open(path).map_err(TraceError::file("open", path))?;
+    let mut checksum = crc32fast::Hasher::new();
+    let mut buffer = vec![0; 1 << 20];
+    loop {
+        match file.read(&mut buffer).map_err(TraceError::file("read", path))? {
+            0 => return Ok(checksum.finalize()),
+            count => checksum.update(&buffer[..count]),
+        }
+    }
+}
+
+/// An open table.
+pub struct TableReader {
+    path: PathBuf,
+    source: Source,
+    reader: SerializedFileReader<Source>,
+}
+
+/// Runs a step of the decoder, which panics on some files that are damaged in a way no checksum tells.
+fn guarded<T>(step: impl FnOnce() -> parquet::errors::Result<T>) -> Result<T, String> {
+    match catch_unwind(AssertUnwindSafe(step)) {
+        Ok(result) => result.map_err(|error| error.to_string()),
+        Err(_) => Err("the decoder cannot make sense of it".to_owned()),
+    }
+}
+
+impl TableReader {
+    /// Opens a file.
+    pub fn open(path: &Path) -> Result<TableReader, TraceError> {
+        let source = File::open(path).and_then(Source::file).map_err(TraceError::file("open", path))?;
+        TableReader::over(source, path)
+    }
+
+    /// A table that is in memory; `name` is for messages.
+    pub(crate) fn in_memory(bytes: Bytes, name: &Path) -> Result<TableReader, TraceError> {
+        TableReader::over(Source::Memory(bytes), name)
+    }
+
+    fn over(source: Source, path: &Path) -> Result<TableReader, TraceError> {
+        let unreadable =
+            |error: String| TraceError::damaged(path, format!("not a readable Parquet file ({error})"));
+        bounds::check_footer(&source).map_err(unreadable)?;
+        let reader = guarded(|| SerializedFileReader::new(source.clone())).map_err(unreadable)?;
+        Ok(TableReader { path: path.to_path_buf(), source, reader })
+    }
+
+    /// Its row groups.
+    pub fn groups(&self) -> &[RowGroupMetaData] {
+        self.reader.metadata().row_groups()
+    }
+
+    /// An error that says what is wrong with it.
+    pub fn damaged(&self, what: impl Into<String>) -> TraceError {
+        TraceError::damaged(&self.path, what)
+    }
+
+    /// Whether it has a column of this name.
+    pub fn has_column(&self, name: &str) -> bool {
+        let schema = self.reader.metadata().file_metadata().schema_descr();
+        schema.columns().iter().any(|column| column.path().parts().first().is_some_and(|first| first == name))
+    }
+
+    /// Index of the column and its highest definition level, if it is as expected.
+    fn column<T: DataType>(&self, name: &str, list: bool) -> Result<(usize, i16), TraceError> {
+        let schema = self.reader.metadata().file_metadata().schema_descr();
+        let found = schema.columns().iter().position(|column| {
+            let parts = column.path().parts();
+            parts.first().is_some_and(|first| first == name)
+        });
+        let Some(index) = found else {
+            return Err(self.damaged(format!("it has no column {name:?}")));
+        };
+        let column = schema.column(index);
+        let expected: Physical = T::get_physical_type();
+        let (definition, repetition) = (column.max_def_level(), column.max_rep_level());
+        let levels_fit = if list {
+            repetition == 1 && (1..=3).contains(&definition)
+        } else {
+            repetition == 0 && definition <= 1
+        };
+        if column.physical_type() != expected || !levels_fit {
+            let kind = if list { format!("lists of {expected}") } else { expected.to_string() };
+            return Err(self.damaged(format!("its column {name:?} does not hold {kind}")));
+        }
+        Ok((index, definition))
+    }
+
+    fn group_column<T: DataType>(
+        &self,
+        group: usize,
+        column: usize,
+    ) -> Result<ColumnReaderImpl<T>, TraceError> {
+        let failed = |error: String| self.damaged(format!("row group {group} cannot be read ({error})"));
+        guarded(|| {
+            let group = self.reader.get_row_group(group)?;
+            bounds::check_pages(&self.source, group.metadata().column(column))
+                .map_err(ParquetError::General)?;
+            Ok(get_typed_column_reader::<T>(group.get_column_reader(column)?))
+        })
+        .map_err(failed)
+    }
+
+    /// The cells of a column within one row group, to be read batch by batch.
+    pub(crate) fn cells<T: DataType>(&self, group: usize, name: &str) -> Result<Cells<T>, TraceError> {
+        let (column, deepest) = self.column::<T>(name, false)?;
+        let reader = self.group_column::<T>(group, column)?;
+        Ok(Cells { reader, nullable: deepest > 0, levels: Vec::new(), values: Vec::new(), row: 0, value: 0 })
+    }
+
+    /// The lists of a column within one row group, to be read batch by batch.
+    pub(crate) fn lists<T: DataType>(&self, group: usize, name: &str) -> Result<Lists<T>, TraceError> {
+        let (column, deepest) = self.column::<T>(name, true)?;
+        let reader = self.group_column::<T>(group, column)?;
+        let (definition, repetition, values) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Lists { reader, deepest, definition, repetition, values, level: 0, value: 0 })
+    }
+
+    fn all_cells<T: DataType, V>(
+        &self,
+        name: &str,
+        convert: impl Fn(T::T) -> V,
+    ) -> Result<Vec<Option<V>>, TraceError> {
+        let mut all = Vec::new();
+        for group in 0..self.groups().len() {
+            let mut cells = self.cells::<T>(group, name)?;
+            loop {
+                let rows = cells.read(BATCH_ROWS).map_err(|error| self.damaged(error))?;
+                if rows == 0 {
+                    break;
+                }
+                for _ in 0..rows {
+                    all.push(cells.next().map_err(|error| self.damaged(error))?.map(&convert));
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    fn all_lists<T: DataType, V>(
+        &self,
+        name: &str,
+        convert: impl Fn(&T::T) -> V,
+    ) -> Result<Vec<Vec<V>>, TraceError> {
+        let mut all = Vec::new();
+        for group in 0..self.groups().len() {
+            let mut lists = self.lists::<T>(group, name)?;
+            loop {
+                let rows = lists.read(BATCH_ROWS).map_err(|error| self.damaged(error))?;
+                if rows == 0 {
+                    break;
+                }
+                for _ in 0..rows {
+                    let list = lists.next().map_err(|error| self.damaged(error))?;
+                    all.push(list.iter().map(&convert).collect());
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    pub(crate) fn int32(&self, name: &str) -> Result<Vec<Option<i32>>, TraceError> {
+        self.all_cells::<Int32Type, i32>(name, |value| value)
+    }
+
+    pub(crate) fn int64(&self, name: &str) -> Result<Vec<Option<i64>>, TraceError> {
+        self.all_cells::<Int64Type, i64>(name, |value| value)
+    }
+
+    pub(crate) fn double(&self, name: &str) -> Result<Vec<Option<f64>>, TraceError> {
+        self.all_cells::<DoubleType, f64>(name, |value| value)
+    }
+
+    pub(crate) fn text(&self, name: &str) -> Result<Vec<Option<String>>, TraceError> {
+        self.all_cells::<ByteArrayType, String>(name, |value| {
+            String::from_utf8_lossy(value.data()).into_owned()
+        })
+    }
+
+    pub(crate) fn int32_lists(&self, name: &str) -> Result<Vec<Vec<i32>>, TraceError> {
+        self.all_lists::<Int32Type, i32>(name, |value| *value)
+    }
+
+    pub(crate) fn bool_lists(&self, name: &str) -> Result<Vec<Vec<bool>>, TraceError> {
+        self.all_lists::<BoolType, bool>(name, |value| *value)
+    }
+
+    pub(crate) fn text_lists(&self, name: &str) -> Result<Vec<Vec<String>>, TraceError> {
+        self.all_lists::<ByteArrayType, String>(name, |value| {
+            String::from_utf8_lossy(value.data()).into_owned()
+        })
+    }
+}
+
+/// The cells of one column of one row group.
+pub struct Cells<T: DataType> {
+    reader: ColumnReaderImpl<T>,
+    nullable: bool,
+    levels: Vec<i16>,
+    values: Vec<T::T>,
+    row: usize,
+    value: usize,
+}
+
+impl<T: DataType> Cells<T> {
+    /// Reads the next rows, at most so many; gives how many, 0 at the end. What was left over is dropped.
+    pub(crate) fn read(&mut self, rows: usize) -> Result<usize, String> {
+        self.levels.clear();
+        self.values.clear();
+        (self.row, self.value) = (0, 0);
+        let levels = self.nullable.then_some(&mut self.levels);
+        let (records, _, _) = guarded(|| self.reader.read_records(rows, levels, None, &mut self.values))?;
+        Ok(records)
+    }
+
+    /// The cell of the next row of what was read.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Result<Option<T::T>, String> {
+        let row = self.row;
+        self.row += 1;
+        if self.nullable && self.levels.get(row) != Some(&1) {
+            return Ok(None);
+        }
+        let value = self.values.get_mut(self.value).ok_or(SHORTER)?;
+        self.value += 1;
+        Ok(Some(std::mem::take(value)))
+    }
+}
+
+const SHORTER: &str = "a column is shorter than its neighbours";
+
+impl<T: DataType> Cells<T> {
+    /// Gives what was read to the rows it belongs to, of which each must have a value. `check` sees all values first.
+    pub(crate) fn every<R>(
+        &mut self,
+        rows: &mut [R],
+        check: impl Fn(&[T::T]) -> Result<(), String>,
+        mut give: impl FnMut(&mut R, T::T),
+    ) -> Result<(), String> {
+        check(&self.values)?;
+        if self.values.len() != rows.len() {
+            return Err("a column that must have a value in every row has a null".to_owned());
+        }
+        rows.iter_mut().zip(self.values.drain(..)).for_each(|(row, value)| give(row, value));
+        Ok(())
+    }
+
+    /// The same where rows may have no value: those are left as they are.
+    pub(crate) fn some<R>(
+        &mut self,
+        rows: &mut [R],
+        check: impl Fn(&[T::T]) -> Result<(), String>,
+        mut give: impl FnMut(&mut R, T::T),
+    ) -> Result<(), String> {
+        if self.values.is_empty() {
+            return Ok(());
+        }
+        if self.values.len() == rows.len() {
+            return self.every(rows, check, give);
+        }
+        check(&self.values)?;
+        let with_value = rows.iter_mut().zip(&self.levels).filter(|(_, level)| **level == 1);
+        with_value.zip(self.values.drain(..)).for_each(|((row, _), value)| give(row, value));
+        Ok(())
+    }
+}
+
+/// The lists of one column of one row group.
+pub struct Lists<T: DataType> {
+    reader: ColumnReaderImpl<T>,
+    deepest: i16,
+    definition: Vec<i16>,
+    repetition: Vec<i16>,
+    values: Vec<T::T>,
+    level: usize,
+    value: usize,
+}
+
+impl<T: DataType> Lists<T> {
+    /// Reads the lists of the next rows, at most so many; gives how many.
+    pub(crate) fn read(&mut self, rows: usize) -> Result<usize, String> {
+        self.definition.clear();
+        self.repetition.clear();
+        self.values.clear();
+        (self.level, self.value) = (0, 0);
+        let (definition, repetition) = (Some(&mut self.definition), Some(&mut self.repetition));
+        let (records, _, _) =
+            guarded(|| self.reader.read_records(rows, definition, repetition, &mut self.values))?;
+        Ok(records)
+    }
+
+    /// Gives what was read to the rows it belongs to. `check` sees all values first.
+    pub(crate) fn every<R>(
+        &mut self,
+        rows: &mut [R],
+        check: impl Fn(&[T::T]) -> Result<(), String>,
+        mut give: impl FnMut(&mut R, &[T::T]),
+    ) -> Result<(), String> {
+        check(&self.values)?;
+        if self.values.is_empty() {
+            return Ok(());
+        }
+        rows.iter_mut().try_for_each(|row| self.next().map(|list| give(row, list)))
+    }
+
+    /// The list of the next row of what was read.
+    #[inline]
+    pub(crate) fn next(&mut self) -> Result<&[T::T], String> {
+        let start = self.value;
+        loop {
+            let definition = self.definition.get(self.level).ok_or(SHORTER)?;
+            self.value += usize::from(*definition == self.deepest);
+            self.level += 1;
+            if self.repetition.get(self.level).is_none_or(|repetition| *repetition == 0) {
+                break;
+            }
+        }
+        self.values.get(start..self.value).ok_or_else(|| "a list has fewer values than it says".to_owned())
+    }
+}

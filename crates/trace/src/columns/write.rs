@@ -1,0 +1,198 @@
+//! Writing tables: small ones from whole columns, and the file below every table.
+
+use super::{Field, schema};
+use crate::TraceError;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
+use parquet::errors::Result as ParquetResult;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Rows of a small table that go into one row group.
+const GROUP_ROWS: usize = 1 << 18;
+
+/// A file that knows the checksum of what was written to it.
+pub struct ChecksumFile {
+    file: BufWriter<File>,
+    checksum: crc32fast::Hasher,
+    bytes: u64,
+}
+
+/// A table that is on the disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrittenFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its size.
+    pub bytes: u64,
+    /// CRC-32 of its bytes.
+    pub crc32: u32,
+}
+
+impl ChecksumFile {
+    /// Makes the file, and the folder it is in.
+    pub fn create(path: &Path) -> Result<ChecksumFile, TraceError> {
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(TraceError::file("make the folder", folder))?;
+        }
+        let file = File::create(path).map_err(TraceError::file("create", path))?;
+        let file = BufWriter::with_capacity(256 << 10, file);
+        Ok(ChecksumFile { file, checksum: crc32fast::Hasher::new(), bytes: 0 })
+    }
+
+    /// Empties the buffer; gives size and checksum.
+    pub fn finish(mut self, path: &Path) -> Result<WrittenFile, TraceError> {
+        self.file.flush().map_err(|error| TraceError::write(path, error))?;
+        Ok(WrittenFile { path: path.to_path_buf(), bytes: self.bytes, crc32: self.checksum.finalize() })
+    }
+}
+
+impl Write for ChecksumFile {
+    fn write(&mut self, data: &[u8]) -> std::io::Result<usize> {
+        let written = self.file.write(data)?;
+        self.checksum.update(&data[..written]);
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// All values of one column.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Values {
+    Int32(Vec<Option<i32>>),
+    Int64(Vec<Option<i64>>),
+    Double(Vec<Option<f64>>),
+    Text(Vec<Option<String>>),
+    Int32List(Vec<Vec<i32>>),
+    BoolList(Vec<Vec<bool>>),
+    TextList(Vec<Vec<String>>),
+}
+
+impl Values {
+    fn len(&self) -> usize {
+        match self {
+            Values::Int32(cells) => cells.len(),
+            Values::Int64(cells) => cells.len(),
+            Values::Double(cells) => cells.len(),
+            Values::Text(cells) => cells.len(),
+            Values::Int32List(cells) => cells.len(),
+            Values::BoolList(cells) => cells.len(),
+            Values::TextList(cells) => cells.len(),
+        }
+    }
+
+    fn write(&self, rows: std::ops::Range<usize>, column: &mut SerializedColumnWriter) -> ParquetResult<()> {
+        match self {
+            Values::Int32(cells) => write_cells::<Int32Type, _>(column, &cells[rows], |v| *v),
+            Values::Int64(cells) => write_cells::<Int64Type, _>(column, &cells[rows], |v| *v),
+            Values::Double(cells) => write_cells::<DoubleType, _>(column, &cells[rows], |v| *v),
+            Values::Text(cells) => {
+                write_cells::<ByteArrayType, _>(column, &cells[rows], |v| ByteArray::from(v.as_str()))
+            }
+            Values::Int32List(cells) => write_lists::<Int32Type, _>(column, &cells[rows], |v| *v),
+            Values::BoolList(cells) => write_lists::<BoolType, _>(column, &cells[rows], |v| *v),
+            Values::TextList(cells) => {
+                write_lists::<ByteArrayType, _>(column, &cells[rows], |v| ByteArray::from(v.as_str()))
+            }
+        }
+    }
+}
+
+fn write_cells<T: DataType, V>(
+    column: &mut SerializedColumnWriter,
+    cells: &[Option<V>],
+    convert: impl Fn(&V) -> T::T,
+) -> ParquetResult<()> {
+    let values: Vec<T::T> = cells.iter().flatten().map(convert).collect();
+    let levels: Vec<i16> = cells.iter().map(|cell| i16::from(cell.is_some())).collect();
+    column.typed::<T>().write_batch(&values, Some(&levels), None).map(drop)
+}
+
+fn write_lists<T: DataType, V>(
+    column: &mut SerializedColumnWriter,
+    lists: &[Vec<V>],
+    convert: impl Fn(&V) -> T::T,
+) -> ParquetResult<()> {
+    let values: Vec<T::T> = lists.iter().flatten().map(convert).collect();
+    let (mut definition, mut repetition) = (Vec::new(), Vec::new());
+    for list in lists {
+        for position in 0..list.len().max(1) {
+            definition.push(i16::from(!list.is_empty()));
+            repetition.push(i16::from(position > 0));
+        }
+    }
+    column.typed::<T>().write_batch(&values, Some(&definition), Some(&repetition)).map(drop)
+}
+
+/// Rows in memory, column by column.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    columns: Vec<Values>,
+}
+
+impl Table {
+    /// With one column more.
+    #[must_use]
+    pub fn with(mut self, values: Values) -> Table {
+        self.columns.push(values);
+        self
+    }
+}
+
+/// A file to which rows are appended.
+pub struct TableWriter {
+    path: PathBuf,
+    writer: SerializedFileWriter<ChecksumFile>,
+}
+
+impl TableWriter {
+    /// Makes the file, with these columns, and nothing in it yet. Values may be missing anywhere but in lists.
+    pub fn create(path: &Path, fields: &[Field]) -> Result<TableWriter, TraceError> {
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_statistics_enabled(EnabledStatistics::Chunk)
+            .set_offset_index_disabled(true)
+            .build();
+        let file = ChecksumFile::create(path)?;
+        let failed = |error| TraceError::write(path, error);
+        let fields: Vec<Field> =
+            fields.iter().map(|field| Field { nullable: !field.kind.is_list(), ..*field }).collect();
+        let schema = schema(&fields).map_err(failed)?;
+        let writer = SerializedFileWriter::new(file, schema, Arc::new(properties)).map_err(failed)?;
+        Ok(TableWriter { path: path.to_path_buf(), writer })
+    }
+
+    /// Appends rows, whose columns are in the order of the file's.
+    pub fn append(&mut self, table: &Table) -> Result<(), TraceError> {
+        self.append_groups(table).map_err(|error| TraceError::write(&self.path, error))
+    }
+
+    fn append_groups(&mut self, table: &Table) -> ParquetResult<()> {
+        let rows = table.columns.first().map_or(0, Values::len);
+        for start in (0..rows).step_by(GROUP_ROWS) {
+            let mut group = self.writer.next_row_group()?;
+            for values in &table.columns {
+                let Some(mut column) = group.next_column()? else { break };
+                values.write(start..(start + GROUP_ROWS).min(rows), &mut column)?;
+                column.close()?;
+            }
+            group.close()?;
+        }
+        Ok(())
+    }
+
+    /// Gives the finished file.
+    pub fn finish(self) -> Result<WrittenFile, TraceError> {
+        let failed = |error| TraceError::write(&self.path, error);
+        self.writer.into_inner().map_err(failed)?.finish(&self.path)
+    }
+}

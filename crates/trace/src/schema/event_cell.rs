@@ -1,0 +1,359 @@
+//! How the fields of a call are held in columns of `events/`: while rows are built, in the file, and when they are read.
+//!
+//! Rows come by the hundred million, so cells are plain numbers and a missing one is a number that no value can be. A field's
+//! type decides all the rest ([`InCall`]), so that a column is one line of [`super::events`].
+
+use crate::TraceError;
+use crate::columns::{Cells, Kind, Lists, TableReader};
+use crate::write::GroupWriter;
+use kizami_model::{Call, Length, Moment, Op, Peer, Rank, ThreadIndex};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
+use parquet::errors::Result as ParquetResult;
+use std::fmt::Write;
+
+/// Stands for a missing value in columns of 32-bit integers that are being built.
+pub const NULL32: i32 = i32::MIN;
+/// The same for 64 bits.
+pub const NULL64: i64 = i64::MIN;
+
+/// A kind of cell.
+pub trait EventCell: Copy {
+    /// Cells of rows that are being built.
+    type Column: EventColumn<Self>;
+    /// Cells that are being read.
+    type Reader;
+    /// One of them.
+    type Read<'a>;
+
+    fn write(column: &Self::Column, nullable: bool, group: &mut GroupWriter<'_, '_>) -> ParquetResult<()>;
+
+    fn open(part: &TableReader, group: usize, name: &str) -> Result<Self::Reader, TraceError>;
+
+    /// Decodes the next cells; gives how many.
+    fn decode(reader: &mut Self::Reader, rows: usize) -> Result<usize, String>;
+
+    /// Gives the decoded cells to the calls they belong to.
+    fn give<F: InCall<Self>>(
+        reader: &mut Self::Reader,
+        calls: &mut [Call],
+        field: impl Fn(&mut Call) -> &mut F,
+    ) -> Result<(), String>;
+}
+
+/// A column being built.
+pub trait EventColumn<C> {
+    fn with_capacity(rows: usize) -> Self;
+    fn push(&mut self, cell: C);
+    fn clear(&mut self);
+    fn put_in_order(&mut self, order: &[usize]);
+}
+
+/// A field of a call that is held as cells of type `C`.
+pub trait InCall<C: EventCell>: Sized {
+    /// What its column holds.
+    const KIND: Kind;
+    /// Whether calls may have none.
+    const NULLABLE: bool;
+    /// Whether only numbers from 0 on make sense.
+    const NATURAL: bool;
+    /// Of a call of which nothing is known.
+    const EMPTY: C;
+
+    /// As it is held.
+    fn to_cell(&self) -> C;
+
+    /// Back from a column.
+    fn load(&mut self, read: C::Read<'_>);
+
+    /// As text; nothing for a missing value.
+    fn show(&self, text: &mut String);
+}
+
+impl<C: Copy> EventColumn<C> for Vec<C> {
+    fn with_capacity(rows: usize) -> Vec<C> {
+        Vec::with_capacity(rows)
+    }
+
+    #[inline(always)]
+    fn push(&mut self, cell: C) {
+        Vec::push(self, cell);
+    }
+
+    fn clear(&mut self) {
+        Vec::clear(self);
+    }
+
+    fn put_in_order(&mut self, order: &[usize]) {
+        *self = order.iter().map(|row| self[*row]).collect();
+    }
+}
+
+/// The cell of a list: its values are put into the column before it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct List;
+
+/// A column of lists being built.
+#[derive(Debug, Default)]
+pub struct ListColumn {
+    /// The values of all rows one behind the other.
+    pub values: Vec<i64>,
+    /// Where those of each row end.
+    pub ends: Vec<usize>,
+}
+
+impl ListColumn {
+    /// The values of the row with this index.
+    pub fn of(&self, row: usize) -> &[i64] {
+        let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.values[start..self.ends[row]]
+    }
+}
+
+impl EventColumn<List> for ListColumn {
+    fn with_capacity(rows: usize) -> ListColumn {
+        ListColumn { values: Vec::with_capacity(rows), ends: Vec::with_capacity(rows) }
+    }
+
+    #[inline(always)]
+    fn push(&mut self, _cell: List) {
+        self.ends.push(self.values.len());
+    }
+
+    fn clear(&mut self) {
+        self.values.clear();
+        self.ends.clear();
+    }
+
+    fn put_in_order(&mut self, order: &[usize]) {
+        let mut sorted = ListColumn::default();
+        for row in order {
+            sorted.values.extend_from_slice(self.of(*row));
+            sorted.push(List);
+        }
+        *self = sorted;
+    }
+}
+
+/// Numbers and flags, of which a column has one in a row.
+macro_rules! plain_cells {
+    ($($cell:ty: $parquet:ty, |$group:ident, $column:ident, $nullable:ident| $write:expr;)+) => { $(
+        impl EventCell for $cell {
+            type Column = Vec<$cell>;
+            type Reader = Cells<$parquet>;
+            type Read<'a> = $cell;
+
+            fn write($column: &Vec<$cell>, $nullable: bool, $group: &mut GroupWriter<'_, '_>) -> ParquetResult<()> {
+                $write
+            }
+
+            fn open(part: &TableReader, group: usize, name: &str) -> Result<Cells<$parquet>, TraceError> {
+                part.cells(group, name)
+            }
+
+            fn decode(reader: &mut Cells<$parquet>, rows: usize) -> Result<usize, String> {
+                reader.read(rows)
+            }
+
+            #[inline]
+            fn give<F: InCall<$cell>>(
+                reader: &mut Cells<$parquet>,
+                calls: &mut [Call],
+                field: impl Fn(&mut Call) -> &mut F,
+            ) -> Result<(), String> {
+                let check = |values: &[$cell]| if F::NATURAL { natural(values) } else { Ok(()) };
+                let load = |call: &mut Call, value: $cell| field(call).load(value);
+                if F::NULLABLE { reader.some(calls, check, load) } else { reader.every(calls, check, load) }
+            }
+        }
+    )+ };
+}
+
+plain_cells! {
+    i32: Int32Type, |group, column, nullable|
+        if nullable { group.nullable32(column) } else { group.plain::<Int32Type>(column) };
+    i64: Int64Type, |group, column, nullable|
+        if nullable { group.nullable64(column) } else { group.plain::<Int64Type>(column) };
+    bool: BoolType, |group, column, _nullable| group.plain::<BoolType>(column);
+    f64: DoubleType, |group, column, _nullable| group.doubles(column);
+}
+
+/// Names of functions.
+impl EventCell for Op {
+    type Column = Vec<Op>;
+    type Reader = Cells<ByteArrayType>;
+    type Read<'a> = Op;
+
+    fn write(column: &Vec<Op>, _nullable: bool, group: &mut GroupWriter<'_, '_>) -> ParquetResult<()> {
+        group.names(column)
+    }
+
+    fn open(part: &TableReader, group: usize, name: &str) -> Result<Cells<ByteArrayType>, TraceError> {
+        part.cells(group, name)
+    }
+
+    fn decode(reader: &mut Cells<ByteArrayType>, rows: usize) -> Result<usize, String> {
+        reader.read(rows)
+    }
+
+    #[inline]
+    fn give<F: InCall<Op>>(
+        reader: &mut Cells<ByteArrayType>,
+        calls: &mut [Call],
+        field: impl Fn(&mut Call) -> &mut F,
+    ) -> Result<(), String> {
+        // Names may lie elsewhere than those of the batch before.
+        let mut names = RecentNames::default();
+        reader.every(calls, |_| Ok(()), |call, name| field(call).load(names.find(&name)))
+    }
+}
+
+impl EventCell for List {
+    type Column = ListColumn;
+    type Reader = Lists<Int64Type>;
+    type Read<'a> = &'a [i64];
+
+    fn write(column: &ListColumn, _nullable: bool, group: &mut GroupWriter<'_, '_>) -> ParquetResult<()> {
+        group.lists(column)
+    }
+
+    fn open(part: &TableReader, group: usize, name: &str) -> Result<Lists<Int64Type>, TraceError> {
+        part.lists(group, name)
+    }
+
+    fn decode(reader: &mut Lists<Int64Type>, rows: usize) -> Result<usize, String> {
+        reader.read(rows)
+    }
+
+    #[inline]
+    fn give<F: InCall<List>>(
+        reader: &mut Lists<Int64Type>,
+        calls: &mut [Call],
+        field: impl Fn(&mut Call) -> &mut F,
+    ) -> Result<(), String> {
+        let check = |values: &[i64]| if F::NATURAL { natural(values) } else { Ok(()) };
+        reader.every(calls, check, |call, values| field(call).load(values))
+    }
+}
+
+/// Only numbers from 0 on make sense.
+pub(crate) fn natural<T: Copy + Default + PartialOrd + std::fmt::Display>(
+    values: &[T],
+) -> Result<(), String> {
+    match values.iter().find(|value| **value < T::default()) {
+        None => Ok(()),
+        Some(value) => Err(format!("{value} where only numbers from 0 on make sense")),
+    }
+}
+
+/// Where the last few names lie in memory, with their numbers: values of a dictionary share their bytes.
+pub(crate) struct RecentNames([(usize, usize, Op); 64]);
+
+impl Default for RecentNames {
+    fn default() -> RecentNames {
+        RecentNames([(0, 0, Op(0)); 64])
+    }
+}
+
+impl RecentNames {
+    #[inline]
+    pub(crate) fn find(&mut self, name: &ByteArray) -> Op {
+        let bytes = name.data();
+        let place = bytes.as_ptr() as usize;
+        let slot = &mut self.0[(place ^ place >> 6) % 64];
+        if (slot.0, slot.1) != (place, bytes.len()) {
+            // A function this version does not know is shown as unknown.
+            let op = std::str::from_utf8(bytes).ok().and_then(Op::by_name).unwrap_or(Op(0));
+            *slot = (place, bytes.len(), op);
+        }
+        slot.2
+    }
+}
+
+macro_rules! in_call {
+    ($(
+        $type:ty as $cell:ty: $kind:ident $(or $null:expr)?, $range:ident,
+        |$value:ident| $store:expr, |$stored:ident| $load:expr, $shown:expr;
+    )+) => { $(
+        impl InCall<$cell> for $type {
+            const KIND: Kind = Kind::$kind;
+            const NULLABLE: bool = in_call!(@nullable $($null)?);
+            const NATURAL: bool = in_call!(@natural $range);
+            const EMPTY: $cell = in_call!(@empty $kind $($null)?);
+
+            #[inline(always)]
+            fn to_cell(&self) -> $cell {
+                let $value = self;
+                $store
+            }
+
+            #[inline(always)]
+            fn load(&mut self, $stored: $cell) {
+                *self = $load;
+            }
+
+            fn show(&self, text: &mut String) {
+                let shown: fn(&$type) -> Option<_> = $shown;
+                if let Some(shown) = shown(self) {
+                    write!(text, "{shown}").expect("writing to a string cannot fail");
+                }
+            }
+        }
+    )+ };
+    (@nullable) => { false };
+    (@nullable $null:expr) => { true };
+    (@natural natural) => { true };
+    (@natural anything) => { false };
+    (@empty Int32) => { 0 };
+    (@empty Int64) => { 0 };
+    (@empty Bool) => { false };
+    (@empty Double) => { 0.0 };
+    (@empty Text) => { Op(0) };
+    (@empty $kind:ident $null:expr) => { $null };
+}
+
+// Numbers in tables are signed. What is held unsigned came from a table, or fits one.
+in_call! {
+    Rank as i32: Int32, natural, |rank| rank.0 as i32, |stored| Rank(stored as u32), |rank| Some(*rank);
+    ThreadIndex as i32: Int32, natural, |thread| thread.0 as i32, |stored| ThreadIndex(stored as u32),
+        |thread| Some(*thread);
+    Moment as i64: Int64, anything, |moment| moment.0, |stored| Moment(stored), |moment| Some(moment.0);
+    Length as i32: Int32, anything, |length| length.0 as i32, |stored| Length(i64::from(stored)),
+        |length| Some(length.0);
+    Option<Length> as i64: Int64 or NULL64, anything, |length| length.map_or(NULL64, |length| length.0),
+        |stored| Some(Length(stored)), |length| length.map(|length| length.0);
+    u32 as i32: Int32, natural, |number| *number as i32, |stored| stored as u32, |number| Some(*number);
+    Option<u32> as i32: Int32 or NULL32, natural, |number| number.map_or(NULL32, |number| number as i32),
+        |stored| Some(stored as u32), |number| *number;
+    Option<u64> as i64: Int64 or NULL64, natural, |number| number.map_or(NULL64, |number| number as i64),
+        |stored| Some(stored as u64), |number| *number;
+    Option<i32> as i32: Int32 or NULL32, anything, |number| number.unwrap_or(NULL32), |stored| Some(stored),
+        |number| *number;
+    Peer as i32: Int32 or NULL32, anything, |peer| peer.to_table().unwrap_or(NULL32),
+        |stored| Peer::from_table(Some(stored)), |peer| peer.to_table();
+    bool as bool: Bool, anything, |flag| *flag, |stored| stored, |flag| Some(*flag);
+    f64 as f64: Double, anything, |number| *number, |stored| stored, |number| Some(*number);
+    Op as Op: Text, anything, |op| *op, |stored| stored, |op| Some(op.name());
+}
+
+impl InCall<List> for Vec<u64> {
+    const KIND: Kind = Kind::Int64List;
+    const NULLABLE: bool = false;
+    const NATURAL: bool = true;
+    const EMPTY: List = List;
+
+    fn to_cell(&self) -> List {
+        List
+    }
+
+    #[inline(always)]
+    fn load(&mut self, read: &[i64]) {
+        self.extend(read.iter().map(|value| *value as u64));
+    }
+
+    fn show(&self, text: &mut String) {
+        for (index, value) in self.iter().enumerate() {
+            let space = if index > 0 { " " } else { "" };
+            write!(text, "{space}{value}").expect("writing to a string cannot fail");
+        }
+    }
+}

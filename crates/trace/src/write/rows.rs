@@ -1,0 +1,109 @@
+//! Rows being built, column by column.
+//!
+//! One vector for each column, so that pushing a row allocates nothing, patching it is one store, and the
+//! Parquet writer gets slices. Missing values are [`NULL32`](crate::schema::NULL32) and
+//! [`NULL64`](crate::schema::NULL64), which no value can be.
+
+use super::GroupWriter;
+use crate::schema::event_cell::{EventCell, EventColumn, InCall, List};
+use crate::schema::events::event_columns;
+use kizami_model::{Call, Length, Moment, Op, Peer, Rank, ThreadIndex};
+use parquet::errors::Result as ParquetResult;
+
+macro_rules! rows {
+    ($($(#[doc = $doc:literal])+ $name:ident: $cell:ident, $($packing:ident)+ = $field:ident: $type:ty;)+) => {
+        /// One row on its way into the columns; what it completes is put into its column before it.
+        #[derive(Clone, Copy, Debug)]
+        pub struct Row {
+            $($(#[doc = $doc])+ pub $name: $cell,)+
+            /// The row was kept of a thread whose sums are known without its rows; not a column.
+            pub kept: bool,
+        }
+
+        impl Row {
+            /// A row of which nothing is known.
+            const EMPTY: Row =
+                Row { $($name: <$type as InCall<$cell>>::EMPTY,)+ kept: false };
+
+            /// The row of a call.
+            pub fn of_call(call: &Call) -> Row {
+                Row { $($name: InCall::<$cell>::to_cell(&call.$field),)+ kept: false }
+            }
+        }
+
+        /// The columns.
+        #[derive(Debug)]
+        pub struct Rows {
+            $($(#[doc = $doc])+ pub $name: <$cell as EventCell>::Column,)+
+            /// Rows that were kept of threads whose sums are known without them.
+            pub kept: Vec<bool>,
+            /// Whether each row's start is not before that of the row above it, within a rank.
+            ordered: bool,
+        }
+
+        impl Rows {
+            /// Room for so many rows.
+            pub fn with_capacity(rows: usize) -> Rows {
+                Rows { $($name: EventColumn::with_capacity(rows),)+ kept: Vec::with_capacity(rows), ordered: true }
+            }
+
+            /// Takes all rows out.
+            pub fn clear(&mut self) {
+                $(self.$name.clear();)+
+                self.kept.clear();
+                self.ordered = true;
+            }
+
+            /// Adds a row; gives its index. What it completed was put into its column before.
+            #[inline]
+            pub fn push(&mut self, row: &Row) -> usize {
+                let index = self.rank.len();
+                if let (Some(rank), Some(start)) = (self.rank.last(), self.start_ns.last()) {
+                    self.ordered &= (*rank, *start) <= (row.rank, row.start_ns);
+                }
+                $(self.$name.push(row.$name);)+
+                self.kept.push(row.kept);
+                index
+            }
+
+            /// Puts the rows in order of rank and start. They nearly always are: only records that lie about
+            /// their time are not.
+            pub(crate) fn put_in_order(&mut self) {
+                if self.ordered {
+                    return;
+                }
+                let mut order: Vec<usize> = (0..self.len()).collect();
+                order.sort_by_key(|row| (self.rank[*row], self.start_ns[*row]));
+                $(self.$name.put_in_order(&order);)+
+                self.kept.put_in_order(&order);
+                self.ordered = true;
+            }
+
+            /// Writes all columns, in their order.
+            pub(crate) fn write(&self, group: &mut GroupWriter<'_, '_>) -> ParquetResult<()> {
+                $(<$cell as EventCell>::write(&self.$name, <$type as InCall<$cell>>::NULLABLE, group)?;)+
+                Ok(())
+            }
+        }
+    };
+}
+event_columns!(rows);
+
+impl Row {
+    /// A row of one call of which only the time is known.
+    pub fn new(rank: i32, thread: i32, start_ns: i64, end_ns: i64, op: Op) -> Row {
+        Row { rank, thread, start_ns, end_ns, op, calls: 1, weight: 1.0, ..Row::EMPTY }
+    }
+}
+
+impl Rows {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.rank.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.rank.is_empty()
+    }
+}

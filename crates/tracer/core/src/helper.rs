@@ -1,0 +1,107 @@
+//! The helper thread: prepares chunks and writes full ones out while the program computes.
+//!
+//! It exists only once there is something for it to do, and only where it has a core: see [`has_a_core`].
+
+use crate::stream::{Stream, lock};
+use crate::{launcher, process};
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, OnceLock};
+
+/// What the helper does.
+pub enum Job {
+    /// Write a full chunk out.
+    Drain {
+        /// Whose.
+        stream: &'static Stream,
+        /// Its place in the window.
+        index: usize,
+    },
+    /// Fault in the pages of a chunk of a large window.
+    Populate {
+        /// Whose.
+        stream: &'static Stream,
+        /// Its place in the window.
+        index: usize,
+    },
+}
+
+struct Helper {
+    jobs: Mutex<VecDeque<Job>>,
+    wake: Condvar,
+}
+
+static HELPER: OnceLock<Option<&'static Helper>> = OnceLock::new();
+
+/// Whether there is a core for the helper beside those of the ranks. If nobody tells how many ranks there are, there is.
+/// What else the program's processes do with the cores, like computing in several threads, is not known.
+pub fn has_a_core() -> bool {
+    static HAS_A_CORE: OnceLock<bool> = OnceLock::new();
+    *HAS_A_CORE.get_or_init(|| launcher::ranks_here().is_none_or(|ranks| ranks < cores()))
+}
+
+/// Cores of this host that are switched on.
+pub fn cores() -> u32 {
+    // SAFETY: a plain question.
+    unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }.clamp(1, i64::from(u32::MAX)) as u32
+}
+
+/// Gives the helper something to do. Where no thread could be started, the owner of a chunk drains it when it
+/// needs it, and pages fault in when they are touched.
+pub fn hand_over(job: Job) {
+    if let Some(helper) = HELPER.get_or_init(start_helper) {
+        lock(&helper.jobs).push_back(job);
+        helper.wake.notify_one();
+    }
+}
+
+fn start_helper() -> Option<&'static Helper> {
+    let helper: &'static Helper =
+        Box::leak(Box::new(Helper { jobs: Mutex::new(VecDeque::new()), wake: Condvar::new() }));
+    // The program's signals are the program's: the helper must never be the thread that gets one.
+    // SAFETY: plain calls on local signal sets.
+    let old = unsafe {
+        let mut all: libc::sigset_t = std::mem::zeroed();
+        let mut old: libc::sigset_t = std::mem::zeroed();
+        libc::sigfillset(&mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut old);
+        old
+    };
+    let started = std::thread::Builder::new()
+        .name("kizami".into())
+        .stack_size(128 << 10)
+        .spawn(move || help(helper))
+        .is_ok();
+    // SAFETY: restores what was read above.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &old, std::ptr::null_mut()) };
+    started.then_some(helper)
+}
+
+fn help(helper: &'static Helper) {
+    leave_the_core();
+    loop {
+        let mut jobs = lock(&helper.jobs);
+        while jobs.is_empty() {
+            jobs = helper.wake.wait(jobs).unwrap_or_else(|poisoned| poisoned.into_inner());
+        }
+        let job = jobs.pop_front();
+        drop(jobs);
+        if process::is_forked() {
+            continue;
+        }
+        match job {
+            Some(Job::Drain { stream, index }) => stream.drain(index),
+            Some(Job::Populate { stream, index }) => stream.populate(index),
+            None => {}
+        }
+    }
+}
+
+/// Launchers bind a rank to a core; the helper is to use another. Where it may not, it stays.
+fn leave_the_core() {
+    // SAFETY: a set of all cores on the stack, for this thread alone.
+    unsafe {
+        let mut all: libc::cpu_set_t = std::mem::zeroed();
+        (0..libc::CPU_SETSIZE as usize).for_each(|core| libc::CPU_SET(core, &mut all));
+        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &all);
+    }
+}

@@ -1,0 +1,344 @@
+//! What the threads of a process share: where segments go, and the segment of definitions.
+
+use crate::reduction::{CommunicatorOf, KeepMode, Owner};
+use crate::settings::{Amount, Keep};
+use crate::stream::{Stream, Writer, lock};
+use crate::{clock, launcher, settings, simulator};
+use kizami_model::function;
+use kizami_records::Definition;
+use kizami_segment::header::{DEFINITIONS_THREAD, RANK_UNKNOWN, store_text};
+use kizami_segment::{Appender, Header, SegmentFile, WindowShape};
+use std::ffi::{CStr, CString};
+use std::os::unix::ffi::OsStrExt;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+/// The process as the tracer sees it.
+pub struct Process {
+    directory: Vec<u8>,
+    host: String,
+    boot_id: String,
+    executable: String,
+    pid: u32,
+    threads: AtomicU32,
+    streams: Mutex<Vec<&'static Stream>>,
+    definitions: Mutex<Option<Appender>>,
+    /// The header of the segment of definitions, which is there even if nothing else had room.
+    header: Option<&'static Header>,
+    /// Rank, size of the world and which world, once `MPI_Init` has told.
+    world: Mutex<Option<World>>,
+    /// What recording one plain call costs, in 1/1024 tick.
+    call_cost: AtomicU64,
+    /// A moment on both clocks, in ticks and nanoseconds.
+    base: (u64, u64),
+    /// Bits of the nanoseconds of a tick, as far as known.
+    tick_ns: AtomicU64,
+}
+
+/// What `MPI_Init` tells.
+#[derive(Clone)]
+pub struct World {
+    /// Rank in the world.
+    pub rank: u32,
+    /// Ranks in it.
+    pub size: u32,
+    /// Which world, if processes were spawned: the same number on all its ranks; 0 for the first.
+    pub key: u64,
+    /// Which conventions its MPI follows, as headers say it.
+    pub abi: u32,
+    /// What the MPI library says of itself.
+    pub library: String,
+}
+
+static PROCESS: OnceLock<Option<Process>> = OnceLock::new();
+static FORKED: AtomicBool = AtomicBool::new(false);
+
+/// The process, set up at its first MPI call; `None` where nothing is to be recorded.
+pub fn get() -> Option<&'static Process> {
+    PROCESS.get_or_init(Process::set_up).as_ref()
+}
+
+/// The process if it was set up already.
+pub fn existing() -> Option<&'static Process> {
+    PROCESS.get().and_then(Option::as_ref)
+}
+
+/// Whether this is a child that a recorded process forked: it must leave its parent's segments alone.
+pub fn is_forked() -> bool {
+    FORKED.load(Ordering::Relaxed)
+}
+
+/// Called in a forked child.
+pub fn note_fork() {
+    FORKED.store(true, Ordering::Relaxed);
+}
+
+impl Process {
+    fn set_up() -> Option<Process> {
+        let directory = std::env::var_os("KIZAMI_RAW").filter(|value| !value.is_empty())?;
+        if simulator::is_without_rank() {
+            return None;
+        }
+        clock::choose();
+        // A rank with a clock of its own is a host of its own.
+        let host = match clock::distortion() {
+            Some(_) => format!("{}-clock{}", host_name(), launcher::place().map_or(0, |(rank, _)| rank)),
+            None => host_name(),
+        };
+        let mut process = Process {
+            directory: directory.as_bytes().to_vec(),
+            host,
+            boot_id: read_line("/proc/sys/kernel/random/boot_id"),
+            executable: executable().map_or_else(String::new, |path| path.display().to_string()),
+            pid: std::process::id(),
+            threads: AtomicU32::new(0),
+            streams: Mutex::new(Vec::new()),
+            definitions: Mutex::new(None),
+            header: None,
+            world: Mutex::new(None),
+            call_cost: AtomicU64::new(0),
+            base: clock::reading(),
+            tick_ns: AtomicU64::new(1f64.to_bits()),
+        };
+        // Without a place for definitions records mean little, but the program runs on either way.
+        let appender =
+            process.make_segment("defs", |path| Appender::create(path, WindowShape::DEFINITIONS)).ok();
+        process.header = appender.as_ref().map(Appender::header).or_else(|| {
+            let alone = |path: &CStr| SegmentFile::create(path, WindowShape::NONE).map(|file| file.header());
+            process.make_segment("defs", alone).ok()
+        });
+        if let Some(header) = process.header {
+            process.fill_header(header, DEFINITIONS_THREAD);
+        }
+        *lock(&process.definitions) = appender;
+        for text in std::env::args_os() {
+            process.define(&Definition::Argument { text: text.to_string_lossy().into_owned() });
+        }
+        if let Some(keep) = settings::get().keep {
+            process.define(&asked(keep));
+        }
+        Some(process)
+    }
+
+    /// A stream for one more thread, and what becomes of the calls there. The error is an `errno`.
+    pub fn new_stream(&self, communicator_of: CommunicatorOf) -> Result<(Writer, KeepMode), i32> {
+        let thread = self.threads.fetch_add(1, Ordering::Relaxed);
+        let (file, path) = self.new_file(thread)?;
+        self.fill_header(file.header(), thread);
+        let keep = settings::get().keep.map_or(KeepMode::All, |keep| {
+            let key = u64::from(self.pid) << 32 ^ self.base.0 ^ u64::from(thread);
+            let owner = Owner { key, ticks_per_second: self.ticks_per_second(), communicator_of };
+            KeepMode::create(&path, keep, owner)
+        });
+        let writer = Stream::create(file);
+        lock(&self.streams).push(writer.stream());
+        Ok((writer, keep))
+    }
+
+    /// Where calls of threads without a segment are counted: what they have in common is the segment of definitions.
+    pub fn losses(&self, error: i32) -> Option<&'static Header> {
+        let header = self.header?;
+        let _ = header.lost_errno.compare_exchange(0, error as u32, Ordering::Relaxed, Ordering::Relaxed);
+        Some(header)
+    }
+
+    fn new_file(&self, thread: u32) -> Result<(SegmentFile, CString), i32> {
+        let shape = settings::get().window(thread);
+        let create = |path: &CStr| SegmentFile::create(path, shape).map(|file| (file, path.to_owned()));
+        self.make_segment(&format!("{thread}.calls"), create)
+    }
+
+    /// How many ticks are a second: measured for a moment if nothing better is known yet.
+    fn ticks_per_second(&self) -> u64 {
+        const LONG_ENOUGH_NS: u64 = 500_000;
+        if !clock::is_time_stamp() {
+            return 1_000_000_000;
+        }
+        while clock::monotonic_ns().saturating_sub(self.base.1) < LONG_ENOUGH_NS {
+            std::hint::spin_loop();
+        }
+        self.recalibrate();
+        (1e9 / self.tick_ns()).round() as u64
+    }
+
+    /// Makes a file for a segment under a name that is not taken: by the program this process was before it
+    /// called exec, or by a process with the same number in another container.
+    fn make_segment<T>(&self, ending: &str, create: impl Fn(&CStr) -> Result<T, i32>) -> Result<T, i32> {
+        (0..1000)
+            .map(|attempt| {
+                let twin = if attempt == 0 { String::new() } else { format!("-{attempt}") };
+                let mut path = self.directory.clone();
+                path.extend(format!("/{}.{}{twin}.{ending}", self.host, self.pid).into_bytes());
+                create(&CString::new(path).map_err(|_| libc::EINVAL)?)
+            })
+            .find(|result| !matches!(result, Err(libc::EEXIST)))
+            .unwrap_or(Err(libc::EEXIST))
+    }
+
+    fn fill_header(&self, header: &Header, thread: u32) {
+        let (ticks, monotonic) = clock::reading();
+        header.table.store(function::fingerprint(), Ordering::Relaxed);
+        header.pid.store(self.pid, Ordering::Relaxed);
+        header.thread.store(thread, Ordering::Relaxed);
+        header.rank.store(RANK_UNKNOWN, Ordering::Relaxed);
+        header.clock_is_tsc.store(clock::is_time_stamp().into(), Ordering::Relaxed);
+        header.base_ticks.store(ticks, Ordering::Relaxed);
+        for pair in [&header.first_reading, &header.last_reading] {
+            pair.ticks.store(ticks, Ordering::Relaxed);
+            pair.monotonic_ns.store(monotonic, Ordering::Relaxed);
+        }
+        header.realtime_ns.store(clock::realtime_ns(), Ordering::Relaxed);
+        header.call_cost.store(self.call_cost.load(Ordering::Relaxed), Ordering::Relaxed);
+        store_text(&header.host, &self.host);
+        store_text(&header.boot_id, &self.boot_id);
+        store_text(&header.executable, &self.executable);
+        if let Some(world) = &*lock(&self.world) {
+            fill_world(header, world);
+        }
+    }
+
+    /// Writes down who this process is, once MPI has told.
+    pub fn enter_world(&self, world: World) {
+        *lock(&self.world) = Some(world.clone());
+        self.for_each_header(|header| fill_world(header, &world));
+    }
+
+    /// Writes down what recording one call costs.
+    pub fn set_call_cost(&self, cost: u64) {
+        self.call_cost.store(cost, Ordering::Relaxed);
+        self.for_each_header(|header| header.call_cost.store(cost, Ordering::Relaxed));
+    }
+
+    /// Does something to the headers of all segments of the process.
+    pub fn for_each_header(&self, act: impl Fn(&Header)) {
+        self.header.into_iter().for_each(&act);
+        for stream in lock(&self.streams).iter() {
+            act(stream.file().header());
+        }
+    }
+
+    /// Notes the clock in all segments.
+    pub fn note_clock(&self) {
+        for stream in lock(&self.streams).iter() {
+            stream.note_clock();
+        }
+    }
+
+    /// Which clock this is: processes with the same share one.
+    pub fn clock_identity(&self) -> (&str, &str) {
+        (&self.boot_id, &self.host)
+    }
+
+    /// Measures once more how long a tick is; the longer the process runs, the better it is known.
+    pub fn recalibrate(&self) {
+        let (ticks, nanoseconds) = clock::reading();
+        if clock::is_time_stamp() && ticks > self.base.0 {
+            let tick_ns = (nanoseconds - self.base.1) as f64 / (ticks - self.base.0) as f64;
+            self.tick_ns.store(tick_ns.to_bits(), Ordering::Relaxed);
+        }
+    }
+
+    fn tick_ns(&self) -> f64 {
+        f64::from_bits(self.tick_ns.load(Ordering::Relaxed))
+    }
+
+    /// A moment in nanoseconds of the host's clock.
+    pub fn nanoseconds(&self, ticks: u64) -> u64 {
+        let since = ticks.wrapping_sub(self.base.0) as i64;
+        self.base.1.wrapping_add_signed((since as f64 * self.tick_ns()) as i64)
+    }
+
+    /// A stretch in nanoseconds.
+    pub fn nanoseconds_of(&self, ticks: u64) -> u64 {
+        (ticks as f64 * self.tick_ns()) as u64
+    }
+
+    /// A stretch in ticks.
+    pub fn ticks_of(&self, nanoseconds: u64) -> u64 {
+        (nanoseconds as f64 / self.tick_ns()) as u64
+    }
+
+    /// Bytes of records waiting to be written out.
+    pub fn filled_bytes(&self) -> u64 {
+        lock(&self.streams).iter().map(|stream| stream.filled_bytes()).sum()
+    }
+
+    /// Bytes of records there is room for.
+    pub fn window_bytes(&self) -> u64 {
+        let bytes = |stream: &&Stream| stream.file().window_chunks() * stream.file().chunk_bytes();
+        lock(&self.streams).iter().map(|stream| bytes(stream) as u64).sum()
+    }
+
+    /// Writes out all records that are not being written to.
+    pub fn write_out(&self) {
+        for stream in lock(&self.streams).iter() {
+            stream.write_out();
+        }
+    }
+
+    /// Whether this is the process that was set up, and not a child made in a way that tells nobody.
+    pub fn is_this_one(&self) -> bool {
+        self.pid == std::process::id()
+    }
+
+    /// Rank in the world, if known.
+    pub fn world_rank(&self) -> Option<u32> {
+        lock(&self.world).as_ref().map(|world| world.rank)
+    }
+
+    /// Ranks in the world, 0 before it is known.
+    pub fn world_size(&self) -> u32 {
+        lock(&self.world).as_ref().map_or(0, |world| world.size)
+    }
+
+    /// Writes a definition, before the first record that needs it.
+    pub fn define(&self, definition: &Definition) {
+        if let Some(definitions) = &mut *lock(&self.definitions)
+            && let Err(error) = definition.append_to(definitions)
+        {
+            definitions.header().lost_errno.store(error as u32, Ordering::Relaxed);
+        }
+    }
+}
+
+/// What was asked for, for those who read what comes of it.
+fn asked(keep: Keep) -> Definition {
+    let (per_second, amount) = match keep.amount {
+        Amount::Fraction(part) => (false, part),
+        Amount::BytesPerSecond(bytes) => (true, bytes),
+    };
+    Definition::Keep {
+        per_second,
+        amount_bits: amount.to_bits(),
+        seed: keep.seed,
+        importance: keep.paper.map_or(0, |scheme| scheme.f.number()),
+        collected: keep.paper.map_or(0, |scheme| scheme.n as u32),
+        drawn: keep.paper.map_or(0, |scheme| scheme.x as u32),
+    }
+}
+
+fn fill_world(header: &Header, world: &World) {
+    header.rank.store(world.rank, Ordering::Relaxed);
+    header.world_size.store(world.size, Ordering::Relaxed);
+    header.world_key.store(world.key, Ordering::Relaxed);
+    header.abi.store(world.abi, Ordering::Relaxed);
+    store_text(&header.library, &world.library);
+}
+
+/// The program that is run, be it by the system or by a simulator.
+fn executable() -> Option<std::path::PathBuf> {
+    match simulator::get() {
+        Some(_) => simulator::copies::program(),
+        None => std::env::current_exe().ok(),
+    }
+}
+
+fn host_name() -> String {
+    let name = read_line("/proc/sys/kernel/hostname");
+    // It becomes part of a file name.
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()
+}
+
+fn read_line(path: &str) -> String {
+    std::fs::read_to_string(path).map_or_else(|_| String::new(), |text| text.trim().to_owned())
+}

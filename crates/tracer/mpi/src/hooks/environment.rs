@@ -1,0 +1,207 @@
+//! The beginning and the end of MPI, and what a program tells the tracer.
+
+use super::timed;
+use crate::call::Call;
+use crate::process::{self, World};
+use crate::real::own;
+use crate::stream::lock;
+use crate::{abi, clock, communicators, launcher, rendezvous, requests, simulator, status};
+use kizami_model::Ending;
+use kizami_records::Definition;
+use std::ffi::{CStr, c_char};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// `MPI_Init` or `MPI_Init_thread` has returned: now MPI can tell who we are.
+#[inline(never)]
+pub fn initialised(mut call: Call) {
+    let record = call.record();
+    call.store(&record);
+    if !call.failed()
+        && let Some(process) = process::existing()
+    {
+        simulator::measures(true);
+        let abi = abi::get();
+        let (mut rank, mut size, mut level) = (0i32, 0i32, 0i32);
+        // SAFETY: MPI has just been initialised; places for numbers.
+        unsafe {
+            own::MPI_Comm_rank(abi.comm_world, &raw mut rank);
+            own::MPI_Comm_size(abi.comm_world, &raw mut size);
+            own::MPI_Query_thread(&raw mut level);
+        }
+        if level >= abi.thread_multiple {
+            requests::expect_several_threads();
+        }
+        let key = world_key(rank);
+        let (rank, size) = (rank as u32, size as u32);
+        process.enter_world(World { rank, size, key, abi: abi.kind as u32, library: library_version() });
+        WORLD_OF_LAUNCHER.store(false, Ordering::Relaxed);
+        communicators::enter_world(process, key);
+        status::confirm_layout();
+        rendezvous::begin(&mut call, process, size);
+    }
+    call.release();
+}
+
+/// Whether the only world there is, is the one the launcher told of.
+static WORLD_OF_LAUNCHER: AtomicBool = AtomicBool::new(false);
+
+/// `MPI_Session_init` has returned. A program may live by sessions alone, without a world; then what the
+/// launcher says about rank and size is what there is to know.
+#[inline(never)]
+pub fn session_begun(call: Call) {
+    if !call.failed()
+        && let Some(process) = process::existing()
+        && process.world_rank().is_none()
+        && let Some((rank, size)) = launcher::place()
+    {
+        requests::expect_several_threads();
+        WORLD_OF_LAUNCHER.store(true, Ordering::Relaxed);
+        let abi = abi::get().kind as u32;
+        process.enter_world(World { rank, size, key: 0, abi, library: library_version() });
+    }
+    timed(call);
+}
+
+/// `MPI_Session_finalize` has returned.
+#[inline(never)]
+pub fn session_ended(call: Call) {
+    if !call.failed() && WORLD_OF_LAUNCHER.load(Ordering::Relaxed) {
+        note_ending(Ending::Finalized, 0);
+    }
+    last(call);
+}
+
+/// A call behind which there need not be another: the thread draws from what it collected, if it does.
+fn last(mut call: Call) {
+    let record = call.record();
+    call.store(&record);
+    call.thread().draw_rest();
+    call.release();
+}
+
+/// 0 for the world that the launcher started; for one that `MPI_Comm_spawn` started a number that its ranks
+/// agree on.
+fn world_key(rank: i32) -> u64 {
+    let abi = abi::get();
+    if abi.kind == abi::Kind::Smpi {
+        // It starts no processes, and does not take the question.
+        return 0;
+    }
+    let mut parent = 0usize;
+    // SAFETY: MPI is initialised; a place for a handle.
+    unsafe { own::MPI_Comm_get_parent(&raw mut parent) };
+    if abi.handle(parent) == abi.comm_null {
+        return 0;
+    }
+    let mut key = if rank == 0 { clock::realtime_ns() ^ u64::from(std::process::id()) << 40 | 1 } else { 0 };
+    // SAFETY: all ranks of the world that was spawned do so, each with a place for the number.
+    unsafe { own::MPI_Bcast(&raw mut key, size_of::<u64>() as i32, abi.byte, 0, abi.comm_world) };
+    key
+}
+
+fn library_version() -> String {
+    // More than any library's MPI_MAX_LIBRARY_VERSION_STRING.
+    let mut text = vec![0u8; 16384];
+    let mut length = 0i32;
+    // SAFETY: may always be asked; a place longer than any text, and one for its length.
+    unsafe { own::MPI_Get_library_version(text.as_mut_ptr(), &raw mut length) };
+    let text = CStr::from_bytes_until_nul(&text)
+        .map_or_else(|_| String::new(), |text| text.to_string_lossy().into_owned());
+    // MPICH's version goes on with its configuration.
+    let mut words = text.lines().next().unwrap_or_default().split_whitespace();
+    let mut line = String::new();
+    for word in words.by_ref() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    line
+}
+
+/// `MPI_Finalize` has returned.
+#[inline(never)]
+pub fn finalised(call: Call) {
+    if !call.failed() {
+        simulator::measures(false);
+        note_ending(Ending::Finalized, 0);
+    }
+    last(call);
+}
+
+/// `MPI_Abort` is about to be called and will not return: its record is stored now.
+#[inline(never)]
+pub fn aborting(call: &mut Call, code: i32) {
+    note_ending(Ending::Aborted, code);
+    call.leave(0);
+    let record = call.record();
+    call.thread().record(&record, kizami_model::Shape::Timed);
+    call.thread().draw_rest();
+}
+
+fn note_ending(ending: Ending, code: i32) {
+    let Some(process) = process::existing() else { return };
+    process.note_clock();
+    process.for_each_header(|header| {
+        header.abort_code.store(code, Ordering::Relaxed);
+        header.ending.store(ending as u8, Ordering::Relaxed);
+    });
+}
+
+/// `kizami.h`: a named region begins.
+const REGION_BEGIN: i32 = 0x6b_7a01;
+/// `kizami.h`: a named region ends.
+const REGION_END: i32 = 0x6b_7a02;
+/// The standard's level for "profiling is disabled".
+const OFF: i32 = 0;
+
+/// `MPI_Pcontrol`: the standard's levels switch recording off (0) and on (1 and more); `kizami.h` marks
+/// regions with levels of its own, and only then is there a second argument to look at.
+#[inline(never)]
+pub fn pcontrol(mut call: Call, level: i32, name: usize) {
+    match level {
+        REGION_BEGIN | REGION_END => {
+            let record = call.record();
+            let region = region_number(name);
+            // The region encloses everything between the two calls, and not the calls themselves.
+            if level == REGION_END {
+                call.thread().record_region(region, false);
+            }
+            call.thread().record(&record, kizami_model::Shape::Timed);
+            if level == REGION_BEGIN {
+                call.thread().record_region(region, true);
+            }
+            call.release();
+        }
+        OFF => {
+            let record = call.record();
+            call.thread().record(&record, kizami_model::Shape::Timed);
+            call.thread().pause();
+            call.release();
+        }
+        _ => {
+            call.thread().resume();
+            timed(call);
+        }
+    }
+}
+
+fn region_number(name: usize) -> u32 {
+    static NAMES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    if name == 0 {
+        return 0;
+    }
+    // SAFETY: kizami.h passes a C string with these levels.
+    let name = unsafe { CStr::from_ptr(name as *const c_char) }.to_string_lossy().into_owned();
+    let mut names = lock(&NAMES);
+    if let Some(index) = names.iter().position(|known| *known == name) {
+        return index as u32 + 1;
+    }
+    names.push(name.clone());
+    let local = names.len() as u32;
+    if let Some(process) = process::existing() {
+        process.define(&Definition::Region { local, name });
+    }
+    local
+}

@@ -1,0 +1,117 @@
+//! The beginnings and ends: loading, a thread's first call, forking, leaving.
+
+use crate::arch::{self, State, ThreadLocal};
+use crate::thread;
+use crate::{calibration, clock, exports, process, requests, simulator};
+use kizami_model::Ending;
+use std::ffi::c_void;
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering;
+
+#[used]
+#[unsafe(link_section = ".init_array")]
+static ON_LOAD: extern "C" fn() = on_load;
+
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static ON_EXIT: extern "C" fn() = on_exit;
+
+extern "C" fn on_load() {
+    if std::env::var_os("KIZAMI_RAW").is_some() {
+        simulator::on_load();
+        exports::on_load();
+        // SAFETY: registers a handler that touches only its own thread's block and a flag.
+        unsafe { libc::pthread_atfork(None, None, Some(on_fork)) };
+    }
+}
+
+/// In a forked child: what it calls is not its parent's.
+extern "C" fn on_fork() {
+    process::note_fork();
+    // SAFETY: the thread's own block.
+    unsafe { (*arch::thread_local()).state = State::Off };
+}
+
+/// `exit` was called or `main` returned. Never a collective here: other ranks may be anywhere.
+extern "C" fn on_exit() {
+    if process::is_forked() {
+        return;
+    }
+    let Some(process) = process::existing() else { return };
+    if !process.is_this_one() {
+        return;
+    }
+    process.note_clock();
+    process.for_each_header(|header| {
+        let vanished = Ending::Vanished as u8;
+        let exited = Ending::Exited as u8;
+        let _ = header.ending.compare_exchange(vanished, exited, Ordering::Relaxed, Ordering::Relaxed);
+    });
+    finish_thread(arch::thread_local());
+}
+
+/// A call on a thread that is not simply ready. True if the call is to be recorded.
+#[cold]
+pub fn wake(block: *mut ThreadLocal) -> bool {
+    // SAFETY: the thread's own block.
+    match unsafe { (*block).state } {
+        State::Fresh => set_up_thread(block),
+        State::Ready => true,
+        State::Inside | State::Off => false,
+    }
+}
+
+fn set_up_thread(block: *mut ThreadLocal) -> bool {
+    // Whatever is called while setting up is not the program's call.
+    // SAFETY: the thread's own block.
+    unsafe { (*block).state = State::Off };
+    if process::is_forked() {
+        return false;
+    }
+    let Some(process) = process::get() else { return false };
+    clock::adopt();
+    calibration::before_first_call(process);
+    let thread = thread::of_process(process);
+    if !finish_at_thread_exit() {
+        // It will end without giving up what it owns, so it must not own it.
+        requests::expect_several_threads();
+    }
+    // SAFETY: the thread's own block; the recorder is given up only by `finish_thread`.
+    unsafe {
+        (*block).thread = Box::into_raw(thread);
+        (*block).state = State::Ready;
+    }
+    true
+}
+
+fn finish_thread(block: *mut ThreadLocal) {
+    // SAFETY: the thread's own block; its recorder, if any, came from Box::into_raw.
+    unsafe {
+        (*block).state = State::Off;
+        let thread = std::mem::replace(&mut (*block).thread, std::ptr::null_mut());
+        if !thread.is_null() {
+            let mut thread = Box::from_raw(thread);
+            thread.finish();
+        }
+    }
+}
+
+/// Has the thread's stream finished when the thread ends; false if that cannot be had.
+fn finish_at_thread_exit() -> bool {
+    extern "C" fn on_thread_exit(_: *mut c_void) {
+        if !process::is_forked() {
+            finish_thread(arch::thread_local());
+            // Not at the end of the process: that may come in a signal, inside a call that holds the lock, and nothing
+            // vanishes then.
+            requests::give_up();
+        }
+    }
+    static KEY: OnceLock<Option<libc::pthread_key_t>> = OnceLock::new();
+    let key = *KEY.get_or_init(|| {
+        let mut key = 0;
+        // SAFETY: a valid place for the key and a destructor of the right type.
+        (unsafe { libc::pthread_key_create(&mut key, Some(on_thread_exit)) } == 0).then_some(key)
+    });
+    // SAFETY: our own key; any non-null value makes the destructor run.
+    key.is_some_and(|key| unsafe { libc::pthread_setspecific(key, std::ptr::dangling::<c_void>()) } == 0)
+}

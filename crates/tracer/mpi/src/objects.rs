@@ -1,0 +1,80 @@
+//! Windows, files, datatypes and matched messages: from a handle to the number they have in the trace.
+
+use crate::process;
+use crate::stream::lock;
+use kizami_model::ObjectKind;
+use kizami_records::{Definition, NO_COMM};
+use std::sync::Mutex;
+
+#[derive(Clone, Copy)]
+struct Known {
+    kind: ObjectKind,
+    handle: usize,
+    object: Object,
+}
+
+/// What is known of an object.
+#[derive(Clone, Copy, Debug)]
+pub struct Object {
+    /// Its number in this process, 0 if unknown.
+    pub local: u32,
+    /// Its communicator's number.
+    pub comm: u32,
+}
+
+const UNKNOWN: Object = Object { local: 0, comm: NO_COMM };
+
+struct Table {
+    known: Vec<Known>,
+    made: u32,
+    /// Messages taken off the queue by a matched probe: (handle, communicator).
+    messages: Vec<(usize, u32)>,
+}
+
+static TABLE: Mutex<Table> = Mutex::new(Table { known: Vec::new(), made: 0, messages: Vec::new() });
+
+/// The object with this handle.
+pub fn of(kind: ObjectKind, handle: usize) -> Object {
+    let table = lock(&TABLE);
+    let found = table.known.iter().find(|known| known.kind == kind && known.handle == handle);
+    found.map_or(UNKNOWN, |known| known.object)
+}
+
+/// Enters a new object.
+pub fn add(kind: ObjectKind, handle: usize, comm: u32, name: String, bytes: u64) -> Object {
+    let object = {
+        let mut table = lock(&TABLE);
+        table.made += 1;
+        let object = Object { local: table.made, comm };
+        table.known.push(Known { kind, handle, object });
+        object
+    };
+    if let Some(process) = process::existing() {
+        process.define(&Definition::Object { local: object.local, kind, comm, name, bytes });
+    }
+    object
+}
+
+/// Remembers an object whose freeing failed.
+pub fn remember(kind: ObjectKind, handle: usize, object: Object) {
+    lock(&TABLE).known.push(Known { kind, handle, object });
+}
+
+/// Forgets an object that is about to be freed: once it is, another thread may be given its handle.
+pub fn forget(kind: ObjectKind, handle: usize) -> Object {
+    let object = of(kind, handle);
+    lock(&TABLE).known.retain(|known| known.kind != kind || known.handle != handle);
+    object
+}
+
+/// A matched probe took a message off the queue of this communicator.
+pub fn add_message(handle: usize, comm: u32) {
+    lock(&TABLE).messages.push((handle, comm));
+}
+
+/// A matched message is being received; gives its communicator.
+pub fn take_message(handle: usize) -> u32 {
+    let mut table = lock(&TABLE);
+    let position = table.messages.iter().position(|(known, _)| *known == handle);
+    position.map_or(NO_COMM, |index| table.messages.swap_remove(index).1)
+}

@@ -1,0 +1,151 @@
+//! Call sites: from the return address of a call to a small number.
+//!
+//! C and C++ programs call us directly, and the word on top of the stack is the call site. Fortran programs
+//! call a binding library which calls us: the first time such a call comes along, the stack is unwound to
+//! the program, and the distance on the stack is remembered for the next time.
+
+use crate::modules;
+use crate::process::{self, Process};
+use crate::stream::lock;
+use crate::thread::Thread;
+use kizami_records::{Definition, NO_SITE};
+use std::collections::HashMap;
+use std::ffi::{c_int, c_void};
+use std::sync::{LazyLock, Mutex};
+
+const CACHED: usize = 256;
+const _: () = assert!(NO_SITE == 0, "an empty cache knows no site");
+
+/// The call sites a thread used last, by return address. All zeros when it is empty.
+pub struct Cache([Entry; CACHED]);
+
+#[derive(Clone, Copy)]
+struct Entry {
+    address: usize,
+    what: What,
+}
+
+#[derive(Clone, Copy)]
+#[repr(u32)]
+enum What {
+    /// A call site of the program; [`NO_SITE`] where nothing is known.
+    Site(u32) = 0,
+    /// A place in a language binding: the program's return address lies so many bytes up the stack.
+    Binding { distance: usize },
+}
+
+impl Cache {
+    #[inline(always)]
+    fn entry(&mut self, address: usize) -> &mut Entry {
+        &mut self.0[(address ^ address >> 8) % CACHED]
+    }
+}
+
+/// Numbers of the call sites of this process by address. What is 0 is no site.
+static NUMBERS: LazyLock<Mutex<HashMap<usize, u32>>> = LazyLock::new(Mutex::default);
+
+/// Number of the call site whose return address `frame` points to.
+#[inline(always)]
+pub fn number(thread: &mut Thread, frame: *const usize) -> u32 {
+    if frame.is_null() {
+        return NO_SITE;
+    }
+    // SAFETY: the stub noted where the return address of this very call lies.
+    let address = unsafe { *frame };
+    let entry = thread.sites.entry(address);
+    if entry.address == address {
+        match entry.what {
+            What::Site(number) => return number,
+            What::Binding { distance } => return behind_binding(thread, frame, distance),
+        }
+    }
+    look_up(thread, frame, address)
+}
+
+fn behind_binding(thread: &mut Thread, frame: *const usize, distance: usize) -> u32 {
+    // SAFETY: the distance was measured for this return address; the stack reaches up there.
+    let address = unsafe { *frame.byte_add(distance) };
+    let entry = thread.sites.entry(address);
+    if entry.address == address
+        && let What::Site(number) = entry.what
+    {
+        return number;
+    }
+    look_up_program_site(thread, address).unwrap_or(NO_SITE)
+}
+
+#[cold]
+fn look_up(thread: &mut Thread, frame: *const usize, address: usize) -> u32 {
+    let Some(process) = process::existing() else { return NO_SITE };
+    let in_binding = modules::place(process, address).is_some_and(|place| place.belongs_to_mpi);
+    if in_binding && let Some((program_address, distance)) = unwind_to_program(process, frame, address) {
+        *thread.sites.entry(address) = Entry { address, what: What::Binding { distance } };
+        return look_up_program_site(thread, program_address).unwrap_or(NO_SITE);
+    }
+    look_up_program_site(thread, address).unwrap_or(NO_SITE)
+}
+
+fn look_up_program_site(thread: &mut Thread, address: usize) -> Option<u32> {
+    let process = process::existing()?;
+    let mut numbers = lock(&NUMBERS);
+    let number = match numbers.get(&address) {
+        Some(number) => *number,
+        None => {
+            // Code that was made at run time lies in no module; its site has a number all the same.
+            let module = modules::place(process, address).map_or(0, |place| place.module);
+            let number = numbers.len() as u32 + 1;
+            process.define(&Definition::Site { local: number, address: address as u64, module });
+            numbers.insert(address, number);
+            number
+        }
+    };
+    *thread.sites.entry(address) = Entry { address, what: What::Site(number) };
+    Some(number)
+}
+
+/// Goes up the stack from the call at `frame`, whose return address lies in a binding, to the first that
+/// does not; gives that address and how far above `frame` it lies.
+fn unwind_to_program(process: &Process, frame: *const usize, address: usize) -> Option<(usize, usize)> {
+    struct Search<'a> {
+        process: &'a Process,
+        binding: usize,
+        in_binding: bool,
+        found: Option<(usize, usize)>,
+    }
+    extern "C" fn visit(context: *mut c_void, search: *mut c_void) -> c_int {
+        const GO_ON: c_int = 0;
+        const STOP: c_int = 4;
+        // SAFETY: the unwinder passes a valid context, and `search` is the struct above.
+        let (search, ip, stack) =
+            unsafe { (&mut *search.cast::<Search>(), _Unwind_GetIP(context), _Unwind_GetCFA(context)) };
+        search.in_binding |= ip == search.binding;
+        if !search.in_binding {
+            return GO_ON;
+        }
+        match modules::place(search.process, ip) {
+            Some(place) if place.belongs_to_mpi => GO_ON,
+            Some(_) => {
+                // The return address was pushed just below the caller's stack.
+                search.found = Some((ip, stack - size_of::<usize>()));
+                STOP
+            }
+            None => STOP,
+        }
+    }
+    let mut search = Search { process, binding: address, in_binding: false, found: None };
+    // SAFETY: the callback takes exactly this struct.
+    unsafe { _Unwind_Backtrace(visit, (&raw mut search).cast()) };
+    let (program_address, slot) = search.found?;
+    // SAFETY: the slot lies on this thread's stack, above our own frame.
+    let holds = unsafe { *(slot as *const usize) } == program_address;
+    holds.then(|| (program_address, slot - frame as usize))
+}
+
+unsafe extern "C" {
+    fn _Unwind_Backtrace(
+        visit: extern "C" fn(*mut c_void, *mut c_void) -> c_int,
+        argument: *mut c_void,
+    ) -> c_int;
+    fn _Unwind_GetIP(context: *mut c_void) -> usize;
+    fn _Unwind_GetCFA(context: *mut c_void) -> usize;
+}

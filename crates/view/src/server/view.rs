@@ -1,0 +1,36 @@
+//! What is looked at.
+
+use crate::layer::{Layer, Opened, Origin};
+use crate::query::order::Order;
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, Mutex};
+
+/// Ranks in an order that took long to find, by layer and kind of order.
+type Orders = FxHashMap<(usize, u8), Arc<Vec<u32>>>;
+
+/// What is looked at: layers, and what was worked out for all requests alike.
+#[derive(Debug)]
+pub struct View {
+    pub(super) layers: Vec<Layer>,
+    orders: Mutex<Orders>,
+}
+
+impl View {
+    /// Of traces, in this order; behind them come the same on an ideal network.
+    pub fn new(traces: &[Arc<Opened>]) -> View {
+        let of = |origin| traces.iter().map(move |opened| Layer { opened: Arc::clone(opened), origin });
+        View { layers: of(Origin::Trace).chain(of(Origin::Ideal)).collect(), orders: Mutex::default() }
+    }
+
+    /// All ranks of a layer in an order, worked out once.
+    pub(super) fn order(&self, layer: usize, order: Order, work: impl FnOnce() -> Vec<u32>) -> Arc<Vec<u32>> {
+        let key = (layer, order as u8);
+        let lock = || self.orders.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(known) = lock().get(&key) {
+            return Arc::clone(known);
+        }
+        let made = Arc::new(work());
+        lock().insert(key, Arc::clone(&made));
+        made
+    }
+}

@@ -1,0 +1,424 @@
+// Made from the Rust types of the answers by a test of crates/view; see crates/view/src/server/typescript.rs.
+
+/**
+ * What is looked at, and how far the index is. Regions and hosts are those of the first trace.
+ */
+export type Run = { layers: Array<Layer>, hosts: Array<string>, functions: Array<string>,
+/**
+ * The category of each function.
+ */
+function_categories: Array<number>,
+/**
+ * Those that were called, by their place in `functions`.
+ */
+functions_used: Array<number>, regions: Array<string>, categories: Array<Look>, health: Health, index: IndexState, };
+
+/**
+ * A layer of the picture.
+ */
+export type Layer = { name: string, path_shown: string, span_ns: number, ranks: number, threads: number, events: number,
+/**
+ * Calls that could not be stored.
+ */
+lost_calls: number, kind: LayerKind,
+/**
+ * How its times came to be, if it is no recording.
+ */
+note: string | null, callsites: Array<CallSite>, };
+
+/**
+ * How the times of a layer came to be, in the end.
+ */
+export type LayerKind = "recorded" | "undisturbed" | "replayed";
+
+/**
+ * A place calls are made from.
+ */
+export type CallSite = { id: number, function: string, file: string | null, line: number | null, };
+
+/**
+ * How a category is named and drawn.
+ */
+export type Look = {
+/**
+ * Name.
+ */
+name: string,
+/**
+ * Colour, as `#rrggbb`: told apart also by people who do not see all colours.
+ */
+colour: string, };
+
+/**
+ * Whether all was recorded.
+ */
+export type Health = { complete: boolean, problems: Array<string>, };
+
+/**
+ * How far the index is.
+ */
+export type IndexState = { ready: boolean, progress: number, };
+
+/**
+ * How many ranks compute over time.
+ */
+export type Parallelism = { from: number, to: number, kind: LayerKind, recorded: Array<number>, ideal: Array<number> | null,
+/**
+ * Why there is no `ideal`.
+ */
+note: string | null, };
+
+/**
+ * Collectives one by one.
+ */
+export type Collectives = { collectives: Array<Collective>, truncated: boolean, };
+
+/**
+ * One collective, as far as it is in the selection.
+ */
+export type Collective = {
+/**
+ * Index of the communicator.
+ */
+comm: number,
+/**
+ * Number of the function, as the first one called it.
+ */
+op: number,
+/**
+ * Ranks that take part.
+ */
+ranks: Array<number>,
+/**
+ * When each came.
+ */
+start: Array<number>,
+/**
+ * When each left.
+ */
+end: Array<number>, };
+
+/**
+ * The critical path.
+ */
+export type Path = { segments: Array<PathSegment>, truncated: boolean, };
+
+/**
+ * A stretch of the path on one rank.
+ */
+export type PathSegment = {
+/**
+ * Which.
+ */
+rank: number,
+/**
+ * From.
+ */
+start_ns: number,
+/**
+ * To.
+ */
+end_ns: number,
+/**
+ * What was done: a function or computation.
+ */
+what: string, };
+
+/**
+ * Where time goes.
+ */
+export type Tree = { nodes: Array<TreeNode>, };
+
+/**
+ * One node. Parents come before their children; the first is the run.
+ */
+export type TreeNode = {
+/**
+ * Its place in the list.
+ */
+id: number,
+/**
+ * Name of the region or function, or the place in the source.
+ */
+name: string,
+/**
+ * Node it is part of; none for the run.
+ */
+parent: number | null,
+/**
+ * Time in it, over all selected ranks.
+ */
+inclusive_ns: number,
+/**
+ * Time in it that is in none of its children.
+ */
+exclusive_ns: number,
+/**
+ * Stays in the region, or calls.
+ */
+calls: number,
+/**
+ * What it is.
+ */
+kind: NodeKind,
+/**
+ * Number of the function.
+ */
+op: number | null,
+/**
+ * Index of the place.
+ */
+site: number | null, };
+
+/**
+ * What a node is.
+ */
+export type NodeKind = "run" | "region" | "function" | "callsite";
+
+/**
+ * Phases of the run.
+ */
+export type Phases = { phases: Array<Phase>, };
+
+/**
+ * A phase.
+ */
+export type Phase = {
+/**
+ * What it is.
+ */
+kind: PhaseKind,
+/**
+ * Name of the region.
+ */
+name: string,
+/**
+ * Which of the stays in it, counted from 0.
+ */
+instance: number,
+/**
+ * From.
+ */
+from: number,
+/**
+ * To.
+ */
+to: number, };
+
+/**
+ * What a phase is.
+ */
+export type PhaseKind = "program" | "region";
+
+/**
+ * Stretches without calls.
+ */
+export type Stops = { stops: Array<Stop>, truncated: boolean, };
+
+/**
+ * A stretch that shows no call, and why.
+ */
+export type Stop = {
+/**
+ * Whose.
+ */
+rank: number,
+/**
+ * From.
+ */
+start_ns: number,
+/**
+ * To.
+ */
+end_ns: number,
+/**
+ * As the table of stops has it, or `before-first-call`, `after-last-call` or `never-seen`.
+ */
+reason: string,
+/**
+ * Calls that were not stored in it.
+ */
+lost_calls: number, };
+
+/**
+ * Lengths of calls.
+ */
+export type Histogram = {
+/**
+ * Those with calls and all between them, the shortest first.
+ */
+buckets: Array<Bucket>,
+/**
+ * Calls in all.
+ */
+count: number,
+/**
+ * Time in them.
+ */
+total_ns: number, };
+
+/**
+ * Calls of about one length.
+ */
+export type Bucket = {
+/**
+ * Shortest.
+ */
+low_ns: number,
+/**
+ * Longer than any.
+ */
+high_ns: number,
+/**
+ * How many.
+ */
+count: number,
+/**
+ * How long in all.
+ */
+total_ns: number, };
+
+/**
+ * Calls of about one length.
+ */
+export type HistogramCalls = { count: number, calls: Array<ListedCall>, };
+
+/**
+ * One call.
+ */
+export type ListedCall = {
+/**
+ * Whose.
+ */
+rank: number,
+/**
+ * Which thread.
+ */
+thread: number,
+/**
+ * When it began.
+ */
+start_ns: number,
+/**
+ * When it returned.
+ */
+end_ns: number,
+/**
+ * Number of the function.
+ */
+op: number,
+/**
+ * Index of its place.
+ */
+site: number | null, };
+
+/**
+ * What rows and columns of the matrix stand for.
+ */
+export type MatrixLabels = { labels: Array<string>,
+/**
+ * The first rank of each; none for a host.
+ */
+first_ranks: Array<number | null>, };
+
+/**
+ * Everything about one call.
+ */
+export type Flow = {
+/**
+ * The call.
+ */
+event: FlowStep,
+/**
+ * What it waited for, and so on back to the cause, which is the last.
+ */
+chain: Array<FlowStep>,
+/**
+ * Who waited for it, the longest first.
+ */
+waiters: Array<FlowStep>, };
+
+/**
+ * A call, or something else a rank did.
+ */
+export type FlowStep = {
+/**
+ * Whose.
+ */
+rank: number,
+/**
+ * When it began.
+ */
+start_ns: number,
+/**
+ * When it ended.
+ */
+end_ns: number,
+/**
+ * Name of the function, or what else it was.
+ */
+name: string,
+/**
+ * Index of its place, or of the place that computation leads up to.
+ */
+site: number | null,
+/**
+ * What it is.
+ */
+kind: StageKind,
+/**
+ * How long this one waited, or how long it was waited for.
+ */
+wait_ns: number,
+/**
+ * What it has to do with the one before it, in a sentence.
+ */
+why: string, };
+
+/**
+ * What a rank did.
+ */
+export type StageKind = "call" | "compute" | "start";
+
+/**
+ * What is said about a run: of a whole report what the page reads.
+ */
+export type Verdict = { executable: string, ranks: number, run_ns: number, efficiency: Efficiency, findings: Array<Finding>, waits: Array<Wait>, not_understood: NotUnderstood, kind: LayerKind, };
+
+/**
+ * Parallel efficiency, and what it is made of.
+ */
+export type Efficiency = { parallel: number, load_balance: number, serialisation: number, transfer: number, average_computation_ns: number, longest_computation_ns: number, ideal_ns: number, };
+
+/**
+ * Something that costs time.
+ */
+export type Finding = { sentence: string, cause: 'computation' | 'call' | 'start',
+/**
+ * None if many take turns, or cannot be named shortly.
+ */
+ranks: Array<number>, place: Place, function: string, waiting_ns: number, share: number, waiting_ranks: number, gain: Gain | null,
+/**
+ * Of its worst instance, if one shows it: who was waited for, from when to when, and who waited where.
+ */
+rank?: number, callsite?: number | null, from?: number, to?: number, waiting_rank?: number, waiting_callsite?: number | null, waiting_start?: number, };
+
+/**
+ * A place in the source.
+ */
+export type Place = { file: string | null, line: number | null, function: string, };
+
+/**
+ * What fixing it would gain.
+ */
+export type Gain = { ns: number, error_ns: number, share: number, share_error: number, };
+
+/**
+ * Waiting of one kind.
+ */
+export type Wait = { pattern: string, count: number, ns: number, share: number, worst_rank: number, };
+
+/**
+ * What was not understood of a run.
+ */
+export type NotUnderstood = { unmatched: number, not_followed: number, problems: Array<string>, };

@@ -62,6 +62,7 @@ fn rank_info(rank: u32, process: &Process, clock: &RunClock, outcome: Option<&Ra
         last: outcome.and_then(|outcome| outcome.last_ns).map(Moment),
         calls: outcome.map_or(0, |outcome| outcome.calls),
         mpi: Length(outcome.map_or(0, |outcome| outcome.mpi_ns)),
+        overhead: outcome.map(|outcome| Length(outcome.loss().overhead_ns)),
         damage: outcome.and_then(|outcome| outcome.damage.clone()),
         ..RankInfo::absent(Rank(rank))
     }

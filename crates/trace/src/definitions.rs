@@ -69,6 +69,9 @@ crate::table! {
         "calls" calls: u64,
         /// Time inside them, over its threads.
         "mpi_ns" mpi: Length,
+        /// What recording its calls cost, over its threads.
+        /// Null: written by an older version, or not recorded.
+        "overhead_ns" overhead: Option<Length>,
         /// What of its segments could not be believed.
         /// Null: nothing damaged.
         "damage" damage: Option<String>,
@@ -92,6 +95,7 @@ impl RankInfo {
             last: None,
             calls: 0,
             mpi: Length::ZERO,
+            overhead: None,
             damage: None,
         }
     }

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes docs/src/reference/functions.md from the table of functions, crates/model/src/functions.txt.
+"""Writes docs/src/reference/functions.md from the tables of functions, crates/model/src/functions.txt and
+file_functions.txt.
 
     docs/functions.py            write it
     docs/functions.py --check    fail if it is not up to date
@@ -12,6 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "crates/model/src/functions.txt"
+FILE_TABLE = ROOT / "crates/model/src/file_functions.txt"
 PAGE = ROOT / "docs/src/reference/functions.md"
 
 MESSAGE = "`comm`, `peer`, `tag`"
@@ -90,6 +92,19 @@ MEANING = {
     "pcontrol": "level 0 pauses recording on the calling thread, 1 and more resume it; `kizami.h` marks regions",
     "timed": "",
 }
+# The same for the functions of the C library; streams are those that take one.
+OF_FILES = {
+    "posix_open": "`object` (the file): its name is in `defs/objects`",
+    "posix_close": "`object`",
+    "posix_read": "`object`, `bytes_in` as the function tells",
+    "posix_write": "`object`, `bytes_out` as the function tells",
+    "posix_sync": "`object`",
+    "stdio_close": "`object`, `bytes_out` that the buffer still held",
+}
+OF_STREAMS = {
+    "posix_read": "`object`, `bytes_in` that came from the file; no row where the buffer had it all",
+    "posix_write": "`object`, `bytes_out` that went to the file; no row where the buffer took it all",
+}
 COLLECTIVES = """barrier bcast gather gatherv scatter scatterv allgather allgatherv alltoall alltoallv alltoallw reduce
 allreduce reduce_scatter reduce_scatter_block scan exscan neighbor_allgather neighbor_allgatherv neighbor_alltoall
 neighbor_alltoallv neighbor_alltoallw""".split()
@@ -154,14 +169,39 @@ def names_text(names):
     return ", ".join(f"`{name}`" + (" (`_c`)" if name in large else "") for name in listed)
 
 
+def table(path):
+    return [line.split() for line in path.read_text().splitlines() if line.strip() and not line.startswith("#")]
+
+
+def file_functions():
+    """The section on the functions of the C library."""
+    groups = {}
+    for name, shape, _, *arguments in table(FILE_TABLE):
+        of_stream = "stream:p" in arguments and shape in OF_STREAMS
+        groups.setdefault((OF_STREAMS if of_stream else OF_FILES)[shape], []).append(name)
+    return [
+        "## Files of the C library",
+        "",
+        "With `kizami record --io` alone, on regular files, where the program calls them outside of MPI on a thread that has "
+        "called MPI. Other names of these functions (`open64`, `pread64`, `pwritev2`, `__read_chk`, `vfprintf`, `getdelim` and "
+        "the like) stand under the plain one. Language libraries are looked through: a row has the line of the Fortran or "
+        "C++ statement.",
+        "",
+        "| Functions | What a row tells besides the time |",
+        "|---|---|",
+        *[f"| {names_text(names)} | {text} |" for text, names in groups.items()],
+        "",
+    ]
+
+
 def page():
-    rows = [line.split() for line in TABLE.read_text().splitlines() if line.strip() and not line.startswith("#")]
+    rows = table(TABLE)
     functions = [(row[0], row[1]) for row in rows]
     understood = sum(1 for _, shape in functions if meaning(shape) != "")
     lines = [
         "# What is understood, what is timed",
         "",
-        "<!-- Written by docs/functions.py from crates/model/src/functions.txt. Do not edit. -->",
+        "<!-- Written by docs/functions.py from the tables in crates/model/src. Do not edit. -->",
         "",
         f"Kizami knows {len(functions)} C functions: those of MPI 3.1 and 4.0, and what the tested libraries add from 4.1 "
         "and 5.0. Every one of them that the loaded MPI library has is recorded with its start, its end, its thread, its "
@@ -185,6 +225,7 @@ def page():
             lines += [""]
         if timed:
             lines += [f"Only timed ({len(timed)}): {names_text(timed)}.", ""]
+    lines += file_functions()
     lines += [
         "## Not recorded at all",
         "",

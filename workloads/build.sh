@@ -123,6 +123,7 @@ build_fortran() { # build_fortran PROGRAM USE-STATEMENT INCLUDE-STATEMENT
 build_fortran jacobi3d_mpif "" "include 'mpif.h'"
 build_fortran jacobi3d_usempi "use mpi" ""
 build_fortran jacobi3d_f08 "use mpi_f08" ""
+build_fortran files_fortran "use mpi" ""
 
 for source in "$here"/*.py; do
     [ -e "$source" ] || continue

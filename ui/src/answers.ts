@@ -16,7 +16,12 @@ functions_used: Array<number>, regions: Array<string>, categories: Array<Look>, 
 /**
  * A layer of the picture.
  */
-export type Layer = { name: string, path_shown: string, span_ns: number, ranks: number, threads: number, events: number,
+export type Layer = { name: string, path_shown: string, span_ns: number,
+/**
+ * From the first rank that leaves `MPI_Init` to the last that comes to `MPI_Finalize`, where that is known: what
+ * is shown first.
+ */
+work: [number, number] | null, ranks: number, threads: number, events: number,
 /**
  * Calls that could not be stored.
  */
@@ -383,7 +388,11 @@ export type StageKind = "call" | "compute" | "start";
 /**
  * What is said about a run: of a whole report what the page reads.
  */
-export type Verdict = { executable: string, ranks: number, run_ns: number, efficiency: Efficiency, findings: Array<Finding>, waits: Array<Wait>, not_understood: NotUnderstood, kind: LayerKind, };
+export type Verdict = { executable: string, ranks: number, run_ns: number, efficiency: Efficiency, findings: Array<Finding>, waits: Array<Wait>, not_understood: NotUnderstood, kind: LayerKind,
+/**
+ * What is said where there is no finding.
+ */
+nothing_found: string, };
 
 /**
  * Parallel efficiency, and what it is made of.
@@ -397,11 +406,19 @@ export type Finding = { sentence: string, cause: 'computation' | 'call' | 'start
 /**
  * None if many take turns, or cannot be named shortly.
  */
-ranks: Array<number>, place: Place, function: string, waiting_ns: number, share: number, waiting_ranks: number, gain: Gain | null,
+ranks: Array<number>, place: Place, function: string, share: number, waiting_ranks: number, gain: Gain | null,
 /**
- * Of its worst instance, if one shows it: who was waited for, from when to when, and who waited where.
+ * How long others waited for it, directly or not: what its share is of.
  */
-rank?: number, callsite?: number | null, from?: number, to?: number, waiting_rank?: number, waiting_callsite?: number | null, waiting_start?: number, };
+all_waiting_ns: number,
+/**
+ * How far that may be off, if the run was reconstructed.
+ */
+all_waiting_error_ns?: number,
+/**
+ * Of a typical instance, if one shows it: who was waited for, from when to when, and who waited where.
+ */
+rank?: number, callsite?: number | null, from?: number, to?: number, waiting_rank?: number | null, waiting_callsite?: number | null, waiting_start?: number | null, };
 
 /**
  * A place in the source.

@@ -71,7 +71,7 @@ export function App({ model }: { model: Model }) {
         '[': () => c?.zoomRows(1 / 1.5),
         ']': () => c?.zoomRows(1.5),
         '0': () => c?.fit(),
-        home: () => c?.fit(),
+        home: () => c?.fitProgram(),
         z: () => c?.zoomToChosen(),
         escape: () => model.store.set({ chosen: null, ranks: [], sites: [], event: null }),
         p: () => setStrip((on) => !on),
@@ -89,7 +89,7 @@ export function App({ model }: { model: Model }) {
 
   return (
     <div class="page">
-      <Bar model={model} open={setDialog} fit={() => controller.current?.fit()} />
+      <Bar model={model} open={setDialog} fit={(all) => (all ? controller.current?.fit() : controller.current?.fitProgram())} />
       <main>
         <div class="stage">
           <Overview model={model} />
@@ -125,7 +125,7 @@ export function App({ model }: { model: Model }) {
   );
 }
 
-function Bar({ model, open, fit }: { model: Model; open: (dialog: 'help' | 'search') => void; fit: () => void }) {
+function Bar({ model, open, fit }: { model: Model; open: (dialog: 'help' | 'search') => void; fit: (all: boolean) => void }) {
   const s = useSelection(model);
   const { run } = model;
   const layer = model.layer(s.layer);
@@ -158,7 +158,12 @@ function Bar({ model, open, fit }: { model: Model; open: (dialog: 'help' | 'sear
       </span>
       <Health run={run} />
       <span class="grow" />
-      <button onClick={fit} title="0">
+      {layer.work && (
+        <button onClick={() => fit(false)} title="from MPI_Init to MPI_Finalize (Home)">
+          program
+        </button>
+      )}
+      <button onClick={() => fit(true)} title="with what starting and ending MPI took (0)">
         whole run
       </button>
       <button onClick={() => open('search')} title="/">

@@ -4,6 +4,7 @@ const KEYS: [string, string][] = [
   ['A D  ← →', 'move in time'],
   ['↑ ↓', 'scroll ranks'],
   ['[ ]', 'rows lower, higher'],
+  ['Home', 'the program: MPI_Init to MPI_Finalize'],
   ['0', 'the whole run'],
   ['Z', 'zoom to what is chosen'],
   ['Esc', 'choose nothing'],

@@ -3,7 +3,7 @@ import { render } from 'preact';
 import { api, type Run } from './api';
 import { App, Starting } from './app';
 import { Model } from './model';
-import { SelectionStore, startOf } from './selection';
+import { SelectionStore, firstOf, startOf } from './selection';
 import './style.css';
 import { theme } from './theme';
 
@@ -18,10 +18,7 @@ async function start(): Promise<void> {
     const run = await api.run();
     if (run.layers.length === 0) throw new Error('The server has no run.');
     if (run.index.ready) {
-      const store = new SelectionStore(
-        startOf(run.layers[0]!.span_ns),
-        run.layers.map((layer) => layer.span_ns),
-      );
+      const store = new SelectionStore(startOf(firstOf(run.layers[0]!)), run.layers.map(firstOf));
       document.title = `${run.layers[0]!.name.slice(0, 60)} – Kizami`;
       render(<App model={new Model(run, store)} />, root);
       return;

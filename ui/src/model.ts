@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { SAME, type Line } from './align';
 import { ApiError, type CallSite, type FlowStep, type Layer, type PathSegment, type Run } from './api';
 import { baseName } from './format';
-import { scope, wholeOf, type Selection, type SelectionStore } from './selection';
+import { firstOf, isSame, scope, wholeOf, type Selection, type SelectionStore } from './selection';
 
 const NONE = 0xffffffff;
 
@@ -58,15 +58,18 @@ export class Model {
   site(id: number): CallSite | undefined {
     return this.sites[this.store.get().layer]?.get(id);
   }
-  /** Another layer, at the same times; what was all of one becomes all of the other. */
+  /** Another layer, at the same times; what was all of one, or its program, becomes all of the other, or its program. */
   switchLayer(layer: number): void {
     const s = this.store.get();
-    const whole = s.window.from <= 0 && s.window.to >= this.layer(s.layer).span_ns;
+    const old = this.layer(s.layer);
+    const whole = s.window.from <= 0 && s.window.to >= old.span_ns;
+    const first = isSame(s.window, firstOf(old));
     const { span_ns, ranks, path_shown } = this.layer(layer);
+    const same = s.window.from < span_ns ? s.window : wholeOf(span_ns);
     this.store.set({
       layer,
       event: null,
-      window: whole || s.window.from >= span_ns ? wholeOf(span_ns) : s.window,
+      window: whole ? wholeOf(span_ns) : first && this.layer(layer).work ? firstOf(this.layer(layer)) : same,
       ...(ranks === this.layer(s.layer).ranks ? {} : { ranks: [], row: 0, rowHeight: 0 }),
       ...(path_shown === this.layer(s.layer).path_shown ? {} : { sites: [] }),
       ...(s.other === layer ? { other: s.layer } : {}),

@@ -2,6 +2,7 @@
 // `window` is what the timeline shows; `from`..`to`, ranks and sites are what was chosen. Views that are about
 // a part of the run take what was chosen, and what is shown where nothing was.
 import { AUTO, parseAlign, showAlign, type Align } from './align';
+import type { Layer } from './answers';
 
 export interface Span {
   from: number;
@@ -71,18 +72,18 @@ export function toHash(s: Selection): string {
   return `#${parts.map(([k, v]) => `${k}=${v}`).join('&')}`;
 }
 
-/** Reads a hash; whatever makes no sense in it is as if it were not there. `spans` are the lengths of the layers. */
-export function fromHash(hash: string, whole: Selection, spans: number[]): Selection {
-  const layers = spans.length;
+/** Reads a hash; whatever makes no sense in it is as if it were not there. `starts` is what is shown first of each layer. */
+export function fromHash(hash: string, start: Selection, starts: Span[]): Selection {
+  const layers = starts.length;
   const given = new URLSearchParams(hash.replace(/^#/, ''));
   const integer = (key: string): number | null => {
     const text = given.get(key);
     return text !== null && /^\d{1,16}$/.test(text) ? Number(text) : null;
   };
-  const s: Selection = { ...whole };
+  const s: Selection = { ...start };
   const layer = integer('layer');
   if (layer !== null && layer < layers) s.layer = layer;
-  s.window = wholeOf(spans[s.layer] ?? 1);
+  s.window = starts[s.layer] ?? start.window;
   const view = /^(-?\d{1,16})-(\d{1,16})$/.exec(given.get('view') ?? '');
   if (view && Number(view[2]) > Number(view[1])) s.window = { from: Number(view[1]), to: Number(view[2]) };
   const from = integer('from');
@@ -109,6 +110,9 @@ type Listener = () => void;
 
 /** All of a run; one without length still has a pixel. */
 export const wholeOf = (span: number): Span => ({ from: 0, to: Math.max(1000, span) });
+export const isSame = (a: Span, b: Span): boolean => Math.round(a.from) === Math.round(b.from) && Math.round(a.to) === Math.round(b.to);
+/** What is shown first: the program between MPI_Init and MPI_Finalize, or all of a run where that is not known. */
+export const firstOf = ({ span_ns, work }: Pick<Layer, 'span_ns' | 'work'>): Span => (work ? { from: work[0], to: work[1] } : wholeOf(span_ns));
 
 /** Holds the selection, tells who asked about changes, and keeps the URL up to date (not on every frame). */
 export class SelectionStore {
@@ -116,13 +120,13 @@ export class SelectionStore {
   private readonly listeners = new Set<Listener>();
   private timer = 0;
   constructor(
-    private readonly whole: Selection,
-    private readonly spans: number[],
+    private readonly start: Selection,
+    private readonly starts: Span[],
   ) {
-    this.value = fromHash(location.hash, whole, spans);
+    this.value = fromHash(location.hash, start, starts);
     addEventListener('hashchange', () => {
       if (location.hash === toHash(this.value)) return;
-      this.value = fromHash(location.hash, this.whole, this.spans);
+      this.value = fromHash(location.hash, this.start, this.starts);
       this.tell();
     });
   }
@@ -145,9 +149,9 @@ export class SelectionStore {
 }
 
 /** What a page starts with. */
-export const startOf = (span: number): Selection => ({
+export const startOf = (window: Span): Selection => ({
   layer: 0,
-  window: wholeOf(span),
+  window,
   chosen: null,
   ranks: [],
   sites: [],

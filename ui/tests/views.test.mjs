@@ -31,7 +31,10 @@ const clean = async (page) => {
   await page.close();
 };
 
-test('the whole run is painted', async (t) => {
+/** When a phase of a run begins and ends: from the first rank that comes to the last that leaves. */
+const bounds = (calls, from, to) => ({ from: Math.min(...calls.filter(from).map((call) => call.end_ns)), to: Math.max(...calls.filter(to).map((call) => call.start_ns)) });
+
+test('the program is painted first', async (t) => {
   const begun = performance.now();
   const page = await open(browser, address);
   await page.waitForFunction(() => document.querySelector('[data-testid=timeline]')?.dataset.drawn === 'true');
@@ -43,11 +46,31 @@ test('the whole run is painted', async (t) => {
   await clean(page);
 });
 
+test('what starting and ending MPI took is one key away', async () => {
+  const program = bounds(calls, (call) => call.op.startsWith('MPI_Init'), (call) => call.op === 'MPI_Finalize');
+  const page = await open(browser, address);
+  await sharp(page);
+  const shown = async () => (await hash(page)).view.split('-').map(Number);
+  const until = async (from, to) => assert.deepEqual(await shown(), [from, to]);
+  await page.getByRole('button', { name: 'whole run' }).click();
+  const span = Math.max(...calls.map((call) => call.end_ns));
+  await until(0, span);
+  await page.keyboard.press('Home');
+  await until(program.from, program.to);
+  await page.keyboard.press('0');
+  await until(0, span);
+  await page.getByRole('button', { name: 'program' }).click();
+  await until(program.from, program.to);
+  await page.keyboard.press('2');
+  assert.match(await page.getByTestId('scope').innerText(), /MPI_Init to MPI_Finalize/);
+  await clean(page);
+});
+
 test('a finding leads to the late sender', async () => {
   const page = await open(browser, address);
   const card = page.getByTestId('finding').first();
   await card.waitFor();
-  assert.match(await card.innerText(), /rank 0 computes longer than others/);
+  assert.match(await card.innerText(), /rank 0 computes longer than the others/);
   assert.match(await card.locator('strong').first().innerText(), /^Rank 0: computation before late_sender\.c:46$/);
   // What the prediction cannot tell from nothing is there, but not in the way.
   const { findings } = report(late);
@@ -64,12 +87,26 @@ test('a finding leads to the late sender', async () => {
   const wait = receives.find((call) => call.start_ns <= from + 1 && call.end_ns >= to - 1);
   assert.ok(wait, `${from}..${to} lies within a receive`);
   assert.ok(to - from >= 18e6, 'which waits for the injected 20 ms');
+  const lengths = receives.map((call) => call.end_ns - call.start_ns).sort((a, b) => a - b);
+  assert.ok(to - from <= lengths[Math.floor(lengths.length * 0.9)] * 1.1, 'as most do: the longest may be a freak');
   assert.match(chosen.ranks, /^0/, 'rank 0 is to blame and is shown');
   const [low, high] = chosen.view.split('-').map(Number);
   assert.ok(low < from && high > to, 'the window has it with some of what is around it');
   await sharp(page, true);
   await page.waitForTimeout(300);
   await picture(page, 'verdict');
+  await clean(page);
+});
+
+test('a finding costs what the report says', async () => {
+  const { findings } = report(late);
+  const page = await open(browser, address);
+  const card = page.getByTestId('finding').first();
+  const { waiting_ns, propagated_ns, share } = findings[0];
+  const [, number, unit, part] = /([\d.]+) (ms|s) of waiting, ([\d.]+) % of all time/.exec((await card.innerText()).replaceAll('\n', ' '));
+  const shown = Number(number) * (unit === 's' ? 1e9 : 1e6);
+  assert.ok(Math.abs(shown / (waiting_ns + propagated_ns) - 1) < 0.01, `${number} ${unit} for ${waiting_ns} + ${propagated_ns} ns`);
+  assert.equal(part, (share * 100).toFixed(1));
   await clean(page);
 });
 
@@ -225,9 +262,6 @@ test('two runs stand below each other, with their differences', async () => {
   await clean(page);
 });
 
-/** When a phase of a run begins and ends: from the first rank that comes to the last that leaves. */
-const bounds = (calls, from, to) => ({ from: Math.min(...calls.filter(from).map((call) => call.end_ns)), to: Math.max(...calls.filter(to).map((call) => call.start_ns)) });
-
 test('two runs are aligned by what both do, and the difference is shown', async () => {
   // The same program with and without rank 0 being late.
   const [slow, fast] = [record('waits', 4, 'known_waits', 'slow_rank', '20', '6', '20'), record('waits_not', 4, 'known_waits', 'slow_rank', '0', '6', '20')];
@@ -277,11 +311,11 @@ async function reasonAt(page, { x, y }) {
 }
 
 test('a rank that has not begun says so', async () => {
-  const page = await open(browser, address);
-  await sharp(page);
   const first = [0, 1, 2, 3].map((rank) => calls.find((call) => call.rank === rank));
   const latest = first.sort((a, b) => b.start_ns - a.start_ns)[0];
   const whole = { from: 0, to: Math.max(...calls.map((call) => call.end_ns)) };
+  const page = await open(browser, address, view(whole.from, whole.to));
+  await sharp(page);
   assert.equal(await reasonAt(page, await place(page, whole, 4, latest.start_ns / 2, latest.rank)), 'before-first-call');
   await clean(page);
 });

@@ -4,8 +4,8 @@
 //! once; what is typed wins over a variable.
 
 use crate::commands::{
-    clocks, completions, diff, doctor, events, export, info, man, record, reduce, replay, report, seal,
-    undisturb, view, whatif,
+    bench, clocks, completions, diff, doctor, events, export, info, machines, man, platform, predict, record,
+    reduce, replay, report, seal, undisturb, view, whatif,
 };
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
@@ -45,7 +45,11 @@ pub enum Command {
     Export(export::ExportArguments),
     Seal(seal::SealArguments),
     Reduce(reduce::ReduceArguments),
-    Replay(replay::ReplayArguments),
+    Replay(Box<replay::ReplayArguments>),
+    Bench(Box<bench::BenchArguments>),
+    Machines(machines::MachinesArguments),
+    Predict(Box<predict::PredictArguments>),
+    Platform(platform::PlatformArguments),
     Undisturb(undisturb::UndisturbArguments),
     Doctor(doctor::DoctorArguments),
     Man(man::ManArguments),
@@ -53,6 +57,9 @@ pub enum Command {
     /// Tells whether the tracer and its variables arrived in this process; `doctor` launches it.
     #[command(hide = true)]
     Arrived,
+    /// Measures, as one rank; `bench` launches it.
+    #[command(hide = true)]
+    MeasuringRank,
     /// `kizami NAME` runs `kizami-NAME`.
     #[command(external_subcommand)]
     Other(Vec<OsString>),

@@ -1,5 +1,6 @@
-//! The traces that commands are given: opened, with all calls where waits are to be followed, and taken apart.
+//! The traces that commands are given: opened (as a snapshot, if they are not sealed), with all calls where waits are to be followed, and taken apart.
 
+use crate::live;
 use crate::show::path::as_typed;
 use crate::show::progress::Bar;
 use crate::show::{provenance, quantity};
@@ -12,21 +13,32 @@ use std::path::Path;
 
 /// The trace as it is; says so if it is no plain recording.
 pub fn open(path: &Path) -> Result<Trace> {
-    let trace = Trace::open(path)?;
+    let trace = Trace::open(&live::readable(path)?)?;
     provenance::tell(&trace);
     Ok(trace)
 }
 
+/// A trace with a row for every call.
+pub struct Followed {
+    pub trace: Trace,
+    /// If it was reconstructed: how much time, over all ranks, is in other functions than it was.
+    off: Option<Length>,
+}
+
 /// The trace, or if it is reduced the one with a row for every call that is made from it; says so.
-pub fn open_to_follow(path: &Path, threads: Option<usize>) -> Result<Trace> {
-    let trace = Trace::open(path)?;
+pub fn open_to_follow(path: &Path, threads: Option<usize>) -> Result<Followed> {
+    follow(Trace::open(&live::readable(path)?)?, threads)
+}
+
+/// The same for a trace that is open.
+pub fn follow(trace: Trace, threads: Option<usize>) -> Result<Followed> {
     provenance::tell_times(&trace);
-    let Some(reduced) = &trace.run().reduced else { return Ok(trace) };
+    let Some(reduced) = &trace.run().reduced else { return Ok(Followed { trace, off: None }) };
     if reduced.is_drawn() {
         bail!(
             "{} has {}, drawn as a paper does ({}): of the others nothing is known, neither their order nor their times, so \
              no wait can be followed; use info, events or export, or record with --keep alone",
-            as_typed(path),
+            as_typed(trace.path()),
             provenance::rows_of_calls(reduced),
             reduced.importance
         );
@@ -39,8 +51,9 @@ pub fn open_to_follow(path: &Path, threads: Option<usize>) -> Result<Trace> {
     })?;
     drop(bar);
     let mpi = Length(drawn.run().totals.mpi_ns);
-    provenance::tell_reconstruction_error(off_ns(&exact, &drawn.run().functions), mpi);
-    Ok(drawn)
+    let off_ns = off_ns(&exact, &drawn.run().functions);
+    provenance::tell_reconstruction_error(off_ns, mpi);
+    Ok(Followed { trace: drawn, off: Some(Length(off_ns as i64)) })
 }
 
 /// How much time is in other functions than it was.
@@ -54,13 +67,17 @@ fn off_ns(exact: &[FunctionTotal], drawn: &[FunctionTotal]) -> f64 {
 }
 
 /// Takes a trace apart, with a progress bar.
-pub fn analyse(trace: &Trace, threads: Option<usize>) -> Result<Analysis> {
+pub fn analyse(followed: &Followed, threads: Option<usize>) -> Result<Analysis> {
+    let trace = &followed.trace;
     let bar = Bar::new("explaining");
     let threads = threads.unwrap_or_else(all_cores);
-    let analysis =
+    let mut analysis =
         Analysis::of(trace, &kizami_trace::derived::scratch_folder(trace), threads, &|progress| {
             bar.set(progress.done, progress.total, || quantity::counted(progress.done / 3, "event"));
         })?;
+    if let Some(off) = followed.off {
+        analysis.off_by(off);
+    }
     Ok(analysis)
 }
 

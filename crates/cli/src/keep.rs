@@ -44,35 +44,29 @@ impl FromStr for Keep {
 }
 
 /// By what rows are chosen.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct ImportanceArguments {
     /// By what rows are chosen: classes, or as a paper does, to compare with: paper:one, paper:h or paper:h2
     #[arg(long, value_name = "HOW", default_value = "classes", value_parser = parse_importance)]
     #[arg(env = "KIZAMI_IMPORTANCE")]
     importance: Choice,
 
-    /// With --importance paper: rows that are collected before some of them are drawn
-    #[arg(long, value_name = "N", default_value_t = PAPER_N, value_parser = clap::value_parser!(u32).range(1..))]
-    #[arg(env = "KIZAMI_PAPER_N")]
-    paper_n: u32,
+    /// With --importance paper: rows that are collected before some of them are drawn [default: 10000]
+    #[arg(long, value_name = "N", env = "KIZAMI_PAPER_N", value_parser = clap::value_parser!(u32).range(1..))]
+    paper_n: Option<u32>,
 
     /// With --importance paper: rows that are drawn of them [default: the part that --keep says]
-    #[arg(long, value_name = "X", env = "KIZAMI_PAPER_X")]
+    #[arg(long, value_name = "X", env = "KIZAMI_PAPER_X", value_parser = clap::value_parser!(u32).range(1..))]
     paper_x: Option<u32>,
 }
 
 /// Rows that the paper collects.
 const PAPER_N: u32 = 10_000;
 
-impl Default for ImportanceArguments {
-    fn default() -> ImportanceArguments {
-        ImportanceArguments { importance: Choice::Classes, paper_n: PAPER_N, paper_x: None }
-    }
-}
-
 /// By what rows are chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Choice {
+    #[default]
     Classes,
     Paper(PaperImportance),
 }
@@ -88,6 +82,11 @@ fn parse_importance(text: &str) -> Result<Choice, String> {
 impl ImportanceArguments {
     /// What is asked for together with how much and a seed; nothing if all is to be kept.
     pub fn options(&self, keep: Keep, seed: u64) -> Result<Option<ReduceOptions>, UsageError> {
+        if self.importance == Choice::Classes && (self.paper_n.is_some() || self.paper_x.is_some()) {
+            let message = "--paper-n and --paper-x (or KIZAMI_PAPER_N and KIZAMI_PAPER_X) belong to a way of the \
+                           paper; add --importance paper:h2, paper:h or paper:one";
+            return Err(UsageError(message.to_owned()));
+        }
         let keep = match (keep, self.importance) {
             (Keep::Less(keep), _) => keep,
             (Keep::All, Choice::Classes) => return Ok(None),
@@ -102,21 +101,28 @@ impl ImportanceArguments {
         };
         let importance = match self.importance {
             Choice::Classes => Importance::Classes,
-            Choice::Paper(f) => {
-                let n = self.paper_n as usize;
-                let x = match (self.paper_x, keep) {
-                    (Some(x), _) => x as usize,
-                    (None, reduced::Keep::Fraction(part)) => ((part * n as f64).round() as usize).max(1),
-                    (None, reduced::Keep::BytesPerSecond(_)) => {
-                        let message =
-                            "with --importance paper, --keep is a part such as 0.1%, or say --paper-x";
-                        return Err(UsageError(message.to_owned()));
-                    }
-                };
-                Importance::Paper(PaperScheme { f, n, x })
-            }
+            Choice::Paper(f) => Importance::Paper(self.scheme(f, keep)?),
         };
         Ok(Some(ReduceOptions { keep, seed, importance }))
+    }
+
+    /// How many rows the paper's way draws of how many.
+    fn scheme(&self, f: PaperImportance, keep: reduced::Keep) -> Result<PaperScheme, UsageError> {
+        let n = self.paper_n.unwrap_or(PAPER_N);
+        let x = match (self.paper_x, keep) {
+            (Some(x), _) if x > n => {
+                let message =
+                    format!("--paper-x {x} of --paper-n {n} rows cannot be drawn; give {n} or fewer");
+                return Err(UsageError(message));
+            }
+            (Some(x), _) => x as usize,
+            (None, reduced::Keep::Fraction(part)) => ((part * f64::from(n)).round() as usize).max(1),
+            (None, reduced::Keep::BytesPerSecond(_)) => {
+                let message = "with --importance paper, --keep is a part such as 0.1%, or say --paper-x";
+                return Err(UsageError(message.to_owned()));
+            }
+        };
+        Ok(PaperScheme { f, n: n as usize, x })
     }
 }
 
@@ -153,12 +159,29 @@ mod tests {
             let Importance::Paper(scheme) = options.importance else { return None };
             Some((scheme.n, scheme.x))
         };
-        assert_eq!(paper("0.1%", 10_000, None), Some((10_000, 10)));
-        assert_eq!(paper("0.1%", 100, None), Some((100, 1)), "at least one");
-        assert_eq!(paper("10K/s", 100, Some(3)), Some((100, 3)));
-        assert_eq!((paper("10K/s", 100, None), paper("all", 100, Some(3))), (None, None));
+        assert_eq!(paper("0.1%", None, None), Some((10_000, 10)));
+        assert_eq!(paper("0.1%", Some(100), None), Some((100, 1)), "at least one");
+        assert_eq!(paper("10K/s", Some(100), Some(3)), Some((100, 3)));
+        assert_eq!((paper("10K/s", Some(100), None), paper("all", Some(100), Some(3))), (None, None));
         let classes = ImportanceArguments::default();
         assert!(matches!(classes.options(Keep::All, 1), Ok(None)));
         assert!(parse_importance("paper").is_err() && parse_importance("h2").is_err());
+    }
+
+    #[test]
+    fn what_would_be_left_out_is_refused() {
+        let refused = |importance, paper_n, paper_x| {
+            let arguments = ImportanceArguments { importance, paper_n, paper_x };
+            arguments.options("1%".parse().expect("good"), 7).err().map(|error| error.0)
+        };
+        let h = Choice::Paper(PaperImportance::H);
+        assert_eq!(refused(h, Some(100), Some(100)), None);
+        let too_many = refused(h, Some(100), Some(101)).expect("more than there are");
+        assert_eq!(too_many, "--paper-x 101 of --paper-n 100 rows cannot be drawn; give 100 or fewer");
+        assert!(refused(h, None, Some(10_001)).is_some(), "also of as many as the paper collects");
+        for (paper_n, paper_x) in [(Some(100), None), (None, Some(10))] {
+            let message = refused(Choice::Classes, paper_n, paper_x).expect("nothing would come of it");
+            assert!(message.contains("--importance paper"), "{message}");
+        }
     }
 }

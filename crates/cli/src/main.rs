@@ -15,6 +15,7 @@ mod failure;
 mod input;
 mod keep;
 mod launch;
+mod live;
 mod output;
 mod page;
 mod programs;
@@ -24,8 +25,8 @@ mod show;
 use arguments::{Arguments, Command};
 use clap::{CommandFactory, Parser};
 use commands::{
-    clocks, completions, diff, doctor, events, export, info, man, record, reduce, replay, report, seal,
-    undisturb, view, whatif,
+    bench, clocks, completions, diff, doctor, events, export, info, machines, man, platform, predict, record,
+    reduce, replay, report, seal, undisturb, view, whatif,
 };
 use std::process::ExitCode;
 
@@ -48,13 +49,19 @@ fn main() -> ExitCode {
         Command::Seal(arguments) => seal::run(arguments),
         Command::Reduce(arguments) => reduce::run(arguments),
         Command::Replay(arguments) => replay::run(arguments),
+        Command::Bench(arguments) => bench::run(arguments),
+        Command::Machines(arguments) => machines::run(arguments),
+        Command::Predict(arguments) => predict::run(arguments),
+        Command::Platform(arguments) => platform::run(arguments),
         Command::Undisturb(arguments) => undisturb::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Man(arguments) => man::run(arguments, Arguments::command()),
         Command::Completions(arguments) => completions::run(arguments, Arguments::command()),
         Command::Arrived => doctor::arrived(),
+        Command::MeasuringRank => bench::measuring_rank(),
         Command::Other(words) => external::run(words, &listed_commands()),
     };
+    live::remove_all();
     match result {
         Ok(code) => ExitCode::from(code),
         Err(error) => {

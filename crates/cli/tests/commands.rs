@@ -32,18 +32,22 @@ fn a_trace_that_does_not_exist_is_one_clear_line() {
     }
 }
 
+/// What reads rows reads them off the raw segments; what makes another trace wants the recording sealed first.
 #[test]
 fn a_recording_that_was_not_sealed_tells_the_next_step() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run.kz");
     std::fs::create_dir_all(run.join("raw")).unwrap();
     std::fs::write(run.join("raw/host.1.0.calls"), "").unwrap();
-    let name = run.to_str().unwrap();
+    let (name, clean) = (run.to_str().unwrap(), folder.path().join("clean.kz"));
     for arguments in [&["info", name][..], &["events", name], &["export", name, "--to", "perfetto"]] {
         let output = kizami(arguments);
         assert_eq!(output.status.code(), Some(1));
-        assert!(stderr(&output).contains(&format!("kizami seal {name}")), "{}", stderr(&output));
+        assert!(stderr(&output).contains("none of the 1 segments in "), "{}", stderr(&output));
     }
+    let output = kizami(&["undisturb", name, "-o", clean.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stderr(&output).contains(&format!("kizami seal {name}")), "{}", stderr(&output));
 }
 
 #[test]

@@ -54,6 +54,38 @@ fn pictures_have_the_size_and_the_part_that_are_asked_for() {
     assert!(part.0 == 800 && part.1 <= 300, "{part:?}");
 }
 
+/// In a short run starting MPI takes most of the time, but not of the picture.
+#[test]
+fn pictures_show_the_program_unless_all_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let (folder, trace) = (folder.path(), folder.path().join("run.kz"));
+    let who = Who { last_ticks: 100_000_000, ..Who::rank(0, 1) };
+    define(&trace, &who, &[]);
+    let mut segment = SegmentWriter::create(&trace, &who, Some(0));
+    segment.call(&call("MPI_Init", 0, 50_000_000));
+    segment.call(&CallRecord { comm: 0, ..call("MPI_Barrier", 51_000_000, 1_000_000) });
+    segment.call(&call("MPI_Finalize", 60_000_000, 40_000_000));
+    segment.finish();
+    stdout(&kizami(folder, &["seal", "run.kz"]));
+    let drawn = |name: &str, options: &[&str]| {
+        stdout(&kizami(folder, &[&["view", "run.kz", "--png", name], options].concat()));
+        std::fs::read(folder.join(name)).unwrap()
+    };
+    let (first, all) = (drawn("first.png", &[]), drawn("all.png", &["--all"]));
+    assert_ne!(first, all);
+    // What begins and ends at the same moments is the same picture, title included.
+    assert_eq!(first, drawn("program.png", &["--from", "50ms", "--to", "60ms"]));
+    let page = |name: &str, options: &[&str]| {
+        stdout(&kizami(folder, &[&["view", "run.kz", "--snapshot", name], options].concat()));
+        std::fs::read_to_string(folder.join(name)).unwrap()
+    };
+    let (first, all) = (page("first.html", &[]), page("all.html", &["--all"]));
+    let place = |page: &str, part: &str| page.find(part);
+    let program = place(&first, "between MPI_Init and MPI_Finalize").expect("the program");
+    assert!(place(&first, "whole run").is_some_and(|whole| whole > program), "and the whole run behind it");
+    assert_eq!(place(&all, "between MPI_Init and MPI_Finalize"), None);
+}
+
 #[test]
 fn mistakes_are_told_and_nothing_is_written_over() {
     let folder = recording(1, 1);
@@ -64,6 +96,7 @@ fn mistakes_are_told_and_nothing_is_written_over() {
         &["--png", "x.png", "--from", "2ms", "--to", "1ms"],
         &["--png", "x.png", "--ranks", "7"],
         &["--snapshot", "x.html", "--width", "800"],
+        &["--png", "x.png", "--all", "--from", "0s"],
     ] {
         let output = kizami(folder, &[&["view", "run.kz"], wrong].concat());
         assert_eq!(output.status.code(), Some(2), "{wrong:?}");
@@ -81,7 +114,9 @@ fn there_is_a_snapshot_of_every_run() {
         stdout(&kizami(folder.path(), &["view", "run.kz", "--snapshot", "run.html", "--png", "run.png"]));
         let page = std::fs::read_to_string(folder.path().join("run.html")).unwrap();
         assert!(page.ends_with("</html>\n") && page.len() < 500_000, "{} bytes", page.len());
-        assert!(page.contains("No rank kept others waiting for long."), "{ranks} {barriers}");
+        let nothing =
+            if barriers == 0 { "No MPI call was recorded." } else { "No rank kept others waiting for long" };
+        assert!(page.contains(nothing), "{ranks} {barriers}");
         assert!(page.contains("No rank sent a message"));
         // Letters of pictures have no space behind them.
         assert!(!["NaN ", "NaN<", "NaN\""].iter().any(|odd| page.contains(odd)));

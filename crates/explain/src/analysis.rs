@@ -1,32 +1,40 @@
 //! The way from a trace to a report.
 
 use crate::blame::{Doing, blame};
+use crate::diseases::{Evidence, Suspect, suspects};
 use crate::efficiency::Efficiency;
 use crate::error::ExplainError;
-use crate::finding::{Gain, Suspect, function_at, suspects};
+use crate::finding::Finding;
+use crate::gain::Gain;
 use crate::late_complete;
 use crate::marks::ByStep;
+use crate::outcome::{Outcome, Watch};
 use crate::path::{Path, critical_path};
 use crate::pattern::Pattern;
-use crate::phases::{Phase, phases};
-use crate::profile::{Calls, Profile, profile};
+use crate::phases::{Loop, find_loop};
+use crate::profile::{Calls, Profile, function_at, profile};
+use crate::protocols::SendProtocol;
+use crate::regions::Regions;
 use crate::report::{
     CallTotal, ComputationTotal, MatrixCell, NetworkFit, NotUnderstood, PathPart, RankTime, Report,
     SizeClass, WaitTotal,
 };
-use crate::source_line::{Regions, SourceLine};
+use crate::scatter::scatter;
 use crate::waits::{Total, Waits};
-use crate::work_interval::{Borders, WorkInterval, WorkIntervals};
+use crate::work_interval::{Borders, WorkInterval};
 use kizami_graph::{Graph, build};
 use kizami_model::{Length, Op};
 use kizami_network::Fit;
 use kizami_replay::{Network, Setting, learn, replay};
+use kizami_trace::SourceLine;
 use kizami_trace::{Definitions, RegionSpan, RunInfo, Trace};
 use rustc_hash::FxHashMap;
+use std::cell::OnceCell;
 use std::path::Path as FilePath;
 
-/// Findings that are replayed: with the ideal network they fill the lanes of one walk.
-const MOST_FINDINGS: usize = MOST_LANES - 1;
+/// Findings of waiting that are looked at.
+const MOST_FINDINGS: usize = 7;
+/// Settings of one walk.
 const MOST_LANES: usize = 8;
 /// Computation this many times the median is that of an outlier.
 const OUTLIER: f64 = 1.5;
@@ -50,11 +58,14 @@ pub struct Analysis {
     pub(crate) fit: Fit,
     pub(crate) waits: Waits,
     by_step: ByStep,
+    /// The worst first.
     pub(crate) suspects: Vec<Suspect>,
     pub(crate) unmatched: u64,
     pub(crate) ideal: WorkInterval,
-    pub(crate) phases: Vec<Phase>,
+    pub(crate) looped: Loop,
     pub(crate) threads: usize,
+    /// How far times of a rank are off, if the run was reconstructed.
+    pub(crate) off: Length,
 }
 
 impl Analysis {
@@ -106,11 +117,25 @@ impl Analysis {
             (waits, by_step, blamed)
         };
         let (profile, (waits, by_step, blamed)) = both(threads, add_up, find_blame);
-        let all_ns = interval.length().0 as f64 * f64::from(ranks.max(1));
         let regions = Regions { definitions: &definitions, strands: &graph.strands, spans: regions };
-        let suspects = suspects(&blamed, &profile, &regions, all_ns, MOST_FINDINGS);
+        let looped = find_loop(&graph, &definitions, interval);
+        let suspects = suspects(
+            &Evidence {
+                graph: &graph,
+                profile: &profile,
+                regions: &regions,
+                waits: &waits,
+                by_step: &by_step,
+                blamed: &blamed,
+                interval,
+                looped: &looped,
+                fit: &fit,
+                epochs: OnceCell::new(),
+                mutual: OnceCell::new(),
+            },
+            MOST_FINDINGS,
+        );
         let ideal = interval;
-        let phases = phases(&graph, &definitions, interval);
         let mut analysis = Analysis {
             graph,
             definitions,
@@ -123,8 +148,9 @@ impl Analysis {
             suspects,
             unmatched,
             ideal,
-            phases,
+            looped,
             threads,
+            off: Length::ZERO,
         };
         analysis.replay_suspects(tell);
         analysis
@@ -134,71 +160,67 @@ impl Analysis {
     fn replay_suspects(&mut self, tell: &(dyn Fn(u64, u64) + Sync)) {
         let ideal = Setting { network: Network::Ideal, ..Setting::default() };
         let mut settings = vec![&ideal];
-        settings.extend(self.suspects.iter().filter_map(|suspect| suspect.without.as_ref()));
-        let intervals = self.replay_all(&settings, &|steps| tell(2, steps));
-        self.ideal = intervals[0];
-        let mut without = intervals[1..].iter();
-        let gains: Vec<Option<Gain>> = self
-            .suspects
-            .iter()
-            .map(|suspect| {
-                let interval = suspect.without.as_ref().and_then(|_| without.next())?;
-                Some(self.gain(*interval, suspect.error_ns))
-            })
-            .collect();
-        for (suspect, gain) in self.suspects.iter_mut().zip(gains) {
-            suspect.finding.gain = gain;
+        let worth = |suspect: &&Suspect| suspect.is_worth_replaying();
+        settings.extend(self.suspects.iter().filter(worth).flat_map(Suspect::settings));
+        let mut outcomes = self.replay_all(&settings, &|steps| tell(2, steps)).into_iter();
+        let recorded = Outcome { interval: self.interval, iterations: None };
+        self.ideal = outcomes.next().unwrap_or(recorded).interval;
+        let mut suspects = std::mem::take(&mut self.suspects);
+        for suspect in suspects.iter_mut().filter(|suspect| suspect.is_worth_replaying()) {
+            suspect.settle(|doubt_ns| outcomes.next().map(|outcome| self.gain(&outcome, doubt_ns)));
         }
+        suspects.sort_by(|a, b| b.merit().total_cmp(&a.merit()));
+        self.suspects = suspects;
     }
 
     /// The run under any number of settings, in as few walks as possible.
-    pub(crate) fn replay_all(
-        &self,
-        settings: &[&Setting],
-        progress: &(dyn Fn(u64) + Sync),
-    ) -> Vec<WorkInterval> {
+    pub(crate) fn replay_all(&self, settings: &[&Setting], progress: &(dyn Fn(u64) + Sync)) -> Vec<Outcome> {
         let recorded = Setting::default();
-        let mut intervals = Vec::with_capacity(settings.len());
+        let mut outcomes = Vec::with_capacity(settings.len());
         for batch in settings.chunks(MOST_LANES) {
             // More lanes take more time, also if they are not used.
             match batch.len() {
-                1 => intervals.extend(self.replay([batch[0]], progress)),
-                2..=4 => intervals.extend(self.replay(lanes::<4>(batch, &recorded), progress)),
-                _ => intervals.extend(self.replay(lanes::<MOST_LANES>(batch, &recorded), progress)),
+                1 => outcomes.extend(self.replay([batch[0]], progress)),
+                2..=4 => outcomes.extend(self.replay(lanes::<4>(batch, &recorded), progress)),
+                _ => outcomes.extend(self.replay(lanes::<MOST_LANES>(batch, &recorded), progress)),
             }
         }
-        intervals.truncate(settings.len());
-        intervals
+        outcomes.truncate(settings.len());
+        outcomes
     }
 
-    /// What is gained if the run takes as long as `interval`. What is taken away may be off by `error_ns`, and the rest
-    /// as two runs of the program differ.
-    pub(crate) fn gain(&self, interval: WorkInterval, error_ns: f64) -> Gain {
+    /// What is gained if the run comes out like this. What is taken away may be off by `doubt_ns`, and the rest as two
+    /// runs of the program differ.
+    pub(crate) fn gain(&self, outcome: &Outcome, doubt_ns: f64) -> Gain {
         let run = self.interval.length();
-        let whole = run.0.max(1) as f64;
-        let ns = (run - interval.length()).0;
-        let scatter_ns = self.phases.first().map(|phase| phase.scatter_ns as f64);
-        let error_ns = error_ns.hypot(scatter_ns.unwrap_or(0.0));
-        Gain {
-            ns,
-            error_ns: error_ns as i64,
-            share: ns as f64 / whole,
-            share_error: error_ns / whole,
-            noise_left_out: scatter_ns.is_none(),
-        }
+        let noise = outcome.iterations.as_ref().map(|lengths| scatter(lengths, &self.looped.marks));
+        let gain = Gain::of(run, outcome.interval.length(), noise, doubt_ns);
+        gain.off_by(self.off, run)
     }
 
     fn replay<const LANES: usize>(
         &self,
         settings: [&Setting; LANES],
         progress: &(dyn Fn(u64) + Sync),
-    ) -> [WorkInterval; LANES] {
-        let watch = || WorkIntervals::new(&self.borders);
+    ) -> Vec<Outcome> {
+        let watch = || Watch::new(&self.borders, &self.looped.marks);
         let replayed = replay(&self.graph, settings, &self.fit, self.threads, watch, progress);
-        WorkIntervals::all(replayed.observers)
+        Watch::outcomes(replayed.observers)
     }
 
-    fn ranks(&self) -> u32 {
+    /// All that waiting is blamed on.
+    fn blame(&self) -> Vec<Finding> {
+        let findings = self.suspects.iter().map(|suspect| &suspect.finding);
+        findings.filter(|finding| finding.waiting_ns + finding.propagated_ns > 0).cloned().collect()
+    }
+
+    /// What is told, the worst first.
+    fn findings(&self) -> Vec<Finding> {
+        let told = self.suspects.iter().filter(|suspect| suspect.is_worth_telling());
+        told.map(|suspect| suspect.finding.clone()).collect()
+    }
+
+    pub(crate) fn ranks(&self) -> u32 {
         self.profile.ranks.len() as u32
     }
 
@@ -216,8 +238,6 @@ impl Analysis {
     /// The same for a run of this name that is in no trace.
     pub fn report_of(&self, name: &str, run: &RunInfo) -> Report {
         let computation: Vec<Length> = self.profile.ranks.iter().map(|(computing, _)| *computing).collect();
-        let mut findings: Vec<_> = self.suspects.iter().map(|suspect| suspect.finding.clone()).collect();
-        findings.sort_by_key(|finding| std::cmp::Reverse(finding.gain.map_or(0, |gain| gain.ns)));
         let path = critical_path(&self.graph, &self.waits.long, &self.by_step, self.interval);
         let at = |op: Op, site| Some((op.name().to_owned(), SourceLine::of(&self.definitions, site)));
         Report {
@@ -228,8 +248,9 @@ impl Analysis {
             events: run.totals.events,
             span_ns: run.span_ns,
             run_ns: self.interval.length().0,
-            efficiency: Efficiency::new(&computation, self.interval, self.ideal),
-            findings,
+            efficiency: Efficiency::new(&computation, self.interval, self.ideal, self.off),
+            findings: self.findings(),
+            blame: self.blame(),
             waits: self.waits_by(Pattern::is_waiting, |_, _| None),
             waits_by_place: self.waits_by(Pattern::is_waiting, at),
             completions: self.waits_by(|pattern| !pattern.is_waiting(), |_, _| None),
@@ -242,20 +263,21 @@ impl Analysis {
             outliers: outliers(&computation),
             matrix: self.matrix(),
             sizes: self.sizes(),
-            phases: self.phases.clone(),
-            network: NetworkFit {
-                latency_ns: self.fit.latency_ns(),
-                bandwidth: match self.fit.per_byte_ns() {
-                    0.0 => 0.0,
-                    per_byte_ns => 1e9 / per_byte_ns,
-                },
-            },
+            phases: self.looped.phases.clone(),
+            network: NetworkFit::of(&self.fit),
+            protocols: self
+                .graph
+                .protocols
+                .iter()
+                .map(|protocol| SendProtocol::of(protocol, &self.definitions))
+                .collect(),
             not_understood: NotUnderstood {
                 not_followed: self.graph.not_followed,
                 unmatched: self.unmatched,
                 problems: run.health.problems.clone(),
             },
             reconstructed: None,
+            stuck: None,
         }
     }
 

@@ -15,9 +15,10 @@
 use crate::lateness::{Arrival, Arrivals, Lateness, Load};
 use crate::marks::{ByStep, RankSet};
 use crate::pair_interner::PairInterner;
+use crate::pattern::Pattern;
 use crate::waits::LongWait;
 use kizami_graph::{Graph, StepKind};
-use kizami_model::{Length, Moment, Op};
+use kizami_model::{Kind, Length, Moment, Op};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -48,9 +49,6 @@ pub(crate) struct Blame {
     pub propagated_ns: f64,
     /// What both are a part of: what was waited at those times for all who were late together.
     pub whole_ns: f64,
-    /// By how much computation would have to be shorter to come when most of those who waited did, each time it made
-    /// others wait.
-    pub excess: Excess,
 }
 
 /// Who waited for something that was done.
@@ -60,8 +58,17 @@ pub(crate) struct Waited {
     pub ranks: RankSet,
     /// How long they waited, by function and place: mostly few.
     pub at: Vec<((Op, Option<u32>), f64)>,
+    /// The same by kind of waiting.
+    pub patterns: Vec<(Pattern, f64)>,
     /// When it was done at its worst.
     pub worst: Occasion,
+}
+
+impl Waited {
+    /// In which way they waited most.
+    pub(crate) fn most(&self) -> Option<Pattern> {
+        self.patterns.iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(pattern, _)| *pattern)
+    }
 }
 
 /// The middle of what somebody did at one time, and what that cost.
@@ -84,34 +91,20 @@ impl Occasion {
 pub(crate) struct Blamed {
     pub culprits: FxHashMap<Culprit, Blame>,
     pub waited: FxHashMap<Doing, Waited>,
+    /// Each time something made others wait, in the order of steps.
+    pub excesses: Vec<Excess>,
 }
 
-/// Lengths that were added up: they, their squares and their cubes.
-#[derive(Clone, Copy, Debug, Default)]
+/// Something that was too long: by so much it would have to be shorter to come when most of those who waited for it
+/// did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Excess {
-    pub ns: f64,
-    squares: f64,
-    cubes: f64,
-}
-
-impl Excess {
-    fn add(&mut self, ns: f64) {
-        self.ns += ns;
-        self.squares += ns.powi(2);
-        self.cubes += ns.powi(3);
-    }
-
-    /// How far the sum may be off, if it is taken again in another run: twice its standard deviation. Each length
-    /// counts for as much as it is long: between the sends of a loop there are a few nanoseconds of computation, too,
-    /// which say nothing about the milliseconds before the first one.
-    pub(crate) fn error_ns(&self) -> f64 {
-        if self.ns <= 0.0 {
-            return 0.0;
-        }
-        let mean = self.squares / self.ns;
-        let variance = (self.cubes / self.ns - mean.powi(2)).max(0.0);
-        2.0 * (variance * self.ns / mean).sqrt()
-    }
+    /// The call, or the one that computation leads up to.
+    pub step: u64,
+    pub length: Length,
+    pub rank: u32,
+    /// It was the call itself.
+    pub inside: bool,
 }
 
 /// Finds who is to blame. `waits` are those of a run, the last to end first, and those for the same step together.
@@ -151,8 +144,8 @@ struct Inquiry<'a> {
     lateness: Lateness,
     /// What those who are late did.
     doings: Vec<Done>,
-    /// Computation that made others wait: the step it leads up to, by how much it was too long, and whose it is.
-    too_long: Vec<(u64, Length, u32)>,
+    /// Computation and calls that made others wait.
+    too_long: Vec<Excess>,
     /// Where a culprit is in the list: by rank, then by what it did.
     numbers: PairInterner<Doing>,
     culprits: Vec<(Culprit, Blame)>,
@@ -183,12 +176,21 @@ impl Inquiry<'_> {
         let carried: Vec<Load> = carried.flatten().collect();
         self.lateness.set(waits, &carried, &late);
         self.doings.clear();
-        let usual = until - middle(waits);
+        let usual = until - middle(waits.iter().map(|wait| until - self.came(wait)).collect());
         for arrival in late {
             let until = arrival.at.min(until);
-            self.look_back(arrival, from, until, usual);
+            self.look_back(arrival, from.min(usual), until, usual);
         }
         self.note_who_waited(waits);
+    }
+
+    /// When one came to what it waits for. Only where a call of its own began that, that is not when it began to wait.
+    fn came(&self, wait: &LongWait) -> Moment {
+        let step = &self.graph.steps[wait.step as usize];
+        match step.op().kind() {
+            Kind::Complete => self.arrivals.came(self.graph, wait),
+            _ => wait.from,
+        }
     }
 
     /// What one who was late did meanwhile. Those it should have come with came at `usual`.
@@ -205,11 +207,17 @@ impl Inquiry<'_> {
                     self.lateness.pass_on(waited.0, waited.1, self.loads.entry(earlier).or_default());
                 }
             }
+            let mut excess = Length::ZERO;
             for (from, until) in [(from, waited.0), (waited.1, until)] {
                 if until <= from {
                     continue;
                 }
+                excess += (until - from.max(usual)).at_least_zero();
                 let cost = self.lateness.between(from, until);
+                // Before anybody waited.
+                if cost.sum_ns() <= 0.0 {
+                    continue;
+                }
                 let blame = self.blame_of(Culprit { rank, doing });
                 blame.direct_ns += cost.direct_ns;
                 blame.propagated_ns += cost.propagated_ns;
@@ -225,9 +233,9 @@ impl Inquiry<'_> {
                     None => self.doings.push(Done { doing, direct_ns: cost.direct_ns, until, worst }),
                 }
             }
-            let excess = until - from.max(usual);
-            if excess > Length::ZERO && matches!(doing, Doing::Computing(_)) {
-                self.too_long.push((step, excess, rank));
+            if excess > Length::ZERO && doing != Doing::Starting {
+                let inside = matches!(doing, Doing::Calling(..));
+                self.too_long.push(Excess { step, length: excess, rank, inside });
             }
         });
     }
@@ -248,23 +256,25 @@ impl Inquiry<'_> {
                     Some((_, ns)) => *ns += direct_ns * part,
                     None => waited.at.push((at, direct_ns * part)),
                 }
+                match waited.patterns.iter_mut().find(|(known, _)| *known == wait.pattern) {
+                    Some((_, ns)) => *ns += direct_ns * part,
+                    None => waited.patterns.push((wait.pattern, direct_ns * part)),
+                }
             }
         }
     }
 
-    /// Computation that several waited for was too long once: by as much as it was for the one who says most.
+    /// What several waited for was too long once: by as much as it was for the one who says most.
     fn keep_longest(&mut self) {
-        self.too_long.sort_unstable_by_key(|(step, excess, _)| (*step, std::cmp::Reverse(*excess)));
-        self.too_long.dedup_by_key(|(step, ..)| *step);
+        let which = |excess: &Excess| (excess.step, excess.inside);
+        self.too_long.sort_unstable_by_key(|excess| (which(excess), std::cmp::Reverse(excess.length)));
+        self.too_long.dedup_by_key(|excess| which(excess));
     }
 
     fn end(mut self) -> Blamed {
         self.keep_longest();
-        for (step, excess, rank) in std::mem::take(&mut self.too_long) {
-            let doing = Doing::Computing(self.graph.steps[step as usize].site());
-            self.blame_of(Culprit { rank, doing }).excess.add(excess.0 as f64);
-        }
-        let mut blamed = Blamed { waited: self.waited, ..Blamed::default() };
+        let mut blamed =
+            Blamed { waited: self.waited, excesses: self.too_long, culprits: FxHashMap::default() };
         // One after the other: sums over them must not depend on how the table grew.
         for (culprit, blame) in self.culprits {
             blamed.culprits.insert(culprit, blame);
@@ -281,10 +291,9 @@ impl Inquiry<'_> {
     }
 }
 
-/// How long the one waited who is in the middle of the time they waited together: half of it was waited by those who
-/// waited no longer. Who waited little does not count for much.
-fn middle(waits: &[LongWait]) -> Length {
-    let mut lengths: Vec<Length> = waits.iter().map(LongWait::length).collect();
+/// The length in the middle of the time they take together: half of it is in those that are no longer. Short ones do not
+/// count for much.
+pub(crate) fn middle(mut lengths: Vec<Length>) -> Length {
     lengths.sort_unstable();
     let all: Length = lengths.iter().copied().sum();
     let mut so_far = Length::ZERO;
@@ -340,27 +349,5 @@ pub(crate) fn before(graph: &Graph, mut index: u64, first: u64) -> Option<u64> {
         if graph.steps[index as usize].kind() != StepKind::Part {
             return Some(index);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn error_ns(lengths: impl IntoIterator<Item = f64>) -> f64 {
-        let mut excess = Excess::default();
-        lengths.into_iter().for_each(|ns| excess.add(ns));
-        excess.error_ns()
-    }
-
-    #[test]
-    fn trifles_do_not_make_a_sum_uncertain() {
-        assert_eq!(error_ns([]), 0.0);
-        assert_eq!(error_ns([20e6; 16]), 0.0);
-        let with_trifles = error_ns([20e6; 16].into_iter().chain([100.0; 32]));
-        assert!(with_trifles < 2e6, "{with_trifles} of 320 ms");
-        // Sixteen lengths that are 1 % apart from their mean: about twice 1 % of a length, four times.
-        let uneven = error_ns((0..16).map(|number| if number % 2 == 0 { 19.8e6 } else { 20.2e6 }));
-        assert!((uneven - 2.0 * 4.0 * 0.2e6).abs() < 1e3, "{uneven}");
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::pattern::Pattern;
 use crate::report::Report;
-use crate::source_line::SourceLine;
+use kizami_trace::SourceLine;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -31,10 +31,18 @@ pub struct Efficiency {
     pub longest_computation_ns: i64,
     /// Length of the run on an ideal network.
     pub ideal_ns: i64,
+    /// How far the factors may be off, if the run was reconstructed from a reduced trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<f64>,
 }
 
 impl Efficiency {
-    pub(crate) fn new(computation: &[Length], run: WorkInterval, ideal: WorkInterval) -> Efficiency {
+    pub(crate) fn new(
+        computation: &[Length],
+        run: WorkInterval,
+        ideal: WorkInterval,
+        off: Length,
+    ) -> Efficiency {
         let ranks = computation.len().max(1) as f64;
         let average = computation.iter().map(|length| length.0 as f64).sum::<f64>() / ranks;
         let longest = computation.iter().copied().max().unwrap_or_default().0;
@@ -48,6 +56,7 @@ impl Efficiency {
             average_computation_ns: average as i64,
             longest_computation_ns: longest,
             ideal_ns: ideal.length().0,
+            error: (off > Length::ZERO).then(|| ratio(off.0 as f64, run_ns)),
         }
     }
 }

@@ -5,6 +5,7 @@
 //! the same way. So every nanosecond of waiting is somebody's, once, and who comes last has more than who comes last
 //! but one.
 
+use crate::pattern::Pattern;
 use crate::waits::LongWait;
 use kizami_graph::{Graph, TieKind};
 use kizami_model::{Length, Moment};
@@ -51,29 +52,51 @@ pub(crate) struct Arrival {
     pub strand: u32,
 }
 
-/// Who came when to the collectives in which somebody waited for all.
+/// Who came when to that in which somebody waited for all: to collectives, and as origins to windows.
 pub(crate) struct Arrivals {
-    /// By collective: where its arrivals begin and end in the list.
-    places: FxHashMap<u64, (usize, usize)>,
-    /// By collective and time.
+    /// By what was waited in: where its arrivals begin and end in the list.
+    places: FxHashMap<Meeting, (usize, usize)>,
+    /// By place and time.
     list: Vec<Arrival>,
+}
+
+/// What somebody waits in for all of several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Meeting {
+    /// A collective, by the key of its ties.
+    Collective(u64),
+    /// The end of an exposure of a window, by its step.
+    Exposure(u64),
 }
 
 impl Arrivals {
     pub(crate) fn new(graph: &Graph, waits: &[LongWait]) -> Arrivals {
-        let mut places: FxHashMap<u64, (usize, usize)> = FxHashMap::default();
-        for key in waits.iter().filter_map(|wait| met_at(graph, wait)) {
+        let mut places: FxHashMap<Meeting, (usize, usize)> = FxHashMap::default();
+        // What origins tell a target when they are done, by the step of the target.
+        let mut origins: FxHashMap<u64, Meeting> = FxHashMap::default();
+        for meeting in waits.iter().filter_map(|wait| met_at(graph, wait)) {
             let number = places.len();
-            places.entry(key).or_insert((number, 0));
+            if places.contains_key(&meeting) {
+                continue;
+            }
+            places.insert(meeting, (number, 0));
+            if let Meeting::Exposure(step) = meeting {
+                let awaited = graph.ties_of(&graph.steps[step as usize]).iter();
+                let awaited = awaited.filter(|tie| tie.kind().awaits_readiness());
+                origins.extend(awaited.map(|tie| (tie.key, meeting)));
+            }
         }
         let mut all: Vec<(usize, Arrival)> = Vec::new();
         for (number, strand) in (0..).zip(&graph.strands) {
             let mut index = strand.first_step;
             loop {
                 let step = &graph.steps[index as usize];
-                let ties = graph.ties_of(step).iter();
-                let keys = ties.filter(|tie| tie.kind().is_collective() && tie.kind().tells());
-                for (place, _) in keys.filter_map(|tie| places.get(&tie.key)) {
+                let told = graph.ties_of(step).iter().filter(|tie| tie.kind().tells());
+                let meetings = told.filter_map(|tie| match tie.kind() {
+                    TieKind::Posts => origins.get(&tie.key).copied(),
+                    kind => kind.is_collective().then_some(Meeting::Collective(tie.key)),
+                });
+                for (place, _) in meetings.filter_map(|meeting| places.get(&meeting)) {
                     all.push((*place, Arrival { at: step.start, step: index, strand: number }));
                 }
                 if step.next == 0 {
@@ -95,17 +118,33 @@ impl Arrivals {
     pub(crate) fn after(&self, graph: &Graph, wait: &LongWait, from: Moment) -> Option<&[Arrival]> {
         let (begin, end) = *self.places.get(&met_at(graph, wait)?)?;
         let all = &self.list[begin..end];
-        Some(&all[all.partition_point(|arrival| arrival.at <= from)..])
+        Some(&all[all.partition_point(|arrival| arrival.at <= from)..]).filter(|late| !late.is_empty())
     }
 }
 
-/// The collective in which somebody waited for all.
-fn met_at(graph: &Graph, wait: &LongWait) -> Option<u64> {
+impl Arrivals {
+    /// When one who waits came to what it waits in: before it began to wait, where it only began the collective then.
+    pub(crate) fn came(&self, graph: &Graph, wait: &LongWait) -> Moment {
+        let came = met_at(graph, wait).and_then(|key| {
+            let (begin, end) = *self.places.get(&key)?;
+            let own = self.list[begin..end].iter().find(|arrival| arrival.strand == wait.strand)?;
+            Some(own.at)
+        });
+        came.map_or(wait.from, |came| came.min(wait.from))
+    }
+}
+
+/// What somebody waited for all in, if it was that.
+fn met_at(graph: &Graph, wait: &LongWait) -> Option<Meeting> {
+    if wait.pattern == Pattern::EarlyWait {
+        return Some(Meeting::Exposure(wait.step));
+    }
     let last = graph.ties_of(&graph.steps[wait.of as usize]).iter();
     let key =
         last.filter(|tie| tie.kind().is_collective() && tie.kind().tells()).map(|tie| tie.key).next()?;
     let mut awaited = graph.ties_of(&graph.steps[wait.step as usize]).iter();
-    awaited.any(|tie| tie.kind() == TieKind::AwaitsAll && tie.key == key).then_some(key)
+    let met = awaited.any(|tie| tie.kind() == TieKind::AwaitsAll && tie.key == key);
+    met.then_some(Meeting::Collective(key))
 }
 
 /// What it costs within some stretch of time that one of those who are late is not there.

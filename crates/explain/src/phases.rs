@@ -2,22 +2,31 @@
 //!
 //! A place that is called again and again marks the borders of iterations. Of the places the first rank calls at
 //! least a few times, the one whose calls span most of the run with the fewest repetitions is taken: the outermost
-//! loop.
+//! loop. What is called in several parts of a program that have little in common marks no loop: most of the run lies
+//! between two of its calls.
 
-use crate::source_line::SourceLine;
+use crate::blame::middle;
+use crate::scatter::scatter;
 use crate::work_interval::WorkInterval;
-use kizami_graph::{Graph, StepKind};
+use kizami_graph::{Graph, StepKind, Strand};
 use kizami_model::{Length, Moment};
 use kizami_trace::Definitions;
+use kizami_trace::SourceLine;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 /// Fewer repetitions are no loop.
 const FEWEST: usize = 4;
-/// Fewer blocks of iterations do not tell how far blocks scatter.
-const FEWEST_BLOCKS: usize = 5;
 /// Part of the run the repetitions must span.
 const MOST_OF_THE_RUN: f64 = 0.5;
+/// Calls follow each other closely if no more than this is computed between them, or no more than the call takes.
+const HARDLY_ANY: Length = Length(2_000);
+/// And if this part of what most of the time is between calls at the place lies between: who waits long computes little, too.
+const SOON_PART: i64 = 4;
+/// So many of them on average make rows.
+const FEWEST_IN_A_ROW: usize = 8;
+/// A loop has at least as many iterations that count, if there is one: see [`count_by_length`].
+const ENOUGH: f64 = 8.0;
 
 /// A loop of the program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,62 +47,129 @@ pub struct Phase {
     pub scatter_ns: i64,
 }
 
-/// Looks at the first rank.
-pub(crate) fn phases(graph: &Graph, definitions: &Definitions, interval: WorkInterval) -> Vec<Phase> {
-    let Some(strand) = graph.strands.first() else { return Vec::new() };
-    let mut marks: FxHashMap<u32, Vec<Moment>> = FxHashMap::default();
-    let mut index = strand.first_step as usize;
+/// A loop, with the steps that mark its iterations: calls of one rank at one place.
+#[derive(Default)]
+pub(crate) struct Loop {
+    pub phases: Vec<Phase>,
+    pub marks: Vec<u64>,
+}
+
+impl Loop {
+    /// When iterations begin.
+    pub(crate) fn begins(&self, graph: &Graph) -> Vec<Moment> {
+        self.marks.iter().map(|step| graph.steps[*step as usize].start).collect()
+    }
+}
+
+/// Calls at one place that mark a loop: the place, when, and which steps.
+type Marked = (u32, Vec<Moment>, Vec<u64>);
+
+/// Looks at the first rank; and at some others, in case that one has a loop within each iteration, as one has that takes
+/// messages of all others.
+fn find_marks(graph: &Graph, interval: WorkInterval) -> Option<Marked> {
+    let strands = &graph.strands;
+    let others = [1, strands.len() / 2, strands.len().saturating_sub(1)];
+    let first = strands.first().and_then(|strand| outermost(graph, strand, interval));
+    let others = others.iter().filter_map(|strand| outermost(graph, strands.get(*strand)?, interval));
+    let fewest = others.min_by_key(|(_, times, _)| times.len());
+    match (first, fewest) {
+        (Some(first), Some(other)) if 2 * other.1.len() <= first.1.len() => Some(other),
+        (first, fewest) => first.or(fewest),
+    }
+}
+
+/// When iterations begin.
+pub(crate) fn iterations(graph: &Graph, interval: WorkInterval) -> Vec<Moment> {
+    find_marks(graph, interval).map_or_else(Vec::new, |(_, times, _)| times)
+}
+
+/// The outermost loop.
+pub(crate) fn find_loop(graph: &Graph, definitions: &Definitions, interval: WorkInterval) -> Loop {
+    let Some((site, times, steps)) = find_marks(graph, interval) else { return Loop::default() };
+    let lengths: Vec<Length> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let mut sorted = lengths.clone();
+    sorted.sort_unstable();
+    let longest = lengths.iter().zip(0..).max_by_key(|(length, _)| **length).map_or(0, |(_, at)| at);
+    let phase = Phase {
+        place: SourceLine::of(definitions, Some(site)),
+        iterations: lengths.len(),
+        median_ns: sorted[sorted.len() / 2].0,
+        shortest_ns: sorted[0].0,
+        longest_ns: sorted[sorted.len() - 1].0,
+        longest,
+        scatter_ns: scatter(&lengths, &steps).0,
+    };
+    Loop { phases: vec![phase], marks: steps }
+}
+
+/// The place whose calls span most of the run with the fewest repetitions.
+fn outermost(graph: &Graph, strand: &Strand, interval: WorkInterval) -> Option<Marked> {
+    let mut marks: FxHashMap<u32, Calls> = FxHashMap::default();
+    let (mut index, mut last_end) = (strand.first_step as usize, None::<Moment>);
     loop {
         let step = &graph.steps[index];
         if let (Some(site), StepKind::Call) = (step.site(), step.kind()) {
-            marks.entry(site).or_default().push(step.start);
+            let calls = marks.entry(site).or_default();
+            calls.times.push(step.start);
+            calls.steps.push(index as u64);
+            let gap = last_end.map(|end| step.start.saturating_since(end));
+            calls.close.push(gap.is_some_and(|gap| gap <= HARDLY_ANY.max(step.length())));
+        }
+        if step.kind() != StepKind::Part {
+            last_end = Some(step.end);
         }
         if step.next == 0 {
             break;
         }
         index += step.next as usize;
     }
+    marks.values_mut().for_each(Calls::begin_rows);
     let spans = |times: &[Moment]| {
         let span = times.last().copied().unwrap_or_default() - times.first().copied().unwrap_or_default();
         // All repetitions but the last one are seen whole.
         span.0 as f64 * times.len() as f64 / (times.len() - 1).max(1) as f64
     };
-    let outermost = marks
-        .iter()
-        .filter(|(_, times)| times.len() >= FEWEST)
-        .filter(|(_, times)| spans(times) >= MOST_OF_THE_RUN * interval.length().0 as f64)
-        .min_by_key(|(site, times)| (times.len(), **site));
-    let Some((site, times)) = outermost else { return Vec::new() };
-    let lengths: Vec<Length> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    let mut sorted = lengths.clone();
-    sorted.sort_unstable();
-    let longest = lengths.iter().zip(0..).max_by_key(|(length, _)| **length).map_or(0, |(_, at)| at);
-    vec![Phase {
-        place: SourceLine::of(definitions, Some(*site)),
-        iterations: lengths.len(),
-        median_ns: sorted[sorted.len() / 2].0,
-        shortest_ns: sorted[0].0,
-        longest_ns: sorted[sorted.len() - 1].0,
-        longest,
-        scatter_ns: scatter(&lengths).0,
-    }]
+    let looped = marks
+        .into_iter()
+        .filter(|(_, calls)| calls.times.len() >= FEWEST)
+        .filter(|(_, calls)| spans(&calls.times) >= MOST_OF_THE_RUN * interval.length().0 as f64)
+        .filter(|(_, calls)| count_by_length(&calls.times) >= FEWEST as f64 / 2.0);
+    let (site, calls) = looped.min_by_key(|(site, Calls { times, .. })| {
+        let few = count_by_length(times) < ENOUGH;
+        // If all have few, those that have most.
+        (few, if few { usize::MAX - times.len() } else { times.len() }, *site)
+    })?;
+    Some((site, calls.times, calls.steps))
 }
 
-/// Twice the standard deviation of the difference of two runs, each a sum of lengths like these. Noise comes in
-/// bursts, so that iterations that follow each other are alike: blocks of 1, 2, 4, ... of them are looked at, and
-/// those count that scatter most.
-fn scatter(lengths: &[Length]) -> Length {
-    let (mut block, mut variance) = (1, 0.0f64);
-    while block == 1 || lengths.len() / block >= FEWEST_BLOCKS {
-        let sums = lengths.chunks_exact(block).map(|block| block.iter().copied().sum::<Length>().0 as f64);
-        let blocks = (lengths.len() / block) as f64;
-        let mean = sums.clone().sum::<f64>() / blocks;
-        let squares: f64 = sums.map(|sum| (sum - mean).powi(2)).sum();
-        variance = variance.max(squares / (blocks - 1.0).max(1.0) * blocks);
-        block *= 2;
+/// Calls at one place: when they began, which steps they are, and whether each follows closely behind another call.
+#[derive(Default)]
+struct Calls {
+    times: Vec<Moment>,
+    steps: Vec<u64>,
+    close: Vec<bool>,
+}
+
+impl Calls {
+    /// Of calls that come in rows, with next to nothing computed between them, leaves only the first of each row: that begins
+    /// an iteration.
+    fn begin_rows(&mut self) {
+        let lengths: Vec<Length> = self.times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let soon = middle(lengths.clone()) / SOON_PART;
+        let begins = |index: &usize| *index == 0 || !self.close[*index] || lengths[*index - 1] > soon;
+        let rows: Vec<usize> = (0..self.times.len()).filter(begins).collect();
+        if rows.len() >= FEWEST && self.times.len() >= FEWEST_IN_A_ROW * rows.len() {
+            self.times = rows.iter().map(|index| self.times[*index]).collect();
+            self.steps = rows.iter().map(|index| self.steps[*index]).collect();
+        }
     }
-    const RUNS: f64 = 2.0;
-    Length::from_nanos_f64(2.0 * (RUNS * variance).sqrt())
+}
+
+/// How many iterations there would be if all were as long as those that most of the time is spent in.
+fn count_by_length(times: &[Moment]) -> f64 {
+    let lengths = times.windows(2).map(|pair| (pair[1] - pair[0]).0 as f64);
+    let (sum, squares) = lengths.fold((0.0, 0.0), |(sum, squares), ns| (sum + ns, squares + ns * ns));
+    if squares > 0.0 { sum * sum / squares } else { 0.0 }
 }
 
 #[cfg(test)]
@@ -101,24 +177,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn iterations_that_are_all_alike_do_not_scatter() {
-        assert_eq!(scatter(&[Length(100); 16]), Length::ZERO);
-        assert_eq!(scatter(&[Length(100)]), Length::ZERO);
+    fn calls_in_a_row_are_one_iteration() {
+        let calls = |closely: fn(u64) -> bool| {
+            let mut calls = Calls {
+                times: (0..50).map(|call| Moment(100 * (call / 10) + call % 10)).collect(),
+                steps: (0..50).collect(),
+                close: (0..50).map(closely).collect(),
+            };
+            calls.begin_rows();
+            calls.steps
+        };
+        assert_eq!(calls(|call| call % 10 != 0), [0, 10, 20, 30, 40]);
+        assert_eq!(calls(|call| call % 2 != 0).len(), 50);
     }
 
     #[test]
-    fn noise_that_comes_and_goes_is_that_of_single_iterations() {
-        let lengths: Vec<Length> =
-            (0..20).map(|number| Length(if number % 2 == 0 { 900 } else { 1_100 })).collect();
-        let variance_of_sum: f64 = 20.0 * (20.0 * 100.0 * 100.0) / 19.0;
-        assert_eq!(scatter(&lengths).0, (2.0 * (2.0 * variance_of_sum).sqrt()).round() as i64);
-    }
-
-    #[test]
-    fn a_burst_counts_for_more() {
-        let burst = [[Length(100); 8], [Length(200); 8]].concat();
-        // Eight blocks of two, half of them 100 below the mean and half above.
-        let variance_of_sum: f64 = 8.0 * (8.0 * 100.0 * 100.0) / 7.0;
-        assert_eq!(scatter(&burst).0, (2.0 * (2.0 * variance_of_sum).sqrt()).round() as i64);
+    fn iterations_count_by_their_length() {
+        let at = |times: &[i64]| count_by_length(&times.iter().map(|ns| Moment(*ns)).collect::<Vec<_>>());
+        assert_eq!(at(&[0, 10, 20, 30]), 3.0);
+        // A setup, one long solution, and a few words at the end.
+        assert!(at(&[0, 3, 8_000, 8_001, 8_002]) < 1.1);
+        assert_eq!(at(&[5]), 0.0);
     }
 }

@@ -52,6 +52,12 @@ impl Profile {
     }
 }
 
+/// The function called at a place.
+pub(crate) fn function_at(profile: &Profile, site: Option<u32>) -> String {
+    let most = profile.calls.iter().filter(|((_, at), _)| *at == site).max_by_key(|(_, calls)| calls.calls);
+    most.map_or("the end", |((op, _), _)| op.name()).to_owned()
+}
+
 /// Adds up a graph.
 pub(crate) fn profile(graph: &Graph, ranks: u32, interval: WorkInterval) -> Profile {
     let mut profile = Profile {
@@ -78,6 +84,7 @@ pub(crate) fn profile(graph: &Graph, ranks: u32, interval: WorkInterval) -> Prof
                             *cell = (cell.0 + 1, cell.1 + tie.bytes());
                         }
                     }
+                    TieKind::Moves => bytes += tie.bytes(),
                     kind if kind.is_collective() && kind.tells() => bytes += tie.bytes(),
                     _ => {}
                 }

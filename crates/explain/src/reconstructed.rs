@@ -3,10 +3,12 @@
 //! A reduced trace knows exactly how long the calls of each place took together. A run that is reconstructed from it has
 //! other times, because waits come from a replay. The difference says how far what the report tells of a place may be off.
 
+use crate::analysis::Analysis;
 use crate::error::ExplainError;
 use crate::report::Report;
-use crate::source_line::SourceLine;
 use crate::work_interval::Borders;
+use kizami_model::Length;
+use kizami_trace::SourceLine;
 use kizami_trace::Trace;
 use kizami_trace::reduced_tables::What;
 use rustc_hash::FxHashMap;
@@ -98,22 +100,25 @@ impl Report {
         self.reconstructed.as_ref()?.error_ns(function, place)
     }
 
-    /// If the run was reconstructed from `from`, a reduced trace: notes what is exact about it. Gains are no surer than time in
-    /// the calls that waited.
+    /// If the run was reconstructed from `from`, a reduced trace: notes what is exact about it.
     pub fn compare_with(&mut self, from: &Trace) -> Result<(), ExplainError> {
         let Some(reconstructed) = Reconstructed::of(from, self)? else { return Ok(()) };
-        for finding in &mut self.findings {
-            let error_ns = finding
-                .waiting_in
-                .as_ref()
-                .and_then(|(function, place)| reconstructed.error_ns(function, place));
-            if let (Some(gain), Some(error_ns)) = (&mut finding.gain, error_ns) {
-                let of_a_rank_ns = error_ns / finding.waiting_ranks.max(1) as i64;
-                gain.error_ns = gain.error_ns.max(of_a_rank_ns);
-                gain.share_error = gain.share_error.max(of_a_rank_ns as f64 / self.run_ns.max(1) as f64);
-            }
-        }
         self.reconstructed = Some(reconstructed);
         Ok(())
+    }
+}
+
+impl Analysis {
+    /// The run was reconstructed, and so much time, over all ranks, is in other calls than it was. No gain and no
+    /// efficiency is surer than what that is for one rank.
+    pub fn off_by(&mut self, all_ranks: Length) {
+        let (off, run) = (all_ranks / i64::from(self.ranks().max(1)), self.interval.length());
+        self.off = off;
+        for suspect in &mut self.suspects {
+            let finding = &mut suspect.finding;
+            for gain in [&mut finding.gain, &mut finding.balanced].into_iter().flatten() {
+                *gain = gain.off_by(off, run);
+            }
+        }
     }
 }

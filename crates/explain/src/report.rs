@@ -4,8 +4,11 @@ use crate::efficiency::Efficiency;
 use crate::finding::Finding;
 use crate::pattern::Pattern;
 use crate::phases::Phase;
+use crate::protocols::SendProtocol;
 use crate::reconstructed::Reconstructed;
-use crate::source_line::SourceLine;
+use kizami_network::Fit;
+use kizami_stuck::Stuck;
+use kizami_trace::SourceLine;
 use serde::{Deserialize, Serialize};
 
 /// The report.
@@ -27,8 +30,11 @@ pub struct Report {
     pub run_ns: i64,
     /// Efficiencies of that part.
     pub efficiency: Efficiency,
-    /// What costs most, the worst first.
+    /// What costs most, the worst first; only what surely gains something.
     pub findings: Vec<Finding>,
+    /// All that waiting is blamed on, whether it is told as a finding or not.
+    #[serde(default)]
+    pub blame: Vec<Finding>,
     /// All waiting by pattern, longest first.
     pub waits: Vec<WaitTotal>,
     /// The same by pattern and place.
@@ -57,11 +63,25 @@ pub struct Report {
     pub phases: Vec<Phase>,
     /// What the messages say about the network.
     pub network: NetworkFit,
+    /// Which sends wait for their receivers, by pair of hosts and size.
+    #[serde(default)]
+    pub protocols: Vec<SendProtocol>,
     /// What was not understood.
     pub not_understood: NotUnderstood,
     /// If the run was reconstructed from a reduced trace: what is exact about it, and how far it is off.
     #[serde(default, rename = "drawn", skip_serializing_if = "Option::is_none")]
     pub reconstructed: Option<Reconstructed>,
+    /// Why the run does not go on, or did not; none if it ended well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stuck: Option<Stuck>,
+}
+
+impl Finding {
+    /// How long others waited for it, over all ranks: for just this, and for those who waited for it. Its share is
+    /// of this, and this is what everybody shows.
+    pub fn all_waiting_ns(&self) -> i64 {
+        self.waiting_ns.saturating_add(self.propagated_ns)
+    }
 }
 
 /// Waiting of one kind, or what calls took beyond it.
@@ -178,6 +198,18 @@ pub struct NetworkFit {
     pub latency_ns: f64,
     /// Bytes a second; 0 if it could not be told.
     pub bandwidth: f64,
+}
+
+impl NetworkFit {
+    /// As messages tell it; zeros if too few were seen.
+    pub(crate) fn of(fit: &Fit) -> NetworkFit {
+        if fit.is_of_collectives() {
+            return NetworkFit { latency_ns: 0.0, bandwidth: 0.0 };
+        }
+        let per_byte_ns = fit.per_byte_ns();
+        let bandwidth = if per_byte_ns == 0.0 { 0.0 } else { 1e9 / per_byte_ns };
+        NetworkFit { latency_ns: fit.latency_ns(), bandwidth }
+    }
 }
 
 /// What was not understood.

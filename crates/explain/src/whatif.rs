@@ -1,12 +1,15 @@
 //! What could be done about a run: each idea replayed, the best first.
 
 use crate::analysis::Analysis;
-use crate::finding::{Gain, in_words};
+use crate::disease::Disease;
+use crate::finding::{Cause, Finding, Headline};
+use crate::gain::Gain;
 use crate::pattern::Pattern;
-use crate::source_line::SourceLine;
+use crate::who::in_words;
 use kizami_graph::TieKind;
 use kizami_model::Length;
-use kizami_replay::{Factor, Network, PlaceFactor, Setting, balance};
+use kizami_replay::{Epochs, Factor, Network, Pieces, PlaceFactor, Setting, balance};
+use kizami_trace::SourceLine;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
@@ -45,14 +48,14 @@ pub struct WhatIf {
 pub fn what_if(analysis: &Analysis, progress: &(dyn Fn(u64) + Sync)) -> Vec<WhatIf> {
     let candidates = candidates(analysis);
     let settings: Vec<&Setting> = candidates.iter().map(|candidate| &candidate.setting).collect();
-    let intervals = analysis.replay_all(&settings, progress);
+    let outcomes = analysis.replay_all(&settings, progress);
     let mut results: Vec<WhatIf> = candidates
         .iter()
-        .zip(intervals)
-        .map(|(candidate, interval)| WhatIf {
+        .zip(outcomes)
+        .map(|(candidate, outcome)| WhatIf {
             what: candidate.what.clone(),
             option: candidate.option.clone(),
-            gain: analysis.gain(interval, candidate.error_ns),
+            gain: analysis.gain(&outcome, candidate.error_ns),
             at_most: candidate.at_most,
         })
         .collect();
@@ -65,26 +68,30 @@ pub fn what_if(analysis: &Analysis, progress: &(dyn Fn(u64) + Sync)) -> Vec<What
 fn candidates(analysis: &Analysis) -> Vec<Candidate> {
     let mut candidates = Vec::new();
     for suspect in &analysis.suspects {
-        if let Some(setting) = &suspect.without {
-            let whose = in_words(&suspect.finding.ranks);
-            candidates.push(Candidate {
-                what: format!("{whose}: no longer than the others before {}", suspect.finding.place),
-                option: None,
-                setting: setting.clone(),
-                error_ns: suspect.error_ns,
-                at_most: false,
-            });
+        let finding = &suspect.finding;
+        let of_finding = |what: String, option: Option<String>, setting: &Setting, error_ns: f64| Candidate {
+            what,
+            option,
+            setting: setting.clone(),
+            error_ns,
+            at_most: finding.at_most,
+        };
+        if let Some((setting, doubt_ns)) = &suspect.without {
+            let (what, option) = mended(finding);
+            candidates.push(of_finding(what, option, setting, *doubt_ns));
         }
     }
+    let epochs = Epochs::of(&analysis.graph);
     for site in longest_computation(analysis) {
         let place = SourceLine::of(&analysis.definitions, Some(site));
         // Options name lines; a place without one cannot be asked for.
         let option = |text: String| place.line.is_some().then_some(text);
         let at = |factor| Setting { places: [(site, factor)].into_iter().collect(), ..Setting::default() };
+        let balanced = balance(&analysis.graph, &epochs, &sites_of(analysis, &place, site), false);
         candidates.push(Candidate {
             what: format!("balance the computation before {place}"),
             option: option(format!("--balance {place}")),
-            setting: at(PlaceFactor::ByRank(balance(&analysis.graph, &[site], false))),
+            setting: Setting::of_steps(&analysis.graph, balanced),
             error_ns: 0.0,
             at_most: false,
         });
@@ -101,7 +108,12 @@ fn candidates(analysis: &Analysis) -> Vec<Candidate> {
         ("half the latency", "--latency 0.5x", Network::Changed { latency: 0.5, bandwidth: 1.0 }),
         ("twice the bandwidth", "--bandwidth 2x", Network::Changed { latency: 1.0, bandwidth: 2.0 }),
     ];
-    for (what, option, network) in networks {
+    // Where messages do not tell the bandwidth, nobody knows what twice as much of it is.
+    let told = |network: &Network| {
+        !matches!(network, Network::Changed { bandwidth, .. } if *bandwidth != 1.0)
+            || analysis.fit.per_byte_ns() > 0.0
+    };
+    for (what, option, network) in networks.into_iter().filter(|(.., network)| told(network)) {
         candidates.push(Candidate {
             what: what.to_owned(),
             option: Some(option.to_owned()),
@@ -115,13 +127,47 @@ fn candidates(analysis: &Analysis) -> Vec<Candidate> {
     candidates
 }
 
+/// What is done about a finding, in words and as options.
+fn mended(finding: &Finding) -> (String, Option<String>) {
+    let place = &finding.place;
+    let what = match finding.disease {
+        Disease::NeedlessBarrier => format!("leave out the barrier at {place}"),
+        Disease::WrongOrder => format!("take messages at {place} as they come"),
+        Disease::LateReceiver => format!("post the receives of {place} early"),
+        Disease::PipelineFill => format!("hand on smaller blocks, an eighth of those before {place}"),
+        Disease::SmallMessages => format!("join the small messages at {place}"),
+        Disease::TinyCollectives => format!("join the small collectives at {place}"),
+        Disease::CollectionLoop => format!("a collective instead of the loop at {place}"),
+        Disease::Transfer | Disease::Alltoall => format!("{} at {place} in no time", finding.function),
+        _ if finding.cause == Cause::Call => format!("{} at {place} holds nobody up", finding.function),
+        _ => format!("{}: no longer than the others before {place}", in_words(&finding.ranks)),
+    };
+    let own = match finding.headline {
+        Headline::Gain => finding.option.clone(),
+        Headline::Balanced => place.line.map(|_| format!("--no-longer {place}")),
+    };
+    (what, own)
+}
+
+/// All call sites of the line a place is on; options name lines.
+fn sites_of(analysis: &Analysis, place: &SourceLine, site: u32) -> Vec<u32> {
+    if place.line.is_none() {
+        return vec![site];
+    }
+    let sites = 0..analysis.definitions.callsites.len() as u32;
+    sites.filter(|other| SourceLine::of(&analysis.definitions, Some(*other)) == *place).collect()
+}
+
 /// Waits at a place hidden behind what is computed next.
 fn overlapped(place: &SourceLine, sites: FxHashSet<u32>) -> Candidate {
     Candidate {
         what: format!("overlap the wait at {place} with the computation behind it"),
         // Options name lines; a place without one cannot be asked for.
         option: place.line.is_some().then(|| format!("--overlap {place}")),
-        setting: Setting { overlapped: sites, ..Setting::default() },
+        setting: Setting {
+            overlapped: sites.into_iter().map(|site| (site, Pieces::Endless)).collect(),
+            ..Setting::default()
+        },
         error_ns: 0.0,
         // Some of that computation may need what is waited for.
         at_most: true,
@@ -165,7 +211,8 @@ fn larger_eager_limit(bytes: u64) -> Candidate {
         u64::MAX => "unlimited".to_owned(),
         bytes if bytes >= 1 << 30 => format!("{}G", bytes >> 30),
         bytes if bytes >= 1 << 20 => format!("{}M", bytes >> 20),
-        bytes => format!("{}K", bytes >> 10),
+        bytes if bytes >= 1 << 10 => format!("{}K", bytes >> 10),
+        bytes => bytes.to_string(),
     };
     Candidate {
         what: format!("sends up to {size} do not wait for their receiver: a larger eager limit"),

@@ -70,8 +70,7 @@ fn assert_sound(report: &Report) {
 /// looked at and there are no more findings than are told.
 fn assert_all_blamed(report: &Report) {
     let waiting_ns: i64 = report.waits.iter().map(|wait| wait.ns).sum();
-    let blamed_ns: i64 =
-        report.findings.iter().map(|finding| finding.waiting_ns + finding.propagated_ns).sum();
+    let blamed_ns: i64 = report.blame.iter().map(|finding| finding.waiting_ns + finding.propagated_ns).sum();
     assert_eq!(blamed_ns, waiting_ns);
 }
 
@@ -474,7 +473,7 @@ fn blame_goes_on_to_who_began_it() {
     const MESSAGE_NS: i64 = 2_000;
     assert_eq!(total(&report, Pattern::LateSender), 2 * DELAY_NS + MESSAGE_NS + 50_000);
     let find = |place: &str| {
-        let found = report.findings.iter().find(|finding| finding.place.to_string() == place);
+        let found = report.blame.iter().find(|finding| finding.place.to_string() == place);
         found.unwrap_or_else(|| panic!("nothing at {place}"))
     };
     let first = find("rank0.c:2");
@@ -502,7 +501,7 @@ fn nobody_is_to_blame_before_others_wait() {
     assert_sound(&report);
     assert_all_blamed(&report);
     let mut blamed: Vec<(String, i64, i64)> = report
-        .findings
+        .blame
         .iter()
         .map(|finding| (finding.place.to_string(), finding.waiting_ns, finding.propagated_ns))
         .collect();
@@ -622,7 +621,7 @@ fn who_is_late_together_is_to_blame_together() {
     let finding = worst(&report);
     assert_eq!((finding.cause, &finding.ranks[..]), (Cause::Computation, &[1, 2, 3][..]));
     assert_eq!(finding.waiting_ns, ITERATIONS as i64 * each_ns);
-    assert!(finding.sentence.starts_with("ranks 1-3 compute longer than others"), "{}", finding.sentence);
+    assert!(finding.sentence.starts_with("ranks 1-3 compute longer than the others"), "{}", finding.sentence);
     assert_eq!(finding.gain.map(|gain| gain.ns), Some(report.run_ns - even.run_ns), "{}", finding.sentence);
     assert_eq!(report.run_ns - even.run_ns, ITERATIONS as i64 * (DELAY_NS + 6_000));
 }
@@ -636,7 +635,7 @@ fn blame_is_shared_in_layers() {
     assert_sound(&report);
     assert_all_blamed(&report);
     let mut blamed: Vec<(String, i64)> =
-        report.findings.iter().map(|finding| (finding.place.to_string(), finding.waiting_ns)).collect();
+        report.blame.iter().map(|finding| (finding.place.to_string(), finding.waiting_ns)).collect();
     blamed.sort();
     // For 30 us one waits for three, then for 60 us three wait for one.
     let expected = [("rank1.c:2", 10_000), ("rank2.c:2", 10_000), ("rank3.c:2", 10_000 + 3 * 60_000)];
@@ -673,7 +672,7 @@ fn shared_blame_is_passed_on() {
     assert_sound(&report);
     assert_all_blamed(&report);
     let find = |place: &str| {
-        let found = report.findings.iter().find(|finding| finding.place.to_string() == place);
+        let found = report.blame.iter().find(|finding| finding.place.to_string() == place);
         found.map(|finding| (finding.waiting_ns, finding.propagated_ns))
     };
     // While rank 3 computes, ranks 1 and 2 wait for it, and rank 0 for all three.
@@ -709,7 +708,7 @@ fn findings_say_their_region() {
     ];
     let report = run.report_in_regions(&spans);
     let regions: Vec<(String, Option<&str>)> = report
-        .findings
+        .blame
         .iter()
         .filter(|finding| finding.cause == Cause::Computation)
         .map(|finding| (finding.place.to_string(), finding.region.as_deref()))

@@ -7,6 +7,7 @@
 use crate::channels::Channel;
 use crate::collectives::Members;
 use crate::list::List;
+use crate::protocol::{Basis, Decision, Protocol, Shown};
 use crate::step::{Step, Tie};
 use crate::{Graph, Strand};
 use bytemuck::{Pod, Zeroable};
@@ -17,7 +18,7 @@ use memmap2::Mmap;
 use std::sync::Arc;
 
 /// Changes whenever steps, ties or what they mean do.
-const VERSION: u32 = 6;
+const VERSION: u32 = 8;
 /// Bytes a graph may have to be kept.
 const LARGEST: usize = 1 << 30;
 const NAME: &str = "graph.bin";
@@ -48,10 +49,69 @@ struct PlaceRow {
     comm: u32,
 }
 
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct ProtocolRow {
+    hosts: [u32; 2],
+    bytes: [u64; 2],
+    sends: u64,
+    shown: [u64; 4],
+    /// Bytes above which sends wait.
+    limit_bytes: u64,
+    within_host: u32,
+    decision: u16,
+    basis: u16,
+}
+
+/// Each at the index of its number.
+const BASES: [Basis; 4] = [Basis::Seen, Basis::OtherSizes, Basis::OtherHosts, Basis::Size];
+
+impl ProtocolRow {
+    fn of(protocol: &Protocol) -> ProtocolRow {
+        let shown = protocol.shown;
+        let (decision, limit_bytes) = match protocol.decision {
+            Decision::Eager => (0, 0),
+            Decision::Waits => (1, 0),
+            Decision::WaitsAbove(bytes) => (2, bytes),
+            Decision::ByTimes => (3, 0),
+        };
+        ProtocolRow {
+            hosts: [protocol.from_host, protocol.to_host],
+            bytes: [protocol.from_bytes, protocol.to_bytes],
+            sends: protocol.sends,
+            shown: [shown.before_post, shown.when_in_mpi, shown.after_post, shown.late_progress],
+            limit_bytes,
+            within_host: u32::from(protocol.within_host),
+            decision,
+            basis: protocol.basis as u16,
+        }
+    }
+
+    fn protocol(self) -> Option<Protocol> {
+        let [before_post, when_in_mpi, after_post, late_progress] = self.shown;
+        Some(Protocol {
+            from_host: self.hosts[0],
+            to_host: self.hosts[1],
+            within_host: self.within_host != 0,
+            from_bytes: self.bytes[0],
+            to_bytes: self.bytes[1],
+            sends: self.sends,
+            shown: Shown { before_post, when_in_mpi, after_post, late_progress },
+            decision: match self.decision {
+                0 => Decision::Eager,
+                1 => Decision::Waits,
+                2 => Decision::WaitsAbove(self.limit_bytes),
+                _ => Decision::ByTimes,
+            },
+            basis: *BASES.get(usize::from(self.basis))?,
+        })
+    }
+}
+
 /// The graph that was kept for a trace, if it can be believed.
 pub(crate) fn load(trace: &Trace) -> Option<Graph> {
     let kept = Derived::of(trace)?.read(NAME, VERSION)?;
-    let [steps, ties, strands, channels, places, lists, members, not_followed, ..] = kept.numbers;
+    let [steps, ties, strands, channels, places, lists, members, protocols, not_followed, ..] = kept.numbers;
     let map = Arc::new(kept.map);
     let mut at = HEAD_BYTES;
     let steps = take::<Step>(&map, &mut at, steps)?;
@@ -61,6 +121,8 @@ pub(crate) fn load(trace: &Trace) -> Option<Graph> {
     let places = rows::<PlaceRow>(&map, &mut at, places)?;
     let lengths = rows::<u32>(&map, &mut at, lists)?;
     let members = rows::<u32>(&map, &mut at, members)?;
+    let protocols = rows::<ProtocolRow>(&map, &mut at, protocols)?;
+    let protocols = protocols.into_iter().map(ProtocolRow::protocol).collect::<Option<_>>()?;
     let mut listed = members.into_iter().map(Rank);
     let lists = lengths.iter().map(|length| listed.by_ref().take(*length as usize).collect()).collect();
     Some(Graph {
@@ -85,6 +147,7 @@ pub(crate) fn load(trace: &Trace) -> Option<Graph> {
             lists,
             comms: places.iter().map(|place| place.comm).collect(),
         },
+        protocols,
         not_followed,
     })
 }
@@ -114,7 +177,8 @@ pub(crate) fn save(trace: &Trace, graph: &Graph) {
     let places: Vec<PlaceRow> = places.map(|(size, comm)| PlaceRow { size: *size, comm: *comm }).collect();
     let lengths: Vec<u32> = graph.members.lists.iter().map(|list| list.len() as u32).collect();
     let members: Vec<u32> = graph.members.lists.iter().flatten().map(|rank| rank.0).collect();
-    let parts: [&[u8]; 7] = [
+    let protocols: Vec<ProtocolRow> = graph.protocols.iter().map(ProtocolRow::of).collect();
+    let parts: [&[u8]; 8] = [
         bytemuck::cast_slice(&graph.steps),
         bytemuck::cast_slice(&graph.ties),
         bytemuck::cast_slice(&strands),
@@ -122,6 +186,7 @@ pub(crate) fn save(trace: &Trace, graph: &Graph) {
         bytemuck::cast_slice(&places),
         bytemuck::cast_slice(&lengths),
         bytemuck::cast_slice(&members),
+        bytemuck::cast_slice(&protocols),
     ];
     let counts = [
         graph.steps.len(),
@@ -131,6 +196,7 @@ pub(crate) fn save(trace: &Trace, graph: &Graph) {
         places.len(),
         lengths.len(),
         members.len(),
+        protocols.len(),
     ];
     let mut numbers = Numbers::default();
     numbers.iter_mut().zip(counts).for_each(|(number, count)| *number = count as u64);

@@ -70,6 +70,11 @@ impl Channels {
         &self.list
     }
 
+    /// How many messages each has: as many as its busier side has counted.
+    pub(crate) fn most_counted(&self) -> impl Iterator<Item = u32> + '_ {
+        self.counts.iter().map(|[sent, received]| *sent.max(received))
+    }
+
     pub(crate) fn into_list(self) -> Vec<Channel> {
         self.list
     }

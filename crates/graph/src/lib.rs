@@ -22,6 +22,7 @@ mod collectives;
 mod error;
 mod list;
 mod locks;
+pub mod protocol;
 mod read;
 mod step;
 mod topology;
@@ -32,7 +33,8 @@ pub use channels::{Channel, ChannelIndex};
 pub use collectives::{Members, NO_MEMBERS};
 pub use error::GraphError;
 pub use list::List;
-pub use read::{build, read};
+pub use protocol::{Clocks, Protocol};
+pub use read::{build, build_unaligned, read};
 pub use step::{Polls, Step, StepKind, Tie, TieKind};
 
 use kizami_model::{Moment, Rank};
@@ -63,6 +65,8 @@ pub struct Graph {
     pub channels: Vec<Channel>,
     /// Who takes part in the collectives of each communicator.
     pub members: Members,
+    /// Whether sends wait for their receivers, by pair of hosts and size.
+    pub protocols: Vec<Protocol>,
     /// Calls that may wait for others in a way that is not followed.
     pub not_followed: u64,
     /// Times of different ranks do not fit together: whom somebody waits for may come at any moment.

@@ -58,6 +58,26 @@ impl<T: Pod> List<T> {
         List { near: Vec::new(), far: None, written: None, limit, folder: folder.to_path_buf() }
     }
 
+    /// A list of so many equal values.
+    pub(crate) fn filled(folder: &Path, limit: usize, value: T, len: usize) -> Result<List<T>, GraphError> {
+        let mut list = List::new(folder, limit);
+        if len.saturating_mul(size_of::<T>()) <= limit {
+            list.near = vec![value; len];
+        } else {
+            (0..len).try_for_each(|_| list.push(value))?;
+        }
+        Ok(list)
+    }
+
+    /// Forgets what is behind the first so many.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.near.truncate(len);
+        self.near.shrink_to_fit();
+        if let Some(far) = &mut self.far {
+            far.len = far.len.min(len);
+        }
+    }
+
     /// Adds a value; not to a list that was written before.
     #[inline]
     pub fn push(&mut self, value: T) -> Result<(), GraphError> {

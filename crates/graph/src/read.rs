@@ -1,8 +1,8 @@
 //! From a trace to its graph: the one that was kept, or one made from all rows.
 
 use crate::build::Builder;
-use crate::{Graph, GraphError, cache};
-use kizami_model::{Call, Op};
+use crate::{Clocks, Graph, GraphError, cache};
+use kizami_model::{Call, Length};
 use kizami_trace::{Calls, RankSelection, Trace};
 use std::path::Path;
 use std::sync::mpsc::{channel, sync_channel};
@@ -26,7 +26,17 @@ pub fn build(
     Ok(graph)
 }
 
-/// The same by reading all rows in any case; `each` sees every one of them. With more than one thread, one of them
+/// The graph of a trace in which times of different ranks do not fit together. It is not kept.
+pub fn build_unaligned(
+    trace: &Trace,
+    folder: &Path,
+    threads: usize,
+    progress: &dyn Fn(u64),
+) -> Result<Graph, GraphError> {
+    read_with(trace, Clocks::Unaligned, folder, threads, &mut |_| {}, progress)
+}
+
+/// The graph by reading all rows in any case; `each` sees every one of them. With more than one thread, one of them
 /// decodes rows while another makes steps of them.
 pub fn read(
     trace: &Trace,
@@ -35,11 +45,28 @@ pub fn read(
     each: &mut dyn FnMut(&Call),
     progress: &dyn Fn(u64),
 ) -> Result<Graph, GraphError> {
+    read_with(trace, clocks(trace), folder, threads, each, progress)
+}
+
+/// How far times of different hosts may be off.
+fn clocks(trace: &Trace) -> Clocks {
+    let clocks = &trace.run().clocks;
+    let error = Length(clocks.bound_ns.unwrap_or(0));
+    Clocks::Aligned { between_hosts: clocks.aligned.then(|| error.saturating_add(error)) }
+}
+
+fn read_with(
+    trace: &Trace,
+    clocks: Clocks,
+    folder: &Path,
+    threads: usize,
+    each: &mut dyn FnMut(&Call),
+    progress: &dyn Fn(u64),
+) -> Result<Graph, GraphError> {
     let definitions = trace.definitions()?;
     let mut stops = trace.stops()?;
     stops.sort_by_key(|stop| (stop.rank, stop.start, stop.thread));
-    let called = trace.run().functions.iter().filter_map(|function| Op::by_name(&function.op));
-    let mut builder = Builder::new(&definitions, &stops, folder).expecting(called);
+    let mut builder = Builder::new(&definitions, &stops, folder).with_clocks(clocks);
     let mut rows: u64 = 0;
     let mut add = |batch: &[Call]| {
         for call in batch {

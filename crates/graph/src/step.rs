@@ -50,16 +50,19 @@ impl Step {
     }
 
     /// Which function was called.
+    #[inline]
     pub fn op(&self) -> Op {
         Op(self.op)
     }
 
     /// Index of the place it was called from.
+    #[inline]
     pub fn site(&self) -> Option<u32> {
         (self.site != NO_SITE).then_some(self.site)
     }
 
     /// What the step stands for.
+    #[inline]
     pub fn kind(&self) -> StepKind {
         match self.kind {
             1 => StepKind::Part,
@@ -77,6 +80,7 @@ impl Step {
     }
 
     /// How long the call took.
+    #[inline]
     pub fn length(&self) -> Length {
         self.end.saturating_since(self.start)
     }
@@ -88,7 +92,8 @@ impl Step {
 pub enum TieKind {
     /// A message leaves.
     Departs,
-    /// The receive of a large message or of a synchronous send is posted, or something else is ready that another rank may wait for.
+    /// The receiver of a message is ready, which its sender may wait for: the receive is posted, or the receiver is back
+    /// in MPI. Or something else is ready that another rank may wait for.
     Posts,
     /// Comes to a collective.
     Enters,
@@ -102,8 +107,10 @@ pub enum TieKind {
     Awaits,
     /// The message must have left; it stays for the receive that follows.
     Looks,
-    /// The receive of this large message may have to be posted.
+    /// The receiver of this message must be ready, unless there is room for it.
     AwaitsPost,
+    /// The same where there is less room than in the recorded run, in which the send did not wait.
+    MayAwaitPost,
     /// The other side must be ready, whatever the size: it has posted the receive of a synchronous send, opened its
     /// window, is done with ours, or has let go of its lock.
     AwaitsReady,
@@ -117,9 +124,11 @@ pub enum TieKind {
     AwaitsLower,
     /// No tie to others: the row is of several failed polls, see [`Tie::polls`].
     Polls,
+    /// No tie to others: the call moves so many bytes to or from a file or a window, for which nobody waits by it.
+    Moves,
 }
 
-const KINDS: [TieKind; 15] = [
+const KINDS: [TieKind; 17] = [
     TieKind::Departs,
     TieKind::Posts,
     TieKind::Enters,
@@ -129,26 +138,32 @@ const KINDS: [TieKind; 15] = [
     TieKind::Awaits,
     TieKind::Looks,
     TieKind::AwaitsPost,
+    TieKind::MayAwaitPost,
     TieKind::AwaitsReady,
     TieKind::LooksReady,
     TieKind::AwaitsAll,
     TieKind::AwaitsRoot,
     TieKind::AwaitsLower,
     TieKind::Polls,
+    TieKind::Moves,
 ];
 
 impl TieKind {
     /// Whether others learn something from it.
+    #[inline]
     pub fn tells(self) -> bool {
         (self as u8) < TieKind::Awaits as u8
     }
 
     /// Whether it waits for the other side to be ready. Who is ready only after the call was over was not waited for.
+    #[inline]
     pub fn awaits_readiness(self) -> bool {
-        matches!(self, TieKind::AwaitsPost | TieKind::AwaitsReady | TieKind::LooksReady)
+        use TieKind::*;
+        matches!(self, AwaitsPost | MayAwaitPost | AwaitsReady | LooksReady)
     }
 
     /// Whether it is about a collective.
+    #[inline]
     pub fn is_collective(self) -> bool {
         use TieKind::*;
         matches!(self, Enters | EntersAsRoot | Passes | PassesAsRoot | AwaitsAll | AwaitsRoot | AwaitsLower)
@@ -178,6 +193,7 @@ pub struct Tie {
 
 impl Tie {
     /// A tie about so many bytes.
+    #[inline]
     pub fn new(kind: TieKind, place: u32, number: u32, bytes: u64) -> Tie {
         let head = (kind as u64) << BYTES_BITS | bytes.min(MOST_BYTES);
         Tie { head, key: u64::from(place) << 32 | u64::from(number) }
@@ -198,6 +214,7 @@ impl Tie {
     }
 
     /// The same with another meaning.
+    #[inline]
     pub fn as_kind(self, kind: TieKind) -> Tie {
         Tie { head: (kind as u64) << BYTES_BITS | self.bytes(), key: self.key }
     }

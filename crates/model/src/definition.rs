@@ -32,7 +32,7 @@ pub enum ObjectKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Ending {
-    /// No sign of an end: killed, crashed, left by `_exit`, or still running.
+    /// No sign of an end: killed, crashed, left by `_exit`, or (as segments alone can tell) still running.
     Vanished = 0,
     /// `MPI_Finalize` returned.
     Finalized = 1,
@@ -40,6 +40,8 @@ pub enum Ending {
     Exited = 2,
     /// The rank called `MPI_Abort`.
     Aborted = 3,
+    /// It still runs. Not in raw segments: whoever reads them finds it out.
+    Running = 4,
 }
 
 /// Why the tracer stopped recording for a while, and whether it held the thread up.
@@ -96,7 +98,8 @@ named!(CommKind, World => "world", SelfOnly => "self", Duplicate => "dup", Split
     Create => "create", Cartesian => "cart", Graph => "graph", DistributedGraph => "dist_graph",
     Inter => "inter", Merge => "merge", Other => "other");
 named!(ObjectKind, Window => "window", File => "file", Datatype => "datatype");
-named!(Ending, Vanished => "vanished", Finalized => "finalized", Exited => "exited", Aborted => "aborted");
+named!(Ending, Vanished => "vanished", Finalized => "finalized", Exited => "exited", Aborted => "aborted",
+    Running => "running");
 // The names of two of them are older than their words.
 named!(StopReason, Other => "other", ChunkWait => "chunk-wait", Paused => "paused", Suspended => "suspended",
     ClockRound => "clock-round", Settling => "settling", Calibration => "rehearsal", Sampling => "drawing",

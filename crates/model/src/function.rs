@@ -1,16 +1,18 @@
-//! The table of MPI functions.
+//! The tables of functions: those of MPI, and those of the C library on files.
 //!
-//! `functions.txt` is the one place where a function is written down. Its line number is the function's
+//! `functions.txt` is the one place where an MPI function is written down. Its line number is the function's
 //! [`Op`] in raw segments (which carry a [`fingerprint`] of the table, so a reader never takes one
-//! version's numbers for another's); sealed traces carry names.
+//! version's numbers for another's); sealed traces carry names. The lines of `file_functions.txt` are numbered on from
+//! there.
 
 use crate::kind::{CollectiveKind, Kind};
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
 const TABLE_TEXT: &str = include_str!("functions.txt");
+const FILE_TABLE_TEXT: &str = include_str!("file_functions.txt");
 
-/// Number of an MPI function in raw segments: 1 for the table's first line. 0 is no function.
+/// Number of a function in raw segments: 1 for the first line of MPI's table. 0 is no function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Op(pub u16);
 
@@ -36,7 +38,7 @@ pub enum Passing {
 /// One argument of a function.
 #[derive(Clone, Debug)]
 pub struct Argument {
-    /// The name the MPI standard gives it.
+    /// The name the standard gives it.
     pub name: &'static str,
     /// How it travels.
     pub passing: Passing,
@@ -47,7 +49,7 @@ pub struct Argument {
 pub struct Function {
     /// Its number in raw segments.
     pub op: Op,
-    /// The full name, such as `MPI_Send`.
+    /// The full name, such as `MPI_Send` or `write`.
     pub name: &'static str,
     /// The shape's name as written in the table.
     pub shape_name: &'static str,
@@ -66,6 +68,11 @@ pub struct Function {
 }
 
 impl Function {
+    /// Whether it is MPI's; if not, it is the C library's.
+    pub fn is_mpi(&self) -> bool {
+        usize::from(self.op.0) <= mpi_functions().len()
+    }
+
     /// Whether it gives its caller a request, to be completed by another call.
     pub fn gives_request(&self) -> bool {
         let moves = !matches!(self.shape, Shape::Timed | Shape::Completion | Shape::Start);
@@ -113,7 +120,7 @@ pub enum Family {
     Communicator,
     /// Windows and one-sided communication.
     OneSided,
-    /// Files.
+    /// Files, by MPI's functions or by those of the C library.
     Io,
     /// Datatypes and packing.
     Datatype,
@@ -143,7 +150,7 @@ impl Op {
         functions().get(usize::from(self.0).checked_sub(1)?)
     }
 
-    /// The full name, such as `MPI_Send`; `MPI_(unknown)` for a number outside the table.
+    /// The full name, such as `MPI_Send`; `MPI_(unknown)` for a number outside the tables.
     pub fn name(self) -> &'static str {
         self.function().map_or("MPI_(unknown)", |f| f.name)
     }
@@ -162,14 +169,42 @@ impl Op {
 
 /// All functions, in the order of their numbers.
 pub fn functions() -> &'static [Function] {
-    static FUNCTIONS: OnceLock<Vec<Function>> = OnceLock::new();
-    FUNCTIONS.get_or_init(|| {
-        let lines = TABLE_TEXT.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());
-        lines.zip(1..).map(|(line, number)| parse(line, Op(number))).collect()
+    &tables().all
+}
+
+/// The functions of MPI, in the order of their numbers.
+pub fn mpi_functions() -> &'static [Function] {
+    let tables = tables();
+    &tables.all[..tables.of_mpi]
+}
+
+/// The functions of the C library, in the order of their numbers.
+pub fn file_functions() -> &'static [Function] {
+    let tables = tables();
+    &tables.all[tables.of_mpi..]
+}
+
+struct Tables {
+    all: Vec<Function>,
+    /// How many of them are MPI's: the first ones.
+    of_mpi: usize,
+}
+
+fn tables() -> &'static Tables {
+    static TABLES: OnceLock<Tables> = OnceLock::new();
+    TABLES.get_or_init(|| {
+        let is_line = |line: &&str| !line.starts_with('#') && !line.trim().is_empty();
+        let of_mpi = TABLE_TEXT.lines().filter(is_line).map(|line| (line, "MPI_"));
+        let of_files = FILE_TABLE_TEXT.lines().filter(is_line).map(|line| (line, ""));
+        let numbered = of_mpi.chain(of_files).zip(1..);
+        Tables {
+            all: numbered.map(|((line, prefix), number)| parse(line, prefix, Op(number))).collect(),
+            of_mpi: TABLE_TEXT.lines().filter(is_line).count(),
+        }
     })
 }
 
-/// A number that changes whenever the table does.
+/// A number that changes whenever the table of MPI functions does.
 pub fn fingerprint() -> u64 {
     const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
     const FNV_PRIME: u64 = 0x0100_0000_01b3;
@@ -179,7 +214,7 @@ pub fn fingerprint() -> u64 {
     })
 }
 
-fn parse(line: &'static str, op: Op) -> Function {
+fn parse(line: &'static str, prefix: &str, op: Op) -> Function {
     let mut words = line.split_whitespace();
     let mut word = || words.next().unwrap_or_else(|| panic!("functions.txt: line too short: {line}"));
     let short_name = word();
@@ -191,7 +226,7 @@ fn parse(line: &'static str, op: Op) -> Function {
             None => Argument { name: "", passing: Passing::Variadic },
         })
         .collect();
-    let name: &'static str = Box::leak(format!("MPI_{short_name}").into_boxed_str());
+    let name: &'static str = Box::leak(format!("{prefix}{short_name}").into_boxed_str());
     Function {
         op,
         name,
@@ -227,10 +262,13 @@ fn shape(name: &str) -> Shape {
             Shape::Completion
         }
         "start" | "startall" => Shape::Start,
-        "rma_out" | "io_out" | "iio_out" | "io_begin_out" | "io_end_out" => Shape::ObjectOut,
-        "rma_in" | "io_in" | "iio_in" | "io_begin_in" | "io_end_in" => Shape::ObjectIn,
+        "rma_out" | "io_out" | "iio_out" | "io_begin_out" | "io_end_out" | "posix_write" | "stdio_close" => {
+            Shape::ObjectOut
+        }
+        "rma_in" | "io_in" | "iio_in" | "io_begin_in" | "io_end_in" | "posix_read" => Shape::ObjectIn,
         "rma_both" | "rma_word" | "win" | "win_rank" | "win_lock" | "win_group" | "win_test" | "win_new"
-        | "win_free" | "file" | "file_open" | "file_close" | "type_new" | "type_free" => Shape::Object,
+        | "win_free" | "file" | "file_open" | "file_close" | "type_new" | "type_free" | "posix_open"
+        | "posix_close" | "posix_sync" => Shape::Object,
         "timed" | "comm" | "comm_name" | "comm_new" | "comm_create_group" | "comm_idup" | "comm_free"
         | "intercomm_create" | "init" | "session_init" | "session_finalize" | "finalize" | "abort"
         | "pcontrol" | "request_free" | "request_get_status" | "cancel" | "grequest" => Shape::Timed,
@@ -252,6 +290,7 @@ fn family(short_name: &str, shape_name: &str) -> Family {
         Shape::Collective => Family::Collective,
         _ if starts(&["Request_", "Cancel"]) => Family::Completion,
         _ if starts(&["File_", "Register_datarep"]) => Family::Io,
+        _ if shape_name.starts_with("posix_") || shape_name.starts_with("stdio_") => Family::Io,
         _ if starts(&["Win_"]) || shape_name.starts_with("rma") => Family::OneSided,
         _ if starts(&["Type_", "Pack", "Unpack", "Get_count", "Get_elements"]) => Family::Datatype,
         _ if starts(&["Comm_", "Group_", "Cart", "Graph", "Dist_graph", "Intercomm", "Topo", "Dims"]) => {
@@ -277,9 +316,23 @@ mod tests {
 
     #[test]
     fn names_are_sorted_and_unique() {
-        for pair in functions().windows(2) {
+        for pair in mpi_functions().windows(2) {
             assert!(pair[0].name < pair[1].name, "{} before {}", pair[0].name, pair[1].name);
         }
+    }
+
+    #[test]
+    fn functions_on_files_keep_their_numbers() {
+        let place = |name| Op::by_name(name).unwrap().0 as usize - mpi_functions().len();
+        for (name, number) in
+            [("open", 1), ("close", 4), ("write", 9), ("fsync", 13), ("fflush", 21), ("getline", 25)]
+        {
+            assert_eq!(place(name), number, "{name}");
+        }
+        assert!(file_functions().iter().all(|function| !function.is_mpi() && function.family == Family::Io));
+        assert!(
+            mpi_functions().iter().all(|function| function.is_mpi() && function.name.starts_with("MPI_"))
+        );
     }
 
     #[test]

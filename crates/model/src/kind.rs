@@ -30,6 +30,8 @@ pub enum Kind {
     Communicator(CommunicatorCall),
     /// Makes, frees, opens, locks or accesses a window.
     Window(WindowCall),
+    /// Opens, closes, reads or writes a file, by MPI or by the C library.
+    File(FileCall),
     /// Something else.
     Other,
 }
@@ -153,6 +155,23 @@ pub enum WindowCall {
     Ask,
 }
 
+/// What is done with a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FileCall {
+    /// Opens it.
+    Open,
+    /// Closes it, and writes what a buffer still held.
+    Close,
+    /// Reads from it, or begins or ends to.
+    Read,
+    /// Writes to it, or begins or ends to.
+    Write,
+    /// Waits until what was written is safe.
+    Sync,
+    /// Asks or changes something of it.
+    Ask,
+}
+
 impl CollectiveKind {
     /// The one with this name in the table.
     pub(crate) fn named(name: &str) -> Option<CollectiveKind> {
@@ -200,7 +219,7 @@ impl CollectiveKind {
 }
 
 impl Kind {
-    /// Of a line of the table: the name without `MPI_`, and the shape.
+    /// Of a line of a table: the name without `MPI_`, and the shape.
     pub(crate) fn of(short_name: &str, shape: &str) -> Kind {
         match shape {
             "init" => Kind::Init,
@@ -232,6 +251,15 @@ impl Kind {
                 Kind::Window(window_call(short_name))
             }
             "rma_out" | "rma_in" | "rma_both" | "rma_word" => Kind::Window(WindowCall::Access),
+            "file_open" | "posix_open" => Kind::File(FileCall::Open),
+            "file_close" | "posix_close" | "stdio_close" => Kind::File(FileCall::Close),
+            "io_in" | "iio_in" | "io_begin_in" | "io_end_in" | "posix_read" => Kind::File(FileCall::Read),
+            "io_out" | "iio_out" | "io_begin_out" | "io_end_out" | "posix_write" => {
+                Kind::File(FileCall::Write)
+            }
+            "posix_sync" => Kind::File(FileCall::Sync),
+            "file" if short_name == "File_sync" => Kind::File(FileCall::Sync),
+            "file" => Kind::File(FileCall::Ask),
             _ => collective(shape).unwrap_or(Kind::Other),
         }
     }
@@ -316,6 +344,13 @@ mod tests {
             ("MPI_Comm_split", Kind::Communicator(CommunicatorCall::New)),
             ("MPI_Request_free", Kind::FreeRequest),
             ("MPI_Wtime", Kind::Other),
+            ("MPI_File_write_at_all", Kind::File(FileCall::Write)),
+            ("MPI_File_read_all_begin", Kind::File(FileCall::Read)),
+            ("MPI_File_sync", Kind::File(FileCall::Sync)),
+            ("MPI_File_set_view", Kind::File(FileCall::Ask)),
+            ("pread", Kind::File(FileCall::Read)),
+            ("fflush", Kind::File(FileCall::Write)),
+            ("fclose", Kind::File(FileCall::Close)),
         ] {
             assert_eq!(kind(name), expected, "{name}");
         }

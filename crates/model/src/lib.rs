@@ -4,7 +4,7 @@
 //! depends on another crate, so the tracer can link it into somebody else's process.
 //!
 //! - [`rank`], [`time`]: newtypes, so a rank is never a byte count and a tick never a nanosecond;
-//! - [`function`]: the table of MPI functions, from which wrappers, op codes and names are made;
+//! - [`function`]: the tables of functions, of MPI and on files, from which wrappers, op codes and names are made;
 //! - [`meaning`]: the shape of a function, and what it does with requests;
 //! - [`kind`]: what each function does, as types;
 //! - [`call`]: one row of a trace, as everything after sealing sees it;
@@ -14,6 +14,7 @@
 pub mod call;
 pub mod counter;
 pub mod definition;
+pub mod entry;
 pub mod function;
 pub mod kind;
 pub mod meaning;
@@ -22,6 +23,7 @@ pub mod time;
 
 pub use call::{Call, Peer};
 pub use definition::{CommKind, Ending, ObjectKind, StopReason};
+pub use entry::EntryNote;
 pub use function::{Family, Function, Op, Shape};
 pub use kind::Kind;
 pub use rank::{Rank, ThreadIndex};

@@ -107,6 +107,7 @@ impl Length {
 
 impl Sub for Moment {
     type Output = Length;
+    #[inline]
     fn sub(self, earlier: Moment) -> Length {
         Length(self.0 - earlier.0)
     }
@@ -114,6 +115,7 @@ impl Sub for Moment {
 
 impl Add<Length> for Moment {
     type Output = Moment;
+    #[inline]
     fn add(self, length: Length) -> Moment {
         Moment(self.0 + length.0)
     }
@@ -121,18 +123,21 @@ impl Add<Length> for Moment {
 
 impl Sub<Length> for Moment {
     type Output = Moment;
+    #[inline]
     fn sub(self, length: Length) -> Moment {
         Moment(self.0 - length.0)
     }
 }
 
 impl AddAssign<Length> for Moment {
+    #[inline]
     fn add_assign(&mut self, length: Length) {
         self.0 += length.0;
     }
 }
 
 impl SubAssign<Length> for Moment {
+    #[inline]
     fn sub_assign(&mut self, length: Length) {
         self.0 -= length.0;
     }
@@ -140,6 +145,7 @@ impl SubAssign<Length> for Moment {
 
 impl Add for Length {
     type Output = Length;
+    #[inline]
     fn add(self, other: Length) -> Length {
         Length(self.0 + other.0)
     }
@@ -147,18 +153,21 @@ impl Add for Length {
 
 impl Sub for Length {
     type Output = Length;
+    #[inline]
     fn sub(self, other: Length) -> Length {
         Length(self.0 - other.0)
     }
 }
 
 impl AddAssign for Length {
+    #[inline]
     fn add_assign(&mut self, other: Length) {
         self.0 += other.0;
     }
 }
 
 impl SubAssign for Length {
+    #[inline]
     fn sub_assign(&mut self, other: Length) {
         self.0 -= other.0;
     }
@@ -166,6 +175,7 @@ impl SubAssign for Length {
 
 impl Neg for Length {
     type Output = Length;
+    #[inline]
     fn neg(self) -> Length {
         Length(-self.0)
     }
@@ -173,6 +183,7 @@ impl Neg for Length {
 
 impl Mul<i64> for Length {
     type Output = Length;
+    #[inline]
     fn mul(self, times: i64) -> Length {
         Length(self.0 * times)
     }
@@ -180,6 +191,7 @@ impl Mul<i64> for Length {
 
 impl Div<i64> for Length {
     type Output = Length;
+    #[inline]
     fn div(self, parts: i64) -> Length {
         Length(self.0 / parts)
     }

@@ -4,7 +4,7 @@
 //! shows what taking a message costs. Of both the fastest by size count: ranks mostly wait for each other when
 //! something else went wrong, and that does not belong to the message. A straight line through the fastest ways gives
 //! the latency and the time per byte. If all messages have one size, small collectives tell the latency: they are
-//! messages in a row.
+//! messages in a row. If there are no messages at all, collectives of all sizes tell both.
 
 use crate::LogGops;
 use crate::collectives::cost_ns;
@@ -21,6 +21,8 @@ const FEW: u64 = 4;
 
 /// Collectives of more bytes say nothing about the latency.
 const SMALL_BYTES: u64 = 1 << 10;
+/// Collectives of fewer bytes say little about the bandwidth.
+const LARGE_BYTES: u64 = 16 << 10;
 /// A network in which every message takes 1.
 const COUNTING: LogGops = LogGops {
     latency_ns: 1.0,
@@ -30,6 +32,9 @@ const COUNTING: LogGops = LogGops {
     overhead_per_byte_ns: 0.0,
     eager_limit_bytes: u64::MAX,
 };
+
+/// Where nothing was seen: messages above wait for their receiver in common MPI libraries.
+const COMMON_EAGER_LIMIT_BYTES: u64 = 64 << 10;
 
 /// The fastest of none.
 const UNSEEN: Length = Length(i64::MAX);
@@ -60,18 +65,32 @@ impl Ways {
 /// there already is only known when all ways are.
 type Receives = [Length; CLASSES];
 
+/// Collectives of one kind and size: how many, how many bytes, and how long they took together.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Together {
+    count: u64,
+    bytes: u64,
+    length: Length,
+}
+
 /// All sizes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fit {
     classes: Vec<Ways>,
     line: (f64, f64),
+    /// Too few messages were seen, and collectives have told the line.
+    #[serde(default)]
+    of_collectives: bool,
+    /// Messages of more bytes waited for their receiver, as far as that was seen.
+    #[serde(default)]
+    pub eager_limit_bytes: Option<u64>,
     /// By size, while it is learned.
     #[serde(skip)]
     receives: Vec<Receives>,
-    /// Small collectives by function and ranks, while it is learned: how many, and how long
-    /// they took together. The fastest would be a rank that needs few of the messages.
+    /// Collectives by function, ranks and class of their size, while it is learned. The fastest would be a rank that needs
+    /// few of the messages.
     #[serde(skip)]
-    collectives: FxHashMap<(u16, u32), (u64, Length)>,
+    collectives: FxHashMap<(u16, u32, usize), Together>,
 }
 
 impl Default for Fit {
@@ -80,6 +99,8 @@ impl Default for Fit {
         Fit {
             classes: vec![unseen; CLASSES],
             line: (0.0, 0.0),
+            of_collectives: false,
+            eager_limit_bytes: None,
             receives: Vec::new(),
             collectives: FxHashMap::default(),
         }
@@ -104,24 +125,67 @@ impl Fit {
 
     /// A collective took so long after the last one came.
     pub fn learn_collective(&mut self, op: Op, ranks: u32, bytes: u64, length: Length) {
-        if bytes <= SMALL_BYTES {
-            let (count, sum) = self.collectives.entry((op.0, ranks)).or_default();
-            (*count, *sum) = (*count + 1, sum.saturating_add(length));
-        }
+        let known = self.collectives.entry((op.0, ranks, class(bytes))).or_default();
+        known.count += 1;
+        known.bytes = known.bytes.saturating_add(bytes);
+        known.length = known.length.saturating_add(length);
     }
 
     /// What a small message takes, as the collective has it that is called most often. Making communicators and the
     /// like is more than messages, or less.
     fn small_message_ns(&self) -> Option<f64> {
-        let data = |op: &u16| Op(*op).function().is_some_and(|function| function.shape == Shape::Collective);
-        let candidates = self.collectives.iter().filter(|((op, _), _)| data(op));
-        let ((op, ranks), (count, sum)) = candidates.max_by_key(|(which, (count, _))| (*count, **which))?;
-        let in_a_row = cost_ns(Op(*op), *ranks, 0, &COUNTING);
-        (in_a_row > 0.0 && *sum > Length::ZERO).then(|| sum.0 as f64 / *count as f64 / in_a_row)
+        let mut small: FxHashMap<(u16, u32), Together> = FxHashMap::default();
+        for ((op, ranks, _), known) in self.data_collectives() {
+            if known.bytes / known.count <= SMALL_BYTES {
+                let sum = small.entry((op, ranks)).or_default();
+                (sum.count, sum.length) = (sum.count + known.count, sum.length.saturating_add(known.length));
+            }
+        }
+        let ((op, ranks), sum) = small.into_iter().max_by_key(|(which, sum)| (sum.count, *which))?;
+        let in_a_row = cost_ns(Op(op), ranks, 0, &COUNTING);
+        (in_a_row > 0.0 && sum.length > Length::ZERO)
+            .then(|| sum.length.0 as f64 / sum.count as f64 / in_a_row)
+    }
+
+    /// Collectives that move data, in an order of their own.
+    fn data_collectives(&self) -> Vec<((u16, u32, usize), Together)> {
+        let data = |op: u16| Op(op).function().is_some_and(|function| function.shape == Shape::Collective);
+        let known = self.collectives.iter().map(|(which, known)| (*which, *known));
+        let mut all: Vec<_> = known.filter(|((op, ..), _)| data(*op)).collect();
+        all.sort_by_key(|(which, _)| *which);
+        all
+    }
+
+    /// Latency and time per byte as collectives have them, each being messages in a row and bytes in a row. Small ones tell
+    /// the first, large ones the second; the middle one of each counts, since libraries do some of them otherwise.
+    fn line_of_collectives(&self) -> (f64, f64) {
+        let per_byte = LogGops { latency_ns: 0.0, per_byte_ns: 1.0, ..COUNTING };
+        let (mut latencies, mut per_bytes) = (Vec::new(), Vec::new());
+        let each = |tell: &mut dyn FnMut(u64, f64, f64, f64)| {
+            for ((op, ranks, _), known) in self.data_collectives() {
+                let (bytes, length_ns) =
+                    (known.bytes / known.count, known.length.0 as f64 / known.count as f64);
+                let cost = |network: &LogGops| cost_ns(Op(op), ranks, bytes, network);
+                tell(bytes, length_ns, cost(&COUNTING), cost(&per_byte));
+            }
+        };
+        each(&mut |bytes, length_ns, messages, _| {
+            if bytes <= SMALL_BYTES && messages > 0.0 {
+                latencies.push(length_ns / messages);
+            }
+        });
+        let latency_ns = middle(latencies);
+        each(&mut |bytes, length_ns, messages, moved| {
+            if bytes >= LARGE_BYTES && moved > 0.0 {
+                per_bytes.push((length_ns - latency_ns * messages).max(0.0) / moved);
+            }
+        });
+        (latency_ns, middle(per_bytes))
     }
 
     /// Adds what somebody else learned.
     pub fn merge(&mut self, other: &Fit) {
+        self.eager_limit_bytes = self.eager_limit_bytes.or(other.eager_limit_bytes);
         for (ours, theirs) in self.classes.iter_mut().zip(&other.classes) {
             ours.count += theirs.count;
             ours.bytes += theirs.bytes;
@@ -133,7 +197,9 @@ impl Fit {
         }
         for (which, theirs) in &other.collectives {
             let ours = self.collectives.entry(*which).or_default();
-            *ours = (ours.0 + theirs.0, ours.1.saturating_add(theirs.1));
+            ours.count += theirs.count;
+            ours.bytes = ours.bytes.saturating_add(theirs.bytes);
+            ours.length = ours.length.saturating_add(theirs.length);
         }
     }
 
@@ -163,8 +229,9 @@ impl Fit {
         {
             points.push((0.0, small_ns, 1.0 / small_ns.powi(2)));
         }
+        self.of_collectives = points.is_empty();
+        self.line = if self.of_collectives { self.line_of_collectives() } else { line(&points) };
         self.collectives.clear();
-        self.line = line(&points);
     }
 
     /// How long a message of this size takes at least; 0 if none was seen.
@@ -178,6 +245,23 @@ impl Fit {
     #[inline]
     pub fn handling_within(&self, bytes: u64, most: Length) -> Length {
         self.classes[class(bytes)].handling.min(most)
+    }
+
+    /// Whether it was seen what receiving a message of this size costs if it is there.
+    #[inline]
+    pub fn knows_handling(&self, bytes: u64) -> bool {
+        self.classes[class(bytes)].handling != UNSEEN
+    }
+
+    /// Whether messages of this size set out only when both sides are there.
+    #[inline]
+    pub fn waits_for_both(&self, bytes: u64) -> bool {
+        bytes > self.eager_limit_bytes.unwrap_or(COMMON_EAGER_LIMIT_BYTES)
+    }
+
+    /// Whether too few messages were seen, so that collectives have told latency and time per byte.
+    pub fn is_of_collectives(&self) -> bool {
+        self.of_collectives
     }
 
     /// Latency: what the smallest message would take.
@@ -201,7 +285,7 @@ impl Fit {
             gap_ns: 0.0,
             per_byte_ns: self.per_byte_ns(),
             overhead_per_byte_ns: 0.0,
-            eager_limit_bytes: 64 << 10,
+            eager_limit_bytes: self.eager_limit_bytes.unwrap_or(COMMON_EAGER_LIMIT_BYTES),
         }
     }
 }
@@ -220,6 +304,12 @@ fn line(points: &[(f64, f64, f64)]) -> (f64, f64) {
     }
     let slope = ((w * xy - x * y) / spread).max(0.0);
     (((y - slope * x) / w).max(0.0), slope)
+}
+
+/// The middle one, 0 of none.
+fn middle(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
 fn class(bytes: u64) -> usize {
@@ -243,6 +333,19 @@ mod tests {
         fit.finish();
         assert!((fit.latency_ns() - 2_000.0).abs() < 1.0, "{}", fit.latency_ns());
         assert!((fit.per_byte_ns() - 1.0).abs() < 0.001, "{}", fit.per_byte_ns());
+    }
+
+    #[test]
+    fn collectives_alone_tell_latency_and_bandwidth() {
+        let mut fit = Fit::default();
+        let network = LogGops { latency_ns: 5_000.0, per_byte_ns: 0.8, ..COUNTING };
+        for (name, bytes) in [("MPI_Allreduce", 8), ("MPI_Alltoall", 1 << 16), ("MPI_Bcast", 1 << 20)] {
+            let op = Op::by_name(name).unwrap();
+            fit.learn_collective(op, 16, bytes, Length::from_nanos_f64(cost_ns(op, 16, bytes, &network)));
+        }
+        fit.finish();
+        assert!((fit.latency_ns() - 5_000.0).abs() < 50.0, "{}", fit.latency_ns());
+        assert!((fit.per_byte_ns() - 0.8).abs() < 0.01, "{}", fit.per_byte_ns());
     }
 
     #[test]

@@ -1,18 +1,27 @@
 //! What messages and collectives cost.
 //!
 //! - [`LogGops`]: the model of a network with six parameters, and what one message takes in it;
+//! - [`Messages`]: what one message costs, as a model has it or as it was measured ([`Curve`]s by size);
 //! - [`collectives`]: collectives as algorithms over messages, and which one a library takes;
-//! - [`Fit`]: what a recorded run says about its network. Whoever walks the run tells it what each message took.
+//! - [`Fit`]: what a recorded run says about its network. Whoever walks the run tells it what each message took;
+//! - [`platform`]: networks with links that messages share, and what a phase of messages takes on them.
 //!
-//! When it is wrong: messages have the network to themselves, so links that are shared by many are not slower; all
-//! ranks are equally far from each other; a library may take another algorithm for a collective than the one chosen
-//! here.
+//! When it is wrong: in [`LogGops`] messages have the network to themselves, so links that are shared by many are not
+//! slower, and all ranks are equally far from each other; a library may take another algorithm for a collective than
+//! the one chosen here. What [`platform`] leaves out is said there.
 //!
 //! It knows no trace, no graph and no rank's state, and reads and writes nothing.
 
 pub mod collectives;
+mod costs;
+mod curve;
 mod fit;
 mod loggops;
+mod messages;
+pub mod platform;
 
+pub use costs::{CollectiveCall, Costs, FirstCalls, MeasuredCosts, Trust};
+pub use curve::Curve;
 pub use fit::Fit;
 pub use loggops::LogGops;
+pub use messages::{MeasuredMessages, Messages};

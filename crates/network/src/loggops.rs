@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LogGops {
     /// L: time on the way, in nanoseconds.
     pub latency_ns: f64,

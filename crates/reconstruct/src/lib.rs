@@ -16,7 +16,7 @@ pub use expand::expand;
 use kizami_graph::Graph;
 use kizami_model::{Kind, Length, Shape};
 use kizami_network::{Fit, LogGops};
-use kizami_replay::{LaneMoment, LastEnd, Network, Request, Setting, replay, retime};
+use kizami_replay::{LaneMoment, LastEnd, Network, ReplayError, Request, Setting, replay, retime};
 use kizami_trace::derived::{Derived, scratch_folder};
 use kizami_trace::provenance::RECONSTRUCTED;
 use kizami_trace::reduced_tables::{SketchRow, SumRow, quantile};
@@ -71,7 +71,9 @@ pub fn reconstruct(
         threads,
         words: vec![RECONSTRUCTED.to_owned(), "model network".to_owned()],
     };
-    let setting = |graph: &Graph, fit: &Fit| as_long_as_it_took(model, took, (graph, fit), threads, progress);
+    let setting = |graph: &Graph, fit: &Fit| {
+        Ok::<_, ReplayError>(as_long_as_it_took(model, took, (graph, fit), threads, progress))
+    };
     retime(&unaligned, request, setting, &|step| progress(step.rows))?;
     match derived {
         Some(derived) => Ok(derived.keep_trace(KEPT, VERSION, &whole)?),

@@ -49,6 +49,10 @@ pub enum Definition {
     /// what chance is made from; by which importance calls are drawn (0: none, classes are told apart instead), from so many
     /// collected calls and how many of them.
     Keep { per_second: bool, amount_bits: u64, seed: u64, importance: u8, collected: u32, drawn: u32 },
+    /// What the MPI library calls the communicator with this number; it may call another so once this one is freed.
+    CommunicatorHandle { local: u32, handle: u64 },
+    /// The same for a window, file or datatype.
+    ObjectHandle { local: u32, handle: u64 },
 }
 
 impl Definition {
@@ -101,6 +105,12 @@ impl Definition {
             Definition::Keep { per_second, amount_bits, seed, importance, collected, drawn } => {
                 w.byte(12).byte(u8::from(*per_second)).u64(*amount_bits).u64(*seed);
                 w.byte(*importance).u32(*collected).u32(*drawn);
+            }
+            Definition::CommunicatorHandle { local, handle } => {
+                w.byte(13).u32(*local).u64(*handle);
+            }
+            Definition::ObjectHandle { local, handle } => {
+                w.byte(14).u32(*local).u64(*handle);
             }
         }
     }
@@ -178,6 +188,8 @@ impl Definition {
                 collected: r.u32()?,
                 drawn: r.u32()?,
             },
+            13 => Definition::CommunicatorHandle { local: r.u32()?, handle: r.u64()? },
+            14 => Definition::ObjectHandle { local: r.u32()?, handle: r.u64()? },
             _ => return None,
         })
     }

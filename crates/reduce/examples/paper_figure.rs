@@ -139,7 +139,7 @@ impl Figure {
         let mut durations: Vec<u64> = rows.iter().map(|row| row.duration_ticks).collect();
         durations.sort_unstable();
         for share in [0.5, 0.99, 0.999] {
-            let truth = durations[(share * (durations.len() - 1) as f64) as usize] as f64;
+            let truth = durations[((share * durations.len() as f64).ceil() as usize).max(1) - 1] as f64;
             let found = state.kinds[0].sketch.quantile(share).expect("calls");
             self.worst_quantile = self.worst_quantile.max((found / truth - 1.0).abs());
         }

@@ -1,51 +1,108 @@
-//! What would make ranks even: how much of its computation before some calls each of them should have.
+//! What would make ranks even: the computation before some calls, spread over all ranks in each step of the program.
+//!
+//! In every epoch (see [`Epochs`]) all computation that leads up to the calls is taken together and given back so that
+//! ranks compute as evenly as it allows: who has least to do otherwise gets most of it. So work that comes now here
+//! and now there is spread where it comes, and nothing of it vanishes.
 
-use crate::setting::Factor;
-use kizami_graph::{Graph, StepKind, Strand};
+use crate::epochs::{Epochs, place_of};
+use crate::step_changes::StepChange;
+use kizami_graph::{Graph, Strand};
 use kizami_model::{Length, Moment};
 
-/// For each rank the factor that gives its computation before calls made at `sites` the mean length.
-///
-/// The mean is over ranks that made such calls. A rank that computed nothing before them has nothing that can be
-/// made longer and keeps it; the others then have the mean all the same. With `without_tracer`, what the tracer took
-/// does not count as computation.
-pub fn balance(graph: &Graph, sites: &[u32], without_tracer: bool) -> Vec<Factor> {
-    let ranks = graph.strands.iter().map(|strand| strand.rank.0 as usize + 1).max().unwrap_or(0);
-    let mut computed: Vec<Option<Length>> = vec![None; ranks];
-    for strand in &graph.strands {
-        if let Some(more) = before(graph, strand, sites, without_tracer) {
-            let computed = &mut computed[strand.rank.0 as usize];
-            *computed = Some(computed.unwrap_or_default().saturating_add(more));
-        }
-    }
-    let known: Vec<f64> = computed.iter().flatten().map(|length| length.0 as f64).collect();
-    let mean_ns = known.iter().sum::<f64>() / known.len().max(1) as f64;
-    let factor = |computed: &Option<Length>| match computed {
-        Some(length) if *length > Length::ZERO => Factor(mean_ns / length.0 as f64),
-        _ => Factor::default(),
-    };
-    computed.iter().map(factor).collect()
+/// What a rank computes in one epoch.
+#[derive(Clone, Copy, Default)]
+struct Cell {
+    /// Before the calls whose computation is spread.
+    spread: Length,
+    /// Before all others.
+    other: Length,
+    /// The longest stretch, and the step that it leads up to.
+    longest: Length,
+    step: u64,
+    /// The rank makes a call in it.
+    there: bool,
 }
 
-/// Time a strand spent between calls, right before calls made at `sites`; none if it made no such calls.
-fn before(graph: &Graph, strand: &Strand, sites: &[u32], without_tracer: bool) -> Option<Length> {
-    let mut sum: Option<Length> = None;
-    let mut last_end: Option<Moment> = None;
-    let mut index = strand.first_step;
-    loop {
-        let step = &graph.steps[index as usize];
-        if step.kind() != StepKind::Part {
-            if step.site().is_some_and(|site| sites.contains(&site)) {
-                let gap = last_end.map_or(Length::ZERO, |end| step.start.saturating_since(end));
-                let gap = gap.at_least_zero();
-                let tracer = if without_tracer { step.before.clamp(Length::ZERO, gap) } else { Length::ZERO };
-                sum = Some(sum.unwrap_or_default().saturating_add(gap - tracer));
+/// What changes if the computation before calls made at `sites` is spread evenly over all ranks, in each step of the
+/// program. With `without_tracer`, what the tracer took does not count as computation.
+pub fn balance(
+    graph: &Graph,
+    epochs: &Epochs,
+    sites: &[u32],
+    without_tracer: bool,
+) -> Vec<(u64, StepChange)> {
+    let ranks = epochs.ranks();
+    let mut cells = vec![Cell::default(); ranks * epochs.count()];
+    let is_spread = |site: Option<u32>| site.is_some_and(|site| sites.contains(&site));
+    for strand in &graph.strands {
+        let rank = place_of(strand.rank);
+        each_gap(graph, epochs, strand, without_tracer, |epoch, index, site, gap| {
+            let cell = &mut cells[epoch * ranks + rank];
+            cell.there = true;
+            *(if is_spread(site) { &mut cell.spread } else { &mut cell.other }) += gap;
+            if strand.first_of_rank && gap >= cell.longest {
+                (cell.longest, cell.step) = (gap, index);
             }
-            last_end = Some(step.end);
-        }
-        if step.next == 0 {
-            return sum;
-        }
-        index += u64::from(step.next);
+        });
     }
+    let levels: Vec<f64> = cells.chunks(ranks.max(1)).map(level_ns).collect();
+    // What each rank has in the end, of what is spread.
+    let target =
+        |epoch: usize, cell: &Cell| Length::from_nanos_f64((levels[epoch] - cell.other.0 as f64).max(0.0));
+    let mut changes = Vec::new();
+    let before = |length| StepChange { before: length, ..StepChange::default() };
+    for (number, cell) in cells.iter().enumerate().filter(|(_, cell)| cell.there) {
+        let epoch = number / ranks;
+        if cell.spread == Length::ZERO && target(epoch, cell) > Length::ZERO {
+            changes.push((cell.step, before(target(epoch, cell))));
+        }
+    }
+    for strand in &graph.strands {
+        let rank = place_of(strand.rank);
+        each_gap(graph, epochs, strand, without_tracer, |epoch, index, site, gap| {
+            let cell = &cells[epoch * ranks + rank];
+            if is_spread(site) && gap > Length::ZERO {
+                let part = gap.0 as f64 / cell.spread.0 as f64;
+                changes.push((index, before(target(epoch, cell).scaled(part) - gap)));
+            }
+        });
+    }
+    changes
+}
+
+/// How long everybody computes who gets some of what is spread: what is poured over ranks that compute for different
+/// times fills up those that compute least.
+fn level_ns(cells: &[Cell]) -> f64 {
+    let mut others: Vec<f64> =
+        cells.iter().filter(|cell| cell.there).map(|cell| cell.other.0 as f64).collect();
+    others.sort_by(f64::total_cmp);
+    let spread_ns: f64 = cells.iter().map(|cell| cell.spread.0 as f64).sum();
+    let (mut below_ns, mut level_ns) = (0.0, 0.0);
+    for (number, other_ns) in (1..).zip(&others) {
+        below_ns += other_ns;
+        level_ns = (spread_ns + below_ns) / f64::from(number);
+        if others.get(number as usize).is_none_or(|next_ns| level_ns <= *next_ns) {
+            break;
+        }
+    }
+    level_ns
+}
+
+/// Tells the computation before each call of a strand: in which epoch, the step, its place, how long.
+fn each_gap(
+    graph: &Graph,
+    epochs: &Epochs,
+    strand: &Strand,
+    without_tracer: bool,
+    mut tell: impl FnMut(usize, u64, Option<u32>, Length),
+) {
+    let mut last_end: Option<Moment> = None;
+    epochs.walk(graph, strand, |epoch, index, step| {
+        if let Some(end) = last_end {
+            let gap = step.start.saturating_since(end).at_least_zero();
+            let tracer = if without_tracer { step.before.clamp(Length::ZERO, gap) } else { Length::ZERO };
+            tell(epoch, index, step.site(), gap - tracer);
+        }
+        last_end = Some(step.end);
+    });
 }

@@ -24,22 +24,30 @@
 //! It does not know where a program spends its time or why; that is for the crates that read what comes out.
 
 mod balance;
+mod epochs;
 mod error;
 mod lane_moment;
 mod learned;
+mod marks;
 mod retime;
 pub mod setting;
+mod step_changes;
 mod times;
 mod undisturb;
 mod walk;
+pub mod work_interval;
 
 pub use balance::balance;
+pub use epochs::Epochs;
 pub use error::ReplayError;
 pub use lane_moment::LaneMoment;
 pub use learned::Progress;
+pub use marks::Marks;
 pub use retime::{Request, retime};
-pub use setting::{Factor, Network, PlaceFactor, Setting};
+pub use setting::{Factor, Network, Pieces, PlaceFactor, Setting};
+pub use step_changes::{StepChange, StepChanges};
 pub use times::{LastEnd, Times};
 pub use undisturb::undisturb;
 pub use walk::observer::{Message, Observer, Seen, Wait, WaitKind};
 pub use walk::{Arrival, CollectiveNews, Replayed, ShareArrivals, Shares, Walk, exchange, learn, replay};
+pub use work_interval::WorkInterval;

@@ -6,8 +6,10 @@ use crate::lane_moment::LaneMoment;
 use crate::learned::{Learned, Passes, Progress};
 use crate::setting::{Factor, Setting};
 use crate::times::{LastEnd, MEMORY_BYTES, Times};
+use crate::walk::observer::{Observer, Seen};
 use crate::walk::{Replayed, replay};
-use kizami_graph::{Graph, build};
+use crate::work_interval::{Borders, WorkInterval, WorkIntervals};
+use kizami_graph::{Graph, build, build_unaligned};
 use kizami_model::Length;
 use kizami_network::Fit;
 use kizami_trace::derived::scratch_folder;
@@ -29,30 +31,35 @@ pub struct Request<'a> {
     pub clocks_unaligned: bool,
 }
 
-/// Replays a trace. `setting` is asked once it is known what the trace holds and what messages cost in it.
-pub fn retime(
+/// Replays a trace. `setting` is asked once it is known what the trace holds and what messages cost in it; if it refuses,
+/// nothing is left.
+pub fn retime<E: From<ReplayError>>(
     trace: &Trace,
     request: Request<'_>,
-    setting: impl FnOnce(&Graph, &Fit) -> Setting,
+    setting: impl FnOnce(&Graph, &Fit) -> Result<Setting, E>,
     progress: &(dyn Fn(Progress) + Sync),
-) -> Result<ReplayedFrom, ReplayError> {
+) -> Result<ReplayedFrom, E> {
     let Request { output, threads, words, clocks_unaligned } = request;
-    let rewriting = output.map(|output| Rewriting::begin(trace, output)).transpose()?;
+    let rewriting =
+        output.map(|output| Rewriting::begin(trace, output)).transpose().map_err(ReplayError::from)?;
     let passes = Passes::new(trace, if rewriting.is_some() { 4 } else { 3 }, progress);
     let folder = match &rewriting {
         Some(rewriting) => rewriting.folder().to_path_buf(),
         None => scratch_folder(trace),
     };
-    let mut graph = build(trace, &folder, threads, &|rows| passes.tell(0, rows))?;
-    graph.clocks_unaligned = clocks_unaligned;
+    let make = if clocks_unaligned { build_unaligned } else { build };
+    let graph = make(trace, &folder, threads, &|rows| passes.tell(0, rows)).map_err(ReplayError::from)?;
     let Learned { graph, fit } = Learned::of(graph, threads, &passes);
-    let setting = setting(&graph, &fit);
+    let setting = setting(&graph, &fit)?;
     let tell = |steps| passes.tell(2, steps);
-    let made = |replayed: &Replayed<()>, span: Length| ReplayedFrom {
+    let borders = Borders::new();
+    let made = |replayed: &Replayed<()>, span: Length, work: WorkInterval| ReplayedFrom {
         made_from: trace.path().display().to_string(),
         setting: words,
         recorded_ns: trace.run().span_ns,
         replayed_ns: span.0,
+        recorded_work_ns: Some(WorkInterval::recorded(&graph, &borders).length().0),
+        replayed_work_ns: Some(work.length().0),
         latency_ns: fit.latency_ns(),
         per_byte_ns: fit.per_byte_ns(),
         followed: replayed.followed,
@@ -60,24 +67,41 @@ pub fn retime(
         unmatched: replayed.unmatched,
     };
     let Some(rewriting) = rewriting else {
-        let replayed = replay(&graph, [&setting], &fit, threads, || LastEnd(LaneMoment::NEVER), &tell);
-        let last = replayed.observers.iter().map(|last| last.0).max();
+        let ends = || Ends { last: LastEnd(LaneMoment::NEVER), work: WorkIntervals::new(&borders) };
+        let mut replayed = replay(&graph, [&setting], &fit, threads, ends, &tell);
+        let ends = std::mem::take(&mut replayed.observers);
+        let last = ends.iter().map(|ends| ends.last.0).max();
         let last = last.filter(|_| !graph.strands.is_empty()).unwrap_or_default();
-        return Ok(made(&replayed.without_observers(), last.as_moment().since_start()));
+        let [work] = WorkIntervals::all(ends.into_iter().map(|ends| ends.work).collect());
+        return Ok(made(&replayed.without_observers(), last.as_moment().since_start(), work));
     };
     let (times, replayed) = Times::under(&setting, &graph, &fit, threads, (&folder, MEMORY_BYTES), &tell)?;
-    let mut told = made(&replayed, Length::ZERO);
+    let mut told = made(&replayed, Length::ZERO, times.work_interval(&borders));
     let describe = |run: &mut RunInfo| {
         told.replayed_ns = run.span_ns;
         run.replayed = Some(told.clone());
     };
     let manner = Manner { without_tracer: setting.without_tracer, gaps: gaps(&setting) };
-    rewriting.finish(&times, manner, describe, &|rows| passes.tell(3, rows))?;
+    rewriting.finish(&times, manner, describe, &|rows| passes.tell(3, rows)).map_err(ReplayError::from)?;
     Ok(told)
+}
+
+/// When the last step ends, and between which moments the program works.
+struct Ends<'a> {
+    last: LastEnd,
+    work: WorkIntervals<'a, 1>,
+}
+
+impl Observer<1> for Ends<'_> {
+    fn step(&mut self, seen: &Seen<'_, 1>) {
+        self.last.step(seen);
+        self.work.step(seen);
+    }
 }
 
 /// Where computation keeps its length, only the tracer can have made the time between two calls shorter.
 fn gaps(setting: &Setting) -> Gaps {
-    let as_recorded = setting.cpu == Factor::default() && setting.places.is_empty();
+    let as_recorded =
+        setting.cpu == Factor::default() && setting.places.is_empty() && setting.steps.is_none();
     if as_recorded { Gaps::CutAtTheBeginning } else { Gaps::Stretched }
 }

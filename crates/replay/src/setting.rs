@@ -3,9 +3,12 @@
 //! Everything that is not set is as recorded. A setting names places of the program by the index of their call site;
 //! who types `solver.c:88` is led there by the command line.
 
+use crate::step_changes::{StepChange, StepChanges};
+use kizami_graph::Graph;
 use kizami_model::Length;
-use kizami_network::LogGops;
+use kizami_network::{LogGops, MeasuredCosts};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
 
 /// What is different.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,9 +23,39 @@ pub struct Setting {
     /// network has a limit of its own.
     pub eager_limit_bytes: Option<u64>,
     /// Call sites whose waits are hidden behind the computation that follows them, up to the next call elsewhere.
-    pub overlapped: FxHashSet<u32>,
+    pub overlapped: FxHashMap<u32, Pieces>,
+    /// Call sites whose calls are left out: they take no time and wait for nobody.
+    pub left_out: FxHashSet<u32>,
+    /// Call sites whose calls do not wait for receives to be posted, unless they are synchronous: those are posted
+    /// early.
+    pub posted_early: FxHashSet<u32>,
+    /// Call sites whose calls communicate in no time; they still wait for their partners.
+    pub ideal_at: FxHashSet<u32>,
+    /// What is different about single steps.
+    pub steps: Option<Arc<StepChanges>>,
     /// Whether the tracer's own cost and its stops are taken out.
     pub without_tracer: bool,
+}
+
+/// In how many pieces that follow each other closely something is handed on that was handed on as a whole. What comes is
+/// worked on piece by piece, so that behind a wait only the last piece is left to be worked on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pieces {
+    /// So many.
+    Of(u32),
+    /// So many that the last one does not matter: all that follows a wait can be done before.
+    Endless,
+}
+
+impl Pieces {
+    /// What must follow a wait, of computation that takes so long in all.
+    #[inline]
+    pub fn last(self, computation: Length) -> Length {
+        match self {
+            Pieces::Of(pieces) => computation / i64::from(pieces.max(1)),
+            Pieces::Endless => Length::ZERO,
+        }
+    }
 }
 
 /// A factor, 1 unless said otherwise.
@@ -64,6 +97,12 @@ impl PlaceFactor {
 }
 
 impl Setting {
+    /// Nothing but some steps of a graph is different; several changes of one step are added up.
+    pub fn of_steps(graph: &Graph, changes: Vec<(u64, StepChange)>) -> Setting {
+        let steps = Some(Arc::new(StepChanges::new(graph.steps.len(), changes)));
+        Setting { steps, ..Setting::default() }
+    }
+
     /// One more factor on the computation that leads up to calls made at a place, in a run of so many ranks.
     pub fn scale_place(&mut self, site: u32, ranks: u32, factor: &PlaceFactor) {
         let both = match (self.places.get(&site), factor) {
@@ -81,7 +120,7 @@ impl Setting {
 }
 
 /// How messages and collectives travel.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Network {
     /// They cost what they cost in the recorded run.
     #[default]
@@ -97,6 +136,8 @@ pub enum Network {
     },
     /// As the LogGOPS model has it, whatever was recorded.
     Model(LogGops),
+    /// As it was measured on a machine, whatever was recorded.
+    Measured(Arc<MeasuredCosts>),
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use crate::lane_moment::LaneMoment;
 use crate::setting::Setting;
 use crate::walk::observer::{Observer, Seen};
 use crate::walk::{Replayed, Shares, replay};
+use crate::work_interval::{Borders, WorkInterval};
 use kizami_graph::{Graph, List};
 use kizami_model::{Moment, Rank};
 use kizami_network::Fit;
@@ -47,6 +48,11 @@ impl<'a> Times<'a> {
         };
         let replayed = replay(graph, [setting], fit, threads, observer, progress).without_observers();
         Ok((Times { graph, times }, replayed))
+    }
+
+    /// The part in which the program works.
+    pub(crate) fn work_interval(&self, borders: &Borders) -> WorkInterval {
+        WorkInterval::by(self.graph, borders, |index, _| self.times[index])
     }
 }
 

@@ -1,49 +1,72 @@
-//! What balancing ranks does, on a run whose times are known.
+//! What balancing ranks does, on runs whose times are known.
 
 mod common;
 
 use kizami_graph::Graph;
 use kizami_model::Call;
 use kizami_network::Fit;
-use kizami_replay::{Observer, PlaceFactor, Seen, Setting, balance, replay};
+use kizami_replay::{Epochs, Observer, Seen, Setting, balance, replay};
 use kizami_testing::{Act, Costs, Script};
 
 const BARRIER: u32 = 4;
 
-/// Four ranks that compute for different times and meet, twice. The last one computes nothing.
-fn graph() -> Graph {
+/// Ranks that compute for these times and meet, step by step.
+fn graph(steps: &[[i64; 4]]) -> Graph {
     use Act::*;
-    let rank = |ns| vec![Together("MPI_Barrier"), Compute(ns), Together("MPI_Barrier")];
-    let acts = [1_000, 2_000, 9_000, 0].map(rank).to_vec();
+    let rank = |rank: usize| {
+        let mut acts = vec![Together("MPI_Barrier")];
+        for step in steps {
+            acts.extend([Compute(step[rank]), Together("MPI_Barrier")]);
+        }
+        acts
+    };
+    let acts = (0..4).map(rank).collect();
     let mut calls: Vec<Call> = Script { acts, costs: Costs::default() }.run();
     calls.iter_mut().for_each(|call| call.callsite = Some(BARRIER));
     common::graph(&[(0..4).collect()], &calls)
 }
 
 #[derive(Default)]
-struct Starts(Vec<i64>);
+struct Steps(Vec<(i64, i64)>);
 
-impl Observer<1> for Starts {
+impl Observer<1> for Steps {
     fn step(&mut self, seen: &Seen<'_, 1>) {
-        self.0.push(seen.start[0].0);
+        self.0.push((seen.start[0].0, seen.end[0].0));
     }
 }
 
-#[test]
-fn everybody_that_computes_comes_at_the_same_time() {
-    let graph = graph();
-    let factors = balance(&graph, &[BARRIER], false);
-    let even: Vec<f64> = factors.iter().zip([1_000.0, 2_000.0, 9_000.0]).map(|(f, ns)| f.0 * ns).collect();
-    // The mean of 1, 2, 9 and 0 us; what is nothing cannot be made longer.
-    assert!(even.iter().all(|ns| (ns - 3_000.0).abs() < 1e-6), "{even:?}");
-    assert_eq!(factors[3].0, 1.0);
-    assert!(balance(&graph, &[BARRIER + 1], false).iter().all(|factor| factor.0 == 1.0));
+/// How long ranks compute between two barriers, by barrier; all come at the same time.
+fn balanced(graph: &Graph) -> Vec<i64> {
+    let setting = Setting::of_steps(graph, balance(graph, &Epochs::of(graph), &[BARRIER], false));
+    let replayed = replay(graph, [&setting], &Fit::default(), 1, Steps::default, &|_| {});
+    let mut times = replayed.observers[0].0.clone();
+    times.sort_unstable();
+    times
+        .chunks(4)
+        .collect::<Vec<_>>()
+        .windows(2)
+        .map(|pair| {
+            assert!(pair[1].iter().all(|(start, _)| *start == pair[1][0].0), "{pair:?}");
+            pair[1][0].0 - pair[0][0].1
+        })
+        .collect()
+}
 
-    let mut setting = Setting::default();
-    setting.scale_place(BARRIER, 4, &PlaceFactor::ByRank(factors));
-    let replayed = replay(&graph, [&setting], &Fit::default(), 1, Starts::default, &|_| {});
-    let mut starts = replayed.observers[0].0.clone();
-    starts.sort_unstable();
-    let first_barrier_ends = graph.steps[0].end.0;
-    assert_eq!(starts[4..], [0, 3_000, 3_000, 3_000].map(|ns| first_barrier_ends + ns));
+#[test]
+fn everybody_comes_at_the_same_time() {
+    // Who computes nothing gets as much as the others.
+    assert_eq!(balanced(&graph(&[[1_000, 2_000, 9_000, 0]; 5])), [3_000; 5]);
+}
+
+/// What moves from rank to rank, or comes only now and then, is spread where it comes.
+#[test]
+fn every_step_is_balanced_by_itself() {
+    let steps = [[8_000, 0, 0, 0], [0, 4_000, 0, 0], [400; 4], [400; 4], [0, 0, 0, 40_000]];
+    assert_eq!(balanced(&graph(&steps)), [2_000, 1_000, 400, 400, 10_000]);
+}
+
+#[test]
+fn nothing_is_moved_from_other_places() {
+    let graph = graph(&[[1_000, 2_000, 9_000, 0]; 5]);
+    assert!(balance(&graph, &Epochs::of(&graph), &[BARRIER + 1], false).is_empty());
 }

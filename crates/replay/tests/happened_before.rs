@@ -5,11 +5,12 @@
 mod common;
 
 use common::{Walked, graph, walk};
-use kizami_graph::{Graph, StepKind, Tie, TieKind};
+use kizami_graph::{Graph, Step, StepKind, Tie, TieKind};
 use kizami_network::LogGops;
-use kizami_replay::{Factor, Network, PlaceFactor, Setting};
+use kizami_replay::{Factor, Network, Pieces, PlaceFactor, Setting};
 use kizami_testing::{Jumble, Jumbled};
 use proptest::prelude::*;
+use rustc_hash::FxHashSet;
 use std::collections::HashMap;
 
 /// Lanes of each walk: as recorded, ideal, and four at random.
@@ -45,15 +46,22 @@ fn setting() -> impl Strategy<Value = Setting> {
         prop::collection::vec(factor.clone(), 0..5).prop_map(PlaceFactor::ByRank),
     ];
     let places = prop::collection::hash_map(0u32..8, place, 0..3);
-    let overlapped = prop::collection::hash_set(0u32..8, 0..3);
+    let pieces = prop_oneof![Just(Pieces::Endless), (0u32..5).prop_map(Pieces::Of)];
+    let overlapped = prop::collection::hash_map(0u32..8, pieces, 0..3);
+    let sites = || prop::collection::hash_set(0u32..8, 0..2);
     let eager_limit = prop::option::of((0..24u32).prop_map(|bits| 1 << bits));
-    (factor, places, network(), eager_limit, overlapped, any::<bool>()).prop_map(
-        |(cpu, places, network, eager_limit_bytes, overlapped, without_tracer)| Setting {
+    let sites = (sites(), sites(), sites());
+    (factor, places, network(), eager_limit, overlapped, any::<bool>(), sites).prop_map(
+        |(cpu, places, network, eager_limit_bytes, overlapped, without_tracer, sites)| Setting {
             cpu,
             places: places.into_iter().collect(),
             network,
             eager_limit_bytes,
             overlapped: overlapped.into_iter().collect(),
+            left_out: sites.0.into_iter().collect(),
+            posted_early: sites.1.into_iter().collect(),
+            ideal_at: sites.2.into_iter().collect(),
+            steps: None,
             without_tracer,
         },
     )
@@ -120,9 +128,16 @@ impl<'a> Order<'a> {
     /// Nobody goes on before those it waits for have done their part.
     fn ties(&self, lane: usize, setting: &Setting) {
         let steps = self.graph.steps.iter().enumerate();
-        for (index, step) in steps.filter(|(_, step)| step.kind() != StepKind::Polling) {
+        let has = |sites: &FxHashSet<u32>, step: &Step| step.site().is_some_and(|site| sites.contains(&site));
+        // A call that is left out waits for nobody.
+        let stays = |step: &Step| step.kind() != StepKind::Polling && !has(&setting.left_out, step);
+        for (index, step) in steps.filter(|(_, step)| stays(step)) {
+            let early = has(&setting.posted_early, step);
             for tie in self.graph.ties_of(step).iter().filter(|tie| !tie.kind().tells()) {
                 let end_ns = self.walked.times[index].end_ns[lane];
+                if early && tie.kind() == TieKind::AwaitsPost {
+                    continue;
+                }
                 for other in self.awaited(index, *tie, setting) {
                     let other_ns = self.walked.times[other].start_ns[lane];
                     let rows = (&self.program.rows[index], &self.program.rows[other]);
@@ -145,7 +160,7 @@ impl<'a> Order<'a> {
             TieKind::Awaits | TieKind::Looks => all(&self.departures),
             // Where there is room nobody knows who waited; small messages never wait.
             TieKind::AwaitsPost if self.roomy => Vec::new(),
-            TieKind::AwaitsPost => match (setting.network, setting.eager_limit_bytes) {
+            TieKind::AwaitsPost => match (&setting.network, setting.eager_limit_bytes) {
                 (Network::Model(model), _) if tie.bytes() <= model.eager_limit_bytes => Vec::new(),
                 (_, Some(limit_bytes)) if tie.bytes() <= limit_bytes => Vec::new(),
                 _ => all(&self.postings),

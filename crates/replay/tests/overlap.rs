@@ -3,15 +3,20 @@
 mod common;
 
 use common::{graph, walk};
-use kizami_replay::Setting;
+use kizami_replay::{Pieces, Setting};
 use kizami_testing::Act::{self, *};
 use kizami_testing::{Costs, Script};
 
 /// When calls begin and end as recorded, and with the waits of these call sites overlapped; by rank.
 fn times(acts: Vec<Vec<Act>>, sites: &[u32]) -> Vec<Vec<[(i64, i64); 2]>> {
+    times_in(Pieces::Endless, acts, sites)
+}
+
+fn times_in(pieces: Pieces, acts: Vec<Vec<Act>>, sites: &[u32]) -> Vec<Vec<[(i64, i64); 2]>> {
     let ranks = acts.len() as u32;
     let rows = Script { acts, costs: Costs::default() }.run();
-    let setting = Setting { overlapped: sites.iter().copied().collect(), ..Setting::default() };
+    let setting =
+        Setting { overlapped: sites.iter().map(|site| (*site, pieces)).collect(), ..Setting::default() };
     let walked = walk(&graph(&[(0..ranks).collect()], &rows), [&Setting::default(), &setting], 1);
     let mut by_rank = vec![Vec::new(); ranks as usize];
     for (row, step) in rows.iter().zip(&walked.times) {
@@ -72,4 +77,20 @@ fn who_does_not_wait_gains_nothing() {
         vec![vec![Send(1, 5, 8)], vec![Compute(100_000), Receive(0, 5), Compute(200_000), Send(0, 5, 8)]];
     let times = times(acts, &[1]);
     assert!(times.iter().flatten().all(|[recorded, overlapped]| recorded == overlapped), "{times:?}");
+}
+
+/// What is worked on in pieces has its last piece left when the last of it comes.
+#[test]
+fn the_last_piece_is_worked_on_behind_the_wait() {
+    let acts = || {
+        vec![
+            vec![Compute(300_000), Send(1, 5, 8)],
+            vec![Receive(0, 5), Compute(200_000), Send(2, 5, 8)],
+            vec![],
+        ]
+    };
+    let start_ns = |pieces| times_in(pieces, acts(), &[0])[1][1][1].0;
+    assert_eq!(start_ns(Pieces::Of(4)), 302_000 + 50_000);
+    assert_eq!(start_ns(Pieces::Of(1)), 302_000 + 200_000);
+    assert_eq!(start_ns(Pieces::Endless), 302_000);
 }

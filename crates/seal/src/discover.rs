@@ -3,9 +3,11 @@
 //! Only headers are read here, so a million segments cost a million small reads. A segment that cannot be
 //! read becomes a problem in the trace's health, never an error.
 
-use super::guard;
-use super::segment_file::{SegmentInfo, read_header};
+use super::guard::{self, Holder};
+use super::launches;
+use super::segment_file::{SegmentInfo, freeze, read_header};
 use crate::SealError;
+use kizami_segment::HeaderView;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,6 +21,8 @@ pub(crate) struct Process {
     pub definitions: Option<SegmentInfo>,
     /// One for each thread, in the order of thread indices.
     pub calls: Vec<SegmentInfo>,
+    /// It still writes to them.
+    pub running: bool,
 }
 
 impl Process {
@@ -30,6 +34,11 @@ impl Process {
     /// Bytes of its call segments: a measure of the work it makes.
     pub(crate) fn call_bytes(&self) -> u64 {
         self.calls.iter().map(|segment| segment.bytes).sum()
+    }
+
+    /// Whether one of its threads was inside a call at the end.
+    pub(crate) fn is_inside_call(&self) -> bool {
+        self.calls.iter().any(|segment| segment.header.in_call_op != 0)
     }
 
     /// Which world and which rank in it, and the size of that world, if `MPI_Init` was reached.
@@ -58,8 +67,57 @@ pub(crate) struct Recorded {
     pub unreadable: bool,
 }
 
+/// A segment, or why it cannot be read.
+type Found = Result<SegmentInfo, String>;
+
 /// Reads all headers of `directory/raw`; refuses if some of the processes still write there.
 pub(crate) fn discover(directory: &Path, raw: &Path) -> Result<Recorded, SealError> {
+    let mut recorded = Recorded::default();
+    let processes = recorded.processes(quiet_segments(directory, raw)?, raw, |_| false)?;
+    recorded.place(processes.into_iter());
+    Ok(recorded)
+}
+
+/// The processes of `directory/raw`; those of which nothing can be read are left out. Refuses if some still write there.
+pub(crate) fn processes_in(directory: &Path, raw: &Path) -> Result<Vec<Process>, SealError> {
+    Recorded::default().processes(quiet_segments(directory, raw)?, raw, |_| false)
+}
+
+fn quiet_segments(directory: &Path, raw: &Path) -> Result<Vec<Found>, SealError> {
+    let files = segments_in(directory, raw)?;
+    let segments: Vec<Found> = files.par_iter().map(|path| read_header(path)).collect();
+    guard::refuse_live(directory, &segments.iter().flatten().collect::<Vec<_>>())?;
+    Ok(segments)
+}
+
+/// Reads all segments of `directory/raw` as they are at this moment, whoever writes there. Of several launches the last
+/// is taken. Processes on other hosts are taken for running if their recorder is, and they have not said how they ended.
+pub(crate) fn discover_live(directory: &Path, raw: &Path) -> Result<Recorded, SealError> {
+    let files = segments_in(directory, raw)?;
+    let recorder = matches!(Holder::of(directory), Some(Holder::Recorder(_)));
+    let segments: Vec<Found> = files.par_iter().map(|path| freeze(path)).collect();
+    let live = guard::writers(&segments.iter().flatten().collect::<Vec<_>>());
+    let here = guard::boot_id();
+    let running = |header: &HeaderView| match header.boot_id == here {
+        true => live.contains(&header.pid),
+        false => recorder,
+    };
+    let mut recorded = Recorded::default();
+    let processes = recorded.processes(segments, raw, running)?;
+    let mut launches = launches::launches(processes);
+    let last = launches.pop().unwrap_or_default();
+    if !launches.is_empty() {
+        let before = launches.iter().map(|launch| launch.processes.len()).sum::<usize>();
+        recorded.problems.push(format!(
+            "{before} processes of programs that were recorded here before this one are left out"
+        ));
+    }
+    recorded.place(last.processes.into_iter());
+    Ok(recorded)
+}
+
+/// The files of segments, in the order of their names.
+fn segments_in(directory: &Path, raw: &Path) -> Result<Vec<PathBuf>, SealError> {
     let nothing = || SealError::NothingRecorded { path: directory.to_path_buf() };
     let entries = std::fs::read_dir(raw).map_err(|_| nothing())?;
     let mut files: Vec<PathBuf> = entries
@@ -70,35 +128,45 @@ pub(crate) fn discover(directory: &Path, raw: &Path) -> Result<Recorded, SealErr
         return Err(nothing());
     }
     files.sort();
-    let segments: Vec<Result<SegmentInfo, String>> = files.par_iter().map(|path| read_header(path)).collect();
-    guard::refuse_live(directory, &segments.iter().flatten().collect::<Vec<_>>())?;
-    let mut recorded = Recorded::default();
-    let mut processes: BTreeMap<String, Process> = BTreeMap::new();
-    for segment in segments {
-        match segment {
-            Ok(segment) => {
-                let process = processes.entry(process_name(&segment)).or_default();
-                match segment.header.thread {
-                    None => process.definitions = Some(segment),
-                    Some(_) => process.calls.push(segment),
+    Ok(files)
+}
+
+impl Recorded {
+    /// Puts segments together; `running` says which processes still write to theirs.
+    fn processes(
+        &mut self,
+        segments: Vec<Found>,
+        raw: &Path,
+        running: impl Fn(&HeaderView) -> bool,
+    ) -> Result<Vec<Process>, SealError> {
+        let files = segments.len();
+        let mut processes: BTreeMap<String, Process> = BTreeMap::new();
+        for segment in segments {
+            match segment {
+                Ok(segment) => {
+                    let process = processes.entry(process_name(&segment)).or_default();
+                    process.running |= running(&segment.header);
+                    match segment.header.thread {
+                        None => process.definitions = Some(segment),
+                        Some(_) => process.calls.push(segment),
+                    }
+                }
+                Err(problem) => {
+                    self.unreadable = true;
+                    self.problems.push(problem);
                 }
             }
-            Err(problem) => {
-                recorded.unreadable = true;
-                recorded.problems.push(problem);
-            }
         }
+        if processes.is_empty() {
+            let first_problem = self.problems.first().cloned().unwrap_or_default();
+            let path = raw.to_path_buf();
+            return Err(SealError::NothingReadable { path, segments: files, first_problem });
+        }
+        for process in processes.values_mut() {
+            process.calls.sort_by_key(|segment| segment.header.thread);
+        }
+        Ok(processes.into_values().collect())
     }
-    if processes.is_empty() {
-        let first_problem = recorded.problems.first().cloned().unwrap_or_default();
-        let path = raw.to_path_buf();
-        return Err(SealError::NothingReadable { path, segments: files.len(), first_problem });
-    }
-    for process in processes.values_mut() {
-        process.calls.sort_by_key(|segment| segment.header.thread);
-    }
-    recorded.place(processes.into_values());
-    Ok(recorded)
 }
 
 /// What the segments of one process have in common in their file names: `<host>.<pid>`.

@@ -62,6 +62,26 @@ impl Sealing {
     }
 }
 
+/// Who works on a recording at this moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Holder {
+    /// A recorder waits for its program: these processes.
+    Recorder(String),
+    /// It is being sealed by these.
+    Sealer(String),
+}
+
+impl Holder {
+    /// Whoever is seen to work on the recording in a directory. Looking takes no lock: a sealer that came meanwhile would
+    /// find it taken.
+    pub fn of(directory: &Path) -> Option<Holder> {
+        Some(match holders(&File::open(directory).ok()?)? {
+            (READ, by) => Holder::Recorder(by),
+            (_, by) => Holder::Sealer(by),
+        })
+    }
+}
+
 /// How the kernel calls the lock of a recorder, which others may share.
 const READ: &str = "READ";
 
@@ -107,11 +127,18 @@ pub(super) fn refuse_live(directory: &Path, segments: &[&SegmentInfo]) -> Result
     }
 }
 
-/// Processes that have a segment of their own mapped. A process that got the number of one that is gone has not.
-fn writers(segments: &[&SegmentInfo]) -> BTreeSet<u32> {
-    let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+/// Identity of the boot of this host.
+pub(super) fn boot_id() -> String {
+    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    text.trim().to_owned()
+}
+
+/// Processes on this host that have a segment of their own mapped. A process that got the number of one that is gone has
+/// not.
+pub(super) fn writers(segments: &[&SegmentInfo]) -> BTreeSet<u32> {
+    let boot_id = boot_id();
     let mut by_process: BTreeMap<u32, Vec<&SegmentInfo>> = BTreeMap::new();
-    for segment in segments.iter().filter(|segment| segment.header.boot_id == boot_id.trim()) {
+    for segment in segments.iter().filter(|segment| segment.header.boot_id == boot_id) {
         by_process.entry(segment.header.pid).or_default().push(segment);
     }
     let is_live = |pid: u32, own: &[&SegmentInfo]| {

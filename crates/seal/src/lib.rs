@@ -16,14 +16,17 @@ mod clock_table;
 mod communicators;
 mod discover;
 mod error;
+mod frozen;
 mod grid;
 mod guard;
 mod host;
+mod launches;
 mod merge;
 mod names;
 mod rank;
 mod reduced;
 mod requests;
+mod seen;
 mod segment_file;
 mod shift;
 mod source;
@@ -31,9 +34,12 @@ mod summary;
 mod symbols;
 mod tables;
 mod translate;
+mod under_way;
 
 pub use error::SealError;
-pub use guard::Recording;
+pub use guard::{Holder, Recording};
+pub use launches::separate;
+pub use seen::Seen;
 
 use causality::Repairs;
 use clock::RunClock;
@@ -81,11 +87,13 @@ pub struct SealOptions {
     pub keep_raw: bool,
     /// Rows of one rank that are held at a time; completions further away cost a look ahead.
     pub window_rows: usize,
+    /// When the run was seen to end, if somebody saw it.
+    pub seen: Option<Seen>,
 }
 
 impl Default for SealOptions {
     fn default() -> SealOptions {
-        SealOptions { keep_raw: false, window_rows: WINDOW_ROWS }
+        SealOptions { keep_raw: false, window_rows: WINDOW_ROWS, seen: None }
     }
 }
 
@@ -122,15 +130,49 @@ pub fn seal(
             false => SealError::NothingRecorded { path },
         });
     }
-    let mut recorded = discover::discover(directory, &raw)?;
+    let recorded = discover::discover(directory, &raw)?;
     let staging = StagingDir::within(directory)?;
+    let (run, whole) = turn(recorded, staging.folder(), options, progress)?;
+    staging.commit(&run, whole && !options.keep_raw)?;
+    Ok(run)
+}
+
+/// Makes a trace of what is in the raw segments of `directory` at this moment, in the directory `output`, which must not
+/// exist. Nothing in `directory` is touched, and nobody who works there is held up: ranks may still write, and a
+/// recorder may seal meanwhile (then this is an error, and there is a sealed trace).
+pub fn snapshot(directory: &Path, output: &Path, progress: &dyn Fn(Progress)) -> Result<RunInfo, SealError> {
+    if !directory.is_dir() {
+        return Err(TraceError::NoTrace { path: directory.to_path_buf() }.into());
+    }
+    let recorded = discover::discover_live(directory, &directory.join(RAW_FOLDER))?;
+    let running = recorded.ranks.iter().flatten().any(|process| process.running);
+    let seen = running.then(Seen::now);
+    let options = SealOptions { keep_raw: true, seen, ..SealOptions::default() };
+    let staging = StagingDir::make(output)?;
+    let (run, _) = turn(recorded, staging.folder(), &options, progress)?;
+    staging.commit(&run, false)?;
+    Ok(run)
+}
+
+/// Writes all tables below `folder`; gives what `run.json` is to say, and whether all segments could be read.
+fn turn(
+    mut recorded: Recorded,
+    folder: &Path,
+    options: &SealOptions,
+    progress: &dyn Fn(Progress),
+) -> Result<(RunInfo, bool), TraceError> {
     let names = names::collect(&recorded);
     let clock = RunClock::measure(&recorded.ranks, &names.questions);
     let sources = Sources { recorded: &recorded, clock: &clock, names: &names };
-    let (sealed, order) = seal_in_order(&sources, staging.folder(), options, progress)?;
+    let (sealed, order) = seal_in_order(&sources, folder, options, progress)?;
 
     let mut ranks = summary::rank_infos(&recorded, &clock, &sealed.outcomes);
     note_definition_damage(&mut ranks, &names);
+    if let Some(seen) = &options.seen {
+        for (info, process) in ranks.iter_mut().zip(&recorded.ranks) {
+            info.ended = process.as_ref().and_then(|process| seen.death_of(process, &clock));
+        }
+    }
     let input = tables::TableInput {
         recorded: &recorded,
         clock: &clock,
@@ -138,11 +180,12 @@ pub fn seal(
         ranks: &ranks,
         stops: &sealed.stops(),
         repairs: &order.repairs.rows(),
+        under_way: sealed.outcomes.iter().flat_map(|outcome| outcome.under_way.iter().copied()).collect(),
     };
     let mut files = sealed.files.clone();
-    files.extend(tables::write_tables(staging.folder(), &input)?);
+    files.extend(tables::write_tables(folder, input)?);
 
-    files.extend(write_reduced(&sealed, &names, staging.folder())?);
+    files.extend(write_reduced(&sealed, &names, folder)?);
 
     recorded.problems.extend(summary::lost_windows(&sealed.outcomes));
     let whole = !recorded.unreadable && ranks.iter().all(|rank| rank.damage.is_none());
@@ -157,9 +200,10 @@ pub fn seal(
         totals: &sealed.totals,
         disturbance: Disturbance::of(&sealed.outcomes.iter().map(RankOutcome::loss).collect::<Vec<_>>()),
         health: summary::health(&recorded, &clock, &ranks),
+        watched: seen::watched(&recorded, &clock, &ranks, options.seen.as_ref()),
         messages: order.messages,
         files: &files,
-        folder: staging.folder(),
+        folder,
     });
     if sealed.outcomes.iter().any(|outcome| outcome.drawn.is_some()) {
         // Rows that were drawn tell neither how many calls there were nor what recording them took.
@@ -168,8 +212,7 @@ pub fn seal(
         run.totals.overhead_ns = outcomes.map(|rank| rank.overhead_ns).fold(0, i64::saturating_add);
     }
     run.reduced = sealed.kept(names.asked, &run.totals);
-    staging.commit(&run, whole && !options.keep_raw)?;
-    Ok(run)
+    Ok((run, whole))
 }
 
 /// Writes what is known of calls without rows, if rows were kept only in part.

@@ -9,6 +9,7 @@ use super::communicators::{Claim, Communicators, LocalComm};
 use super::discover::{Process, Recorded};
 use super::segment_file::SegmentInfo;
 use super::source::MappedSegment;
+use super::under_way::Handles;
 use kizami_model::{ObjectKind, Rank};
 use kizami_records::{Definition, Record};
 use kizami_reduced::{Importance, Keep, PaperImportance, PaperScheme, ReduceOptions};
@@ -36,6 +37,8 @@ pub(crate) struct ProcessNames {
     pub regions: Arc<[u32]>,
     /// Numbers of the counters it had, in the order of its records.
     pub counters: Arc<[usize]>,
+    /// What its MPI library calls things, if it was inside a call at the end.
+    pub handles: Handles,
 }
 
 /// A place in the program before its name is looked up.
@@ -119,6 +122,8 @@ pub(crate) fn collect(recorded: &Recorded) -> Names {
     for (batch, ranks) in recorded.ranks.chunks(BATCH_RANKS).enumerate() {
         let read: Vec<(Vec<Definition>, Option<String>)> = ranks.par_iter().map(read_definitions).collect();
         for ((definitions, damage), rank) in read.into_iter().zip((batch * BATCH_RANKS) as u32..) {
+            let process = ranks.get(rank as usize - batch * BATCH_RANKS).and_then(Option::as_ref);
+            collector.inside_call = process.is_some_and(Process::is_inside_call);
             let world = worlds.iter().rposition(|(first, _)| *first <= rank).unwrap_or(0);
             let first_rank = worlds.get(world).map_or(0, |(first, _)| *first);
             collector.process(rank, (world as u32, first_rank), definitions);
@@ -169,6 +174,8 @@ struct Collector {
     module_index: HashMap<Module, u32>,
     region_index: HashMap<String, u32>,
     shared: Shared,
+    /// The process whose definitions come next was inside a call at the end.
+    inside_call: bool,
 }
 
 /// Tables of numbers that several processes have in common.
@@ -201,6 +208,7 @@ struct Filling {
     /// Load address and index of each module.
     modules: Vec<Option<(u64, u32)>>,
     by_identity: HashMap<u64, u32>,
+    handles: Handles,
 }
 
 impl Filling {
@@ -241,6 +249,7 @@ impl Collector {
             module_index: HashMap::new(),
             region_index: HashMap::new(),
             shared: Shared::default(),
+            inside_call: false,
         }
     }
 
@@ -256,6 +265,7 @@ impl Collector {
             regions: Vec::new(),
             modules: Vec::new(),
             by_identity: HashMap::new(),
+            handles: Handles::default(),
         };
         let (mut command, mut counters) = (Vec::new(), Vec::new());
         for definition in definitions {
@@ -285,6 +295,7 @@ impl Collector {
             objects: filling.objects.into(),
             regions: share(&mut self.shared.numbers, filling.regions),
             counters: counters.into(),
+            handles: if self.inside_call { filling.handles } else { Handles::default() },
         };
         self.names.processes.push(names);
     }
@@ -350,6 +361,10 @@ impl Collector {
                     Question { rank, reference, round, sent_ticks, reference_ticks, received_ticks };
                 self.names.questions.push(question);
             }
+            Definition::CommunicatorHandle { local, handle } => {
+                filling.handles.communicators.push((handle, local));
+            }
+            Definition::ObjectHandle { local, handle } => filling.handles.objects.push((handle, local)),
             Definition::Argument { .. } | Definition::Counter { .. } | Definition::Keep { .. } => {}
         }
     }

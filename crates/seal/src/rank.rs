@@ -17,13 +17,14 @@ use super::requests::{OpenReceive, OpenReceives, PersistentRequests, WideNumbers
 use super::segment_file::SegmentInfo;
 use super::source::MappedSegment;
 use super::translate::Translator;
+use super::under_way;
 use kizami_model::meaning::start_op;
 use kizami_model::{Ending, Length, Moment, Op, Rank, StopReason, ThreadIndex};
-use kizami_records::{CallRecord, Completion, Record, SampledBatch, Started};
+use kizami_records::{CallRecord, Completion, NO_SITE, Record, SampledBatch, Started};
 use kizami_reduce::sequence::FoldedSequence;
 use kizami_reduce::summary::State;
 use kizami_trace::TraceError;
-use kizami_trace::definitions::{RegionSpan, Stop};
+use kizami_trace::definitions::{RegionSpan, Stop, UnderWay};
 use kizami_trace::disturbance::RankLoss;
 use kizami_trace::reduced_tables::{PeerRow, ReducedRows};
 use kizami_trace::run::Missing;
@@ -54,8 +55,8 @@ pub(crate) struct RankOutcome {
     pub overhead_ns: i64,
     pub first_ns: Option<i64>,
     pub last_ns: Option<i64>,
-    /// The call it was inside when it vanished.
-    pub last_call: Option<Op>,
+    /// The calls its threads were inside when it ended.
+    pub under_way: Vec<UnderWay>,
     pub damage: Option<String>,
     pub stops: Vec<Stop>,
     /// What is known of all calls, if rows were kept only in part.
@@ -129,6 +130,7 @@ struct Thread<'a> {
     /// Regions entered and not left, with the time of entry.
     regions: Vec<(u32, i64)>,
     last_start_ticks: Option<u64>,
+    last_op: Option<Op>,
     last_end_ticks: u64,
 }
 
@@ -315,7 +317,7 @@ impl Sealer<'_, '_> {
             (None, Some(_)) => RowCoverage::Drawn,
         };
         let (start, end) = thread.times.span(call);
-        thread.last_start_ticks = Some(call.start_ticks);
+        (thread.last_start_ticks, thread.last_op) = (Some(call.start_ticks), Some(call.op));
         thread.last_end_ticks = call.start_ticks.saturating_add(call.duration_ticks);
         let mut row = Row::new(self.input.rank as i32, thread.index, start, end, call.op);
         let overhead = (thread.cost_ns * f64::from(calls)).round() as i64;
@@ -460,7 +462,7 @@ impl Sealer<'_, '_> {
         self.translator.open.clear();
         self.reduced();
         let rank = self.input.rank;
-        let vanished = self.input.process.segments().all(|s| s.header.ending == Ending::Vanished);
+        let finalized = self.input.process.segments().any(|s| s.header.ending == Ending::Finalized);
         let last = self.threads.iter().map(|thread| thread.times.at(thread.last_end_ticks)).max();
         for thread in &mut self.threads {
             let entered = thread.regions.last().map_or(i64::MIN, |(_, at)| *at);
@@ -472,8 +474,10 @@ impl Sealer<'_, '_> {
                 let end = thread.times.clock.at(header.last_reading.ticks).max(start);
                 self.outcome.stops.push(thread.stop(rank, start, end, StopReason::Lost, header.lost_calls));
             }
-            if vanished && self.outcome.last_call.is_none() {
-                self.outcome.last_call = thread.inside_call();
+            if !finalized && let Some(start) = thread.inside_call() {
+                let RankInput { rank, names, communicators, .. } = *self.input;
+                let meaning = under_way::Meaning { rank, thread: thread.index as u32, names, communicators };
+                self.outcome.under_way.push(meaning.of(header, start));
             }
             if let Some(window) = &thread.drawn {
                 let drawn = self.outcome.drawn.get_or_insert_default();
@@ -499,6 +503,7 @@ impl<'a> Thread<'a> {
             handed_over: false,
             regions: Vec::new(),
             last_start_ticks: None,
+            last_op: None,
             last_end_ticks: 0,
         }
     }
@@ -530,17 +535,24 @@ impl<'a> Thread<'a> {
         }
     }
 
-    /// The call the thread was inside when its segment ended, if its header names one that has no record.
-    fn inside_call(&self) -> Option<Op> {
+    /// When the call began that the thread was inside when its segment ended, if its header names one without a record.
+    fn inside_call(&self) -> Option<Moment> {
         let header = &self.segment.header;
         let op = Op(header.in_call_op);
         op.function()?;
         let begun = header.in_call_start_ticks;
-        // Calls that could not be stored have no record either: then nothing can be said.
-        let after_last =
-            self.last_start_ticks.is_none_or(|last| begun > last && begun >= self.last_end_ticks);
-        // Nor have those that were collected last, or not drawn.
-        (after_last && header.lost_calls == 0 && self.drawn.is_none()).then_some(op)
+        let known = if header.in_call_note.site != NO_SITE {
+            // Such a note is taken back when the call returns, just after its record was stored. In simulated time
+            // several calls may begin at once.
+            self.last_start_ticks != Some(begun) || self.last_op != Some(op)
+        } else {
+            let after_last =
+                self.last_start_ticks.is_none_or(|last| begun > last && begun >= self.last_end_ticks);
+            // Older versions left it. Calls that could not be stored have no record either, nor have those that were
+            // collected last, or not drawn: then nothing can be said.
+            after_last && header.lost_calls == 0 && self.drawn.is_none()
+        };
+        known.then(|| Moment(self.times.at(begun)))
     }
 }
 

@@ -1,10 +1,13 @@
 //! One file of `raw/`: what its header says, and which companions it has.
 
+use super::frozen::Frozen;
 use kizami_reduce::summary;
 use kizami_segment::{HEADER_BYTES, HeaderView, SLOT_BYTES, slot_words};
+use kizami_trace::TraceError;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What the names of companions have behind that of their segment.
 const SAMPLE_ENDING: &str = ".sample";
@@ -22,12 +25,25 @@ pub(crate) struct SegmentInfo {
     pub sample: Option<PathBuf>,
     /// The memory of the recorder of the order of calls.
     pub order: Option<PathBuf>,
+    /// What the segment was at one moment, if it is still being written.
+    pub frozen: Option<Arc<Frozen>>,
 }
 
 impl SegmentInfo {
     /// Whether the thread was reduced while it ran: its calls are in companions of the segment.
     pub(crate) fn is_reduced(&self) -> bool {
         self.sample.is_some() || self.order.is_some()
+    }
+
+    /// Moves the file and its companions to another folder of the same file system.
+    pub(crate) fn move_to(&self, folder: &Path) -> Result<(), TraceError> {
+        let companions = self.sample.iter().chain(&self.order);
+        // The segment goes last: as long as it is where it was, so are its companions looked for.
+        for path in companions.chain([&self.path]) {
+            let to = folder.join(path.file_name().unwrap_or_default());
+            std::fs::rename(path, &to).map_err(TraceError::file("move to another recording", path))?;
+        }
+        Ok(())
     }
 
     /// The file's own name, for messages.
@@ -44,7 +60,23 @@ pub(crate) fn read_header(path: &Path) -> Result<SegmentInfo, String> {
     let bytes = file.metadata().map_err(failed)?.len();
     let mut beginning = Vec::with_capacity(HEADER_BYTES + 2 * SLOT_BYTES);
     file.take((HEADER_BYTES + 2 * SLOT_BYTES) as u64).read_to_end(&mut beginning).map_err(failed)?;
-    let header = HeaderView::read(&beginning).map_err(|error| format!("segment {name}: {error}"))?;
+    info(path, &beginning, bytes)
+}
+
+/// Reads a segment that is still being written, as it is at this moment. The error is a sentence for people.
+pub(crate) fn freeze(path: &Path) -> Result<SegmentInfo, String> {
+    let frozen = Frozen::of(path).map_err(|error| {
+        let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+        format!("segment {name} cannot be read: {error}")
+    })?;
+    let info = info(path, frozen.front(), frozen.bytes())?;
+    Ok(SegmentInfo { frozen: Some(Arc::new(frozen)), ..info })
+}
+
+/// What the first bytes of a segment say of it.
+fn info(path: &Path, beginning: &[u8], bytes: u64) -> Result<SegmentInfo, String> {
+    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    let header = HeaderView::read(beginning).map_err(|error| format!("segment {name}: {error}"))?;
     let first_slot = beginning.get(HEADER_BYTES + SLOT_BYTES..).and_then(|rest| slot_words(rest, 0));
     let first_record_ticks = first_slot
         .filter(|words| words[0] >> 54 != 0 && header.thread.is_some())
@@ -56,7 +88,8 @@ pub(crate) fn read_header(path: &Path) -> Result<SegmentInfo, String> {
     };
     let (sample, order) = (companion(SAMPLE_ENDING), companion(ORDER_ENDING));
     let first_record_ticks = sample.as_deref().and_then(first_call_ticks).or(first_record_ticks);
-    Ok(SegmentInfo { path: path.to_path_buf(), bytes, header, first_record_ticks, sample, order })
+    let path = path.to_path_buf();
+    Ok(SegmentInfo { path, bytes, header, first_record_ticks, sample, order, frozen: None })
 }
 
 /// When the reducer of a thread saw the first call, in ticks since the segment's base.

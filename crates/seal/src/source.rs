@@ -1,5 +1,6 @@
 //! A segment's bytes in memory: mapped, and let go of behind the reader.
 
+use super::frozen::FrozenMap;
 use super::segment_file::SegmentInfo;
 use kizami_records::Records;
 use kizami_segment::Segment;
@@ -17,6 +18,7 @@ pub(crate) struct MappedSegment {
 
 enum Bytes {
     File(Mmap),
+    Frozen(FrozenMap),
     Memory(Vec<u8>),
 }
 
@@ -25,6 +27,10 @@ impl MappedSegment {
     pub(crate) fn open(segment: &SegmentInfo) -> Result<MappedSegment, String> {
         let name = segment.file_name();
         let failed = |error: std::io::Error| format!("segment {name} cannot be read: {error}");
+        if let Some(frozen) = &segment.frozen {
+            let map = frozen.map(&segment.path).map_err(failed)?;
+            return Ok(MappedSegment { bytes: Bytes::Frozen(map), name });
+        }
         let file = File::open(&segment.path).map_err(failed)?;
         // SAFETY: the run is over, so nobody writes to the file; the reader takes any bytes. Cutting the file
         // short while it is being sealed would end this process, like any other use of a mapped file.
@@ -40,6 +46,7 @@ impl MappedSegment {
     pub(crate) fn bytes(&self) -> &[u8] {
         match &self.bytes {
             Bytes::File(map) => map,
+            Bytes::Frozen(map) => map.bytes(),
             Bytes::Memory(bytes) => bytes,
         }
     }

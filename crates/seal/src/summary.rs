@@ -13,7 +13,7 @@ use kizami_model::{Ending, Length, Moment, Rank};
 use kizami_trace::columns::WrittenFile;
 use kizami_trace::definitions::{Pid, RankInfo};
 use kizami_trace::disturbance::Disturbance;
-use kizami_trace::run::{ClockInfo, CounterInfo, Health, MessageOrder, RunInfo, SCHEMA, utc};
+use kizami_trace::run::{ClockInfo, CounterInfo, Health, MessageOrder, RunInfo, SCHEMA, Watched, utc};
 use kizami_trace::write::{OpTotals, summary};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -55,7 +55,7 @@ fn rank_info(rank: u32, process: &Process, clock: &RunClock, outcome: Option<&Ra
         threads: process.calls.len() as u32,
         ending,
         abort_code: aborted.map(|header| header.abort_code),
-        last_call: outcome.and_then(|outcome| outcome.last_call).map(|op| op.name().to_owned()),
+        last_call: outcome.and_then(|outcome| Some(outcome.under_way.first()?.op.name().to_owned())),
         lost_calls: headers().map(|header| header.lost_calls).fold(0, u64::saturating_add),
         lost_reason,
         first: outcome.and_then(|outcome| outcome.first_ns).map(Moment),
@@ -72,7 +72,8 @@ fn rank_info(rank: u32, process: &Process, clock: &RunClock, outcome: Option<&Ra
 fn ending(process: &Process) -> Ending {
     let endings = || process.segments().map(|segment| segment.header.ending);
     let known = [Ending::Aborted, Ending::Finalized, Ending::Exited];
-    known.into_iter().find(|known| endings().any(|ending| ending == *known)).unwrap_or(Ending::Vanished)
+    let found = known.into_iter().find(|known| endings().any(|ending| ending == *known));
+    found.unwrap_or(if process.running { Ending::Running } else { Ending::Vanished })
 }
 
 /// What is missing, damaged or ended badly.
@@ -102,6 +103,12 @@ pub(crate) fn health(recorded: &Recorded, clock: &RunClock, ranks: &[RankInfo]) 
     if untold > 0 {
         problems.push(format!("{untold} more ranks left damaged segments; see defs/ranks"));
     }
+    let running = ranks.iter().filter(|rank| rank.ending == Ending::Running).count();
+    if running > 0 {
+        let all =
+            if running == ranks.len() { "all".to_owned() } else { format!("{running} of {}", ranks.len()) };
+        problems.push(format!("the run goes on ({all} ranks): this is a snapshot of it"));
+    }
     Health { complete: problems.is_empty(), problems }
 }
 
@@ -120,12 +127,12 @@ pub(crate) fn lost_windows(outcomes: &[RankOutcome]) -> Option<String> {
 fn ended_badly(rank: &RankInfo) -> Option<String> {
     let inside = rank.last_call.as_ref().map_or_else(String::new, |call| format!(" inside {call}"));
     match rank.ending {
-        Ending::Finalized => None,
+        Ending::Finalized | Ending::Running => None,
         Ending::Vanished if rank.pid.is_none() => Some(
             "left nothing: never started, not traced, or on a host whose segments are missing".to_owned(),
         ),
         Ending::Vanished => Some(format!("ended{inside} without a sign: killed, crashed or left by _exit")),
-        Ending::Exited => Some("left by exit without MPI_Finalize".to_owned()),
+        Ending::Exited => Some(format!("left by exit{inside} without MPI_Finalize")),
         Ending::Aborted => {
             let code = rank.abort_code.unwrap_or_default();
             Some(format!("called MPI_Abort with code {code}"))
@@ -163,6 +170,8 @@ pub(crate) struct SummaryInput<'a> {
     pub totals: &'a OpTotals,
     pub disturbance: Disturbance,
     pub health: Health,
+    /// Until when the run was watched, if that is known.
+    pub watched: Option<Watched>,
     /// What was found about messages, if there are several hosts.
     pub messages: Option<MessageOrder>,
     pub files: &'a [WrittenFile],
@@ -200,6 +209,7 @@ pub(crate) fn run_info(input: SummaryInput<'_>) -> RunInfo {
         undisturbed: None,
         replayed: None,
         reduced: None,
+        watched: input.watched,
         functions: totals.by_function(),
         rank_summaries: summary::summaries(ranks, &hosts_of(clock)),
         files: input.files.iter().map(|file| summary::entry(file, input.folder)).collect(),

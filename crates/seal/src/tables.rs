@@ -10,7 +10,7 @@ use kizami_model::Rank;
 use kizami_trace::TraceError;
 use kizami_trace::columns::WrittenFile;
 use kizami_trace::definitions::{
-    CallSite, ClockRow, Definitions, HostInfo, Neighbours, Object, RankInfo, Region, Repair, Stop,
+    CallSite, ClockRow, Definitions, HostInfo, Neighbours, Object, RankInfo, Region, Repair, Stop, UnderWay,
 };
 use kizami_trace::schema::Record;
 use kizami_trace::write::write_definitions;
@@ -25,10 +25,11 @@ pub(crate) struct TableInput<'a> {
     pub ranks: &'a [RankInfo],
     pub stops: &'a [Stop],
     pub repairs: &'a [Repair],
+    pub under_way: Vec<UnderWay>,
 }
 
 /// Writes all small tables below `folder`.
-pub(crate) fn write_tables(folder: &Path, input: &TableInput<'_>) -> Result<Vec<WrittenFile>, TraceError> {
+pub(crate) fn write_tables(folder: &Path, input: TableInput<'_>) -> Result<Vec<WrittenFile>, TraceError> {
     let TableInput { names, clock, .. } = input;
     let neighbours = names.neighbours.iter().map(|entry| named(entry, &names.communicators));
     let definitions = Definitions {
@@ -39,6 +40,7 @@ pub(crate) fn write_tables(folder: &Path, input: &TableInput<'_>) -> Result<Vec<
         objects: objects_of(names),
         regions: regions_of(&names.regions),
         neighbours: neighbours.collect(),
+        under_way: input.under_way,
     };
     let mut files = write_definitions(&definitions, folder)?;
     files.push(ClockRow::write(&clock_table::rows(input.recorded, clock), folder)?);

@@ -147,7 +147,7 @@ fn write(trace: &std::path::Path, actions: &[Action]) -> Vec<Expected> {
 }
 
 fn sealed_rows(trace: &std::path::Path, window_rows: usize) -> Vec<Expected> {
-    seal(trace, &SealOptions { window_rows, keep_raw: true }, &|_| {}).unwrap();
+    seal(trace, &SealOptions { window_rows, keep_raw: true, ..SealOptions::default() }, &|_| {}).unwrap();
     let opened = Trace::open(trace).unwrap();
     opened.calls(RankSelection::All).unwrap().map(|call| Expected::of(&call.unwrap())).collect()
 }

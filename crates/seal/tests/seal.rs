@@ -483,7 +483,8 @@ fn only_the_wanted_ranks_are_read() {
         (0..100).for_each(|n| segment.call(&call("MPI_Wtime", n * 10, 1)));
         segment.finish();
     }
-    seal(&place.trace, &SealOptions { window_rows: 64, keep_raw: true }, &|_| {}).unwrap();
+    seal(&place.trace, &SealOptions { window_rows: 64, keep_raw: true, ..SealOptions::default() }, &|_| {})
+        .unwrap();
     let trace = place.open();
     let ranks = |selection| {
         let calls: Vec<Call> = trace.calls(selection).unwrap().map(Result::unwrap).collect();

@@ -19,6 +19,27 @@ pub struct ClockPair {
     pub monotonic_ns: AtomicU64,
 }
 
+/// What a call was given, noted as it begins. Functions that cannot wait for others note the call site alone, so what
+/// else stands here is theirs whose function has it, and of earlier calls otherwise.
+#[repr(C)]
+#[derive(Debug, Default)]
+pub struct CallNote {
+    /// Local number of the call site.
+    pub site: AtomicU32,
+    /// How many requests.
+    pub requests: AtomicU32,
+    /// Peer or root by its rank in the communicator, or a value below zero as records have them.
+    pub peer: AtomicI32,
+    /// Tag, as the program gave it; of a lock 1 if it is exclusive.
+    pub tag: AtomicI32,
+    /// Source of a send-receive.
+    pub recv_peer: AtomicI32,
+    /// Tag of its receiving half.
+    pub recv_tag: AtomicI32,
+    /// The communicator, window or file as the MPI library names it.
+    pub handle: AtomicU64,
+}
+
 /// The page as it lies in the file. Everything is atomic because it is shared with readers and survives its
 /// writer; strings are UTF-8, filled up with zeros.
 #[repr(C)]
@@ -63,7 +84,7 @@ pub struct Header {
     pub lost_errno: AtomicU32,
     /// Which MPI's conventions: see the tracer's list.
     pub abi: AtomicU32,
-    /// Op and start of the call being made, or of the last one made.
+    /// Op and start of the call being made; 0 between calls. (Of the last one made, in segments of older versions.)
     pub in_call: AtomicU64,
     /// Host name.
     pub host: [AtomicU8; 64],
@@ -73,6 +94,10 @@ pub struct Header {
     pub library: [AtomicU8; 256],
     /// Path of the executable.
     pub executable: [AtomicU8; 1024],
+    /// What the call being made was given.
+    pub in_call_note: CallNote,
+    /// Which launch the process belongs to: the same number for all that were started together; 0 if nobody tells.
+    pub launch: AtomicU64,
 }
 
 const _: () = assert!(size_of::<Header>() <= HEADER_BYTES);
@@ -87,6 +112,25 @@ pub fn store_text(field: &[AtomicU8], text: &str) {
     for (cell, byte) in field.iter().zip(bytes) {
         cell.store(byte, std::sync::atomic::Ordering::Relaxed);
     }
+}
+
+/// What a call was given, as a reader sees it: see [`CallNote`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CallNoteView {
+    /// Local number of the call site.
+    pub site: u32,
+    /// How many requests.
+    pub requests: u32,
+    /// Peer or root.
+    pub peer: i32,
+    /// Tag.
+    pub tag: i32,
+    /// Source of a send-receive.
+    pub recv_peer: i32,
+    /// Tag of its receiving half.
+    pub recv_tag: i32,
+    /// The communicator, window or file.
+    pub handle: u64,
 }
 
 /// A moment read on two clocks, as a reader sees it.
@@ -137,10 +181,15 @@ pub struct HeaderView {
     pub lost_errno: u32,
     /// Which MPI's conventions.
     pub abi: u32,
-    /// Op of the call being made when the segment ended, or of the last one.
+    /// Op of the call being made when the segment ended, 0 if there was none; in segments of older versions it may be the
+    /// last one made.
     pub in_call_op: u16,
     /// Its start in ticks since base.
     pub in_call_start_ticks: u64,
+    /// What it was given.
+    pub in_call_note: CallNoteView,
+    /// Which launch the process belongs to, 0 if nobody tells.
+    pub launch: u64,
     /// Host name.
     pub host: String,
     /// Boot identity of the host.
@@ -178,6 +227,12 @@ impl HeaderView {
         }
         let reading = |offset| ClockReading { ticks: u64_at(offset), monotonic_ns: u64_at(offset + 8) };
         let in_call = u64_at(at!(in_call));
+        let note = at!(in_call_note);
+        macro_rules! noted {
+            ($field:ident) => {
+                u32_at(note + std::mem::offset_of!(CallNote, $field))
+            };
+        }
         Ok(HeaderView {
             pid: u32_at(at!(pid)),
             thread: Some(u32_at(at!(thread))).filter(|thread| *thread != DEFINITIONS_THREAD),
@@ -199,6 +254,16 @@ impl HeaderView {
             abi: u32_at(at!(abi)),
             in_call_op: kind_of(in_call),
             in_call_start_ticks: ticks_of(in_call),
+            in_call_note: CallNoteView {
+                site: noted!(site),
+                requests: noted!(requests),
+                peer: noted!(peer) as i32,
+                tag: noted!(tag) as i32,
+                recv_peer: noted!(recv_peer) as i32,
+                recv_tag: noted!(recv_tag) as i32,
+                handle: u64_at(note + std::mem::offset_of!(CallNote, handle)),
+            },
+            launch: u64_at(at!(launch)),
             host: text_at(at!(host), 64),
             boot_id: text_at(at!(boot_id), 40),
             library: text_at(at!(library), 256),

@@ -39,7 +39,7 @@ pub use append::Appender;
 pub use cursor::{Cursor, Slot};
 pub use descriptor::out_of_the_way;
 pub use file::{SegmentFile, WindowShape};
-pub use header::{ClockReading, Header, HeaderView};
+pub use header::{CallNote, CallNoteView, ClockReading, Header, HeaderView};
 pub use read::{Committed, Damage, ReadError, Segment};
 pub use slot::{PAD, head, kind_of, slot_words, ticks_of};
 

@@ -9,7 +9,7 @@ use kizami_records::{
     pack_list_head, pair,
 };
 use kizami_segment::header::{DEFINITIONS_THREAD, RANK_UNKNOWN, store_text};
-use kizami_segment::{Appender, SLOT_BYTES, WindowShape, head};
+use kizami_segment::{Appender, CallNoteView, SLOT_BYTES, WindowShape, head};
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
@@ -23,6 +23,7 @@ pub struct Who {
     pub rank: Option<u32>,
     pub world_size: u32,
     pub world_key: u64,
+    pub launch: u64,
     pub ending: Ending,
     pub abort_code: i32,
     /// Whether ticks are those of a counter of 2 GHz, or nanoseconds.
@@ -35,6 +36,8 @@ pub struct Who {
     pub lost_calls: u64,
     pub lost_errno: u32,
     pub in_call: Option<(Op, u64)>,
+    /// What that call was given.
+    pub note: CallNoteView,
     /// How much of the file is mapped; it is at least as large.
     pub window: WindowShape,
 }
@@ -48,6 +51,7 @@ impl Who {
             rank: Some(rank),
             world_size,
             world_key: 0,
+            launch: 0,
             ending: Ending::Finalized,
             abort_code: 0,
             tsc: false,
@@ -58,6 +62,7 @@ impl Who {
             lost_calls: 0,
             lost_errno: 0,
             in_call: None,
+            note: CallNoteView::default(),
             window: WindowShape::CALLS,
         }
     }
@@ -191,6 +196,7 @@ fn fill_header(header: &kizami_segment::Header, who: &Who, thread: Option<u32>) 
     header.rank.store(who.rank.unwrap_or(RANK_UNKNOWN), Relaxed);
     header.world_size.store(who.world_size, Relaxed);
     header.world_key.store(who.world_key, Relaxed);
+    header.launch.store(who.launch, Relaxed);
     header.ending.store(who.ending as u8, Relaxed);
     header.clock_is_tsc.store(u8::from(who.tsc), Relaxed);
     header.abort_code.store(who.abort_code, Relaxed);
@@ -205,6 +211,14 @@ fn fill_header(header: &kizami_segment::Header, who: &Who, thread: Option<u32>) 
     header.lost_errno.store(who.lost_errno, Relaxed);
     let in_call = who.in_call.map_or(0, |(op, start)| head(op.0, start));
     header.in_call.store(in_call, Relaxed);
+    let (note, given) = (&header.in_call_note, &who.note);
+    note.site.store(given.site, Relaxed);
+    note.requests.store(given.requests, Relaxed);
+    note.peer.store(given.peer, Relaxed);
+    note.tag.store(given.tag, Relaxed);
+    note.recv_peer.store(given.recv_peer, Relaxed);
+    note.recv_tag.store(given.recv_tag, Relaxed);
+    note.handle.store(given.handle, Relaxed);
     store_text(&header.host, &who.host);
     store_text(&header.boot_id, &who.boot_id);
     store_text(&header.library, "Some MPI v1.0");

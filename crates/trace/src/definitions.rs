@@ -1,7 +1,7 @@
 //! The small tables, each declared once: what the numbers in rows stand for, where the tracer stopped, and what the
 //! run-wide clock was made from.
 
-use kizami_model::{CommKind, Ending, Length, Moment, ObjectKind, Rank, StopReason, ThreadIndex};
+use kizami_model::{CommKind, Ending, Length, Moment, ObjectKind, Op, Peer, Rank, StopReason, ThreadIndex};
 use std::collections::BTreeMap;
 
 /// A process id.
@@ -29,6 +29,8 @@ pub struct Definitions {
     pub regions: Vec<Region>,
     /// Neighbours in graph topologies.
     pub neighbours: Vec<Neighbours>,
+    /// Calls that were being made when their rank ended, or was last looked at.
+    pub under_way: Vec<UnderWay>,
 }
 
 crate::table! {
@@ -46,13 +48,13 @@ crate::table! {
         "threads" threads: u32,
         /// `finalized`: `MPI_Finalize` returned. `exited`: left by `exit` or the end of `main` without it.
         /// `aborted`: it called `MPI_Abort`. `vanished`: no sign of an end: killed, crashed, left by `_exit`, or
-        /// left nothing.
+        /// left nothing. `running`: it had not ended when this was read off its segments.
         "ending" ending: Ending,
         /// Code given to `MPI_Abort`.
         /// Null: did not abort.
         "abort_code" abort_code: Option<i32>,
-        /// Function it was inside when it vanished; this call has no row.
-        /// Null: was not inside one, or did not vanish.
+        /// Function it was inside when it ended; this call has no row, but one in `defs/under_way`.
+        /// Null: was not inside one.
         "last_call" last_call: Option<String>,
         /// Calls that happened and could not be stored.
         "lost_calls" lost_calls: u64,
@@ -72,6 +74,9 @@ crate::table! {
         /// What recording its calls cost, over its threads.
         /// Null: written by an older version, or not recorded.
         "overhead_ns" overhead: Option<Length>,
+        /// When its process was seen to end.
+        /// Null: nobody watched it, or written by an older version.
+        "ended_ns" ended: Option<Moment>,
         /// What of its segments could not be believed.
         /// Null: nothing damaged.
         "damage" damage: Option<String>,
@@ -96,6 +101,7 @@ impl RankInfo {
             calls: 0,
             mpi: Length::ZERO,
             overhead: None,
+            ended: None,
             damage: None,
         }
     }
@@ -221,6 +227,71 @@ crate::table! {
         "sources" sources: Vec<Option<Rank>>,
         /// World ranks it sends to.
         "destinations" destinations: Vec<Option<Rank>>,
+    }
+}
+
+crate::table! {
+    /// A call that was being made when its rank ended, or when a run that still goes on was looked at. It has no row in
+    /// `events/`: it never returned.
+    #[derive(Copy, Eq)]
+    UnderWay in "defs/under_way.parquet", if any {
+        /// Who.
+        "rank" rank: Rank,
+        /// Which of its threads.
+        "thread" thread: ThreadIndex,
+        /// When the call began.
+        "start_ns" start: Moment,
+        /// Which function.
+        "op" op: Op,
+        /// Index in `defs/callsites`.
+        /// Null: not known.
+        "callsite" callsite: Option<u32>,
+        /// Index in `defs/communicators`.
+        /// Null: none, or not known.
+        "comm" comm: Option<u32>,
+        /// World rank the message goes to or is to come from, or whose part of a window is meant; -2 if any may send it,
+        /// others as in `events.peer`.
+        /// Null: none.
+        "peer" peer: Option<Peer>,
+        /// Tag of the message; of a lock 1 if it is exclusive, else 0.
+        /// Null: none, or any tag will do.
+        "tag" tag: Option<i32>,
+        /// World rank the receiving half of a send-receive is to get its message from.
+        /// Null: no send-receive.
+        "recv_peer" recv_peer: Option<Peer>,
+        /// Its tag.
+        /// Null: no send-receive, or any tag will do.
+        "recv_tag" recv_tag: Option<i32>,
+        /// World rank of a collective's root.
+        /// Null: none.
+        "root" root: Option<Peer>,
+        /// Index in `defs/objects`: the window or file.
+        /// Null: none, or not known.
+        "object" object: Option<u32>,
+        /// How many requests a wait was given. Which ones is not known; those that were started and not completed are.
+        /// Null: no wait.
+        "requests" requests: Option<u32>,
+    }
+}
+
+impl UnderWay {
+    /// A call of which only this is known.
+    pub fn new(rank: Rank, thread: ThreadIndex, op: Op, start: Moment) -> UnderWay {
+        UnderWay {
+            rank,
+            thread,
+            start,
+            op,
+            callsite: None,
+            comm: None,
+            peer: None,
+            tag: None,
+            recv_peer: None,
+            recv_tag: None,
+            root: None,
+            object: None,
+            requests: None,
+        }
     }
 }
 

@@ -15,7 +15,12 @@ pub enum TraceError {
     NoTrace { path: PathBuf },
 
     /// Recorded, but not sealed yet.
-    #[error("{} was recorded but not sealed yet; run `kizami seal {}` first", path.display(), path.display())]
+    #[error(
+        "{} was recorded but not sealed yet; `kizami seal {}` does so once its run is over, and `kizami report` and `info` \
+         show it as it is now",
+        path.display(),
+        path.display()
+    )]
     NotSealed { path: PathBuf },
 
     /// A table or `run.json` that does not hold what it should.

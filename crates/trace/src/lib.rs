@@ -15,6 +15,7 @@
 //! defs/regions.parquet       names of regions
 //! defs/ops.parquet           the MPI functions and their families
 //! defs/neighbours.parquet    neighbours in graph topologies, if there are any
+//! defs/under_way.parquet     calls that were being made when their rank ended, if there are any
 //! counters/part-...          what was counted with each call, if anything was
 //! clocks.parquet             every clock reading the run-wide time was made from
 //! repairs.parquet            where ranks were moved because a message seemed to arrive before it was sent
@@ -49,6 +50,7 @@ pub mod reduced_tables;
 pub mod rewrite;
 pub mod run;
 pub mod schema;
+mod source_line;
 mod spans;
 mod trace;
 pub mod write;
@@ -56,11 +58,12 @@ pub mod write;
 pub use calls::{Calls, RankSelection};
 pub use definitions::{
     CallSite, ClockKind, ClockRow, CommIdentity, Communicator, Counted, Definitions, HostInfo, Neighbours,
-    Object, Pid, RankInfo, Region, RegionSpan, Repair, Stop,
+    Object, Pid, RankInfo, Region, RegionSpan, Repair, Stop, UnderWay,
 };
 pub use error::TraceError;
 pub use provenance::Provenance;
 pub use run::RunInfo;
+pub use source_line::SourceLine;
 pub use spans::{NO_SITE, Span, Spans};
 pub use trace::Trace;
 pub use write::TraceWriter;

@@ -240,10 +240,11 @@ pub fn quantile<'a>(rows: impl IntoIterator<Item = &'a SketchRow>, share: f64) -
         rows.into_iter().map(|row| (row.low_ns, row.high_ns, row.calls)).collect();
     bins.sort_by(|one, other| one.0.total_cmp(&other.0));
     let calls = bins.iter().fold(0u64, |sum, bin| sum.saturating_add(bin.2));
-    let wanted = (share.clamp(0.0, 1.0) * calls.saturating_sub(1) as f64) as u64;
-    let mut before = 0u64;
+    // Of a handful of calls, the longest is the one that 99 % are not longer than.
+    let wanted = ((share.clamp(0.0, 1.0) * calls as f64).ceil() as u64).max(1);
+    let mut so_far = 0u64;
     bins.into_iter().find_map(|(low, high, calls)| {
-        before = before.saturating_add(calls);
-        (before > wanted).then(|| 2.0 * low * high / (low + high))
+        so_far = so_far.saturating_add(calls);
+        (so_far >= wanted).then(|| 2.0 * low * high / (low + high))
     })
 }

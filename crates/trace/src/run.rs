@@ -65,6 +65,9 @@ pub struct RunInfo {
     /// What was kept, if the trace does not have a row for every call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reduced: Option<Reduced>,
+    /// Until when the run was watched, if whoever sealed it knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watched: Option<Watched>,
     /// One entry for each function that was called, longest total time first.
     pub functions: Vec<FunctionTotal>,
     /// One entry for each rank in order; empty beyond [`RANKS_IN_RUN_JSON`] ranks.
@@ -103,6 +106,18 @@ pub struct Totals {
     pub overhead_ns: i64,
     /// Calls that happened and could not be stored.
     pub lost_calls: u64,
+}
+
+/// Until when a run was watched. Its last recorded moment may be long before: nothing is recorded of ranks that hang.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Watched {
+    /// When the recorder saw it end, or when it was looked at while it went on, in run time.
+    pub until_ns: i64,
+    /// It had not ended then: the trace is a snapshot.
+    pub running: bool,
+    /// When somebody interrupted it by a signal to its recorder, if somebody did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interrupted_ns: Option<i64>,
 }
 
 /// Whether everything is there.
@@ -187,6 +202,13 @@ pub struct ReplayedFrom {
     pub recorded_ns: i64,
     /// Length of the run under this setting, in nanoseconds.
     pub replayed_ns: i64,
+    /// Of the run it was made from: from the first rank that leaves `MPI_Init` to the last that comes to
+    /// `MPI_Finalize`, in nanoseconds. Older traces do not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recorded_work_ns: Option<i64>,
+    /// The same under this setting.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replayed_work_ns: Option<i64>,
     /// Latency of messages in the run it was made from, fitted to the fastest of each size, in nanoseconds.
     pub latency_ns: f64,
     /// Time each byte of a message adds to that.

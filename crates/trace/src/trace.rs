@@ -67,6 +67,7 @@ impl Trace {
             objects: self.rows_of()?,
             regions: self.rows_of()?,
             neighbours: self.rows_of()?,
+            under_way: self.rows_of()?,
         })
     }
 

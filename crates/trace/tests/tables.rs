@@ -107,4 +107,9 @@ fn quantiles_are_found_in_bins() {
     assert!((quantile(&rows, 0.5).expect("some") / 100.0 - 1.0).abs() < 0.01);
     assert!((quantile(&rows, 0.995).expect("some") / 1000.0 - 1.0).abs() < 0.01);
     assert_eq!(quantile(&[], 0.5), None);
+    // Of five calls four are 80 %: who asks for 99 % means the longest.
+    let handful = [row(100.0, 4), row(1000.0, 1)];
+    assert!((quantile(&handful, 0.99).expect("some") / 1000.0 - 1.0).abs() < 0.01);
+    assert!((quantile(&handful, 0.8).expect("some") / 100.0 - 1.0).abs() < 0.01);
+    assert!((quantile(&handful, 0.0).expect("some") / 100.0 - 1.0).abs() < 0.01);
 }

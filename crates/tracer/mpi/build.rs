@@ -5,15 +5,16 @@
 //! as MPI passes them, and forwards them untouched to the function of the same name behind us; hooks look only at
 //! what MPI itself may look at.
 
-use kizami_model::function::{Function, Passing, functions};
+use kizami_model::EntryNote;
+use kizami_model::function::{Function, Passing, mpi_functions};
 use std::fmt::Write;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=../../model/src/functions.txt");
-    let text: String = functions().iter().map(wrapper).collect();
+    let text: String = mpi_functions().iter().map(wrapper).collect();
     let directory = std::env::var("OUT_DIR").expect("cargo sets it");
-    let own: String = functions().iter().map(own_function).collect();
+    let own: String = mpi_functions().iter().map(own_function).collect();
     for (name, text) in [("wrappers", text), ("own", own)] {
         std::fs::write(format!("{directory}/{name}.rs"), text).expect("the build directory can be written");
     }
@@ -67,7 +68,7 @@ fn wrapper(function: &Function) -> String {
          const OP: kizami_model::Op = kizami_model::Op({op});\n\
          type Real = unsafe extern \"C\" fn({types}) -> {result};\n\
          let real: Real = unsafe {{ std::mem::transmute(crate::real::address(OP)) }};\n\
-         let Some(mut call) = crate::call::Call::enter(OP, kizami_model::Shape::{shape:?}) else {{\n\
+         let Some(mut call) = crate::call::Call::enter(OP, kizami_model::Shape::{shape:?}, {note}) else {{\n\
          return unsafe {{ real({names}) }};\n\
          }};\n\
          {before}\n\
@@ -81,6 +82,7 @@ fn wrapper(function: &Function) -> String {
         op = function.op.0,
         types = types.join(", "),
         shape = function.shape,
+        note = note(function),
         names = names.join(", "),
     )
     .expect("strings can be written to");
@@ -234,6 +236,39 @@ fn hook(function: &Function) -> (String, String) {
         }
         collective => after(collective_hook(function, collective)),
     }
+}
+
+/// What is noted of the call before it is made.
+fn note(function: &Function) -> String {
+    let has = |name: &str| function.arguments.iter().any(|argument| argument.name == name);
+    let h = "crate::hooks::entry::";
+    match EntryNote::of(function) {
+        EntryNote::Nothing => "|_| ()".to_owned(),
+        EntryNote::Message => {
+            let rank = if has("dest") { "dest" } else { "source" };
+            format!("|note| {h}message(note, {rank}, tag, comm)")
+        }
+        EntryNote::TwoMessages => {
+            format!("|note| {h}two_messages(note, (dest, sendtag), (source, recvtag), comm)")
+        }
+        EntryNote::Collective { rooted: true } => format!("|note| {h}rooted(note, root, comm)"),
+        EntryNote::Collective { rooted: false } => format!("|note| {h}object(note, comm)"),
+        EntryNote::Requests { .. } => {
+            let count = ["count", "incount"].into_iter().find(|name| has(name)).unwrap_or("1");
+            format!("|note| {h}requests(note, {count})")
+        }
+        EntryNote::Communicator => format!("|note| {h}object(note, {})", first_handle(function)),
+        EntryNote::Window { ranked: false, .. } => format!("|note| {h}object(note, win)"),
+        EntryNote::Window { locks: false, .. } => format!("|note| {h}rooted(note, rank, win)"),
+        EntryNote::Window { .. } => format!("|note| {h}lock(note, rank, lock_type, win)"),
+        EntryNote::File => format!("|note| {h}object(note, fh)"),
+    }
+}
+
+/// The communicator that something is made from comes first among the handles of communicators.
+fn first_handle(function: &Function) -> &'static str {
+    let named = function.arguments.iter().map(|argument| argument.name);
+    named.into_iter().find(|name| name.contains("comm")).expect("something is made from a communicator")
 }
 
 fn direction(function: &Function) -> String {

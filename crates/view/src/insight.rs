@@ -161,6 +161,11 @@ impl Insight {
         self.graph.strands.get(strand as usize).map_or(0, |strand| strand.rank.0)
     }
 
+    /// How many ranks there are.
+    pub fn ranks(&self) -> u32 {
+        self.graph.strands.last().map_or(0, |strand| strand.rank.0 + 1)
+    }
+
     /// The steps of a rank.
     pub fn steps_of(&self, rank: u32) -> std::ops::Range<u64> {
         let strands = &self.graph.strands;

@@ -3,13 +3,15 @@
 //! The report itself is that of `kizami report`. It is kept in the trace's `derived/` folder.
 
 use crate::insight::{Insight, WaitRow};
-use kizami_explain::{Analysis, ExplainError, Finding, Report, SourceLine};
+use kizami_explain::{Analysis, ExplainError, Finding, Report, SourceLine, Stuck, typical};
+use kizami_graph::{Step, StepKind};
 use kizami_trace::derived::{Derived, Numbers, scratch_folder};
 use kizami_trace::{Definitions, Trace};
+use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
 /// Changes whenever reports do.
-const VERSION: u32 = 2;
+const VERSION: u32 = 4;
 const NAME: &str = "verdict.bin";
 
 /// What is said about a run.
@@ -21,7 +23,7 @@ pub struct Verdict {
     pub jumps: Vec<Option<Jump>>,
 }
 
-/// The worst instance of a finding.
+/// A typical instance of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Jump {
     /// The rank that was waited for.
@@ -32,12 +34,12 @@ pub struct Jump {
     pub from_ns: i64,
     /// Until when.
     pub to_ns: i64,
-    /// The rank that waited.
-    pub waiting_rank: u32,
+    /// The rank that waited; none if nobody does, and the call itself is shown.
+    pub waiting_rank: Option<u32>,
     /// Index of the place it waited at.
     pub waiting_site: Option<u32>,
     /// Start of the call it waited in.
-    pub waiting_start_ns: i64,
+    pub waiting_start_ns: Option<i64>,
 }
 
 /// The verdict that was kept for a trace, if it can be believed.
@@ -56,7 +58,8 @@ pub fn explain(
     let analysis = Analysis::of(trace, &scratch_folder(trace), threads, &|done| {
         progress(done.done as f64 / done.total.max(1) as f64);
     })?;
-    let report = analysis.report(trace);
+    let mut report = analysis.report(trace);
+    report.stuck = Stuck::of(trace, trace)?;
     let jumps = report.findings.iter().map(|finding| jump(finding, insight, definitions)).collect();
     let verdict = Verdict { report, jumps };
     keep(trace, &verdict);
@@ -70,30 +73,56 @@ fn keep(trace: &Trace, verdict: &Verdict) {
     }
 }
 
-/// The longest wait that shows a finding: for one of its ranks, at the place it names, where most was waited.
+/// A wait that shows a finding: for one of its ranks, at the place it names, where most was waited; or if nobody waits
+/// for it, a call there. Of all such a typical one.
 fn jump(finding: &Finding, insight: &Insight, definitions: &Definitions) -> Option<Jump> {
-    let place = |step: u64| SourceLine::of(definitions, insight.graph.steps[step as usize].site());
-    let how_well = |wait: &WaitRow| {
-        let of = insight.rank_of(wait.of_strand);
-        let rank = finding.ranks.is_empty() || finding.ranks.contains(&of);
-        let waited = &insight.graph.steps[wait.step as usize];
-        let there = finding
-            .waiting_in
-            .as_ref()
-            .is_none_or(|(function, at)| waited.op().name() == function && place(wait.step) == *at);
-        // Several things may have been done before what was waited for: its own place need not be the finding's.
-        rank.then(|| (there, place(wait.of) == finding.place, wait.length()))
-    };
-    let all = insight.waits.iter().flat_map(|list| list.iter());
-    let (_, wait) = all.filter_map(|wait| Some((how_well(wait)?, wait))).max_by_key(|(fit, _)| *fit)?;
     let step = |index: u64| &insight.graph.steps[index as usize];
+    let blamed = sites_of(definitions, &finding.place);
+    let Some((function, place)) = &finding.waiting_in else { return to_call(finding, insight, &blamed) };
+    let waited = sites_of(definitions, place);
+    let how_well = |wait: &WaitRow| {
+        let rank = finding.ranks.is_empty() || finding.ranks.contains(&insight.rank_of(wait.of_strand));
+        let waiting = step(wait.step);
+        let is_there = waited.contains(&waiting.site()) && waiting.op().name() == function;
+        // Several things may have been done before what was waited for: its own place need not be the finding's.
+        rank.then(|| (is_there, blamed.contains(&step(wait.of).site())))
+    };
+    let all = || insight.waits.iter().flat_map(|list| list.iter());
+    let best = all().filter_map(how_well).max().filter(|(there, place)| *there || *place)?;
+    let wait = typical(|| all().filter(|wait| how_well(wait) == Some(best)), |wait| wait.length())?;
     Some(Jump {
         rank: insight.rank_of(wait.of_strand),
         site: step(wait.of).site(),
         from_ns: wait.from().0,
         to_ns: step(wait.step).end.0,
-        waiting_rank: insight.rank_of(wait.strand),
+        waiting_rank: Some(insight.rank_of(wait.strand)),
         waiting_site: step(wait.step).site(),
-        waiting_start_ns: step(wait.step).start.0,
+        waiting_start_ns: Some(step(wait.step).start.0),
     })
+}
+
+/// A call of the place a finding names.
+fn to_call(finding: &Finding, insight: &Insight, sites: &FxHashSet<Option<u32>>) -> Option<Jump> {
+    let steps = &insight.graph.steps;
+    let is_it = |(_, step): &(u64, &Step)| {
+        sites.contains(&step.site()) && step.kind() != StepKind::Part && step.op().name() == finding.function
+    };
+    let (index, call) =
+        typical(|| (0..).zip(steps.iter()).filter(is_it), |(_, step)| step.end.saturating_since(step.start))?;
+    let rank = (0..insight.ranks()).find(|rank| insight.steps_of(*rank).contains(&index))?;
+    Some(Jump {
+        rank,
+        site: call.site(),
+        from_ns: call.start.0,
+        to_ns: call.end.0,
+        waiting_rank: None,
+        waiting_site: None,
+        waiting_start_ns: None,
+    })
+}
+
+/// The call sites of one line.
+fn sites_of(definitions: &Definitions, place: &SourceLine) -> FxHashSet<Option<u32>> {
+    let sites = (0..definitions.callsites.len() as u32).map(Some).chain([None]);
+    sites.filter(|site| SourceLine::of(definitions, *site) == *place).collect()
 }

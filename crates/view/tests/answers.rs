@@ -401,6 +401,46 @@ fn parts(path: &std::path::Path) -> Arc<Opened> {
     Opened::open(path).unwrap()
 }
 
+/// One pause was fifty times as long as the others: it is not what a finding is about.
+#[test]
+fn the_verdict_leads_to_a_typical_wait() {
+    const USUAL_NS: i64 = 400_000;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("late.kz");
+    let pause = |round: i64| Compute(if round == 7 { 50 * USUAL_NS } else { USUAL_NS });
+    // Rank 1 waits for each of many small sends, too: for no time worth mentioning.
+    let sender =
+        |round| vec![Together("MPI_Barrier"), pause(round), Send(1, 0, 64), Send(1, 0, 64), Send(1, 0, 64)];
+    let receiver = |_| vec![Together("MPI_Barrier"), Receive(0, 0), Receive(0, 0), Receive(0, 0)];
+    script(&path, vec![(0..20).flat_map(sender).collect(), (0..20).flat_map(receiver).collect()]);
+    let opened = Opened::open(&path).unwrap();
+    let verdict = opened.verdict_now().unwrap();
+    let jump = verdict.jumps[0].unwrap();
+    let waited_ns = jump.to_ns - jump.from_ns;
+    assert!(waited_ns > USUAL_NS / 2 && waited_ns < 2 * USUAL_NS, "{jump:?}");
+    // What all who show it show is what its share is of.
+    let finding = &verdict.report.findings[0];
+    assert_eq!(finding.all_waiting_ns(), finding.waiting_ns + finding.propagated_ns);
+}
+
+#[test]
+fn the_program_works_between_starting_and_ending_mpi() {
+    let folder = tempfile::tempdir().unwrap();
+    let opened = parts(&folder.path().join("run.kz"));
+    let index = opened.index_now().unwrap();
+    let work = Selection::at_work(&index);
+    assert_eq!((work.from, work.to), (Moment(1_000), Moment(60_050)));
+    let of_reports = kizami_replay::WorkInterval::of(&opened.insight_now().unwrap().graph);
+    assert_eq!((work.from, work.to), (of_reports.begin, of_reports.end), "as reports have it");
+    let (_folder, late) = late_sender();
+    let index = late.index_now().unwrap();
+    assert_eq!(
+        Selection::at_work(&index),
+        Selection::all(&index),
+        "who never began MPI is shown from the start"
+    );
+}
+
 #[test]
 fn phases_last_from_the_first_that_comes_to_the_last_that_leaves() {
     let folder = tempfile::tempdir().unwrap();

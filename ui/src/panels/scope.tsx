@@ -2,20 +2,20 @@
 import { KindBadge } from '../kind';
 import { duration, moment, plural } from '../format';
 import { useSelection, type Model } from '../model';
-import { scope, showRanks } from '../selection';
+import { firstOf, isSame, scope, showRanks } from '../selection';
 
 export function Scope({ model, time = true }: { model: Model; time?: boolean }) {
   const s = useSelection(model);
   const layer = model.layer(s.layer);
   const { from, to } = scope(s);
-  const whole = from <= 0 && to >= layer.span_ns;
+  const known = from <= 0 && to >= layer.span_ns ? 'whole run' : isSame({ from, to }, firstOf(layer)) ? 'MPI_Init to MPI_Finalize' : null;
   const step = Math.max(1, (to - from) / 100);
   return (
     <div class="scope" data-testid="scope">
       <KindBadge kind={layer.kind} />
       {time && (
         <span title={s.chosen ? 'The chosen range' : 'What the timeline shows; drag on its ruler to choose a range'}>
-          {whole && !s.chosen ? 'whole run' : `${moment(Math.max(0, from), step)} + ${duration(to - Math.max(0, from))}`}
+          {known && !s.chosen ? known : `${moment(Math.max(0, from), step)} + ${duration(to - Math.max(0, from))}`}
         </span>
       )}
       {time && <span>{s.ranks.length ? `ranks ${showRanks(s.ranks).slice(0, 24)}` : 'all ranks'}</span>}

@@ -1,4 +1,4 @@
-// What is wrong with the run: efficiencies as a tree of factors, findings as cards. A card leads to its worst instance.
+// What is wrong with the run: efficiencies as a tree of factors, findings as cards. A card leads to a typical instance.
 import { api, type Finding, type Verdict } from '../api';
 import { count, duration, percent, plural, signedPercent } from '../format';
 import { useAnswer, useSelection, type Model } from '../model';
@@ -17,7 +17,7 @@ export function VerdictPanel({ model, reveal }: { model: Model; reveal: (rank: n
       {value && (
         <>
           <Efficiencies verdict={value} />
-          <Findings findings={value.findings} model={model} reveal={reveal} />
+          <Findings verdict={value} model={model} reveal={reveal} />
           <Unknown verdict={value} />
         </>
       )}
@@ -27,7 +27,6 @@ export function VerdictPanel({ model, reveal }: { model: Model; reveal: (rank: n
 
 function Efficiencies({ verdict }: { verdict: Verdict }) {
   const e = verdict.efficiency;
-  if (!e) return <Empty title="No efficiency.">The run has no part in which all ranks were between MPI_Init and MPI_Finalize.</Empty>;
   return (
     <div class="tree-factors">
       <div class="headline">
@@ -61,7 +60,8 @@ const LEAST_SHARE = 0.005;
 const isSmall = ({ gain, share }: Finding): boolean => (gain ? gain.ns <= gain.error_ns && gain.share < LEAST_SHARE : share < LEAST_SHARE);
 
 /** Those worth a look as cards; those that may well be nothing one click further away. */
-function Findings({ findings, model, reveal }: { findings: Finding[]; model: Model; reveal: (rank: number) => void }) {
+function Findings({ verdict, model, reveal }: { verdict: Verdict; model: Model; reveal: (rank: number) => void }) {
+  const { findings } = verdict;
   const small = findings.filter(isSmall);
   const large = findings.filter((finding) => !isSmall(finding));
   const cards = (list: Finding[], first: number) => list.map((finding, i) => <Card key={i} index={first + i} finding={finding} model={model} reveal={reveal} />);
@@ -69,8 +69,8 @@ function Findings({ findings, model, reveal }: { findings: Finding[]; model: Mod
     <>
       {large.length > 0 && <h2>Findings</h2>}
       {large.length === 0 && (
-        <Empty title="Nothing to blame.">
-          {small.length > 0 ? 'Ranks wait for each other, but no single cause is worth more than the error of its prediction.' : 'No rank waits for another long enough to be worth a finding.'}
+        <Empty title="No findings.">
+          {small.length > 0 ? 'Ranks wait for each other, but no single cause is worth more than the error of its prediction.' : verdict.nothing_found}
         </Empty>
       )}
       {cards(large, 0)}
@@ -119,12 +119,13 @@ function Card({ index, finding, model, reveal }: { index: number; finding: Findi
           <span class="soft">no gain replayed</span>
         )}
         <span class="soft">
-          {duration(finding.waiting_ns)} waited, {percent(finding.share)}
+          {duration(finding.all_waiting_ns)}
+          {finding.all_waiting_error_ns !== undefined && ` ± ${duration(finding.all_waiting_error_ns)}`} of waiting, {percent(finding.share)} of all time
         </span>
       </span>
       {places && (
         <span class="card-go">
-          show the worst wait{typeof waiter === 'number' ? `: rank ${count(waiter)}` : ''}
+          show a typical {typeof finding.waiting_rank === 'number' ? 'wait' : 'call'}{typeof waiter === 'number' ? `: rank ${count(waiter)}` : ''}
           {place && ` at ${place}`}, {duration(to - from)}
         </span>
       )}
@@ -138,7 +139,7 @@ function Unknown({ verdict }: { verdict: Verdict }) {
   return (
     <div class="notice">
       <strong>Not all was understood.</strong> {u.not_followed > 0 && `${plural(u.not_followed, 'call')} not followed. `}
-      {u.unmatched > 0 && `${plural(u.unmatched, 'message')} without a partner. `}
+      {u.unmatched > 0 && `${plural(u.unmatched, 'call')} or message${u.unmatched === 1 ? '' : 's'} whose other side is not in the trace. `}
       {u.problems.slice(0, 5).join('; ')}
     </div>
   );

@@ -3,7 +3,7 @@
 import { along, back } from '../align';
 import type { Stop } from '../api';
 import type { Model } from '../model';
-import { wholeOf, type Selection, type Span } from '../selection';
+import { firstOf, wholeOf, type Selection, type Span } from '../selection';
 import { CATEGORY, onTheme, theme } from '../theme';
 import { boxesOf } from './boxes';
 import { mixedPixels, stackedPixels } from './colours';
@@ -264,9 +264,16 @@ export class TimelineController {
     const row = boundRow(fixed - y / rowHeight, rowHeight, view.height, view.ranks);
     this.model.store.set({ row, rowHeight: rowHeight === fitted ? 0 : rowHeight });
   }
+  /** The whole run, with what starting and ending MPI took. */
   fit(): void {
-    const { span_ns } = this.model.layer(this.layerOf(this.model.store.get()));
-    this.model.store.set({ window: this.shared(wholeOf(span_ns)), row: 0, rowHeight: 0 });
+    this.showAll(wholeOf(this.model.layer(this.layerOf(this.model.store.get())).span_ns));
+  }
+  /** The program, as it was shown first. */
+  fitProgram(): void {
+    this.showAll(firstOf(this.model.layer(this.layerOf(this.model.store.get()))));
+  }
+  private showAll(span: Span): void {
+    this.model.store.set({ window: this.shared(span), row: 0, rowHeight: 0 });
   }
   zoomToChosen(): void {
     const { chosen } = this.model.store.get();

@@ -5,6 +5,7 @@
 //! work: `record` ends with what `seal` does. Exit codes are what `run` gives back; an error is a message and code 1, or 2
 //! if the command line is to blame.
 
+pub mod bench;
 pub mod clocks;
 pub mod completions;
 pub mod diff;
@@ -12,7 +13,10 @@ pub mod doctor;
 pub mod events;
 pub mod export;
 pub mod info;
+pub mod machines;
 pub mod man;
+pub mod platform;
+pub mod predict;
 pub mod record;
 pub mod reduce;
 pub mod replay;

@@ -4,7 +4,7 @@
 //! which MPI it has before it. Libraries are read, never loaded, and nothing is run but `LAUNCHER --version`,
 //! where the launcher's name does not say which MPI it is of.
 
-use kizami_model::function::functions;
+use kizami_model::function::mpi_functions;
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object, ObjectSymbol, ReadCache};
 use std::collections::HashSet;
@@ -68,7 +68,7 @@ impl Library {
             return None;
         }
         let defines = |name: &str| names.contains(format!("P{name}").as_str()) || names.contains(name);
-        let functions = functions().iter().filter(|function| defines(function.name)).count();
+        let functions = mpi_functions().iter().filter(|function| defines(function.name)).count();
         let family = if names.contains("ompi_mpi_comm_world") { Family::OpenMpi } else { Family::Mpich };
         let standard_abi = path.file_name()?.to_string_lossy().starts_with("libmpi_abi.");
         Some(Library { path, family, standard_abi, functions })

@@ -5,6 +5,7 @@ use super::markup::Markup;
 use crate::sections::heat::{HeatMap, LEVELS};
 use crate::sections::tables::{size, time};
 use crate::sections::verdict::percent;
+use crate::show::functions;
 use crate::show::quantity;
 use kizami_explain::{RankTime, Report};
 
@@ -21,17 +22,20 @@ const LARGEST_CELL: f64 = 36.0;
 /// Time of ranks: computation, other MPI and waiting on top of each other.
 pub fn ranks(out: &mut Markup, report: &Report) {
     let together = report.rank_times.len().div_ceil(MOST_COLUMNS).max(1);
-    let columns: Vec<Column> = report.rank_times.chunks(together).map(rank_column).collect();
+    let inside = functions::together(report.functions.iter().map(|total| &total.function));
+    let columns: Vec<Column> =
+        report.rank_times.chunks(together).map(|ranks| rank_column(ranks, inside)).collect();
     let highest = report.rank_times.iter().map(|rank| rank.computation_ns + rank.mpi_ns).max().unwrap_or(0);
     out.raw("<figure>\n<figcaption>");
-    legend(out, &[("computation", "computation"), ("other", "MPI, not waiting"), ("waiting", "waiting")]);
+    let other = if inside == "MPI" { "MPI, not waiting" } else { "calls, not waiting" };
+    legend(out, &[("computation", "computation"), ("other", other), ("waiting", "waiting")]);
     if together > 1 {
         out.raw("<span>").text(&format!("{together} ranks to a column, on average; "));
         out.raw("<i class=\"mark\"></i> longest computation among them</span>");
     }
     out.raw("</figcaption>\n");
     let label = format!(
-        "time of {} by computation, MPI and waiting",
+        "time of {} by computation, {inside} and waiting",
         quantity::counted(u64::from(report.ranks), "rank")
     );
     Columns { label, axis: "rank", highest: highest as f64, say: &|ns| time(ns as i64), columns }.write(out);
@@ -39,7 +43,7 @@ pub fn ranks(out: &mut Markup, report: &Report) {
 }
 
 /// The average of some ranks.
-fn rank_column(ranks: &[RankTime]) -> Column {
+fn rank_column(ranks: &[RankTime], inside: &str) -> Column {
     let average =
         |of: fn(&RankTime) -> i64| ranks.iter().map(|rank| of(rank) as f64).sum::<f64>() / ranks.len() as f64;
     let computation = average(|rank| rank.computation_ns);
@@ -48,11 +52,11 @@ fn rank_column(ranks: &[RankTime]) -> Column {
     let (first, last) = (ranks[0].rank, ranks[ranks.len() - 1].rank);
     let which =
         if first == last { format!("rank {first}") } else { format!("ranks {first} to {last}, on average") };
-    let [computing, inside, idle] = [computation, other, waiting].map(|ns| time(ns as i64));
+    let [computing, others, idle] = [computation, other, waiting].map(|ns| time(ns as i64));
     let longest = ranks.iter().map(|rank| rank.computation_ns).max().unwrap_or(0) as f64;
     Column {
         label: first.to_string(),
-        title: format!("{which}: computation {computing}, waiting {idle}, other MPI {inside}"),
+        title: format!("{which}: computation {computing}, waiting {idle}, other {inside} {others}"),
         parts: vec![("computation", computation), ("other", other), ("waiting", waiting)],
         mark: (first != last).then_some(longest),
     }
@@ -68,7 +72,7 @@ pub fn path(out: &mut Markup, report: &Report) {
     let drawn = report.critical_path.iter().take(MOST_PARTS).take_while(|part| part.share >= THINNEST_PART);
     let mut x = 0.0;
     for (number, part) in (1..).zip(drawn) {
-        let class = if part.what.starts_with("MPI_") { "other" } else { "computation" };
+        let class = if functions::is_name(&part.what) { "other" } else { "computation" };
         let title =
             format!("{number}. {} at {}: {}, {}", part.what, part.place, time(part.ns), percent(part.share));
         segment(out, class, &title, x, WIDTH * part.share);

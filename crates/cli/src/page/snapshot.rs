@@ -86,7 +86,7 @@ fn write_section(out: &mut Markup, of: &Snapshot<'_>, tables: &Section) {
     if tables.hidden > 0 {
         out.raw("<p class=\"note\">").text(&format!("{} more are not shown", tables.hidden)).raw("</p>\n");
     }
-    if let Some(note) = &tables.note {
+    for note in &tables.notes {
         out.raw("<p class=\"note\">").text(note).raw("</p>\n");
     }
     out.raw("</section>\n");
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn a_run_without_anything_is_still_a_page() {
         let page = page(&samples::empty(), None);
-        assert!(page.contains("No rank kept others waiting for long."));
+        assert!(page.contains("No MPI call was recorded."));
         assert!(page.contains("No rank sent a message"));
         assert!(!page.contains("NaN") && !page.contains("inf"));
     }

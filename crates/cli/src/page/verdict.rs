@@ -3,7 +3,7 @@
 use super::frame::badge;
 use super::markup::Markup;
 use crate::sections::tables::time;
-use crate::sections::verdict::{self, Factor, Grade, factors, percent, told};
+use crate::sections::verdict::{self, Factor, Grade, efficiency_error, factors, percent, told};
 use crate::show::quantity;
 use kizami_explain::{Cause, Finding, Report};
 
@@ -14,6 +14,21 @@ pub fn header(out: &mut Markup, report: &Report, word: Option<&'static str>) {
     out.raw("</h1>\n");
     facts(out, report);
     out.raw("</header>\n");
+    stuck(out, report, word);
+}
+
+/// Why the run does not go on, if it does not.
+fn stuck(out: &mut Markup, report: &Report, word: Option<&'static str>) {
+    if report.stuck.is_none() {
+        return;
+    }
+    out.raw("<section>\n<h2>Why it does not go on");
+    badge(out, word);
+    out.raw("</h2>\n");
+    for sentence in verdict::stuck(report) {
+        out.raw("<p>").text(sentence).raw("</p>\n");
+    }
+    out.raw("</section>\n");
 }
 
 /// What costs most.
@@ -22,8 +37,16 @@ pub fn findings(out: &mut Markup, report: &Report, word: Option<&'static str>) {
     badge(out, word);
     out.raw("</h2>\n");
     let told = told(report);
-    if told.is_empty() {
-        out.raw("<p>").raw(verdict::NO_FINDINGS).raw("</p>\n");
+    if told.is_empty() && report.stuck.is_some() {
+        out.raw(
+            "<p>Nothing beside that.</p>
+",
+        );
+    } else if told.is_empty() {
+        out.raw("<p>").text(&report.nothing_found()).raw(
+            "</p>
+",
+        );
     } else {
         out.raw("<ol class=\"findings\">\n");
         for finding in told {
@@ -68,7 +91,11 @@ pub fn efficiency(out: &mut Markup, report: &Report, word: Option<&'static str>)
     out.raw("<section class=\"efficiency\">\n<div>\n<h2>Parallel efficiency");
     badge(out, word);
     out.raw("</h2>\n<p class=\"large ");
-    out.raw(grade(parallel)).raw("\">").text(&percent(parallel)).raw("</p>\n");
+    out.raw(grade(parallel))
+        .raw("\">")
+        .text(&percent(parallel))
+        .text(&efficiency_error(report))
+        .raw("</p>\n");
     out.raw("<p class=\"note\">average part spent computing</p>\n</div>\n<div>\n<table class=\"factors\">\n");
     out.raw("<caption>= load balance × serialisation × transfer; the run on an ideal network is predicted</caption>\n<tbody>\n");
     for factor in factors(report) {
@@ -110,23 +137,22 @@ fn card(out: &mut Markup, finding: &Finding) {
             out.raw(" in <code>").text(&finding.place.function).raw("</code>");
         }
     }
-    out.raw("</p>\n<dl>\n<div><dt>others wait</dt><dd>");
-    out.text(&time(finding.waiting_ns + finding.propagated_ns)).raw(" <span class=\"note\">");
-    out.text(&percent(finding.share)).raw(" of all time</span></dd></div>\n<div><dt>predicted gain</dt><dd>");
-    match finding.gain {
-        Some(gain) => {
-            out.text(&time(gain.ns)).raw(" <span class=\"note\">").text(&verdict::gain_share(gain));
-            out.raw(" of the run</span>");
-            gain_bar(out, gain.share, gain.share_error);
-        }
-        None if finding.cause == Cause::Call => {
-            out.raw("<span class=\"note\">not replayed: a call cannot be taken away by itself</span>");
-        }
-        None => {
-            out.raw("<span class=\"note\">not replayed</span>");
-        }
+    out.raw("</p>\n<p class=\"advice\">").text(&finding.advice).raw("</p>\n<dl>\n");
+    if finding.waiting_ns > 0 {
+        out.raw("<div><dt>others wait</dt><dd>");
+        out.text(&time(finding.waiting_ns + finding.propagated_ns)).raw(" <span class=\"note\">");
+        out.text(&percent(finding.share)).raw(" of all time</span></dd></div>\n");
     }
-    out.raw("</dd></div>\n</dl>\n</li>\n");
+    let gone = if finding.at_most { "gained at most" } else { "gained without it" };
+    for (name, gain) in [(gone, finding.gain), ("gained if spread over all ranks", finding.balanced)] {
+        let Some(gain) = gain else { continue };
+        out.raw("<div><dt>").text(name).raw("</dt><dd>");
+        out.text(&time(gain.ns)).raw(" <span class=\"note\">").text(&verdict::gain_share(gain));
+        out.raw(" of the run</span>");
+        gain_bar(out, gain.share, gain.share_error);
+        out.raw("</dd></div>\n");
+    }
+    out.raw("</dl>\n</li>\n");
 }
 
 /// The part of the run that is gained, with a paler stretch for how far off that may be.

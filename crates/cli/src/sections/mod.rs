@@ -3,6 +3,7 @@
 //! Text, Markdown and HTML all take them from here. How a heading or a table looks is for those who show them.
 
 pub mod heat;
+mod protocols;
 #[cfg(test)]
 pub mod samples;
 pub mod tables;

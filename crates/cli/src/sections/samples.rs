@@ -1,8 +1,9 @@
 //! Made-up reports for tests: one with everything and evil names, one with nothing, one that is big.
 
 use kizami_explain::{
-    CallTotal, Cause, Efficiency, Finding, Gain, MatrixCell, NetworkFit, NotUnderstood, PathPart, Pattern,
-    Phase, RankTime, Reconstructed, ReconstructedPlace, Report, SizeClass, SourceLine, WaitTotal,
+    CallTotal, Cause, Disease, Efficiency, Finding, Gain, Headline, MatrixCell, NetworkFit, NotUnderstood,
+    PathPart, Pattern, Phase, RankTime, Reconstructed, ReconstructedPlace, Report, SizeClass, SourceLine,
+    Stuck, StuckKind, WaitTotal,
 };
 
 /// What must never come out as it is.
@@ -30,8 +31,10 @@ pub fn empty() -> Report {
             average_computation_ns: 0,
             longest_computation_ns: 0,
             ideal_ns: 0,
+            error: None,
         },
         findings: Vec::new(),
+        blame: Vec::new(),
         waits: Vec::new(),
         waits_by_place: Vec::new(),
         completions: Vec::new(),
@@ -46,8 +49,10 @@ pub fn empty() -> Report {
         sizes: Vec::new(),
         phases: Vec::new(),
         network: NetworkFit { latency_ns: 0.0, bandwidth: 0.0 },
+        protocols: Vec::new(),
         not_understood: NotUnderstood::default(),
         reconstructed: None,
+        stuck: None,
     }
 }
 
@@ -95,7 +100,9 @@ fn full(ranks: u32, places: usize, pairs: u32) -> Report {
         noise_left_out: false,
     };
     let finding = Finding {
-        sentence: format!("rank 0 computes longer than others before {EVIL}"),
+        sentence: format!("rank 0 computes longer than the others before {EVIL}"),
+        disease: Disease::Imbalance,
+        advice: Disease::Imbalance.advice().to_owned(),
         cause: Cause::Computation,
         ranks: vec![0],
         place: place(),
@@ -108,6 +115,10 @@ fn full(ranks: u32, places: usize, pairs: u32) -> Report {
         waiting_ranks: 3,
         waiting_in: Some((EVIL.to_owned(), place())),
         gain: Some(gain),
+        balanced: Some(gain),
+        headline: Headline::Balanced,
+        at_most: false,
+        option: Some(format!("--balance {EVIL}:1")),
     };
     let phase = Phase {
         place: place(),
@@ -125,6 +136,16 @@ fn full(ranks: u32, places: usize, pairs: u32) -> Report {
         exact_ns: 9_876_543,
         reconstructed_ns: 9_000_000,
     };
+    let stuck = Stuck {
+        sentences: vec![format!("rank 0 waits in MPI_Recv at {EVIL}:9")],
+        kind: StuckKind::Inside,
+        cycle: Vec::new(),
+        causes: Vec::new(),
+        died_first: None,
+        calls: Vec::new(),
+        running: false,
+        until_ns: None,
+    };
     Report {
         trace: format!("{EVIL}.kz"),
         executable: format!("/home/me/{EVIL}"),
@@ -141,8 +162,10 @@ fn full(ranks: u32, places: usize, pairs: u32) -> Report {
             average_computation_ns: 103_000_000,
             longest_computation_ns: 412_000_000,
             ideal_ns: 412_500_000,
+            error: None,
         },
         findings: vec![finding.clone(), Finding { gain: None, ..finding }],
+        blame: Vec::new(),
         waits: vec![WaitTotal { at: None, ..wait.clone() }],
         waits_by_place: vec![wait.clone(); places],
         completions: vec![WaitTotal { at: None, pattern: Pattern::NxNCompletion, ..wait.clone() }],
@@ -178,7 +201,9 @@ fn full(ranks: u32, places: usize, pairs: u32) -> Report {
             .collect(),
         phases: vec![phase],
         network: NetworkFit { latency_ns: 4_220.0, bandwidth: 1.25e9 },
+        protocols: Vec::new(),
         not_understood: NotUnderstood { not_followed: 12, unmatched: 3, problems: vec![EVIL.to_owned(); 20] },
         reconstructed: Some(Reconstructed { rows_kept: 10, calls: 1_000_000, places: vec![drawn; places] }),
+        stuck: Some(stuck),
     }
 }

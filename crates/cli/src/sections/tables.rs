@@ -4,7 +4,9 @@
 //! which words a number stands there. How a heading or a table looks is for those who show them.
 
 use super::heat::HeatMap;
+use super::protocols;
 use super::verdict::percent;
+use crate::show::functions;
 use crate::show::quantity;
 use crate::show::table::Align;
 use kizami_explain::{CallTotal, Report, SizeClass, WaitTotal};
@@ -54,7 +56,7 @@ pub struct Section {
     /// Rows that are left out.
     pub hidden: usize,
     /// What else is to be said.
-    pub note: Option<String>,
+    pub notes: Vec<String>,
 }
 
 impl Column {
@@ -66,7 +68,7 @@ impl Column {
 
 impl Section {
     fn new(part: Part, title: &'static str, columns: &[Column]) -> Section {
-        Section { part, title, columns: columns.to_vec(), rows: Vec::new(), hidden: 0, note: None }
+        Section { part, title, columns: columns.to_vec(), rows: Vec::new(), hidden: 0, notes: Vec::new() }
     }
 
     /// With the first `most` of these as rows, without columns in which nothing stands.
@@ -89,7 +91,7 @@ impl Section {
 
     /// Whether there is anything to show.
     fn tells(&self) -> bool {
-        !self.rows.is_empty() || self.note.is_some()
+        !self.rows.is_empty() || !self.notes.is_empty()
     }
 }
 
@@ -135,7 +137,8 @@ pub fn time(ns: i64) -> String {
 }
 
 fn ranks(report: &Report, most: usize) -> Section {
-    let columns = [number("rank"), number("computation"), number("MPI"), number("waiting"), words("note")];
+    let inside = functions::together(report.functions.iter().map(|total| &total.function));
+    let columns = [number("rank"), number("computation"), number(inside), number("waiting"), words("note")];
     let mut order = report.rank_times.clone();
     order.sort_by_key(|rank| std::cmp::Reverse(rank.computation_ns));
     Section::new(Part::Ranks, "time of ranks", &columns).with(&order, most, |rank| {
@@ -262,8 +265,9 @@ fn sizes(report: &Report) -> Section {
             0.0 => "bandwidth unknown".to_owned(),
             bandwidth => format!("{}/s", quantity::bytes(bandwidth as u64)),
         };
-        section.note = Some(format!("fastest messages: {}, {bandwidth}", time(network.latency_ns as i64)));
+        section.notes.push(format!("fastest messages: {}, {bandwidth}", time(network.latency_ns as i64)));
     }
+    section.notes.extend(protocols::sentences(report));
     section
 }
 
@@ -301,8 +305,8 @@ fn not_understood(report: &Report, most: usize) -> Section {
     let left = &report.not_understood;
     let mut facts: Vec<(&str, String)> = Vec::new();
     if left.unmatched > 0 {
-        let calls = quantity::counted(left.unmatched, "call");
-        facts.push(("unmatched", format!("{calls}, or messages, whose partner is not in the trace")));
+        let those = quantity::calls_or_messages(left.unmatched);
+        facts.push(("unmatched", format!("{those} whose other side is not in the trace")));
     }
     if left.not_followed > 0 {
         let calls = quantity::counted(left.not_followed, "call");
@@ -316,8 +320,8 @@ fn not_understood(report: &Report, most: usize) -> Section {
         Section::new(Part::NotUnderstood, "what was not understood", &[words("what"), words("how")]);
     let mut section = section.with(&facts, most, |(what, text)| vec![(*what).to_owned(), text.clone()]);
     if facts.is_empty() {
-        section.note =
-            Some("nothing: every call was followed, and every message found its partner".to_owned());
+        let nothing = "nothing: every call was followed, and every message found its partner";
+        section.notes.push(nothing.to_owned());
     }
     section
 }

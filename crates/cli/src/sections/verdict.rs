@@ -2,13 +2,11 @@
 
 use crate::show::quantity;
 use crate::show::style::Paint;
-use kizami_explain::{Efficiency, Finding, Gain, Report};
+use kizami_explain::{Efficiency, Finding, Gain, Headline, Report};
 use kizami_model::Length;
 
 /// Findings that are told.
-const MOST_FINDINGS: usize = 5;
-/// A finding that costs less than this part of all time is not told, unless it is the first.
-const WORTH_TELLING: f64 = 0.005;
+const MOST_FINDINGS: usize = 4;
 /// Efficiencies below these are doubtful, and bad.
 const DOUBTFUL: f64 = 0.9;
 const BAD: f64 = 0.7;
@@ -70,38 +68,54 @@ pub fn factors(report: &Report) -> [Factor; 3] {
     ]
 }
 
-/// At most 15 lines.
+/// At most 15 lines, and why the run does not go on, if it does not.
 pub fn lines(report: &Report, paint: Paint) -> Vec<String> {
     let efficiency = painted(report.efficiency.parallel, paint);
-    let mut lines = vec![
-        format!("{}, parallel efficiency {efficiency}", headline(report, |name| paint.heading(name))),
+    let mut lines: Vec<String> = stuck(report).map(|text| paint.bad(text)).collect();
+    lines.extend([
+        format!(
+            "{}, parallel efficiency {efficiency}{}",
+            headline(report, |name| paint.heading(name)),
+            efficiency_error(report)
+        ),
         format!("  {}", product(report, |value| painted(value, paint))),
-    ];
+    ]);
     lines.extend(drawn(report).map(|text| format!("  {}", paint.doubtful(&text))));
     let told: Vec<&Finding> = told(report);
-    if told.is_empty() {
-        lines.push(NO_FINDINGS.to_owned());
+    if told.is_empty() && report.stuck.is_none() {
+        lines.push(report.nothing_found());
     }
     for (number, finding) in (1..).zip(told) {
         lines.push(format!("{number}. {}", finding.sentence));
         lines.push(format!("   {}", paint.label(&cost(report, finding))));
+        lines.push(format!("   {}", finding.advice));
     }
     lines.extend(doubts(report).map(|text| paint.doubtful(&text)));
     lines
 }
 
-/// Said where there is no finding.
-pub const NO_FINDINGS: &str = "No rank kept others waiting for long.";
+/// Why the run does not go on, sentence by sentence: the first thing that is told.
+pub fn stuck(report: &Report) -> impl Iterator<Item = &str> {
+    report.stuck.iter().flat_map(|stuck| stuck.sentences.iter().map(String::as_str))
+}
 
 /// The program's name without its folder.
 pub fn program(report: &Report) -> &str {
-    report.executable.rsplit('/').next().unwrap_or(&report.executable)
+    match report.executable.rsplit('/').next() {
+        None | Some("") => "unknown program",
+        Some(name) => name,
+    }
 }
 
 /// What ran, on how many ranks, for how long.
 pub fn headline(report: &Report, name: impl Fn(&str) -> String) -> String {
     let ranks = quantity::counted(u64::from(report.ranks), "rank");
     format!("{} on {ranks}: {}", name(program(report)), duration(report.run_ns))
+}
+
+/// How far efficiencies may be off, if that is more than nothing.
+pub fn efficiency_error(report: &Report) -> String {
+    report.efficiency.error.map_or(String::new(), |error| format!(" +- {}", percent(error)))
 }
 
 /// Parallel efficiency as a product, and the run on an ideal network.
@@ -127,34 +141,41 @@ pub fn doubts(report: &Report) -> Option<String> {
     })
 }
 
-/// The findings worth telling, the worst first.
+/// The findings that are told at once, the worst first.
 pub fn told(report: &Report) -> Vec<&Finding> {
-    let worth = |(number, finding): &(usize, &Finding)| *number == 0 || finding.share >= WORTH_TELLING;
-    let first = report.findings.iter().take(MOST_FINDINGS).enumerate();
-    first.filter(worth).map(|(_, finding)| finding).collect()
+    report.findings.iter().take(MOST_FINDINGS).collect()
 }
 
 /// What a finding costs, and what fixing it would gain.
 pub fn cost(report: &Report, finding: &Finding) -> String {
-    let waiting = waiting(report, finding);
-    match gain(finding) {
-        Some(gain) => format!("{waiting}; {gain}"),
-        None => waiting,
-    }
+    let waiting = (finding.waiting_ns > 0).then(|| waiting(report, finding));
+    let parts: Vec<String> = waiting.into_iter().chain(gain(finding)).collect();
+    parts.join("; ")
 }
 
 /// How long others waited; in a run that was drawn with how far that may be off, by the time in the calls they waited in.
 fn waiting(report: &Report, finding: &Finding) -> String {
-    let waiting_ns = finding.waiting_ns + finding.propagated_ns;
+    let waiting_ns = finding.all_waiting_ns();
     let error_ns = report.reconstruction_error_ns(finding.waiting_in.as_ref());
     let error = error_ns.map_or(String::new(), |ns| format!(" +- {}", duration(ns)));
     format!("{}{error} of waiting, {} of all time", duration(waiting_ns), percent(finding.share))
 }
 
-/// What fixing it would gain, if that is known.
+/// What fixing it would gain, if that is known: first what is to be expected.
 fn gain(finding: &Finding) -> Option<String> {
-    let gain = finding.gain?;
-    Some(format!("without it the run takes {} less: {}", duration(gain.ns), gain_share(gain)))
+    let expected = finding.expected()?;
+    let most = if finding.at_most { "at most " } else { "" };
+    let takes = format!("the run takes {most}{} less: {}", duration(expected.ns), gain_share(expected));
+    Some(match (finding.headline, finding.gain, finding.balanced) {
+        (Headline::Balanced, Some(gone), Some(_)) => {
+            format!("spread over all ranks, {takes}; were it gone: {}", percent(gone.share))
+        }
+        // Where the replay puts work may be the wrong place: what then gains nothing says nothing.
+        (Headline::Gain, _, Some(balanced)) if balanced.ns > balanced.error_ns => {
+            format!("without it {takes}; spread over all ranks: {}", percent(balanced.share))
+        }
+        _ => format!("without it {takes}"),
+    })
 }
 
 /// A gain as a part of the run, with its error.

@@ -3,6 +3,7 @@
 //! Everything a person reads goes through here, so that all commands speak the same way, and nothing in a trace
 //! reaches a terminal as it is. Colours and bars appear only on a terminal; piped output is plain text.
 
+pub mod functions;
 pub mod json;
 pub mod path;
 pub mod progress;

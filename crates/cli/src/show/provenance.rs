@@ -73,7 +73,7 @@ pub fn rows_of_calls(reduced: &Reduced) -> String {
 /// What the tracer was taken out of, and how sure that is.
 fn without_tracer(made: &Undisturbed) -> String {
     format!(
-        "{}, which took {}; sure to {}",
+        "{}, which took {}; sure to within {}",
         made.made_from,
         quantity::duration(Length(made.recorded_ns)),
         quantity::duration(Length(made.error_ns))

@@ -54,6 +54,14 @@ pub fn count(number: u64) -> String {
     out
 }
 
+/// Calls and messages that are counted together.
+pub fn calls_or_messages(number: u64) -> String {
+    match number {
+        1 => "1 call or message".to_owned(),
+        many => format!("{} calls or messages", count(many)),
+    }
+}
+
 /// A count and what is counted, such as `1 rank` or `4 ranks`.
 pub fn counted(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };

@@ -65,7 +65,7 @@ fn help_in_the_book_is_what_the_commands_print() {
             seen.push(command.to_owned());
         }
     }
-    assert_eq!(seen.len(), 14, "{seen:?}");
+    assert_eq!(seen.len(), 18, "{seen:?}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod book;
 mod commands;
 mod json;
 mod place;
+mod repeated;
 mod shown;
 
 use place::Place;
@@ -56,6 +57,7 @@ transcripts! {
     fortran_f08 "fortran-f08"
     fortran_mpif "fortran-mpif"
     help "help"
+    hung "hung"
     kept "kept"
     kept_mpich "kept-mpich"
     killed "killed"

@@ -119,6 +119,12 @@ if wanted killed mpich4; then
     wait "$recording" || true
 fi
 
+# Two ranks wait for one that does not come, until somebody interrupts the run.
+if wanted hung openmpi4; then
+    timeout -s INT 3 "$kizami" record -o "$folder/$name.kz" -- mpirun.openmpi -n 3 ./hang busy \
+        >"$place/$name.log" 2>&1 || true
+fi
+
 # Two hosts: each rank has a host name of its own, and the second a clock that is 5 ms ahead, runs 20 ppm fast and
 # wanders by 3 us. Where clocks are not compared, messages come before they were sent until sealing moves them.
 on_two_hosts() { # [option of record ...]

@@ -39,6 +39,11 @@ fn check_regions(mpi: &Mpi) {
     let spans = trace.region_spans().expect("spans");
     assert!(spans.len() >= 10, "{} spans of {names:?}", spans.len());
     assert!(spans.iter().all(|span| span.start <= span.end));
+    // Marks are where the program has them, not in the header that makes them calls.
+    let places = trace.definitions().expect("definitions").callsites;
+    let header =
+        places.iter().filter(|place| place.file.as_ref().is_some_and(|file| file.ends_with("kizami.h")));
+    assert_eq!(header.count(), 0, "{places:?}");
 }
 
 macro_rules! on_both {

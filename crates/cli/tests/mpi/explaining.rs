@@ -95,16 +95,11 @@ fn deviation(report: &Report, injected: &Injected) -> f64 {
     found_ns as f64 / injected_ns as f64 - 1.0
 }
 
-/// Whether a finding names the computation that was made longer. A target waits for its origins as for messages: those
-/// who came last are named, not all who were late.
+/// Whether a finding names the computation that was made longer.
 fn names(finding: &Finding, injected: &Injected) -> bool {
-    let the_last_of = matches!(injected.pattern, Pattern::EarlyWait | Pattern::LateComplete);
-    let ranks_are_right = if the_last_of {
-        !finding.ranks.is_empty() && finding.ranks.iter().all(|rank| injected.late.contains(rank))
-    } else {
-        finding.ranks == injected.late
-    };
-    finding.cause == Cause::Computation && finding.place.function == injected.place && ranks_are_right
+    finding.cause == Cause::Computation
+        && finding.place.function == injected.place
+        && finding.ranks == injected.late
 }
 
 /// Whether the first finding is the right one: the one that gains most.

@@ -103,9 +103,14 @@ impl Mpi {
         Program(std::iter::once(path).chain(arguments.iter().map(OsString::from)).collect())
     }
 
-    /// The Python workload.
+    /// The Python workload that communicates.
     pub fn ring(&self, arguments: &[&str]) -> Program {
-        let script = self.workloads.join("ring.py").into_os_string();
+        self.script("ring.py", arguments)
+    }
+
+    /// One of the Python workloads.
+    pub fn script(&self, name: &str, arguments: &[&str]) -> Program {
+        let script = self.workloads.join(name).into_os_string();
         let start = [self.python.clone().into_os_string(), script];
         Program(start.into_iter().chain(arguments.iter().map(OsString::from)).collect())
     }

@@ -30,7 +30,7 @@ fn all_forms_tell_the_same() {
     let page = std::fs::read_to_string(scratch.path().join("report.html")).expect("a page");
 
     let finding = text.lines().find_map(|line| line.strip_prefix("1. ")).expect("a finding");
-    assert!(finding.starts_with("rank 0 computes longer than others"), "{finding}");
+    assert!(finding.starts_with("rank 0 computes longer than the others"), "{finding}");
     for form in [&markdown, &page] {
         assert!(form.contains(finding), "{finding}\n{form}");
         for word in ["late sender", "MPI_Recv at late_sender.c:", "wait at barrier"] {

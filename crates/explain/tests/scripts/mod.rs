@@ -8,7 +8,7 @@ use kizami_trace::{CallSite, Definitions, Region, RegionSpan, RunInfo};
 use std::path::PathBuf;
 
 /// Places of one rank or file.
-const PLACES: u32 = 16;
+const PLACES: u32 = 64;
 
 /// How places are named.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -85,9 +85,34 @@ impl Looped {
     }
 }
 
+/// A loop whose iterations differ: all ranks run the same code, `shared.c:N`, where N is the number of the act in its
+/// iteration, from 1. A barrier comes first.
+pub struct Stepped {
+    /// By iteration, then by rank; all of one rank have as many acts.
+    pub steps: Vec<Vec<Vec<Act>>>,
+}
+
+impl Stepped {
+    pub fn report(&self) -> Report {
+        let ranks = self.steps[0].len();
+        let whole = |rank: usize| {
+            let mut acts = vec![Act::Together("MPI_Barrier")];
+            self.steps.iter().for_each(|step| acts.extend(step[rank].iter().cloned()));
+            acts
+        };
+        let mut rows = Script { acts: (0..ranks).map(whole).collect(), costs: Costs::default() }.run();
+        for row in &mut rows {
+            let acts = self.steps[0][row.rank.0 as usize].len() as u32;
+            row.callsite = row.callsite.map(|act| if act == 0 { 0 } else { (act - 1) % acts + 1 });
+        }
+        let bodies = vec![Vec::new(); ranks];
+        let definitions = Looped { bodies, iterations: 0, places: Places::Shared }.definitions();
+        report_of(&rows, definitions, 1)
+    }
+}
+
 fn analysis(rows: &[Call], definitions: Definitions, spans: &[RegionSpan], threads: usize) -> Analysis {
-    let mut builder =
-        Builder::new(&definitions, &[], &std::env::temp_dir()).expecting(rows.iter().map(|row| row.op));
+    let mut builder = Builder::new(&definitions, &[], &std::env::temp_dir());
     rows.iter().for_each(|call| builder.call(call).unwrap());
     Analysis::of_graph(builder.finish().unwrap(), definitions, spans, threads)
 }

@@ -19,6 +19,7 @@ pub(super) const WEIGHT_ATTRIBUTE: u32 = 2;
 
 const EMPTY_STRING: u32 = 0;
 
+const PARADIGM_UNKNOWN: u8 = 0;
 const PARADIGM_USER: u8 = 1;
 const PARADIGM_MPI: u8 = 4;
 const CLASS_PROCESS: u8 = 0;
@@ -152,7 +153,10 @@ impl Names<'_> {
         for (op, number) in used.functions.iter().zip(used.first_function..) {
             let name = self.string(op.name())?;
             let role = roles::role(*op);
-            self.writer.write(Global::Region { number, name, role, paradigm: PARADIGM_MPI })?;
+            // The standard has no paradigm for files of the C library.
+            let is_mpi = op.function().is_none_or(|function| function.is_mpi());
+            let paradigm = if is_mpi { PARADIGM_MPI } else { PARADIGM_UNKNOWN };
+            self.writer.write(Global::Region { number, name, role, paradigm })?;
         }
         Ok(())
     }

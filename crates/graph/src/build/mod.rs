@@ -8,6 +8,7 @@ use crate::channels::{Channel, Channels, Side};
 use crate::collectives::Collectives;
 use crate::list::List;
 use crate::locks::Locks;
+use crate::protocol::Clocks;
 use crate::step::{Polls, Step, StepKind, Tie, TieKind};
 use crate::topology::Topology;
 use crate::windows::{self, WindowRole, Windows};
@@ -17,11 +18,9 @@ use kizami_model::kind::{Form, Kind, SendMode};
 use kizami_model::{Call, Length, Moment, Op, Rank, Shape};
 use kizami_trace::{Definitions, Stop};
 use kizami_traffic::{Beginning, Ending, Message, Numbering, OpenRequests, Traffic};
-use rustc_hash::{FxHashMap, FxHashSet};
-use std::path::Path;
+use rustc_hash::FxHashMap;
+use std::path::{Path, PathBuf};
 
-/// Messages above this many bytes wait for their receiver in every MPI we know, below it they may not.
-const SURELY_RENDEZVOUS: u64 = 64 << 10;
 /// Bytes steps may have in memory, and as many their ties.
 const MEMORY_LIMIT: usize = 4 << 30;
 
@@ -37,6 +36,8 @@ struct Parts<'a> {
     definitions: &'a Definitions,
     steps: List<Step>,
     ties: List<Tie>,
+    /// Steps that may wait until somebody is ready.
+    waiting: List<u64>,
     strands: Vec<Strand>,
     channels: Channels,
     collectives: Collectives,
@@ -48,8 +49,8 @@ struct Parts<'a> {
     not_followed: u64,
     /// Ties of steps that were found behind them.
     later: Vec<(u64, Tie)>,
-    /// Keys of small messages whose sender waits for the receiver; none if no function can send them.
-    synchronous: Option<FxHashSet<u64>>,
+    clocks: Clocks,
+    folder: PathBuf,
     /// Kept for their memory.
     beginnings: Vec<Beginning>,
     endings: Vec<Ending>,
@@ -68,6 +69,8 @@ struct Meaning {
     buffered: bool,
     /// Its messages wait for their receiver, whatever their size.
     synchronous: bool,
+    /// It moves bytes to or from a file or a window.
+    accesses: bool,
     window: WindowRole,
 }
 
@@ -106,6 +109,7 @@ impl<'a> Builder<'a> {
             definitions,
             steps: List::new(folder, MEMORY_LIMIT),
             ties: List::new(folder, MEMORY_LIMIT),
+            waiting: List::new(folder, MEMORY_LIMIT),
             strands: Vec::new(),
             channels: Channels::new(),
             collectives: Collectives::new(definitions),
@@ -115,7 +119,8 @@ impl<'a> Builder<'a> {
             meanings: (0..=functions.len() as u16).map(|op| Meaning::of(Op(op))).collect(),
             not_followed: 0,
             later: Vec::new(),
-            synchronous: None,
+            clocks: Clocks::Aligned { between_hosts: None },
+            folder: folder.to_path_buf(),
             beginnings: Vec::new(),
             endings: Vec::new(),
             tells: Vec::new(),
@@ -124,11 +129,9 @@ impl<'a> Builder<'a> {
         Builder { stops, rank: None, parts }
     }
 
-    /// With the functions there are rows of. Small synchronous sends are followed if they are among them: their
-    /// receives must tell when they are posted, which those of other small messages need not.
-    pub fn expecting(mut self, functions: impl IntoIterator<Item = Op>) -> Builder<'a> {
-        let synchronous = functions.into_iter().any(|op| Meaning::of(op).synchronous);
-        self.parts.synchronous = synchronous.then(FxHashSet::default);
+    /// With times that fit together as well as these clocks; without, as well as those of each host.
+    pub fn with_clocks(mut self, clocks: Clocks) -> Builder<'a> {
+        self.parts.clocks = clocks;
         self
     }
 
@@ -146,15 +149,16 @@ impl<'a> Builder<'a> {
     pub fn finish(mut self) -> Result<Graph, GraphError> {
         self.end_rank();
         let mut parts = self.parts;
-        parts.forget_unwanted_posts();
+        let protocols = parts.decide_who_waits()?;
         parts.add_later_ties()?;
         Ok(Graph {
-            clocks_unaligned: false,
+            clocks_unaligned: parts.clocks == Clocks::Unaligned,
             steps: parts.steps,
             ties: parts.ties,
             strands: parts.strands,
             channels: parts.channels.into_list(),
             members: parts.collectives.members,
+            protocols,
             not_followed: parts.not_followed,
         })
     }
@@ -183,6 +187,7 @@ impl Parts<'_> {
             let inside = call.inside.map_or(Length::ZERO, |inside| Length(inside.0));
             self.tells.push(Tie::of_polls(Polls { tracer: cost.within, inside }));
         }
+        self.tells.extend(self.meaning(call.op).moved(call));
         step.ties = (self.tells.len() + self.awaits.len()) as u32;
         let index = self.steps.len() as u64;
         for tie in self.tells.iter().chain(&self.awaits) {
@@ -201,6 +206,9 @@ impl Parts<'_> {
                 let (rank, thread) = (call.rank, call.thread.0);
                 self.strands.push(Strand { rank, thread, first_step: index, first_of_rank });
             }
+        }
+        if self.awaits.iter().any(|tie| tie.kind().awaits_readiness()) {
+            self.waiting.push(index)?;
         }
         self.steps.push(step)?;
         let part_of = before.filter(|_| call.calls == 0);
@@ -233,14 +241,21 @@ impl Parts<'_> {
         for tie in &self.awaits {
             self.ties.push(*tie)?;
         }
+        if self.awaits.iter().any(|tie| tie.kind().awaits_readiness()) {
+            self.waiting.push(polls)?;
+        }
         Ok(())
+    }
+
+    fn meaning(&self, op: Op) -> Meaning {
+        self.meanings.get(usize::from(op.0)).copied().unwrap_or(Meaning::NONE)
     }
 
     /// Finds what a call tells others, and what it waits for.
     fn links(&mut self, state: &mut RankState, call: &Call) {
         self.tells.clear();
         self.awaits.clear();
-        let meaning = self.meanings.get(usize::from(call.op.0)).copied().unwrap_or(Meaning::NONE);
+        let meaning = self.meaning(call.op);
         if meaning.probe && !call.failed && call.inside.is_none() {
             let found = kizami_traffic::found_by_probe(call);
             if let Some(message) = found {
@@ -290,16 +305,10 @@ impl Parts<'_> {
                 let (channel, number) = self.channels.count(message.outgoing(state.rank), Side::Sender);
                 let tie = Tie::new(TieKind::Departs, channel, number, message.bytes);
                 self.tells.push(tie);
-                let small = message.bytes <= SURELY_RENDEZVOUS;
-                let synchronous = self.synchronous.as_mut().filter(|_| meaning.synchronous);
-                let waits = synchronous.is_some() || !small && !meaning.buffered;
-                let kind = if synchronous.is_some() { TieKind::AwaitsReady } else { TieKind::AwaitsPost };
+                let kind = if meaning.synchronous { TieKind::AwaitsReady } else { TieKind::AwaitsPost };
                 let awaited = tie.as_kind(kind);
-                if let Some(keys) = synchronous.filter(|_| small) {
-                    keys.insert(tie.key);
-                }
                 match request {
-                    _ if !waits => {}
+                    _ if meaning.buffered => {}
                     Some(request) => state.open.insert(request, awaited),
                     None => self.awaits.push(awaited),
                 }
@@ -313,13 +322,11 @@ impl Parts<'_> {
         }
     }
 
-    /// Counts a receive; a large one, or one that may be of a synchronous send, tells its sender. Gives what is awaited when it is completed.
+    /// Counts a receive, which tells its sender; gives what is awaited when it is completed.
     fn receives(&mut self, rank: Rank, message: Message) -> Tie {
         let (channel, number) = self.channels.count(message.incoming(rank), Side::Receiver);
         let tie = Tie::new(TieKind::Awaits, channel, number, message.bytes);
-        if message.bytes > SURELY_RENDEZVOUS || self.synchronous.is_some() {
-            self.tells.push(tie.as_kind(TieKind::Posts));
-        }
+        self.tells.push(tie.as_kind(TieKind::Posts));
         tie
     }
 
@@ -349,8 +356,15 @@ impl Meaning {
         probe: false,
         buffered: false,
         synchronous: false,
+        accesses: false,
         window: WindowRole::None,
     };
+
+    /// What a call moves that is no message.
+    fn moved(self, call: &Call) -> Option<Tie> {
+        let bytes = call.bytes_out.unwrap_or(0).saturating_add(call.bytes_in.unwrap_or(0));
+        (self.accesses && bytes > 0).then(|| Tie::new(TieKind::Moves, 0, 0, bytes))
+    }
 
     fn of(op: Op) -> Meaning {
         let Some(function) = op.function() else { return Meaning::NONE };
@@ -366,6 +380,7 @@ impl Meaning {
                 function.kind,
                 Kind::Send(SendMode::Synchronous, Form::Blocking | Form::NonBlocking)
             ),
+            accesses: matches!(function.shape, Shape::ObjectOut | Shape::ObjectIn | Shape::Object),
             window: WindowRole::of(op),
         }
     }

@@ -187,12 +187,11 @@ impl Sketch {
 
     /// The duration that `share` of all are not longer than: off by at most 1 %. None if there are none.
     pub fn quantile(&self, share: f64) -> Option<f64> {
-        let calls = self.calls();
-        let rank = (share.clamp(0.0, 1.0) * calls.saturating_sub(1) as f64) as u64;
-        let mut before = 0u64;
+        let wanted = ((share.clamp(0.0, 1.0) * self.calls() as f64).ceil() as u64).max(1);
+        let mut so_far = 0u64;
         self.bins.iter().find_map(|(&bin, &calls)| {
-            before = before.saturating_add(calls);
-            (before > rank).then(|| bins::middle(usize::from(bin) / BINS, usize::from(bin) % BINS))
+            so_far = so_far.saturating_add(calls);
+            (so_far >= wanted).then(|| bins::middle(usize::from(bin) / BINS, usize::from(bin) % BINS))
         })
     }
 

@@ -9,9 +9,11 @@ use crate::lane_moment::LaneMoment;
 use kizami_graph::{Members, Tie, TieKind};
 use kizami_model::kind::{Flow, Kind};
 use kizami_model::{Length, Op, Rank};
-use kizami_network::collectives::{algorithm, leaves};
+use kizami_network::CollectiveCall;
 use rustc_hash::FxHashMap;
 
+/// The communicator of all ranks.
+const WORLD: u32 = 0;
 /// From when on moments of a lane are counted.
 const START: LaneMoment = LaneMoment(0);
 
@@ -133,6 +135,8 @@ pub(super) struct Collectives<'a, const LANES: usize> {
     modelled: bool,
     /// Functions in which ranks wait for lower ones.
     prefix: Vec<bool>,
+    /// The first collective of the world that sets something up.
+    first: Option<u64>,
     /// Places of ranks, by communicator.
     positions: FxHashMap<u32, FxHashMap<Rank, u32>>,
 }
@@ -166,6 +170,7 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
             lanes,
             modelled: lanes.iter().any(Lane::is_model),
             prefix: std::iter::once(false).chain(functions.iter().map(|f| prefix(f.kind))).collect(),
+            first: None,
             positions: FxHashMap::default(),
         }
     }
@@ -281,7 +286,16 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
         if state.results.is_empty() {
             let prefix =
                 state.op.is_some_and(|op| self.prefix.get(usize::from(op.0)).copied().unwrap_or(false));
-            state.work_out(positions, self.lanes, prefix);
+            let size = members.sizes[place as usize];
+            let sets_up = |lane: &Lane| {
+                let model = lane.model().zip(state.op);
+                model.is_some_and(|(model, op)| model.sets_up(op, size, state.bytes))
+            };
+            // What a library sets up for the world serves the communicators that are made of it.
+            let first = members.comm(place) == WORLD
+                && self.lanes.iter().any(sets_up)
+                && *self.first.get_or_insert(tie.key) == tie.key;
+            state.work_out(positions, self.lanes, (prefix, first));
         }
         match positions.get(&rank).and_then(|position| state.results.get(*position as usize)) {
             Some(result) => {
@@ -338,7 +352,12 @@ impl<const LANES: usize> CollectiveState<LANES> {
     }
 
     /// Works out for each member when those it waits for came, and in modelled lanes when it leaves.
-    fn work_out(&mut self, positions: &FxHashMap<Rank, u32>, lanes: &[Lane; LANES], prefix: bool) {
+    fn work_out(
+        &mut self,
+        positions: &FxHashMap<Rank, u32>,
+        lanes: &[Lane; LANES],
+        (prefix, first): (bool, bool),
+    ) {
         let Some(last) = self.last else { return };
         let mut each = vec![last; positions.len()];
         for (rank, arrival) in &self.each {
@@ -358,12 +377,11 @@ impl<const LANES: usize> CollectiveState<LANES> {
             self.root.and_then(|root| each.iter().position(|arrival| arrival.step == root.step)).unwrap_or(0);
         for (lane, setting) in lanes.iter().enumerate() {
             let Some(model) = setting.model() else { continue };
-            let ranks = each.len() as u32;
-            let how = self.op.and_then(|op| algorithm(op, ranks, self.bytes));
-            let Some(how) = how else { continue };
+            let Some(op) = self.op else { continue };
+            let call = CollectiveCall { op, ranks: each.len() as u32, bytes: self.bytes, first };
             let enters: Vec<Length> =
                 each.iter().map(|arrival| arrival.replayed[lane].saturating_since(START)).collect();
-            let leaves = leaves(how, &enters, root, self.bytes, model);
+            let Some(leaves) = model.leaves(call, &enters, root) else { continue };
             for (result, leave) in self.results.iter_mut().zip(leaves) {
                 result.replayed[lane] = START.saturating_add(leave);
             }

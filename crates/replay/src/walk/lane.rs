@@ -1,10 +1,13 @@
 //! One setting, made ready for the walk: how long things take in it.
 
 use crate::lane_moment::LaneMoment;
-use crate::setting::{Factor, Network, PlaceFactor, Setting};
+use crate::setting::{Factor, Network, Pieces, PlaceFactor, Setting};
+use crate::step_changes::{StepChange, StepChanges};
 use kizami_model::{Family, Length, Op};
 use kizami_network::collectives::cost_ns;
-use kizami_network::{Fit, LogGops};
+use kizami_network::{Costs, Fit, LogGops};
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
 
 /// Times the messages of the algorithm a collective is taken to be made of, at most.
 const MOST_MESSAGES: f64 = 2.0;
@@ -17,8 +20,29 @@ pub(super) struct Lane {
     travel: Travel,
     eager_limit_bytes: Option<u64>,
     /// By call site; only as long as needed.
-    overlapped: Vec<bool>,
+    overlapped: Vec<Option<Pieces>>,
+    left_out: Sites,
+    posted_early: Sites,
+    ideal_at: Sites,
+    steps: Option<Arc<StepChanges>>,
     pub without_tracer: bool,
+}
+
+/// Some call sites; only as long as needed.
+struct Sites(Vec<bool>);
+
+impl Sites {
+    fn new(sites: &FxHashSet<u32>) -> Sites {
+        let longest = sites.iter().map(|site| *site as usize + 1).max().unwrap_or(0);
+        let mut all = vec![false; longest];
+        sites.iter().for_each(|site| all[*site as usize] = true);
+        Sites(all)
+    }
+
+    #[inline]
+    fn has(&self, site: Option<u32>) -> bool {
+        !self.0.is_empty() && site.and_then(|site| self.0.get(site as usize)).is_some_and(|there| *there)
+    }
 }
 
 /// How things travel.
@@ -26,7 +50,7 @@ enum Travel {
     AsRecorded,
     Ideal,
     Changed { recorded: LogGops, changed: LogGops, way_ns: f64, per_byte_ns: f64 },
-    Model(LogGops),
+    Model(Costs),
 }
 
 /// What the recorded run says about a step that may have waited.
@@ -38,6 +62,46 @@ pub(super) struct Recorded {
     pub way: Length,
     /// What of it was spent in computation: between polls.
     pub busy: Length,
+    /// It communicates in no time.
+    pub ideal: bool,
+    /// What of its own time a message was still on its way, though nobody was waited for.
+    pub inside: Inside,
+}
+
+/// A message that is on its way while a step takes its own time.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Inside {
+    pub length: Length,
+    /// It sets out only when both sides are there.
+    pub meets: bool,
+}
+
+impl Recorded {
+    /// The same in a call that takes so much longer itself; below zero, shorter.
+    fn longer(self, by: Length) -> Recorded {
+        let more = |length: Length| length.saturating_add(by).max(length.min(Length::ZERO));
+        Recorded { own: more(self.own), way: more(self.way), ..self }
+    }
+
+    /// Of a step at a place, as a lane has it; none if the call is left out there.
+    #[inline]
+    pub(super) fn in_lane(
+        self,
+        lane: &Lane,
+        site: Option<u32>,
+        step: u64,
+        communicates: bool,
+    ) -> Option<Recorded> {
+        let recorded = match lane.change(step) {
+            Some(change) if change.left_out => return None,
+            Some(change) => self.longer(change.inside),
+            None => self,
+        };
+        if lane.leaves_out(site) {
+            return None;
+        }
+        Some(Recorded { ideal: communicates && lane.ideal_at.has(site), ..recorded })
+    }
 }
 
 /// What a way is that a step waits for.
@@ -58,13 +122,16 @@ impl Lane {
         for (site, factor) in &setting.places {
             places[*site as usize] = Some(factor.clone());
         }
-        let longest = setting.overlapped.iter().map(|site| *site as usize + 1).max().unwrap_or(0);
-        let mut overlapped = vec![false; longest];
-        setting.overlapped.iter().for_each(|site| overlapped[*site as usize] = true);
-        let travel = match setting.network {
+        let longest = setting.overlapped.keys().map(|site| *site as usize + 1).max().unwrap_or(0);
+        let mut overlapped = vec![None; longest];
+        for (site, pieces) in &setting.overlapped {
+            overlapped[*site as usize] = Some(*pieces);
+        }
+        let travel = match &setting.network {
             Network::AsRecorded => Travel::AsRecorded,
             Network::Ideal => Travel::Ideal,
-            Network::Model(model) => Travel::Model(model),
+            Network::Model(model) => Travel::Model(Costs::Model(*model)),
+            Network::Measured(measured) => Travel::Model(Costs::Measured(measured.clone())),
             Network::Changed { latency, bandwidth } => {
                 // The whole latency, with what sender and receiver spend on it: that is what people measure and mean.
                 let recorded = LogGops { latency_ns: fit.latency_ns(), overhead_ns: 0.0, ..fit.model() };
@@ -84,6 +151,10 @@ impl Lane {
             travel,
             eager_limit_bytes: setting.eager_limit_bytes,
             overlapped,
+            left_out: Sites::new(&setting.left_out),
+            posted_early: Sites::new(&setting.posted_early),
+            ideal_at: Sites::new(&setting.ideal_at),
+            steps: setting.steps.clone().filter(|steps| !steps.is_empty()),
             without_tracer: setting.without_tracer,
         }
     }
@@ -92,13 +163,27 @@ impl Lane {
         matches!(self.travel, Travel::Model(_))
     }
 
-    /// Whether what a send waited for is not to be waited for here, because MPI takes the message from its sender.
+    /// Whether what a send waited for is not to be waited for here, because MPI takes the message from its sender, or
+    /// because its receive is posted early.
     #[inline]
-    pub(super) fn buffers(&self, way: Way) -> bool {
+    pub(super) fn buffers(&self, way: Way, site: Option<u32>) -> bool {
         match (way, self.eager_limit_bytes) {
-            (Way::Unbuffered(bytes), Some(limit_bytes)) => bytes <= limit_bytes,
+            (Way::Unbuffered(bytes), Some(limit_bytes)) if bytes <= limit_bytes => true,
+            (Way::Unbuffered(_), _) => self.posted_early.has(site),
             _ => false,
         }
+    }
+
+    /// What is different about a step; none if nothing is.
+    #[inline]
+    pub(super) fn change(&self, step: u64) -> Option<StepChange> {
+        self.steps.as_ref().and_then(|steps| steps.of(step))
+    }
+
+    /// Whether calls at this place are left out.
+    #[inline]
+    pub(super) fn leaves_out(&self, site: Option<u32>) -> bool {
+        self.left_out.has(site)
     }
 
     /// Whether there are waits that are hidden behind computation.
@@ -106,22 +191,31 @@ impl Lane {
         !self.overlapped.is_empty()
     }
 
-    /// Whether those of calls at this place are.
+    /// Whether those of calls at this place are, and in how many pieces what comes is worked on.
     #[inline]
-    pub(super) fn overlaps(&self, site: Option<u32>) -> bool {
-        site.and_then(|site| self.overlapped.get(site as usize)).is_some_and(|overlapped| *overlapped)
+    pub(super) fn overlaps(&self, site: Option<u32>) -> Option<Pieces> {
+        site.and_then(|site| self.overlapped.get(site as usize)).copied().flatten()
     }
 
-    pub(super) fn model(&self) -> Option<&LogGops> {
+    pub(super) fn model(&self) -> Option<&Costs> {
         match &self.travel {
             Travel::Model(model) => Some(model),
             _ => None,
         }
     }
 
-    /// How long the computation takes that leads up to a call at a place.
+    /// How long the computation takes that leads up to a step at a place.
     #[inline]
-    pub(super) fn gap(&self, rank: u32, site: Option<u32>, gap: Length) -> Length {
+    pub(super) fn gap(&self, rank: u32, site: Option<u32>, step: u64, gap: Length) -> Length {
+        let gap = self.scaled_gap(rank, site, gap);
+        match self.change(step) {
+            Some(change) => gap.saturating_add(change.before).at_least_zero(),
+            None => gap,
+        }
+    }
+
+    #[inline]
+    fn scaled_gap(&self, rank: u32, site: Option<u32>, gap: Length) -> Length {
         let place = site.and_then(|site| self.places.get(site as usize)).and_then(Option::as_ref);
         let factor = match place {
             None => self.cpu,
@@ -169,7 +263,18 @@ impl Lane {
         recorded: Recorded,
     ) -> LaneMoment {
         let arrival = |(late, way): (LaneMoment, Way)| late.saturating_add(self.way(recorded.way, way));
+        if let (Travel::Changed { .. }, Some((late, way)), true) =
+            (&self.travel, late, recorded.inside.length > Length::ZERO && !recorded.ideal)
+        {
+            // Of such a step only that is different that the message is on its way for.
+            let sets_out = if recorded.inside.meets { late.max(start) } else { late };
+            let there = sets_out.saturating_add(self.way(recorded.way, way)).max(start);
+            return there.saturating_add(recorded.own - recorded.inside.length).max(floor);
+        }
         let (own, there) = match (&self.travel, communicates) {
+            _ if recorded.ideal => {
+                (recorded.busy, late.map(|(late, _)| late.saturating_add(recorded.way.min(Length::ZERO))))
+            }
             (Travel::Ideal, true) => (recorded.busy, late.map(arrival)),
             (Travel::Model(_), true) => (recorded.busy, None),
             _ => (recorded.own, late.map(arrival)),

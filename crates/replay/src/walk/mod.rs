@@ -10,6 +10,7 @@ mod lane;
 pub mod observer;
 mod pending;
 mod rounds;
+mod shared;
 mod shares;
 mod strand;
 mod threads;

@@ -3,6 +3,7 @@
 //! Whoever asks too early is remembered and named once it was told. What was taken is forgotten, so memory is bounded
 //! by what is under way.
 
+use super::shared::Shared;
 use crate::lane_moment::LaneMoment;
 use kizami_model::Moment;
 use rustc_hash::FxHashMap;
@@ -40,6 +41,8 @@ pub(super) struct PendingTable<const LANES: usize> {
     more: FxHashMap<u64, Entry<LANES>>,
     /// How many have their place in `first`.
     near: usize,
+    /// What several threads of a rank ask for.
+    shared: Shared<LANES>,
 }
 
 #[derive(Clone, Copy)]
@@ -49,13 +52,16 @@ enum Entry<const LANES: usize> {
 }
 
 impl<const LANES: usize> PendingTable<LANES> {
-    pub(super) fn new(channels: usize) -> PendingTable<LANES> {
-        PendingTable { first: vec![(0, None); channels], more: FxHashMap::default(), near: 0 }
+    pub(super) fn new(channels: usize, shared: Shared<LANES>) -> PendingTable<LANES> {
+        PendingTable { first: vec![(0, None); channels], more: FxHashMap::default(), near: 0, shared }
     }
 
-    /// Tells; gives the strand that waits for it.
+    /// Tells those that wait for it; they are added to `woken`.
     #[inline]
-    pub(super) fn tell(&mut self, key: u64, arrival: Arrival<LANES>) -> Option<u32> {
+    pub(super) fn tell(&mut self, key: u64, arrival: Arrival<LANES>, woken: &mut Vec<u32>) {
+        if self.shared.has(key) {
+            return self.shared.tell(key, arrival, woken);
+        }
         let (number, entry) = &mut self.first[(key >> 32) as usize];
         let before = match entry {
             Some(known) if *number == key as u32 => Some(std::mem::replace(known, Entry::Told(arrival))),
@@ -66,15 +72,17 @@ impl<const LANES: usize> PendingTable<LANES> {
             }
             _ => self.more.insert(key, Entry::Told(arrival)),
         };
-        match before {
-            Some(Entry::Wanted(strand)) => Some(strand),
-            _ => None,
+        if let Some(Entry::Wanted(strand)) = before {
+            woken.push(strand);
         }
     }
 
     /// What was told, if it was; else the strand is remembered.
     #[inline]
     pub(super) fn ask(&mut self, key: u64, strand: u32, take: bool) -> Option<Arrival<LANES>> {
+        if self.shared.has(key) {
+            return self.shared.ask(key, strand, take);
+        }
         let (number, entry) = &mut self.first[(key >> 32) as usize];
         let here = *number == key as u32 && entry.is_some();
         let known = if here { *entry } else { self.more.get(&key).copied() };
@@ -102,8 +110,11 @@ impl<const LANES: usize> PendingTable<LANES> {
         }
     }
 
-    /// Nobody waits for it any more.
-    pub(super) fn give_up(&mut self, key: u64) {
+    /// This strand does not wait for it any more.
+    pub(super) fn give_up(&mut self, key: u64, strand: u32) {
+        if self.shared.has(key) {
+            return self.shared.give_up(key, strand);
+        }
         let (number, entry) = &mut self.first[(key >> 32) as usize];
         match entry {
             Some(Entry::Wanted(_)) if *number == key as u32 => {
@@ -120,12 +131,12 @@ impl<const LANES: usize> PendingTable<LANES> {
 
     /// How much is remembered.
     pub(super) fn len(&self) -> usize {
-        self.near + self.more.len()
+        self.near + self.more.len() + self.shared.len()
     }
 
     /// What was told and never taken.
     pub(super) fn left(&self) -> u64 {
         let entries = self.first.iter().filter_map(|(_, entry)| entry.as_ref()).chain(self.more.values());
-        entries.filter(|entry| matches!(entry, Entry::Told(_))).count() as u64
+        entries.filter(|entry| matches!(entry, Entry::Told(_))).count() as u64 + self.shared.left() as u64
     }
 }

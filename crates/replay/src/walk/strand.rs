@@ -4,6 +4,7 @@ use super::lane::Way;
 use super::observer::WaitKind;
 use super::pending::Arrival;
 use crate::lane_moment::LaneMoment;
+use crate::setting::Pieces;
 use kizami_graph::Polls;
 use kizami_model::{Length, Moment};
 use kizami_network::Fit;
@@ -20,6 +21,8 @@ pub(super) struct Walking<const LANES: usize> {
     pub start: [LaneMoment; LANES],
     /// When it would begin if nobody had been waited for in the overlapped calls right before it.
     pub unheld: [LaneMoment; LANES],
+    /// When the overlapped call right before it is over, and the last piece of computation behind it is done.
+    pub held: [LaneMoment; LANES],
     /// In modelled lanes: when it is done with its own messages.
     pub busy_until: [LaneMoment; LANES],
     /// In modelled lanes: when the network takes the next message.
@@ -68,6 +71,8 @@ pub(super) struct Last<const LANES: usize> {
     pub end: [LaneMoment; LANES],
     /// From when on the computation behind it is under way: where its wait is overlapped, before its end.
     pub free: [LaneMoment; LANES],
+    /// In how many pieces that computation is done, where it is overlapped.
+    pub pieces: [Pieces; LANES],
 }
 
 /// The last one waited for.
@@ -98,7 +103,7 @@ impl<const LANES: usize> Walking<LANES> {
         let Some(last) = &self.last else { return };
         for lane in 0..LANES {
             if last.free[lane] < last.end[lane] {
-                self.start[lane] = self.start[lane].max(last.end[lane]);
+                self.start[lane] = self.start[lane].max(last.end[lane]).max(self.held[lane]);
             }
         }
     }
@@ -111,6 +116,7 @@ impl<const LANES: usize> Walking<LANES> {
             last: None,
             start: [LaneMoment::default(); LANES],
             unheld: [LaneMoment::default(); LANES],
+            held: [LaneMoment::NEVER; LANES],
             busy_until: [LaneMoment::default(); LANES],
             network_free: [LaneMoment::NEVER; LANES],
             left: [LaneMoment::NEVER; LANES],

@@ -14,7 +14,7 @@ mod marks;
 mod rows;
 
 use crate::columns::WrittenFile;
-use crate::definitions::{RankInfo, Stop};
+use crate::definitions::{RankInfo, Stop, UnderWay};
 use crate::disturbance::Disturbance;
 use crate::run::FileEntry;
 use crate::schema::{COUNTERS_FOLDER, EVENTS_FOLDER, REGIONS_FOLDER, Record};
@@ -93,6 +93,7 @@ impl<'a> Rewriting<'a> {
         if manner.without_tracer {
             ranks.iter_mut().for_each(|rank| rank.overhead = None);
         }
+        ranks.iter_mut().for_each(|rank| rank.ended = None);
 
         let left_out = |name: &Path| {
             name.starts_with(EVENTS_FOLDER)
@@ -100,6 +101,8 @@ impl<'a> Rewriting<'a> {
                 || name.starts_with(COUNTERS_FOLDER)
                 || name == Path::new(Stop::PATH)
                 || name == Path::new(RankInfo::PATH)
+                // At other times nobody knows what they would wait for.
+                || name == Path::new(UnderWay::PATH)
         };
         let mut files = copy_tables(trace, folder, left_out)?;
         let small = [Record::write(&ranks, folder)?, Record::write(&rewritten.stops, folder)?];
@@ -119,6 +122,7 @@ impl<'a> Rewriting<'a> {
             functions: rewritten.totals.by_function(),
             rank_summaries: summary::summaries(&ranks, &definitions.hosts),
             files,
+            watched: None,
             ..recorded
         };
         describe(&mut run);

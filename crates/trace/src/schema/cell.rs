@@ -6,7 +6,7 @@ use crate::TraceError;
 use crate::columns::{Field, Kind, TableReader, Values};
 use crate::definitions::{ClockKind, CommIdentity, Pid};
 use crate::reduced_tables::What;
-use kizami_model::{CommKind, Ending, Length, Moment, ObjectKind, Op, Rank, StopReason, ThreadIndex};
+use kizami_model::{CommKind, Ending, Length, Moment, ObjectKind, Op, Peer, Rank, StopReason, ThreadIndex};
 
 /// A value that has a column of its own.
 pub trait Cell: Sized {
@@ -149,6 +149,7 @@ plain! {
     Pid: Int64 i64, |pid| i64::from(pid.0), |stored| u32::try_from(stored).ok().map(Pid);
     Moment: Int64 i64, |moment| moment.0, |stored| Some(Moment(stored));
     Length: Int64 i64, |length| length.0, |stored| Some(Length(stored));
+    Peer: Int32 i32, |peer| peer.to_table().unwrap_or(UNKNOWN_MEMBER), |stored| Some(Peer::from_table(Some(stored)));
     CommIdentity: Text String, |identity| format!("{:016x}", identity.0),
         |stored| u64::from_str_radix(&stored, 16).ok().map(CommIdentity);
     // A function that this version does not know is shown as unknown.

@@ -17,7 +17,7 @@ pub use table::{Column, Record, column};
 
 use crate::definitions::{
     CallSite, ClockRow, Communicator, Function, HostInfo, Neighbours, Object, RankInfo, Region, RegionSpan,
-    Repair, Stop,
+    Repair, Stop, UnderWay,
 };
 use crate::reduced_tables::{GapRow, PeerRow, SketchRow, SumRow};
 
@@ -67,6 +67,7 @@ pub const TABLES: &[TableInfo] = &[
     info::<Object>(),
     info::<Region>(),
     info::<Neighbours>(),
+    info::<UnderWay>(),
     info::<Function>(),
     info::<ClockRow>(),
     info::<Repair>(),

@@ -124,6 +124,7 @@ impl TraceWriter {
             undisturbed: None,
             replayed: None,
             reduced: None,
+            watched: None,
             functions: totals.by_function(),
             rank_summaries: summary::summaries(ranks, hosts),
             files: files.iter().map(|file| summary::entry(file, &folder)).collect(),
@@ -154,6 +155,9 @@ pub fn write_definitions(definitions: &Definitions, folder: &Path) -> Result<Vec
     ];
     if !definitions.neighbours.is_empty() {
         files.push(Record::write(&definitions.neighbours, folder)?);
+    }
+    if !definitions.under_way.is_empty() {
+        files.push(Record::write(&definitions.under_way, folder)?);
     }
     Ok(files)
 }

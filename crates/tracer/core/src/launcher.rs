@@ -2,6 +2,8 @@
 //!
 //! Known before `MPI_Init`, and without asking anybody.
 
+use crate::identity::Identity;
+
 /// Variables in which launchers tell rank and number of ranks.
 const PLACE: [[&str; 2]; 3] = [
     ["OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"],
@@ -38,6 +40,53 @@ fn one_host_by(number: impl Fn(&str) -> Option<u32>, size: u32) -> bool {
 pub fn ranks_here() -> Option<u32> {
     number("OMPI_COMM_WORLD_LOCAL_SIZE").or_else(|| number("MPI_LOCALNRANKS"))
 }
+
+/// A number that is the same for all processes of one launch and for no other; 0 if nobody tells.
+pub fn launch() -> u64 {
+    let named = |names: &[&str]| {
+        let values: Option<Vec<String>> = names.iter().map(|name| std::env::var(name).ok()).collect();
+        values.map(|values| values.join("/"))
+    };
+    let by_name = LAUNCHES.iter().find_map(|names| named(names));
+    // A job of a batch system may launch several.
+    let text = by_name.or_else(hydra_port).or_else(|| named(&["SLURM_JOB_ID", "SLURM_STEP_ID"]));
+    text.map_or(0, |text| {
+        text.bytes().fold(Identity::new(LAUNCH), |id, byte| id.with(byte.into())).number() | 1
+    })
+}
+
+/// What the numbers of launches are told from others by.
+const LAUNCH: u64 = 0x1a_0ac4;
+
+/// The variables in which launchers tell what they call the job, best first.
+const LAUNCHES: [&[&str]; 4] = [
+    &["PMIX_NAMESPACE"],
+    &["OMPI_MCA_ess_base_jobid"],
+    &["OMPI_MCA_orte_precondition_transports"],
+    &["PALS_APID"],
+];
+
+/// The address that all of Hydra's proxies report to. It gives its ranks no name of the job, but its proxy is an ancestor
+/// of each of them and has the address on its command line.
+fn hydra_port() -> Option<String> {
+    std::env::var_os("PMI_FD").or_else(|| std::env::var_os("PMI_PORT"))?;
+    let mut process = std::os::unix::process::parent_id();
+    for _ in 0..ANCESTORS {
+        let line = std::fs::read(format!("/proc/{process}/cmdline")).ok()?;
+        let mut words = line.split(|byte| *byte == 0);
+        if words.any(|word| word == b"--control-port") {
+            return words.next().map(|port| String::from_utf8_lossy(port).into_owned());
+        }
+        let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+        // The second field is the name in brackets and may hold anything; the parent is the second behind it.
+        let parent = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?;
+        process = parent.parse().ok().filter(|parent| *parent > 1)?;
+    }
+    None
+}
+
+/// How far up a proxy may be.
+const ANCESTORS: usize = 8;
 
 fn number(name: &str) -> Option<u32> {
     std::env::var(name).ok()?.parse().ok()

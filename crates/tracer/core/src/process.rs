@@ -20,6 +20,8 @@ pub struct Process {
     boot_id: String,
     executable: String,
     pid: u32,
+    /// Which launch it belongs to, 0 if nobody tells.
+    launch: u64,
     threads: AtomicU32,
     streams: Mutex<Vec<&'static Stream>>,
     definitions: Mutex<Option<Appender>>,
@@ -91,6 +93,7 @@ impl Process {
             boot_id: read_line("/proc/sys/kernel/random/boot_id"),
             executable: executable().map_or_else(String::new, |path| path.display().to_string()),
             pid: std::process::id(),
+            launch: launch(),
             threads: AtomicU32::new(0),
             streams: Mutex::new(Vec::new()),
             definitions: Mutex::new(None),
@@ -189,6 +192,7 @@ impl Process {
         }
         header.realtime_ns.store(clock::realtime_ns(), Ordering::Relaxed);
         header.call_cost.store(self.call_cost.load(Ordering::Relaxed), Ordering::Relaxed);
+        header.launch.store(self.launch, Ordering::Relaxed);
         store_text(&header.host, &self.host);
         store_text(&header.boot_id, &self.boot_id);
         store_text(&header.executable, &self.executable);
@@ -298,6 +302,14 @@ impl Process {
         {
             definitions.header().lost_errno.store(error as u32, Ordering::Relaxed);
         }
+    }
+}
+
+/// The launch of this process. All ranks of a simulation are in one process.
+fn launch() -> u64 {
+    match simulator::get() {
+        Some(_) => u64::from(std::process::id()),
+        None => launcher::launch(),
     }
 }
 

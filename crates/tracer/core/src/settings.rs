@@ -22,6 +22,8 @@ pub struct Settings {
     pub counters: Vec<usize>,
     /// How much is kept of what is recorded; `None`: all.
     pub keep: Option<Keep>,
+    /// Whether calls of the C library on files are recorded, too.
+    pub io: bool,
 }
 
 /// How what was recorded leaves memory while the program runs.
@@ -128,6 +130,7 @@ impl Settings {
                 .unwrap_or_default()
                 .into_iter()
                 .collect(),
+            io: variable("KIZAMI_TRACER_IO").is_some_and(|value| value == "posix"),
             keep: variable("KIZAMI_TRACER_KEEP").and_then(|text| {
                 Keep::parse(
                     &text,
@@ -173,7 +176,7 @@ mod tests {
     fn nothing_said_means_background() {
         let settings = settings(&[]);
         assert_eq!((settings.spill, settings.suspension), (Spill::Background, Suspension::Dynamic));
-        assert_eq!((settings.memory, settings.talks), (None, true));
+        assert_eq!((settings.memory, settings.talks, settings.io), (None, true, false));
         assert_eq!(settings.window(0), WindowShape::CALLS);
     }
 

@@ -36,6 +36,8 @@ pub enum State {
     Inside = 2,
     /// Not recording, for good.
     Off = 3,
+    /// Was ready when it called `vfork`: it may be a child that uses its parent's memory.
+    Vforked = 4,
 }
 
 pub const FRAME_OFFSET: usize = std::mem::offset_of!(ThreadLocal, frame);

@@ -77,7 +77,7 @@ impl Stage {
 extern "C" fn pretend() {
     extern "C" fn nothing() {}
     let real: extern "C" fn() = black_box(nothing);
-    let Some(mut call) = Call::enter(Op(1), Shape::Timed) else { return };
+    let Some(mut call) = Call::enter(Op(1), Shape::Timed, |_| ()) else { return };
     real();
     call.leave(0);
     hooks::timed(call);

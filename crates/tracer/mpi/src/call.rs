@@ -5,11 +5,13 @@ use crate::thread::Thread;
 use crate::{clock, lifecycle, sites};
 use kizami_model::{Op, Shape};
 use kizami_records::CallRecord;
+use kizami_segment::CallNote;
+use std::sync::atomic::Ordering;
 
 /// An outermost MPI call that is being made: the thread's recorder belongs to it until it is finished.
 pub struct Call {
     block: *mut ThreadLocal,
-    frame: *const usize,
+    site: u32,
     op: Op,
     shape: Shape,
     start_ticks: u64,
@@ -18,26 +20,53 @@ pub struct Call {
 }
 
 impl Call {
-    /// Begins a call. `None` if it is not to be recorded: MPI calling itself, recording paused or impossible.
+    /// Begins a call; `note` says what it is given, if it may wait for others. `None` if it is not to be recorded: MPI
+    /// calling itself, or recording impossible.
     #[inline(always)]
-    pub fn enter(op: Op, shape: Shape) -> Option<Call> {
+    pub fn enter(op: Op, shape: Shape, note: impl FnOnce(&CallNote)) -> Option<Call> {
         let block = arch::thread_local();
         // SAFETY: the thread's own block.
         if unsafe { (*block).state } != State::Ready && !lifecycle::wake(block) {
             return None;
         }
-        // SAFETY: the thread's own block; in the ready state it has a recorder.
-        let (frame, thread) = unsafe {
+        // SAFETY: the thread's own block, which is ready.
+        let frame = unsafe { (*block).frame };
+        // SAFETY: as above.
+        Some(unsafe { Call::begin(block, op, shape, |thread| sites::number(thread, frame), note) })
+    }
+
+    /// Begins a call of a thread that is ready, from where `site` says.
+    ///
+    /// # Safety
+    /// The block must be the thread's own, and in the ready state.
+    #[inline(always)]
+    pub unsafe fn begin(
+        block: *mut ThreadLocal,
+        op: Op,
+        shape: Shape,
+        site: impl FnOnce(&mut Thread) -> u32,
+        note: impl FnOnce(&CallNote),
+    ) -> Call {
+        // SAFETY: in the ready state the thread has a recorder.
+        let thread = unsafe {
             (*block).state = State::Inside;
-            ((*block).frame, &mut *(*block).thread)
+            &mut *(*block).thread
         };
+        let site = site(thread);
+        thread.note().site.store(site, Ordering::Relaxed);
+        note(thread.note());
         if let Some(counters) = &mut thread.counters {
             counters.enter();
         }
         // The clock is read last, so that what was done until now lies before the call.
         let start_ticks = clock::now_at_entry();
         thread.note_entry(op, thread.relative(start_ticks));
-        Some(Call { block, frame, op, shape, start_ticks, end_ticks: start_ticks, failed: false })
+        Call { block, site, op, shape, start_ticks, end_ticks: start_ticks, failed: false }
+    }
+
+    /// A process that dies from now on did not die in this call, which will have no record.
+    pub fn forget_entry(&mut self) {
+        self.thread().note_entry(Op(0), 0);
     }
 
     /// The real function has returned.
@@ -80,13 +109,9 @@ impl Call {
     /// The record with its time and call site.
     #[inline(always)]
     pub fn record(&mut self) -> CallRecord {
-        let frame = self.frame;
         let (start, end) = (self.start_ticks, self.end_ticks);
-        let (op, failed) = (self.op, self.failed);
-        let thread = self.thread();
-        let mut record = CallRecord::new(op, thread.relative(start), end.wrapping_sub(start));
-        record.site = sites::number(thread, frame);
-        record.failed = failed;
+        let mut record = CallRecord::new(self.op, self.thread().relative(start), end.wrapping_sub(start));
+        (record.site, record.failed) = (self.site, self.failed);
         record
     }
 
@@ -106,7 +131,8 @@ impl Call {
 
     /// Lets go of the thread; the record has been stored already, or there is none.
     #[inline(always)]
-    pub fn release(self) {
+    pub fn release(mut self) {
+        self.thread().note_return();
         // SAFETY: the thread's own block.
         unsafe { (*self.block).state = State::Ready };
         clock::back_to_program();

@@ -310,6 +310,7 @@ impl Table {
             size: size as u32,
             remote: group,
         });
+        process.define(&Definition::CommunicatorHandle { local, handle: handle as u64 });
         let (degree_in, degree_out) = if inter { (0, 0) } else { topology(process, handle, local, kind) };
         let reach = if inter { remote } else { size };
         let spans_world = !inter && self.spans_world(process, handle, size);

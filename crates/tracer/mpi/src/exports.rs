@@ -10,7 +10,7 @@
 
 use crate::simulator::copies;
 use crate::{loader, real};
-use kizami_model::function::functions;
+use kizami_model::function::mpi_functions;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Mutex;
@@ -161,7 +161,7 @@ fn hide_names(which: impl Fn(&CStr) -> bool) {
                 names.insert(name.to_owned(), index);
             }
         }
-        for function in functions() {
+        for function in mpi_functions() {
             let Ok(plain) = CString::new(function.name) else { continue };
             let Ok(profiling) = CString::new(format!("P{}", function.name)) else { continue };
             if which(&profiling) {

@@ -11,6 +11,8 @@
 //! What it does not do: no clock model, no translation of ranks, no symbols, no compression. Numbers are
 //! local to the process; sealing gives them their meaning afterwards, elsewhere.
 //!
+//! Calls that are not MPI's are recorded by the same recorders, through [`outside`].
+//!
 //! How a call runs: `arch` stub notes the stack pointer → generated body asks `call::Call::enter` → the
 //! real function → `call::Call::leave` reads the clock → a hook in `hooks` says what the call meant →
 //! `thread::Thread` packs it into its stream.
@@ -27,6 +29,7 @@ mod hooks;
 mod lifecycle;
 mod modules;
 mod objects;
+pub mod outside;
 mod real;
 mod rendezvous;
 mod requests;

@@ -58,7 +58,18 @@ pub fn wake(block: *mut ThreadLocal) -> bool {
         State::Fresh => set_up_thread(block),
         State::Ready => true,
         State::Inside | State::Off => false,
+        State::Vforked => end_vfork(block),
     }
+}
+
+/// The thread may have come back from `vfork`, or be the child. True if it is the one that called it.
+fn end_vfork(block: *mut ThreadLocal) -> bool {
+    let parent = process::existing().is_some_and(|process| process.is_this_one());
+    if parent {
+        // SAFETY: the thread's own block.
+        unsafe { (*block).state = State::Ready };
+    }
+    parent
 }
 
 fn set_up_thread(block: *mut ThreadLocal) -> bool {

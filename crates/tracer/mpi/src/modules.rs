@@ -26,7 +26,24 @@ pub struct Place {
     pub module: u32,
     /// It is a part of MPI: language bindings that call the C functions on behalf of the program.
     pub belongs_to_mpi: bool,
+    /// It is a language's library, which reads and writes files on behalf of the program.
+    pub is_runtime: bool,
 }
+
+const OF_MPI: [&str; 4] = ["libmpi", "libmpich", "libfmpich", "libpmpi"];
+/// Of GNU, LLVM, Intel and NVIDIA.
+const RUNTIMES: [&str; 10] = [
+    "libstdc++",
+    "libc++",
+    "libgfortran",
+    "libflang",
+    "libFortran",
+    "libifcore",
+    "libifport",
+    "libnvf",
+    "libpgf90",
+    "libpgc",
+];
 
 static MODULES: Mutex<Vec<Module>> = Mutex::new(Vec::new());
 
@@ -55,9 +72,8 @@ pub fn place(process: &Process, address: usize) -> Option<Place> {
         });
     }
     let file = module.path.rsplit('/').next().unwrap_or_default();
-    let belongs_to_mpi =
-        ["libmpi", "libmpich", "libfmpich", "libpmpi"].iter().any(|name| file.starts_with(name));
-    Some(Place { module: module.local, belongs_to_mpi })
+    let is_of = |names: &[&str]| names.iter().any(|name| file.starts_with(name));
+    Some(Place { module: module.local, belongs_to_mpi: is_of(&OF_MPI), is_runtime: is_of(&RUNTIMES) })
 }
 
 fn loaded() -> Vec<Module> {

@@ -51,8 +51,25 @@ pub fn add(kind: ObjectKind, handle: usize, comm: u32, name: String, bytes: u64)
     };
     if let Some(process) = process::existing() {
         process.define(&Definition::Object { local: object.local, kind, comm, name, bytes });
+        if kind != ObjectKind::Datatype {
+            process.define(&Definition::ObjectHandle { local: object.local, handle: handle as u64 });
+        }
     }
     object
+}
+
+/// Numbers a file that is not MPI's: whoever opened it knows it by that number.
+pub fn add_file(name: String) -> u32 {
+    let local = {
+        let mut table = lock(&TABLE);
+        table.made += 1;
+        table.made
+    };
+    if let Some(process) = process::existing() {
+        let (kind, comm) = (ObjectKind::File, NO_COMM);
+        process.define(&Definition::Object { local, kind, comm, name, bytes: 0 });
+    }
+    local
 }
 
 /// Remembers an object whose freeing failed.

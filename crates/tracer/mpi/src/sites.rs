@@ -34,6 +34,10 @@ enum What {
     Binding { distance: usize },
 }
 
+/// A place in a language's library, which is reached on many ways: the stack is unwound each time. No kind of its own,
+/// which would cost MPI calls an instruction each.
+const RUNTIME: What = What::Binding { distance: 0 };
+
 impl Cache {
     #[inline(always)]
     fn entry(&mut self, address: usize) -> &mut Entry {
@@ -62,6 +66,76 @@ pub fn number(thread: &mut Thread, frame: *const usize) -> u32 {
     look_up(thread, frame, address)
 }
 
+/// The same for a call that is not MPI's: what language libraries call is the program's doing. Such a call may be made in
+/// a signal handler, where a call site that is not known yet stays unknown.
+#[inline]
+pub fn number_outside(thread: &mut Thread, frame: *const usize) -> u32 {
+    // SAFETY: the stub noted where the return address of this very call lies.
+    let address = unsafe { *frame };
+    let entry = thread.sites.entry(address);
+    match entry.what {
+        What::Site(number) if entry.address == address => number,
+        What::Binding { .. } if entry.address == address => behind_runtime(thread, frame, address),
+        _ => look_up_outside(thread, frame, address).unwrap_or(NO_SITE),
+    }
+}
+
+#[cold]
+fn look_up_outside(thread: &mut Thread, frame: *const usize, address: usize) -> Option<u32> {
+    let process = process::existing()?;
+    let known = lock(&NUMBERS).get(&address).copied();
+    if let Some(number) = known {
+        *thread.sites.entry(address) = Entry { address, what: What::Site(number) };
+        return known;
+    }
+    if in_signal_handler() {
+        return None;
+    }
+    if modules::place(process, address).is_some_and(|place| place.is_runtime) {
+        *thread.sites.entry(address) = Entry { address, what: RUNTIME };
+        return Some(behind_runtime(thread, frame, address));
+    }
+    look_up_program_site(thread, address)
+}
+
+fn behind_runtime(thread: &mut Thread, frame: *const usize, address: usize) -> u32 {
+    let Some(process) = process::existing() else { return NO_SITE };
+    let found = unwind_to_program(process, frame, address, |place| place.is_runtime);
+    // Where there is no program behind it, the library is all there is to tell.
+    let address = found.map_or(address, |(program_address, _)| program_address);
+    let entry = thread.sites.entry(address);
+    match entry.what {
+        What::Site(number) if entry.address == address => number,
+        _ => look_up_program_site(thread, address).unwrap_or(NO_SITE),
+    }
+}
+
+/// Whether the thread is in a signal handler, as far as its stack tells: there nothing may be allocated.
+#[cold]
+pub fn in_signal_handler() -> bool {
+    /// Handlers are not deeper than that.
+    const FRAMES: u32 = 64;
+    struct Search {
+        frames: u32,
+        found: bool,
+    }
+    extern "C" fn visit(context: *mut c_void, search: *mut c_void) -> c_int {
+        let mut interrupted: c_int = 0;
+        // SAFETY: the unwinder passes a valid context, and `search` is the struct above.
+        let search = unsafe {
+            _Unwind_GetIPInfo(context, &raw mut interrupted);
+            &mut *search.cast::<Search>()
+        };
+        search.frames += 1;
+        search.found |= interrupted != 0;
+        if search.found || search.frames == FRAMES { STOP } else { GO_ON }
+    }
+    let mut search = Search { frames: 0, found: false };
+    // SAFETY: the callback takes exactly this struct.
+    unsafe { _Unwind_Backtrace(visit, (&raw mut search).cast()) };
+    search.found
+}
+
 fn behind_binding(thread: &mut Thread, frame: *const usize, distance: usize) -> u32 {
     // SAFETY: the distance was measured for this return address; the stack reaches up there.
     let address = unsafe { *frame.byte_add(distance) };
@@ -78,7 +152,10 @@ fn behind_binding(thread: &mut Thread, frame: *const usize, distance: usize) -> 
 fn look_up(thread: &mut Thread, frame: *const usize, address: usize) -> u32 {
     let Some(process) = process::existing() else { return NO_SITE };
     let in_binding = modules::place(process, address).is_some_and(|place| place.belongs_to_mpi);
-    if in_binding && let Some((program_address, distance)) = unwind_to_program(process, frame, address) {
+    if in_binding
+        && let Some((program_address, distance)) =
+            unwind_to_program(process, frame, address, |place| place.belongs_to_mpi)
+    {
         *thread.sites.entry(address) = Entry { address, what: What::Binding { distance } };
         return look_up_program_site(thread, program_address).unwrap_or(NO_SITE);
     }
@@ -103,18 +180,26 @@ fn look_up_program_site(thread: &mut Thread, address: usize) -> Option<u32> {
     Some(number)
 }
 
+/// What the unwinder is told.
+const GO_ON: c_int = 0;
+const STOP: c_int = 4;
+
 /// Goes up the stack from the call at `frame`, whose return address lies in a binding, to the first that
 /// does not; gives that address and how far above `frame` it lies.
-fn unwind_to_program(process: &Process, frame: *const usize, address: usize) -> Option<(usize, usize)> {
+fn unwind_to_program(
+    process: &Process,
+    frame: *const usize,
+    address: usize,
+    is_binding: fn(modules::Place) -> bool,
+) -> Option<(usize, usize)> {
     struct Search<'a> {
         process: &'a Process,
+        is_binding: fn(modules::Place) -> bool,
         binding: usize,
         in_binding: bool,
         found: Option<(usize, usize)>,
     }
     extern "C" fn visit(context: *mut c_void, search: *mut c_void) -> c_int {
-        const GO_ON: c_int = 0;
-        const STOP: c_int = 4;
         // SAFETY: the unwinder passes a valid context, and `search` is the struct above.
         let (search, ip, stack) =
             unsafe { (&mut *search.cast::<Search>(), _Unwind_GetIP(context), _Unwind_GetCFA(context)) };
@@ -123,7 +208,7 @@ fn unwind_to_program(process: &Process, frame: *const usize, address: usize) -> 
             return GO_ON;
         }
         match modules::place(search.process, ip) {
-            Some(place) if place.belongs_to_mpi => GO_ON,
+            Some(place) if (search.is_binding)(place) => GO_ON,
             Some(_) => {
                 // The return address was pushed just below the caller's stack.
                 search.found = Some((ip, stack - size_of::<usize>()));
@@ -132,7 +217,7 @@ fn unwind_to_program(process: &Process, frame: *const usize, address: usize) -> 
             None => STOP,
         }
     }
-    let mut search = Search { process, binding: address, in_binding: false, found: None };
+    let mut search = Search { process, is_binding, binding: address, in_binding: false, found: None };
     // SAFETY: the callback takes exactly this struct.
     unsafe { _Unwind_Backtrace(visit, (&raw mut search).cast()) };
     let (program_address, slot) = search.found?;
@@ -147,5 +232,6 @@ unsafe extern "C" {
         argument: *mut c_void,
     ) -> c_int;
     fn _Unwind_GetIP(context: *mut c_void) -> usize;
+    fn _Unwind_GetIPInfo(context: *mut c_void, interrupted: *mut c_int) -> usize;
     fn _Unwind_GetCFA(context: *mut c_void) -> usize;
 }

@@ -16,7 +16,7 @@ use kizami_records::{
     CallRecord, Completion, ListItems, Started, completion_slots, counted_slots, fold_update, pack_fold,
     pack_list_head, pair, start_slots,
 };
-use kizami_segment::{Cursor, Header, PAD, SLOT_BYTES, Slot, head};
+use kizami_segment::{CallNote, Cursor, Header, PAD, SLOT_BYTES, Slot, head};
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 
@@ -27,6 +27,8 @@ pub struct Thread {
     writer: Option<Writer>,
     /// Where calls are counted that cannot be stored; `None` where they are nobody's.
     losses: Option<&'static Header>,
+    /// Where the call being made is noted: the segment's header, or one that nobody reads.
+    noted: &'static Header,
     base_ticks: u64,
     fold: Option<Fold>,
     /// What is counted with each call, if anything is.
@@ -87,13 +89,22 @@ impl Thread {
         chunk.saturating_sub(self.cursor.room() * SLOT_BYTES) as u64
     }
 
-    /// Notes in the segment's header which call is being made, so that a process that dies in it tells.
+    /// Notes in the segment's header which call is being made, so that a process that dies or hangs in it tells.
     #[inline(always)]
     pub fn note_entry(&self, op: Op, start_ticks: u64) {
-        if let Some(writer) = &self.writer {
-            let word = head(op.0, start_ticks);
-            writer.stream().file().header().in_call.store(word, Ordering::Relaxed);
-        }
+        self.noted.in_call.store(head(op.0, start_ticks), Ordering::Relaxed);
+    }
+
+    /// Notes that it is over.
+    #[inline(always)]
+    pub fn note_return(&self) {
+        self.noted.in_call.store(0, Ordering::Relaxed);
+    }
+
+    /// Where it is noted what the call being made was given.
+    #[inline(always)]
+    pub fn note(&self) -> &'static CallNote {
+        &self.noted.in_call_note
     }
 
     /// Records a call.
@@ -289,7 +300,8 @@ impl Thread {
         room
     }
 
-    fn count_lost(&self, calls: u64) {
+    /// Counts calls that cannot be stored.
+    pub fn count_lost(&self, calls: u64) {
         if let Some(losses) = self.losses {
             losses.lost_calls.fetch_add(calls, Ordering::Relaxed);
         }

@@ -222,10 +222,12 @@ fn times(kind: LayerKind) -> String {
 }
 
 fn part(index: &Index, selection: &Selection) -> String {
-    let all = Selection::all(index);
-    let time = match (selection.from, selection.to) == (all.from, all.to) {
-        true => "whole run".to_owned(),
-        false => format!("from {} to {}", exact(selection.from.0), exact(selection.to.0)),
+    let (all, work) = (Selection::all(index), Selection::at_work(index));
+    let is = |other: &Selection| (selection.from, selection.to) == (other.from, other.to);
+    let time = match selection {
+        _ if is(&all) => "whole run".to_owned(),
+        _ if is(&work) => "between MPI_Init and MPI_Finalize".to_owned(),
+        some => format!("from {} to {}", exact(some.from.0), exact(some.to.0)),
     };
     match selection.ranks.as_slice() {
         some if some.len() == all.ranks.len() => time,

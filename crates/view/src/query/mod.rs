@@ -16,6 +16,7 @@ pub mod phases;
 pub mod stops;
 pub mod timeline;
 pub mod tree;
+pub mod work;
 
 use crate::index::{Index, Kind};
 use kizami_model::{Length, Moment};
@@ -43,6 +44,13 @@ impl Selection {
             ranks: (0..index.ranks()).collect(),
             sites: FxHashSet::default(),
         }
+    }
+
+    /// All ranks while the program works; everything if MPI is neither started nor ended, or takes it all.
+    pub fn at_work(index: &Index) -> Selection {
+        let (all, work) = (Selection::all(index), work::work(index));
+        let (from, to) = (work.from.unwrap_or(all.from), work.to.unwrap_or(all.to));
+        if from < to { Selection { from, to, ..all } } else { all }
     }
 
     /// How long it is.

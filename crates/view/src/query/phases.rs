@@ -5,7 +5,7 @@
 //! rank; the n-th stay of one rank belongs to the n-th of all others.
 
 use crate::index::Index;
-use kizami_model::Op;
+use crate::query::work::work;
 use kizami_trace::{Definitions, RegionSpan};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -48,22 +48,10 @@ pub fn phases(index: &Index, definitions: &Definitions, spans: &[RegionSpan]) ->
     phases
 }
 
-/// From the first rank that leaves `MPI_Init` to the last that comes to `MPI_Finalize`, as reports have it.
+/// From the first rank that leaves `MPI_Init` to the last that comes to `MPI_Finalize`, if there is both.
 fn program(index: &Index) -> Option<Phase> {
-    let begins = [Op::by_name("MPI_Init"), Op::by_name("MPI_Init_thread")];
-    let ends = Op::by_name("MPI_Finalize");
-    let (mut from, mut to) = (None::<i64>, None::<i64>);
-    for rank in 0..index.ranks() {
-        index.outermost(rank, |row| {
-            let op = index.kinds().get(row.kind as usize).map(|kind| kind.op());
-            if begins.contains(&op) {
-                from = Some(from.map_or(row.end_ns, |ns| ns.min(row.end_ns)));
-            } else if op == ends {
-                to = Some(to.map_or(row.start_ns, |ns| ns.max(row.start_ns)));
-            }
-        });
-    }
-    let (from, to) = (from?, to?);
+    let work = work(index);
+    let (from, to) = (work.from?.0, work.to?.0);
     let name = "MPI_Init to MPI_Finalize".to_owned();
     (to > from).then_some(Phase { kind: PhaseKind::Program, name, instance: 0, from, to })
 }

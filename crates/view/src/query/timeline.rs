@@ -76,7 +76,7 @@ fn exact_row(index: &Index, ranks: &[u32], from_ns: i64, to_ns: i64, columns: us
     for rank in ranks {
         let mut add = |from: i64, to: i64, category: Category| {
             let Some(place) = (category as usize).checked_sub(1) else { return };
-            let part = |ns: i64| ((ns - from_ns) as f64 * parts_per_ns) as u64;
+            let part = |ns: i64| (ns.saturating_sub(from_ns) as f64 * parts_per_ns) as u64;
             let (mut from, to) = (part(from), part(to));
             while let Some(sums) = sums.get_mut((from >> COLUMN_BITS) as usize).filter(|_| from < to) {
                 let until = to.min(((from >> COLUMN_BITS) + 1) << COLUMN_BITS);

@@ -34,6 +34,9 @@ pub(super) struct Layer {
     pub name: String,
     pub path_shown: String,
     pub span_ns: i64,
+    /// From the first rank that leaves `MPI_Init` to the last that comes to `MPI_Finalize`, where that is known: what
+    /// is shown first.
+    pub work: Option<(i64, i64)>,
     pub ranks: usize,
     pub threads: u32,
     pub events: u64,

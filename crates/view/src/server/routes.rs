@@ -279,8 +279,13 @@ fn verdict(view: &View, asked: &Asked) -> Result<Reply, Failure> {
     let mut value = json!(verdict.report);
     shorten(&mut value);
     value["kind"] = json!(layer.kind());
+    value["nothing_found"] = shown(&verdict.report.nothing_found()).into();
     let findings = value["findings"].as_array_mut().into_iter().flatten();
-    for (finding, jump) in findings.zip(&verdict.jumps) {
+    for ((finding, told), jump) in findings.zip(&verdict.report.findings).zip(&verdict.jumps) {
+        finding["all_waiting_ns"] = told.all_waiting_ns().into();
+        if let Some(ns) = verdict.report.reconstruction_error_ns(told.waiting_in.as_ref()) {
+            finding["all_waiting_error_ns"] = ns.into();
+        }
         if let Some(jump) = jump {
             finding["rank"] = jump.rank.into();
             finding["callsite"] = jump.site.into();

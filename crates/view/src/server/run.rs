@@ -5,6 +5,7 @@ use super::text::shown;
 use super::view::View;
 use crate::category::{Category, LOOKS};
 use crate::layer::{Layer, Origin};
+use crate::query::work::{self, Work};
 use crate::slot::Answer;
 use kizami_model::{Op, function};
 
@@ -87,6 +88,7 @@ fn described(layer: &Layer) -> answers::Layer {
         name,
         path_shown: shown_path,
         span_ns,
+        work: work(layer, span_ns),
         ranks,
         threads: info.threads,
         events: info.totals.events,
@@ -95,6 +97,19 @@ fn described(layer: &Layer) -> answers::Layer {
         note,
         callsites: callsites(layer),
     }
+}
+
+/// When the program of a layer works, if its index is there and MPI is started or ended in it.
+fn work(layer: &Layer, span_ns: i64) -> Option<(i64, i64)> {
+    let index = match layer.origin {
+        Origin::Trace => layer.index(),
+        Origin::Ideal => layer.opened.ideal_so_far(),
+    };
+    let Answer::Ready(index) = index else { return None };
+    let Work { from, to } = work::work(&index);
+    let known = from.is_some() || to.is_some();
+    let (from_ns, to_ns) = (from.map_or(0, |from| from.0), to.map_or(span_ns, |to| to.0));
+    (known && from_ns < to_ns).then_some((from_ns, to_ns))
 }
 
 /// How the times of a trace came to be, if it is no recording.

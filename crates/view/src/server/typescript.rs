@@ -51,6 +51,8 @@ read! {
         not_understood: explain::NotUnderstood,
     } and {
         kind: LayerKind,
+        /// What is said where there is no finding.
+        nothing_found: String,
     }
 }
 
@@ -78,13 +80,17 @@ read! {
         #[ts(as = "Place")]
         place: explain::SourceLine,
         function: String,
-        waiting_ns: i64,
         share: f64,
         waiting_ranks: usize,
         #[ts(as = "Option<Gain>")]
         gain: Option<explain::Gain>,
     } and {
-        /// Of its worst instance, if one shows it: who was waited for, from when to when, and who waited where.
+        /// How long others waited for it, directly or not: what its share is of.
+        all_waiting_ns: i64,
+        /// How far that may be off, if the run was reconstructed.
+        #[ts(optional)]
+        all_waiting_error_ns: Option<i64>,
+        /// Of a typical instance, if one shows it: who was waited for, from when to when, and who waited where.
         #[ts(optional)]
         rank: Option<u32>,
         #[ts(optional = nullable)]
@@ -93,11 +99,11 @@ read! {
         from: Option<i64>,
         #[ts(optional)]
         to: Option<i64>,
-        #[ts(optional)]
+        #[ts(optional = nullable)]
         waiting_rank: Option<u32>,
         #[ts(optional = nullable)]
         waiting_callsite: Option<u32>,
-        #[ts(optional)]
+        #[ts(optional = nullable)]
         waiting_start: Option<i64>,
     }
 }

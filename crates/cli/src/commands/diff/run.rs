@@ -22,8 +22,8 @@ const ROWS_SHOWN: usize = 15;
 /// Compares two traces.
 pub fn run(arguments: &DiffArguments) -> Result<u8> {
     let report = |path: &Path| -> Result<Report> {
-        let trace = input::open_to_follow(path, arguments.threads)?;
-        Ok(input::analyse(&trace, arguments.threads)?.report(&trace))
+        let followed = input::open_to_follow(path, arguments.threads)?;
+        Ok(input::analyse(&followed, arguments.threads)?.report(&followed.trace))
     };
     let diff = Diff::of(&report(&arguments.before)?, &report(&arguments.after)?);
     let mut out = text::stdout();

@@ -124,7 +124,7 @@ fn about(library: &Library) -> String {
         (false, Family::OpenMpi) => "Open MPI's ABI",
         (false, Family::Mpich) => "MPICH's ABI",
     };
-    let known = kizami_model::function::functions().len();
+    let known = kizami_model::function::mpi_functions().len();
     format!("{} ({abi}, {} of {known} known functions)", library.path.display(), library.functions)
 }
 

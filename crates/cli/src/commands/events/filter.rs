@@ -35,16 +35,19 @@ impl Filter {
     }
 }
 
-/// `MPI_Send`, `Send` and `send` are the same.
+/// `MPI_Send`, `Send` and `send` are the same; `write` is the C library's.
 fn function_named(name: &str) -> Result<Op, UsageError> {
     let short = name.strip_prefix("MPI_").or_else(|| name.strip_prefix("mpi_")).unwrap_or(name);
     kizami_model::function::functions()
         .iter()
-        .find(|function| function.name["MPI_".len()..].eq_ignore_ascii_case(short))
+        .find(|function| {
+            let own = function.name.strip_prefix("MPI_").unwrap_or(function.name);
+            own.eq_ignore_ascii_case(short)
+        })
         .map(|function| function.op)
         .ok_or_else(|| {
             UsageError(format!(
-                "there is no MPI function {name}; `kizami info --all` lists those that were called"
+                "there is no function {name}; `kizami info --all` lists those that were called"
             ))
         })
 }
@@ -58,6 +61,7 @@ mod tests {
         for name in ["MPI_Send", "Send", "send", "mpi_send"] {
             assert_eq!(function_named(name).unwrap().name(), "MPI_Send");
         }
+        assert_eq!(function_named("write").unwrap().name(), "write");
         assert!(function_named("Sennd").unwrap_err().to_string().contains("Sennd"));
     }
 }

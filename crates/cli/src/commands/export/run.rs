@@ -1,6 +1,7 @@
 //! Exporting, and saying what to do with the result.
 
 use super::arguments::{ExportArguments, ExportFormat};
+use crate::live;
 use crate::output::must_be_new;
 use crate::show::path::as_typed;
 use crate::show::progress::Bar;
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 /// Exports and says what to do with the result.
 pub fn run(arguments: &ExportArguments) -> Result<u8> {
-    let trace = Trace::open(&arguments.trace)?;
+    let trace = Trace::open(&live::readable(&arguments.trace)?)?;
     provenance::tell_times(&trace);
     let output = arguments.output.clone().unwrap_or_else(|| default_output(&arguments.trace, arguments.to));
     let to_stdout = output == Path::new("-");

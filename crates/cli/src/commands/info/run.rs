@@ -3,6 +3,7 @@
 use super::arguments::InfoArguments;
 use super::quantiles::Quantiles;
 use super::show;
+use crate::live;
 use crate::show::json;
 use crate::show::style::Paint;
 use crate::show::text;
@@ -11,7 +12,7 @@ use kizami_trace::Trace;
 
 /// Prints what a trace holds.
 pub fn run(arguments: &InfoArguments) -> Result<u8> {
-    let trace = Trace::open(&arguments.trace)?;
+    let trace = Trace::open(&live::readable(&arguments.trace)?)?;
     let mut out = text::stdout();
     if arguments.json {
         json::print_as_is(trace.run())?;

@@ -1,6 +1,7 @@
 //! How a trace looks on one screen.
 
 use super::quantiles::Quantiles;
+use crate::show::functions;
 use crate::show::provenance::{self, tracer_cost};
 use crate::show::quantity;
 use crate::show::style::Paint;
@@ -52,6 +53,10 @@ fn facts(run: &RunInfo) -> Vec<(&'static str, String)> {
     };
     let of_rows = if sums_are_of_rows(run) { "; in the rows that were kept" } else { "" };
     let rank_time = run.span_ns as f64 * f64::from(run.threads.max(run.ranks));
+    let (inside, sent, received) = match is_of_mpi(run) {
+        true => ("MPI", "sent", "received"),
+        false => ("calls", "sent or written", "received or read"),
+    };
     let mut facts = vec![
         ("command", command_line(run)),
         ("ranks", format!("{}{threads} on {}", run.ranks, hosts(run))),
@@ -63,9 +68,9 @@ fn facts(run: &RunInfo) -> Vec<(&'static str, String)> {
         ("span", quantity::duration(Length(run.span_ns))),
         ("events", format!("{}{folded}", quantity::count(totals.events))),
         (
-            "MPI",
+            inside,
             format!(
-                "{} over all ranks, {} of their time; {} sent, {} received{of_rows}",
+                "{} over all ranks, {} of their time; {} {sent}, {} {received}{of_rows}",
                 quantity::duration(Length(totals.mpi_ns)),
                 quantity::share(totals.mpi_ns as f64, rank_time),
                 quantity::bytes(totals.bytes_out),
@@ -89,6 +94,11 @@ fn facts(run: &RunInfo) -> Vec<(&'static str, String)> {
     }
     facts.extend(provenance::facts_of_times(run));
     facts
+}
+
+/// Whether only MPI was recorded.
+fn is_of_mpi(run: &RunInfo) -> bool {
+    functions::are_mpi(run.functions.iter().map(|function| &function.op))
 }
 
 fn sums_are_of_rows(run: &RunInfo) -> bool {
@@ -152,7 +162,7 @@ fn print_lost(out: &mut impl Write, run: &RunInfo, paint: Paint) -> io::Result<(
     table.finish()?;
     writeln!(
         out,
-        "sure to {} of the worst rank's time, {} of the run; waits this caused elsewhere: kizami undisturb",
+        "sure to within {} of the worst rank's time, {} of the run; waits this caused elsewhere: kizami undisturb",
         quantity::duration(Length(disturbance.error_ns)),
         quantity::share(disturbance.error_ns as f64, run.span_ns as f64)
     )
@@ -169,7 +179,7 @@ fn print_functions(
         ("function", Align::Left),
         (if sums_are_of_rows(run) { "rows" } else { "calls" }, Align::Right),
         ("total time", Align::Right),
-        ("of MPI", Align::Right),
+        (if is_of_mpi(run) { "of MPI" } else { "of calls" }, Align::Right),
         ("mean", Align::Right),
         ("bytes out", Align::Right),
         ("bytes in", Align::Right),

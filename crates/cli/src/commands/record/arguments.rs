@@ -12,6 +12,7 @@ Examples:
   kizami record -o run.kz -- mpirun -n 4 python3 ring.py
   mpirun -n 4 kizami record -o run.kz -- ./stencil2d
   kizami record --memory 64M --spill together -- mpirun -n 4 ./stencil2d
+  kizami record --io -- mpirun -n 4 ./stencil2d
   kizami record --counters page-faults,context-switches -- mpirun -n 4 ./stencil2d
   kizami record --keep 0.1% -- mpirun -n 4 ./stencil2d
   kizami record --keep 0.1% --importance paper:h2 -- mpirun -n 4 ./stencil2d

@@ -6,6 +6,7 @@
 
 mod arguments;
 mod child;
+mod deaths;
 mod inside;
 mod naming;
 mod output;

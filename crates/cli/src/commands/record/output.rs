@@ -120,13 +120,25 @@ impl Output {
         if (application, ranks) == (expected.application.as_ref(), expected.ranks) {
             return;
         }
-        let folder = self.folder();
-        let name = application.map_or(NO_NAME, String::as_str);
-        let Ok(target) = claim(folder, name, &ranks_part(ranks)) else { return };
+        let named = Expectation { application: application.cloned(), ranks };
+        self.directory = self.renamed(self.directory.clone(), &named);
+    }
+
+    /// The same for the directory of another program that was recorded by the same command.
+    pub fn name_beside(&self, directory: PathBuf, recorded: &Expectation) -> PathBuf {
+        if self.naming.is_some() { self.renamed(directory, recorded) } else { directory }
+    }
+
+    fn renamed(&self, directory: PathBuf, named: &Expectation) -> PathBuf {
+        let name = named.application.as_deref().unwrap_or(NO_NAME);
+        let Ok(target) = claim(self.folder(), name, &ranks_part(named.ranks)) else { return directory };
         // Renaming onto an empty directory replaces it in one step; the claim is never given up in between.
-        match std::fs::rename(&self.directory, &target) {
-            Ok(()) => self.directory = target,
-            Err(_) => remove_empty(&target, false),
+        match std::fs::rename(&directory, &target) {
+            Ok(()) => target,
+            Err(_) => {
+                remove_empty(&target, false);
+                directory
+            }
         }
     }
 

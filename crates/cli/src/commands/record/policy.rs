@@ -37,6 +37,11 @@ pub struct PolicyArguments {
     #[command(flatten)]
     pub importance: ImportanceArguments,
 
+    /// Record calls on files, too: open, close, read, write, fsync, fopen, fread, fwrite and their like, on regular
+    /// files, by threads that call MPI
+    #[arg(long, env = "KIZAMI_IO", value_parser = FalseyValueParser::new())]
+    pub io: bool,
+
     /// Count with each call, for example page-faults,context-switches or cache-misses,instructions
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = parse_counter, env = "KIZAMI_COUNTERS")]
     pub counters: Vec<String>,
@@ -79,6 +84,9 @@ impl PolicyArguments {
             if let Importance::Paper(PaperScheme { f, n, x }) = asked.importance {
                 variables.push(("KIZAMI_TRACER_IMPORTANCE", format!("{}:{n}:{x}", f.name()).into()));
             }
+        }
+        if self.io {
+            variables.push(("KIZAMI_TRACER_IO", "posix".into()));
         }
         if self.no_clock_rounds {
             variables.push(("KIZAMI_TRACER_TALK", "never".into()));

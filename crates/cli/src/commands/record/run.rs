@@ -1,10 +1,11 @@
 //! Running the application with the tracer in its ranks, and closing the recording when it has ended.
 
 use super::arguments::RecordArguments;
+use super::deaths::Watcher;
 use super::inside::{self, Noted, Place};
 use super::output::{self, Expectation, Output, OutputError};
 use super::{child, naming, show};
-use crate::commands::seal::seal;
+use crate::commands::seal::seal_all;
 use crate::failure::{USAGE, UsageError};
 use crate::launch::command_line;
 use crate::launch::environment;
@@ -14,12 +15,19 @@ use crate::show::path::as_typed;
 use crate::show::say;
 use anyhow::Result;
 use kizami_reduced::ReduceOptions;
+use kizami_seal::Seen;
+use kizami_trace::RunInfo;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Runs the command and returns the exit code to end with.
 pub fn run(arguments: &RecordArguments) -> Result<u8> {
     let launcher = Launcher::of(&arguments.command[0]);
+    if arguments.policy.io && launcher == Launcher::Smpi {
+        let why =
+            "--io cannot be used with SimGrid: what files take there is no simulated time; leave it out";
+        return Err(UsageError(why.to_owned()).into());
+    }
     let library = environment::find_library(arguments.library.as_deref())?;
     // A launcher inside a launched process starts a job of its own.
     let place = if launcher == Launcher::None { Place::of_this_process() } else { None };
@@ -74,9 +82,16 @@ impl Recording<'_> {
         } else if self.arguments.no_seal {
             output.name_after(&Expectation::of_segments(&output.raw()));
             say(&show::not_sealed(&output.directory));
-        } else if let Some(run) = self.seal(&output.directory) {
-            output.name_after(&Expectation::of_run(&run));
-            say(&show::sealed(&output.directory, &run));
+        } else {
+            let mut sealed = self.seal(&output.directory, code.seen).into_iter();
+            if let Some((_, run)) = sealed.next() {
+                output.name_after(&Expectation::of_run(&run));
+                say(&show::sealed(&output.directory, &run));
+            }
+            for (directory, run) in sealed {
+                let directory = output.name_beside(directory, &Expectation::of_run(&run));
+                say(&show::sealed(&directory, &run));
+            }
         }
         Ok(code.exit)
     }
@@ -96,7 +111,7 @@ impl Recording<'_> {
         let raw = directory.join(output::RAW);
         let code = self.traced(&raw);
         match place.note_end(&directory, code.exit) {
-            Ok(Noted::Last) => self.close(&directory, code.exit),
+            Ok(Noted::Last) => self.close(&directory, &code),
             // A launcher may now end the others before they can note anything, and then nobody seals.
             Ok(Noted::First) if code.exit != 0 => {
                 say(&show::first_failure(&directory, place.rank, code.exit))
@@ -109,16 +124,18 @@ impl Recording<'_> {
     }
 
     /// What the last process inside a launcher does for all.
-    fn close(&self, directory: &Path, exit_code: u8) {
+    fn close(&self, directory: &Path, ended: &Ended) {
         let recorded = has_segments(&directory.join(output::RAW));
         if self.arguments.no_seal && recorded {
             return say(&show::not_sealed(directory));
         }
         inside::tidy(directory);
         if !recorded {
-            say(&show::nothing_recorded(directory.parent().unwrap_or(directory), exit_code));
-        } else if let Some(run) = self.seal(directory) {
-            say(&show::sealed(directory, &run));
+            say(&show::nothing_recorded(directory.parent().unwrap_or(directory), ended.exit));
+        } else {
+            for (directory, run) in self.seal(directory, ended.seen.clone()) {
+                say(&show::sealed(&directory, &run));
+            }
         }
     }
 
@@ -128,6 +145,7 @@ impl Recording<'_> {
         let variables = environment::variables(self.launcher, &self.library, raw, wishes);
         // It ends with this function: whoever notes an end or seals must not be in its own way.
         let _recording = raw.parent().map(kizami_seal::Recording::begin);
+        let watcher = Watcher::begin(raw);
         let launch = hand_on(self.launcher, command, &variables);
         let own: Vec<_> = if launch.needs_environment {
             variables.into_iter().map(|(name, value)| (name, Some(value))).collect()
@@ -135,7 +153,11 @@ impl Recording<'_> {
             // The tracer of a recording around this one must not wake up in our launcher.
             vec![(environment::RAW_VARIABLE, None)]
         };
-        self.start(&launch.command, &own)
+        let mut ended = self.start(&launch.command, &own);
+        if let Some(watcher) = watcher {
+            ended.seen = ended.seen.with(watcher.finish(), child::interrupted_ns());
+        }
+        ended
     }
 
     fn untraced(&self, path: &Path, error: &std::io::Error, say_so: bool) -> Result<u8> {
@@ -154,24 +176,25 @@ impl Recording<'_> {
         variables: &[(&str, Option<std::ffi::OsString>)],
     ) -> Ended {
         match child::run(command, variables) {
-            Ok(status) => Ended { exit: child::exit_code(status), ran: true },
+            Ok(status) => Ended { exit: child::exit_code(status), ran: true, seen: Seen::now() },
             Err(error) => {
                 let program = Path::new(&self.arguments.command[0]);
                 say(&[show::line("error", &format!("cannot run {}: {error}", program.display()))]);
-                Ended { exit: child::start_failure_code(&error), ran: false }
+                Ended { exit: child::start_failure_code(&error), ran: false, seen: Seen::now() }
             }
         }
     }
 
     /// A recording that cannot be sealed is no reason to hide how the application ended.
-    fn seal(&self, directory: &Path) -> Option<kizami_trace::RunInfo> {
-        match seal(directory, self.arguments.keep_raw) {
-            Ok(run) => Some(run),
+    fn seal(&self, directory: &Path, seen: Seen) -> Vec<(PathBuf, RunInfo)> {
+        let _patience = child::Patience::begin();
+        match seal_all(directory, self.arguments.keep_raw, Some(seen)) {
+            Ok(sealed) => sealed,
             Err(error) => {
                 let mut lines = vec![show::line("error", &error.to_string())];
                 lines.extend(show::not_sealed(directory));
                 say(&lines);
-                None
+                Vec::new()
             }
         }
     }
@@ -181,6 +204,8 @@ impl Recording<'_> {
 struct Ended {
     exit: u8,
     ran: bool,
+    /// When.
+    seen: Seen,
 }
 
 /// Whether a traced process left anything.

@@ -8,9 +8,9 @@ use crate::show::path::as_typed;
 use crate::show::provenance::tracer_cost;
 use crate::show::quantity;
 use crate::show::style::Paint;
-use kizami_model::Length;
-use kizami_trace::RunInfo;
+use kizami_model::{Length, Rank};
 use kizami_trace::run::Reduced;
+use kizami_trace::{RunInfo, Trace, UnderWay};
 use std::path::Path;
 
 /// With less than this, not even one rank's segment fits.
@@ -25,8 +25,21 @@ pub fn sealed(directory: &Path, run: &RunInfo) -> Vec<String> {
     let drawn = run.reduced.as_ref().is_some_and(Reduced::is_drawn);
     // Nothing can be explained from rows that were drawn.
     let next = if drawn { "info" } else { "report" };
-    lines.push(line("next", &format!("kizami {next} {name}")));
+    let why = match ranks_inside(directory) {
+        0 => String::new(),
+        1 => "   (1 rank was inside MPI when it ended: it says whom it waited for)".to_owned(),
+        ranks => format!("   ({ranks} ranks were inside MPI when they ended: it says who waited for whom)"),
+    };
+    lines.push(line("next", &format!("kizami {next} {name}{why}")));
     lines
+}
+
+/// Ranks that were inside a call when they ended.
+fn ranks_inside(directory: &Path) -> usize {
+    let calls = Trace::open(directory).and_then(|trace| trace.rows_of::<UnderWay>()).unwrap_or_default();
+    let mut ranks: Vec<Rank> = calls.iter().map(|call| call.rank).collect();
+    ranks.dedup();
+    ranks.len()
 }
 
 /// After a recording that was left as it is.

@@ -1,6 +1,6 @@
 //! What can be asked of `kizami replay`.
 
-use super::options::{self, EagerLimit, Line, LineFactor, ModelChange, NetworkKind, Times};
+use super::options::{self, EagerLimit, Line, LineFactor, LinePieces, ModelChange, NetworkKind, Times};
 use clap::Args;
 use clap::builder::FalseyValueParser;
 use std::num::NonZero;
@@ -46,6 +46,16 @@ pub struct ReplayArguments {
     #[arg(conflicts_with_all = ["network", "latency", "bandwidth"])]
     pub loggops: Option<ModelChange>,
 
+    /// What calls cost on another machine, as `kizami bench` has measured it, in place of the network
+    #[arg(long, value_name = "NAME.kzm", env = "KIZAMI_REPLAY_MACHINE")]
+    #[arg(conflicts_with_all = ["network", "latency", "bandwidth", "loggops"])]
+    pub machine: Option<PathBuf>,
+
+    /// A network whose links messages share, by a short form or a file of SimGrid's XML (see `kizami platform --help`)
+    #[arg(long, value_name = "PLATFORM", env = "KIZAMI_REPLAY_PLATFORM")]
+    #[arg(conflicts_with_all = ["network", "latency", "bandwidth", "loggops", "machine"])]
+    pub platform: Option<String>,
+
     /// Sends of messages up to this size, such as 1M or unlimited, no longer wait for their receiver: MPI has room for
     /// them. Synchronous sends wait in any case
     #[arg(long, value_name = "SIZE", value_parser = options::parse_eager_limit)]
@@ -62,7 +72,8 @@ pub struct ReplayArguments {
     #[arg(value_delimiter = ',', env = "KIZAMI_REPLAY_CALLSITE")]
     pub callsite: Vec<LineFactor>,
 
-    /// Give all ranks the mean of the time computed right before calls made at a line
+    /// Spread the time computed right before calls made at a line over all ranks, step by step, so that they compute as
+    /// evenly as it allows
     #[arg(long, value_name = "FILE:LINE", value_parser = options::parse_line)]
     #[arg(value_delimiter = ',', env = "KIZAMI_REPLAY_BALANCE")]
     pub balance: Vec<Line>,
@@ -72,6 +83,42 @@ pub struct ReplayArguments {
     #[arg(long, value_name = "FILE:LINE", value_parser = options::parse_line)]
     #[arg(value_delimiter = ',', env = "KIZAMI_REPLAY_OVERLAP")]
     pub overlap: Vec<Line>,
+
+    /// Let what is computed right before calls made at a line be no longer than others could wait for: each time shorter
+    /// by as much as others waited for it, as far as it is longer than usual
+    #[arg(long, value_name = "FILE:LINE", value_parser = options::parse_line)]
+    #[arg(value_delimiter = ',', env = "KIZAMI_REPLAY_NO_LONGER")]
+    pub no_longer: Vec<Line>,
+
+    /// Leave calls made at a line out: they take no time and wait for nobody
+    #[arg(long, value_name = "FILE:LINE", value_parser = options::parse_line)]
+    #[arg(value_delimiter = ',', env = "KIZAMI_REPLAY_LEAVE_OUT")]
+    pub leave_out: Vec<Line>,
+
+    /// Post receives early of what is sent, or completed, at a line: it does not wait for them
+    #[arg(long, value_name = "FILE:LINE", value_parser = options::parse_line)]
+    #[arg(value_delimiter = ',', env = "KIZAMI_REPLAY_POST_EARLY")]
+    pub post_early: Vec<Line>,
+
+    /// Work on what is received at a line in pieces, as they come, where it was handed on as a whole
+    #[arg(long, value_name = "FILE:LINE=PIECES", value_parser = options::parse_pieces)]
+    #[arg(value_delimiter = ',', env = "KIZAMI_REPLAY_PIECES")]
+    pub pieces: Vec<LinePieces>,
+
+    /// Make one of small messages or collectives that follow each other closely at a line
+    #[arg(long, value_name = "FILE:LINE", value_parser = options::parse_line)]
+    #[arg(value_delimiter = ',', env = "KIZAMI_REPLAY_JOIN")]
+    pub join: Vec<Line>,
+
+    /// Take messages at a line as they come, and not in the order of the program
+    #[arg(long, value_name = "FILE:LINE", value_parser = options::parse_line)]
+    #[arg(value_delimiter = ',', env = "KIZAMI_REPLAY_AS_THEY_COME")]
+    pub as_they_come: Vec<Line>,
+
+    /// Let calls made at a line communicate in no time; they still wait for their partners
+    #[arg(long, value_name = "FILE:LINE", value_parser = options::parse_line)]
+    #[arg(value_delimiter = ',', env = "KIZAMI_REPLAY_IDEAL_AT")]
+    pub ideal_at: Vec<Line>,
 
     /// Take the tracer's own cost and its stops out
     #[arg(long, env = "KIZAMI_REPLAY_WITHOUT_TRACER", value_parser = FalseyValueParser::new())]

@@ -11,4 +11,5 @@ mod run;
 mod show;
 
 pub use arguments::ReplayArguments;
+pub use options::{Times, parse_times};
 pub use run::run;

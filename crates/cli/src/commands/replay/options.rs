@@ -100,6 +100,27 @@ pub fn parse_line_factor(text: &str) -> Result<LineFactor, String> {
     Ok(LineFactor { line: parse_line(line)?, rank, factor })
 }
 
+/// What is received at a line, worked on in so many pieces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinePieces {
+    pub line: Line,
+    pub pieces: u32,
+}
+
+impl fmt::Display for LinePieces {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.line, self.pieces)
+    }
+}
+
+/// Reads `FILE:LINE=PIECES`.
+pub fn parse_pieces(text: &str) -> Result<LinePieces, String> {
+    let wrong = || "give a place and how many pieces, such as solver.c:88=8".to_owned();
+    let (line, pieces) = text.rsplit_once('=').ok_or_else(wrong)?;
+    let pieces = pieces.trim().parse().ok().filter(|pieces| *pieces > 0).ok_or_else(wrong)?;
+    Ok(LinePieces { line: parse_line(line)?, pieces })
+}
+
 /// The largest message that does not wait for its receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EagerLimit {
@@ -242,6 +263,15 @@ mod tests {
         assert_eq!([half.to_string(), none.to_string()], ["solver.c:88=0.5", "solver.c:88@3=0"]);
         for wrong in ["solver.c:88", "solver.c=1", "solver.c:88@x=1", "solver.c:88=-1"] {
             assert!(parse_line_factor(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn pieces_are_at_least_one() {
+        let pieces = parse_pieces("solver.c:88=8").unwrap();
+        assert_eq!((pieces.pieces, pieces.to_string()), (8, "solver.c:88=8".to_owned()));
+        for wrong in ["solver.c:88", "solver.c:88=0", "solver.c:88=x", "=8"] {
+            assert!(parse_pieces(wrong).is_err(), "{wrong}");
         }
     }
 

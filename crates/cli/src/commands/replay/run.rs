@@ -18,7 +18,8 @@ use std::io::Write;
 
 /// Replays, and says what came of it.
 pub fn run(arguments: &ReplayArguments) -> Result<u8> {
-    let trace = input::open_to_follow(&arguments.trace, arguments.threads.map(|threads| threads.get()))?;
+    let threads = arguments.threads.map(|threads| threads.get());
+    let trace = input::open_to_follow(&arguments.trace, threads)?.trace;
     if let Some(output) = &arguments.output {
         must_be_new(output, "-o")?;
     }
@@ -27,11 +28,12 @@ pub fn run(arguments: &ReplayArguments) -> Result<u8> {
     let request = Request {
         clocks_unaligned: false,
         output: arguments.output.as_deref(),
-        threads: arguments.threads.map_or_else(all_cores, |threads| threads.get()),
+        threads: threads.unwrap_or_else(all_cores),
         words: words(arguments),
     };
     let bar = Bar::new("replaying");
-    let setting = |graph: &Graph, fit: &Fit| plan.setting(graph, fit);
+    let threads = request.threads;
+    let setting = |graph: &Graph, fit: &Fit| plan.setting(graph, fit, threads);
     let replayed = retime(&trace, request, setting, &|progress| {
         bar.set(progress.rows, progress.total, || quantity::counted(progress.rows, "row"));
     })?;

@@ -7,14 +7,7 @@ use kizami_trace::run::ReplayedFrom;
 /// How long the run takes, against how long it took, and what that rests on.
 pub fn lines(replayed: &ReplayedFrom, needs_fit: bool) -> Vec<(&'static str, String)> {
     let (recorded_ns, replayed_ns) = (replayed.recorded_ns, replayed.replayed_ns);
-    let changed_ns = replayed_ns.saturating_sub(recorded_ns);
-    let change = match changed_ns {
-        0 => "as recorded".to_owned(),
-        _ => {
-            let how = if changed_ns < 0 { "less" } else { "more" };
-            format!("{} {how}", quantity::share(changed_ns.unsigned_abs() as f64, recorded_ns as f64))
-        }
-    };
+    let change = change(recorded_ns, replayed_ns);
     let setting = if replayed.setting.is_empty() {
         String::new()
     } else {
@@ -23,21 +16,39 @@ pub fn lines(replayed: &ReplayedFrom, needs_fit: bool) -> Vec<(&'static str, Str
     let mut lines = vec![
         ("recorded", quantity::duration(Length(recorded_ns))),
         ("replayed", format!("{}, {change}{setting}", quantity::duration(Length(replayed_ns)))),
-        ("network", network(replayed, needs_fit)),
-        (
-            "waits",
-            format!("{} followed to whom they waited for", quantity::counted(replayed.followed, "call")),
-        ),
     ];
+    lines.extend(at_work(replayed).map(|text| ("at work", text)));
+    lines.push(("network", network(replayed, needs_fit)));
+    let followed = quantity::counted(replayed.followed, "call");
+    lines.push(("waits", format!("{followed} followed to whom they waited for")));
     if replayed.not_followed > 0 {
         let calls = quantity::counted(replayed.not_followed, "call");
         lines.push(("not followed", format!("{calls} whose way of waiting is not known kept their length")));
     }
     if replayed.unmatched > 0 {
-        let count = quantity::count(replayed.unmatched);
-        lines.push(("unmatched", format!("{count} calls and messages whose other side is not in the trace")));
+        let those = quantity::calls_or_messages(replayed.unmatched);
+        lines.push(("unmatched", format!("{those} whose other side is not in the trace")));
     }
     lines
+}
+
+/// By which part a length changed.
+fn change(recorded_ns: i64, replayed_ns: i64) -> String {
+    let changed_ns = replayed_ns.saturating_sub(recorded_ns);
+    if changed_ns == 0 {
+        return "as recorded".to_owned();
+    }
+    let how = if changed_ns < 0 { "less" } else { "more" };
+    format!("{} {how}", quantity::share(changed_ns.unsigned_abs() as f64, recorded_ns as f64))
+}
+
+/// The same without starting and ending MPI: what reports and what-ifs give parts of.
+fn at_work(replayed: &ReplayedFrom) -> Option<String> {
+    let (recorded_ns, replayed_ns) = (replayed.recorded_work_ns?, replayed.replayed_work_ns?);
+    let [recorded, now] = [recorded_ns, replayed_ns].map(|ns| quantity::duration(Length(ns)));
+    let change = change(recorded_ns, replayed_ns);
+    let instead = if now == recorded { String::new() } else { format!(" instead of {recorded}") };
+    Some(format!("{now}{instead} between MPI_Init and MPI_Finalize, {change}"))
 }
 
 /// What the recorded run says about its network.
@@ -53,5 +64,7 @@ fn network(replayed: &ReplayedFrom, needs_fit: bool) -> String {
     } else {
         "a bandwidth too high to tell".to_owned()
     };
-    format!("{latency} and {bandwidth}, fitted to the fastest messages of each size")
+    format!(
+        "{latency} and {bandwidth}, fitted to the fastest messages, or to collectives if there are too few"
+    )
 }

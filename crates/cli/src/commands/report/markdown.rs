@@ -2,7 +2,7 @@
 
 use crate::sections::heat::HeatMap;
 use crate::sections::tables::{Kind, Part, Section, heat_caption, sections};
-use crate::sections::verdict::{self, percent};
+use crate::sections::verdict::{self, efficiency_error, percent};
 use crate::show::table::Align;
 use crate::show::text::visible;
 use kizami_explain::Report;
@@ -14,18 +14,28 @@ const HEAT_MAP_SIDE: u32 = 32;
 /// Writes the whole report, with at most so many rows a table.
 pub fn write(out: &mut impl Write, report: &Report, most: usize) -> io::Result<()> {
     writeln!(out, "# {}\n", plain(&verdict::headline(report, str::to_owned)))?;
-    writeln!(out, "**Parallel efficiency {}**", percent(report.efficiency.parallel))?;
+    for sentence in verdict::stuck(report) {
+        writeln!(out, "**{}**\n", plain(sentence))?;
+    }
+    let error = efficiency_error(report);
+    writeln!(out, "**Parallel efficiency {}{error}**", percent(report.efficiency.parallel))?;
     writeln!(out, "{}\n", plain(&verdict::product(report, percent)))?;
     if let Some(drawn) = verdict::drawn(report) {
         writeln!(out, "*{}*\n", plain(&drawn))?;
     }
     let told = verdict::told(report);
-    if told.is_empty() {
-        writeln!(out, "{}\n", verdict::NO_FINDINGS)?;
+    if told.is_empty() && report.stuck.is_none() {
+        writeln!(
+            out,
+            "{}
+",
+            plain(&report.nothing_found())
+        )?;
     }
     for (number, finding) in (1..).zip(told) {
         writeln!(out, "{number}. {}  ", plain(&finding.sentence))?;
-        writeln!(out, "   {}\n", plain(&verdict::cost(report, finding)))?;
+        writeln!(out, "   {}  ", plain(&verdict::cost(report, finding)))?;
+        writeln!(out, "   {}\n", plain(&finding.advice))?;
     }
     if let Some(doubts) = verdict::doubts(report) {
         writeln!(out, "{doubts}\n")?;
@@ -38,7 +48,7 @@ pub fn write(out: &mut impl Write, report: &Report, most: usize) -> io::Result<(
             heat_map(out, &map)?;
         }
         table(out, &section)?;
-        for line in section.more().iter().chain(&section.note) {
+        for line in section.more().iter().chain(&section.notes) {
             writeln!(out, "{}\n", plain(line))?;
         }
     }
@@ -167,7 +177,7 @@ mod tests {
     #[test]
     fn a_run_without_anything_to_say_is_still_a_report() {
         let text = written(&samples::empty());
-        assert!(text.contains(verdict::NO_FINDINGS), "{text}");
+        assert!(text.contains("No MPI call was recorded."), "{text}");
         assert!(text.contains("What was not understood"), "{text}");
     }
 }

@@ -3,6 +3,7 @@
 use super::arguments::ReportArguments;
 use super::{markdown, show};
 use crate::input;
+use crate::live;
 use crate::output::{must_be_new, write_new};
 use crate::page;
 use crate::show::json;
@@ -11,6 +12,7 @@ use crate::show::quantity;
 use crate::show::style::Paint;
 use crate::show::text;
 use anyhow::Result;
+use kizami_explain::Stuck;
 use kizami_trace::Trace;
 use std::io::Write;
 
@@ -24,9 +26,17 @@ pub fn run(arguments: &ReportArguments) -> Result<u8> {
     if let Some(output) = &arguments.html {
         must_be_new(output, "--html")?;
     }
-    let trace = input::open_to_follow(&arguments.trace, arguments.threads)?;
-    let mut report = input::analyse(&trace, arguments.threads)?.report(&trace);
-    report.compare_with(&Trace::open(&arguments.trace)?)?;
+    let path = live::readable(&arguments.trace)?;
+    let followed = input::follow(Trace::open(&path)?, arguments.threads)?;
+    let trace = &followed.trace;
+    let mut report = input::analyse(&followed, arguments.threads)?.report(trace);
+    let recorded = Trace::open(&path)?;
+    report.compare_with(&recorded)?;
+    report.stuck = Stuck::of(trace, &recorded)?;
+    if path != arguments.trace {
+        // A snapshot has another name for as long as it is there.
+        report.trace = arguments.trace.display().to_string();
+    }
     let most = |rows| if arguments.all { usize::MAX } else { rows };
     let mut out = text::stdout();
     if let Some(output) = &arguments.html {

@@ -24,7 +24,7 @@ pub fn print(out: &mut impl Write, report: &Report, paint: Paint, most: usize) -
             heat_map(out, &map)?;
         }
         table(out, &section, paint)?;
-        for line in section.more().map(|more| format!("({more})")).iter().chain(&section.note) {
+        for line in section.more().map(|more| format!("({more})")).iter().chain(&section.notes) {
             writeln!(out, "{line}")?;
         }
     }

@@ -6,4 +6,4 @@ mod arguments;
 mod run;
 
 pub use arguments::SealArguments;
-pub use run::{run, seal};
+pub use run::{run, seal_all, show_progress};

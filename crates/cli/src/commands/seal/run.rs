@@ -5,16 +5,22 @@ use crate::show::path::as_typed;
 use crate::show::progress::Bar;
 use crate::show::{quantity, text};
 use anyhow::Result;
-use kizami_seal::{SealError, SealOptions};
+use kizami_seal::{Progress, SealError, SealOptions, Seen};
 use kizami_trace::RunInfo;
-use std::io::Write;
-use std::path::Path;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 /// Seals a recording and says what came of it.
 pub fn run(arguments: &SealArguments) -> Result<u8> {
-    let run = seal(&arguments.trace, arguments.keep_raw)?;
-    let name = as_typed(&arguments.trace);
     let mut out = text::stdout();
+    for (directory, run) in seal_all(&arguments.trace, arguments.keep_raw, None)? {
+        tell(&mut out, &directory, &run)?;
+    }
+    Ok(0)
+}
+
+fn tell(out: &mut impl Write, directory: &Path, run: &RunInfo) -> io::Result<()> {
+    let name = as_typed(directory);
     writeln!(
         out,
         "sealed {name}: {} of {}",
@@ -24,15 +30,29 @@ pub fn run(arguments: &SealArguments) -> Result<u8> {
     for problem in &run.health.problems {
         writeln!(out, "  not complete: {problem}")?;
     }
-    writeln!(out, "next: kizami report {name}")?;
-    Ok(0)
+    writeln!(out, "next: kizami report {name}")
 }
 
-/// Seals a recording under a progress bar.
-pub fn seal(directory: &Path, keep_raw: bool) -> Result<RunInfo, SealError> {
+/// Seals a recording. If several programs were launched in it one after the other, each becomes a trace of its own, the
+/// first one that of the recording's own name.
+pub fn seal_all(
+    directory: &Path,
+    keep_raw: bool,
+    seen: Option<Seen>,
+) -> Result<Vec<(PathBuf, RunInfo)>, SealError> {
+    let more = kizami_seal::separate(directory)?;
+    let all = std::iter::once(directory.to_path_buf()).chain(more);
+    all.map(|directory| Ok((directory.clone(), seal(&directory, keep_raw, seen.clone())?))).collect()
+}
+
+/// Seals the recording of one program under a progress bar; `seen` is when its run was seen to end.
+fn seal(directory: &Path, keep_raw: bool, seen: Option<Seen>) -> Result<RunInfo, SealError> {
     let bar = Bar::new("sealing");
-    let options = SealOptions { keep_raw, ..SealOptions::default() };
-    kizami_seal::seal(directory, &options, &|progress| {
-        bar.set(progress.done_bytes, progress.total_bytes, || quantity::counted(progress.events, "event"));
-    })
+    let options = SealOptions { keep_raw, seen, ..SealOptions::default() };
+    kizami_seal::seal(directory, &options, &|progress| show_progress(&bar, progress))
+}
+
+/// Shows how far sealing is.
+pub fn show_progress(bar: &Bar, progress: Progress) {
+    bar.set(progress.done_bytes, progress.total_bytes, || quantity::counted(progress.events, "event"));
 }

@@ -50,6 +50,10 @@ pub struct ViewArguments {
     #[arg(long, value_name = "OUT.png", env = "KIZAMI_VIEW_PNG")]
     pub png: Option<PathBuf>,
 
+    /// Begin with the whole run, also with what starting and ending MPI takes [default: from MPI_Init to MPI_Finalize]
+    #[arg(long, conflicts_with_all = ["from", "to"], env = "KIZAMI_VIEW_ALL", value_parser = FalseyValueParser::new())]
+    pub all: bool,
+
     /// With --png: from this moment of the run on
     #[arg(long, value_name = "TIME", requires = "png", value_parser = quantity::parse_moment, env = "KIZAMI_VIEW_FROM")]
     pub from: Option<Moment>,

@@ -10,8 +10,6 @@ use crate::show::path::as_typed;
 use crate::show::progress::Bar;
 use crate::show::{quantity, text};
 use anyhow::{Result, anyhow};
-use kizami_explain::WorkInterval;
-use kizami_model::Length;
 use kizami_view::layer::{Layer, Opened, Origin};
 use kizami_view::picture::{self, Caption, Size, Theme};
 use kizami_view::query::Selection;
@@ -47,7 +45,7 @@ pub fn write(arguments: &ViewArguments, opened: &Arc<Opened>) -> Result<()> {
         let bar = Bar::new("explaining");
         let verdict = opened.verdict_now().map_err(|why| anyhow!(why))?;
         drop(bar);
-        let parts = parts(opened, &index)?;
+        let parts = parts(arguments.all, &index);
         let shown = |(part, selection): &(&'static str, Selection)| -> Result<Timeline> {
             let picture = |theme| picture::png(&index, selection, caption, IN_A_PAGE, &theme);
             Ok(Timeline { part, light: picture(Theme::light())?, dark: picture(Theme::dark())? })
@@ -63,17 +61,16 @@ pub fn write(arguments: &ViewArguments, opened: &Arc<Opened>) -> Result<()> {
     Ok(())
 }
 
-/// What a snapshot shows: the whole run; before it the part in which the program works, if starting and ending MPI
+/// What a snapshot shows: the part in which the program works; behind it the whole run, if starting and ending MPI
 /// take longer than that, as in short runs.
-fn parts(opened: &Opened, index: &Index) -> Result<Vec<(&'static str, Selection)>> {
-    let all = Selection::all(index);
-    let window = WorkInterval::of(&opened.insight_now().map_err(|why| anyhow!(why))?.graph);
-    let work = Selection { from: window.begin, to: window.end, ..all.clone() };
-    let mut parts = vec![("whole run", all)];
-    if work.length() > Length::ZERO && work.length() < parts[0].1.length() / 2 {
-        parts.insert(0, ("between MPI_Init and MPI_Finalize", work));
+fn parts(only_all: bool, index: &Index) -> Vec<(&'static str, Selection)> {
+    let (all, work) = (Selection::all(index), Selection::at_work(index));
+    if only_all || work == all {
+        return vec![("whole run", all)];
     }
-    Ok(parts)
+    let is_short = work.length() < all.length() / 2;
+    let parts = [("between MPI_Init and MPI_Finalize", work), ("whole run", all)];
+    parts.into_iter().take(if is_short { 2 } else { 1 }).collect()
 }
 
 /// How many ranks compute over time, also on an ideal network if that can be worked out.
@@ -102,7 +99,9 @@ fn indexed(opened: &Arc<Opened>) -> Result<Arc<Index>> {
 
 /// What a picture is to show.
 fn selected(arguments: &ViewArguments, index: &Index) -> Result<Selection> {
-    let mut selection = Selection::all(index);
+    // Who names a moment means the whole run beyond it.
+    let of_all = arguments.all || arguments.from.is_some() || arguments.to.is_some();
+    let mut selection = if of_all { Selection::all(index) } else { Selection::at_work(index) };
     selection.from = arguments.from.unwrap_or(selection.from);
     selection.to = arguments.to.unwrap_or(selection.to);
     if selection.to <= selection.from {

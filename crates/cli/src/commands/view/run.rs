@@ -33,7 +33,7 @@ pub fn run(arguments: &ViewArguments) -> Result<u8> {
 
 /// Opens a trace; what is not in a reduced one is reconstructed, and told to be.
 fn opened(path: &Path) -> Result<Arc<Opened>> {
-    Ok(Opened::open(input::open_to_follow(path, None)?.path())?)
+    Ok(Opened::open(input::open_to_follow(path, None)?.trace.path())?)
 }
 
 /// Answers browsers until the user ends it.
@@ -47,7 +47,10 @@ fn serve(arguments: &ViewArguments, traces: &[Arc<Opened>]) -> Result<u8> {
         Some(port) => format!("cannot listen at port {port}; choose another one with --port"),
         None => format!("cannot listen at {}", arguments.listen),
     })?;
-    let (url, address) = (server.url()?, server.address()?);
+    let (mut url, address) = (server.url()?, server.address()?);
+    if let Some(first) = traces.first().filter(|_| arguments.all) {
+        url.push_str(&format!("#view=0-{}", first.trace.run().span_ns.max(1)));
+    }
     let paint = Paint::stdout();
     let mut out = text::stdout();
     writeln!(out, "{} {url}", paint.label("open     "))?;

@@ -13,10 +13,10 @@ use kizami_explain::what_if;
 
 /// Ranks what to fix.
 pub fn run(arguments: &WhatifArguments) -> Result<u8> {
-    let trace = input::open_to_follow(&arguments.trace, arguments.threads)?;
-    let analysis = input::analyse(&trace, arguments.threads)?;
+    let followed = input::open_to_follow(&arguments.trace, arguments.threads)?;
+    let analysis = input::analyse(&followed, arguments.threads)?;
     let bar = Bar::new("replaying");
-    let events = trace.run().totals.events;
+    let events = followed.trace.run().totals.events;
     let results = what_if(&analysis, &|steps| {
         bar.set(steps % events.max(1), events, || quantity::counted(steps, "event"));
     });

@@ -14,10 +14,12 @@ use super::exchange::RemoteEvent;
 use super::lane::{Lane, communicates};
 use super::observer::{Message, Observer};
 use super::pending::PendingTable;
+use super::shared::Shared;
 use super::shares::Shares;
 use super::strand::{State, Walking};
 use super::{Replayed, Walk};
 use crate::lane_moment::LaneMoment;
+use kizami_graph::protocol::eager_limit_bytes;
 use kizami_graph::{Graph, Step, StepKind, Strand, Tie, TieKind};
 use kizami_model::{Length, Moment, Op};
 use kizami_network::Fit;
@@ -89,6 +91,9 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
         let (range, ranks) = (shares.strands(graph, own), shares.ranks(own));
         let strands: &[Strand] = &graph.strands[range.start as usize..range.end as usize];
         let functions = kizami_model::function::functions().len() as u16;
+        let all = range.clone();
+        let asks_departure = |tie: Tie| matches!(tie.kind(), TieKind::Awaits | TieKind::Looks);
+        let asks_posting = |tie: Tie| tie.kind().awaits_readiness();
         let mut worker = Worker {
             steps: &graph.steps,
             ties: &graph.ties,
@@ -103,8 +108,11 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
             communicates: (0..=functions).map(|op| communicates(Op(op))).collect(),
             walking: strands.iter().map(|strand| Walking::new(strand.first_step)).collect(),
             child_threads: FxHashMap::default(),
-            departures: PendingTable::new(graph.channels.len()),
-            postings: PendingTable::new(graph.channels.len()),
+            departures: PendingTable::new(
+                graph.channels.len(),
+                Shared::new(graph, all.clone(), asks_departure),
+            ),
+            postings: PendingTable::new(graph.channels.len(), Shared::new(graph, all, asks_posting)),
             collectives: Collectives::new(&graph.members, |rank| ranks.contains(&rank.0), lanes),
             ready: VecDeque::new(),
             later: Vec::new(),
@@ -176,8 +184,8 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
         let mut woken = std::mem::take(&mut self.woken);
         for event in events {
             match event {
-                RemoteEvent::Departed(key, arrival) => woken.extend(self.departures.tell(key, arrival)),
-                RemoteEvent::Posted(key, arrival) => woken.extend(self.postings.tell(key, arrival)),
+                RemoteEvent::Departed(key, arrival) => self.departures.tell(key, arrival, &mut woken),
+                RemoteEvent::Posted(key, arrival) => self.postings.tell(key, arrival, &mut woken),
                 RemoteEvent::Collective(news) => self.collectives.hear(news, &mut woken),
             }
         }
@@ -186,7 +194,8 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
     }
 
     /// What came of it.
-    pub(super) fn finish(self) -> Replayed<O> {
+    pub(super) fn finish(mut self) -> Replayed<O> {
+        self.learned.eager_limit_bytes = eager_limit_bytes(&self.graph.protocols);
         Replayed {
             observers: vec![self.observer],
             followed: self.counts.followed,
@@ -255,7 +264,16 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
                 walking.debt = wanted - taken;
                 for (lane, setting) in self.lanes.iter().enumerate() {
                     let gap = if setting.without_tracer { gap - taken } else { gap };
-                    walking.start[lane] = last.free[lane].saturating_add(setting.gap(rank, step.site(), gap));
+                    let gap = setting.gap(rank, step.site(), walking.step, gap);
+                    walking.start[lane] = last.free[lane].saturating_add(gap);
+                    if self.overlapping {
+                        // What is overlapped together is worked on behind the last wait of all.
+                        let last_piece = match setting.overlaps(step.site()) {
+                            Some(_) => Length::ZERO,
+                            None => last.pieces[lane].last(gap),
+                        };
+                        walking.held[lane] = last.end[lane].saturating_add(last_piece);
+                    }
                 }
             }
         }
@@ -304,7 +322,7 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
                     self.walking[strand as usize].tie += 1;
                     continue;
                 }
-                _ if kind.tells() => {
+                _ if kind.tells() || kind == TieKind::Moves => {
                     self.walking[strand as usize].tie += 1;
                     continue;
                 }

@@ -70,9 +70,9 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
         walking.state = State::Inside;
         self.patient -= u32::from(std::mem::take(&mut walking.patient));
         match tie.kind() {
-            TieKind::Awaits | TieKind::Looks => self.departures.give_up(tie.key),
+            TieKind::Awaits | TieKind::Looks => self.departures.give_up(tie.key, strand),
             // A large message that was buffered all the same: its sender never waited.
-            kind if kind.awaits_readiness() => self.postings.give_up(tie.key),
+            kind if kind.awaits_readiness() => self.postings.give_up(tie.key, strand),
             _ => {}
         }
         walking.missed |= !tie.kind().awaits_readiness();

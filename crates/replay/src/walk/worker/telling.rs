@@ -7,7 +7,7 @@ use super::super::pending::Arrival;
 use super::Worker;
 use kizami_graph::{Step, Tie, TieKind};
 use kizami_model::{Length, Op};
-use kizami_network::collectives::passing_ns;
+use kizami_network::Messages;
 
 impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
     /// Tells the others what they may be waiting for.
@@ -28,14 +28,14 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
                     }
                     let to = self.graph.channels[tie.place() as usize].to;
                     match self.shares.of_rank(to) {
-                        share if share == self.own => woken.extend(self.departures.tell(tie.key, arrival)),
+                        share if share == self.own => self.departures.tell(tie.key, arrival, &mut woken),
                         share => self.outgoing[share].push(RemoteEvent::Departed(tie.key, arrival)),
                     }
                 }
                 TieKind::Posts => {
                     let from = self.graph.channels[tie.place() as usize].from;
                     match self.shares.of_rank(from) {
-                        share if share == self.own => woken.extend(self.postings.tell(tie.key, arrival)),
+                        share if share == self.own => self.postings.tell(tie.key, arrival, &mut woken),
                         share => self.outgoing[share].push(RemoteEvent::Posted(tie.key, arrival)),
                     }
                 }
@@ -64,11 +64,11 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
         for (lane, setting) in self.lanes.iter().enumerate() {
             if let Some(model) = setting.model() {
                 let walking = &mut self.walking[strand as usize];
-                let handling = Length::from_nanos_f64(model.handling_ns(bytes));
+                let handling = Length::from_nanos_f64(model.sending_ns(bytes));
                 let done = walking.busy_until[lane].saturating_add(handling);
                 walking.busy_until[lane] = done;
                 let leaves = done.max(walking.network_free[lane]);
-                let taken = Length::from_nanos_f64(model.gap_ns + model.per_byte_ns * bytes as f64);
+                let taken = Length::from_nanos_f64(model.spaced_ns(bytes));
                 walking.network_free[lane] = leaves.saturating_add(taken);
                 walking.left[lane] = leaves;
                 arrival.replayed[lane] = leaves;
@@ -81,7 +81,7 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
         let ranks = self.graph.members.sizes[tie.place() as usize];
         for (lane, setting) in self.lanes.iter().enumerate() {
             if let Some(model) = setting.model() {
-                let own = Length::from_nanos_f64(passing_ns(op, ranks, tie.bytes(), model));
+                let own = Length::from_nanos_f64(model.passing_ns(op, ranks, tie.bytes()));
                 let busy_until = &mut self.walking[strand as usize].busy_until[lane];
                 *busy_until = busy_until.saturating_add(own);
             }

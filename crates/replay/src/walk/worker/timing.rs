@@ -4,15 +4,16 @@
 //! it decides how the recorded call is divided into waiting and what was left to do. All others only set a *floor*: the
 //! step cannot end before they are there. When nobody is missing any more, the step ends (`end`).
 
-use super::super::lane::{Lane, Recorded, Way};
+use super::super::lane::{Inside, Lane, Recorded, Way};
 use super::super::observer::{Observer, Seen, Wait, WaitKind};
 use super::super::pending::Arrival;
 use super::super::strand::{Last, Late, Walking};
 use super::Worker;
 use crate::lane_moment::LaneMoment;
+use crate::setting::Pieces;
 use kizami_graph::{Polls, Step, StepKind, Tie, TieKind};
-use kizami_model::Length;
-use kizami_network::{Fit, LogGops};
+use kizami_model::{Kind, Length};
+use kizami_network::{Costs, Fit, Messages};
 
 /// A step whose partners are all there: how the recorded call is divided.
 struct Ending<const LANES: usize> {
@@ -67,9 +68,13 @@ impl<const LANES: usize> Ending<LANES> {
     fn recorded(&self, step: &Step, cut: Length, fit: &Fit) -> Recorded {
         match self.late {
             // Polls end when they see what they look for, or a little earlier: they do nothing else.
-            Some(_) if self.waited && self.polling => {
-                Recorded { own: Length::ZERO, way: self.rest, busy: Length::ZERO }
-            }
+            Some(_) if self.waited && self.polling => Recorded {
+                own: Length::ZERO,
+                way: self.rest,
+                busy: Length::ZERO,
+                ideal: false,
+                inside: Inside::default(),
+            },
             Some(late) if self.waited => {
                 let way = self.rest - cut;
                 let own = match late.way {
@@ -78,13 +83,19 @@ impl<const LANES: usize> Ending<LANES> {
                     }
                     Way::Collective(..) => Length::ZERO,
                 };
-                Recorded { own, way, busy: Length::ZERO }
+                let inside = within_own(&late, own, fit);
+                Recorded { own, way, busy: Length::ZERO, ideal: false, inside }
             }
             Some(late) => {
-                let way = late.least_way(fit).min(step.end.saturating_since(late.arrival.recorded));
-                Recorded { own: self.length - cut, way, busy: self.between_polls() }
+                let (own, least) = (self.length - cut, late.least_way(fit));
+                let way = least.min(step.end.saturating_since(late.arrival.recorded));
+                let inside = inside(step, &late, (own, least), fit);
+                Recorded { own, way, busy: self.between_polls(), ideal: false, inside }
             }
-            None => Recorded { own: self.length - cut, way: Length::ZERO, busy: self.between_polls() },
+            None => {
+                let (own, busy) = (self.length - cut, self.between_polls());
+                Recorded { own, way: Length::ZERO, busy, ideal: false, inside: Inside::default() }
+            }
         }
     }
 }
@@ -95,17 +106,18 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
         let awaited = tie.kind();
         if awaited.awaits_readiness() {
             let came = arrival.recorded - Length(i64::from(awaited == TieKind::AwaitsReady));
-            let in_vain = came >= step.end && step.kind() != StepKind::Polling;
-            // A large message may be too large for a model's buffers, though it was buffered in the recorded run.
-            if awaited == TieKind::AwaitsPost || !in_vain {
-                self.came_in_models(strand, tie, &arrival);
+            let in_vain =
+                came >= step.end && step.kind() != StepKind::Polling || awaited == TieKind::MayAwaitPost;
+            // A message may be too large for a model's buffers, though it was buffered in the recorded run.
+            if matches!(awaited, TieKind::AwaitsPost | TieKind::MayAwaitPost) || !in_vain {
+                self.came_in_models(strand, step, tie, &arrival);
             }
             // Who was ready only after the call was over was not waited for.
             if in_vain {
                 return;
             }
         } else if self.modelled {
-            self.came_in_models(strand, tie, &arrival);
+            self.came_in_models(strand, step, tie, &arrival);
         }
         let (kind, way, least_way) = self.meaning(step, tie, awaited);
         let late = Late { arrival, kind, way, there: arrival.recorded.saturating_add(least_way) };
@@ -127,7 +139,9 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
     fn meaning(&self, step: &Step, tie: Tie, awaited: TieKind) -> (WaitKind, Way, Length) {
         let bytes = tie.bytes();
         let kind = match awaited {
-            TieKind::AwaitsPost => return (WaitKind::Receiver, Way::Unbuffered(bytes), Length::ZERO),
+            TieKind::AwaitsPost | TieKind::MayAwaitPost => {
+                return (WaitKind::Receiver, Way::Unbuffered(bytes), Length::ZERO);
+            }
             TieKind::AwaitsReady => return (WaitKind::Receiver, Way::Message(bytes), Length::ZERO),
             TieKind::LooksReady => return (WaitKind::Window, Way::Message(bytes), Length::ZERO),
             TieKind::AwaitsAll => WaitKind::All,
@@ -140,11 +154,14 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
     }
 
     /// Somebody came, in lanes with a model of the network: there every way is worked out.
-    fn came_in_models(&mut self, strand: u32, tie: Tie, arrival: &Arrival<LANES>) {
+    fn came_in_models(&mut self, strand: u32, step: &Step, tie: Tie, arrival: &Arrival<LANES>) {
+        let exchanges = matches!(step.op().kind(), Kind::SendReceive(_));
         let walking = &mut self.walking[strand as usize];
         for (lane, setting) in self.lanes.iter().enumerate() {
             let Some(model) = setting.model() else { continue };
-            if let Some(there) = there_in_model(walking, lane, model, tie, arrival.replayed[lane]) {
+            if let Some(there) =
+                there_in_model(walking, (lane, model), tie, arrival.replayed[lane], exchanges)
+            {
                 walking.floor[lane] = walking.floor[lane].max(there);
             }
         }
@@ -156,12 +173,21 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
         let ending = Ending::of(step, walking);
         let cut = ending.cut(&mut walking.debt);
         let (mut end, mut free) = ([LaneMoment::default(); LANES], [LaneMoment::default(); LANES]);
+        let mut pieces = [Pieces::Endless; LANES];
         for (lane, setting) in self.lanes.iter().enumerate() {
             let cut = if setting.without_tracer { cut } else { Length::ZERO };
             let recorded = ending.recorded(step, cut, self.fit);
-            end[lane] = end_in_lane(walking, lane, setting, ending.late, communicates, recorded);
+            let Some(recorded) = recorded.in_lane(setting, step.site(), index, communicates) else {
+                (end[lane], free[lane]) = (walking.start[lane], walking.start[lane]);
+                continue;
+            };
+            end[lane] =
+                end_in_lane(walking, lane, setting, (ending.late, step.site()), communicates, recorded);
             free[lane] = end[lane];
-            if self.overlapping && setting.overlaps(step.site()) {
+            if self.overlapping
+                && let Some(overlapped) = setting.overlaps(step.site())
+            {
+                pieces[lane] = overlapped;
                 let start = unheld_start(walking, lane, setting);
                 let unheld = setting.end(start, None, LaneMoment::NEVER, communicates, recorded);
                 free[lane] = unheld.min(end[lane]);
@@ -172,7 +198,7 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
         let (start, missed) = (walking.start, walking.missed);
         if step.kind() != StepKind::Part {
             let (recorded_start, recorded_end) = (step.start, step.end);
-            walking.last = Some(Last { recorded_start, recorded_end, start, end, free });
+            walking.last = Some(Last { recorded_start, recorded_end, start, end, free, pieces });
         }
         if step.kind() == StepKind::Call {
             self.learn(step, &ending);
@@ -225,44 +251,79 @@ fn set_floor<const LANES: usize>(
 ) {
     let way = other.least_way(fit).min(step.end.saturating_since(other.arrival.recorded));
     for (lane, setting) in lanes.iter().enumerate() {
-        if !setting.is_model() && !setting.buffers(other.way) {
+        if !setting.is_model() && !setting.buffers(other.way, step.site()) {
             let there = other.arrival.replayed[lane].saturating_add(setting.way(way, other.way));
             walking.floor[lane] = walking.floor[lane].max(there);
         }
     }
 }
 
+/// What of the own time of a step that waited for a message may have been the message's way: all of it, if nobody saw what
+/// taking one costs that is there, or if it only sets out when both sides are.
+fn within_own<const LANES: usize>(late: &Late<LANES>, own: Length, fit: &Fit) -> Inside {
+    let is_the_way = match late.way {
+        Way::Message(bytes) | Way::Unbuffered(bytes) => {
+            !fit.knows_handling(bytes) || fit.waits_for_both(bytes)
+        }
+        Way::Collective(..) => false,
+    };
+    Inside { length: if is_the_way { own } else { Length::ZERO }, meets: false }
+}
+
+/// For how long a message that nobody waited for was on its way within a step that took so long itself.
+fn inside<const LANES: usize>(
+    step: &Step,
+    late: &Late<LANES>,
+    (own, least_way): (Length, Length),
+    fit: &Fit,
+) -> Inside {
+    let within = |length: Length| length.clamp(Length::ZERO, own.at_least_zero());
+    match late.way {
+        Way::Collective(..) => Inside::default(),
+        Way::Unbuffered(_) => Inside { length: within(least_way), meets: true },
+        Way::Message(bytes) if fit.waits_for_both(bytes) => Inside { length: within(least_way), meets: true },
+        Way::Message(_) => {
+            let there = late.arrival.recorded.saturating_add(least_way);
+            Inside { length: within(there.saturating_since(step.start)), meets: false }
+        }
+    }
+}
+
 /// When what the step waits for is there in a lane with a model, if the other side sent, posted or came at `other`; none
-/// if it need not be waited for.
+/// if it need not be waited for. Two ranks that exchange share the way between them.
 fn there_in_model<const LANES: usize>(
     walking: &mut Walking<LANES>,
-    lane: usize,
-    model: &LogGops,
+    (lane, model): (usize, &Costs),
     tie: Tie,
     other: LaneMoment,
+    exchanges: bool,
 ) -> Option<LaneMoment> {
     let bytes = tie.bytes();
-    let large = bytes > model.eager_limit_bytes;
-    let latency = Length::from_nanos_f64(model.latency_ns);
+    let shared_ns = if exchanges { model.exchange_ns(bytes) - model.message_ns(bytes) } else { 0.0 };
+    let large = bytes > model.eager_limit_bytes();
+    let asking = Length::from_nanos_f64(model.asking_ns());
     match tie.kind() {
-        TieKind::AwaitsPost if !large => None,
+        TieKind::AwaitsPost | TieKind::MayAwaitPost if !large => None,
         kind if kind.awaits_readiness() => {
             // It has asked, hears that the receiver is ready, and is free when the last byte has left.
-            let asked = walking.left[lane].saturating_add(latency);
-            let heard = other.max(asked).saturating_add(latency);
-            let leaving = Length::from_nanos_f64(model.per_byte_ns * bytes as f64);
+            let asked = walking.left[lane].saturating_add(asking);
+            let heard = other.max(asked).saturating_add(asking);
+            let leaving = Length::from_nanos_f64((model.leaving_ns(bytes) + shared_ns).max(0.0));
             Some(heard.max(walking.busy_until[lane]).saturating_add(leaving))
         }
         TieKind::Awaits | TieKind::Looks => {
-            walking.handling[lane] += Length::from_nanos_f64(model.handling_ns(bytes));
+            walking.handling[lane] += Length::from_nanos_f64(model.taking_ns(bytes));
             let leaves = if large {
                 // The sender asks, and hears that the receiver is ready.
-                let asked = other.saturating_add(latency);
-                asked.max(walking.start[lane]).saturating_add(latency)
+                let asked = other.saturating_add(asking);
+                asked.max(walking.start[lane]).saturating_add(asking)
             } else {
                 other
             };
-            Some(leaves.saturating_add(Length::from_nanos_f64(model.way_ns(bytes))))
+            // What is not spent on taking it is spent on its way.
+            let way_ns =
+                model.message_ns(bytes) - model.sending_ns(bytes) - model.taking_ns(bytes) + shared_ns;
+            Some(leaves.saturating_add(Length::from_nanos_f64(way_ns.max(0.0))))
         }
         _ => Some(other),
     }
@@ -273,7 +334,7 @@ fn end_in_lane<const LANES: usize>(
     walking: &Walking<LANES>,
     lane: usize,
     setting: &Lane,
-    late: Option<Late<LANES>>,
+    (late, site): (Option<Late<LANES>>, Option<u32>),
     communicates: bool,
     recorded: Recorded,
 ) -> LaneMoment {
@@ -283,7 +344,7 @@ fn end_in_lane<const LANES: usize>(
         let start = there.saturating_add(walking.handling[lane]);
         return setting.end(start, None, LaneMoment::NEVER, communicates, recorded);
     }
-    let late = late.filter(|late| !setting.buffers(late.way));
+    let late = late.filter(|late| !setting.buffers(late.way, site));
     let late = late.map(|late| (late.arrival.replayed[lane], late.way));
     setting.end(walking.start[lane], late, walking.floor[lane], communicates, recorded)
 }

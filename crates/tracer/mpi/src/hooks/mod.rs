@@ -1,11 +1,13 @@
 //! What calls mean: one file for each kind of call.
 //!
 //! A hook runs after the real function has returned and its end was read off the clock, so what it costs is
-//! never part of the call's own time. It takes the [`Call`], fills in the record, and stores it.
+//! never part of the call's own time. It takes the [`Call`], fills in the record, and stores it. [`entry`] alone comes
+//! before the real function, for calls that never return.
 
 pub mod collective;
 pub mod communicator;
 pub mod completion;
+pub mod entry;
 pub mod environment;
 pub mod message;
 pub mod object;

@@ -20,6 +20,10 @@ struct Spare {
 
 static SPARES: Mutex<Vec<Spare>> = Mutex::new(Vec::new());
 
+/// Where threads without a segment note their calls.
+// SAFETY: a header is made of integers, for all of which zero is a value.
+static NOBODY: Header = unsafe { std::mem::zeroed() };
+
 /// A recorder for one more thread of the process. Without a file to write to it loses everything and counts it, but
 /// works.
 pub fn of_process(process: &Process) -> Box<Thread> {
@@ -73,6 +77,7 @@ impl Thread {
             cursor: Cursor::EMPTY,
             writer: None,
             losses: None,
+            noted: &NOBODY,
             base_ticks: 0,
             fold: None,
             counters: None,
@@ -104,7 +109,7 @@ impl Thread {
     fn write_to(&mut self, writer: Writer) {
         let header = writer.stream().file().header();
         self.base_ticks = header.base_ticks.load(Ordering::Relaxed);
-        (self.writer, self.losses) = (Some(writer), Some(header));
+        (self.writer, self.losses, self.noted) = (Some(writer), Some(header), header);
     }
 
     /// Writes no more; what is left of the stream may serve another thread.

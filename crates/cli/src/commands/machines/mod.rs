@@ -1,0 +1,7 @@
+//! `kizami machines`: lists machines that were measured, and puts their costs side by side.
+
+mod arguments;
+mod run;
+
+pub use arguments::MachinesArguments;
+pub use run::run;

@@ -1,0 +1,91 @@
+//! What can be asked of `kizami predict`.
+
+use super::points::{Parameter, RankCounts, parse_parameter, parse_ranks};
+use crate::commands::replay::{Times, parse_times};
+use clap::Args;
+use clap::ValueEnum;
+use clap::builder::FalseyValueParser;
+use std::num::NonZero;
+use std::path::PathBuf;
+
+const HELP: &str = "\
+Examples:
+  kizami predict run16.kz run32.kz run64.kz --ranks 64..10000
+  kizami predict run16.kz run32.kz run64.kz --ranks 512,4096 --machine there.kzm
+  kizami predict --check run16.kz run32.kz run64.kz
+  kizami predict run64.kz --machine there.kzm -o there.kz
+
+With one run, its own number of ranks is foretold on another machine. With runs of several sizes, other
+numbers of ranks are: calls from what the program does in all of them, computation from how it grew or
+shrank, waits by a replay. The interval holds the truth in nine of ten cases; it is as wide as the same
+method was wrong when it had to foretell the largest run. Without --machine, costs are those of the runs.";
+
+/// Tell how long a program would take with more ranks, or on another machine.
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub struct PredictArguments {
+    /// Runs of one program, each with another number of ranks
+    #[arg(value_name = "RUN.kz", required = true)]
+    pub traces: Vec<PathBuf>,
+
+    /// Numbers of ranks: 512, or 64..10000 for every doubling, or several with commas between
+    #[arg(long, value_name = "RANKS", value_parser = parse_ranks, env = "KIZAMI_PREDICT_RANKS")]
+    pub ranks: Option<RankCounts>,
+
+    /// What calls cost there, as `kizami bench` has measured it
+    #[arg(long, value_name = "NAME.kzm", env = "KIZAMI_PREDICT_MACHINE")]
+    pub machine: Option<PathBuf>,
+
+    /// The network there, by a short form or a file of SimGrid's XML (see `kizami platform --help`): messages share its links
+    #[arg(long, value_name = "PLATFORM", env = "KIZAMI_PREDICT_PLATFORM", conflicts_with = "machine")]
+    pub platform: Option<String>,
+
+    /// Speed of the processors there: at 1.2x, what is computed between calls takes 1/1.2 of the time
+    #[arg(long, value_name = "TIMES", value_parser = parse_times, env = "KIZAMI_PREDICT_CPU")]
+    pub cpu: Option<Times>,
+
+    /// A parameter of the problem: n=1000 for what is foretold, n=1000@16 for the run with 16 ranks
+    #[arg(long, value_name = "NAME=VALUE[@RANKS]", value_parser = parse_parameter, env = "KIZAMI_PREDICT_PARAM")]
+    pub param: Vec<Parameter>,
+
+    /// A table of counted work (CSV: place, ranks, count): how much each rank has to do before calls at a line
+    #[arg(long, value_name = "COUNTS.csv", env = "KIZAMI_PREDICT_COUNTS")]
+    pub counts: Option<PathBuf>,
+
+    /// How: by a replay, or by the plain sum of computation and measured collectives
+    #[arg(long, value_enum, default_value = "replay", env = "KIZAMI_PREDICT_METHOD")]
+    pub method: Method,
+
+    /// Hide the largest run, foretell it from the others, and tell the error
+    #[arg(long, env = "KIZAMI_PREDICT_CHECK", value_parser = FalseyValueParser::new())]
+    pub check: bool,
+
+    /// Directory to make for the foretold run as a trace; it must not exist. One number of ranks only
+    #[arg(short, long, value_name = "OUT.kz", env = "KIZAMI_PREDICT_OUTPUT")]
+    pub output: Option<PathBuf>,
+
+    /// File to make with time, efficiency and shares over the ranks, as SVG
+    #[arg(long, value_name = "FILE.svg", env = "KIZAMI_PREDICT_PLOT")]
+    pub plot: Option<PathBuf>,
+
+    /// For what is drawn: noise, and samples of times
+    #[arg(long, value_name = "N", default_value = "1", env = "KIZAMI_PREDICT_SEED")]
+    pub seed: u64,
+
+    /// Threads to walk with; the result does not depend on it [default: all cores]
+    #[arg(long, value_name = "N", env = "KIZAMI_THREADS")]
+    pub threads: Option<NonZero<usize>>,
+
+    /// Print JSON
+    #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]
+    pub json: bool,
+}
+
+/// How to foretell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Method {
+    /// Ranks wait for each other as in the run.
+    Replay,
+    /// Local time and measured collectives, added up.
+    Sum,
+}

@@ -1,0 +1,110 @@
+//! What was foretold, as a table, and what to make of it.
+
+use super::run::Predicted;
+use crate::show::quantity;
+use crate::show::style::Paint;
+use crate::show::table::{Align, Table};
+use kizami_model::Length;
+use kizami_predict::point::{Limit, Point};
+use kizami_predict::structure::Program;
+use std::io::{self, Write};
+
+/// A run that takes so much longer than the shortest has stopped scaling.
+const LONGER: f64 = 1.02;
+/// Costs that were not measured are told from this share of the time on.
+const WORTH_TELLING: f64 = 0.05;
+
+/// Seconds as people read them.
+pub fn seconds(seconds: f64) -> String {
+    quantity::duration(Length::from_nanos_f64(seconds * 1e9))
+}
+
+/// Prints the table and what follows from it.
+pub fn print(out: &mut impl Write, predicted: &Predicted, program: Option<&Program>) -> io::Result<()> {
+    let columns = [
+        ("ranks", Align::Right),
+        ("time", Align::Right),
+        ("90 % interval", Align::Left),
+        ("efficiency", Align::Right),
+        ("limited by", Align::Left),
+    ];
+    let mut table = Table::new(&mut *out, Paint::stdout(), &columns);
+    for point in &predicted.points {
+        table.row(vec![
+            quantity::count(u64::from(point.ranks)),
+            seconds(point.time_s),
+            format!("{} .. {}", seconds(point.low_s), seconds(point.high_s)),
+            format!("{:.0} %", 100.0 * point.efficiency),
+            point.limited_by.first().map(limit).unwrap_or_default(),
+        ])?;
+    }
+    table.finish()?;
+    writeln!(out)?;
+    if let Some(line) = stops(&predicted.points) {
+        writeln!(out, "{line}")?;
+    }
+    if let Some(checked) = &predicted.check {
+        let ranks = quantity::count(u64::from(checked.foretold.ranks));
+        let error = 100.0 * checked.error_share;
+        writeln!(
+            out,
+            "checked: the run with {ranks} ranks, foretold from the smaller ones, was {error:+.1} % off"
+        )?;
+    } else if program.is_some() {
+        writeln!(
+            out,
+            "not checked: with three runs or more the largest is hidden and foretold, for the error"
+        )?;
+    }
+    extrapolated(out, predicted, program)
+}
+
+fn limit(limit: &Limit) -> String {
+    let by = limit.by.map_or(String::new(), |by| format!(" ({by})"));
+    let place = &limit.place;
+    match limit.what.as_str() {
+        "computation" => format!("computation before {place}"),
+        function => format!("{function} at {place}{by}"),
+    }
+}
+
+/// Where more ranks no longer help.
+fn stops(points: &[Point]) -> Option<String> {
+    let shortest = points.iter().min_by(|one, other| one.time_s.total_cmp(&other.time_s))?;
+    let last = points.last()?;
+    if points.len() < 3 {
+        return None;
+    }
+    let shrinking = points.windows(2).all(|pair| pair[1].time_s < LONGER * pair[0].time_s);
+    if last.ranks == shortest.ranks {
+        if !shrinking {
+            return Some(
+                "does not scale evenly: it takes longer with some numbers of ranks than with fewer"
+                    .to_owned(),
+            );
+        }
+        return Some(format!("scales up to {} ranks and beyond", quantity::count(u64::from(last.ranks))));
+    }
+    (last.time_s > LONGER * shortest.time_s).then(|| {
+        let worst = last.limited_by.iter().find(|limit| limit.by.is_some());
+        let why = worst.map_or(String::new(), |worst| format!("; what grows is {}", self::limit(worst)));
+        format!("stops scaling at about {} ranks{why}", quantity::count(u64::from(shortest.ranks)))
+    })
+}
+
+/// What the numbers rest on that nobody has measured.
+fn extrapolated(out: &mut impl Write, predicted: &Predicted, program: Option<&Program>) -> io::Result<()> {
+    let Some(program) = program else { return Ok(()) };
+    let seen: Vec<String> = program.seen.iter().map(ToString::to_string).collect();
+    writeln!(out, "extrapolated: calls and computation, from runs with {} ranks", seen.join(", "))?;
+    let unmeasured = predicted.points.iter().filter(|point| point.costs_not_measured > WORTH_TELLING);
+    let ranks: Vec<String> = unmeasured.map(|point| quantity::count(u64::from(point.ranks))).collect();
+    if !ranks.is_empty() {
+        writeln!(
+            out,
+            "extrapolated: what collectives cost at {} ranks, by the algorithm the library would take",
+            ranks.join(", ")
+        )?;
+    }
+    Ok(())
+}

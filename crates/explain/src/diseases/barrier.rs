@@ -1,0 +1,47 @@
+//! Barriers that no data needs. Messages keep the order that data needs by themselves; so a barrier in which much is
+//! waited is replayed as if it were not there.
+
+use super::{Evidence, LEAST_SHARE, Suspect, about_call, option};
+use crate::disease::Disease;
+use crate::pattern::Pattern;
+use kizami_model::kind::{CollectiveKind, Form, Kind};
+use kizami_model::{Length, Op};
+use kizami_replay::Setting;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Barriers that are looked at.
+const MOST: usize = 2;
+
+pub(super) fn suspects(evidence: &Evidence<'_>) -> Vec<Suspect> {
+    let mut places: FxHashMap<(Op, u32), (Length, FxHashSet<u32>)> = FxHashMap::default();
+    for (key, total) in &evidence.waits.totals {
+        let blocking = matches!(key.op.kind(), Kind::Collective(CollectiveKind::Barrier, Form::Blocking));
+        if let (Some(site), Pattern::WaitAtBarrier, true) = (key.site, key.pattern, blocking) {
+            let (time, ranks) = places.entry((key.op, site)).or_default();
+            *time += total.time;
+            ranks.insert(evidence.graph.strands[key.strand as usize].rank.0);
+        }
+    }
+    let mut places: Vec<_> = places.into_iter().collect();
+    places.retain(|(_, (time, _))| evidence.share(time.0 as f64) >= LEAST_SHARE);
+    places.sort_by_key(|((_, site), (time, _))| (std::cmp::Reverse(*time), *site));
+    places.truncate(MOST);
+    places
+        .into_iter()
+        .map(|((op, site), (time, ranks))| suspect(evidence, op, site, time, ranks.len()))
+        .collect()
+}
+
+fn suspect(evidence: &Evidence<'_>, op: Op, site: u32, waiting: Length, ranks: usize) -> Suspect {
+    let place = evidence.place(Some(site));
+    let wait = if ranks == 1 { "rank waits for the others" } else { "ranks wait for each other" };
+    let sentence = format!("{ranks} {wait} in {} at {place}; no message depends on it", op.name());
+    let mut finding = about_call(evidence, Disease::NeedlessBarrier, op, Some(site), sentence);
+    finding.waiting_ranks = ranks;
+    finding.waiting_in = Some((op.name().to_owned(), place.clone()));
+    finding.option = option("--leave-out", &place);
+    finding.share = evidence.share(waiting.0 as f64);
+    let left_out = evidence.line_of(site).into_iter().collect();
+    let without = Setting { left_out, ..Setting::default() };
+    Suspect::without(finding, without, LEAST_SHARE)
+}

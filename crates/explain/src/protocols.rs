@@ -1,0 +1,109 @@
+//! Which sends wait for their receivers, as the run shows: what the graph has learned, with names of hosts.
+
+use kizami_graph::protocol::{Basis, Decision, Protocol};
+use kizami_trace::Definitions;
+use serde::{Deserialize, Serialize};
+
+/// Sends of about one size from one host to another, or within one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SendProtocol {
+    /// The sender's host; none if it is not known, or if there are too many pairs of hosts to tell apart.
+    pub from_host: Option<String>,
+    /// The receiver's host.
+    pub to_host: Option<String>,
+    /// Whether both are on one host.
+    pub within_host: bool,
+    /// The smallest send.
+    pub from_bytes: u64,
+    /// The largest send.
+    pub to_bytes: u64,
+    /// How many.
+    pub sends: u64,
+    /// Those that were over before their receive was posted.
+    pub ended_before_post: u64,
+    /// Those that were over before it was posted, but only when the receiver came back to MPI.
+    pub ended_in_mpi: u64,
+    /// Those that were over only after it was posted.
+    pub ended_after_post: u64,
+    /// Those whose receive was posted in time, but that were over only when the receiver came back to MPI.
+    pub late_progress: u64,
+    /// Whether they are taken to wait for their receiver.
+    pub waits: SendsWait,
+    /// Those of more bytes than this are; none unless sizes differ in that.
+    pub limit_bytes: Option<u64>,
+    /// What that rests on.
+    pub basis: WaitBasis,
+}
+
+/// Whether sends wait for their receiver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SendsWait {
+    /// No.
+    No,
+    /// Yes.
+    Yes,
+    /// The larger ones do.
+    AboveLimit,
+    /// Those do whose times show it.
+    Some,
+}
+
+/// What a decision about sends rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WaitBasis {
+    /// Late receivers of such sends.
+    Seen,
+    /// Late receivers of sends of other sizes.
+    OtherSizes,
+    /// Late receivers of sends between other hosts.
+    OtherHosts,
+    /// Their size alone.
+    Size,
+}
+
+impl SendProtocol {
+    /// With names of hosts.
+    pub(crate) fn of(protocol: &Protocol, definitions: &Definitions) -> SendProtocol {
+        let name = |host: u32| definitions.hosts.get(host as usize).map(|host| host.name.clone());
+        let (waits, limit_bytes) = match protocol.decision {
+            Decision::Eager => (SendsWait::No, None),
+            Decision::Waits => (SendsWait::Yes, None),
+            Decision::WaitsAbove(limit_bytes) if protocol.from_bytes > limit_bytes => (SendsWait::Yes, None),
+            Decision::WaitsAbove(limit_bytes) if protocol.to_bytes <= limit_bytes => (SendsWait::No, None),
+            Decision::WaitsAbove(limit_bytes) => (SendsWait::AboveLimit, Some(limit_bytes)),
+            Decision::ByTimes => (SendsWait::Some, None),
+        };
+        SendProtocol {
+            from_host: name(protocol.from_host),
+            to_host: name(protocol.to_host),
+            within_host: protocol.within_host,
+            from_bytes: protocol.from_bytes,
+            to_bytes: protocol.to_bytes,
+            sends: protocol.sends,
+            ended_before_post: protocol.shown.before_post,
+            ended_in_mpi: protocol.shown.when_in_mpi,
+            ended_after_post: protocol.shown.after_post,
+            late_progress: protocol.shown.late_progress,
+            waits,
+            limit_bytes,
+            basis: match protocol.basis {
+                Basis::Seen => WaitBasis::Seen,
+                Basis::OtherSizes => WaitBasis::OtherSizes,
+                Basis::OtherHosts => WaitBasis::OtherHosts,
+                Basis::Size => WaitBasis::Size,
+            },
+        }
+    }
+
+    /// Sends whose receiver was late.
+    pub fn late(&self) -> u64 {
+        self.ended_before_post + self.waited()
+    }
+
+    /// Those of them that waited for it.
+    pub fn waited(&self) -> u64 {
+        self.ended_in_mpi + self.ended_after_post + self.late_progress
+    }
+}

@@ -1,0 +1,117 @@
+//! Who sends and who posts: for each message the step that sends it and the step that posts its receive.
+//!
+//! Messages of a channel are numbered, so each has a place in a long list and finding it takes no hashing.
+
+use crate::GraphError;
+use crate::channels::Channels;
+use crate::list::List;
+use crate::step::{Step, StepKind, Tie, TieKind};
+use std::path::Path;
+
+/// Bytes each of the lists may have in memory.
+const MEMORY_LIMIT: usize = 1 << 30;
+/// A step that is not there.
+const NONE: u32 = u32::MAX;
+
+/// Steps of one rank among those of all.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RankSteps {
+    pub first: usize,
+    pub end: usize,
+    /// Whether all are of one thread.
+    pub one_thread: bool,
+}
+
+/// Where messages of one channel lie in the lists, and the steps of its ranks.
+#[derive(Clone, Copy)]
+struct Place {
+    first: u64,
+    from_step: usize,
+    to_step: usize,
+}
+
+/// Both steps of all messages.
+pub(crate) struct Messages {
+    /// By channel.
+    places: Vec<Place>,
+    /// Counted from the first of the rank.
+    sent: List<u32>,
+    posted: List<u32>,
+}
+
+impl Messages {
+    pub(crate) fn new(
+        (steps, ties): (&[Step], &[Tie]),
+        ranks: &[RankSteps],
+        channels: &Channels,
+        folder: &Path,
+    ) -> Result<Messages, GraphError> {
+        let mut places = Vec::with_capacity(channels.list().len());
+        let mut all = 0;
+        // A rank without rows has no steps to be found.
+        let first_step = |rank: u32| ranks.get(rank as usize).map_or(0, |steps| steps.first);
+        for (channel, most) in channels.list().iter().zip(channels.most_counted()) {
+            let (from_step, to_step) = (first_step(channel.from.0), first_step(channel.to.0));
+            places.push(Place { first: all, from_step, to_step });
+            all += u64::from(most);
+        }
+        let empty = || List::filled(folder, MEMORY_LIMIT, NONE, all as usize);
+        let mut messages = Messages { places, sent: empty()?, posted: empty()? };
+        let Messages { places, sent, posted } = &mut messages;
+        let (sent, posted) = (sent.as_mut_slice(), posted.as_mut_slice());
+        for (index, step) in steps.iter().enumerate().filter(|(_, step)| step.kind() != StepKind::Polling) {
+            for tie in &ties[step.first_tie as usize..][..step.ties as usize] {
+                let place = match tie.kind() {
+                    TieKind::Departs | TieKind::Posts => places[tie.place() as usize],
+                    // What is told comes before what is awaited.
+                    kind if !kind.tells() => break,
+                    _ => continue,
+                };
+                let (list, first_step) = match tie.kind() {
+                    TieKind::Departs => (&mut *sent, place.from_step),
+                    _ => (&mut *posted, place.to_step),
+                };
+                list[place.of(*tie)] = u32::try_from(index.wrapping_sub(first_step)).unwrap_or(NONE);
+            }
+        }
+        Ok(messages)
+    }
+
+    /// The place of a message among all.
+    #[inline]
+    pub(crate) fn place(&self, tie: Tie) -> usize {
+        self.places[tie.place() as usize].of(tie)
+    }
+
+    /// How many places there are.
+    pub(crate) fn places(&self) -> usize {
+        self.sent.len()
+    }
+
+    /// The step that sends the message.
+    #[inline]
+    pub(crate) fn sent(&self, tie: Tie) -> Option<usize> {
+        let place = self.places[tie.place() as usize];
+        known(self.sent[place.of(tie)], place.from_step)
+    }
+
+    /// The step that posts its receive.
+    #[inline]
+    pub(crate) fn posted(&self, tie: Tie) -> Option<usize> {
+        let place = self.places[tie.place() as usize];
+        known(self.posted[place.of(tie)], place.to_step)
+    }
+}
+
+impl Place {
+    /// Messages are counted from 1.
+    #[inline]
+    fn of(self, tie: Tie) -> usize {
+        (self.first + u64::from(tie.number()) - 1) as usize
+    }
+}
+
+#[inline]
+fn known(step: u32, first: usize) -> Option<usize> {
+    (step != NONE).then_some(first + step as usize)
+}

@@ -1,0 +1,38 @@
+//! How a program runs on other numbers of ranks and on other machines than those it was recorded on.
+//!
+//! - [`structure`]: what a program does, apart from how many ranks do it;
+//! - [`scaling`]: how long computation takes on another number of ranks, or for another problem, from a few that were
+//!   measured;
+//! - [`generate()`]: the calls of a run nobody made, as a trace;
+//! - [`costs_of_runs()`]: what calls cost, as the runs themselves tell it, where nobody measured the machine;
+//! - [`on_platform()`]: a run's messages on a network whose links they share;
+//! - [`point`]: one number of ranks on one machine, with its interval and with what limits it;
+//! - [`Runs`]: several of them, and the check that hides the largest run, foretells it, and tells the error;
+//! - [`sum_s`]: the plain sum of computation and measured collectives, for comparison.
+//!
+//! When it is wrong: what was never measured cannot be foretold. A cache, a memory or an algorithm that changes beyond
+//! the largest measured run changes times without a sign of it in the measurements; every time told here comes with
+//! an interval, and that interval knows nothing of such changes.
+//!
+//! A prediction is a replay: ranks wait for each other in it as they do in runs, so that noise and imbalance act as they
+//! do there.
+
+mod computation;
+mod costs_of_runs;
+mod error;
+mod generate;
+mod observe;
+mod on_platform;
+pub mod point;
+mod prediction;
+pub mod scaling;
+pub mod structure;
+mod sum;
+
+pub use computation::{Computation, Foreseen};
+pub use costs_of_runs::costs_of_runs;
+pub use error::PredictError;
+pub use generate::generate;
+pub use on_platform::on_platform;
+pub use prediction::{Checked, Runs, recorded_s};
+pub use sum::sum_s;

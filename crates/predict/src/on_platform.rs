@@ -1,0 +1,86 @@
+//! A run's messages on a network whose links they share.
+//!
+//! All pairs of ranks that the run sends messages between are taken as one phase: each sends one message of its usual size at
+//! the same time, and they get fair shares of the links on their routes. What that takes gives a latency and a time per
+//! byte with which the run is replayed. For halos, which are such phases, that is what happens; where ranks send at different
+//! times it is too slow, and collectives are walked as if their messages were like the others. Then SimGrid knows better.
+
+use crate::PredictError;
+use kizami_graph::{Graph, TieKind};
+use kizami_network::LogGops;
+use kizami_network::platform::shares::{Message, phase};
+use kizami_network::platform::{Platform, SizeFactors};
+
+/// Pairs whose latency is looked at where a run has no messages.
+const PAIRS: u32 = 1_000;
+const NS_PER_S: f64 = 1e9;
+
+/// The network as the run's messages see it, each rank on a host of its own, in order.
+pub fn on_platform(
+    graph: &Graph,
+    platform: &Platform,
+    eager_limit_bytes: u64,
+) -> Result<LogGops, PredictError> {
+    let ranks = graph.strands.iter().map(|strand| strand.rank.0 + 1).max().unwrap_or(0);
+    if ranks as usize > platform.hosts() {
+        return Err(PredictError::FewHosts { ranks, hosts: platform.hosts() });
+    }
+    let messages = usual_messages(graph);
+    let pairs: Vec<(usize, usize)> = match messages.is_empty() {
+        false => messages.iter().map(|message| (message.from, message.to)).collect(),
+        true => spread_pairs(ranks),
+    };
+    let mean = |of: &dyn Fn(usize, usize) -> f64| {
+        pairs.iter().map(|(from, to)| of(*from, *to)).sum::<f64>() / pairs.len().max(1) as f64
+    };
+    let latency_ns = mean(&|from, to| platform.latency_ns(from, to));
+    let alone = mean(&|from, to| NS_PER_S / platform.bottleneck_bytes_per_s(from, to));
+    let per_byte_ns = match messages.is_empty() {
+        true => alone,
+        false => {
+            let together = phase(platform, &messages, &SizeFactors::NONE)?.all_done_ns;
+            let busiest = busiest_bytes(&messages, ranks);
+            ((together - latency_ns) / busiest.max(1.0)).max(0.0)
+        }
+    };
+    Ok(LogGops { latency_ns, per_byte_ns, eager_limit_bytes, ..LogGops::default() })
+}
+
+/// One message of its usual size for each pair of ranks.
+fn usual_messages(graph: &Graph) -> Vec<Message> {
+    let mut sent = vec![(0u64, 0u64); graph.channels.len()];
+    for tie in graph.ties.iter().filter(|tie| tie.kind() == TieKind::Departs) {
+        let (count, bytes) = &mut sent[tie.place() as usize];
+        (*count, *bytes) = (*count + 1, bytes.saturating_add(tie.bytes()));
+    }
+    let used = graph
+        .channels
+        .iter()
+        .zip(sent)
+        .filter(|(channel, (count, _))| *count > 0 && channel.from != channel.to);
+    used.map(|(channel, (count, bytes))| Message {
+        from: channel.from.0 as usize,
+        to: channel.to.0 as usize,
+        bytes: bytes / count,
+    })
+    .collect()
+}
+
+/// What the rank that sends or gets most has to move.
+fn busiest_bytes(messages: &[Message], ranks: u32) -> f64 {
+    let mut moved = vec![[0u64; 2]; ranks as usize];
+    for message in messages {
+        moved[message.from][0] += message.bytes;
+        moved[message.to][1] += message.bytes;
+    }
+    moved.into_iter().flatten().max().unwrap_or(0) as f64
+}
+
+/// Some pairs of ranks, near and far.
+fn spread_pairs(ranks: u32) -> Vec<(usize, usize)> {
+    let pair = |number: u32| {
+        let from = number % ranks.max(1);
+        (from as usize, ((from + 1 + number / ranks.max(1) * 7) % ranks.max(1)) as usize)
+    };
+    (0..PAIRS.min(ranks.saturating_mul(ranks))).map(pair).filter(|(from, to)| from != to).collect()
+}

@@ -1,0 +1,253 @@
+//! One number of ranks on one machine: how long the run takes, how sure that is, and what limits it.
+
+use crate::PredictError;
+use crate::computation::{Computation, Foreseen};
+use crate::generate::generate;
+use crate::observe::{ByTrust, LANES, MIDDLE, PlaceTime, Places, Watch};
+use crate::on_platform::on_platform;
+use crate::structure::{Part, Program};
+use kizami_graph::{Graph, build, build_unaligned};
+use kizami_model::{Length, Op};
+use kizami_network::platform::Platform;
+use kizami_network::{Fit, MeasuredCosts, Messages};
+use kizami_replay::work_interval::Borders;
+use kizami_replay::{Factor, Network, PlaceFactor, Replayed, Setting, replay};
+use kizami_trace::derived::scratch_folder;
+use kizami_trace::{SourceLine, Trace};
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+use std::path::Path;
+use std::sync::Arc;
+
+/// How far costs may be off, as a share: measured, beyond the largest size, walked over messages, of single messages.
+const MEASURED_ERROR: f64 = 0.03;
+const LARGER_ERROR: f64 = 0.10;
+const WALKED_ERROR: f64 = 0.15;
+const MESSAGE_ERROR: f64 = 0.10;
+/// Places that are told as limits.
+const LIMITS: usize = 3;
+
+/// Where a run takes place.
+#[derive(Clone, Debug)]
+pub struct Where {
+    /// What calls cost there; as recorded if nobody knows.
+    pub costs: Option<Arc<MeasuredCosts>>,
+    /// The network there, where its links are known and costs are not.
+    pub platform: Option<Arc<Platform>>,
+    /// Factor on the time of computation there.
+    pub computation: f64,
+    /// How many threads walk.
+    pub threads: usize,
+}
+
+/// What limits a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Limit {
+    /// `computation`, or the MPI function.
+    pub what: String,
+    /// Where.
+    pub place: SourceLine,
+    /// The share of all ranks' time it takes.
+    pub share: f64,
+    /// For calls: what most of their cost is, `latency`, `bandwidth` or `waiting`.
+    pub by: Option<&'static str>,
+}
+
+/// A run that was foretold.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Point {
+    /// How many ranks.
+    pub ranks: u32,
+    /// From the first rank that leaves `MPI_Init` to the last that comes to `MPI_Finalize`.
+    pub time_s: f64,
+    /// Lower end of the 90 % interval.
+    pub low_s: f64,
+    /// Upper end of it.
+    pub high_s: f64,
+    /// The share of all ranks' time that is computation.
+    pub efficiency: f64,
+    /// What takes most of the time, the largest share first.
+    pub limited_by: Vec<Limit>,
+    /// How many calls all ranks make.
+    pub calls: u64,
+    /// The share of all ranks' time in calls whose cost nobody measured at this number of ranks.
+    pub costs_not_measured: f64,
+}
+
+/// A recorded run, on a machine.
+pub fn of_recorded(
+    trace: &Trace,
+    place: &Where,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<Point, PredictError> {
+    let graph = build(trace, &scratch_folder(trace), place.threads, &|_| {})?;
+    let fit = kizami_replay::learn(&graph, place.threads, || (), &|_| {}).learned;
+    let setting = place.setting(&graph, &fit)?;
+    let settings = [0; LANES].map(|_| setting.clone());
+    let walked = Walked::new(&graph, &settings, &fit, place, progress);
+    Ok(walked.point(trace))
+}
+
+/// A run with so many ranks, on a machine. It is written to `directory`, where only its order counts, not its times.
+pub fn of_program(
+    program: &Program,
+    ranks: u32,
+    place: &Where,
+    known: &Foreseen,
+    directory: &Path,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<Point, PredictError> {
+    let computation = Computation::at(program, ranks, known)?;
+    generate(program, ranks, &computation, directory)?;
+    let trace = Trace::open(directory)?;
+    let graph = build_unaligned(&trace, &scratch_folder(&trace), place.threads, &|_| {})?;
+    let setting = place.setting(&graph, &Fit::default())?;
+    let settings = spread(program, &computation, ranks).map(|places| Setting { places, ..setting.clone() });
+    let walked = Walked::new(&graph, &settings, &Fit::default(), place, progress);
+    Ok(walked.point(&trace))
+}
+
+impl Where {
+    /// As a setting of a replay of a run whose messages cost what `fit` says.
+    pub fn setting(&self, graph: &Graph, fit: &Fit) -> Result<Setting, PredictError> {
+        let network = match (&self.platform, &self.costs) {
+            (Some(platform), _) => {
+                Network::Model(on_platform(graph, platform, fit.model().eager_limit_bytes)?)
+            }
+            (None, Some(costs)) => Network::Measured(costs.clone()),
+            (None, None) => Network::AsRecorded,
+        };
+        Ok(Setting { network, cpu: Factor(self.computation), without_tracer: true, ..Setting::default() })
+    }
+}
+
+/// How much shorter and longer the computation before each place may be than its median.
+fn spread(program: &Program, computation: &Computation, ranks: u32) -> [FxHashMap<u32, PlaceFactor>; LANES] {
+    let mut sums: FxHashMap<u32, [f64; LANES]> = FxHashMap::default();
+    for (kind, does) in &program.kinds {
+        each_leaf(&does.parts, ranks, 1, &mut |leaf, times, round| {
+            let Some(Some(site)) = program.sites.get(&does.leaves[leaf].token) else { return };
+            if let Some((low, median, high)) = computation.spread(*kind, leaf, round) {
+                let sum = sums.entry(*site).or_default();
+                sum.iter_mut().zip([low, median, high]).for_each(|(sum, ns)| *sum += ns * times as f64);
+            }
+        });
+    }
+    [0, 1, 2].map(|lane| {
+        let factor = |sum: [f64; LANES]| if sum[MIDDLE] > 0.0 { sum[lane] / sum[MIDDLE] } else { 1.0 };
+        sums.iter().map(|(site, sum)| (*site, PlaceFactor::All(Factor(factor(*sum))))).collect()
+    })
+}
+
+/// Tells each leaf with how often it happens in first rounds (0) and in later ones (1).
+fn each_leaf(parts: &[Part], ranks: u32, times: u64, tell: &mut dyn FnMut(usize, u64, u64)) {
+    for part in parts {
+        match part {
+            Part::Call(leaf) => tell(*leaf, times, 0),
+            Part::Loop(body, count) => {
+                let rounds = count.at(ranks);
+                each_leaf(body, ranks, times, &mut |leaf, times, round| {
+                    tell(leaf, times, round);
+                    // Loops inside have told their own later rounds.
+                    if round == 0 && body.contains(&Part::Call(leaf)) && rounds > 1 {
+                        tell(leaf, times * (rounds - 1), 1);
+                    }
+                });
+            }
+        }
+    }
+}
+
+/// What came of a walk.
+struct Walked<'a> {
+    graph: &'a Graph,
+    costs: Option<&'a MeasuredCosts>,
+    lengths: [Length; LANES],
+    places: Places,
+    by_trust: ByTrust,
+}
+
+impl<'a> Walked<'a> {
+    fn new(
+        graph: &'a Graph,
+        settings: &[Setting; LANES],
+        fit: &Fit,
+        place: &'a Where,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Walked<'a> {
+        let borders = Borders::new();
+        let costs = place.costs.as_deref();
+        let watch = || Watch::new(graph, costs, &borders);
+        let settings = [&settings[0], &settings[1], &settings[2]];
+        let Replayed { observers, .. } = replay(graph, settings, fit, place.threads, watch, progress);
+        let (work, places, by_trust) = Watch::all(observers);
+        Walked { graph, costs, lengths: work.map(|work| work.length()), places, by_trust }
+    }
+
+    fn point(&self, trace: &Trace) -> Point {
+        let ranks = trace.run().ranks;
+        let seconds = |length: Length| length.0 as f64 * 1e-9;
+        let of_all = seconds(self.lengths[MIDDLE]) * f64::from(ranks);
+        let share = |length: Length| if of_all > 0.0 { (seconds(length) / of_all).min(1.0) } else { 0.0 };
+        let before: Length = self.places.values().map(|place| place.before).fold(Length::ZERO, |a, b| a + b);
+        let inside = self.by_trust;
+        // A call that waits longer because others are late is not off by what its cost is off by, so the whole is an upper
+        // bound, and the shares of single ranks add up as their mean.
+        let error_s = seconds(self.lengths[MIDDLE])
+            * (MEASURED_ERROR * share(inside.measured)
+                + LARGER_ERROR * share(inside.larger)
+                + WALKED_ERROR * share(inside.walked)
+                + MESSAGE_ERROR * share(inside.messages));
+        let known_error_s = if self.costs.is_some() { error_s } else { 0.0 };
+        Point {
+            ranks,
+            time_s: seconds(self.lengths[MIDDLE]),
+            low_s: (seconds(self.lengths[0]) - known_error_s).max(0.0),
+            high_s: seconds(self.lengths[2]) + known_error_s,
+            efficiency: share(before),
+            limited_by: self.limits(trace, &share),
+            calls: self.places.values().map(|place| place.calls).sum(),
+            costs_not_measured: share(inside.walked),
+        }
+    }
+
+    fn limits(&self, trace: &Trace, share: &dyn Fn(Length) -> f64) -> Vec<Limit> {
+        let definitions = trace.definitions().unwrap_or_default();
+        let mut all: Vec<Limit> = Vec::new();
+        for ((site, op), time) in &self.places {
+            let place = SourceLine::of(&definitions, *site);
+            let computing = share(time.before);
+            all.push(Limit {
+                what: "computation".to_owned(),
+                place: place.clone(),
+                share: computing,
+                by: None,
+            });
+            let by = Some(self.mostly(*op, time));
+            all.push(Limit { what: op.name().to_owned(), place, share: share(time.inside), by });
+        }
+        all.sort_by(|one, other| other.share.total_cmp(&one.share).then_with(|| one.place.cmp(&other.place)));
+        all.truncate(LIMITS);
+        all
+    }
+
+    /// What the time in calls at a place mostly is.
+    fn mostly(&self, op: Op, time: &PlaceTime) -> &'static str {
+        let Some(costs) = self.costs else { return "waiting" };
+        let (calls, bytes) = (time.calls.max(1), time.bytes / time.calls.max(1));
+        let ranks = self.graph.members.sizes.first().copied().unwrap_or(0);
+        let cost = |bytes| match costs.collective_ns(op, ranks, bytes) {
+            Some((ns, _)) => ns,
+            None => costs.messages.message_ns(bytes),
+        };
+        let (whole, smallest) = (cost(bytes), cost(0));
+        let inside = time.inside.0 as f64 / calls as f64;
+        if inside > 2.0 * whole {
+            "waiting"
+        } else if smallest > whole / 2.0 {
+            "latency"
+        } else {
+            "bandwidth"
+        }
+    }
+}

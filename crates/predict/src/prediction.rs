@@ -1,0 +1,177 @@
+//! Several numbers of ranks from some runs, with intervals as wide as the method was wrong where it could be tried.
+
+use crate::PredictError;
+use crate::computation::Foreseen;
+use crate::costs_of_runs::{costs_of_runs, sparse_ones};
+use crate::point::{Point, Where, of_program, of_recorded};
+use crate::structure::Program;
+use kizami_network::MeasuredCosts;
+use kizami_replay::WorkInterval;
+use kizami_trace::Trace;
+use kizami_trace::derived::scratch_folder;
+use serde::Serialize;
+use std::path::Path;
+use std::sync::Arc;
+
+/// An error that is told, at least: two runs of one program never take the same time.
+const LEAST_ERROR: f64 = 0.01;
+/// A run that takes this much more or less time than recorded is on another machine, as the logarithm of a factor.
+const ELSEWHERE: f64 = 0.1;
+
+/// How far a run that was hidden was off.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Checked {
+    /// What was foretold.
+    pub foretold: Point,
+    /// What was recorded, in seconds; on another machine than the runs ran on, the recorded run replayed there.
+    pub recorded_s: f64,
+    /// Whether it is the recorded run on another machine.
+    pub replayed: bool,
+    /// What was foretold, as a share of that more; below zero, less.
+    pub error_share: f64,
+    /// Whether the interval holds what was recorded.
+    pub holds: bool,
+    /// The numbers of ranks it was foretold from.
+    pub from: Vec<u32>,
+}
+
+/// Runs of one program, by their ranks.
+pub struct Runs<'a> {
+    traces: Vec<&'a Trace>,
+    place: Where,
+    known: Foreseen,
+    program: Option<Program>,
+    /// What calls cost as all runs together tell it, once it was asked for.
+    own_costs: Option<Arc<MeasuredCosts>>,
+    /// Error of the method for each doubling of ranks, as the logarithm of a factor.
+    error_per_doubling: f64,
+}
+
+impl<'a> Runs<'a> {
+    /// Made ready. Each trace has another number of ranks.
+    pub fn new(
+        mut traces: Vec<&'a Trace>,
+        mut place: Where,
+        known: Foreseen,
+    ) -> Result<Runs<'a>, PredictError> {
+        traces.sort_by_key(|trace| trace.run().ranks);
+        if let Some(costs) = &mut place.costs
+            && !costs.sparse.is_empty()
+        {
+            let of_runs = costs_of_runs(&traces, place.threads)?;
+            let partners = sparse_ones(&of_runs, costs);
+            Arc::make_mut(costs).partners = partners;
+        }
+        Ok(Runs { traces, place, known, program: None, own_costs: None, error_per_doubling: 0.0 })
+    }
+
+    /// Hides the largest run, foretells it from the others on the machine they ran on, and keeps the error for intervals.
+    pub fn check(&mut self, directory: &Path) -> Result<Checked, PredictError> {
+        let Some((largest, others)) = self.traces.split_last() else {
+            return Err(PredictError::OneSize { ranks: 0 });
+        };
+        let ranks = largest.run().ranks;
+        if others.is_empty() {
+            return Err(PredictError::OneSize { ranks });
+        }
+        let program = Program::of(others)?;
+        let known = &self.known;
+        // Its own parameters are known, its calls and times are not.
+        let target = known.parameters.get(&ranks).cloned().unwrap_or_else(|| known.target.clone());
+        let hidden = Foreseen { target, ..known.clone() };
+        let place = match &self.place.costs {
+            Some(_) => self.place.clone(),
+            None => Where {
+                costs: Some(Arc::new(costs_of_runs(others, self.place.threads)?)),
+                ..self.place.clone()
+            },
+        };
+        let mut foretold = of_program(&program, ranks, &place, &hidden, directory, &|_| {})?;
+        let replayed = self.is_elsewhere()?;
+        let recorded_s = match replayed {
+            true => of_recorded(largest, &self.place, &|_| {})?.time_s,
+            false => recorded_s(largest, self.place.threads)?,
+        };
+        let error = (foretold.time_s / recorded_s).ln();
+        let most = others.last().map_or(1, |trace| trace.run().ranks);
+        self.error_per_doubling = error.abs() / doublings(most, ranks).max(1.0).sqrt();
+        // What it says of itself must not know the answer.
+        widen(&mut foretold, LEAST_ERROR);
+        Ok(Checked {
+            recorded_s,
+            replayed,
+            error_share: foretold.time_s / recorded_s - 1.0,
+            holds: foretold.low_s <= recorded_s && recorded_s <= foretold.high_s,
+            from: others.iter().map(|trace| trace.run().ranks).collect(),
+            foretold,
+        })
+    }
+
+    /// Whether the runs ran on another machine than is asked for: then they take another time there.
+    fn is_elsewhere(&self) -> Result<bool, PredictError> {
+        let Some(smallest) = self.traces.first() else { return Ok(false) };
+        let there_s = of_recorded(smallest, &self.place, &|_| {})?.time_s;
+        Ok((there_s / recorded_s(smallest, self.place.threads)?).ln().abs() > ELSEWHERE)
+    }
+
+    /// Where so many ranks are foretold: on the machine that was asked for; else a recorded run stays as it is, and for any
+    /// other the runs themselves tell what calls cost.
+    pub fn place_of(&mut self, ranks: u32) -> Result<Where, PredictError> {
+        if self.place.costs.is_some() || self.traces.iter().any(|trace| trace.run().ranks == ranks) {
+            return Ok(self.place.clone());
+        }
+        let costs = match &self.own_costs {
+            Some(costs) => costs.clone(),
+            None => self.own_costs.insert(Arc::new(costs_of_runs(&self.traces, self.place.threads)?)).clone(),
+        };
+        Ok(Where { costs: Some(costs), ..self.place.clone() })
+    }
+
+    /// Foretells one number of ranks. The run is written to `directory` where it was not recorded.
+    pub fn point(
+        &mut self,
+        ranks: u32,
+        directory: &Path,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<Point, PredictError> {
+        let place = self.place_of(ranks)?;
+        if let Some(trace) = self.traces.iter().find(|trace| trace.run().ranks == ranks) {
+            let mut point = of_recorded(trace, &place, progress)?;
+            widen(&mut point, LEAST_ERROR);
+            return Ok(point);
+        }
+        if self.traces.len() < 2 {
+            return Err(PredictError::OneSize { ranks: self.traces[0].run().ranks });
+        }
+        let program = match &mut self.program {
+            Some(program) => program,
+            none => none.insert(Program::of(&self.traces)?),
+        };
+        let mut point = of_program(program, ranks, &place, &self.known, directory, progress)?;
+        let nearest = self.traces.iter().map(|trace| trace.run().ranks);
+        let apart = nearest.map(|known| doublings(known, ranks)).fold(f64::INFINITY, f64::min);
+        widen(&mut point, LEAST_ERROR.max(self.error_per_doubling * apart.max(0.25).sqrt()));
+        Ok(point)
+    }
+
+    /// What the program does, once a number of ranks was foretold that was not recorded.
+    pub fn program(&self) -> Option<&Program> {
+        self.program.as_ref()
+    }
+}
+
+/// How long a recorded run worked, in seconds.
+pub fn recorded_s(trace: &Trace, threads: usize) -> Result<f64, PredictError> {
+    let graph = kizami_graph::build(trace, &scratch_folder(trace), threads, &|_| {})?;
+    Ok(WorkInterval::of(&graph).length().0 as f64 * 1e-9)
+}
+
+fn doublings(one: u32, other: u32) -> f64 {
+    (f64::from(one) / f64::from(other)).log2().abs()
+}
+
+/// Makes the interval at least so wide, as the logarithm of a factor.
+fn widen(point: &mut Point, error: f64) {
+    point.low_s = point.low_s.min(point.time_s / error.exp());
+    point.high_s = point.high_s.max(point.time_s * error.exp());
+}

@@ -1,0 +1,74 @@
+//! What is different about single steps: the moments of a run, where factors on places are about all of it.
+//!
+//! Whoever knows that just these stretches of computation were too long, or that just these calls could be left out,
+//! says so step by step.
+
+use crate::marks::Marks;
+use kizami_model::Length;
+
+/// What is different about one step. Nothing, unless said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StepChange {
+    /// So much is added to the computation that leads up to the call; below zero it is taken away.
+    pub before: Length,
+    /// So much is added to what the call takes itself; below zero it is taken away. Waiting is not touched.
+    pub inside: Length,
+    /// The call is left out: it takes no time and waits for nobody. What others wait for it to tell, it tells.
+    pub left_out: bool,
+}
+
+impl StepChange {
+    fn and(self, other: StepChange) -> StepChange {
+        StepChange {
+            before: self.before.saturating_add(other.before),
+            inside: self.inside.saturating_add(other.inside),
+            left_out: self.left_out || other.left_out,
+        }
+    }
+}
+
+/// Of some steps, by their index.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StepChanges {
+    marks: Marks,
+    changes: Vec<StepChange>,
+}
+
+impl StepChanges {
+    /// In a graph of so many steps. Several changes of one step are added up.
+    pub fn new(steps: usize, mut list: Vec<(u64, StepChange)>) -> StepChanges {
+        list.retain(|(step, _)| *step < steps as u64);
+        list.sort_by_key(|(step, _)| *step);
+        let marks = Marks::new(steps, list.iter().map(|(step, _)| *step));
+        let same = list.chunk_by(|a, b| a.0 == b.0);
+        let changes = same
+            .map(|all| all.iter().map(|(_, change)| *change).fold(StepChange::default(), StepChange::and));
+        StepChanges { changes: changes.collect(), marks }
+    }
+
+    /// Whether nothing is different.
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// Of one step; none if nothing is different.
+    #[inline]
+    pub fn of(&self, step: u64) -> Option<StepChange> {
+        self.marks.number(step).map(|number| self.changes[number as usize])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_of_one_step_are_added_up() {
+        let before = |ns| StepChange { before: Length(ns), ..StepChange::default() };
+        let changes =
+            StepChanges::new(100, vec![(70, before(5)), (3, before(-1)), (70, before(7)), (100, before(9))]);
+        assert_eq!(changes.of(70), Some(before(12)));
+        assert_eq!(changes.of(3), Some(before(-1)));
+        assert_eq!([changes.of(4), changes.of(100)], [None, None]);
+    }
+}

@@ -1,0 +1,129 @@
+//! Messages and receives that several threads of a rank ask for: two probes of one message, or a probe in one thread
+//! and the receive in another.
+//!
+//! Which of the threads is walked first depends on the walk. So each is told the same, whoever took it before, and
+//! all that wait are woken. Who asks for what is known from the graph; where a rank has one thread, nothing is looked at.
+
+use super::pending::Arrival;
+use kizami_graph::{Graph, Tie};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// One that several ask for.
+struct SharedEntry<const LANES: usize> {
+    told: Option<Arrival<LANES>>,
+    taken: bool,
+    waiting: Vec<u32>,
+    /// How many ties are still to ask.
+    asks_left: u32,
+}
+
+/// All of them that are not over, by key.
+pub(super) struct Shared<const LANES: usize> {
+    entries: FxHashMap<u64, SharedEntry<LANES>>,
+}
+
+impl<const LANES: usize> Shared<LANES> {
+    /// Of the strands of a share; `asks` says which ties are meant.
+    pub(super) fn new(graph: &Graph, strands: Range<u32>, asks: impl Fn(Tie) -> bool) -> Shared<LANES> {
+        let mut askers: FxHashMap<u64, Asked> = FxHashMap::default();
+        for strand in strands.clone() {
+            let rank = graph.strands[strand as usize].rank;
+            let same = |other: u32| strands.contains(&other) && graph.strands[other as usize].rank == rank;
+            if same(strand + 1) || strand.checked_sub(1).is_some_and(same) {
+                each_tie(graph, strand, |tie| {
+                    if asks(tie) {
+                        let asked =
+                            askers.entry(tie.key).or_insert(Asked { first: strand, others: false, asks: 0 });
+                        asked.others |= asked.first != strand;
+                        asked.asks += 1;
+                    }
+                });
+            }
+        }
+        let shared = askers.into_iter().filter(|(_, asked)| asked.others);
+        Shared { entries: shared.map(|(key, asked)| (key, SharedEntry::new(asked.asks))).collect() }
+    }
+
+    /// Whether this is one of them.
+    #[inline]
+    pub(super) fn has(&self, key: u64) -> bool {
+        !self.entries.is_empty() && self.entries.contains_key(&key)
+    }
+
+    /// Tells all that wait for it.
+    pub(super) fn tell(&mut self, key: u64, arrival: Arrival<LANES>, woken: &mut Vec<u32>) {
+        if let Some(entry) = self.entries.get_mut(&key) {
+            entry.told = Some(arrival);
+            woken.append(&mut entry.waiting);
+        }
+    }
+
+    /// What was told, if it was; else the strand is remembered.
+    pub(super) fn ask(&mut self, key: u64, strand: u32, take: bool) -> Option<Arrival<LANES>> {
+        let entry = self.entries.get_mut(&key)?;
+        match entry.told {
+            Some(arrival) => {
+                entry.taken |= take;
+                self.asked(key);
+                Some(arrival)
+            }
+            None => {
+                entry.waiting.push(strand);
+                None
+            }
+        }
+    }
+
+    /// This strand does not wait for it any more.
+    pub(super) fn give_up(&mut self, key: u64, strand: u32) {
+        if let Some(entry) = self.entries.get_mut(&key) {
+            entry.waiting.retain(|waiting| *waiting != strand);
+            self.asked(key);
+        }
+    }
+
+    /// How many were told or are waited for.
+    pub(super) fn len(&self) -> usize {
+        self.entries.values().filter(|entry| entry.told.is_some() || !entry.waiting.is_empty()).count()
+    }
+
+    /// How many were told and never taken.
+    pub(super) fn left(&self) -> usize {
+        self.entries.values().filter(|entry| entry.told.is_some() && !entry.taken).count()
+    }
+
+    fn asked(&mut self, key: u64) {
+        if let Some(entry) = self.entries.get_mut(&key) {
+            entry.asks_left -= 1;
+            if entry.asks_left == 0 && entry.taken {
+                self.entries.remove(&key);
+            }
+        }
+    }
+}
+
+impl<const LANES: usize> SharedEntry<LANES> {
+    fn new(asks_left: u32) -> SharedEntry<LANES> {
+        SharedEntry { told: None, taken: false, waiting: Vec::new(), asks_left }
+    }
+}
+
+/// Who asks for one.
+struct Asked {
+    first: u32,
+    others: bool,
+    asks: u32,
+}
+
+fn each_tie(graph: &Graph, strand: u32, mut hear: impl FnMut(Tie)) {
+    let mut index = graph.strands[strand as usize].first_step as usize;
+    loop {
+        let step = &graph.steps[index];
+        graph.ties[step.first_tie as usize..][..step.ties as usize].iter().for_each(|tie| hear(*tie));
+        if step.next == 0 {
+            return;
+        }
+        index += step.next as usize;
+    }
+}

@@ -1,0 +1,73 @@
+//! What somebody saw of the end of a run, who had nothing to do with it but wait: its recorder. Segments of ranks that
+//! hang or are killed do not tell when that was.
+
+use crate::clock::RunClock;
+use crate::discover::{Process, Recorded};
+use crate::guard;
+use kizami_model::{Ending, Moment};
+use kizami_trace::definitions::RankInfo;
+use kizami_trace::run::Watched;
+use std::collections::BTreeMap;
+
+/// The convention of a simulator's MPI in a header: its ranks have a time of their own.
+const SIMULATED: u32 = 4;
+
+/// What somebody saw of the end of a run on this host, on its own clock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    boot_id: String,
+    monotonic_ns: u64,
+    interrupted_ns: Option<u64>,
+    deaths: BTreeMap<u32, u64>,
+}
+
+impl Seen {
+    /// This moment.
+    pub fn now() -> Seen {
+        let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: a valid place for the answer.
+        unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
+        let monotonic_ns = now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64;
+        Seen { boot_id: guard::boot_id(), monotonic_ns, interrupted_ns: None, deaths: BTreeMap::new() }
+    }
+
+    /// Also when processes ended, by their numbers, and when somebody interrupted the run, in nanoseconds of
+    /// `CLOCK_MONOTONIC`.
+    #[must_use]
+    pub fn with(self, deaths: BTreeMap<u32, u64>, interrupted_ns: Option<u64>) -> Seen {
+        Seen { deaths, interrupted_ns, ..self }
+    }
+
+    /// A moment in run time, if ranks ran on this host.
+    fn in_run(&self, clock: &RunClock, monotonic_ns: u64) -> Option<i64> {
+        let host = clock.hosts.iter().find(|host| host.boot_id == self.boot_id)?;
+        Some(host.run_ns(i64::try_from(monotonic_ns).ok()?))
+    }
+
+    /// When a process was seen to end, in run time.
+    pub(crate) fn death_of(&self, process: &Process, clock: &RunClock) -> Option<Moment> {
+        let header = &process.segments().next()?.header;
+        let here = header.boot_id == self.boot_id && header.abi != SIMULATED;
+        let ns = self.deaths.get(&header.pid).filter(|_| here)?;
+        self.in_run(clock, *ns).map(Moment)
+    }
+}
+
+/// Until when the run was watched; of no interest if all of it ended by `MPI_Finalize`.
+pub(crate) fn watched(
+    recorded: &Recorded,
+    clock: &RunClock,
+    ranks: &[RankInfo],
+    seen: Option<&Seen>,
+) -> Option<Watched> {
+    ranks.iter().find(|rank| rank.ending != Ending::Finalized)?;
+    let mut headers =
+        recorded.ranks.iter().flatten().flat_map(Process::segments).map(|segment| &segment.header);
+    if headers.any(|header| header.abi == SIMULATED) {
+        return None;
+    }
+    let running = recorded.ranks.iter().flatten().any(|process| process.running);
+    let seen = seen?;
+    let interrupted_ns = seen.interrupted_ns.and_then(|ns| seen.in_run(clock, ns));
+    Some(Watched { until_ns: seen.in_run(clock, seen.monotonic_ns)?, running, interrupted_ns })
+}

@@ -17,14 +17,16 @@ const MUCH_LONGER: f64 = 2.0;
 impl Machine {
     /// What its messages and collectives cost. Rows that were disturbed count only where there are no others.
     pub fn costs(&self) -> MeasuredCosts {
-        MeasuredCosts {
+        let mut costs = MeasuredCosts {
             messages: self.message_costs(),
             collectives: self.curves(Pattern::Plain),
             sparse: self.curves(Pattern::Sparse),
             first_calls: self.first_calls(),
-            library: self.library(),
+            library: Library::of(&self.about.mpi, &self.about.command),
             ..MeasuredCosts::default()
-        }
+        };
+        costs.walking_errors = costs.errors_of_walking();
+        costs
     }
 
     /// What was measured of one pattern, by operation and ranks.
@@ -40,24 +42,6 @@ impl Machine {
             }
         }
         curves.into_iter().map(|(key, points)| (key, Curve::new(points))).collect()
-    }
-
-    /// Whose choice of algorithms its MPI makes. The simulator can be asked to choose as either does.
-    fn library(&self) -> Library {
-        let (mpi, command) = (&self.about.mpi, &self.about.command);
-        if mpi.contains("SMPI") {
-            let chosen = |name: &str| command.contains(&format!("coll-selector:{name}"));
-            return match (chosen("ompi"), chosen("mpich")) {
-                (true, _) => Library::OpenMpi,
-                (_, true) => Library::Mpich,
-                _ => Library::Unknown,
-            };
-        }
-        match () {
-            () if mpi.contains("Open MPI") => Library::OpenMpi,
-            () if mpi.contains("MPICH") || mpi.contains("Intel") => Library::MpichClassic,
-            () => Library::Unknown,
-        }
     }
 
     fn message_costs(&self) -> MeasuredMessages {
@@ -99,13 +83,15 @@ impl Machine {
 
     /// How much longer than usual first calls take, where that is more than chance.
     fn first_calls(&self) -> FirstCalls {
-        let (mut found, library) = (FirstCalls::default(), self.library());
+        let (mut found, library) = (FirstCalls::default(), Library::of(&self.about.mpi, &self.about.command));
         let trusted = |row: &&CollectiveRow| row.pattern == Pattern::Plain.name() && row.disturbed.is_none();
         for row in self.collectives.iter().filter(trusted) {
-            let longer = row.first_ns.filter(|first_ns| *first_ns > MUCH_LONGER * row.span_ns);
-            if let (Some(first_ns), Some(op)) = (longer, Op::by_name(&row.operation)) {
+            let (Some(first_ns), Some(op)) = (row.first_ns, Op::by_name(&row.operation)) else { continue };
+            if first_ns > MUCH_LONGER * row.span_ns {
                 let how = library.algorithm(op, row.ranks, row.bytes, None);
                 found.learn(op, row.ranks, how.as_ref(), first_ns - row.span_ns);
+            } else {
+                found.learn_none(row.ranks);
             }
         }
         found

@@ -15,6 +15,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a rank that gives something to a root spends, as a share of what the root does: it sends once.
 const GIVING_SHARE: f64 = 0.25;
+/// Collectives of more ranks are not walked rank by rank: so many do not all come at very different times, and it takes long.
+const MOST_WALKED: u32 = 1024;
 /// A walk over messages is corrected by at most this factor, either way.
 const MOST_CORRECTION: f64 = 3.0;
 
@@ -57,13 +59,31 @@ pub struct MeasuredCosts {
     pub first_calls: FirstCalls,
     /// Whose choice of algorithms counts where nothing was measured.
     pub library: Library,
+    /// How far walking over messages was off where it could be tried, by function, as the logarithm of a factor.
+    pub walking_errors: FxHashMap<Op, f64>,
     /// What was worked out before.
     pub known: Known,
 }
 
 /// Costs that were asked for before: walking an algorithm again for each of a million calls would take long.
 #[derive(Debug, Default)]
-pub struct Known(Mutex<FxHashMap<(Op, u32, u64), Answer>>);
+pub struct Known {
+    costs: Mutex<FxHashMap<(Op, u32, u64), Answer>>,
+    /// What the walked algorithm takes if all come at once.
+    aligned: Mutex<FxHashMap<(Op, u32, u64), f64>>,
+}
+
+impl Known {
+    fn aligned_ns(&self, which: (Op, u32, u64), work_out: impl FnOnce() -> f64) -> f64 {
+        let known = || self.aligned.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = known().get(&which).copied();
+        before.unwrap_or_else(|| {
+            let worked_out = work_out();
+            known().insert(which, worked_out);
+            worked_out
+        })
+    }
+}
 
 /// A cost and how it is known, if there is one.
 type Answer = Option<(f64, Trust)>;
@@ -90,7 +110,7 @@ impl MeasuredCosts {
 
     /// What a collective takes in which all come at once, and how that is known; none if it is no collective.
     pub fn collective_ns(&self, op: Op, ranks: u32, bytes: u64) -> Option<(f64, Trust)> {
-        let known = || self.known.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || self.known.costs.lock().unwrap_or_else(PoisonError::into_inner);
         let before = known().get(&(op, ranks, bytes)).copied();
         before.unwrap_or_else(|| {
             let worked_out = self.work_out(op, ranks, bytes);
@@ -128,6 +148,43 @@ impl MeasuredCosts {
         Some((walked(ranks) * correction.clamp(1.0 / MOST_CORRECTION, MOST_CORRECTION), Trust::Walked))
     }
 
+    /// When each leaves, by the library's algorithm with messages that make it take what was measured if all come at once:
+    /// who comes late keeps others from going on only as far as the algorithm does. None where nothing is won by it, or the
+    /// algorithm does not explain what was measured.
+    fn walk_through(
+        &self,
+        call: CollectiveCall,
+        cost_ns: f64,
+        enters: &[Length],
+        root: usize,
+    ) -> Option<Vec<Length>> {
+        let CollectiveCall { op, ranks, bytes, .. } = call;
+        let last = *enters.iter().max()?;
+        let all_to_all = matches!(op.kind(), Kind::Collective(which, _) if which.flow() == Flow::All);
+        let together = enters.iter().all(|enter| *enter == last);
+        if !all_to_all || together || ranks > MOST_WALKED || enters.len() != ranks as usize {
+            return None;
+        }
+        let partners = self.partners.get(&op).copied();
+        let how = self
+            .library
+            .algorithm(op, ranks, bytes, partners)
+            .filter(|_| self.library != Library::Unknown)?;
+        let factor = cost_ns
+            / self.known.aligned_ns((op, ranks, bytes), || {
+                self.library.cost_ns(op, ranks, bytes, partners, &self.messages)
+            });
+        if !(1.0 / MOST_CORRECTION..=MOST_CORRECTION).contains(&factor) {
+            return None;
+        }
+        // Messages that cost more by a factor are the same walk in a time that goes slower by it.
+        let scaled = |enter: &Length| Length::from_nanos_f64((*enter - last).0 as f64 / factor);
+        let enters: Vec<Length> = enters.iter().map(scaled).collect();
+        let left = leaves(how, &enters, root, bytes, &self.messages);
+        let back = |leave: Length| last.saturating_add(Length::from_nanos_f64(leave.0 as f64 * factor));
+        Some(left.into_iter().map(back).collect())
+    }
+
     /// Whether a collective sets something up, if it is the first of its communicator that does.
     pub fn sets_up(&self, op: Op, ranks: u32, bytes: u64) -> bool {
         let how = self.library.algorithm(op, ranks, bytes, self.partners.get(&op).copied());
@@ -149,6 +206,11 @@ pub struct FirstCalls {
 }
 
 impl FirstCalls {
+    /// A first call with so many ranks took no longer than others: unless another does, none sets anything up.
+    pub fn learn_none(&mut self, ranks: u32) {
+        self.by_ranks.entry(ranks).or_default();
+    }
+
     /// A first call took so much longer, done by this algorithm if that is known.
     pub fn learn(&mut self, op: Op, ranks: u32, algorithm: Option<&Algorithm>, extra_ns: f64) {
         let known = self.by_ranks.entry(ranks).or_default();
@@ -173,10 +235,11 @@ impl FirstCalls {
             return *known;
         }
         // With more ranks more is made, each hearing of all others at most: the last two that were measured say how much.
-        let mut known: Vec<(u32, f64)> = self.by_ranks.iter().map(|(ranks, ns)| (*ranks, *ns)).collect();
+        let longer = self.by_ranks.iter().filter(|(_, extra_ns)| **extra_ns > 0.0);
+        let mut known: Vec<(u32, f64)> = longer.map(|(ranks, ns)| (*ranks, *ns)).collect();
         known.sort_by_key(|(ranks, _)| *ranks);
         match known[..] {
-            [.., (before, low), (last, high)] if low > 0.0 && high > 0.0 => {
+            [.., (before, low), (last, high)] => {
                 let power = (high / low).ln() / (f64::from(last) / f64::from(before)).ln();
                 high * (f64::from(ranks) / f64::from(last)).powf(power.clamp(0.0, 1.0))
             }
@@ -208,7 +271,12 @@ impl Costs {
             Costs::Measured(measured) => {
                 let (cost_ns, _) = measured.collective_ns(op, ranks, bytes)?;
                 let extra_ns = if first { measured.first_calls.extra_ns(ranks) } else { 0.0 };
-                Some(leave_after(flow(op), cost_ns + extra_ns, enters, root))
+                let walked = measured.walk_through(call, cost_ns, enters, root).map(|mut leaves| {
+                    let extra = Length::from_nanos_f64(extra_ns);
+                    leaves.iter_mut().for_each(|leave| *leave = leave.saturating_add(extra));
+                    leaves
+                });
+                Some(walked.unwrap_or_else(|| leave_after(flow(op), cost_ns + extra_ns, enters, root)))
             }
         }
     }

@@ -183,13 +183,14 @@ impl Fit {
         (latency_ns, middle(per_bytes))
     }
 
-    /// Adds what somebody else learned.
+    /// Adds what somebody else learned; the line must be drawn anew.
     pub fn merge(&mut self, other: &Fit) {
         self.eager_limit_bytes = self.eager_limit_bytes.or(other.eager_limit_bytes);
         for (ours, theirs) in self.classes.iter_mut().zip(&other.classes) {
             ours.count += theirs.count;
             ours.bytes += theirs.bytes;
             ours.fastest = ours.fastest.min(theirs.fastest);
+            ours.handling = ours.handling.min(theirs.handling);
         }
         self.receives.resize(CLASSES, [UNSEEN; CLASSES]);
         for (ours, theirs) in self.receives.iter_mut().flatten().zip(other.receives.iter().flatten()) {
@@ -203,7 +204,7 @@ impl Fit {
         }
     }
 
-    /// Draws the line, once all is learned, and finds what receiving costs.
+    /// Draws the line, once all is learned, and finds what receiving costs. More can be added and drawn later.
     pub fn finish(&mut self) {
         for (size, receives) in std::mem::take(&mut self.receives).into_iter().enumerate() {
             let ways = &mut self.classes[size];
@@ -211,17 +212,9 @@ impl Fit {
             let there = class_of(SURELY_THERE.saturating_add(ways.way())) + 1;
             ways.handling = receives.into_iter().skip(there).min().unwrap_or(UNSEEN);
         }
-        let mut points: Vec<(f64, f64, f64)> = self
-            .classes
-            .iter()
-            .filter(|ways| ways.count >= FEW)
-            .map(|ways| {
-                let bytes = ways.bytes as f64 / ways.count as f64;
-                // Relative errors count, not absolute ones: otherwise the largest messages would rule.
-                let weight = 1.0 / (ways.fastest.0.max(1) as f64).powi(2);
-                (bytes, ways.fastest.at_least_zero().0 as f64, weight)
-            })
-            .collect();
+        // Relative errors count, not absolute ones: otherwise the largest messages would rule.
+        let weighted = |(bytes, way_ns): (u64, f64)| (bytes as f64, way_ns, 1.0 / way_ns.max(1.0).powi(2));
+        let mut points: Vec<(f64, f64, f64)> = self.ways().map(weighted).collect();
         // A single size cannot tell what is latency and what bandwidth.
         if let ([(bytes, way_ns, _)], Some(small_ns)) = (&points[..], self.small_message_ns())
             && *bytes > 0.0
@@ -231,7 +224,12 @@ impl Fit {
         }
         self.of_collectives = points.is_empty();
         self.line = if self.of_collectives { self.line_of_collectives() } else { line(&points) };
-        self.collectives.clear();
+    }
+
+    /// Sizes of which enough messages were seen, with how long the fastest took on its whole way, in nanoseconds.
+    pub fn ways(&self) -> impl Iterator<Item = (u64, f64)> {
+        let seen = self.classes.iter().filter(|ways| ways.count >= FEW);
+        seen.map(|ways| (ways.bytes / ways.count, ways.way().0 as f64))
     }
 
     /// How long a message of this size takes at least; 0 if none was seen.

@@ -4,6 +4,7 @@
 //! - [`Messages`]: what one message costs, as a model has it or as it was measured ([`Curve`]s by size);
 //! - [`collectives`]: collectives as algorithms over messages, and which one a library takes;
 //! - [`Fit`]: what a recorded run says about its network. Whoever walks the run tells it what each message took;
+//! - [`messages_of_collectives`]: what messages must cost for collectives to take what they took;
 //! - [`platform`]: networks with links that messages share, and what a phase of messages takes on them.
 //!
 //! When it is wrong: in [`LogGops`] messages have the network to themselves, so links that are shared by many are not
@@ -12,6 +13,7 @@
 //!
 //! It knows no trace, no graph and no rank's state, and reads and writes nothing.
 
+mod calibrate;
 pub mod collectives;
 mod costs;
 mod curve;
@@ -20,6 +22,7 @@ mod loggops;
 mod messages;
 pub mod platform;
 
+pub use calibrate::{Calibrated, SeenCollective, messages_of_collectives};
 pub use costs::{CollectiveCall, Costs, FirstCalls, MeasuredCosts, Trust};
 pub use curve::Curve;
 pub use fit::Fit;

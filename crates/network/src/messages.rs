@@ -117,7 +117,7 @@ impl MeasuredMessages {
 }
 
 /// How many messages follow each other where that is measured.
-const IN_A_STREAM: f64 = 16.0;
+pub(crate) const IN_A_STREAM: f64 = 16.0;
 
 impl Messages for MeasuredMessages {
     fn sending_ns(&self, bytes: u64) -> f64 {

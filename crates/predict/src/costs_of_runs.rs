@@ -1,42 +1,37 @@
 //! What calls cost, as recorded runs tell it: for predictions on the machine they ran on, where nobody measured it.
 //!
 //! Of collectives in which all wait for all, the time behind the last one that came counts, in the middle of all that were
-//! seen of one size; of messages, the line through the fastest. That is less than a measurement says: sizes between are few,
-//! and noise is in it.
+//! seen of one size; of messages, the fastest of each size in all runs. Runs without messages have them in their
+//! collectives, as their library does these. That is less than a measurement says: sizes between are few, and noise is in
+//! it. How far it is off with more ranks is tried on the largest run, and kept with the costs.
 
 use crate::PredictError;
 use kizami_graph::{Graph, build};
 use kizami_model::Op;
-use kizami_network::{Curve, MeasuredCosts, MeasuredMessages};
+use kizami_network::collectives::Library;
+use kizami_network::{Curve, Fit, MeasuredCosts, MeasuredMessages, SeenCollective, messages_of_collectives};
 use kizami_replay::{Observer, Seen, learn};
 use kizami_trace::Trace;
 use kizami_trace::derived::scratch_folder;
 use rustc_hash::FxHashMap;
 
-/// Messages of two sizes, to draw a line.
-const ENDS_BYTES: [u64; 2] = [0, 1 << 22];
+/// Up to this size messages are told at least, by a line behind the largest that was seen.
+const LARGEST_BYTES: u64 = 1 << 22;
+/// Collectives that take this much more or less time ran on another machine, as the logarithm of a factor.
+const ELSEWHERE: f64 = 0.3;
+/// Sizes of collectives that count when messages are learned from them: of one function and number of ranks, at most.
+const MOST_SIZES: usize = 12;
 /// How many others a rank has something for, where it is a few: that is how it is measured.
 const FEW_PARTNERS: u32 = 4;
 
 /// Of all runs together.
 pub fn costs_of_runs(traces: &[&Trace], threads: usize) -> Result<MeasuredCosts, PredictError> {
     let mut costs = MeasuredCosts::default();
+    let mut fit = Fit::default();
     for trace in traces {
         let graph = build(trace, &scratch_folder(trace), threads, &|_| {})?;
         let learned = learn(&graph, threads, || Spans::new(&graph), &|_| {});
-        let (latency_ns, per_byte_ns) = (learned.learned.latency_ns(), learned.learned.per_byte_ns());
-        if latency_ns > 0.0 || per_byte_ns > 0.0 {
-            let line = ENDS_BYTES.map(|bytes| (bytes, latency_ns + per_byte_ns * bytes as f64));
-            let model = learned.learned.model();
-            costs.messages = MeasuredMessages {
-                round_trip_half: Curve::new(line),
-                send: Curve::new([(0, model.overhead_ns)]),
-                receive: Curve::new([(0, model.overhead_ns)]),
-                stream: Curve::new(ENDS_BYTES.map(|bytes| (bytes, per_byte_ns * bytes as f64))),
-                exchange: Curve::default(),
-                eager_limit_bytes: model.eager_limit_bytes,
-            };
-        }
+        fit.merge(&learned.learned);
         let mut seen: FxHashMap<(Op, u32, u64), Vec<i64>> = FxHashMap::default();
         for spans in learned.observers {
             spans.seen.into_iter().for_each(|(what, lengths)| seen.entry(what).or_default().extend(lengths));
@@ -48,29 +43,109 @@ pub fn costs_of_runs(traces: &[&Trace], threads: usize) -> Result<MeasuredCosts,
         }
         costs.collectives.extend(curves.into_iter().map(|(key, points)| (key, Curve::new(points))));
     }
+    fit.finish();
+    if let Some(trace) = traces.first() {
+        costs.library = Library::of(&trace.run().mpi_library, &trace.run().command.join(" "));
+    }
+    let seen = seen_collectives(&costs);
+    let calibrated = calibrate(&seen, &mut costs);
+    costs.messages = messages(&fit).or(calibrated).unwrap_or_default();
+    costs.walking_errors = costs.errors_of_walking();
     Ok(costs)
 }
 
-/// Functions by which the program seems to send to a few others only: what they took is nearer to that.
-pub fn sparse_ones(of_runs: &MeasuredCosts, machine: &MeasuredCosts) -> FxHashMap<Op, u32> {
-    let mut nearer: FxHashMap<Op, [f64; 2]> = FxHashMap::default();
-    for ((op, ranks), curve) in &of_runs.collectives {
-        let (Some(sparse), Some(plain)) =
-            (machine.sparse.get(&(*op, *ranks)), machine.collectives.get(&(*op, *ranks)))
-        else {
+/// What messages must cost for collectives to take what they took. By which functions ranks have something for a few others
+/// only is tried, too: a trace does not tell, but nothing else explains how quick these are.
+fn calibrate(seen: &[SeenCollective], costs: &mut MeasuredCosts) -> Option<MeasuredMessages> {
+    let mut best = messages_of_collectives(seen, costs.library, &costs.partners)?;
+    for name in ["MPI_Alltoallv", "MPI_Alltoallw"] {
+        let Some(op) = Op::by_name(name).filter(|op| seen.iter().any(|seen| seen.op == *op)) else {
             continue;
         };
-        for (bytes, took_ns) in curve.points() {
-            let off = |curve: &Curve| (curve.at(*bytes).max(1.0) / took_ns.max(1.0)).ln().abs();
-            let sums = nearer.entry(*op).or_default();
-            *sums = [sums[0] + off(sparse), sums[1] + off(plain)];
+        let mut partners = costs.partners.clone();
+        partners.insert(op, FEW_PARTNERS);
+        if let Some(sparse) = messages_of_collectives(seen, costs.library, &partners)
+            && sparse.off < best.off
+        {
+            (best, costs.partners) = (sparse, partners);
         }
     }
-    nearer
-        .into_iter()
-        .filter(|(_, [sparse, plain])| sparse < plain)
-        .map(|(op, _)| (op, FEW_PARTNERS))
-        .collect()
+    Some(best.messages)
+}
+
+/// What messages cost, if some were seen.
+fn messages(fit: &Fit) -> Option<MeasuredMessages> {
+    let mut ways: Vec<(u64, f64)> = fit.ways().collect();
+    if ways.is_empty() {
+        return None;
+    }
+    // Of a smaller message, what a larger one did is enough.
+    let mut least_ns = f64::INFINITY;
+    for (_, way_ns) in ways.iter_mut().rev() {
+        least_ns = least_ns.min(*way_ns);
+        *way_ns = least_ns;
+    }
+    let ((smallest, first_ns), (largest, last_ns)) = (ways[0], ways[ways.len() - 1]);
+    let per_byte_ns = fit.per_byte_ns();
+    if smallest > 0 {
+        ways.push((0, fit.latency_ns().min(first_ns)));
+    }
+    ways.push((largest + LARGEST_BYTES, last_ns + per_byte_ns * LARGEST_BYTES as f64));
+    let model = fit.model();
+    Some(MeasuredMessages {
+        round_trip_half: Curve::new(ways),
+        send: Curve::new([(0, model.overhead_ns)]),
+        receive: Curve::new([(0, model.overhead_ns)]),
+        stream: Curve::new([0, LARGEST_BYTES].map(|bytes| (bytes, per_byte_ns * bytes as f64))),
+        exchange: Curve::default(),
+        eager_limit_bytes: model.eager_limit_bytes,
+    })
+}
+
+/// Some sizes of each collective, evenly over those that were seen.
+fn seen_collectives(costs: &MeasuredCosts) -> Vec<SeenCollective> {
+    let mut all = Vec::new();
+    for ((op, ranks), curve) in &costs.collectives {
+        let points = curve.points();
+        let step = points.len().div_ceil(MOST_SIZES);
+        let some = points.iter().step_by(step.max(1));
+        all.extend(some.map(|(bytes, took_ns)| SeenCollective {
+            op: *op,
+            ranks: *ranks,
+            bytes: *bytes,
+            took_ns: *took_ns,
+        }));
+    }
+    // Sums of numbers depend on their order.
+    all.sort_by_key(|seen| (seen.op, seen.ranks, seen.bytes));
+    all
+}
+
+/// Functions by which the program seems to send to a few others only. On the machine it ran on, what they took is nearer to
+/// that; about another machine, what these runs take says nothing, and what explains them best counts.
+pub fn sparse_ones(of_runs: &MeasuredCosts, machine: &MeasuredCosts) -> FxHashMap<Op, u32> {
+    let mut nearer: FxHashMap<Op, [f64; 2]> = FxHashMap::default();
+    let mut others: Vec<f64> = Vec::new();
+    for ((op, ranks), curve) in &of_runs.collectives {
+        let Some(plain) = machine.collectives.get(&(*op, *ranks)) else { continue };
+        let sparse = machine.sparse.get(&(*op, *ranks));
+        for (bytes, took_ns) in curve.points() {
+            let off = |curve: &Curve| (curve.at(*bytes).max(1.0) / took_ns.max(1.0)).ln().abs();
+            match sparse {
+                Some(sparse) => {
+                    let sums = nearer.entry(*op).or_default();
+                    *sums = [sums[0] + off(sparse), sums[1] + off(plain)];
+                }
+                None => others.push(off(plain)),
+            }
+        }
+    }
+    others.sort_by(f64::total_cmp);
+    if others.get(others.len() / 2).is_some_and(|off| *off > ELSEWHERE) {
+        return of_runs.partners.clone();
+    }
+    let few = |(op, [sparse, plain]): (Op, [f64; 2])| (sparse < plain).then_some((op, FEW_PARTNERS));
+    nearer.into_iter().filter_map(few).collect()
 }
 
 /// How long collectives took behind the last one that came.

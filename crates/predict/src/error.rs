@@ -82,6 +82,14 @@ pub enum PredictError {
     #[error("how many bytes {op} at {place} moves does not follow the number of ranks ({sizes})")]
     NoSize { op: &'static str, place: String, sizes: String },
 
+    /// What a call costs with more ranks.
+    #[error(
+        "what {op} at {place} costs with {ranks} ranks is not known: from fewer ranks, what it took was foretold wrongly by a \
+         factor of {factor:.1}, and it would take {percent:.0} % of the time. Measure it with `kizami bench` and give that \
+         with --machine"
+    )]
+    NoCost { op: &'static str, place: String, ranks: u32, factor: f64, percent: f64 },
+
     /// How long computation takes.
     #[error("how long the computation before {op} at {place} takes cannot be foretold: {why}")]
     NoTime { op: &'static str, place: String, why: String },

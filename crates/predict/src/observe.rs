@@ -12,6 +12,9 @@ pub(crate) const MIDDLE: usize = 1;
 /// How many lanes there are: the lowest, the middle, the highest.
 pub(crate) const LANES: usize = 3;
 
+/// How far a cost that was walked over messages may be off at least, as a share.
+const WALKED_ERROR: f64 = 0.15;
+
 /// Time of all ranks together at one place.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PlaceTime {
@@ -34,6 +37,8 @@ pub(crate) struct ByTrust {
     pub measured: Length,
     pub larger: Length,
     pub walked: Length,
+    /// By how much `walked` may be off, where walking could be tried.
+    pub walked_off: Length,
     pub messages: Length,
 }
 
@@ -78,6 +83,7 @@ impl<'a> Watch<'a> {
             by_trust.measured += watch.by_trust.measured;
             by_trust.larger += watch.by_trust.larger;
             by_trust.walked += watch.by_trust.walked;
+            by_trust.walked_off += watch.by_trust.walked_off;
             by_trust.messages += watch.by_trust.messages;
             work.push(watch.work);
         }
@@ -93,9 +99,15 @@ impl<'a> Watch<'a> {
             return moved;
         };
         let ranks = self.graph.members.sizes[tie.place() as usize];
-        let known = self.costs.and_then(|costs| costs.collective_ns(seen.step.op(), ranks, tie.bytes()));
+        let op = seen.step.op();
+        let known = self.costs.and_then(|costs| costs.collective_ns(op, ranks, tie.bytes()));
         match known.map(|(_, trust)| trust) {
-            Some(Trust::Walked) => self.by_trust.walked += inside,
+            Some(Trust::Walked) => {
+                let error = self.costs.and_then(|costs| costs.walking_errors.get(&op));
+                let share = error.map_or(WALKED_ERROR, |error| error.exp_m1().max(WALKED_ERROR));
+                self.by_trust.walked += inside;
+                self.by_trust.walked_off += Length::from_nanos_f64(inside.0 as f64 * share);
+            }
             Some(Trust::LargerSize) => self.by_trust.larger += inside,
             Some(Trust::Measured) | None => self.by_trust.measured += inside,
         }

@@ -9,7 +9,7 @@ use crate::structure::{Part, Program};
 use kizami_graph::{Graph, build, build_unaligned};
 use kizami_model::{Length, Op};
 use kizami_network::platform::Platform;
-use kizami_network::{Fit, MeasuredCosts, Messages};
+use kizami_network::{Fit, MeasuredCosts, Messages, Trust};
 use kizami_replay::work_interval::Borders;
 use kizami_replay::{Factor, Network, PlaceFactor, Replayed, Setting, replay};
 use kizami_trace::derived::scratch_folder;
@@ -19,11 +19,14 @@ use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
 
-/// How far costs may be off, as a share: measured, beyond the largest size, walked over messages, of single messages.
+/// How far costs may be off, as a share: measured, beyond the largest size, of single messages.
 const MEASURED_ERROR: f64 = 0.03;
 const LARGER_ERROR: f64 = 0.10;
-const WALKED_ERROR: f64 = 0.15;
 const MESSAGE_ERROR: f64 = 0.10;
+/// A cost that was walked is not known if walking was off by more where it was tried, as the logarithm of a factor ...
+const MOST_ERROR: f64 = std::f64::consts::LN_2;
+/// ... and matters if it takes more than this share of the time.
+const UNKNOWN_SHARE: f64 = 0.05;
 /// Places that are told as limits.
 const LIMITS: usize = 3;
 
@@ -85,7 +88,7 @@ pub fn of_recorded(
     let setting = place.setting(&graph, &fit)?;
     let settings = [0; LANES].map(|_| setting.clone());
     let walked = Walked::new(&graph, &settings, &fit, place, progress);
-    Ok(walked.point(trace))
+    walked.point(trace)
 }
 
 /// A run with so many ranks, on a machine. It is written to `directory`, where only its order counts, not its times.
@@ -104,7 +107,7 @@ pub fn of_program(
     let setting = place.setting(&graph, &Fit::default())?;
     let settings = spread(program, &computation, ranks).map(|places| Setting { places, ..setting.clone() });
     let walked = Walked::new(&graph, &settings, &Fit::default(), place, progress);
-    Ok(walked.point(&trace))
+    walked.point(&trace)
 }
 
 impl Where {
@@ -184,7 +187,7 @@ impl<'a> Walked<'a> {
         Walked { graph, costs, lengths: work.map(|work| work.length()), places, by_trust }
     }
 
-    fn point(&self, trace: &Trace) -> Point {
+    fn point(&self, trace: &Trace) -> Result<Point, PredictError> {
         let ranks = trace.run().ranks;
         let seconds = |length: Length| length.0 as f64 * 1e-9;
         let of_all = seconds(self.lengths[MIDDLE]) * f64::from(ranks);
@@ -196,10 +199,11 @@ impl<'a> Walked<'a> {
         let error_s = seconds(self.lengths[MIDDLE])
             * (MEASURED_ERROR * share(inside.measured)
                 + LARGER_ERROR * share(inside.larger)
-                + WALKED_ERROR * share(inside.walked)
+                + share(inside.walked_off)
                 + MESSAGE_ERROR * share(inside.messages));
         let known_error_s = if self.costs.is_some() { error_s } else { 0.0 };
-        Point {
+        self.refuse_unknown(trace, &share)?;
+        Ok(Point {
             ranks,
             time_s: seconds(self.lengths[MIDDLE]),
             low_s: (seconds(self.lengths[0]) - known_error_s).max(0.0),
@@ -208,7 +212,30 @@ impl<'a> Walked<'a> {
             limited_by: self.limits(trace, &share),
             calls: self.places.values().map(|place| place.calls).sum(),
             costs_not_measured: share(inside.walked),
+        })
+    }
+
+    /// No time is better than one that rests on a cost that is not known.
+    fn refuse_unknown(&self, trace: &Trace, share: &dyn Fn(Length) -> f64) -> Result<(), PredictError> {
+        let (Some(costs), ranks) = (self.costs, trace.run().ranks) else { return Ok(()) };
+        for ((site, op), time) in &self.places {
+            let Some(error) = costs.walking_errors.get(op).filter(|error| **error > MOST_ERROR) else {
+                continue;
+            };
+            let known = costs.collective_ns(*op, ranks, time.bytes / time.calls.max(1));
+            let walked = known.is_some_and(|(_, trust)| trust == Trust::Walked);
+            let of_all = share(time.inside);
+            if walked && of_all > UNKNOWN_SHARE {
+                return Err(PredictError::NoCost {
+                    op: op.name(),
+                    place: SourceLine::of(&trace.definitions()?, *site).to_string(),
+                    ranks,
+                    factor: error.exp(),
+                    percent: 100.0 * of_all,
+                });
+            }
         }
+        Ok(())
     }
 
     fn limits(&self, trace: &Trace, share: &dyn Fn(Length) -> f64) -> Vec<Limit> {

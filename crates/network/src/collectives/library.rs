@@ -34,6 +34,24 @@ const BROADCAST_SEGMENT_BYTES: u64 = 8 << 10;
 const AT_ONCE: u32 = 4;
 
 impl Library {
+    /// Whose choice of algorithms an MPI makes, by what it says of itself and how it was started: the simulator can be asked
+    /// to choose as others do.
+    pub fn of(mpi: &str, command: &str) -> Library {
+        if mpi.contains("SMPI") {
+            let chosen = |name: &str| command.contains(&format!("coll-selector:{name}"));
+            return match (chosen("ompi"), chosen("mpich")) {
+                (true, _) => Library::OpenMpi,
+                (_, true) => Library::Mpich,
+                _ => Library::Unknown,
+            };
+        }
+        match () {
+            () if mpi.contains("Open MPI") => Library::OpenMpi,
+            () if mpi.contains("MPICH") || mpi.contains("Intel") => Library::MpichClassic,
+            () => Library::Unknown,
+        }
+    }
+
     /// Chooses for a function, ranks and bytes. `partners` says with how many others each really has data to exchange, in
     /// an alltoall.
     pub fn algorithm(self, op: Op, ranks: u32, bytes: u64, partners: Option<u32>) -> Option<Algorithm> {

@@ -254,7 +254,8 @@ fn interrupted(watched: Watched) -> Option<Moment> {
 /// only if nobody interrupted the run before, and if it was seen to be alone among those that did not just wait.
 fn died_first(definitions: &Definitions, watched: Option<Watched>, waits: &[Wait]) -> Option<u32> {
     let interrupted = watched.and_then(interrupted);
-    let ends = |rank: &RankInfo| Some((rank.ended?, rank.rank.0)).filter(|_| rank.ending != Ending::Finalized);
+    let ends =
+        |rank: &RankInfo| Some((rank.ended?, rank.rank.0)).filter(|_| rank.ending != Ending::Finalized);
     let mut dead: Vec<(Moment, u32)> = definitions.ranks.iter().filter_map(ends).collect();
     dead.sort_unstable();
     let first_end = dead.first()?.0;

@@ -154,9 +154,7 @@ fn nothing_known(machine: &Machine) -> String {
         None => "it does not say which algorithm a collective was done by".to_owned(),
     };
     format!(
-        "this machine has nothing for Open MPI's rules: {found}. Measure it once for each algorithm, with Open MPI told to \
-         take it (such as OMPI_MCA_coll_tuned_use_dynamic_rules=1 OMPI_MCA_coll_tuned_allreduce_algorithm=4 in the \
-         environment; `ompi_info --param coll tuned --level 9` lists them), and write its number into the column \
-         `algorithm` of collectives.parquet"
+        "this machine has nothing for Open MPI's rules: {found}. Measure it with \
+         `kizami bench --algorithms` under Open MPI"
     )
 }

@@ -5,7 +5,7 @@ use crate::computation::{Computation, Foreseen};
 use crate::generate::generate;
 use crate::observe::{ByTrust, IDEAL, LANES, MIDDLE, PlaceTime, Places, Watch};
 use crate::on_platform::on_platform;
-use crate::shares::Shares;
+use crate::shares::{Shares, ideal};
 use crate::structure::{Part, Program};
 use kizami_graph::{Graph, build, build_unaligned};
 use kizami_model::{Length, Op};
@@ -87,7 +87,7 @@ pub fn of_recorded(
     let fit = kizami_replay::learn(&graph, place.threads, || (), &|_| {}).learned;
     let setting = place.setting(&graph, &fit)?;
     let mut settings = [0; LANES].map(|_| setting.clone());
-    settings[IDEAL].network = Network::Ideal;
+    settings[IDEAL].network = ideal(&setting.network);
     let walked = Walked::new(&graph, &settings, &fit, place, progress);
     Ok(walked.point(trace))
 }
@@ -108,7 +108,7 @@ pub fn of_program(
     let setting = place.setting(&graph, &Fit::default())?;
     let mut settings =
         spread(program, &computation, ranks).map(|places| Setting { places, ..setting.clone() });
-    settings[IDEAL].network = Network::Ideal;
+    settings[IDEAL].network = ideal(&setting.network);
     let walked = Walked::new(&graph, &settings, &Fit::default(), place, progress);
     Ok(walked.point(&trace))
 }

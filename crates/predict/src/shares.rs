@@ -6,6 +6,8 @@
 
 use crate::observe::{PlaceTime, Places};
 use kizami_model::Length;
+use kizami_network::LogGops;
+use kizami_replay::Network;
 use kizami_trace::{Definitions, SourceLine};
 use serde::Serialize;
 
@@ -68,6 +70,17 @@ impl Shares {
         shares.calls.truncate(MOST_CALLS);
         shares.calls.retain(|call| call.inside() > 0.0);
         shares
+    }
+}
+
+/// The network that costs nothing, beside one that does. Where calls take what a model says, so they do here; times of a run
+/// that nobody made say nothing about waits.
+pub(crate) fn ideal(network: &Network) -> Network {
+    let free = |eager_limit_bytes| Network::Model(LogGops { eager_limit_bytes, ..LogGops::default() });
+    match network {
+        Network::Measured(costs) => free(costs.messages.eager_limit_bytes),
+        Network::Model(model) => free(model.eager_limit_bytes),
+        Network::AsRecorded | Network::Ideal | Network::Changed { .. } => Network::Ideal,
     }
 }
 

@@ -84,7 +84,11 @@ fn sizes(machine: &Machine, known: &Known, ranks: u32) -> BTreeMap<u64, Times> {
             kept.entry(row.bytes).or_default().push((number, row.span_ns));
         }
     }
-    disturbed.into_iter().chain(quiet).collect()
+    let mut sizes: BTreeMap<u64, Times> = disturbed.into_iter().chain(quiet).collect();
+    // Where some were not measured, the fastest of the others may not be the fastest.
+    let most = sizes.values().map(Vec::len).max().unwrap_or(0);
+    sizes.retain(|_, times| times.len() == most);
+    sizes
 }
 
 /// The fastest at each size, told only where it changes.

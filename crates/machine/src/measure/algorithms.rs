@@ -7,7 +7,7 @@
 //! program; then all of that run are tried alone, and what cannot be is told.
 
 use super::plan::{Budget, Progress, sized_operation, sizes_up_to};
-use super::session::{Answer, Question, Session};
+use super::session::{Answer, Here, Question, Session};
 use super::statistics::summary;
 use crate::machine::Machine;
 use crate::tables::{CollectiveRow, Pattern};
@@ -16,6 +16,8 @@ use std::time::Instant;
 /// Until the median is this sure: algorithms that differ by less are as good.
 const TOLERANCE: f64 = 0.05;
 const MOST_REPETITIONS: u64 = 300;
+/// Sizes that are measured even if the time is used up.
+const FEWEST_SIZES: usize = 2;
 
 /// One algorithm of one collective.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -185,46 +187,82 @@ impl Run<'_> {
         let variables: Vec<(&str, &str)> = self.always.iter().copied().chain(told).collect();
         let (mut session, here) = Session::start_quietly(self.words, &variables)?;
         let began = Instant::now();
+        let asked: Vec<(&Algorithm, Vec<u64>)> = group
+            .iter()
+            .filter_map(|algorithm| {
+                let sized = sized_operation(algorithm.operation)?;
+                let sizes = sizes_up_to(sized, here.ranks, self.budget.largest_bytes);
+                Some((*algorithm, ends_first(&sizes)))
+            })
+            .collect();
+        let questions = asked.iter().map(|(_, sizes)| sizes.len()).sum::<usize>().max(1);
+        let seconds = 0.8 * self.budget.seconds / questions as f64;
         let mut rows = Vec::new();
-        for (place, algorithm) in group.iter().enumerate() {
-            let Some(sized) = sized_operation(algorithm.operation) else { continue };
-            let sizes = sizes_up_to(sized, here.ranks, self.budget.largest_bytes);
-            let left = (self.budget.seconds - began.elapsed().as_secs_f64()).max(0.2 * self.budget.seconds);
-            let seconds = 0.8 * left / ((group.len() - place) * sizes.len()) as f64;
-            let question = |bytes: &u64| Question {
-                operation: algorithm.operation.to_owned(),
-                pattern: Pattern::Plain.name().to_owned(),
-                bytes: *bytes,
-                most_repetitions: MOST_REPETITIONS,
-                seconds,
-                tolerance: TOLERANCE,
-            };
-            let questions: Vec<Question> = sizes.iter().map(question).collect();
-            for (bytes, answer) in sizes.iter().zip(session.ask(&questions)?) {
-                if let Answer::Row { first_ns, repetitions, spans_ns } = answer
-                    && let Some(span) = summary(&spans_ns)
-                {
-                    rows.push(CollectiveRow {
-                        operation: algorithm.operation.to_owned(),
-                        pattern: Pattern::Plain.name().to_owned(),
-                        algorithm: Some(algorithm.name.clone()),
-                        bytes: *bytes,
-                        ranks: here.ranks,
-                        nodes: Some(here.nodes),
-                        ranks_per_node: Some(here.ranks_per_node),
-                        span_ns: span.median,
-                        low_ns: span.low,
-                        high_ns: span.high,
-                        first_ns,
-                        repetitions,
-                        disturbed: None,
-                    });
-                }
+        for turn in 0.. {
+            let this_turn: Vec<(&Algorithm, u64)> =
+                asked.iter().filter_map(|(algorithm, sizes)| Some((*algorithm, *sizes.get(turn)?))).collect();
+            let used_up = began.elapsed().as_secs_f64() > self.budget.seconds;
+            if this_turn.is_empty() || turn >= FEWEST_SIZES && used_up {
+                break;
+            }
+            let questions: Vec<Question> =
+                this_turn.iter().map(|(algorithm, bytes)| question(algorithm, *bytes, seconds)).collect();
+            for ((algorithm, bytes), answer) in this_turn.iter().zip(session.ask(&questions)?) {
+                rows.extend(row(algorithm, *bytes, &here, &answer));
             }
         }
         session.end()?;
         Ok(rows)
     }
+}
+
+fn question(algorithm: &Algorithm, bytes: u64, seconds: f64) -> Question {
+    Question {
+        operation: algorithm.operation.to_owned(),
+        pattern: Pattern::Plain.name().to_owned(),
+        bytes,
+        most_repetitions: MOST_REPETITIONS,
+        seconds,
+        tolerance: TOLERANCE,
+    }
+}
+
+fn row(algorithm: &Algorithm, bytes: u64, here: &Here, answer: &Answer) -> Option<CollectiveRow> {
+    let Answer::Row { first_ns, repetitions, spans_ns } = answer else { return None };
+    let span = summary(spans_ns)?;
+    Some(CollectiveRow {
+        operation: algorithm.operation.to_owned(),
+        pattern: Pattern::Plain.name().to_owned(),
+        algorithm: Some(algorithm.name.clone()),
+        bytes,
+        ranks: here.ranks,
+        nodes: Some(here.nodes),
+        ranks_per_node: Some(here.ranks_per_node),
+        span_ns: span.median,
+        low_ns: span.low,
+        high_ns: span.high,
+        first_ns: *first_ns,
+        repetitions: *repetitions,
+        disturbed: None,
+    })
+}
+
+/// Both ends, then what lies between, ever finer: whenever the time is used up, the whole range is covered.
+fn ends_first(sizes: &[u64]) -> Vec<u64> {
+    let mut order: Vec<u64> = sizes.first().into_iter().chain(sizes.last()).copied().collect();
+    let mut stride = sizes.len().next_power_of_two();
+    while stride > 0 {
+        order.extend(sizes.iter().step_by(stride));
+        stride /= 2;
+    }
+    let mut seen = Vec::new();
+    order.retain(|bytes| {
+        !seen.contains(bytes) && {
+            seen.push(*bytes);
+            true
+        }
+    });
+    order
 }
 
 #[cfg(test)]
@@ -244,6 +282,12 @@ mod tests {
         let together: Vec<usize> = found.groups().iter().map(Vec::len).collect();
         assert_eq!(together, [2, 1]);
         assert!(Algorithms::of_open_mpi("").is_empty());
+    }
+
+    #[test]
+    fn sizes_cover_the_range_at_once() {
+        assert_eq!(ends_first(&[4, 16, 64, 256, 1024]), [4, 1024, 64, 16, 256]);
+        assert_eq!(ends_first(&[0]), [0]);
     }
 
     #[test]

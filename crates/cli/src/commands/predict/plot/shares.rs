@@ -10,6 +10,8 @@ use kizami_predict::point::Point;
 
 /// Calls with a colour of their own; the rest are one.
 const COLOURS: [&str; 5] = ["#d9812a", "#8a5fb0", "#2b9a63", "#c0475a", "#7a7a2a"];
+/// A call that nowhere takes this share is one of the rest.
+const WORTH_A_COLOUR: f64 = 0.01;
 const COMPUTATION: &str = "#33699e";
 const OTHERS: &str = "#8793a0";
 /// Transfer is drawn in the colour of its call, lighter.
@@ -33,10 +35,10 @@ pub fn shares(predicted: &Predicted) -> Panel {
     let x = ranks(predicted);
     let names = worst(&predicted.points);
     let mut out = Markup::default();
+    frame(&mut out, "where the time of all ranks goes", predicted, &x);
     for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
         grid(&mut out, share_y(share), &percent(share));
     }
-    frame(&mut out, "where the time of all ranks goes", predicted, &x);
     let at: Vec<f64> = predicted.points.iter().map(|point| x.at(f64::from(point.ranks))).collect();
     let mut below = vec![0.0; at.len()];
     for layer in layers(&predicted.points, &names) {
@@ -68,6 +70,7 @@ fn worst(points: &[Point]) -> Vec<Name> {
             None => all.push((call.inside(), name)),
         }
     }
+    all.retain(|(most, _)| *most >= WORTH_A_COLOUR);
     all.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
     all.truncate(COLOURS.len());
     all.into_iter().map(|(_, name)| name).collect()

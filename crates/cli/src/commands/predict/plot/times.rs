@@ -28,10 +28,10 @@ pub fn time(predicted: &Predicted) -> Panel {
     let recorded = predicted.from.iter().map(|run| run.time_s);
     let y = Axis::new(ends.chain(recorded), TOP + FIELD, TOP);
     let mut out = Markup::default();
+    frame(&mut out, "time", predicted, &x);
     for value in y.round_values() {
         grid(&mut out, y.at(value), &seconds(value));
     }
-    frame(&mut out, "time", predicted, &x);
     let values: Vec<Value> = predicted
         .points
         .iter()
@@ -63,10 +63,10 @@ pub fn time(predicted: &Predicted) -> Panel {
 pub fn efficiency(predicted: &Predicted) -> Panel {
     let x = ranks(predicted);
     let mut out = Markup::default();
+    frame(&mut out, "efficiency: the share of all ranks' time that is computation", predicted, &x);
     for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
         grid(&mut out, share_y(share), &percent(share));
     }
-    frame(&mut out, "efficiency: the share of all ranks' time that is computation", predicted, &x);
     let values: Vec<Value> = predicted
         .points
         .iter()

@@ -1,5 +1,6 @@
 /*
- * kizami.h: mark named regions of an MPI program for the Kizami tracer.
+ * kizami.h: mark named regions of an MPI program for the Kizami tracer, and
+ * tell it how much work there is.
  *
  * C:
  *     KIZAMI_REGION_BEGIN("solve");
@@ -9,7 +10,11 @@
  * C++:
  *     { kizami::region r("solve"); ... }
  *
- * Both marks are calls of MPI_Pcontrol, the function that the MPI standard
+ * Amounts of work, for predictions: told once for each piece of computation,
+ * before the MPI call that ends it.
+ *     KIZAMI_COUNT("nonzeros", n);
+ *
+ * All of them are calls of MPI_Pcontrol, the function that the MPI standard
  * sets aside for profiling tools. Without a tracer an MPI library's own
  * MPI_Pcontrol does nothing, so a mark costs one call of an empty function,
  * and the program needs no extra library to link.
@@ -26,6 +31,7 @@
 /* The levels that tell a mark from any other use of MPI_Pcontrol. */
 #define KIZAMI_LEVEL_BEGIN 0x6b7a01
 #define KIZAMI_LEVEL_END 0x6b7a02
+#define KIZAMI_LEVEL_COUNT 0x6b7a03
 
 /* Marks are inlined even where nothing is optimised: the place of a mark is the line that has it. */
 #ifdef __GNUC__
@@ -48,12 +54,27 @@ static KIZAMI_INLINE void kizami_region_end(const char *name)
     MPI_Pcontrol(KIZAMI_LEVEL_END, name);
 }
 
+/* What KIZAMI_LEVEL_COUNT points to. */
+struct kizami_told_count {
+    const char *name;
+    long long amount;
+};
+
+static KIZAMI_INLINE void kizami_count(const char *name, long long amount)
+{
+    struct kizami_told_count told;
+    told.name = name;
+    told.amount = amount;
+    MPI_Pcontrol(KIZAMI_LEVEL_COUNT, &told);
+}
+
 #ifdef __cplusplus
 }
 #endif
 
 #define KIZAMI_REGION_BEGIN(name) kizami_region_begin(name)
 #define KIZAMI_REGION_END(name) kizami_region_end(name)
+#define KIZAMI_COUNT(name, amount) kizami_count(name, amount)
 
 #ifdef __cplusplus
 namespace kizami {

@@ -16,6 +16,8 @@ import type {
   Verdict,
 } from './answers';
 
+import type { Prediction } from './prediction';
+
 export type * from './answers';
 
 export interface Shares {
@@ -167,5 +169,6 @@ export const api = {
   verdict: (query: Query, signal?: AbortSignal) => json<Verdict>('verdict', query, signal),
   phases: (query: Query, signal?: AbortSignal) => json<Phases>('phases', query, signal),
   stops: (query: Query, signal?: AbortSignal) => json<Stops>('stops', query, signal),
+  prediction: (query: Query, signal?: AbortSignal) => json<Prediction>('prediction', query, signal),
   path: (query: Query, signal?: AbortSignal) => json<Path>('path', query, signal),
 };

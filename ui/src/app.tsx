@@ -11,6 +11,7 @@ import { FlowPanel } from './panels/flow';
 import { HistogramPanel } from './panels/histogram';
 import { MatrixPanel } from './panels/matrix';
 import { ParallelismStrip } from './panels/parallelism';
+import { ScalingPanel } from './panels/scaling';
 import { TreePanel } from './panels/tree';
 import { VerdictPanel } from './panels/verdict';
 import { Search } from './search';
@@ -21,7 +22,7 @@ import type { TimelineController } from './timeline/controller';
 import { Overview } from './timeline/overview';
 import { Legend, Timeline } from './timeline/view';
 
-const TITLES: Record<Panel, string> = { verdict: 'Verdict', tree: 'Tree', histogram: 'Histogram', matrix: 'Matrix', flow: 'Flow', compare: 'Compare' };
+const TITLES: Record<Panel, string> = { verdict: 'Verdict', tree: 'Tree', histogram: 'Histogram', matrix: 'Matrix', flow: 'Flow', compare: 'Compare', scaling: 'Scaling' };
 
 export function App({ model }: { model: Model }) {
   const s = useSelection(model);
@@ -117,6 +118,7 @@ export function App({ model }: { model: Model }) {
           {s.panel === 'matrix' && <MatrixPanel model={model} />}
           {s.panel === 'flow' && <FlowPanel model={model} reveal={reveal} />}
           {s.panel === 'compare' && <ComparePanel model={model} />}
+          {s.panel === 'scaling' && <ScalingPanel model={model} />}
         </aside>
       </main>
       {dialog === 'help' && <Help close={() => setDialog(null)} />}

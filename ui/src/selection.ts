@@ -9,7 +9,7 @@ export interface Span {
   to: number;
 }
 export type Order = 'rank' | 'wait' | 'cluster';
-export const PANELS = ['verdict', 'tree', 'histogram', 'matrix', 'flow', 'compare'] as const;
+export const PANELS = ['verdict', 'tree', 'histogram', 'matrix', 'flow', 'compare', 'scaling'] as const;
 export type Panel = (typeof PANELS)[number];
 
 export interface Selection {

@@ -136,3 +136,14 @@ fn doctor_speaks_json_without_a_tracer() {
     assert_eq!(report["ready"], false);
     assert_eq!(report["findings"][0]["verdict"], "problem");
 }
+
+/// What no machine has is said, with what there is.
+#[test]
+fn operations_that_no_machine_has_are_refused() {
+    let machine = concat!(env!("CARGO_MANIFEST_DIR"), "/../../machines/vm-openmpi.kzm");
+    let output = kizami(&["machines", machine, "--operation", "MPI_Alreduce"]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = stderr(&output);
+    assert!(said.contains("no operation is called MPI_Alreduce; the machine has MPI_Allgather, "), "{said}");
+    assert!(output.stdout.is_empty());
+}

@@ -5,7 +5,7 @@ use crate::tables::{CollectiveRow, MessageRow, Pattern};
 use kizami_model::Op;
 use kizami_network::collectives::Library;
 use kizami_network::{Curve, FirstCalls, MeasuredCosts, MeasuredMessages};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Where it was not seen: messages above wait for their receiver in common MPI libraries.
 const COMMON_EAGER_LIMIT_BYTES: u64 = 64 << 10;
@@ -32,7 +32,17 @@ impl Machine {
     /// What was measured of one pattern, by operation and ranks.
     fn curves(&self, pattern: Pattern) -> FxHashMap<(Op, u32), Curve> {
         let mut curves: FxHashMap<(Op, u32), Vec<(u64, f64)>> = FxHashMap::default();
-        let of_pattern = |row: &&CollectiveRow| row.pattern == pattern.name();
+        // What the library chooses counts, and an algorithm it was told to take only where there is nothing else.
+        let own: FxHashSet<(&str, u32)> = self
+            .collectives
+            .iter()
+            .filter(|row| row.pattern == pattern.name() && row.algorithm.is_none())
+            .map(|row| (row.operation.as_str(), row.ranks))
+            .collect();
+        let chosen = |row: &CollectiveRow| {
+            row.algorithm.is_none() || !own.contains(&(row.operation.as_str(), row.ranks))
+        };
+        let of_pattern = |row: &&CollectiveRow| row.pattern == pattern.name() && chosen(row);
         let mut rows: Vec<&CollectiveRow> = self.collectives.iter().filter(of_pattern).collect();
         // Of several rows of one size the last counts.
         rows.sort_by_key(|row| row.disturbed.is_none());
@@ -83,8 +93,15 @@ impl Machine {
 
     /// How much longer than usual first calls take, where that is more than chance.
     fn first_calls(&self) -> FirstCalls {
+<<<<<<< HEAD
         let (mut found, library) = (FirstCalls::default(), Library::of(&self.about.mpi, &self.about.command));
         let trusted = |row: &&CollectiveRow| row.pattern == Pattern::Plain.name() && row.disturbed.is_none();
+=======
+        let (mut found, library) = (FirstCalls::default(), self.library());
+        let trusted = |row: &&CollectiveRow| {
+            row.pattern == Pattern::Plain.name() && row.disturbed.is_none() && row.algorithm.is_none()
+        };
+>>>>>>> predui
         for row in self.collectives.iter().filter(trusted) {
             let (Some(first_ns), Some(op)) = (row.first_ns, Op::by_name(&row.operation)) else { continue };
             if first_ns > MUCH_LONGER * row.span_ns {

@@ -6,6 +6,7 @@
 //! does so, too.
 
 use crate::PredictError;
+use crate::counts::Counts;
 use crate::scaling::{Foretold, Measured, Situation, SplitMix64, foretell};
 use crate::structure::{Leaf, Program, RunTiming, Timing};
 use rustc_hash::FxHashMap;
@@ -23,8 +24,10 @@ pub struct Foreseen {
     pub parameters: FxHashMap<u32, Vec<(String, f64)>>,
     /// Parameters of what is foretold.
     pub target: Vec<(String, f64)>,
-    /// How much work each rank has before calls at a place, by place and number of ranks, where it was counted.
-    pub counts: FxHashMap<(String, u32), Vec<f64>>,
+    /// How much work each rank has before calls at a place, where it was counted.
+    pub counts: Counts,
+    /// What all ranks together touch again and again, in bytes; each has its part of it.
+    pub working_set_bytes: Option<f64>,
     /// For what is drawn.
     pub seed: u64,
 }
@@ -121,7 +124,7 @@ impl Place<'_> {
     fn foretold(&self, timing: &Timing, known: &Foreseen) -> Result<Foretold, PredictError> {
         let token = &self.program.tokens[self.leaf.token as usize];
         let place = token.place.to_string();
-        let counts = |ranks: u32| known.counts.get(&(place.clone(), ranks)).cloned();
+        let counts = |ranks: u32| known.counts.at(&place, ranks);
         // Counts help only where all are known.
         let all_ranks = timing.runs.iter().map(|run| run.ranks).chain([self.ranks]);
         let counted = all_ranks.clone().all(|ranks| counts(ranks).is_some());
@@ -129,7 +132,7 @@ impl Place<'_> {
             ranks,
             parameters: parameters.cloned().unwrap_or_default(),
             counts: counts(ranks).filter(|_| counted).unwrap_or_default(),
-            working_set_bytes: None,
+            working_set_bytes: known.working_set_bytes.map(|bytes| bytes / f64::from(ranks)),
         };
         let measured: Vec<Measured> = timing
             .runs

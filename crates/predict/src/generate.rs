@@ -19,7 +19,12 @@ pub fn generate(
     computation: &Computation,
     directory: &Path,
 ) -> Result<u64, PredictError> {
-    let about = About { mpi_library: "predicted".to_owned(), ..About::default() };
+    let about = About {
+        executable: program.executable.clone(),
+        command: program.command.clone(),
+        mpi_library: "predicted".to_owned(),
+        ..About::default()
+    };
     let mut writer = TraceWriter::create(directory, about, definitions(program, ranks))?;
     let mut made = 0;
     for rank in 0..ranks {

@@ -3,6 +3,7 @@
 //! - [`structure`]: what a program does, apart from how many ranks do it;
 //! - [`scaling`]: how long computation takes on another number of ranks, or for another problem, from a few that were
 //!   measured;
+//! - [`Counts`]: how much work was counted, where a program or its user tells it;
 //! - [`generate()`]: the calls of a run nobody made, as a trace;
 //! - [`costs_of_runs()`]: what calls cost, as the runs themselves tell it, where nobody measured the machine;
 //! - [`on_platform()`]: a run's messages on a network whose links they share;
@@ -19,6 +20,8 @@
 
 mod computation;
 mod costs_of_runs;
+mod counted;
+mod counts;
 mod error;
 mod generate;
 mod observe;
@@ -26,13 +29,17 @@ mod on_platform;
 pub mod point;
 mod prediction;
 pub mod scaling;
+mod shares;
 pub mod structure;
 mod sum;
 
 pub use computation::{Computation, Foreseen};
 pub use costs_of_runs::costs_of_runs;
+pub use counted::recorded_counts;
+pub use counts::Counts;
 pub use error::PredictError;
 pub use generate::generate;
 pub use on_platform::on_platform;
 pub use prediction::{Checked, Runs, recorded_s};
+pub use shares::{CallShare, Shares};
 pub use sum::sum_s;

@@ -9,8 +9,10 @@ use rustc_hash::FxHashMap;
 
 /// The lane whose places are looked at.
 pub(crate) const MIDDLE: usize = 1;
-/// How many lanes there are: the lowest, the middle, the highest.
-pub(crate) const LANES: usize = 3;
+/// The lane of the middle on a network that costs nothing, which tells waiting from transfer.
+pub(crate) const IDEAL: usize = 3;
+/// How many lanes there are: the lowest, the middle, the highest, and the ideal one.
+pub(crate) const LANES: usize = 4;
 
 /// How far a cost that was walked over messages may be off at least, as a share.
 const WALKED_ERROR: f64 = 0.15;
@@ -22,6 +24,8 @@ pub(crate) struct PlaceTime {
     pub before: Length,
     /// Inside its calls.
     pub inside: Length,
+    /// Inside its calls on a network that costs nothing.
+    pub ideal: Length,
     /// How many calls.
     pub calls: u64,
     /// Bytes its calls moved, added up over collectives and messages.
@@ -77,6 +81,7 @@ impl<'a> Watch<'a> {
                 let sum = places.entry(place).or_default();
                 sum.before += time.before;
                 sum.inside += time.inside;
+                sum.ideal += time.ideal;
                 sum.calls += time.calls;
                 sum.bytes += time.bytes;
             }
@@ -128,6 +133,7 @@ impl Observer<LANES> for Watch<'_> {
         let bytes = self.trust(seen, inside);
         let place = self.places.entry((seen.step.site(), op)).or_default();
         place.inside += inside;
+        place.ideal += seen.end[IDEAL].as_moment().saturating_since(seen.start[IDEAL].as_moment());
         place.before +=
             before.map_or(Length::ZERO, |before| start.as_moment().saturating_since(before.as_moment()));
         place.calls += 1;

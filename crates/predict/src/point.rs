@@ -3,8 +3,9 @@
 use crate::PredictError;
 use crate::computation::{Computation, Foreseen};
 use crate::generate::generate;
-use crate::observe::{ByTrust, LANES, MIDDLE, PlaceTime, Places, Watch};
+use crate::observe::{ByTrust, IDEAL, LANES, MIDDLE, PlaceTime, Places, Watch};
 use crate::on_platform::on_platform;
+use crate::shares::{Shares, ideal};
 use crate::structure::{Part, Program};
 use kizami_graph::{Graph, build, build_unaligned};
 use kizami_model::{Length, Op};
@@ -71,6 +72,8 @@ pub struct Point {
     pub efficiency: f64,
     /// What takes most of the time, the largest share first.
     pub limited_by: Vec<Limit>,
+    /// Where the time of all ranks goes.
+    pub shares: Shares,
     /// How many calls all ranks make.
     pub calls: u64,
     /// The share of all ranks' time in calls whose cost nobody measured at this number of ranks.
@@ -86,7 +89,8 @@ pub fn of_recorded(
     let graph = build(trace, &scratch_folder(trace), place.threads, &|_| {})?;
     let fit = kizami_replay::learn(&graph, place.threads, || (), &|_| {}).learned;
     let setting = place.setting(&graph, &fit)?;
-    let settings = [0; LANES].map(|_| setting.clone());
+    let mut settings = [0; LANES].map(|_| setting.clone());
+    settings[IDEAL].network = ideal(&setting.network);
     let walked = Walked::new(&graph, &settings, &fit, place, progress);
     walked.point(trace)
 }
@@ -105,7 +109,9 @@ pub fn of_program(
     let trace = Trace::open(directory)?;
     let graph = build_unaligned(&trace, &scratch_folder(&trace), place.threads, &|_| {})?;
     let setting = place.setting(&graph, &Fit::default())?;
-    let settings = spread(program, &computation, ranks).map(|places| Setting { places, ..setting.clone() });
+    let mut settings =
+        spread(program, &computation, ranks).map(|places| Setting { places, ..setting.clone() });
+    settings[IDEAL].network = ideal(&setting.network);
     let walked = Walked::new(&graph, &settings, &Fit::default(), place, progress);
     walked.point(&trace)
 }
@@ -132,11 +138,13 @@ fn spread(program: &Program, computation: &Computation, ranks: u32) -> [FxHashMa
             let Some(Some(site)) = program.sites.get(&does.leaves[leaf].token) else { return };
             if let Some((low, median, high)) = computation.spread(*kind, leaf, round) {
                 let sum = sums.entry(*site).or_default();
-                sum.iter_mut().zip([low, median, high]).for_each(|(sum, ns)| *sum += ns * times as f64);
+                sum.iter_mut()
+                    .zip([low, median, high, median])
+                    .for_each(|(sum, ns)| *sum += ns * times as f64);
             }
         });
     }
-    [0, 1, 2].map(|lane| {
+    [0, 1, 2, IDEAL].map(|lane| {
         let factor = |sum: [f64; LANES]| if sum[MIDDLE] > 0.0 { sum[lane] / sum[MIDDLE] } else { 1.0 };
         sums.iter().map(|(site, sum)| (*site, PlaceFactor::All(Factor(factor(*sum))))).collect()
     })
@@ -181,7 +189,7 @@ impl<'a> Walked<'a> {
         let borders = Borders::new();
         let costs = place.costs.as_deref();
         let watch = || Watch::new(graph, costs, &borders);
-        let settings = [&settings[0], &settings[1], &settings[2]];
+        let settings = settings.each_ref();
         let Replayed { observers, .. } = replay(graph, settings, fit, place.threads, watch, progress);
         let (work, places, by_trust) = Watch::all(observers);
         Walked { graph, costs, lengths: work.map(|work| work.length()), places, by_trust }
@@ -210,6 +218,7 @@ impl<'a> Walked<'a> {
             high_s: seconds(self.lengths[2]) + known_error_s,
             efficiency: share(before),
             limited_by: self.limits(trace, &share),
+            shares: Shares::of(&self.places, &trace.definitions().unwrap_or_default(), &share),
             calls: self.places.values().map(|place| place.calls).sum(),
             costs_not_measured: share(inside.walked),
         })

@@ -78,7 +78,8 @@ impl<'a> Runs<'a> {
         let known = &self.known;
         // Its own parameters are known, its calls and times are not.
         let target = known.parameters.get(&ranks).cloned().unwrap_or_else(|| known.target.clone());
-        let hidden = Foreseen { target, ..known.clone() };
+        let counts = known.counts.without_run(ranks);
+        let hidden = Foreseen { target, counts, ..known.clone() };
         let place = match &self.place.costs {
             Some(_) => self.place.clone(),
             None => Where {

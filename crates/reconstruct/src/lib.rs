@@ -66,6 +66,7 @@ pub fn reconstruct(
     let (model, took) =
         (model(&trace.sketches()?), Length(trace.run().span_ns).saturating_sub(finalizing(&trace.sums()?)));
     let request = Request {
+        made_from: None,
         clocks_unaligned: true,
         output: Some(&whole),
         threads,

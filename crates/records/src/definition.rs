@@ -37,6 +37,8 @@ pub enum Definition {
     Object { local: u32, kind: ObjectKind, comm: u32, name: String, bytes: u64 },
     /// A named region.
     Region { local: u32, name: String },
+    /// The name of an amount of work.
+    Count { local: u32, name: String },
     /// One argument of the command line.
     Argument { text: String },
     /// One question about another clock: this process asked the process with world rank `reference` for its
@@ -111,6 +113,9 @@ impl Definition {
             }
             Definition::ObjectHandle { local, handle } => {
                 w.byte(14).u32(*local).u64(*handle);
+            }
+            Definition::Count { local, name } => {
+                w.byte(15).u32(*local).text(name);
             }
         }
     }
@@ -190,6 +195,7 @@ impl Definition {
             },
             13 => Definition::CommunicatorHandle { local: r.u32()?, handle: r.u64()? },
             14 => Definition::ObjectHandle { local: r.u32()?, handle: r.u64()? },
+            15 => Definition::Count { local: r.u32()?, name: r.text()? },
             _ => return None,
         })
     }

@@ -32,3 +32,6 @@ pub const WEIGHT: u16 = 969;
 /// What was collected before some of it was drawn, in a thread that keeps what it draws: see [`SampledBatch`](crate::SampledBatch). The calls that were
 /// drawn follow.
 pub const SAMPLED: u16 = 970;
+
+/// The program told an amount of work; words 1 to 3 are the number of its name, the amount, and the place it was told at.
+pub const COUNT: u16 = 971;

@@ -1,7 +1,7 @@
 //! A record as a reader gets it, and how it is made of slots.
 
 use crate::kind::{
-    COUNTED, DEFINITION, FOLD, REDUCED, REGION_BEGIN, REGION_END, SAMPLED, STOP, WEIGHT, WIDE,
+    COUNT, COUNTED, DEFINITION, FOLD, REDUCED, REGION_BEGIN, REGION_END, SAMPLED, STOP, WEIGHT, WIDE,
 };
 use crate::{CallRecord, Completion, ReducedBy, SampledBatch, Started, counted, fold, list};
 use kizami_model::{Op, Shape, StopReason};
@@ -49,6 +49,17 @@ pub enum Record<'a> {
         /// Begins, or ends.
         begins: bool,
     },
+    /// The program told how much work it has.
+    Count {
+        /// When.
+        at_ticks: u64,
+        /// The number of its name.
+        name: u32,
+        /// How much.
+        amount: u64,
+        /// Where it was told.
+        site: u32,
+    },
     /// The tracer held the program up or looked away.
     Stop {
         /// Since when.
@@ -93,6 +104,10 @@ pub fn decode(bytes: &[u8]) -> Option<(Record<'_>, usize)> {
         REGION_BEGIN | REGION_END => {
             let region = u32::try_from(first[1]).ok()?;
             Some((Record::Region { at_ticks: ticks, region, begins: op == REGION_BEGIN }, 1))
+        }
+        COUNT => {
+            let (name, site) = (u32::try_from(first[1]).ok()?, u32::try_from(first[3]).ok()?);
+            Some((Record::Count { at_ticks: ticks, name, amount: first[2], site }, 1))
         }
         STOP => {
             let known = u8::try_from(first[2]).ok().and_then(StopReason::from_number);

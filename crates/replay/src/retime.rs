@@ -25,6 +25,8 @@ pub struct Request<'a> {
     pub output: Option<&'a Path>,
     /// How many threads walk.
     pub threads: usize,
+    /// What it is made from, for `run.json`, if that is more than the trace that is replayed.
+    pub made_from: Option<String>,
     /// The setting as people write it, for `run.json`.
     pub words: Vec<String>,
     /// Times of different ranks do not fit together yet.
@@ -39,7 +41,7 @@ pub fn retime<E: From<ReplayError>>(
     setting: impl FnOnce(&Graph, &Fit) -> Result<Setting, E>,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<ReplayedFrom, E> {
-    let Request { output, threads, words, clocks_unaligned } = request;
+    let Request { output, threads, made_from, words, clocks_unaligned } = request;
     let rewriting =
         output.map(|output| Rewriting::begin(trace, output)).transpose().map_err(ReplayError::from)?;
     let passes = Passes::new(trace, if rewriting.is_some() { 4 } else { 3 }, progress);
@@ -54,7 +56,7 @@ pub fn retime<E: From<ReplayError>>(
     let tell = |steps| passes.tell(2, steps);
     let borders = Borders::new();
     let made = |replayed: &Replayed<()>, span: Length, work: WorkInterval| ReplayedFrom {
-        made_from: trace.path().display().to_string(),
+        made_from: made_from.unwrap_or_else(|| trace.path().display().to_string()),
         setting: words,
         recorded_ns: trace.run().span_ns,
         replayed_ns: span.0,

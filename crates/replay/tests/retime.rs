@@ -13,7 +13,8 @@ use recordings::{Deed, Place, barrier, deeds, write_deeds};
 use std::path::Path;
 
 fn retimed(trace: &Trace, setting: &Setting, output: Option<&Path>, threads: usize) -> ReplayedFrom {
-    let request = Request { output, threads, words: vec!["--as-asked".to_owned()], clocks_unaligned: false };
+    let words = vec!["--as-asked".to_owned()];
+    let request = Request { output, threads, made_from: None, words, clocks_unaligned: false };
     let replayed = retime(trace, request, |_, _| Ok::<_, ReplayError>(setting.clone()), &|_| {});
     replayed.unwrap()
 }

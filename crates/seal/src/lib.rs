@@ -180,6 +180,7 @@ fn turn(
         ranks: &ranks,
         stops: &sealed.stops(),
         repairs: &order.repairs.rows(),
+        outcomes: &sealed.outcomes,
         under_way: sealed.outcomes.iter().flat_map(|outcome| outcome.under_way.iter().copied()).collect(),
     };
     let mut files = sealed.files.clone();

@@ -90,7 +90,7 @@ pub(crate) fn start_ticks(record: &Record<'_>) -> Option<u64> {
     Some(match record {
         Record::Call(call) | Record::Completion(call, _) | Record::Start(call, _) => call.start_ticks,
         Record::Fold { call, .. } => call.start_ticks,
-        Record::Region { at_ticks, .. } => *at_ticks,
+        Record::Region { at_ticks, .. } | Record::Count { at_ticks, .. } => *at_ticks,
         Record::Stop { start_ticks, .. } => *start_ticks,
         Record::Sampled(window) => window.start_ticks,
         Record::Counted(_) | Record::Definition(_) | Record::Weight(_) | Record::Reduced { .. } => {

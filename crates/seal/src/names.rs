@@ -35,6 +35,8 @@ pub(crate) struct ProcessNames {
     pub objects: Arc<[(u32, Option<LocalComm>)]>,
     /// Region index by local number.
     pub regions: Arc<[u32]>,
+    /// Index of the name of an amount of work by local number.
+    pub counts: Arc<[u32]>,
     /// Numbers of the counters it had, in the order of its records.
     pub counters: Arc<[usize]>,
     /// What its MPI library calls things, if it was inside a call at the end.
@@ -91,6 +93,8 @@ pub(crate) struct Names {
     pub modules: Vec<Module>,
     pub objects: Vec<ObjectEntry>,
     pub regions: Vec<String>,
+    /// Names of amounts of work.
+    pub counts: Vec<String>,
     pub neighbours: Vec<NeighbourEntry>,
     /// Counters asked for, by number: ranks that had them, and why others had not.
     pub counters: BTreeMap<usize, CounterUse>,
@@ -173,6 +177,7 @@ struct Collector {
     place_index: HashMap<Place, u32>,
     module_index: HashMap<Module, u32>,
     region_index: HashMap<String, u32>,
+    count_index: HashMap<String, u32>,
     shared: Shared,
     /// The process whose definitions come next was inside a call at the end.
     inside_call: bool,
@@ -205,6 +210,7 @@ struct Filling {
     sites: Vec<u32>,
     objects: Vec<(u32, Option<LocalComm>)>,
     regions: Vec<u32>,
+    counts: Vec<u32>,
     /// Load address and index of each module.
     modules: Vec<Option<(u64, u32)>>,
     by_identity: HashMap<u64, u32>,
@@ -237,6 +243,7 @@ impl Collector {
                 modules: Vec::new(),
                 objects: Vec::new(),
                 regions: Vec::new(),
+                counts: Vec::new(),
                 neighbours: Vec::new(),
                 counters: BTreeMap::new(),
                 questions: Vec::new(),
@@ -248,6 +255,7 @@ impl Collector {
             place_index: HashMap::new(),
             module_index: HashMap::new(),
             region_index: HashMap::new(),
+            count_index: HashMap::new(),
             shared: Shared::default(),
             inside_call: false,
         }
@@ -263,6 +271,7 @@ impl Collector {
             sites: Vec::new(),
             objects: Vec::new(),
             regions: Vec::new(),
+            counts: Vec::new(),
             modules: Vec::new(),
             by_identity: HashMap::new(),
             handles: Handles::default(),
@@ -294,6 +303,7 @@ impl Collector {
             sites: share(&mut self.shared.numbers, filling.sites),
             objects: filling.objects.into(),
             regions: share(&mut self.shared.numbers, filling.regions),
+            counts: share(&mut self.shared.numbers, filling.counts),
             counters: counters.into(),
             handles: if self.inside_call { filling.handles } else { Handles::default() },
         };
@@ -354,6 +364,10 @@ impl Collector {
                 let region = self.region(name);
                 Filling::put(limit, &mut filling.regions, local, region, UNDEFINED);
             }
+            Definition::Count { local, name } => {
+                let count = self.count(name);
+                Filling::put(limit, &mut filling.counts, local, count, UNDEFINED);
+            }
             Definition::ClockSample { round, reference, sent_ticks, reference_ticks, received_ticks } => {
                 let reference = filling.first_rank.saturating_add(reference);
                 let rank = filling.rank;
@@ -382,6 +396,14 @@ impl Collector {
         *self.place_index.entry(place).or_insert_with_key(|place| {
             places.push(place.clone());
             places.len() as u32 - 1
+        })
+    }
+
+    fn count(&mut self, name: String) -> u32 {
+        let counts = &mut self.names.counts;
+        *self.count_index.entry(name).or_insert_with_key(|name| {
+            counts.push(name.clone());
+            counts.len() as u32 - 1
         })
     }
 

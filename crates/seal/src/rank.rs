@@ -29,6 +29,7 @@ use kizami_trace::disturbance::RankLoss;
 use kizami_trace::reduced_tables::{PeerRow, ReducedRows};
 use kizami_trace::run::Missing;
 use kizami_trace::write::{PartWriter, Row};
+use std::collections::BTreeMap;
 
 /// How many windows a look ahead may always go.
 const NEAR_WINDOWS: usize = 2;
@@ -59,6 +60,8 @@ pub(crate) struct RankOutcome {
     pub under_way: Vec<UnderWay>,
     pub damage: Option<String>,
     pub stops: Vec<Stop>,
+    /// What the program told of its work, by place and name: how often, and how much in all.
+    pub counts: BTreeMap<(u32, u32), (u64, u64)>,
     /// What is known of all calls, if rows were kept only in part.
     pub reduced: Option<RankReduced>,
     /// How rows were drawn, if that is how some were kept, and nothing else is known of calls.
@@ -286,6 +289,7 @@ impl Sealer<'_, '_> {
                 self.push(&row, None);
             }
             Record::Region { at_ticks, region, begins } => self.region(thread, at_ticks, region, begins),
+            Record::Count { name, amount, site, .. } => self.count(name, amount, site),
             Record::Stop { start_ticks, duration_ticks, reason, detail } => {
                 let thread = &mut self.threads[thread];
                 if reason == StopReason::Calibration {
@@ -418,6 +422,17 @@ impl Sealer<'_, '_> {
         if let Some(depth) = thread.regions.iter().rposition(|(open, _)| *open == index) {
             thread.leave_regions(depth, at, self.input.rank, self.part.regions());
         }
+    }
+
+    fn count(&mut self, name: u32, amount: u64, site: u32) {
+        let known = |numbers: &[u32], local: u32| {
+            numbers.get(local as usize).copied().filter(|index| *index != UNDEFINED)
+        };
+        let names = self.input.names;
+        let Some(name) = known(&names.counts, name) else { return };
+        let place = known(&names.sites, site).unwrap_or(UNDEFINED);
+        let (times, sum) = self.outcome.counts.entry((place, name)).or_default();
+        (*times, *sum) = (*times + 1, sum.saturating_add(amount));
     }
 
     /// Finds the completions of receives that are open at the end of the window.

@@ -4,13 +4,15 @@ use super::clock::RunClock;
 use super::clock_table;
 use super::communicators::Communicators;
 use super::discover::Recorded;
-use super::names::{Names, NeighbourEntry, ObjectEntry};
+use super::names::{Names, NeighbourEntry, ObjectEntry, UNDEFINED};
+use super::rank::RankOutcome;
 use crate::symbols::ModuleSymbols;
 use kizami_model::Rank;
 use kizami_trace::TraceError;
 use kizami_trace::columns::WrittenFile;
 use kizami_trace::definitions::{
     CallSite, ClockRow, Definitions, HostInfo, Neighbours, Object, RankInfo, Region, Repair, Stop, UnderWay,
+    WorkCount,
 };
 use kizami_trace::schema::Record;
 use kizami_trace::write::write_definitions;
@@ -26,6 +28,7 @@ pub(crate) struct TableInput<'a> {
     pub stops: &'a [Stop],
     pub repairs: &'a [Repair],
     pub under_way: Vec<UnderWay>,
+    pub outcomes: &'a [RankOutcome],
 }
 
 /// Writes all small tables below `folder`.
@@ -41,6 +44,7 @@ pub(crate) fn write_tables(folder: &Path, input: TableInput<'_>) -> Result<Vec<W
         regions: regions_of(&names.regions),
         neighbours: neighbours.collect(),
         under_way: input.under_way,
+        counts: counts_of(input.outcomes, &names.counts),
     };
     let mut files = write_definitions(&definitions, folder)?;
     files.push(ClockRow::write(&clock_table::rows(input.recorded, clock), folder)?);
@@ -118,6 +122,23 @@ pub(crate) fn objects_of(names: &Names) -> Vec<Object> {
 
 fn regions_of(names: &[String]) -> Vec<Region> {
     (0..).zip(names).map(|(index, name)| Region { index, name: name.clone() }).collect()
+}
+
+/// What ranks told of their work.
+fn counts_of(outcomes: &[RankOutcome], names: &[String]) -> Vec<WorkCount> {
+    let mut counts = Vec::new();
+    for outcome in outcomes {
+        for ((place, name), (times, amount)) in &outcome.counts {
+            counts.push(WorkCount {
+                rank: Rank(outcome.rank),
+                name: names.get(*name as usize).cloned().unwrap_or_default(),
+                callsite: (*place != UNDEFINED).then_some(*place),
+                times: *times,
+                amount: *amount,
+            });
+        }
+    }
+    counts
 }
 
 fn named(entry: &NeighbourEntry, communicators: &Communicators) -> Neighbours {

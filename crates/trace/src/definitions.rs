@@ -31,6 +31,8 @@ pub struct Definitions {
     pub neighbours: Vec<Neighbours>,
     /// Calls that were being made when their rank ended, or was last looked at.
     pub under_way: Vec<UnderWay>,
+    /// Work that the program told.
+    pub counts: Vec<WorkCount>,
 }
 
 crate::table! {
@@ -201,6 +203,24 @@ crate::table! {
         "index" index: u32,
         /// Name given by the program.
         "name" name: String,
+    }
+}
+
+crate::table! {
+    /// Work of one kind that a rank told at one place by `kizami_count`, all together.
+    #[derive(Eq)]
+    WorkCount in "defs/counts.parquet", if any {
+        /// Who.
+        "rank" rank: Rank,
+        /// Name given by the program.
+        "name" name: String,
+        /// Where it was told: index in `defs/callsites`.
+        /// Null: not known.
+        "callsite" callsite: Option<u32>,
+        /// How often.
+        "times" times: u64,
+        /// How much in all.
+        "amount" amount: u64,
     }
 }
 

@@ -16,6 +16,7 @@
 //! defs/ops.parquet           the MPI functions and their families
 //! defs/neighbours.parquet    neighbours in graph topologies, if there are any
 //! defs/under_way.parquet     calls that were being made when their rank ended, if there are any
+//! defs/counts.parquet        work that the program told, by rank, place and name, if it told any
 //! counters/part-...          what was counted with each call, if anything was
 //! clocks.parquet             every clock reading the run-wide time was made from
 //! repairs.parquet            where ranks were moved because a message seemed to arrive before it was sent
@@ -58,7 +59,7 @@ pub mod write;
 pub use calls::{Calls, RankSelection};
 pub use definitions::{
     CallSite, ClockKind, ClockRow, CommIdentity, Communicator, Counted, Definitions, HostInfo, Neighbours,
-    Object, Pid, RankInfo, Region, RegionSpan, Repair, Stop, UnderWay,
+    Object, Pid, RankInfo, Region, RegionSpan, Repair, Stop, UnderWay, WorkCount,
 };
 pub use error::TraceError;
 pub use provenance::Provenance;

@@ -68,6 +68,7 @@ impl Trace {
             regions: self.rows_of()?,
             neighbours: self.rows_of()?,
             under_way: self.rows_of()?,
+            counts: self.rows_of()?,
         })
     }
 

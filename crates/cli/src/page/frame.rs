@@ -2,31 +2,25 @@
 
 use super::markup::Markup;
 use crate::sections::tables::{Kind, Part, Section};
-use crate::sections::verdict::{headline, program};
-use kizami_explain::Report;
 
 const STYLE: &str = include_str!("style.css");
 
 /// Everything before the first section. No script may run, and nothing is loaded but pictures inside the page.
-pub fn begin(out: &mut Markup, report: &Report) {
+pub fn begin(out: &mut Markup, title: &str) {
     out.raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     out.raw("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; ");
     out.raw("img-src data:; base-uri 'none'; form-action 'none'\">\n");
     out.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
     out.raw("<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
-    out.text(&headline(report, str::to_owned))
-        .raw("</title>\n<style>\n")
-        .raw(STYLE)
-        .raw("</style>\n</head>\n");
+    out.text(title).raw("</title>\n<style>\n").raw(STYLE).raw("</style>\n</head>\n");
     out.raw("<body>\n<main>\n");
 }
 
-/// Everything behind the last section.
-pub fn end(out: &mut Markup, report: &Report) {
-    out.raw("</main>\n<footer>").text(program(report)).raw(", trace <code>").text(&report.trace);
-    out.raw("</code>; written by Kizami ")
-        .raw(env!("CARGO_PKG_VERSION"))
-        .raw("</footer>\n</body>\n</html>\n");
+/// Everything behind the last section, with what the page is made from.
+pub fn end(out: &mut Markup, made_from: impl FnOnce(&mut Markup)) {
+    out.raw("</main>\n<footer>");
+    made_from(out);
+    out.raw("; written by Kizami ").raw(env!("CARGO_PKG_VERSION")).raw("</footer>\n</body>\n</html>\n");
 }
 
 /// Says how figures came to be: recorded, corrected or predicted.

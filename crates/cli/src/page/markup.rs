@@ -46,6 +46,12 @@ impl Markup {
         self
     }
 
+    /// Another piece behind this one.
+    pub fn append(&mut self, other: Markup) -> &mut Markup {
+        self.0.push_str(&other.0);
+        self
+    }
+
     /// Bytes as letters that need no escape.
     pub fn base64(&mut self, bytes: &[u8]) -> &mut Markup {
         const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

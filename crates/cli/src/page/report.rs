@@ -4,12 +4,13 @@ use super::frame::{begin, end, open_section, table};
 use super::markup::Markup;
 use super::{charts, guide, verdict};
 use crate::sections::tables::{Part, Section, sections};
+use crate::sections::verdict::headline;
 use kizami_explain::Report;
 
 /// The whole page, with at most so many rows a table.
 pub fn report(report: &Report, most: usize) -> String {
     let mut out = Markup::default();
-    begin(&mut out, report);
+    begin(&mut out, &headline(report, str::to_owned));
     verdict::header(&mut out, report, None);
     verdict::efficiency(&mut out, report, None);
     verdict::findings(&mut out, report, None);
@@ -17,7 +18,7 @@ pub fn report(report: &Report, most: usize) -> String {
         write_section(&mut out, report, &section);
     }
     guide::write(&mut out);
-    end(&mut out, report);
+    end(&mut out, |out| verdict::of_trace(out, report));
     out.finish()
 }
 

@@ -8,6 +8,7 @@ use super::frame::{badge, begin, end, open_section, table};
 use super::markup::Markup;
 use super::{charts, verdict};
 use crate::sections::tables::{Part, Section, sections};
+use crate::sections::verdict::headline;
 use kizami_explain::Report;
 
 /// Rows of a table.
@@ -33,7 +34,7 @@ pub struct Timeline {
 /// The whole page.
 pub fn snapshot(of: &Snapshot<'_>) -> String {
     let (mut out, word) = (Markup::default(), Some(of.word));
-    begin(&mut out, of.report);
+    begin(&mut out, &headline(of.report, str::to_owned));
     verdict::header(&mut out, of.report, word);
     verdict::efficiency(&mut out, of.report, word);
     section(&mut out, None, "Timeline", of.word);
@@ -52,7 +53,7 @@ pub fn snapshot(of: &Snapshot<'_>) -> String {
         section(&mut out, None, "Messages by sender and receiver", of.word);
         out.raw("<p>No rank sent a message to another, but for collectives.</p>\n</section>\n");
     }
-    end(&mut out, of.report);
+    end(&mut out, |out| verdict::of_trace(out, of.report));
     out.finish()
 }
 

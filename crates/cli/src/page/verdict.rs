@@ -17,6 +17,11 @@ pub fn header(out: &mut Markup, report: &Report, word: Option<&'static str>) {
     stuck(out, report, word);
 }
 
+/// What a page is made from, for its foot.
+pub fn of_trace(out: &mut Markup, report: &Report) {
+    out.text(verdict::program(report)).raw(", trace <code>").text(&report.trace).raw("</code>");
+}
+
 /// Why the run does not go on, if it does not.
 fn stuck(out: &mut Markup, report: &Report, word: Option<&'static str>) {
     if report.stuck.is_none() {

@@ -101,7 +101,12 @@ pub fn stuck(report: &Report) -> impl Iterator<Item = &str> {
 
 /// The program's name without its folder.
 pub fn program(report: &Report) -> &str {
-    match report.executable.rsplit('/').next() {
+    program_name(&report.executable)
+}
+
+/// The name of a program, by the path of its executable.
+pub fn program_name(executable: &str) -> &str {
+    match executable.rsplit('/').next() {
         None | Some("") => "unknown program",
         Some(name) => name,
     }

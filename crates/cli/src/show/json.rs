@@ -16,6 +16,7 @@ pub const MACHINES: &str = "kizami-machines/1";
 pub const PLATFORM: &str = "kizami-platform/1";
 pub const PREDICT: &str = "kizami-predict/1";
 pub const PREDICT_CHECK: &str = "kizami-predict-check/1";
+pub const PREDICT_SUM: &str = "kizami-predict-sum/1";
 pub const REDUCE: &str = "kizami-reduce/1";
 pub const REPLAY: &str = "kizami-replay/1";
 pub const REPORT: &str = "kizami-report/1";

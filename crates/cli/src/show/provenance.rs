@@ -41,9 +41,10 @@ fn line(name: &str, provenance: &Provenance<'_>) -> String {
         Provenance::Undisturbed(made) => {
             labelled("corrected", &format!("{name}: the tracer was taken out of {}", without_tracer(made)))
         }
-        Provenance::Replayed(made) | Provenance::Reconstructed(made) | Provenance::Predicted(made) => {
+        Provenance::Replayed(made) | Provenance::Reconstructed(made) => {
             labelled("replayed", &format!("{name}: a replay of {}", replay(made)))
         }
+        Provenance::Predicted(made) => labelled("predicted", &format!("{name}: {}", foretold(made))),
     }
 }
 
@@ -89,14 +90,19 @@ fn replay(made: &ReplayedFrom) -> String {
     format!("{}, which took {}, {setting}", made.made_from, quantity::duration(Length(made.recorded_ns)))
 }
 
+/// From which runs a run was foretold, and for what.
+fn foretold(made: &ReplayedFrom) -> String {
+    let options = made.setting.get(1..).unwrap_or_default().join(" ");
+    format!("foretold from {}, with {options}", made.made_from)
+}
+
 /// Where the times of a trace come from, as facts with their labels.
 pub fn facts_of_times(run: &RunInfo) -> Vec<(&'static str, String)> {
     let fact = |one| match one {
         Provenance::Reduced(_) => None,
         Provenance::Undisturbed(made) => Some(("made from", without_tracer(made))),
-        Provenance::Replayed(made) | Provenance::Reconstructed(made) | Provenance::Predicted(made) => {
-            Some(("replayed", replay(made)))
-        }
+        Provenance::Replayed(made) | Provenance::Reconstructed(made) => Some(("replayed", replay(made))),
+        Provenance::Predicted(made) => Some(("predicted", foretold(made))),
     };
     run.provenance().into_iter().filter_map(fact).collect()
 }

@@ -83,8 +83,194 @@ fn simulated_runs_are_foretold() {
     let info = json(&smpi, &["info", "run32.kz", "--json"], directory);
     assert_eq!(info["ranks"], 32);
     kizami(&smpi, &words(&["report", "run32.kz"]), directory);
+    check_picture(directory, &["time", "efficiency: the share", "where the time of all ranks goes"]);
+    check_page(&smpi, &runs, directory);
+    check_provenance(&smpi, directory);
+    check_counts_given(&smpi, &runs, directory);
+}
+
+/// Three panels, of which two have a ring for each recorded run and one for the legend.
+fn check_picture(directory: &Path, titles: &[&str]) {
     let picture = std::fs::read_to_string(directory.join("times.svg")).expect("a picture");
-    assert!(picture.starts_with("<svg") && picture.contains("</svg>"));
+    assert!(picture.starts_with("<svg") && picture.ends_with("</svg>\n"));
+    for title in titles {
+        assert!(picture.contains(title), "{title} in {picture}");
+    }
+    assert_eq!(picture.matches("r=\"6\"").count(), 2 * (3 + 1), "{picture}");
+    assert!(picture.contains(": waiting, up to") && picture.contains(": transfer, up to"), "{picture}");
+}
+
+/// One page that loads nothing, with the same panels and all points in a table.
+fn check_page(smpi: &Mpi, runs: &[&str], directory: &Path) {
+    let more = ["--machine", "here.kzm", "--ranks", "16,32", "--plot", "page.html", "--json"];
+    let told = json(smpi, &[&["predict"][..], runs, &more].concat(), directory);
+    for point in told["points"].as_array().expect("points") {
+        let shares = &point["shares"];
+        let whole =
+            ["computation", "waiting", "transfer"].map(|share| number(&shares[share])).iter().sum::<f64>();
+        assert!((0.9..=1.0 + 1e-9).contains(&whole), "{shares:#}");
+        assert!(number(&shares["waiting"]) > 0.0 && number(&shares["transfer"]) > 0.0, "{shares:#}");
+    }
+    let page = std::fs::read_to_string(directory.join("page.html")).expect("a page");
+    assert!(
+        page.starts_with("<!DOCTYPE html>") && page.contains("scaling, foretold for 16 to 32 ranks"),
+        "{page}"
+    );
+    assert_eq!(page.matches("<svg ").count(), 3);
+    for loads in ["<script", "src=", "href=", "url("] {
+        assert!(!page.contains(loads), "{loads}");
+    }
+}
+
+/// A foretold trace names the program, the runs and the machine.
+fn check_provenance(smpi: &Mpi, directory: &Path) {
+    let output = kizami(smpi, &words(&["info", "run32.kz"]), directory);
+    let told = String::from_utf8_lossy(&output.stdout);
+    let expected = "foretold from run4.kz, run8.kz, run16.kz, with --ranks 32 --machine here.kzm";
+    assert!(told.contains(expected), "{told}");
+    let info = json(smpi, &["info", "run32.kz", "--json"], directory);
+    let executable = info["executable"].as_str().expect("a text");
+    assert!(executable.ends_with("scaling"), "{executable}");
+    assert_eq!(info["replayed"]["made_from"], "run4.kz, run8.kz, run16.kz");
+}
+
+/// Counts that fit nothing are refused by name.
+fn check_counts_given(smpi: &Mpi, runs: &[&str], directory: &Path) {
+    let refused = |text: &str, ranks: &str| {
+        std::fs::write(directory.join("counts.csv"), format!("place,ranks,count\n{text}\n")).expect("a file");
+        let more = ["--machine", "here.kzm", "--ranks", ranks, "--counts", "counts.csv"];
+        let mut line: Vec<OsString> = vec![env!("CARGO_BIN_EXE_kizami").into(), "predict".into()];
+        line.extend(words(runs).into_iter().chain(words(&more)));
+        let output = finish(smpi.command(&line, directory));
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let told = refused("nowhere.c:7,4,100", "32");
+    assert!(told.contains("counts.csv:2: no call is made at nowhere.c:7; calls are made at "), "{told}");
+    let definitions = kizami_trace::Trace::open(&directory.join("run16.kz")).expect("a trace");
+    let definitions = definitions.definitions().expect("definitions");
+    let site = definitions.callsites.iter().find(|site| site.line.is_some()).expect("a line").index;
+    let place = kizami_trace::SourceLine::of(&definitions, Some(site));
+    let told = refused(&format!("{place},5,100"), "32");
+    assert!(told.contains("5 ranks are neither recorded nor asked for; 4, 8, 16, 32 are"), "{told}");
+    let told = refused(&format!("{place},4,100\n{place},8,10\n{place},16,99"), "32");
+    assert!(told.contains(&format!("counts of {place} are missing for 32 ranks")), "{told}");
+}
+
+/// Work that shrinks by no power of the ranks: what the program tells of it makes the difference. How long it computes with
+/// the most ranks is known; how long ranks wait for each other depends on how busy the machine is.
+fn check_told_work(mpi: &Mpi, directory: &Path, ranks: [u32; 4], comparison_us: f64) -> [f64; 2] {
+    let microseconds = comparison_us.to_string();
+    let [.., most] = ranks;
+    let keys = 256 / u64::from(most);
+    let comparisons = keys * u64::from(keys.ilog2());
+    let known_s = 4.0 * comparisons as f64 * comparison_us * 1e-6;
+    let errors = ["0", "1"].map(|tell| {
+        let mut runs = Vec::new();
+        for ranks in ranks {
+            let program = mpi.workload("told_work", &["256", "4", tell, &microseconds]);
+            let trace = format!("told{tell}-{ranks}.kz");
+            let output = finish(mpi.record_command(ranks, &program, directory, &directory.join(&trace)));
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            runs.push(trace);
+        }
+        let runs: Vec<&str> = runs.iter().map(String::as_str).collect();
+        let checked = json(mpi, &[&["predict", "--check", "--json"][..], &runs].concat(), directory);
+        assert_eq!(checked["from"], serde_json::json!(ranks[..3]));
+        let foretold = &checked["foretold"];
+        number(&foretold["efficiency"]) * number(&foretold["time_s"]) / known_s - 1.0
+    });
+
+    // Exactly what each rank told, and nothing in the run that told nothing.
+    let counts = |tell: &str| {
+        let trace = directory.join(format!("told{tell}-{most}.kz"));
+        assert_eq!(trace.join("defs/counts.parquet").exists(), tell == "1");
+        kizami_trace::Trace::open(&trace).expect("a trace").definitions().expect("definitions").counts
+    };
+    let told: Vec<_> =
+        counts("1").into_iter().map(|count| (count.rank.0, count.name, count.times, count.amount)).collect();
+    let expected: Vec<_> =
+        (0..most).map(|rank| (rank, "comparisons".to_owned(), 4, 4 * comparisons)).collect();
+    assert_eq!(told, expected);
+    assert!(counts("0").is_empty());
+    errors
+}
+
+#[test]
+fn simulated_programs_tell_their_work() {
+    let scratch = Scratch::new();
+    simulated::describe_cluster(scratch.path(), 16);
+    let [times, counts] = check_told_work(&mpi("smpi"), scratch.path(), [2, 4, 8, 16], 100.0);
+    assert!(counts.abs() < 0.005 && times > 0.08, "{counts} with counts, {times} without");
+}
+
+fn check_told_work_for_real(name: &'static str) {
+    let scratch = Scratch::new();
+    let [times, counts] = check_told_work(&mpi(name), scratch.path(), [1, 2, 4, 8], 500.0);
+    assert!(counts.abs() < 0.1 && times > counts.abs(), "{counts} with counts, {times} without");
+}
+
+#[test]
+fn open_mpi_programs_tell_their_work() {
+    check_told_work_for_real("openmpi");
+}
+
+#[test]
+fn mpich_programs_tell_their_work() {
+    check_told_work_for_real("mpich");
+}
+
+/// Algorithms are told apart, and Open MPI takes the rules that are made from them.
+fn check_algorithms(name: &'static str) {
+    let mpi = mpi(name);
+    let scratch = Scratch::new();
+    let directory = scratch.path();
+    bench(&mpi, &["--ranks", "2", "--seconds", "16", "--largest", "16k", "--algorithms"], directory);
+    let machine = kizami_machine::Machine::open(&directory.join("here.kzm")).expect("a machine");
+    let of = |operation: &str| {
+        let rows = machine.collectives.iter().filter(|row| row.operation == operation);
+        rows.filter_map(|row| row.algorithm.clone()).collect::<std::collections::BTreeSet<String>>()
+    };
+    let ring = if name == "mpich" { "recursive_doubling" } else { "4 ring" };
+    assert!(
+        of("MPI_Allreduce").len() >= 2 && of("MPI_Allreduce").contains(ring),
+        "{:?}",
+        of("MPI_Allreduce")
+    );
+    assert!(of("MPI_Bcast").len() >= 2, "{:?}", of("MPI_Bcast"));
+    if name == "mpich" {
+        return;
+    }
+    let rules = kizami(&mpi, &words(&["bench", "export", "ompi-rules", "here.kzm"]), directory);
+    std::fs::write(directory.join("rules"), &rules.stdout).expect("a file");
+    // Asked to be talkative, Open MPI says what it has read.
+    let mut launch = mpi.launch(2, &mpi.workload("allreduce", &[]));
+    let more = words(&[
+        "--mca",
+        "coll_tuned_use_dynamic_rules",
+        "1",
+        "--mca",
+        "coll_tuned_dynamic_rules_filename",
+        "rules",
+        "--mca",
+        "coll_base_verbose",
+        "100",
+    ]);
+    launch.splice(1..1, more);
+    let output = finish(mpi.command(&launch, directory));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("Read 14 valid rules") || said.contains("coll:tuned"), "{said}");
+}
+
+#[test]
+fn algorithms_of_open_mpi_become_rules() {
+    check_algorithms("openmpi");
+}
+
+#[test]
+fn algorithms_of_mpich_are_told_apart() {
+    check_algorithms("mpich");
 }
 
 /// A machine is measured by what runs under its launcher, and its costs foretell a run there.

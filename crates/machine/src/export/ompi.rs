@@ -84,7 +84,11 @@ fn sizes(machine: &Machine, known: &Known, ranks: u32) -> BTreeMap<u64, Times> {
             kept.entry(row.bytes).or_default().push((number, row.span_ns));
         }
     }
-    disturbed.into_iter().chain(quiet).collect()
+    let mut sizes: BTreeMap<u64, Times> = disturbed.into_iter().chain(quiet).collect();
+    // Where some were not measured, the fastest of the others may not be the fastest.
+    let most = sizes.values().map(Vec::len).max().unwrap_or(0);
+    sizes.retain(|_, times| times.len() == most);
+    sizes
 }
 
 /// The fastest at each size, told only where it changes.
@@ -154,9 +158,7 @@ fn nothing_known(machine: &Machine) -> String {
         None => "it does not say which algorithm a collective was done by".to_owned(),
     };
     format!(
-        "this machine has nothing for Open MPI's rules: {found}. Measure it once for each algorithm, with Open MPI told to \
-         take it (such as OMPI_MCA_coll_tuned_use_dynamic_rules=1 OMPI_MCA_coll_tuned_allreduce_algorithm=4 in the \
-         environment; `ompi_info --param coll tuned --level 9` lists them), and write its number into the column \
-         `algorithm` of collectives.parquet"
+        "this machine has nothing for Open MPI's rules: {found}. Measure it with \
+         `kizami bench --algorithms` under Open MPI"
     )
 }

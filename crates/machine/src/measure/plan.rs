@@ -99,9 +99,33 @@ const OPERATIONS: &[(&str, &str, Sized)] = &[
     ("MPI_Ireduce_scatter_block", "plain", Sized::Parts),
 ];
 
+/// What the size of a plain operation means, if it is measured.
+pub(super) fn sized_operation(operation: &str) -> Option<Sized> {
+    OPERATIONS
+        .iter()
+        .find(|(name, pattern, _)| *name == operation && *pattern == "plain")
+        .map(|(.., sized)| *sized)
+}
+
+/// Every second power of two, the same for all that are to be compared.
+pub(super) fn sizes_up_to(sized: Sized, ranks: u32, largest_bytes: u64) -> Vec<u64> {
+    let largest = largest_bytes.max(1).ilog2().max(SMALLEST);
+    let powers = match sized {
+        Sized::No => return vec![0],
+        Sized::Whole => SMALLEST..=largest,
+        Sized::Parts => smallest_of_parts(ranks).min(largest)..=largest,
+    };
+    powers.step_by(2).map(|power| 1 << power).collect()
+}
+
+/// As a power of two: each part holds one number at least.
+fn smallest_of_parts(ranks: u32) -> u32 {
+    SMALLEST + ranks.next_power_of_two().ilog2()
+}
+
 /// What the size of an operation means.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sized {
+pub(super) enum Sized {
     /// It has none.
     No,
     /// That of one message or vector.
@@ -195,11 +219,7 @@ impl<'a> Measurement<'a> {
         let chooser = match kind.2 {
             Sized::No => Chooser::new(0, 0),
             Sized::Whole => Chooser::new(SMALLEST, largest),
-            // Each part holds one number at least.
-            Sized::Parts => {
-                let smallest = SMALLEST + self.here.ranks.next_power_of_two().ilog2();
-                Chooser::new(smallest.min(largest), largest)
-            }
+            Sized::Parts => Chooser::new(smallest_of_parts(self.here.ranks).min(largest), largest),
         };
         Measured { chooser, kind }
     }

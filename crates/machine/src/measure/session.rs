@@ -77,14 +77,32 @@ pub struct Session {
 impl Session {
     /// Starts one by these words and hears who is there.
     pub fn start(words: &[String]) -> Result<(Session, Here), MachineError> {
+        Session::with(words, &[], Stdio::inherit())
+    }
+
+    /// The same with variables in its environment; what it complains about is not shown, for it may be refused.
+    pub fn start_quietly(
+        words: &[String],
+        variables: &[(&str, &str)],
+    ) -> Result<(Session, Here), MachineError> {
+        Session::with(words, variables, Stdio::null())
+    }
+
+    fn with(
+        words: &[String],
+        variables: &[(&str, &str)],
+        complaints: Stdio,
+    ) -> Result<(Session, Here), MachineError> {
         let shown = words.join(" ");
         let failed = |what: String| MachineError::Measuring { what };
         let (program, arguments) =
             words.split_first().ok_or_else(|| failed("there is nothing to run".to_owned()))?;
         let mut child = Command::new(program)
             .args(arguments)
+            .envs(variables.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            .stderr(complaints)
             .spawn()
             .map_err(|error| failed(format!("cannot run `{shown}`: {error}")))?;
         let input = child.stdin.take();

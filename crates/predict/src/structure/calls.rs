@@ -181,7 +181,7 @@ impl Reading<'_> {
 }
 
 /// Whether a call is kept: it moves something, waits for somebody, or makes something together with others.
-fn takes_part(call: &Call) -> bool {
+pub(crate) fn takes_part(call: &Call) -> bool {
     match call.op.kind() {
         Kind::Init
         | Kind::Finalize

@@ -16,6 +16,7 @@ mod observed;
 mod peers;
 mod program;
 
+pub(crate) use calls::takes_part;
 pub use calls::{Item, RankCalls, RunCalls, Token, Tokens, means_the_same};
 pub use fold::{Node, fold};
 pub use kinds::Scheme;

@@ -29,6 +29,10 @@ pub struct Program {
     pub definitions: Definitions,
     /// By token, the index of its place in those definitions.
     pub sites: FxHashMap<u32, Option<u32>>,
+    /// Path of its executable in the largest run.
+    pub executable: String,
+    /// Its command line there.
+    pub command: Vec<String>,
 }
 
 /// What one kind of ranks does.
@@ -111,7 +115,10 @@ impl Program {
             Some(largest) => (largest.definitions, largest.sites),
             None => Default::default(),
         };
-        Ok(Program { scheme, kinds, tokens: tokens.list, seen, definitions, sites })
+        let largest = traces.iter().map(|trace| trace.run()).max_by_key(|run| run.ranks);
+        let (executable, command) =
+            largest.map(|run| (run.executable.clone(), run.command.clone())).unwrap_or_default();
+        Ok(Program { scheme, kinds, tokens: tokens.list, seen, definitions, sites, executable, command })
     }
 }
 

@@ -17,7 +17,7 @@ pub use table::{Column, Record, column};
 
 use crate::definitions::{
     CallSite, ClockRow, Communicator, Function, HostInfo, Neighbours, Object, RankInfo, Region, RegionSpan,
-    Repair, Stop, UnderWay,
+    Repair, Stop, UnderWay, WorkCount,
 };
 use crate::reduced_tables::{GapRow, PeerRow, SketchRow, SumRow};
 
@@ -68,6 +68,7 @@ pub const TABLES: &[TableInfo] = &[
     info::<Region>(),
     info::<Neighbours>(),
     info::<UnderWay>(),
+    info::<WorkCount>(),
     info::<Function>(),
     info::<ClockRow>(),
     info::<Repair>(),

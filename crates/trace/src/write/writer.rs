@@ -159,5 +159,8 @@ pub fn write_definitions(definitions: &Definitions, folder: &Path) -> Result<Vec
     if !definitions.under_way.is_empty() {
         files.push(Record::write(&definitions.under_way, folder)?);
     }
+    if !definitions.counts.is_empty() {
+        files.push(Record::write(&definitions.counts, folder)?);
+    }
     Ok(files)
 }

@@ -11,7 +11,7 @@ use crate::reduction::{self, KeepMode};
 use crate::stream::{Room, Writer};
 use crate::{clock, communicators, datatypes, settings, sites};
 use kizami_model::{Op, Shape, StopReason};
-use kizami_records::kind::{COUNTED, REGION_BEGIN, REGION_END, STOP};
+use kizami_records::kind::{COUNT, COUNTED, REGION_BEGIN, REGION_END, STOP};
 use kizami_records::{
     CallRecord, Completion, ListItems, Started, completion_slots, counted_slots, fold_update, pack_fold,
     pack_list_head, pair, start_slots,
@@ -263,6 +263,16 @@ impl Thread {
         let op = if begins { REGION_BEGIN } else { REGION_END };
         let at = self.relative(clock::now());
         self.push_if_room([head(op, at), u64::from(region), 0, 0], std::iter::empty());
+    }
+
+    /// Records an amount of work that the program told.
+    pub fn record_count(&mut self, name: u32, amount: u64, site: u32) {
+        if self.paused_since.is_some() {
+            return;
+        }
+        self.fold = None;
+        let at = self.relative(clock::now());
+        self.push_if_room([head(COUNT, at), u64::from(name), amount, u64::from(site)], std::iter::empty());
     }
 
     /// Records that the tracer held the program up, or did not look. `detail` is how late a suspension ended, or what

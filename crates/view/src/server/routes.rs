@@ -57,6 +57,7 @@ pub(super) fn questions() -> Router<Arc<Shared>> {
         .route("/matrix/labels", question(matrix_labels))
         .route("/flow", question(flow))
         .route("/verdict", question(verdict))
+        .route("/prediction", question(prediction))
         .fallback(async || {
             Failure::plain(StatusCode::NOT_FOUND, "There is no such question.", "See docs/src/view.md.")
         })
@@ -267,6 +268,12 @@ fn flow(view: &View, asked: &Asked) -> Result<Reply, Failure> {
         Failure::plain(StatusCode::NOT_FOUND, "There is no such call.", "Choose a call on the timeline.")
     })?;
     Reply::json(&found)
+}
+
+fn prediction(view: &View, _: &Asked) -> Result<Reply, Failure> {
+    let next = "Start it with kizami view --prediction FILE, a file that kizami predict --json has printed.";
+    let none = || Failure::plain(StatusCode::NOT_FOUND, "Nothing was foretold.", next);
+    Reply::json(view.prediction.as_ref().ok_or_else(none)?)
 }
 
 fn verdict(view: &View, asked: &Asked) -> Result<Reply, Failure> {

@@ -12,6 +12,8 @@ type Orders = FxHashMap<(usize, u8), Arc<Vec<u32>>>;
 #[derive(Debug)]
 pub struct View {
     pub(super) layers: Vec<Layer>,
+    /// What was foretold for other numbers of ranks, as `kizami predict --json` prints it.
+    pub prediction: Option<serde_json::Value>,
     orders: Mutex<Orders>,
 }
 
@@ -19,7 +21,8 @@ impl View {
     /// Of traces, in this order; behind them come the same on an ideal network.
     pub fn new(traces: &[Arc<Opened>]) -> View {
         let of = |origin| traces.iter().map(move |opened| Layer { opened: Arc::clone(opened), origin });
-        View { layers: of(Origin::Trace).chain(of(Origin::Ideal)).collect(), orders: Mutex::default() }
+        let layers = of(Origin::Trace).chain(of(Origin::Ideal)).collect();
+        View { layers, prediction: None, orders: Mutex::default() }
     }
 
     /// All ranks of a layer in an order, worked out once.

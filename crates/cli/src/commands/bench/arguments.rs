@@ -2,6 +2,7 @@
 
 use crate::commands::predict::{RankCounts, parse_ranks};
 use crate::show::quantity::parse_size;
+use clap::builder::FalseyValueParser;
 use clap::{Args, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -10,13 +11,15 @@ const HELP: &str = "\
 Examples:
   kizami bench -o here.kzm -- mpirun -n {P}
   kizami bench -o here.kzm --ranks 2,4,8 --seconds 300 -- mpirun -n {P}
-  kizami bench -o flat.kzm --ranks 16,32,64 -- smpirun -np {P} -platform flat.xml -hostfile hosts
+  kizami bench -o flat.kzm --ranks 16,32 -- smpirun -np {P} -platform flat.xml
+  kizami bench -o here.kzm --algorithms -- mpirun -n {P}
   kizami bench import osu osu_allreduce.txt --ranks 16 -o there.kzm
   kizami bench export loggops here.kzm
 
-Measures all collectives, messages between two ranks, shifts and one-sided accesses over sizes and ranks:
-few sizes where the cost is a straight line, many where it bends. {P} stands for the number of ranks. A
-load beside it is found and told, and marks what was measured. The result is a folder of tables, for
+Measures all collectives, messages between two ranks, shifts and one-sided
+accesses over sizes and ranks: few sizes where the cost is a straight line, many
+where it bends. {P} stands for the number of ranks. A load beside it is found
+and told, and marks what was measured. The result is a folder of tables, for
 `kizami predict --machine`, `kizami machines`, and any tool that reads Parquet.";
 
 /// Measure what MPI calls cost on this machine.
@@ -42,6 +45,11 @@ pub struct BenchArguments {
     /// The largest size
     #[arg(long, value_name = "SIZE", default_value = "4M", value_parser = parse_size, env = "KIZAMI_BENCH_LARGEST")]
     pub largest: u64,
+
+    /// Tell the library's algorithms apart as well, where it can be told which to take:
+    /// Open MPI (for `bench export ompi-rules`) and MPICH
+    #[arg(long, env = "KIZAMI_BENCH_ALGORITHMS", value_parser = FalseyValueParser::new())]
+    pub algorithms: bool,
 
     /// What people call the machine [default: the name of its first host]
     #[arg(long, value_name = "NAME", env = "KIZAMI_BENCH_NAME")]

@@ -3,6 +3,7 @@
 //! The measuring is done by ranks of the launcher that is given: this very program, which loads that launcher's MPI. For
 //! SimGrid's simulator, which cannot load it, the same is built from C first.
 
+mod algorithms;
 mod arguments;
 mod run;
 mod show;

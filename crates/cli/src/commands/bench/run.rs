@@ -1,7 +1,7 @@
 //! Measuring, importing and exporting.
 
 use super::arguments::{BenchArguments, Exported, Files, Imported};
-use super::{show, simulator};
+use super::{algorithms, show, simulator};
 use crate::failure::UsageError;
 use crate::input::all_cores;
 use crate::output::must_be_new;
@@ -10,7 +10,7 @@ use crate::show::progress::Bar;
 use crate::show::quantity;
 use crate::show::text;
 use anyhow::{Context, Result};
-use kizami_machine::measure::{Budget, measure};
+use kizami_machine::measure::{Budget, Progress, measure};
 use kizami_machine::{Machine, export, import};
 use std::io::Write;
 use std::path::Path;
@@ -78,17 +78,34 @@ fn measured(arguments: &BenchArguments, output: &Path) -> Result<u8> {
             .collect(),
     };
     let bar = Bar::new("measuring");
-    let budget = Budget { seconds: arguments.seconds, largest_bytes: arguments.largest };
-    let mut machine = measure(&ranks, budget, words, &|progress| {
-        bar.set((1_000.0 * progress.share) as u64, 1_000, || {
+    // Half of the time is for algorithms, if they are to be told apart.
+    let part = if arguments.algorithms { 0.5 } else { 1.0 };
+    let budget = Budget { seconds: part * arguments.seconds, largest_bytes: arguments.largest };
+    let tell = |begin: f64, progress: Progress| {
+        bar.set((1_000.0 * (begin + part * progress.share)) as u64, 1_000, || {
             let (ranks, rows) = (u64::from(progress.ranks), progress.rows as u64);
             format!("{}, {}", quantity::counted(ranks, "rank"), quantity::counted(rows, "row"))
         });
-    })?;
+    };
+    let mut machine = measure(&ranks, budget, &words, &|progress| tell(0.0, progress))?;
+    if arguments.algorithms {
+        let algorithms = algorithms::of(&machine.about.mpi, first)?;
+        let mut found = algorithms.measure(&ranks, budget, &words, &|progress| tell(part, progress));
+        mark_like(&machine, &mut found);
+        machine.add(found);
+    }
     drop(bar);
     machine.about.name = arguments.name.clone().unwrap_or_else(|| machine.about.host.clone());
     machine.about.command = launcher.join(" ");
     keep(machine, output)
+}
+
+/// What disturbed a number of ranks disturbed its algorithms as well: they were measured at the same time.
+fn mark_like(machine: &Machine, algorithms: &mut Machine) {
+    for row in &mut algorithms.collectives {
+        let plain = machine.collectives.iter().find(|plain| plain.ranks == row.ranks);
+        row.disturbed = plain.and_then(|plain| plain.disturbed.clone());
+    }
 }
 
 fn keep(mut machine: Machine, output: &Path) -> Result<u8> {

@@ -9,8 +9,9 @@ Examples:
   kizami machines machines/*.kzm
   kizami machines here.kzm there.kzm --operation MPI_Allreduce --json
 
-The table puts small and large calls of all machines side by side, at the largest number of ranks that
-all of them have. How to contribute one is in the book.";
+The table puts small and large calls of all machines side by side, at the
+largest number of ranks that all of them have. How to contribute one is in the
+book.";
 
 /// List machines that were measured, and compare what calls cost on them.
 #[derive(Debug, Args)]

@@ -1,6 +1,7 @@
 //! Machines side by side.
 
 use super::arguments::MachinesArguments;
+use crate::failure::UsageError;
 use crate::show::json;
 use crate::show::quantity;
 use crate::show::style::Paint;
@@ -50,6 +51,9 @@ pub fn run(arguments: &MachinesArguments) -> Result<u8> {
     for path in &arguments.machines {
         machines.push(Machine::open(path)?);
     }
+    if let Some(asked) = &arguments.operation {
+        must_be_known(&machines, asked)?;
+    }
     let listed = listed(&machines, arguments.operation.as_deref());
     if arguments.json {
         json::print(json::MACHINES, &listed)?;
@@ -88,6 +92,17 @@ pub fn run(arguments: &MachinesArguments) -> Result<u8> {
     }
     table.finish()?;
     Ok(0)
+}
+
+/// Refuses an operation that no machine has.
+fn must_be_known(machines: &[Machine], asked: &str) -> Result<(), UsageError> {
+    let known: BTreeSet<&str> = machines.iter().flat_map(Machine::operations).collect();
+    if known.contains(asked) {
+        return Ok(());
+    }
+    let known: Vec<&str> = known.into_iter().collect();
+    let which = if machines.len() == 1 { "the machine has" } else { "the machines have" };
+    Err(UsageError(format!("no operation is called {asked}; {which} {}", known.join(", "))))
 }
 
 fn listed(machines: &[Machine], only: Option<&str>) -> Listed {

@@ -18,8 +18,9 @@ Examples:
 Short forms:
 {}
 
-A phase of messages gets fair shares of the links on its routes. That is within a per cent of SimGrid for
-halos; where messages of many sizes and times mix, run SimGrid on the XML.",
+A phase of messages gets fair shares of the links on its routes. That is within
+a per cent of SimGrid for halos; where messages of many sizes and times mix, run
+SimGrid on the XML.",
         indented(GRAMMAR)
     )
 });

@@ -2,6 +2,7 @@
 
 use super::points::{Parameter, RankCounts, parse_parameter, parse_ranks};
 use crate::commands::replay::{Times, parse_times};
+use crate::show::quantity::parse_size;
 use clap::Args;
 use clap::ValueEnum;
 use clap::builder::FalseyValueParser;
@@ -11,14 +12,17 @@ use std::path::PathBuf;
 const HELP: &str = "\
 Examples:
   kizami predict run16.kz run32.kz run64.kz --ranks 64..10000
-  kizami predict run16.kz run32.kz run64.kz --ranks 512,4096 --machine there.kzm
+  kizami predict run16.kz run32.kz run64.kz --ranks 512 --machine there.kzm
+  kizami predict run16.kz run32.kz run64.kz --ranks 64..4096 --plot scaling.html
   kizami predict --check run16.kz run32.kz run64.kz
   kizami predict run64.kz --machine there.kzm -o there.kz
 
-With one run, its own number of ranks is foretold on another machine. With runs of several sizes, other
-numbers of ranks are: calls from what the program does in all of them, computation from how it grew or
-shrank, waits by a replay. The interval holds the truth in nine of ten cases; it is as wide as the same
-method was wrong when it had to foretell the largest run. Without --machine, costs are those of the runs.";
+With one run, its own number of ranks is foretold on another machine. With runs
+of several sizes, other numbers of ranks are: calls from what the program does
+in all of them, computation from how it grew or shrank, waits by a replay. The
+interval holds the truth in nine of ten cases; it is as wide as the same method
+was wrong when it had to foretell the largest run. Without --machine, costs are
+those of the runs.";
 
 /// Tell how long a program would take with more ranks, or on another machine.
 #[derive(Debug, Args)]
@@ -36,21 +40,27 @@ pub struct PredictArguments {
     #[arg(long, value_name = "NAME.kzm", env = "KIZAMI_PREDICT_MACHINE")]
     pub machine: Option<PathBuf>,
 
-    /// The network there, by a short form or a file of SimGrid's XML (see `kizami platform --help`): messages share its links
+    /// The network there, by a short form or SimGrid's XML (see `kizami platform --help`)
     #[arg(long, value_name = "PLATFORM", env = "KIZAMI_PREDICT_PLATFORM", conflicts_with = "machine")]
     pub platform: Option<String>,
 
-    /// Speed of the processors there: at 1.2x, what is computed between calls takes 1/1.2 of the time
+    /// Speed of the processors there: at 2x, computation takes half the time
     #[arg(long, value_name = "TIMES", value_parser = parse_times, env = "KIZAMI_PREDICT_CPU")]
     pub cpu: Option<Times>,
 
-    /// A parameter of the problem: n=1000 for what is foretold, n=1000@16 for the run with 16 ranks
+    /// A parameter of the problem: n=1000 for what is foretold, n=1000@16 for a run
     #[arg(long, value_name = "NAME=VALUE[@RANKS]", value_parser = parse_parameter, env = "KIZAMI_PREDICT_PARAM")]
     pub param: Vec<Parameter>,
 
-    /// A table of counted work (CSV: place, ranks, count): how much each rank has to do before calls at a line
+    /// Counted work (CSV: place, ranks, count) before calls at a line, in place of what the
+    /// runs have by `kizami_count`
     #[arg(long, value_name = "COUNTS.csv", env = "KIZAMI_PREDICT_COUNTS")]
     pub counts: Option<PathBuf>,
+
+    /// What all ranks together touch again and again, such as 2G: where counts are known,
+    /// rates come from runs whose part of it fits into the same cache
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, env = "KIZAMI_PREDICT_WORKING_SET")]
+    pub working_set: Option<u64>,
 
     /// How: by a replay, or by the plain sum of computation and measured collectives
     #[arg(long, value_enum, default_value = "replay", env = "KIZAMI_PREDICT_METHOD")]
@@ -58,14 +68,16 @@ pub struct PredictArguments {
 
     /// Hide the largest run, foretell it from the others, and tell the error
     #[arg(long, env = "KIZAMI_PREDICT_CHECK", value_parser = FalseyValueParser::new())]
+    #[arg(conflicts_with_all = ["ranks", "plot", "output", "method"])]
     pub check: bool,
 
-    /// Directory to make for the foretold run as a trace; it must not exist. One number of ranks only
+    /// Directory to make for the foretold run as a trace; one number of ranks only
     #[arg(short, long, value_name = "OUT.kz", env = "KIZAMI_PREDICT_OUTPUT")]
     pub output: Option<PathBuf>,
 
-    /// File to make with time, efficiency and shares over the ranks, as SVG
-    #[arg(long, value_name = "FILE.svg", env = "KIZAMI_PREDICT_PLOT")]
+    /// File to make with time, efficiency and shares over the ranks: a picture (.svg) or a
+    /// page that loads nothing (.html)
+    #[arg(long, value_name = "FILE", env = "KIZAMI_PREDICT_PLOT")]
     pub plot: Option<PathBuf>,
 
     /// For what is drawn: noise, and samples of times

@@ -2,10 +2,12 @@
 
 mod arguments;
 mod check;
+mod foreseen;
 mod plot;
 mod points;
 mod run;
 mod show;
+mod sums;
 
 pub use arguments::PredictArguments;
 pub use points::{RankCounts, parse_ranks};

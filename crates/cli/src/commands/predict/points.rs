@@ -13,6 +13,13 @@ pub struct Parameter {
     pub ranks: Option<u32>,
 }
 
+impl std::fmt::Display for Parameter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}={}", self.name, self.value)?;
+        self.ranks.map_or(Ok(()), |ranks| write!(f, "@{ranks}"))
+    }
+}
+
 pub fn parse_ranks(text: &str) -> Result<RankCounts, String> {
     let mut all = Vec::new();
     for part in text.split(',') {

@@ -19,8 +19,8 @@ pub fn seconds(seconds: f64) -> String {
     quantity::duration(Length::from_nanos_f64(seconds * 1e9))
 }
 
-/// Prints the table and what follows from it.
-pub fn print(out: &mut impl Write, predicted: &Predicted, program: Option<&Program>) -> io::Result<()> {
+/// Prints the table and what is said about it.
+pub fn print(out: &mut impl Write, predicted: &Predicted, said: &[String]) -> io::Result<()> {
     let columns = [
         ("ranks", Align::Right),
         ("time", Align::Right),
@@ -40,26 +40,30 @@ pub fn print(out: &mut impl Write, predicted: &Predicted, program: Option<&Progr
     }
     table.finish()?;
     writeln!(out)?;
-    if let Some(line) = stops(&predicted.points) {
-        writeln!(out, "{line}")?;
-    }
+    said.iter().try_for_each(|line| writeln!(out, "{line}"))
+}
+
+/// What follows from it: where it stops, how far it may be off, and what rests on no measurement.
+pub fn said(predicted: &Predicted, program: Option<&Program>) -> Vec<String> {
+    let mut said: Vec<String> = stops(&predicted.points).into_iter().collect();
     if let Some(checked) = &predicted.check {
         let ranks = quantity::count(u64::from(checked.foretold.ranks));
         let error = 100.0 * checked.error_share;
-        writeln!(
-            out,
+        said.push(format!(
             "checked: the run with {ranks} ranks, foretold from the smaller ones, was {error:+.1} % off"
-        )?;
+        ));
     } else if program.is_some() {
-        writeln!(
-            out,
+        said.push(
             "not checked: with three runs or more the largest is hidden and foretold, for the error"
-        )?;
+                .to_owned(),
+        );
     }
-    extrapolated(out, predicted, program)
+    said.extend(extrapolated(predicted, program));
+    said
 }
 
-fn limit(limit: &Limit) -> String {
+/// What limits a run, in words.
+pub fn limit(limit: &Limit) -> String {
     let by = limit.by.map_or(String::new(), |by| format!(" ({by})"));
     let place = &limit.place;
     match limit.what.as_str() {
@@ -93,18 +97,18 @@ fn stops(points: &[Point]) -> Option<String> {
 }
 
 /// What the numbers rest on that nobody has measured.
-fn extrapolated(out: &mut impl Write, predicted: &Predicted, program: Option<&Program>) -> io::Result<()> {
-    let Some(program) = program else { return Ok(()) };
+fn extrapolated(predicted: &Predicted, program: Option<&Program>) -> Vec<String> {
+    let Some(program) = program else { return Vec::new() };
     let seen: Vec<String> = program.seen.iter().map(ToString::to_string).collect();
-    writeln!(out, "extrapolated: calls and computation, from runs with {} ranks", seen.join(", "))?;
+    let mut said =
+        vec![format!("extrapolated: calls and computation, from runs with {} ranks", seen.join(", "))];
     let unmeasured = predicted.points.iter().filter(|point| point.costs_not_measured > WORTH_TELLING);
     let ranks: Vec<String> = unmeasured.map(|point| quantity::count(u64::from(point.ranks))).collect();
     if !ranks.is_empty() {
-        writeln!(
-            out,
+        said.push(format!(
             "extrapolated: what collectives cost at {} ranks, by the algorithm the library would take",
             ranks.join(", ")
-        )?;
+        ));
     }
-    Ok(())
+    said
 }

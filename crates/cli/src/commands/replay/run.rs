@@ -26,6 +26,7 @@ pub fn run(arguments: &ReplayArguments) -> Result<u8> {
     let sites = trace.definitions()?.callsites;
     let plan = Plan::new(arguments, &sites, trace.run().ranks)?;
     let request = Request {
+        made_from: None,
         clocks_unaligned: false,
         output: arguments.output.as_deref(),
         threads: threads.unwrap_or_else(all_cores),

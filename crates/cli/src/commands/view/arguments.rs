@@ -13,6 +13,7 @@ Examples:
   kizami view run.kz
   kizami view run.kz faster.kz
   kizami view --port 8123 --no-open run.kz
+  kizami view run.kz --prediction foretold.json
   kizami view run.kz --snapshot run.html
   kizami view run.kz --png timeline.png --from 1.2s --to 1.4s --ranks 0-63
   kizami view run.kz --png timeline.png --width 1200 --height 500
@@ -41,6 +42,10 @@ pub struct ViewArguments {
     /// Open no browser
     #[arg(long, env = "KIZAMI_VIEW_NO_OPEN", value_parser = FalseyValueParser::new())]
     pub no_open: bool,
+
+    /// Show this prediction beside the run: what `kizami predict --json` has printed
+    #[arg(long, value_name = "FILE.json", env = "KIZAMI_VIEW_PREDICTION")]
+    pub prediction: Option<PathBuf>,
 
     /// Write the overview, the verdict and the main tables as one HTML file; it must not exist
     #[arg(long, value_name = "OUT.html", env = "KIZAMI_VIEW_SNAPSHOT")]

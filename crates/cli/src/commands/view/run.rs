@@ -2,8 +2,11 @@
 
 use super::arguments::ViewArguments;
 use super::files;
+use crate::failure::UsageError;
 use crate::input;
 use crate::output::must_be_new;
+use crate::show::json;
+use crate::show::path::as_typed;
 use crate::show::style::Paint;
 use crate::show::text;
 use anyhow::{Context, Result};
@@ -36,6 +39,21 @@ fn opened(path: &Path) -> Result<Arc<Opened>> {
     Ok(Opened::open(input::open_to_follow(path, None)?.trace.path())?)
 }
 
+/// Reads what `kizami predict --json` has printed.
+fn foretold(path: &Path) -> Result<serde_json::Value> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    if value["schema"] != json::PREDICT {
+        let path = as_typed(path);
+        return Err(UsageError(format!(
+            "{path} is not what `kizami predict --json` prints ({}); make it so: kizami predict RUNS --ranks 64..1024 --json > {path}",
+            json::PREDICT
+        ))
+        .into());
+    }
+    Ok(value)
+}
+
 /// Answers browsers until the user ends it.
 fn serve(arguments: &ViewArguments, traces: &[Arc<Opened>]) -> Result<u8> {
     // Begin at once with what the page asks for first.
@@ -43,7 +61,9 @@ fn serve(arguments: &ViewArguments, traces: &[Arc<Opened>]) -> Result<u8> {
         opened.index();
     }
     let address = SocketAddr::new(arguments.listen, arguments.port.unwrap_or(0));
-    let server = Server::bind(View::new(traces), address).with_context(|| match arguments.port {
+    let mut view = View::new(traces);
+    view.prediction = arguments.prediction.as_deref().map(foretold).transpose()?;
+    let server = Server::bind(view, address).with_context(|| match arguments.port {
         Some(port) => format!("cannot listen at port {port}; choose another one with --port"),
         None => format!("cannot listen at {}", arguments.listen),
     })?;

@@ -153,11 +153,20 @@ fn note_ending(ending: Ending, code: i32) {
 const REGION_BEGIN: i32 = 0x6b_7a01;
 /// `kizami.h`: a named region ends.
 const REGION_END: i32 = 0x6b_7a02;
+/// `kizami.h`: the program tells an amount of work.
+const COUNT: i32 = 0x6b_7a03;
 /// The standard's level for "profiling is disabled".
 const OFF: i32 = 0;
 
+/// What `kizami.h` points to when it tells an amount of work.
+#[repr(C)]
+struct ToldCount {
+    name: *const c_char,
+    amount: i64,
+}
+
 /// `MPI_Pcontrol`: the standard's levels switch recording off (0) and on (1 and more); `kizami.h` marks
-/// regions with levels of its own, and only then is there a second argument to look at.
+/// regions and tells work with levels of its own, and only then is there a second argument to look at.
 #[inline(never)]
 pub fn pcontrol(mut call: Call, level: i32, name: usize) {
     match level {
@@ -172,6 +181,19 @@ pub fn pcontrol(mut call: Call, level: i32, name: usize) {
             if level == REGION_BEGIN {
                 call.thread().record_region(region, true);
             }
+            call.release();
+        }
+        COUNT => {
+            let record = call.record();
+            if name != 0 {
+                // SAFETY: kizami.h passes the place of a struct of this form with this level; it lives during the call.
+                let told = unsafe { &*(name as *const ToldCount) };
+                let number = count_number(told.name as usize);
+                // Less than no work is a mistake of the program; the table of counts has none of it.
+                let amount = u64::try_from(told.amount).unwrap_or(0);
+                call.thread().record_count(number, amount, record.site);
+            }
+            call.thread().record(&record, kizami_model::Shape::Timed);
             call.release();
         }
         OFF => {
@@ -189,19 +211,29 @@ pub fn pcontrol(mut call: Call, level: i32, name: usize) {
 
 fn region_number(name: usize) -> u32 {
     static NAMES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    number_of(name, &NAMES, |local, name| Definition::Region { local, name })
+}
+
+fn count_number(name: usize) -> u32 {
+    static NAMES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    number_of(name, &NAMES, |local, name| Definition::Count { local, name })
+}
+
+/// The number of a name that the program gives, which is defined at its first use; 0 for none.
+fn number_of(name: usize, names: &Mutex<Vec<String>>, definition: fn(u32, String) -> Definition) -> u32 {
     if name == 0 {
         return 0;
     }
-    // SAFETY: kizami.h passes a C string with these levels.
+    // SAFETY: kizami.h passes a C string with its levels.
     let name = unsafe { CStr::from_ptr(name as *const c_char) }.to_string_lossy().into_owned();
-    let mut names = lock(&NAMES);
+    let mut names = lock(names);
     if let Some(index) = names.iter().position(|known| *known == name) {
         return index as u32 + 1;
     }
     names.push(name.clone());
     let local = names.len() as u32;
     if let Some(process) = process::existing() {
-        process.define(&Definition::Region { local, name });
+        process.define(&definition(local, name));
     }
     local
 }

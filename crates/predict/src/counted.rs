@@ -1,0 +1,57 @@
+//! What a program told of its work, as a trace has it: how much there is before calls at each place.
+//!
+//! A program tells an amount between two calls; it belongs to the next one that takes part in communication, whose
+//! computation it explains. The trace has the sum for each rank and mark, so every mark of a rank counts as its mean.
+
+use crate::PredictError;
+use crate::structure::takes_part;
+use kizami_model::Op;
+use kizami_trace::{RankSelection, SourceLine, Trace};
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The function by which programs tell.
+const TELLS: &str = "MPI_Pcontrol";
+
+/// By place of calls: how much work of each kind a rank has before one of them on average, kinds in the order of their names.
+pub fn recorded_counts(trace: &Trace) -> Result<BTreeMap<String, Vec<f64>>, PredictError> {
+    let definitions = trace.definitions()?;
+    let names: BTreeSet<&str> = definitions.counts.iter().map(|count| count.name.as_str()).collect();
+    let numbers: FxHashMap<&str, usize> =
+        names.iter().enumerate().map(|(number, name)| (*name, number)).collect();
+    let mut marks: FxHashMap<(u32, u32), Vec<(usize, f64)>> = FxHashMap::default();
+    for count in definitions.counts.iter().filter(|count| count.times > 0) {
+        if let Some(site) = count.callsite {
+            let mean = count.amount as f64 / count.times as f64;
+            marks.entry((count.rank.0, site)).or_default().push((numbers[count.name.as_str()], mean));
+        }
+    }
+    let mut before: FxHashMap<Option<u32>, (u64, Vec<f64>)> = FxHashMap::default();
+    let (tells, nothing) = (Op::by_name(TELLS), vec![0.0; names.len()]);
+    let (mut told, mut rank) = (nothing.clone(), None);
+    if marks.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    for call in trace.calls(RankSelection::All)? {
+        let call = call?;
+        if rank != Some(call.rank) {
+            (told, rank) = (nothing.clone(), Some(call.rank));
+        }
+        if Some(call.op) == tells {
+            let mark = call.callsite.and_then(|site| marks.get(&(call.rank.0, site)));
+            mark.into_iter().flatten().for_each(|(name, mean)| told[*name] += mean);
+        } else if takes_part(&call) {
+            let (calls, sums) = before.entry(call.callsite).or_insert_with(|| (0, nothing.clone()));
+            *calls += 1;
+            sums.iter_mut().zip(&mut told).for_each(|(sum, told)| *sum += std::mem::take(told));
+        }
+    }
+    let mut counts = BTreeMap::new();
+    for (site, (calls, sums)) in before {
+        if sums.iter().any(|sum| *sum > 0.0) {
+            let means = sums.iter().map(|sum| sum / calls.max(1) as f64).collect();
+            counts.insert(SourceLine::of(&definitions, site).to_string(), means);
+        }
+    }
+    Ok(counts)
+}

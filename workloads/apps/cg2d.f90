@@ -1,7 +1,7 @@
 ! cg2d: conjugate gradients on a sparse matrix that is cut in both dimensions,
 ! with sums along rows of ranks and exchanges across the diagonal, by hand.
 !
-!     cg2d [N=512] [ITERATIONS=25]
+!     cg2d [N=512] [ITERATIONS=15]
 !
 ! Ranks: a power of two. They are R rows and C columns, C = R or C = 2 R, and C
 ! must divide N. Rank (i, j) = i x C + j has the rows of block i (N/R rows) and
@@ -45,7 +45,7 @@ program cg2d
   call counted('MPI_Comm_size')
   call MPI_Comm_size(MPI_COMM_WORLD, ranks, ierr)
   n = argument(1, 512)
-  iterations = argument(2, 25)
+  iterations = argument(2, 15)
 
   call arrange(status)
   wrong = .false.

@@ -2,7 +2,7 @@
  * hydro3d: a blast in a box of gas: explicit Lagrangian hydrodynamics on
  * hexahedra, whose nodes move with the gas.
  *
- *     hydro3d [N=6] [STEPS=20] [END_TIME=0.1]
+ *     hydro3d [N=6] [STEPS=10] [END_TIME=0.1]
  *
  * Each rank has N x N x N elements, and all nodes of them: nodes on a border
  * between ranks are on both sides. With STEPS = 0 the run goes on until
@@ -500,7 +500,7 @@ int main(int argc, char **argv)
     CALL(MPI_Comm_rank, MPI_COMM_WORLD, &rank);
     CALL(MPI_Comm_size, MPI_COMM_WORLD, &size);
     c.n = argc > 1 ? atoi(argv[1]) : 6;
-    int steps = argc > 2 ? atoi(argv[2]) : 20;
+    int steps = argc > 2 ? atoi(argv[2]) : 10;
     double end = argc > 3 ? atof(argv[3]) : 0.1;
     while (c.ranks_a_side * c.ranks_a_side * c.ranks_a_side < size)
         c.ranks_a_side++;

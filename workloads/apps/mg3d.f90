@@ -1,6 +1,6 @@
 ! mg3d: multigrid V-cycles for Poisson's equation in a periodic cube.
 !
-!     mg3d [N=8] [CYCLES=6]
+!     mg3d [N=8] [CYCLES=3]
 !
 ! Each rank has N x N x N points of the finest grid, N a power of two; coarser
 ! grids have half as many a side, down to 2. Ranks: a power of two, in a box of
@@ -46,7 +46,7 @@ program mg3d
   call counted('MPI_Comm_size')
   call MPI_Comm_size(MPI_COMM_WORLD, ranks, ierr)
   n = argument(1, 8)
-  cycles = argument(2, 6)
+  cycles = argument(2, 3)
   if (iand(ranks, ranks - 1) /= 0 .or. iand(n, n - 1) /= 0 .or. n < 4) then
     if (rank == 0) write (0, '(a)') 'mg3d: ranks and N must be powers of two, N 4 or more'
     call counted('MPI_Finalize')

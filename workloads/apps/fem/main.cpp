@@ -1,7 +1,7 @@
 /*
  * fem: finite elements for Poisson's equation, and conjugate gradients.
  *
- *     fem [N=10] [ITERATIONS=40] [lists|probe]
+ *     fem [N=8] [ITERATIONS=30] [lists|probe]
  *
  * N x N x N elements in all, with nodes at their corners. Boxes of nodes are made
  * for any number of ranks by cutting the longest side again and again; each rank
@@ -109,11 +109,12 @@ bool run(int rank, int size, int n, int iterations, bool probe)
     double error = reduce(largest_error(mesh, boxes[rank], x), MPI_MAX);
     /* What a residual can become is bounded by how many nodes there are. */
     bool wrong = !(error <= 10.0 * n * n * n * left + 1e-11) || !(left < 1) || nodes != std::pow(n + 1.0, 3);
+    const char *verdict = wrong ? "WRONG" : error < 1e-6 ? "solved" : "on the way";
     if (rank == 0) {
         if (wrong)
             fprintf(stderr, "fem: the residual fell to %g, the largest error is %g\n", left, error);
         printf("fem %d^3 elements on %d ranks, %d iterations: error below 1e%+.0f, %s\n", n, size, iterations,
-               std::ceil(std::log10(error + 1e-15)), wrong ? "WRONG" : error < 1e-6 ? "solved" : "on the way");
+               std::ceil(std::log10(error + 1e-15)), verdict);
     }
     return wrong;
 }
@@ -126,8 +127,8 @@ int main(int argc, char **argv)
     CALL(MPI_Init, &argc, &argv);
     CALL(MPI_Comm_rank, MPI_COMM_WORLD, &rank);
     CALL(MPI_Comm_size, MPI_COMM_WORLD, &size);
-    int n = argc > 1 ? atoi(argv[1]) : 10;
-    int iterations = argc > 2 ? atoi(argv[2]) : 40;
+    int n = argc > 1 ? atoi(argv[1]) : 8;
+    int iterations = argc > 2 ? atoi(argv[2]) : 30;
     bool probe = argc > 3 && strcmp(argv[3], "probe") == 0;
     if (n < 2 || (n + 1.0) * (n + 1.0) * (n + 1.0) < 8.0 * size) {
         fprintf(stderr, "fem: N must be 2 or more, and give each rank eight nodes\n");

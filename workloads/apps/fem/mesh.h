@@ -23,7 +23,10 @@ public:
     explicit Mesh(const int elements[3]);
 
     const int *nodes() const { return nodes_; }
-    long number(const int at[3]) const { return (static_cast<long>(at[2]) * nodes_[1] + at[1]) * nodes_[0] + at[0]; }
+    long number(const int at[3]) const
+    {
+        return (static_cast<long>(at[2]) * nodes_[1] + at[1]) * nodes_[0] + at[0];
+    }
     void place(long number, int at[3]) const;
     /* What the solution is at a node. Elements can be bent as they will: it is linear. */
     double solution(const int at[3]) const;

@@ -1,7 +1,7 @@
 /*
  * molecules: molecular dynamics of Lennard-Jones atoms in a periodic box.
  *
- *     molecules [CELLS=2] [STEPS=20] [EVERY=10] [SPEED=1.2]
+ *     molecules [CELLS=2] [STEPS=10] [EVERY=5] [SPEED=1.2]
  *
  * Each rank begins with CELLS^3 cubes of a crystal with four atoms each (at
  * least 2: its part of the box must be as wide as forces reach). SPEED is how
@@ -159,8 +159,8 @@ int main(int argc, char **argv)
     CALL(MPI_Init, &argc, &argv);
     CALL(MPI_Comm_size, MPI_COMM_WORLD, &size);
     int cells = argc > 1 ? atoi(argv[1]) : 2;
-    int steps = argc > 2 ? atoi(argv[2]) : 20;
-    int every = argc > 3 ? atoi(argv[3]) : 10;
+    int steps = argc > 2 ? atoi(argv[2]) : 10;
+    int every = argc > 3 ? atoi(argv[3]) : 5;
     double speed = argc > 4 ? atof(argv[4]) : 1.2;
     if (cells < 2 || every < 1)
         give_up("CELLS must be 2 or more, and EVERY 1 or more");

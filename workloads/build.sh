@@ -6,13 +6,15 @@ usage() {
     cat <<'TEXT'
 usage: build.sh OUTDIR [MPICC] [MPIFORT]
 
-Builds every program of this folder with -O2 -g into OUTDIR.
-  MPICC    the MPI compiler wrapper for C        (default: mpicc)
+Builds every program of this folder and of apps/ with -O2 -g into OUTDIR.
+  MPICC    the MPI compiler wrapper for C        (default: mpicc); the one for
+           C++ is the mpicxx that lies beside it
   MPIFORT  the MPI compiler wrapper for Fortran  (default: the mpifort that
            lies beside MPICC: another one would be of another MPI)
 Fortran programs are skipped with a notice where there is no MPIFORT or where
-it lacks the Fortran binding that a program uses. Python programs are copied.
-CFLAGS and FFLAGS of the environment are added to the compilers' flags.
+it lacks the Fortran binding that a program uses, C++ programs where there is no
+mpicxx. Python programs are copied. CFLAGS, CXXFLAGS and FFLAGS of the
+environment are added to the compilers' flags.
 TEXT
 }
 
@@ -39,6 +41,11 @@ fi
 mpicc_path=$(command -v "$mpicc")
 ending=$(basename "$mpicc_path")
 mpifort=${3:-$(dirname "$mpicc_path")/mpifort${ending#mpicc}}
+# mpicc.openmpi has mpicxx.openmpi beside it, smpicc has smpicxx.
+mpicxx=$(dirname "$mpicc_path")/$(echo "$ending" | sed 's/mpicc/mpicxx/')
+# Objects and Fortran modules on their way into programs.
+objects=$(mktemp -d)
+trap 'rm -rf "$objects"' EXIT
 
 # MPI headers declare arguments as arrays, and MPI_STATUSES_IGNORE and
 # MPI_UNWEIGHTED as small addresses: the two warnings take that for an error.
@@ -55,9 +62,40 @@ build_c() { # build_c PROGRAM SOURCE...
     }
 }
 
-for source in "$here"/*.c; do
+for source in "$here"/*.c "$here"/apps/*.c; do
     build_c "$(basename "$source" .c)" "$source"
 done
+
+# Programs of several files: each is compiled by itself, then they are linked.
+build_apart() { # build_apart PROGRAM COMPILER FLAGS SOURCE...
+    program=$1 compiler=$2 flags=$3
+    shift 3
+    parts=""
+    for source in "$@"; do
+        part=$objects/$program-$(basename "$source").o
+        "$compiler" $flags -O2 -g $warnings -I"$here" -c -o "$part" "$source" || {
+            echo "build.sh: cannot build $program with $compiler" >&2
+            exit 1
+        }
+        parts="$parts $part"
+    done
+    "$compiler" $flags -O2 -g -o "$out/$program" $parts -lm -lpthread || {
+        echo "build.sh: cannot link $program with $compiler" >&2
+        exit 1
+    }
+}
+
+echo "C        molecules"
+build_apart molecules "$mpicc" "-std=gnu11 ${CFLAGS:-}" "$here"/apps/molecules/*.c
+
+if command -v "$mpicxx" >/dev/null 2>&1; then
+    echo "C++      mgcg"
+    build_apart mgcg "$mpicxx" "-std=gnu++17 ${CXXFLAGS:-}" "$here/apps/mgcg.cpp"
+    echo "C++      fem"
+    build_apart fem "$mpicxx" "-std=gnu++17 ${CXXFLAGS:-}" "$here"/apps/fem/*.cpp
+else
+    echo "skipped  mgcg, fem: no MPI compiler for C++ ($mpicxx)"
+fi
 
 # The same program with a library of wrappers, with the wrappers inside, and bare.
 build_wrapped() {
@@ -103,19 +141,21 @@ TEXT
     return $found
 }
 
-build_fortran() { # build_fortran PROGRAM USE-STATEMENT INCLUDE-STATEMENT
-    [ -e "$here/$1.f90" ] || return 0
+build_fortran() { # build_fortran PROGRAM USE-STATEMENT INCLUDE-STATEMENT [SOURCE...]
+    program=$1 use=$2 include=$3
+    shift 3
+    [ $# -gt 0 ] || set -- "$here/$program.f90"
     if ! command -v "$mpifort" >/dev/null 2>&1; then
-        echo "skipped  $1: no MPI compiler for Fortran ($mpifort)"
+        echo "skipped  $program: no MPI compiler for Fortran ($mpifort)"
         return 0
     fi
-    if ! has_binding "$2" "$3"; then
-        echo "skipped  $1: $mpifort does not support \"${2:-$3}\""
+    if ! has_binding "$use" "$include"; then
+        echo "skipped  $program: $mpifort does not support \"${use:-$include}\""
         return 0
     fi
-    echo "Fortran  $1"
-    "$mpifort" -O2 -g -Wall ${FFLAGS:-} -I"$here" -o "$out/$1" "$here/$1.f90" || {
-        echo "build.sh: cannot build $1 with $mpifort" >&2
+    echo "Fortran  $program"
+    "$mpifort" -O2 -g -Wall ${FFLAGS:-} -I"$here" -J"$objects" -o "$out/$program" "$@" || {
+        echo "build.sh: cannot build $program with $mpifort" >&2
         exit 1
     }
 }
@@ -124,6 +164,10 @@ build_fortran jacobi3d_mpif "" "include 'mpif.h'"
 build_fortran jacobi3d_usempi "use mpi" ""
 build_fortran jacobi3d_f08 "use mpi_f08" ""
 build_fortran files_fortran "use mpi" ""
+apps=$here/apps
+build_fortran cg2d "" "include 'mpif.h'" "$apps/counted_calls.f90" "$apps/cg2d.f90"
+build_fortran mg3d "use mpi" "" "$apps/counted_calls.f90" "$apps/mg3d.f90"
+build_fortran ssor "use mpi" "" "$apps/counted_calls.f90" "$apps/ssor.f90"
 
 for source in "$here"/*.py; do
     [ -e "$source" ] || continue

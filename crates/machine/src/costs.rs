@@ -93,15 +93,10 @@ impl Machine {
 
     /// How much longer than usual first calls take, where that is more than chance.
     fn first_calls(&self) -> FirstCalls {
-<<<<<<< HEAD
         let (mut found, library) = (FirstCalls::default(), Library::of(&self.about.mpi, &self.about.command));
-        let trusted = |row: &&CollectiveRow| row.pattern == Pattern::Plain.name() && row.disturbed.is_none();
-=======
-        let (mut found, library) = (FirstCalls::default(), self.library());
         let trusted = |row: &&CollectiveRow| {
             row.pattern == Pattern::Plain.name() && row.disturbed.is_none() && row.algorithm.is_none()
         };
->>>>>>> predui
         for row in self.collectives.iter().filter(trusted) {
             let (Some(first_ns), Some(op)) = (row.first_ns, Op::by_name(&row.operation)) else { continue };
             if first_ns > MUCH_LONGER * row.span_ns {

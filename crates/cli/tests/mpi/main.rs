@@ -1,6 +1,7 @@
 //! Runs of the real programs in `workloads/` under real MPIs, recorded by the built product, against what the
 //! programs themselves know about their calls. `.ci/prepare` installs the MPIs and builds the programs.
 
+mod applications;
 mod clocks;
 mod comparing;
 mod cost;

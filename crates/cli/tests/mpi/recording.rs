@@ -7,7 +7,7 @@ use kizami_model::Peer;
 use std::collections::BTreeMap;
 
 /// Records a workload that counts its own calls and checks the trace against them.
-fn check(mpi: &Mpi, name: &str, arguments: &[&str], ranks: u32) {
+pub fn check(mpi: &Mpi, name: &str, arguments: &[&str], ranks: u32) {
     let scratch = Scratch::new();
     let counts = scratch.make("counts");
     let bare = mpi.run_bare(ranks, &mpi.workload(name, arguments), &scratch.make("bare"));

@@ -100,7 +100,7 @@ fn nearest(start: [f64; 3], off: impl Fn(&[f64; 3]) -> f64) -> ([f64; 3], f64) {
 }
 
 impl MeasuredCosts {
-    /// How far walking algorithms to more ranks is off for each function, as the logarithm of a factor: what is known of
+    /// How far walking algorithms to more ranks is off for each function, as the logarithm of told / true: what is known of
     /// its largest number of ranks is hidden and told from the rest. Functions known at one number of ranks are left out.
     pub fn errors_of_walking(&self) -> FxHashMap<Op, f64> {
         let mut known: FxHashMap<Op, BTreeSet<u32>> = FxHashMap::default();
@@ -114,7 +114,7 @@ impl MeasuredCosts {
             let truth = hidden.collectives.remove(&(op, largest))?;
             let off = truth.points().iter().filter_map(|(bytes, took_ns)| {
                 let (told_ns, trust) = hidden.collective_ns(op, largest, *bytes)?;
-                (trust == Trust::Walked).then(|| (told_ns.max(1.0) / took_ns.max(1.0)).ln().abs())
+                (trust == Trust::Walked).then(|| (told_ns.max(1.0) / took_ns.max(1.0)).ln())
             });
             let mut off: Vec<f64> = off.collect();
             off.sort_by(f64::total_cmp);

@@ -59,7 +59,7 @@ pub struct MeasuredCosts {
     pub first_calls: FirstCalls,
     /// Whose choice of algorithms counts where nothing was measured.
     pub library: Library,
-    /// How far walking over messages was off where it could be tried, by function, as the logarithm of a factor.
+    /// How far walking over messages was off where it could be tried, by function, as the logarithm of told / true.
     pub walking_errors: FxHashMap<Op, f64>,
     /// What was worked out before.
     pub known: Known,

@@ -109,7 +109,7 @@ impl<'a> Watch<'a> {
         match known.map(|(_, trust)| trust) {
             Some(Trust::Walked) => {
                 let error = self.costs.and_then(|costs| costs.walking_errors.get(&op));
-                let share = error.map_or(WALKED_ERROR, |error| error.exp_m1().max(WALKED_ERROR));
+                let share = error.map_or(WALKED_ERROR, |error| error.abs().exp_m1().max(WALKED_ERROR));
                 self.by_trust.walked += inside;
                 self.by_trust.walked_off += Length::from_nanos_f64(inside.0 as f64 * share);
             }

@@ -5,7 +5,7 @@ use crate::computation::{Computation, Foreseen};
 use crate::generate::generate;
 use crate::observe::{ByTrust, IDEAL, LANES, MIDDLE, PlaceTime, Places, Watch};
 use crate::on_platform::on_platform;
-use crate::shares::{Shares, ideal};
+use crate::shares::{Shares, ideal, split};
 use crate::structure::{Part, Program};
 use kizami_graph::{Graph, build, build_unaligned};
 use kizami_model::{Length, Op};
@@ -24,10 +24,8 @@ use std::sync::Arc;
 const MEASURED_ERROR: f64 = 0.03;
 const LARGER_ERROR: f64 = 0.10;
 const MESSAGE_ERROR: f64 = 0.10;
-/// A cost that was walked is not known if walking was off by more where it was tried, as the logarithm of a factor ...
-const MOST_ERROR: f64 = std::f64::consts::LN_2;
-/// ... and matters if it takes more than this share of the time.
-const UNKNOWN_SHARE: f64 = 0.05;
+/// A cost is not known if the whole time may be off by more than this share for it, as walking was where it was tried.
+const MOST_OFF: f64 = 0.25;
 /// Places that are told as limits.
 const LIMITS: usize = 3;
 
@@ -40,6 +38,8 @@ pub struct Where {
     pub platform: Option<Arc<Platform>>,
     /// Factor on the time of computation there.
     pub computation: f64,
+    /// Whether to foretell also what rests on costs that are not known: to compare it with what was recorded.
+    pub even_unknown: bool,
     /// How many threads walk.
     pub threads: usize,
 }
@@ -53,7 +53,8 @@ pub struct Limit {
     pub place: SourceLine,
     /// The share of all ranks' time it takes.
     pub share: f64,
-    /// For calls: what most of their cost is, `latency`, `bandwidth` or `waiting`.
+    /// For calls: what most of their time is, `waiting`, `latency` or `bandwidth`; `transfer` where costs are
+    /// as recorded, and which of the two is not known.
     pub by: Option<&'static str>,
 }
 
@@ -173,6 +174,7 @@ fn each_leaf(parts: &[Part], ranks: u32, times: u64, tell: &mut dyn FnMut(usize,
 struct Walked<'a> {
     graph: &'a Graph,
     costs: Option<&'a MeasuredCosts>,
+    even_unknown: bool,
     lengths: [Length; LANES],
     places: Places,
     by_trust: ByTrust,
@@ -192,7 +194,8 @@ impl<'a> Walked<'a> {
         let settings = settings.each_ref();
         let Replayed { observers, .. } = replay(graph, settings, fit, place.threads, watch, progress);
         let (work, places, by_trust) = Watch::all(observers);
-        Walked { graph, costs, lengths: work.map(|work| work.length()), places, by_trust }
+        let even_unknown = place.even_unknown;
+        Walked { graph, costs, even_unknown, lengths: work.map(|work| work.length()), places, by_trust }
     }
 
     fn point(&self, trace: &Trace) -> Result<Point, PredictError> {
@@ -210,7 +213,9 @@ impl<'a> Walked<'a> {
                 + share(inside.walked_off)
                 + MESSAGE_ERROR * share(inside.messages));
         let known_error_s = if self.costs.is_some() { error_s } else { 0.0 };
-        self.refuse_unknown(trace, &share)?;
+        if !self.even_unknown {
+            self.refuse_unknown(trace, &share)?;
+        }
         Ok(Point {
             ranks,
             time_s: seconds(self.lengths[MIDDLE]),
@@ -228,18 +233,17 @@ impl<'a> Walked<'a> {
     fn refuse_unknown(&self, trace: &Trace, share: &dyn Fn(Length) -> f64) -> Result<(), PredictError> {
         let (Some(costs), ranks) = (self.costs, trace.run().ranks) else { return Ok(()) };
         for ((site, op), time) in &self.places {
-            let Some(error) = costs.walking_errors.get(op).filter(|error| **error > MOST_ERROR) else {
-                continue;
-            };
+            let Some(error) = costs.walking_errors.get(op) else { continue };
             let known = costs.collective_ns(*op, ranks, time.bytes / time.calls.max(1));
             let walked = known.is_some_and(|(_, trust)| trust == Trust::Walked);
-            let of_all = share(time.inside);
-            if walked && of_all > UNKNOWN_SHARE {
+            // What was told too long would be shorter by a part of itself, what was told too short longer by much more.
+            let (of_all, wrong) = (share(time.inside), (-error).exp() - 1.0);
+            if walked && of_all * wrong.abs() > MOST_OFF {
                 return Err(PredictError::NoCost {
                     op: op.name(),
                     place: SourceLine::of(&trace.definitions()?, *site).to_string(),
                     ranks,
-                    factor: error.exp(),
+                    factor: error.abs().exp(),
                     percent: 100.0 * of_all,
                 });
             }
@@ -269,21 +273,17 @@ impl<'a> Walked<'a> {
 
     /// What the time in calls at a place mostly is.
     fn mostly(&self, op: Op, time: &PlaceTime) -> &'static str {
-        let Some(costs) = self.costs else { return "waiting" };
-        let (calls, bytes) = (time.calls.max(1), time.bytes / time.calls.max(1));
+        let (waiting, transfer) = split(time);
+        if waiting > transfer {
+            return "waiting";
+        }
+        let Some(costs) = self.costs else { return "transfer" };
+        let bytes = time.bytes / time.calls.max(1);
         let ranks = self.graph.members.sizes.first().copied().unwrap_or(0);
         let cost = |bytes| match costs.collective_ns(op, ranks, bytes) {
             Some((ns, _)) => ns,
             None => costs.messages.message_ns(bytes),
         };
-        let (whole, smallest) = (cost(bytes), cost(0));
-        let inside = time.inside.0 as f64 / calls as f64;
-        if inside > 2.0 * whole {
-            "waiting"
-        } else if smallest > whole / 2.0 {
-            "latency"
-        } else {
-            "bandwidth"
-        }
+        if cost(0) > cost(bytes) / 2.0 { "latency" } else { "bandwidth" }
     }
 }

@@ -80,13 +80,11 @@ impl<'a> Runs<'a> {
         let target = known.parameters.get(&ranks).cloned().unwrap_or_else(|| known.target.clone());
         let counts = known.counts.without_run(ranks);
         let hidden = Foreseen { target, counts, ..known.clone() };
-        let place = match &self.place.costs {
-            Some(_) => self.place.clone(),
-            None => Where {
-                costs: Some(Arc::new(costs_of_runs(others, self.place.threads)?)),
-                ..self.place.clone()
-            },
+        let costs = match &self.place.costs {
+            Some(costs) => costs.clone(),
+            None => Arc::new(costs_of_runs(others, self.place.threads)?),
         };
+        let place = Where { costs: Some(costs), even_unknown: true, ..self.place.clone() };
         let mut foretold = of_program(&program, ranks, &place, &hidden, directory, &|_| {})?;
         let replayed = self.is_elsewhere()?;
         let recorded_s = match replayed {

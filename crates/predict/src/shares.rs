@@ -85,7 +85,7 @@ pub(crate) fn ideal(network: &Network) -> Network {
 }
 
 /// Waiting and transfer.
-fn split(time: &PlaceTime) -> (Length, Length) {
+pub(crate) fn split(time: &PlaceTime) -> (Length, Length) {
     let waiting = time.ideal.min(time.inside);
     (waiting, time.inside - waiting)
 }

@@ -225,7 +225,7 @@ fn check_algorithms(name: &'static str) {
     let mpi = mpi(name);
     let scratch = Scratch::new();
     let directory = scratch.path();
-    bench(&mpi, &["--ranks", "2", "--seconds", "16", "--largest", "16k", "--algorithms"], directory);
+    bench(&mpi, &["--ranks", "2", "--seconds", "30", "--largest", "16k", "--algorithms"], directory);
     let machine = kizami_machine::Machine::open(&directory.join("here.kzm")).expect("a machine");
     let of = |operation: &str| {
         let rows = machine.collectives.iter().filter(|row| row.operation == operation);

@@ -70,6 +70,7 @@ pub fn run(arguments: &PredictArguments) -> Result<u8> {
         costs: machine.as_ref().map(|machine| Arc::new(machine.costs())),
         platform: arguments.platform.as_deref().map(platform::open).transpose()?.map(Arc::new),
         computation: arguments.cpu.map_or(1.0, |times| 1.0 / times.0),
+        even_unknown: false,
         threads,
     };
     let machine = machine.map(|machine| machine.about.name);
@@ -231,7 +232,7 @@ fn write_trace(
 
 /// A run as it was recorded.
 fn recorded(trace: &Trace, threads: usize) -> Result<Recorded> {
-    let as_it_was = Where { costs: None, platform: None, computation: 1.0, threads };
+    let as_it_was = Where { costs: None, platform: None, computation: 1.0, even_unknown: false, threads };
     Ok(Recorded {
         trace: as_typed(trace.path()),
         ranks: trace.run().ranks,

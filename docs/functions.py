@@ -89,7 +89,7 @@ MEANING = {
     "session_finalize": "the end of a program that lives by sessions alone",
     "finalize": "notes how the rank ended: `finalized`",
     "abort": "notes how the rank ended: `aborted`, with its code in `defs/ranks`",
-    "pcontrol": "level 0 pauses recording on the calling thread, 1 and more resume it; `kizami.h` marks regions",
+    "pcontrol": "level 0 pauses recording on the calling thread, 1 and more resume it; `kizami.h` marks regions and tells work",
     "timed": "",
 }
 # The same for the functions of the C library; streams are those that take one.

@@ -87,10 +87,10 @@ fn measured(arguments: &BenchArguments, output: &Path) -> Result<u8> {
             format!("{}, {}", quantity::counted(ranks, "rank"), quantity::counted(rows, "row"))
         });
     };
-    let mut machine = measure(&ranks, budget, &words, &|progress| tell(0.0, progress))?;
+    let mut machine = measure(&ranks, budget, words, &|progress| tell(0.0, progress))?;
     if arguments.algorithms {
         let algorithms = algorithms::of(&machine.about.mpi, first)?;
-        let mut found = algorithms.measure(&ranks, budget, &words, &|progress| tell(part, progress));
+        let mut found = algorithms.measure(&ranks, budget, words, &|progress| tell(part, progress));
         mark_like(&machine, &mut found);
         machine.add(found);
     }

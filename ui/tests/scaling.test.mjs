@@ -11,8 +11,8 @@ import { kizami, launch, open, pictures, record, serve } from './setup.mjs';
 let browser, runs, folder, foretold;
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'kizami-scaling-'));
-  runs = [2, 4, 6].map((ranks) => record(`scaling-${ranks}`, ranks, 'scaling', 'stencil', '512', '10'));
-  const text = execFileSync(kizami, ['predict', ...runs, '--ranks', '2,4,6,16,64', '--json']).toString();
+  runs = [2, 4, 8].map((ranks) => record(`scaling-${ranks}`, ranks, 'told_work', '256', '4'));
+  const text = execFileSync(kizami, ['predict', ...runs, '--ranks', '2,4,8,16,64', '--json']).toString();
   writeFileSync(join(folder, 'foretold.json'), text);
   foretold = JSON.parse(text);
   browser = await launch();

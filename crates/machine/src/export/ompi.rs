@@ -65,9 +65,13 @@ pub fn ompi_rules(machine: &Machine) -> Result<String, MachineError> {
     Ok(written(&rules))
 }
 
-/// The number of an algorithm, with its name after it or not.
+/// Algorithms of this name are for two ranks and fail with more, but a rule holds for its number of ranks and all above.
+const TWO_RANKS_ONLY: &str = "two_proc";
+
+/// The number of an algorithm that any number of ranks can take, with its name after it or not.
 fn algorithm(row: &CollectiveRow) -> Option<u32> {
-    row.algorithm.as_deref()?.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+    let named = row.algorithm.as_deref().filter(|name| !name.ends_with(TWO_RANKS_ONLY))?;
+    named.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
 /// All algorithms by size. Where one row of a size was not disturbed, the disturbed ones do not count.

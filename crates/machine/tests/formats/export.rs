@@ -63,6 +63,15 @@ fn open_mpi_gets_the_fastest_algorithm() {
     assert_eq!(numbers, expected, "{rules}");
 }
 
+/// A rule for two ranks holds for more, which cannot do what only two can.
+#[test]
+fn algorithms_of_two_ranks_become_no_rules() {
+    let collectives =
+        vec![by("MPI_Alltoall", "5 two_proc", 4, 2, 1.0), by("MPI_Alltoall", "2 pairwise", 4, 2, 9.0)];
+    let rules = export::ompi_rules(&Machine { collectives, ..Machine::default() }).unwrap();
+    assert!(rules.contains("0 2 0 0") && !rules.contains("0 5 0 0"), "{rules}");
+}
+
 #[test]
 fn without_algorithms_it_is_said_how_to_measure_them() {
     let machine = import_imb(IMB_2021).unwrap();

@@ -2,7 +2,8 @@
 //!
 //! Order of trust for a collective: what was measured at this number of ranks, between sizes by straight lines; else the
 //! algorithm the library would take, walked over what messages cost, corrected by how far that is off at the largest number
-//! of ranks that was measured. Never a curve in the number of ranks: libraries change their algorithm, and a curve does
+//! of ranks that was measured. That is what a collective takes to which all come at once; who comes late is walked through
+//! the algorithm where it is known. Never a curve in the number of ranks: libraries change their algorithm, and a curve does
 //! not see it coming.
 
 use crate::collectives::{Algorithm, Library, algorithm, leaves, passing_ns};
@@ -68,21 +69,23 @@ pub struct MeasuredCosts {
 /// Costs that were asked for before: walking an algorithm again for each of a million calls would take long.
 #[derive(Debug, Default)]
 pub struct Known {
-    costs: Mutex<FxHashMap<(Op, u32, u64), Answer>>,
+    costs: Mutex<FxHashMap<Asked, Answer>>,
     /// What the walked algorithm takes if all come at once.
-    aligned: Mutex<FxHashMap<(Op, u32, u64), f64>>,
+    aligned: Mutex<FxHashMap<Asked, f64>>,
 }
 
-impl Known {
-    fn aligned_ns(&self, which: (Op, u32, u64), work_out: impl FnOnce() -> f64) -> f64 {
-        let known = || self.aligned.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = known().get(&which).copied();
-        before.unwrap_or_else(|| {
-            let worked_out = work_out();
-            known().insert(which, worked_out);
-            worked_out
-        })
-    }
+/// What was asked for: function, ranks, bytes.
+type Asked = (Op, u32, u64);
+
+/// An answer from before, or the one that is worked out now and kept. Nobody waits while it is worked out.
+fn remember<T: Copy>(known: &Mutex<FxHashMap<Asked, T>>, asked: Asked, work_out: impl FnOnce() -> T) -> T {
+    let lock = || known.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = lock().get(&asked).copied();
+    before.unwrap_or_else(|| {
+        let worked_out = work_out();
+        lock().insert(asked, worked_out);
+        worked_out
+    })
 }
 
 /// A cost and how it is known, if there is one.
@@ -110,17 +113,11 @@ impl MeasuredCosts {
 
     /// What a collective takes in which all come at once, and how that is known; none if it is no collective.
     pub fn collective_ns(&self, op: Op, ranks: u32, bytes: u64) -> Option<(f64, Trust)> {
-        let known = || self.known.costs.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = known().get(&(op, ranks, bytes)).copied();
-        before.unwrap_or_else(|| {
-            let worked_out = self.work_out(op, ranks, bytes);
-            known().insert((op, ranks, bytes), worked_out);
-            worked_out
-        })
+        remember(&self.known.costs, (op, ranks, bytes), || self.work_out(op, ranks, bytes))
     }
 
     /// What was measured of a function at some ranks, as the program calls it.
-    fn curve(&self, op: Op, ranks: u32) -> Option<&Curve> {
+    pub(crate) fn curve(&self, op: Op, ranks: u32) -> Option<&Curve> {
         let sparse = self.partners.get(&op).and_then(|_| self.sparse.get(&(op, ranks)));
         sparse.or_else(|| self.collectives.get(&(op, ranks)))
     }
@@ -170,10 +167,10 @@ impl MeasuredCosts {
             .library
             .algorithm(op, ranks, bytes, partners)
             .filter(|_| self.library != Library::Unknown)?;
-        let factor = cost_ns
-            / self.known.aligned_ns((op, ranks, bytes), || {
-                self.library.cost_ns(op, ranks, bytes, partners, &self.messages)
-            });
+        let aligned_ns = remember(&self.known.aligned, (op, ranks, bytes), || {
+            self.library.cost_ns(op, ranks, bytes, partners, &self.messages)
+        });
+        let factor = cost_ns / aligned_ns;
         if !(1.0 / MOST_CORRECTION..=MOST_CORRECTION).contains(&factor) {
             return None;
         }

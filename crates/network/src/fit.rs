@@ -87,7 +87,7 @@ pub struct Fit {
     /// By size, while it is learned.
     #[serde(skip)]
     receives: Vec<Receives>,
-    /// Collectives by function, ranks and class of their size, while it is learned. The fastest would be a rank that needs
+    /// Collectives by function, ranks and class of their size; not kept with the rest. The fastest would be a rank that needs
     /// few of the messages.
     #[serde(skip)]
     collectives: FxHashMap<(u16, u32, usize), Together>,

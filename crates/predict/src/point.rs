@@ -14,7 +14,7 @@ use kizami_network::{Fit, MeasuredCosts, Messages, Trust};
 use kizami_replay::work_interval::Borders;
 use kizami_replay::{Factor, Network, PlaceFactor, Replayed, Setting, replay};
 use kizami_trace::derived::scratch_folder;
-use kizami_trace::{SourceLine, Trace};
+use kizami_trace::{Definitions, SourceLine, Trace};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use std::path::Path;
@@ -213,8 +213,9 @@ impl<'a> Walked<'a> {
                 + share(inside.walked_off)
                 + MESSAGE_ERROR * share(inside.messages));
         let known_error_s = if self.costs.is_some() { error_s } else { 0.0 };
+        let definitions = trace.definitions()?;
         if !self.even_unknown {
-            self.refuse_unknown(trace, &share)?;
+            self.refuse_unknown(&definitions, &share)?;
         }
         Ok(Point {
             ranks,
@@ -222,40 +223,42 @@ impl<'a> Walked<'a> {
             low_s: (seconds(self.lengths[0]) - known_error_s).max(0.0),
             high_s: seconds(self.lengths[2]) + known_error_s,
             efficiency: share(before),
-            limited_by: self.limits(trace, &share),
-            shares: Shares::of(&self.places, &trace.definitions().unwrap_or_default(), &share),
+            limited_by: self.limits(&definitions, &share),
+            shares: Shares::of(&self.places, &definitions, &share),
             calls: self.places.values().map(|place| place.calls).sum(),
             costs_not_measured: share(inside.walked),
         })
     }
 
     /// No time is better than one that rests on a cost that is not known.
-    fn refuse_unknown(&self, trace: &Trace, share: &dyn Fn(Length) -> f64) -> Result<(), PredictError> {
-        let (Some(costs), ranks) = (self.costs, trace.run().ranks) else { return Ok(()) };
-        for ((site, op), time) in &self.places {
-            let Some(error) = costs.walking_errors.get(op) else { continue };
-            let known = costs.collective_ns(*op, ranks, time.bytes / time.calls.max(1));
-            let walked = known.is_some_and(|(_, trust)| trust == Trust::Walked);
+    fn refuse_unknown(
+        &self,
+        definitions: &Definitions,
+        share: &dyn Fn(Length) -> f64,
+    ) -> Result<(), PredictError> {
+        let (Some(costs), ranks) = (self.costs, definitions.ranks.len() as u32) else { return Ok(()) };
+        let unknown = self.places.iter().filter_map(|((site, op), time)| {
+            let error = costs.walking_errors.get(op)?;
+            let (_, trust) = costs.collective_ns(*op, ranks, time.bytes / time.calls.max(1))?;
             // What was told too long would be shorter by a part of itself, what was told too short longer by much more.
-            let (of_all, wrong) = (share(time.inside), (-error).exp() - 1.0);
-            if walked && of_all * wrong.abs() > MOST_OFF {
-                return Err(PredictError::NoCost {
-                    op: op.name(),
-                    place: SourceLine::of(&trace.definitions()?, *site).to_string(),
-                    ranks,
-                    factor: error.abs().exp(),
-                    percent: 100.0 * of_all,
-                });
-            }
-        }
-        Ok(())
+            let wrong = share(time.inside) * ((-error).exp() - 1.0).abs();
+            (trust == Trust::Walked && wrong > MOST_OFF).then_some((wrong, *site, *op, *error, time))
+        });
+        let worst = unknown.max_by(|one, other| one.0.total_cmp(&other.0));
+        let Some((_, site, op, error, time)) = worst else { return Ok(()) };
+        Err(PredictError::NoCost {
+            op: op.name(),
+            place: SourceLine::of(definitions, site).to_string(),
+            ranks,
+            factor: error.abs().exp(),
+            percent: 100.0 * share(time.inside),
+        })
     }
 
-    fn limits(&self, trace: &Trace, share: &dyn Fn(Length) -> f64) -> Vec<Limit> {
-        let definitions = trace.definitions().unwrap_or_default();
+    fn limits(&self, definitions: &Definitions, share: &dyn Fn(Length) -> f64) -> Vec<Limit> {
         let mut all: Vec<Limit> = Vec::new();
         for ((site, op), time) in &self.places {
-            let place = SourceLine::of(&definitions, *site);
+            let place = SourceLine::of(definitions, *site);
             let computing = share(time.before);
             all.push(Limit {
                 what: "computation".to_owned(),

@@ -60,7 +60,9 @@ impl<'a> Runs<'a> {
         {
             let of_runs = costs_of_runs(&traces, place.threads)?;
             let partners = sparse_ones(&of_runs, costs);
-            Arc::make_mut(costs).partners = partners;
+            let costs = Arc::make_mut(costs);
+            costs.partners = partners;
+            costs.walking_errors = costs.errors_of_walking();
         }
         Ok(Runs { traces, place, known, program: None, own_costs: None, error_per_doubling: 0.0 })
     }

@@ -11,7 +11,7 @@ use kizami_replay::Network;
 use kizami_trace::{Definitions, SourceLine};
 use serde::Serialize;
 
-/// Calls that are told one by one; all others are one more.
+/// Calls that are told one by one; the others are in the sums alone.
 const MOST_CALLS: usize = 6;
 
 /// Shares of all ranks' time. What is missing to 1 is before the first call of a rank and behind its last one.

@@ -12,6 +12,9 @@ use crate::tables::{CollectiveRow, Pattern};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+/// Algorithms of this name are for two ranks and fail with more, but a rule holds for its number of ranks and all above.
+const TWO_RANKS_ONLY: &str = "two_proc";
+
 /// A collective as Open MPI counts it.
 struct Known {
     operation: &'static str,
@@ -64,9 +67,6 @@ pub fn ompi_rules(machine: &Machine) -> Result<String, MachineError> {
     }
     Ok(written(&rules))
 }
-
-/// Algorithms of this name are for two ranks and fail with more, but a rule holds for its number of ranks and all above.
-const TWO_RANKS_ONLY: &str = "two_proc";
 
 /// The number of an algorithm that any number of ranks can take, with its name after it or not.
 fn algorithm(row: &CollectiveRow) -> Option<u32> {

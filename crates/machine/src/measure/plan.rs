@@ -16,7 +16,7 @@ const WORK_REPETITIONS: u64 = 200;
 /// How many times as long as it takes alone it may take.
 const WORK_PATIENCE: f64 = 6.0;
 /// Measurements an operation has, about, for sharing out the time.
-const SIZES_EXPECTED: f64 = 9.0;
+const SIZES_EXPECTED: f64 = 13.0;
 /// Until the median is this sure.
 const TOLERANCE: f64 = 0.02;
 const MOST_REPETITIONS: u64 = 1_000;

@@ -80,11 +80,11 @@ static int at_least_one(int n) { return n < 1 ? 1 : n; }
 
 /* What rank `from` gives to rank `to`. */
 static int gift(int from, int to) {
-  int far = 2 * ranks / 5, around[4] = { 1, ranks - 1, far, ranks - far }, shares = 0;
+  int far = 2 * ranks / 5, around[4] = { 1, ranks - 1, far, ranks - far }, shares = 0, others = 0;
   switch (spread) {
   case SPARSE:
-    for (int k = 0; k < 4; k++) shares += (from + around[k]) % ranks == to;
-    return from == to ? 0 : shares * at_least_one(bytes / 4);
+    for (int k = 0; k < 4; k++) shares += (from + around[k]) % ranks == to, others += around[k] % ranks != 0;
+    return from == to ? 0 : shares * at_least_one(bytes / at_least_one(others));
   case SKEWED:
     if (ranks == 1) return at_least_one(bytes);
     return at_least_one((from + 1) % ranks == to ? bytes / 2 : bytes / 2 / (ranks - 1));

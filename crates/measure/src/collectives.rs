@@ -88,9 +88,10 @@ fn gift(spread: Spread, bytes: usize, ranks: usize, from: usize, to: usize) -> u
         Spread::Sparse if from == to => 0,
         Spread::Sparse => {
             let far = 2 * ranks / 5;
-            let steps = [1, ranks - 1, far, ranks - far];
-            // Neighbours may be the same rank when there are few; then it gets both shares.
-            steps.iter().filter(|step| (from + **step) % ranks == to).count() * (bytes / 4).max(1)
+            // None is the rank itself; neighbours may be the same rank when there are few, then it gets both shares.
+            let steps = [1, ranks - 1, far, ranks - far].into_iter().filter(|step| step % ranks != 0);
+            let gifts = steps.clone().filter(|step| (from + step) % ranks == to).count();
+            gifts * (bytes / steps.count().max(1)).max(1)
         }
         Spread::Skewed if ranks == 1 => bytes.max(1),
         Spread::Skewed if (from + 1) % ranks == to => (bytes / 2).max(1),

@@ -9,6 +9,7 @@
 //! - [`kind`]: what each function does, as types;
 //! - [`call`]: one row of a trace, as everything after sealing sees it;
 //! - [`counter`]: what can be counted with each call;
+//! - [`spread`]: how exchanges spread what they give;
 //! - [`definition`]: communicators, call sites, objects and how a rank ended.
 
 pub mod call;
@@ -19,6 +20,7 @@ pub mod function;
 pub mod kind;
 pub mod meaning;
 pub mod rank;
+pub mod spread;
 pub mod time;
 
 pub use call::{Call, Peer};
@@ -27,4 +29,5 @@ pub use entry::EntryNote;
 pub use function::{Family, Function, Op, Shape};
 pub use kind::Kind;
 pub use rank::{Rank, ThreadIndex};
+pub use spread::SpreadCount;
 pub use time::{Length, Moment, Ticks};

@@ -6,7 +6,7 @@
 
 use crate::collectives::Library;
 use crate::messages::IN_A_STREAM;
-use crate::{Curve, MeasuredCosts, MeasuredMessages, Trust};
+use crate::{Curve, MeasuredCosts, MeasuredMessages, Spreads, Trust};
 use kizami_model::Op;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -31,23 +31,14 @@ pub struct SeenCollective {
     pub took_ns: f64,
 }
 
-/// Messages that explain collectives.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Calibrated {
-    /// What messages would have to cost.
-    pub messages: MeasuredMessages,
-    /// How far collectives are off with these, on average, as the logarithm of a factor.
-    pub off: f64,
-}
-
 /// Messages by which the library's algorithms take about as long as was seen; none if nothing was seen that is made of
-/// messages. `partners` says by which functions ranks have something for so many others only.
+/// messages. `spreads` says how the program gives to others.
 pub fn messages_of_collectives(
     seen: &[SeenCollective],
     library: Library,
-    partners: &FxHashMap<Op, u32>,
-) -> Option<Calibrated> {
-    let partners = |op: Op| partners.get(&op).copied();
+    spreads: &Spreads,
+) -> Option<MeasuredMessages> {
+    let partners = |op: Op| spreads.get(&op).and_then(|spread| spread.partners);
     let walkable = |seen: &&SeenCollective| {
         seen.ranks > 1
             && seen.took_ns > 0.0
@@ -71,12 +62,11 @@ pub fn messages_of_collectives(
         });
         factors.sum::<f64>() / seen.len() as f64
     };
-    let (numbers, off) = nearest(start, off);
-    Some(Calibrated { messages: line(numbers), off })
+    Some(line(nearest(start, off)))
 }
 
 /// Goes from a start to where `off` is least, changing one number at a time by a factor.
-fn nearest(start: [f64; 3], off: impl Fn(&[f64; 3]) -> f64) -> ([f64; 3], f64) {
+fn nearest(start: [f64; 3], off: impl Fn(&[f64; 3]) -> f64) -> [f64; 3] {
     let (mut best, mut least) = (start, off(&start));
     for step in STEPS {
         for _ in 0..ROUNDS {
@@ -96,7 +86,7 @@ fn nearest(start: [f64; 3], off: impl Fn(&[f64; 3]) -> f64) -> ([f64; 3], f64) {
             }
         }
     }
-    (best, least)
+    best
 }
 
 impl MeasuredCosts {
@@ -115,7 +105,7 @@ impl MeasuredCosts {
             hidden.sparse.remove(&(op, largest));
             hidden.collectives.remove(&(op, largest));
             let off = truth.points().iter().filter_map(|(bytes, took_ns)| {
-                let (told_ns, trust) = hidden.collective_ns(op, largest, *bytes)?;
+                let (told_ns, trust) = hidden.work_out(op, largest, *bytes)?;
                 (trust == Trust::Walked).then(|| (told_ns.max(1.0) / took_ns.max(1.0)).ln())
             });
             let mut off: Vec<f64> = off.collect();
@@ -146,6 +136,7 @@ fn line([latency_ns, per_byte_ns, busy_ns]: [f64; 3]) -> MeasuredMessages {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Spread;
 
     /// What a network's collectives take at 8 and 16 ranks says what they take at 128.
     #[test]
@@ -166,7 +157,7 @@ mod tests {
             })
         };
         let seen: Vec<SeenCollective> = [8, 16].into_iter().flat_map(at).collect();
-        let found = messages_of_collectives(&seen, library, &FxHashMap::default()).unwrap().messages;
+        let found = messages_of_collectives(&seen, library, &FxHashMap::default()).unwrap();
         for truth in at(128) {
             let told_ns = library.cost_ns(truth.op, truth.ranks, truth.bytes, None, &found);
             let error = told_ns / truth.took_ns - 1.0;
@@ -190,7 +181,7 @@ mod tests {
             costs.sparse.insert((op, ranks), sparse);
         }
         let plainly = costs.errors_of_walking()[&op];
-        costs.partners.insert(op, few);
+        costs.spreads.insert(op, Spread { partners: Some(few), kept: 0.0 });
         let sparsely = costs.errors_of_walking()[&op];
         assert!(plainly.abs() < 0.01 && sparsely.abs() < 0.01, "{plainly} {sparsely}");
     }

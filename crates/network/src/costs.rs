@@ -7,7 +7,7 @@
 //! not see it coming.
 
 use crate::collectives::{Algorithm, Library, algorithm, leaves, passing_ns};
-use crate::{Curve, LogGops, MeasuredMessages, Messages};
+use crate::{Curve, LogGops, MeasuredMessages, Messages, Spreads};
 use kizami_model::kind::{Flow, Kind};
 use kizami_model::{Length, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -54,8 +54,8 @@ pub struct MeasuredCosts {
     pub collectives: FxHashMap<(Op, u32), Curve>,
     /// The same where a rank has something for a few others only.
     pub sparse: FxHashMap<(Op, u32), Curve>,
-    /// Functions by which the program sends to a few others only, and to how many.
-    pub partners: FxHashMap<Op, u32>,
+    /// How the program gives to others, by functions that leave it to the program.
+    pub spreads: Spreads,
     /// What a communicator's first collective takes longer.
     pub first_calls: FirstCalls,
     /// Whose choice of algorithms counts where nothing was measured.
@@ -113,16 +113,28 @@ impl MeasuredCosts {
 
     /// What a collective takes in which all come at once, and how that is known; none if it is no collective.
     pub fn collective_ns(&self, op: Op, ranks: u32, bytes: u64) -> Option<(f64, Trust)> {
+        let bytes = self.measured_bytes(op, ranks, bytes);
         remember(&self.known.costs, (op, ranks, bytes), || self.work_out(op, ranks, bytes))
     }
 
     /// What was measured of a function at some ranks, as the program calls it.
     pub(crate) fn curve(&self, op: Op, ranks: u32) -> Option<&Curve> {
-        let sparse = self.partners.get(&op).and_then(|_| self.sparse.get(&(op, ranks)));
+        let few = self.spreads.get(&op).is_some_and(|spread| spread.is_sparse(ranks));
+        let sparse = self.sparse.get(&(op, ranks)).filter(|_| few);
         sparse.or_else(|| self.collectives.get(&(op, ranks)))
     }
 
-    fn work_out(&self, op: Op, ranks: u32, bytes: u64) -> Option<(f64, Trust)> {
+    /// The size at which what the program does is measured.
+    pub fn measured_bytes(&self, op: Op, ranks: u32, bytes: u64) -> u64 {
+        self.spreads.get(&op).map_or(bytes, |spread| spread.measured_bytes(ranks, bytes))
+    }
+
+    /// How many others get something; none: all.
+    fn partners(&self, op: Op) -> Option<u32> {
+        self.spreads.get(&op).and_then(|spread| spread.partners)
+    }
+
+    pub(crate) fn work_out(&self, op: Op, ranks: u32, bytes: u64) -> Option<(f64, Trust)> {
         // Making a communicator or a window, and ending MPI, are barriers with something to do.
         let made_together = matches!(op.kind(), Kind::Communicator(_) | Kind::Window(_) | Kind::Finalize);
         let barrier = Op::by_name("MPI_Barrier").filter(|_| made_together);
@@ -133,7 +145,7 @@ impl MeasuredCosts {
             let within = curve.largest_bytes().is_some_and(|largest| bytes <= largest);
             return Some((curve.at(bytes), if within { Trust::Measured } else { Trust::LargerSize }));
         }
-        let partners = self.partners.get(&op).copied();
+        let partners = self.partners(op);
         let how = |ranks| self.library.algorithm(op, ranks, bytes, partners);
         let walked = |ranks| self.library.cost_ns(op, ranks, bytes, partners, &self.messages);
         let algorithm = how(ranks)?;
@@ -155,14 +167,15 @@ impl MeasuredCosts {
         enters: &[Length],
         root: usize,
     ) -> Option<Vec<Length>> {
-        let CollectiveCall { op, ranks, bytes, .. } = call;
+        let CollectiveCall { op, ranks, .. } = call;
+        let bytes = self.measured_bytes(op, ranks, call.bytes);
         let last = *enters.iter().max()?;
         let all_to_all = matches!(op.kind(), Kind::Collective(which, _) if which.flow() == Flow::All);
         let together = enters.iter().all(|enter| *enter == last);
         if !all_to_all || together || ranks > MOST_WALKED || enters.len() != ranks as usize {
             return None;
         }
-        let partners = self.partners.get(&op).copied();
+        let partners = self.partners(op);
         let how = self
             .library
             .algorithm(op, ranks, bytes, partners)
@@ -184,7 +197,7 @@ impl MeasuredCosts {
 
     /// Whether a collective sets something up, if it is the first of its communicator that does.
     pub fn sets_up(&self, op: Op, ranks: u32, bytes: u64) -> bool {
-        let how = self.library.algorithm(op, ranks, bytes, self.partners.get(&op).copied());
+        let how = self.library.algorithm(op, ranks, bytes, self.partners(op));
         // Whoever makes a communicator tells all of it, by whatever the library has.
         let tells_all = matches!(op.kind(), Kind::Communicator(_)) && !self.first_calls.algorithms.is_empty();
         tells_all

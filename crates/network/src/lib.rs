@@ -4,6 +4,7 @@
 //! - [`Messages`]: what one message costs, as a model has it or as it was measured ([`Curve`]s by size);
 //! - [`collectives`]: collectives as algorithms over messages, and which one a library takes;
 //! - [`Fit`]: what a recorded run says about its network. Whoever walks the run tells it what each message took;
+//! - [`Spread`]: to whom a program gives, where the function leaves that to the program;
 //! - [`messages_of_collectives`]: what messages must cost for collectives to take what they took;
 //! - [`platform`]: networks with links that messages share, and what a phase of messages takes on them.
 //!
@@ -21,10 +22,12 @@ mod fit;
 mod loggops;
 mod messages;
 pub mod platform;
+mod spread;
 
-pub use calibrate::{Calibrated, SeenCollective, messages_of_collectives};
+pub use calibrate::{SeenCollective, messages_of_collectives};
 pub use costs::{CollectiveCall, Costs, FirstCalls, MeasuredCosts, Trust};
 pub use curve::Curve;
 pub use fit::Fit;
 pub use loggops::LogGops;
 pub use messages::{MeasuredMessages, Messages};
+pub use spread::{Spread, Spreads};

@@ -6,6 +6,7 @@
 //! it. How far it is off with more ranks is tried on the largest run, and kept with the costs.
 
 use crate::PredictError;
+use crate::spreads::spreads_of;
 use kizami_graph::{Graph, build};
 use kizami_model::Op;
 use kizami_network::collectives::Library;
@@ -17,16 +18,12 @@ use rustc_hash::FxHashMap;
 
 /// Up to this size messages are told at least, by a line behind the largest that was seen.
 const LARGEST_BYTES: u64 = 1 << 22;
-/// Collectives that take this much more or less time ran on another machine, as the logarithm of a factor.
-const ELSEWHERE: f64 = 0.3;
 /// Sizes of collectives that count when messages are learned from them: of one function and number of ranks, at most.
 const MOST_SIZES: usize = 12;
-/// How many others a rank has something for, where it is a few: that is how it is measured.
-const FEW_PARTNERS: u32 = 4;
 
 /// Of all runs together.
 pub fn costs_of_runs(traces: &[&Trace], threads: usize) -> Result<MeasuredCosts, PredictError> {
-    let mut costs = MeasuredCosts::default();
+    let mut costs = MeasuredCosts { spreads: spreads_of(traces)?, ..MeasuredCosts::default() };
     let mut fit = Fit::default();
     for trace in traces {
         let graph = build(trace, &scratch_folder(trace), threads, &|_| {})?;
@@ -39,6 +36,7 @@ pub fn costs_of_runs(traces: &[&Trace], threads: usize) -> Result<MeasuredCosts,
         let mut curves: FxHashMap<(Op, u32), Vec<(u64, f64)>> = FxHashMap::default();
         for ((op, ranks, bytes), mut lengths) in seen {
             lengths.sort_unstable();
+            let bytes = costs.measured_bytes(op, ranks, bytes);
             curves.entry((op, ranks)).or_default().push((bytes, lengths[lengths.len() / 2] as f64));
         }
         costs.collectives.extend(curves.into_iter().map(|(key, points)| (key, Curve::new(points))));
@@ -47,30 +45,10 @@ pub fn costs_of_runs(traces: &[&Trace], threads: usize) -> Result<MeasuredCosts,
     if let Some(trace) = traces.first() {
         costs.library = Library::of(&trace.run().mpi_library, &trace.run().command.join(" "));
     }
-    let seen = seen_collectives(&costs);
-    let calibrated = calibrate(&seen, &mut costs);
-    costs.messages = messages(&fit).or(calibrated).unwrap_or_default();
+    let calibrated = || messages_of_collectives(&seen_collectives(&costs), costs.library, &costs.spreads);
+    costs.messages = messages(&fit).or_else(calibrated).unwrap_or_default();
     costs.walking_errors = costs.errors_of_walking();
     Ok(costs)
-}
-
-/// What messages must cost for collectives to take what they took. By which functions ranks have something for a few others
-/// only is tried, too: a trace does not tell, but nothing else explains how quick these are.
-fn calibrate(seen: &[SeenCollective], costs: &mut MeasuredCosts) -> Option<MeasuredMessages> {
-    let mut best = messages_of_collectives(seen, costs.library, &costs.partners)?;
-    for name in ["MPI_Alltoallv", "MPI_Alltoallw"] {
-        let Some(op) = Op::by_name(name).filter(|op| seen.iter().any(|seen| seen.op == *op)) else {
-            continue;
-        };
-        let mut partners = costs.partners.clone();
-        partners.insert(op, FEW_PARTNERS);
-        if let Some(sparse) = messages_of_collectives(seen, costs.library, &partners)
-            && sparse.off < best.off
-        {
-            (best, costs.partners) = (sparse, partners);
-        }
-    }
-    Some(best.messages)
 }
 
 /// What messages cost, if some were seen.
@@ -119,33 +97,6 @@ fn seen_collectives(costs: &MeasuredCosts) -> Vec<SeenCollective> {
     // Sums of numbers depend on their order.
     all.sort_by_key(|seen| (seen.op, seen.ranks, seen.bytes));
     all
-}
-
-/// Functions by which the program seems to send to a few others only. On the machine it ran on, what they took is nearer to
-/// that; about another machine, what these runs take says nothing, and what explains them best counts.
-pub fn sparse_ones(of_runs: &MeasuredCosts, machine: &MeasuredCosts) -> FxHashMap<Op, u32> {
-    let mut nearer: FxHashMap<Op, [f64; 2]> = FxHashMap::default();
-    let mut others: Vec<f64> = Vec::new();
-    for ((op, ranks), curve) in &of_runs.collectives {
-        let Some(plain) = machine.collectives.get(&(*op, *ranks)) else { continue };
-        let sparse = machine.sparse.get(&(*op, *ranks));
-        for (bytes, took_ns) in curve.points() {
-            let off = |curve: &Curve| (curve.at(*bytes).max(1.0) / took_ns.max(1.0)).ln().abs();
-            match sparse {
-                Some(sparse) => {
-                    let sums = nearer.entry(*op).or_default();
-                    *sums = [sums[0] + off(sparse), sums[1] + off(plain)];
-                }
-                None => others.push(off(plain)),
-            }
-        }
-    }
-    others.sort_by(f64::total_cmp);
-    if others.get(others.len() / 2).is_some_and(|off| *off > ELSEWHERE) {
-        return of_runs.partners.clone();
-    }
-    let few = |(op, [sparse, plain]): (Op, [f64; 2])| (sparse < plain).then_some((op, FEW_PARTNERS));
-    nearer.into_iter().filter_map(few).collect()
 }
 
 /// How long collectives took behind the last one that came.

@@ -5,8 +5,8 @@
 
 use crate::PredictError;
 use crate::structure::takes_part;
-use kizami_model::Op;
-use kizami_trace::{RankSelection, SourceLine, Trace};
+use kizami_model::{Op, SpreadCount};
+use kizami_trace::{RankSelection, SourceLine, Trace, WorkCount};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,11 +16,13 @@ const TELLS: &str = "MPI_Pcontrol";
 /// By place of calls: how much work of each kind a rank has before one of them on average, kinds in the order of their names.
 pub fn recorded_counts(trace: &Trace) -> Result<BTreeMap<String, Vec<f64>>, PredictError> {
     let definitions = trace.definitions()?;
-    let names: BTreeSet<&str> = definitions.counts.iter().map(|count| count.name.as_str()).collect();
+    let told = |count: &&WorkCount| SpreadCount::of_name(&count.name).is_none();
+    let counted = || definitions.counts.iter().filter(told);
+    let names: BTreeSet<&str> = counted().map(|count| count.name.as_str()).collect();
     let numbers: FxHashMap<&str, usize> =
         names.iter().enumerate().map(|(number, name)| (*name, number)).collect();
     let mut marks: FxHashMap<(u32, u32), Vec<(usize, f64)>> = FxHashMap::default();
-    for count in definitions.counts.iter().filter(|count| count.times > 0) {
+    for count in counted().filter(|count| count.times > 0) {
         if let Some(site) = count.callsite {
             let mean = count.amount as f64 / count.times as f64;
             marks.entry((count.rank.0, site)).or_default().push((numbers[count.name.as_str()], mean));

@@ -94,3 +94,16 @@ pub enum PredictError {
     #[error("how long the computation before {op} at {place} takes cannot be foretold: {why}")]
     NoTime { op: &'static str, place: String, why: String },
 }
+
+impl PredictError {
+    /// Whether it says that runs are not of one structure, as far as it is known.
+    pub(crate) fn is_about_structure(&self) -> bool {
+        matches!(
+            self,
+            PredictError::NoKinds { .. }
+                | PredictError::Different { .. }
+                | PredictError::NoPeer { .. }
+                | PredictError::NoSize { .. }
+        )
+    }
+}

@@ -6,6 +6,7 @@
 //! - [`Counts`]: how much work was counted, where a program or its user tells it;
 //! - [`generate()`]: the calls of a run nobody made, as a trace;
 //! - [`costs_of_runs()`]: what calls cost, as the runs themselves tell it, where nobody measured the machine;
+//! - [`spreads_of()`]: to whom a program gives by exchanges that leave it to the program;
 //! - [`on_platform()`]: a run's messages on a network whose links they share;
 //! - [`point`]: one number of ranks on one machine, with its interval and with what limits it;
 //! - [`Runs`]: several of them, and the check that hides the largest run, foretells it, and tells the error;
@@ -30,6 +31,7 @@ pub mod point;
 mod prediction;
 pub mod scaling;
 mod shares;
+mod spreads;
 pub mod structure;
 mod sum;
 
@@ -40,6 +42,7 @@ pub use counts::Counts;
 pub use error::PredictError;
 pub use generate::generate;
 pub use on_platform::on_platform;
-pub use prediction::{Checked, Runs, recorded_s};
+pub use prediction::{Checked, LeftOut, Runs, recorded_s};
 pub use shares::{CallShare, Shares};
+pub use spreads::spreads_of;
 pub use sum::sum_s;

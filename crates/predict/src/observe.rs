@@ -106,15 +106,17 @@ impl<'a> Watch<'a> {
         let ranks = self.graph.members.sizes[tie.place() as usize];
         let op = seen.step.op();
         let known = self.costs.and_then(|costs| costs.collective_ns(op, ranks, tie.bytes()));
-        match known.map(|(_, trust)| trust) {
-            Some(Trust::Walked) => {
+        match known {
+            Some((cost_ns, Trust::Walked)) => {
                 let error = self.costs.and_then(|costs| costs.walking_errors.get(&op));
                 let share = error.map_or(WALKED_ERROR, |error| error.abs().exp_m1().max(WALKED_ERROR));
+                // Who waits for late ranks does so whatever the call costs.
+                let cost = Length::from_nanos_f64(cost_ns).min(inside);
                 self.by_trust.walked += inside;
-                self.by_trust.walked_off += Length::from_nanos_f64(inside.0 as f64 * share);
+                self.by_trust.walked_off += Length::from_nanos_f64(cost.0 as f64 * share);
             }
-            Some(Trust::LargerSize) => self.by_trust.larger += inside,
-            Some(Trust::Measured) | None => self.by_trust.measured += inside,
+            Some((_, Trust::LargerSize)) => self.by_trust.larger += inside,
+            Some((_, Trust::Measured)) | None => self.by_trust.measured += inside,
         }
         tie.bytes()
     }

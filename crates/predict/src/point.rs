@@ -239,19 +239,21 @@ impl<'a> Walked<'a> {
         let (Some(costs), ranks) = (self.costs, definitions.ranks.len() as u32) else { return Ok(()) };
         let unknown = self.places.iter().filter_map(|((site, op), time)| {
             let error = costs.walking_errors.get(op)?;
-            let (_, trust) = costs.collective_ns(*op, ranks, time.bytes / time.calls.max(1))?;
+            let (cost_ns, trust) = costs.collective_ns(*op, ranks, time.bytes / time.calls.max(1))?;
+            // Who waits for late ranks does so whatever the call costs.
+            let cost = Length::from_nanos_f64(cost_ns * time.calls as f64).min(time.inside);
             // What was told too long would be shorter by a part of itself, what was told too short longer by much more.
-            let wrong = share(time.inside) * ((-error).exp() - 1.0).abs();
-            (trust == Trust::Walked && wrong > MOST_OFF).then_some((wrong, *site, *op, *error, time))
+            let wrong = share(cost) * ((-error).exp() - 1.0).abs();
+            (trust == Trust::Walked && wrong > MOST_OFF).then_some((wrong, *site, *op, *error, cost))
         });
         let worst = unknown.max_by(|one, other| one.0.total_cmp(&other.0));
-        let Some((_, site, op, error, time)) = worst else { return Ok(()) };
+        let Some((_, site, op, error, cost)) = worst else { return Ok(()) };
         Err(PredictError::NoCost {
             op: op.name(),
             place: SourceLine::of(definitions, site).to_string(),
             ranks,
             factor: error.abs().exp(),
-            percent: 100.0 * share(time.inside),
+            percent: 100.0 * share(cost),
         })
     }
 

@@ -2,8 +2,9 @@
 
 use crate::PredictError;
 use crate::computation::Foreseen;
-use crate::costs_of_runs::{costs_of_runs, sparse_ones};
+use crate::costs_of_runs::costs_of_runs;
 use crate::point::{Point, Where, of_program, of_recorded};
+use crate::spreads::spreads_of;
 use crate::structure::Program;
 use kizami_network::MeasuredCosts;
 use kizami_replay::WorkInterval;
@@ -35,12 +36,21 @@ pub struct Checked {
     pub from: Vec<u32>,
 }
 
+/// A run that does not count for other numbers of ranks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// How many ranks it has.
+    pub ranks: u32,
+    /// What speaks against it.
+    pub why: String,
+}
+
 /// Runs of one program, by their ranks.
 pub struct Runs<'a> {
     traces: Vec<&'a Trace>,
     place: Where,
     known: Foreseen,
-    program: Option<Program>,
+    program: Option<(Program, Vec<LeftOut>)>,
     /// What calls cost as all runs together tell it, once it was asked for.
     own_costs: Option<Arc<MeasuredCosts>>,
     /// Error of the method for each doubling of ranks, as the logarithm of a factor.
@@ -55,13 +65,9 @@ impl<'a> Runs<'a> {
         known: Foreseen,
     ) -> Result<Runs<'a>, PredictError> {
         traces.sort_by_key(|trace| trace.run().ranks);
-        if let Some(costs) = &mut place.costs
-            && !costs.sparse.is_empty()
-        {
-            let of_runs = costs_of_runs(&traces, place.threads)?;
-            let partners = sparse_ones(&of_runs, costs);
+        if let Some(costs) = &mut place.costs {
             let costs = Arc::make_mut(costs);
-            costs.partners = partners;
+            costs.spreads = spreads_of(&traces)?;
             costs.walking_errors = costs.errors_of_walking();
         }
         Ok(Runs { traces, place, known, program: None, own_costs: None, error_per_doubling: 0.0 })
@@ -76,15 +82,16 @@ impl<'a> Runs<'a> {
         if others.is_empty() {
             return Err(PredictError::OneSize { ranks });
         }
-        let program = Program::of(others)?;
+        let (program, left_out) = program_of(others)?;
         let known = &self.known;
         // Its own parameters are known, its calls and times are not.
         let target = known.parameters.get(&ranks).cloned().unwrap_or_else(|| known.target.clone());
         let counts = known.counts.without_run(ranks);
         let hidden = Foreseen { target, counts, ..known.clone() };
+        let counted = &others[left_out.len()..];
         let costs = match &self.place.costs {
             Some(costs) => costs.clone(),
-            None => Arc::new(costs_of_runs(others, self.place.threads)?),
+            None => Arc::new(costs_of_runs(counted, self.place.threads)?),
         };
         let place = Where { costs: Some(costs), even_unknown: true, ..self.place.clone() };
         let mut foretold = of_program(&program, ranks, &place, &hidden, directory, &|_| {})?;
@@ -103,7 +110,7 @@ impl<'a> Runs<'a> {
             replayed,
             error_share: foretold.time_s / recorded_s - 1.0,
             holds: foretold.low_s <= recorded_s && recorded_s <= foretold.high_s,
-            from: others.iter().map(|trace| trace.run().ranks).collect(),
+            from: counted.iter().map(|trace| trace.run().ranks).collect(),
             foretold,
         })
     }
@@ -144,12 +151,12 @@ impl<'a> Runs<'a> {
         if self.traces.len() < 2 {
             return Err(PredictError::OneSize { ranks: self.traces[0].run().ranks });
         }
-        let program = match &mut self.program {
+        let (program, left_out) = match &mut self.program {
             Some(program) => program,
-            none => none.insert(Program::of(&self.traces)?),
+            none => none.insert(program_of(&self.traces)?),
         };
         let mut point = of_program(program, ranks, &place, &self.known, directory, progress)?;
-        let nearest = self.traces.iter().map(|trace| trace.run().ranks);
+        let nearest = self.traces[left_out.len()..].iter().map(|trace| trace.run().ranks);
         let apart = nearest.map(|known| doublings(known, ranks)).fold(f64::INFINITY, f64::min);
         widen(&mut point, LEAST_ERROR.max(self.error_per_doubling * apart.max(0.25).sqrt()));
         Ok(point)
@@ -157,7 +164,31 @@ impl<'a> Runs<'a> {
 
     /// What the program does, once a number of ranks was foretold that was not recorded.
     pub fn program(&self) -> Option<&Program> {
-        self.program.as_ref()
+        self.program.as_ref().map(|(program, _)| program)
+    }
+
+    /// The runs that do not count for it, from the smallest.
+    pub fn left_out(&self) -> &[LeftOut] {
+        self.program.as_ref().map_or(&[], |(_, left_out)| left_out)
+    }
+}
+
+/// What all runs together tell of the program, in the order of ranks. Programs do other things where ranks are few: a ring of
+/// one has nobody to talk to, and both neighbours of a rank of two are the same one. So the smallest do not count if the
+/// others, at least two, agree without them.
+fn program_of(traces: &[&Trace]) -> Result<(Program, Vec<LeftOut>), PredictError> {
+    let mut left_out = Vec::new();
+    let mut first_error = None;
+    loop {
+        let counted = &traces[left_out.len()..];
+        match Program::of(counted) {
+            Ok(program) => return Ok((program, left_out)),
+            Err(error) if counted.len() > 2 && error.is_about_structure() => {
+                left_out.push(LeftOut { ranks: counted[0].run().ranks, why: error.to_string() });
+                first_error.get_or_insert(error);
+            }
+            Err(error) => return Err(first_error.unwrap_or(error)),
+        }
     }
 }
 

@@ -20,7 +20,7 @@ use kizami_graph::Graph;
 use kizami_machine::Machine;
 use kizami_network::Fit;
 use kizami_predict::point::{Point, Where, of_recorded};
-use kizami_predict::{Checked, Runs};
+use kizami_predict::{Checked, LeftOut, Runs};
 use kizami_replay::{Request, retime};
 use kizami_trace::Trace;
 use kizami_trace::provenance::PREDICTED;
@@ -38,6 +38,8 @@ pub struct Predicted {
     pub machine: Option<String>,
     /// The runs it is made from.
     pub from: Vec<Recorded>,
+    /// Those among them that do not count for other numbers of ranks.
+    pub left_out: Vec<LeftOut>,
     /// What was hidden and foretold, where there were enough runs.
     pub check: Option<Checked>,
     /// What was foretold.
@@ -89,7 +91,8 @@ pub fn run(arguments: &PredictArguments) -> Result<u8> {
     let points = foretell(arguments, &traces, &mut runs, &counts, scratch.path())?;
     let from = traces.iter().map(|trace| recorded(trace, threads)).collect::<Result<_>>()?;
     let program = traces.last().map(|trace| program_name(&trace.run().executable)).unwrap_or_default();
-    let predicted = Predicted { program: program.to_owned(), machine, from, check, points };
+    let left_out = runs.left_out().to_vec();
+    let predicted = Predicted { program: program.to_owned(), machine, from, left_out, check, points };
     let said = show::said(&predicted, runs.program());
     if let (Some(file), Some(form)) = (&arguments.plot, form) {
         write_new(file, plot::draw(form, &predicted, &said).as_bytes())?;

@@ -102,6 +102,10 @@ fn extrapolated(predicted: &Predicted, program: Option<&Program>) -> Vec<String>
     let seen: Vec<String> = program.seen.iter().map(ToString::to_string).collect();
     let mut said =
         vec![format!("extrapolated: calls and computation, from runs with {} ranks", seen.join(", "))];
+    said.extend(predicted.left_out.iter().map(|run| {
+        let ranks = quantity::counted(u64::from(run.ranks), "rank");
+        format!("left out: the run with {ranks}, without which the others agree ({})", run.why)
+    }));
     let unmeasured = predicted.points.iter().filter(|point| point.costs_not_measured > WORTH_TELLING);
     let ranks: Vec<String> = unmeasured.map(|point| quantity::count(u64::from(point.ranks))).collect();
     if !ranks.is_empty() {

@@ -11,9 +11,9 @@ use kizami_graph::Graph;
 use kizami_machine::Machine;
 use kizami_network::platform::Platform;
 use kizami_network::{Fit, MeasuredCosts};
-use kizami_predict::on_platform;
+use kizami_predict::{on_platform, spreads_of};
 use kizami_replay::{Epochs, Factor, Network, Pieces, PlaceFactor, Setting, StepChange, balance};
-use kizami_trace::CallSite;
+use kizami_trace::{CallSite, Trace};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -38,7 +38,8 @@ pub struct Plan<'a> {
 
 impl<'a> Plan<'a> {
     /// Looks all places up, so that a wrong one is told at once.
-    pub fn new(arguments: &'a ReplayArguments, sites: &[CallSite], ranks: u32) -> Result<Plan<'a>> {
+    pub fn new(arguments: &'a ReplayArguments, trace: &Trace, sites: &[CallSite]) -> Result<Plan<'a>> {
+        let ranks = trace.run().ranks;
         let beyond = arguments.callsite.iter().find(|place| place.rank.is_some_and(|rank| rank >= ranks));
         if let Some(place) = beyond {
             let last = ranks.saturating_sub(1);
@@ -67,7 +68,10 @@ impl<'a> Plan<'a> {
             as_they_come: all_sites(&arguments.as_they_come, sites)?,
             ideal_at: all_sites(&arguments.ideal_at, sites)?.into_iter().collect(),
             machine: match &arguments.machine {
-                Some(machine) => Some(Arc::new(Machine::open(machine)?.costs())),
+                Some(machine) => {
+                    let spreads = spreads_of(&[trace])?;
+                    Some(Arc::new(MeasuredCosts { spreads, ..Machine::open(machine)?.costs() }))
+                }
                 None => None,
             },
             platform: arguments.platform.as_deref().map(platform::open).transpose()?,

@@ -24,7 +24,7 @@ pub fn run(arguments: &ReplayArguments) -> Result<u8> {
         must_be_new(output, "-o")?;
     }
     let sites = trace.definitions()?.callsites;
-    let plan = Plan::new(arguments, &sites, trace.run().ranks)?;
+    let plan = Plan::new(arguments, &trace, &sites)?;
     let request = Request {
         made_from: None,
         clocks_unaligned: false,

@@ -3,14 +3,18 @@
 //! `bytes_out` is what the rank's own send buffer holds of the operation (to each neighbour, in those among
 //! neighbours) and `bytes_in` what its receive buffer obtains; arguments that MPI does not look at on this rank are not looked at here either.
 
+use super::environment::count_number;
 use super::message;
 use crate::call::Call;
 use crate::communicators::{self, Communicator};
 use crate::requests::Kind;
 use crate::status::peer;
+use crate::stream::lock;
 use crate::thread::Thread;
 use crate::{abi, datatypes, rendezvous};
-use kizami_records::{PEER_NONE, PEER_NULL, PEER_ROOT};
+use kizami_model::{Op, SpreadCount};
+use kizami_records::{CallRecord, PEER_NONE, PEER_NULL, PEER_ROOT};
+use std::sync::Mutex;
 
 /// Which collective; named as in the table of functions.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -80,6 +84,9 @@ pub fn collective(mut call: Call, which: Collective, comm: usize, arguments: &Ar
     }
     if !call.failed() {
         (record.bytes_out, record.bytes_in) = moved(call.thread(), which, &comm, arguments);
+        if matches!(which, Collective::Alltoallv | Collective::Alltoallw) && !comm.inter {
+            count_spread(&mut call, &record, &comm, arguments);
+        }
     }
     match mode {
         Mode::Blocking => {
@@ -91,6 +98,37 @@ pub fn collective(mut call: Call, which: Collective, comm: usize, arguments: &Ar
         Mode::Persistent(request) => message::post(&call, &mut record, Kind::PersistentPlain, 0, request),
     }
     call.finish(&record);
+}
+
+/// Counts to whom a rank gives: the sum that a record has does not say what the exchange costs.
+#[inline(never)]
+fn count_spread(call: &mut Call, record: &CallRecord, comm: &Communicator, a: &Arguments) {
+    static NUMBERS: Mutex<Vec<(Op, [u32; 2])>> = Mutex::new(Vec::new());
+    // Who exchanges in place gives as much as it gets.
+    let counts = if a.sendbuf == abi::get().in_place { a.recvcounts } else { a.sendcounts };
+    let own = comm.rank as usize;
+    let count = |index| count_at(counts, a.wide, index);
+    let given_to = (0..comm.reach as usize).filter(|index| *index != own && count(*index) > 0).count();
+    let kept = if a.sendtypes == 0 {
+        // Of one datatype all parts are.
+        count(own).max(0) as f64 / sum(counts, a.wide, comm.reach as usize).max(1) as f64
+    } else {
+        // SAFETY: as for counts.
+        let datatype = unsafe { abi::get().load_handle(a.sendtypes, own) };
+        datatypes::bytes(call.thread(), count(own), datatype) as f64 / record.bytes_out.max(1) as f64
+    };
+    let numbers = {
+        let mut known = lock(&NUMBERS);
+        let numbers = known.iter().find(|(op, _)| *op == record.op).map(|(_, numbers)| *numbers);
+        numbers.unwrap_or_else(|| {
+            let counted = [SpreadCount::RanksGivenTo, SpreadCount::ThousandthsKept];
+            let numbers = counted.map(|counted| count_number(&counted.name(record.op)));
+            known.push((record.op, numbers));
+            numbers
+        })
+    };
+    call.thread().record_count(numbers[0], given_to as u64, record.site);
+    call.thread().record_count(numbers[1], (1_000.0 * kept) as u64, record.site);
 }
 
 #[inline(always)]

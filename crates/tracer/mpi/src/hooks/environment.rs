@@ -188,7 +188,7 @@ pub fn pcontrol(mut call: Call, level: i32, name: usize) {
             if name != 0 {
                 // SAFETY: kizami.h passes the place of a struct of this form with this level; it lives during the call.
                 let told = unsafe { &*(name as *const ToldCount) };
-                let number = count_number(told.name as usize);
+                let number = if told.name.is_null() { 0 } else { count_number(&name_at(told.name as usize)) };
                 // Less than no work is a mistake of the program; the table of counts has none of it.
                 let amount = u64::try_from(told.amount).unwrap_or(0);
                 call.thread().record_count(number, amount, record.site);
@@ -209,31 +209,33 @@ pub fn pcontrol(mut call: Call, level: i32, name: usize) {
     }
 }
 
-fn region_number(name: usize) -> u32 {
-    static NAMES: Mutex<Vec<String>> = Mutex::new(Vec::new());
-    number_of(name, &NAMES, |local, name| Definition::Region { local, name })
+/// A name that the program gives.
+fn name_at(name: usize) -> String {
+    // SAFETY: kizami.h passes a C string with its levels.
+    unsafe { CStr::from_ptr(name as *const c_char) }.to_string_lossy().into_owned()
 }
 
-fn count_number(name: usize) -> u32 {
+fn region_number(name: usize) -> u32 {
+    static NAMES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+    if name == 0 { 0 } else { number_of(&name_at(name), &NAMES, |local, name| Definition::Region { local, name }) }
+}
+
+/// The number under which amounts of this name are recorded.
+pub fn count_number(name: &str) -> u32 {
     static NAMES: Mutex<Vec<String>> = Mutex::new(Vec::new());
     number_of(name, &NAMES, |local, name| Definition::Count { local, name })
 }
 
-/// The number of a name that the program gives, which is defined at its first use; 0 for none.
-fn number_of(name: usize, names: &Mutex<Vec<String>>, definition: fn(u32, String) -> Definition) -> u32 {
-    if name == 0 {
-        return 0;
-    }
-    // SAFETY: kizami.h passes a C string with its levels.
-    let name = unsafe { CStr::from_ptr(name as *const c_char) }.to_string_lossy().into_owned();
+/// The number of a name, which is defined at its first use.
+fn number_of(name: &str, names: &Mutex<Vec<String>>, definition: fn(u32, String) -> Definition) -> u32 {
     let mut names = lock(names);
-    if let Some(index) = names.iter().position(|known| *known == name) {
+    if let Some(index) = names.iter().position(|known| known == name) {
         return index as u32 + 1;
     }
-    names.push(name.clone());
+    names.push(name.to_owned());
     let local = names.len() as u32;
     if let Some(process) = process::existing() {
-        process.define(&definition(local, name));
+        process.define(&definition(local, name.to_owned()));
     }
     local
 }

@@ -12,6 +12,7 @@ use super::Worker;
 use crate::lane_moment::LaneMoment;
 use crate::setting::Pieces;
 use kizami_graph::{Polls, Step, StepKind, Tie, TieKind};
+use kizami_model::kind::Form;
 use kizami_model::{Kind, Length};
 use kizami_network::{Costs, Fit, Messages};
 
@@ -155,12 +156,16 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
 
     /// Somebody came, in lanes with a model of the network: there every way is worked out.
     fn came_in_models(&mut self, strand: u32, step: &Step, tie: Tie, arrival: &Arrival<LANES>) {
-        let exchanges = matches!(step.op().kind(), Kind::SendReceive(_));
+        let kind = step.op().kind();
+        let receives = Receives {
+            exchanges: matches!(kind, Kind::SendReceive(_)),
+            alone: matches!(kind, Kind::SendReceive(Form::Blocking) | Kind::Receive(Form::Blocking)),
+        };
         let walking = &mut self.walking[strand as usize];
         for (lane, setting) in self.lanes.iter().enumerate() {
             let Some(model) = setting.model() else { continue };
             if let Some(there) =
-                there_in_model(walking, (lane, model), tie, arrival.replayed[lane], exchanges)
+                there_in_model(walking, (lane, model), tie, arrival.replayed[lane], receives)
             {
                 walking.floor[lane] = walking.floor[lane].max(there);
             }
@@ -289,17 +294,26 @@ fn inside<const LANES: usize>(
     }
 }
 
+/// How a step receives.
+#[derive(Clone, Copy)]
+struct Receives {
+    /// It sends as well: two ranks that exchange share the way between them.
+    exchanges: bool,
+    /// The message is taken by the call that asks for it, and no other on its way meanwhile.
+    alone: bool,
+}
+
 /// When what the step waits for is there in a lane with a model, if the other side sent, posted or came at `other`; none
-/// if it need not be waited for. Two ranks that exchange share the way between them.
+/// if it need not be waited for.
 fn there_in_model<const LANES: usize>(
     walking: &mut Walking<LANES>,
     (lane, model): (usize, &Costs),
     tie: Tie,
     other: LaneMoment,
-    exchanges: bool,
+    receives: Receives,
 ) -> Option<LaneMoment> {
     let bytes = tie.bytes();
-    let shared_ns = if exchanges { model.exchange_ns(bytes) - model.message_ns(bytes) } else { 0.0 };
+    let shared_ns = if receives.exchanges { model.exchange_ns(bytes) - model.message_ns(bytes) } else { 0.0 };
     let large = bytes > model.eager_limit_bytes();
     let asking = Length::from_nanos_f64(model.asking_ns());
     match tie.kind() {
@@ -312,7 +326,8 @@ fn there_in_model<const LANES: usize>(
             Some(heard.max(walking.busy_until[lane]).saturating_add(leaving))
         }
         TieKind::Awaits | TieKind::Looks => {
-            walking.handling[lane] += Length::from_nanos_f64(model.taking_ns(bytes));
+            let taking_ns = if receives.alone { model.receiving_ns(bytes) } else { model.taking_ns(bytes) };
+            walking.handling[lane] += Length::from_nanos_f64(taking_ns);
             let leaves = if large {
                 // The sender asks, and hears that the receiver is ready.
                 let asked = other.saturating_add(asking);
@@ -321,8 +336,7 @@ fn there_in_model<const LANES: usize>(
                 other
             };
             // What is not spent on taking it is spent on its way.
-            let way_ns =
-                model.message_ns(bytes) - model.sending_ns(bytes) - model.taking_ns(bytes) + shared_ns;
+            let way_ns = model.message_ns(bytes) - model.sending_ns(bytes) - taking_ns + shared_ns;
             Some(leaves.saturating_add(Length::from_nanos_f64(way_ns.max(0.0))))
         }
         _ => Some(other),

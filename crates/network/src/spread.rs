@@ -8,13 +8,15 @@ use rustc_hash::FxHashMap;
 
 /// So many others get something where exchanges with few are measured; with as many others in all, they are everybody.
 const FEW: u32 = 4;
+/// Who gives to this share of the others gives to all.
+const MOST: f64 = 0.75;
 
 /// How one function is used.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
     /// How many others get something; none: all of them, however many there are.
     pub partners: Option<u32>,
-    /// The part of what a rank gives that it gives to itself.
+    /// What a rank gives to itself: where few get something, as a share of all it gives; where all do, in even shares.
     pub kept: f64,
 }
 
@@ -22,24 +24,32 @@ pub struct Spread {
 pub type Spreads = FxHashMap<Op, Spread>;
 
 impl Spread {
-    /// Of a run in which so many others of so many ranks got something.
+    /// Of a run in which so many others of so many ranks got something, and this share was kept.
     pub fn seen(partners: f64, kept: f64, ranks: u32) -> Spread {
         let others = ranks.saturating_sub(1);
-        let all = partners >= 0.75 * f64::from(others);
-        Spread { partners: (!all).then_some((partners.ceil() as u32).max(1)), kept: kept.clamp(0.0, 1.0) }
+        if partners >= MOST * f64::from(others) {
+            return Spread { partners: None, kept: kept * f64::from(ranks) };
+        }
+        Spread { partners: Some((partners.ceil() as u32).max(1)), kept }
+    }
+
+    /// The share that a rank keeps.
+    fn kept_at(&self, ranks: u32) -> f64 {
+        let kept = if self.partners.is_none() { self.kept / f64::from(ranks.max(1)) } else { self.kept };
+        kept.clamp(0.0, 1.0)
     }
 
     /// Whether the exchange with few others is the nearer one.
     pub(crate) fn is_sparse(&self, ranks: u32) -> bool {
         match self.partners {
             Some(partners) => partners <= FEW.max(ranks / 8),
-            None => ranks <= FEW + 1 && self.kept < 0.5 / f64::from(ranks),
+            None => ranks <= FEW + 1 && self.kept < 0.5,
         }
     }
 
     /// The size at which the nearer exchange gives others as much.
     pub fn measured_bytes(&self, ranks: u32, bytes: u64) -> u64 {
-        let others = bytes as f64 * (1.0 - self.kept);
+        let others = bytes as f64 * (1.0 - self.kept_at(ranks));
         let kept_there = if self.is_sparse(ranks) || ranks < 2 { 0.0 } else { 1.0 / f64::from(ranks) };
         (others / (1.0 - kept_there)).round() as u64
     }

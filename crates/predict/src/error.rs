@@ -96,8 +96,16 @@ pub enum PredictError {
 }
 
 impl PredictError {
+    /// Without what to do about it.
+    pub(crate) fn in_short(&self) -> String {
+        match self {
+            PredictError::Different { many, what, .. } => format!("next to {many} ranks: {what}"),
+            other => other.to_string(),
+        }
+    }
+
     /// Whether it says that runs are not of one structure, as far as it is known.
-    pub(crate) fn is_about_structure(&self) -> bool {
+    pub fn is_about_structure(&self) -> bool {
         matches!(
             self,
             PredictError::NoKinds { .. }

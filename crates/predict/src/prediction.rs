@@ -184,7 +184,7 @@ fn program_of(traces: &[&Trace]) -> Result<(Program, Vec<LeftOut>), PredictError
         match Program::of(counted) {
             Ok(program) => return Ok((program, left_out)),
             Err(error) if counted.len() > 2 && error.is_about_structure() => {
-                left_out.push(LeftOut { ranks: counted[0].run().ranks, why: error.to_string() });
+                left_out.push(LeftOut { ranks: counted[0].run().ranks, why: error.in_short() });
                 first_error.get_or_insert(error);
             }
             Err(error) => return Err(first_error.unwrap_or(error)),

@@ -31,7 +31,7 @@ pub struct Definitions {
     pub neighbours: Vec<Neighbours>,
     /// Calls that were being made when their rank ended, or was last looked at.
     pub under_way: Vec<UnderWay>,
-    /// Work that the program told.
+    /// Work that the program told, and how exchanges are spread.
     pub counts: Vec<WorkCount>,
 }
 
@@ -207,12 +207,12 @@ crate::table! {
 }
 
 crate::table! {
-    /// Work of one kind that a rank told at one place by `kizami_count`, all together.
+    /// Work of one kind that a rank told at one place by `kizami_count`, or an amount of its exchanges, all together.
     #[derive(Eq)]
     WorkCount in "defs/counts.parquet", if any {
         /// Who.
         "rank" rank: Rank,
-        /// Name given by the program.
+        /// Name given by the program, or what is counted of an exchange.
         "name" name: String,
         /// Where it was told: index in `defs/callsites`.
         /// Null: not known.

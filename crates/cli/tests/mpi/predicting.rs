@@ -2,6 +2,7 @@
 
 use crate::mpi::{Mpi, Program, Scratch, finish, mpi};
 use crate::simulated;
+use kizami_trace::Trace;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::Path;
@@ -319,4 +320,50 @@ fn a_load_beside_it_is_told() {
     assert!(told.contains("disturbed"), "{told}");
     let machine = std::fs::read_to_string(scratch.path().join("here.kzm/machine.json")).expect("a machine");
     assert!(machine.contains("something else keeps the cores busy"), "{machine}");
+}
+
+/// What was measured with few ranks stays when more cannot be started.
+#[test]
+fn what_was_measured_stays_when_more_ranks_fail() {
+    let mpi = mpi("mpich");
+    let scratch = Scratch::new();
+    let mut line =
+        words(&["bench", "-o", "here.kzm", "--ranks", "2,3", "--seconds", "1", "--largest", "4k", "--"]);
+    line.extend(words(&["sh", "-c", "if [ {P} = 3 ]; then exit 7; fi; exec \"$@\"", "sh"]));
+    line.extend(launcher(&mpi));
+    let told = kizami(&mpi, &line, scratch.path());
+    let told = String::from_utf8_lossy(&told.stdout);
+    assert!(told.contains("at 2 ranks") && told.contains("nothing from 3 ranks on"), "{told}");
+    assert!(scratch.path().join("here.kzm/collectives.parquet").exists());
+}
+
+/// The trace says to how many others each rank gives.
+#[test]
+fn who_gets_something_is_counted() {
+    for name in ["openmpi", "mpich", "smpi"] {
+        let (mpi, scratch) = (mpi(name), Scratch::new());
+        simulated::describe_cluster(scratch.path(), 6);
+        record(&mpi, 6, &["cg", "6000", "4"], scratch.path());
+        let trace = Trace::open(&scratch.path().join("run6.kz")).expect("a trace");
+        let counts = trace.definitions().expect("definitions").counts;
+        let of = |name: &str| counts.iter().filter(|count| count.name == name).collect::<Vec<_>>();
+        let given_to = of("MPI_Alltoallv: ranks given to");
+        assert_eq!(given_to.len(), 6, "{name}");
+        assert!(given_to.iter().all(|count| (count.times, count.amount) == (4, 16)), "{name}: {given_to:?}");
+        assert!(of("MPI_Alltoallv: thousandths kept").iter().all(|count| count.amount == 0), "{name}");
+    }
+}
+
+/// A line of one rank, which has nobody to talk to, does not keep others from being foretold.
+#[test]
+fn runs_that_do_something_else_are_left_out() {
+    let (smpi, scratch) = (mpi("smpi"), Scratch::new());
+    simulated::describe_cluster(scratch.path(), 8);
+    for ranks in [1, 2, 4, 8] {
+        record(&smpi, ranks, &["line", "100000", "4"], scratch.path());
+    }
+    let runs = ["run1.kz", "run2.kz", "run4.kz", "run8.kz"];
+    let told = json(&smpi, &[&["predict", "--ranks", "16", "--json"][..], &runs].concat(), scratch.path());
+    assert_eq!(told["left_out"][0]["ranks"], 1, "{told}");
+    assert_eq!(told["points"][0]["ranks"], 16);
 }

@@ -144,8 +144,6 @@ pub fn measure(
     let mut machine = Machine::default();
     let began = Instant::now();
     for (number, count) in ranks.iter().enumerate() {
-        let (mut session, here) = Session::start(&words(*count))?;
-        machine.about = about(&here, std::mem::take(&mut machine.about));
         let tell = |share: f64, rows| {
             let share = (number as f64 + share.min(1.0)) / ranks.len() as f64;
             progress(Progress { share, ranks: *count, rows });
@@ -153,9 +151,11 @@ pub fn measure(
         // What fewer ranks left over is for more of them, which take longer.
         let left = budget.seconds - began.elapsed().as_secs_f64();
         let seconds = left.max(0.2 * budget.seconds) / (ranks.len() - number) as f64;
-        let measured = Measurement::new(&here, Budget { seconds, ..budget }).run(&mut session, &tell);
-        match measured.and_then(|measured| session.end().map(|()| measured)) {
-            Ok(measured) => machine.add(measured),
+        match measure_at(&words(*count), Budget { seconds, ..budget }, &tell) {
+            Ok((here, measured)) => {
+                machine.about = about(&here, std::mem::take(&mut machine.about));
+                machine.add(measured);
+            }
             // What was measured with fewer ranks took minutes, and is as good as before.
             Err(error) if number > 0 => {
                 machine.about.disturbed.push(format!("nothing from {count} ranks on: {error}"));
@@ -165,6 +165,18 @@ pub fn measure(
         }
     }
     Ok(machine)
+}
+
+/// Measures with one program, started by these words.
+fn measure_at(
+    words: &[String],
+    budget: Budget,
+    tell: &dyn Fn(f64, usize),
+) -> Result<(Here, Machine), MachineError> {
+    let (mut session, here) = Session::start(words)?;
+    let measured = Measurement::new(&here, budget).run(&mut session, tell)?;
+    session.end()?;
+    Ok((here, measured))
 }
 
 fn about(here: &Here, before: About) -> About {

@@ -87,7 +87,11 @@ pub fn run(arguments: &PredictArguments) -> Result<u8> {
     }
     let scratch = tempfile::tempdir().context("cannot make a directory for a run that is foretold")?;
     let mut runs = Runs::new(all, place, known)?;
-    let check = (traces.len() > 2).then(|| runs.check(&scratch.path().join("check.kz"))).transpose()?;
+    let check = match (traces.len() > 2).then(|| runs.check(&scratch.path().join("check.kz"))).transpose() {
+        // Without the largest the others may be too few to tell what the program does; with it they may not.
+        Err(error) if error.is_about_structure() => None,
+        checked => checked?,
+    };
     let points = foretell(arguments, &traces, &mut runs, &counts, scratch.path())?;
     let from = traces.iter().map(|trace| recorded(trace, threads)).collect::<Result<_>>()?;
     let program = traces.last().map(|trace| program_name(&trace.run().executable)).unwrap_or_default();

@@ -164,8 +164,7 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
         let walking = &mut self.walking[strand as usize];
         for (lane, setting) in self.lanes.iter().enumerate() {
             let Some(model) = setting.model() else { continue };
-            if let Some(there) =
-                there_in_model(walking, (lane, model), tie, arrival.replayed[lane], receives)
+            if let Some(there) = there_in_model(walking, (lane, model), tie, arrival.replayed[lane], receives)
             {
                 walking.floor[lane] = walking.floor[lane].max(there);
             }

@@ -217,7 +217,11 @@ fn name_at(name: usize) -> String {
 
 fn region_number(name: usize) -> u32 {
     static NAMES: Mutex<Vec<String>> = Mutex::new(Vec::new());
-    if name == 0 { 0 } else { number_of(&name_at(name), &NAMES, |local, name| Definition::Region { local, name }) }
+    if name == 0 {
+        0
+    } else {
+        number_of(&name_at(name), &NAMES, |local, name| Definition::Region { local, name })
+    }
 }
 
 /// The number under which amounts of this name are recorded.

@@ -79,6 +79,8 @@ pub struct Point {
     pub calls: u64,
     /// The share of all ranks' time in calls whose cost nobody measured at this number of ranks.
     pub costs_not_measured: f64,
+    /// The same in collectives of more bytes than anybody measured at this number of ranks.
+    pub larger_than_measured: f64,
 }
 
 /// A recorded run, on a machine.
@@ -227,6 +229,7 @@ impl<'a> Walked<'a> {
             shares: Shares::of(&self.places, &definitions, &share),
             calls: self.places.values().map(|place| place.calls).sum(),
             costs_not_measured: share(inside.walked),
+            larger_than_measured: if self.costs.is_some() { share(inside.larger) } else { 0.0 },
         })
     }
 

@@ -59,7 +59,20 @@ pub fn said(predicted: &Predicted, program: Option<&Program>) -> Vec<String> {
         );
     }
     said.extend(extrapolated(predicted, program));
+    said.extend(larger(&predicted.points));
     said
+}
+
+/// Collectives of more bytes than were measured.
+fn larger(points: &[Point]) -> Option<String> {
+    let most = points.iter().map(|point| point.larger_than_measured).fold(0.0, f64::max);
+    (most > WORTH_TELLING).then(|| {
+        format!(
+            "extrapolated: collectives of more bytes than were measured, up to {:.0} % of the time; `kizami bench --largest` \
+             measures larger ones",
+            100.0 * most
+        )
+    })
 }
 
 /// What limits a run, in words.

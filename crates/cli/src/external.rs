@@ -13,6 +13,13 @@ use std::process::Command;
 /// How their names begin.
 const PREFIX: &str = "kizami-";
 
+/// Those that come with Kizami but are built apart, and how to get them.
+const KNOWN: [(&str, &str); 1] = [(
+    "skeleton",
+    "it needs LLVM 19 (llvm-19-dev and clang-19); build it with `cargo build --release -p kizami-skeleton` and put it \
+     beside kizami",
+)];
+
 /// Becomes the other program; returns only if that is not possible. `commands` are those of this program, for who
 /// mistyped one of them.
 pub fn run(words: &[OsString], commands: &[String]) -> Result<u8> {
@@ -20,7 +27,16 @@ pub fn run(words: &[OsString], commands: &[String]) -> Result<u8> {
     let mut program = OsString::from(PREFIX);
     program.push(name);
     let Some(path) = find(Path::new(&program)) else {
-        let others = names_behind(PREFIX, folders());
+        if let Some((_, how)) = KNOWN.iter().find(|(known, _)| name == known) {
+            let program = program.display();
+            let message = format!(
+                "`kizami {}` needs the program {program}, which is neither beside kizami nor on the PATH: {how}",
+                name.display()
+            );
+            return Err(UsageError(message).into());
+        }
+        let mut others = names_behind(PREFIX, folders());
+        others.extend(KNOWN.map(|(known, _)| known.to_owned()));
         let meant = suggestion(&name.to_string_lossy(), commands.iter().chain(&others));
         let meant = meant.map_or_else(String::new, |meant| format!("; did you mean `kizami {meant}`?"));
         let message = format!(

@@ -3,8 +3,8 @@
 use crate::compiler::Language;
 use crate::store::{self, Link};
 use anyhow::{Context, Result, bail};
-use kizami_slice::manifest::Refusal;
-use kizami_slice::{Dialect, Manifest, Request};
+use kizami_folder::{BITCODE, Dialect, MANIFEST, Manifest, OBSERVE, OBSERVED, Refusal};
+use kizami_slice::Request;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -125,10 +125,10 @@ fn chosen(links: Vec<Link>, name: Option<&str>) -> Result<Link> {
 /// Makes the skeleton of one link.
 fn make(link: &Link, output: &Path) -> Result<ExitCode> {
     std::fs::create_dir_all(output).with_context(|| format!("cannot make {}", output.display()))?;
-    for old in ["skeleton.bc", "observe.bc", "observe", "manifest.json"] {
+    for old in [BITCODE, "observe.bc", OBSERVE, MANIFEST] {
         let _ = std::fs::remove_file(output.join(old));
     }
-    let _ = std::fs::remove_dir_all(output.join(kizami_slice::observed::FOLDER));
+    let _ = std::fs::remove_dir_all(output.join(OBSERVED));
     let mpi = link.compiled.iter().find_map(|one| one.mpi);
     let mpi: Dialect = mpi.context("no source was compiled with the header of an MPI that is known")?;
     let mut languages: Vec<String> = link.compiled.iter().map(|one| one.language.clone()).collect();

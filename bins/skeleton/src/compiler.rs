@@ -8,7 +8,7 @@
 use crate::archive;
 use crate::store::{self, Compiled, Link};
 use anyhow::{Context, Result};
-use kizami_slice::Dialect;
+use kizami_folder::Dialect;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};

@@ -2,8 +2,8 @@
 
 use crate::store::Link;
 use anyhow::{Context, Result, bail};
+use kizami_folder::{OBSERVE, OBSERVED, read_observed};
 use kizami_slice::observe::RUNTIME;
-use kizami_slice::observed;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -35,7 +35,7 @@ pub fn link(link: &Link, skeleton: &Path) -> Result<()> {
     std::fs::write(&runtime, RUNTIME).with_context(|| format!("cannot write {}", runtime.display()))?;
     let cxx = link.compiled.iter().any(|one| one.language == "c++");
     let fortran = link.compiled.iter().any(|one| one.language == "fortran");
-    let output = std::path::absolute(skeleton.join("observe"))?;
+    let output = std::path::absolute(skeleton.join(OBSERVE))?;
     let mut command = Command::new(if cxx { "clang++-19" } else { "clang-19" });
     let mut includes: Vec<&String> = link.compiled.iter().flat_map(|one| &one.includes).collect();
     includes.sort();
@@ -59,14 +59,14 @@ pub fn link(link: &Link, skeleton: &Path) -> Result<()> {
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let program = std::path::absolute(arguments.skeleton.join("observe"))?;
+    let program = std::path::absolute(arguments.skeleton.join(OBSERVE))?;
     if !program.exists() {
         bail!(
             "{} has no program to observe: nothing in it depends on data, or it was not built here",
             arguments.skeleton.display()
         );
     }
-    let folder = std::path::absolute(arguments.skeleton.join(observed::FOLDER))?;
+    let folder = std::path::absolute(arguments.skeleton.join(OBSERVED))?;
     if folder.exists() {
         std::fs::remove_dir_all(&folder)?;
     }
@@ -86,7 +86,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         .env(VARIABLE, &folder)
         .status()
         .with_context(|| format!("cannot run {}", words[0].to_string_lossy()))?;
-    let ranks = observed::read(&arguments.skeleton)?;
+    let ranks = read_observed(&arguments.skeleton)?;
     println!("{}: values of {} ranks", arguments.skeleton.display(), ranks.len());
     Ok(ExitCode::from(status.code().map_or(1, |code| code as u8)))
 }

@@ -24,7 +24,7 @@ pub struct Compiled {
     /// `c`, `c++` or `fortran`.
     pub language: String,
     /// Whose `mpi.h` it was compiled with, if any.
-    pub mpi: Option<kizami_slice::Dialect>,
+    pub mpi: Option<kizami_folder::Dialect>,
     /// Folders of headers.
     pub includes: Vec<String>,
 }

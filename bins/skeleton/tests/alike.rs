@@ -57,7 +57,7 @@ fn succeeded(command: &mut Command) -> Output {
 }
 
 /// Builds a program and its skeleton, runs both, and compares what every rank called; gives the manifest.
-fn check(program: &str, arguments: &[&str], mpi: Mpi) -> kizami_slice::Manifest {
+fn check(program: &str, arguments: &[&str], mpi: Mpi) -> kizami_folder::Manifest {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     let here = workloads();
@@ -78,8 +78,7 @@ fn check(program: &str, arguments: &[&str], mpi: Mpi) -> kizami_slice::Manifest 
             .args(["-lm", "-lpthread"])
             .env("KIZAMI_SKELETON_STORE", at.join("store")),
     );
-    let manifest: kizami_slice::Manifest =
-        serde_json::from_slice(&std::fs::read(skeleton.join("manifest.json")).unwrap()).unwrap();
+    let manifest = kizami_folder::Manifest::read(&skeleton).unwrap();
     if !manifest.oracles.is_empty() {
         let launcher = mpi.launcher();
         let words: Vec<_> = launcher.get_args().map(|word| word.to_owned()).collect();

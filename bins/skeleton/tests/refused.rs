@@ -33,8 +33,7 @@ fn refused(source: &str) -> (u32, String) {
     let result = build(source, folder.path());
     let said = String::from_utf8_lossy(&result.stderr).into_owned();
     assert_eq!(result.status.code(), Some(1), "{said}");
-    let manifest: kizami_slice::Manifest =
-        serde_json::from_slice(&std::fs::read(folder.path().join("skel/manifest.json")).unwrap()).unwrap();
+    let manifest = kizami_folder::Manifest::read(&folder.path().join("skel")).unwrap();
     let first = manifest.refused.first().expect("something is refused").clone();
     assert!(said.contains(&first.reason), "{said}");
     (first.line, first.reason)
@@ -129,8 +128,7 @@ int main(int argc, char **argv) {
         folder.path(),
     );
     assert!(result.status.success(), "{}", String::from_utf8_lossy(&result.stderr));
-    let manifest: kizami_slice::Manifest =
-        serde_json::from_slice(&std::fs::read(folder.path().join("skel/manifest.json")).unwrap()).unwrap();
+    let manifest = kizami_folder::Manifest::read(&folder.path().join("skel")).unwrap();
     // The count of rounds is computed; only the comparison of the residual is asked for.
     let oracles: Vec<(u32, &str)> =
         manifest.oracles.iter().map(|one| (one.line, one.variable.as_str())).collect();

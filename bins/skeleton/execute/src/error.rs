@@ -13,6 +13,9 @@ pub enum ExecuteError {
         /// What is wrong.
         what: String,
     },
+    /// A file of the folder cannot be used.
+    #[error(transparent)]
+    Folder(#[from] kizami_folder::FolderError),
     /// The bitcode could not be compiled.
     #[error("{}: LLVM cannot compile it: {what}", path.display())]
     Compile {

@@ -3,9 +3,9 @@
 
 use crate::effects::{EffectTable, Effects, Use};
 use crate::flow::{Flow, Loop};
-use crate::manifest::Dialect;
 use crate::memory::{Memory, Object, ObjectId, Place};
 use crate::program::*;
+use kizami_folder::Dialect;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// As many bytes as anything may have.

@@ -6,9 +6,8 @@
 //!
 //! The way there: [`prepare`] brings the module into shape, [`program`] reads it into tables, [`analysis`] finds out how
 //! control flows and who writes which memory, [`taint`] what depends on data, [`slice`] what is needed, [`trips`] how often
-//! loops that go would go round,
-//! and [`cut`] removes the rest. [`manifest`] and [`observed`] are what a skeleton's folder holds,
-//! for those who run it.
+//! loops that go would go round, and [`cut`] removes the rest. What a skeleton's folder holds, for those who run it, is in
+//! [`kizami_folder`].
 
 mod analysis;
 mod builder;
@@ -16,10 +15,8 @@ mod cut;
 mod effects;
 mod flow;
 mod llvm;
-pub mod manifest;
 mod memory;
 pub mod observe;
-pub mod observed;
 mod prepare;
 mod program;
 mod skeleton;
@@ -28,7 +25,6 @@ mod taint;
 mod trips;
 
 pub use effects::{Binding, mpi_function};
-pub use manifest::{Dialect, Manifest};
 pub use skeleton::{Request, skeleton};
 use std::path::PathBuf;
 
@@ -80,18 +76,7 @@ pub enum Error {
         /// Why.
         why: std::io::Error,
     },
-    /// A file cannot be read.
-    #[error("cannot read {}: {why}", file.display())]
-    Read {
-        /// Which file.
-        file: PathBuf,
-        /// Why.
-        why: std::io::Error,
-    },
-    /// A file of observed values is damaged.
-    #[error("{} does not hold observed values; run `kizami skeleton observe` again", file.display())]
-    Observed {
-        /// Which file.
-        file: PathBuf,
-    },
+    /// The skeleton's folder cannot be written.
+    #[error(transparent)]
+    Folder(#[from] kizami_folder::FolderError),
 }

@@ -5,13 +5,13 @@ use crate::analysis::Analysis;
 use crate::cut::{Cuts, cut};
 use crate::effects::{Binding, mpi_function};
 use crate::llvm::{self, Module};
-use crate::manifest::{CallSite, CountedLoop, Dialect, FORMAT, Manifest, Oracle, Refusal};
 use crate::observe::write_with_notes;
 use crate::prepare::prepare;
 use crate::program::*;
 use crate::slice::Slice;
 use crate::taint::Taint;
 use crate::trips::{Candidate, Trips};
+use kizami_folder::{BITCODE, CallSite, CountedLoop, Dialect, FORMAT, Manifest, Oracle, Refusal};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 
@@ -66,8 +66,8 @@ pub fn skeleton(request: Request, folder: &Path) -> Result<Manifest, Error> {
     let cuts = Cuts { sites: &sites, oracles: &oracles, counted: &counted };
     cut(&module, &analysis, &slice, &cuts)?;
     manifest.instructions_after = module.instruction_count();
-    module.write(&folder.join("skeleton.bc"))?;
-    write_manifest(&manifest, folder)?;
+    module.write(&folder.join(BITCODE))?;
+    manifest.write(folder)?;
     Ok(manifest)
 }
 
@@ -90,12 +90,6 @@ fn counted_loop(analysis: &Analysis, candidate: &Candidate, id: u32) -> CountedL
     let (file, line) = source(program, program.terminator(header));
     let function = program.function(program.block(header).function).name.clone();
     CountedLoop { id, file, line, function }
-}
-
-fn write_manifest(manifest: &Manifest, folder: &Path) -> Result<(), Error> {
-    let file = folder.join(crate::manifest::FILE);
-    let text = serde_json::to_string_pretty(manifest).expect("manifests are plain data");
-    std::fs::write(&file, text + "\n").map_err(|why| Error::Write { file, why })
 }
 
 /// Numbers in the order of the program.

@@ -1,27 +1,11 @@
-//! What `X.skel/manifest.json` says: the contract between who makes a skeleton and who runs it.
-//!
-//! A skeleton is a folder:
-//!
-//! ```text
-//! manifest.json   this
-//! skeleton.bc     LLVM 19 bitcode: `main`, MPI's functions as external symbols, functions of the C library, and three more:
-//!                   void __kizami_site(i32 site)             right before each MPI call that was kept
-//!                   i64  __kizami_oracle(i32 oracle)         the next value of a place that depends on data
-//!                   void __kizami_trips(i32 loop, i64 count) a loop that is gone would have gone round so often
-//! observe         the whole program, which writes the values of such places; only if there are any
-//! observed/       what it wrote: see [`crate::observed`]
-//! ```
-//!
-//! Buffers of MPI calls whose payload does not matter are null pointers in the bitcode; those that matter (see
-//! [`CallSite::carries`]) point to payload that the skeleton computes or expects.
+//! What `manifest.json` says of a skeleton.
 
+use crate::{FolderError, MANIFEST};
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// The version of this format.
 pub const FORMAT: u32 = 1;
-
-/// The file in a skeleton's folder.
-pub const FILE: &str = "manifest.json";
 
 /// What a skeleton is made of.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,6 +30,28 @@ pub struct Manifest {
     pub instructions_after: u64,
     /// What could not be sliced; a skeleton with any is not to be run.
     pub refused: Vec<Refusal>,
+}
+
+impl Manifest {
+    /// Reads the manifest of a skeleton's folder.
+    pub fn read(folder: &Path) -> Result<Manifest, FolderError> {
+        let file = folder.join(MANIFEST);
+        let text =
+            std::fs::read_to_string(&file).map_err(|why| FolderError::Read { file: file.clone(), why })?;
+        let unfit = |why: String| FolderError::Manifest { file: file.clone(), why };
+        let manifest: Manifest = serde_json::from_str(&text).map_err(|why| unfit(why.to_string()))?;
+        if manifest.format != FORMAT {
+            return Err(unfit(format!("its format is {}, and {FORMAT} is known here", manifest.format)));
+        }
+        Ok(manifest)
+    }
+
+    /// Writes it into a skeleton's folder.
+    pub fn write(&self, folder: &Path) -> Result<(), FolderError> {
+        let file = folder.join(MANIFEST);
+        let text = serde_json::to_string_pretty(self).expect("manifests are plain data");
+        std::fs::write(&file, text + "\n").map_err(|why| FolderError::Write { file, why })
+    }
 }
 
 /// Whose headers a program was compiled with: handles, constants and statuses differ.

@@ -3,12 +3,9 @@
 //! A first line `kizami-observed 1 RANK RANKS`, then lines `ORACLE VALUE TIMES`: runs of equal values, in the order in
 //! which the rank came by, for each oracle by itself.
 
-use crate::Error;
+use crate::{FolderError, OBSERVED};
 use std::collections::BTreeMap;
 use std::path::Path;
-
-/// The folder in a skeleton's folder.
-pub const FOLDER: &str = "observed";
 
 /// The values of one rank.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,8 +37,8 @@ impl RankValues {
 }
 
 /// Reads what all ranks said, in the order of ranks; nothing if the program was never observed.
-pub fn read(skeleton: &Path) -> Result<Vec<RankValues>, Error> {
-    let folder = skeleton.join(FOLDER);
+pub fn read_observed(skeleton: &Path) -> Result<Vec<RankValues>, FolderError> {
+    let folder = skeleton.join(OBSERVED);
     let Ok(entries) = std::fs::read_dir(&folder) else { return Ok(Vec::new()) };
     let mut all = Vec::new();
     for entry in entries.flatten() {
@@ -49,8 +46,9 @@ pub fn read(skeleton: &Path) -> Result<Vec<RankValues>, Error> {
         if file.extension().is_none_or(|ending| ending != "values") {
             continue;
         }
-        let text = std::fs::read_to_string(&file).map_err(|why| Error::Read { file: file.clone(), why })?;
-        all.push(RankValues::parse(&text).ok_or(Error::Observed { file })?);
+        let text =
+            std::fs::read_to_string(&file).map_err(|why| FolderError::Read { file: file.clone(), why })?;
+        all.push(RankValues::parse(&text).ok_or(FolderError::Observed { file })?);
     }
     all.sort_by_key(|values| values.rank);
     Ok(all)

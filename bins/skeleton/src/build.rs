@@ -135,7 +135,8 @@ fn make(link: &Link, output: &Path) -> Result<ExitCode> {
     languages.sort();
     languages.dedup();
     let bitcode: Vec<PathBuf> = link.compiled.iter().map(|one| one.bitcode.clone()).collect();
-    let request = Request { bitcode: &bitcode, mpi, languages, refused: unknown_objects(link) };
+    let strangers = crate::shared::functions_that_communicate(&link.libraries, &link.folder);
+    let request = Request { bitcode: &bitcode, mpi, languages, refused: unknown_objects(link), strangers };
     let started = std::time::Instant::now();
     let manifest = kizami_slice::skeleton(request, output)?;
     say(&manifest, output, started.elapsed());

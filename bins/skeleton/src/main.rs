@@ -10,6 +10,7 @@ mod compiler;
 mod json;
 mod observe;
 mod run;
+mod shared;
 mod store;
 
 use clap::{Parser, Subcommand};

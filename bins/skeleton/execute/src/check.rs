@@ -6,11 +6,13 @@
 //! for.
 
 use crate::ExecuteError;
+use crate::arrived::fit_to_senders;
 use crate::rows::{Communicators, NoTime, RankRows, site_index};
 use crate::runner::{Company, Plan, gather};
 use crate::skeleton::Skeleton;
 use kizami_model::kind::{CommunicatorCall, FileCall, Kind, WindowCall};
 use kizami_model::{Call, Family, Op, Peer};
+use kizami_standin::communicator::Communicator;
 use kizami_trace::{Definitions, RankSelection, Trace};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -89,11 +91,17 @@ pub fn check(skeleton: &Skeleton, trace: &Path, options: &CheckOptions) -> Resul
         differences: Vec::new(),
     };
     let mut by_rank = RecordedRanks::open(&trace)?;
-    for (rank, comms) in (0..).zip(&gathered.comms) {
+    let rows_of = |(rank, comms): (u32, &Box<[Communicator]>)| {
         let rows = RankRows { rank, ranks, comms, communicators: &communicators, sites: &sites };
-        let stream = &gathered.kinds[gathered.kind_of[rank as usize] as usize];
+        rows.expand(&gathered.kinds[gathered.kind_of[rank as usize] as usize], &mut NoTime)
+    };
+    let mut skeletons: Vec<Vec<Call>> = (0..).zip(&gathered.comms).map(rows_of).collect();
+    if !gathered.together {
+        fit_to_senders(&mut skeletons);
+    }
+    for (rank, rows) in (0..).zip(skeletons) {
         let keep = |call: &Call| is_compared(call, options.every_call);
-        let skeletons: Vec<Call> = rows.expand(stream, &mut NoTime).into_iter().filter(keep).collect();
+        let skeletons: Vec<Call> = rows.into_iter().filter(keep).collect();
         let real: Vec<Call> = by_rank.next(rank)?.into_iter().filter(keep).collect();
         checked.compared += real.len() as u64;
         let mut compare = Compare { recorded: &recorded, own: &own, known: HashMap::new() };

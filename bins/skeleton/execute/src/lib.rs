@@ -8,6 +8,7 @@
 //! [`run`] writes a trace of a run nobody made; [`check`] compares such a run call by call with a recorded one. Nothing here
 //! claims that a skeleton does what its program does: `check` says where it does.
 
+mod arrived;
 mod check;
 mod error;
 mod fortran_runtime;

@@ -114,6 +114,9 @@ pub struct Oracle {
     pub variable: String,
     /// File and line of an MPI call that depends on it.
     pub asked_by: Option<String>,
+    /// Files and lines from there back to where the data came in.
+    #[serde(default)]
+    pub because: Vec<String>,
 }
 
 /// A loop without MPI calls, whose body is gone.

@@ -97,12 +97,38 @@ impl<'a> Analysis<'a> {
                 }
             }
         }
-        let speaks = |call: &ValueId| {
-            let callees = self.memory.callees(self.program, *call);
-            self.mpi_call(*call).is_some() || callees.iter().any(|callee| communicate.contains(callee))
-        };
-        self.silent = self.flow.loops.iter().map(|of| !self.calls_in(of).iter().any(speaks)).collect();
         self.communicate = communicate;
+        let speaks = |of: &Loop| of.blocks.iter().any(|block| self.block_speaks(*block));
+        self.silent = self.flow.loops.iter().map(|of| !speaks(of)).collect();
+    }
+
+    /// Whether the end of a block decides, by itself or through others, if calls of MPI happen.
+    pub fn decides_calls(&self, branch: ValueId) -> bool {
+        let Some((from, _)) = self.program.instruction(branch) else { return false };
+        let function = self.program.function(self.program.block(from).function);
+        let mut decided = vec![from];
+        let mut at = 0;
+        while let Some(controller) = decided.get(at).copied() {
+            at += 1;
+            for block in &function.blocks {
+                if self.flow.controllers[*block as usize].contains(&controller) && !decided.contains(block) {
+                    decided.push(*block);
+                }
+            }
+        }
+        decided.iter().skip(1).any(|block| self.block_speaks(*block)) || self.controls_itself(from)
+    }
+
+    /// Whether a block goes round by its own decision, with calls of MPI.
+    fn controls_itself(&self, block: BlockId) -> bool {
+        self.flow.controllers[block as usize].contains(&block) && self.block_speaks(block)
+    }
+
+    fn block_speaks(&self, block: BlockId) -> bool {
+        self.program.block(block).instructions.iter().any(|call| {
+            let callees = self.memory.callees(self.program, *call);
+            self.mpi_call(*call).is_some() || callees.iter().any(|callee| self.communicate.contains(callee))
+        })
     }
 
     /// The calls in a loop.

@@ -325,7 +325,8 @@ fn stops(program: &Program, block: BlockId, returns: &[bool]) -> Option<bool> {
         match function.name.as_str() {
             "exit" | "_exit" | "_FortranAStopStatement" => {
                 let code = program.call_arguments(*id).first().and_then(|code| program.number(*code));
-                return Some(code == Some(0));
+                // A code that is not known may be 0.
+                return Some(code.is_none_or(|code| code == 0));
             }
             "_FortranAProgramEndStatement" => return Some(true),
             "MPI_Abort" | "PMPI_Abort" | "mpi_abort_" => return Some(false),

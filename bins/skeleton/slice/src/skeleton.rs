@@ -13,6 +13,7 @@ use crate::taint::Taint;
 use crate::trips::{Candidate, Trips};
 use kizami_folder::{BITCODE, CallSite, CountedLoop, Dialect, FORMAT, Manifest, Oracle, Refusal};
 use rustc_hash::FxHashMap;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// What a skeleton is to be made of.
@@ -25,6 +26,8 @@ pub struct Request<'a> {
     pub languages: Vec<String>,
     /// What is refused already, by those who know how the program was linked.
     pub refused: Vec<Refusal>,
+    /// Functions of libraries that call MPI and of which there is no code, with the library of each.
+    pub strangers: HashMap<String, String>,
 }
 
 /// Makes `manifest.json` and `skeleton.bc` in a folder, and `observe.bc` if anything depends on data.
@@ -39,6 +42,7 @@ pub fn skeleton(request: Request, folder: &Path) -> Result<Manifest, Error> {
     }
     let taint = Taint::of(&analysis);
     let mut slice = Slice::of(&analysis, &taint);
+    slice.refuse_strangers(&request.strangers);
     let (counted, loops_in_program) = count_loops(&analysis, &taint, &mut slice);
     let sites = numbered(&program, analysis.mpi_calls.iter().filter(|call| slice.kept[**call as usize]));
     let oracles = numbered(&program, slice.oracles.iter());
@@ -49,7 +53,7 @@ pub fn skeleton(request: Request, folder: &Path) -> Result<Manifest, Error> {
         mpi: request.mpi,
         languages: request.languages,
         call_sites: call_sites(&analysis, &slice, &sites),
-        oracles: named_oracles(&program, &slice, &oracles),
+        oracles: named_oracles(&program, &slice, &taint, &oracles),
         loops: counted
             .iter()
             .zip(0..)
@@ -105,6 +109,11 @@ fn source(program: &Program, id: ValueId) -> (String, u32) {
     found.filter(|(_, line)| *line != 0).or_else(|| nearest_source(program, id)).unwrap_or_default()
 }
 
+fn place(program: &Program, id: ValueId) -> String {
+    let (file, line) = source(program, id);
+    format!("{file}:{line}")
+}
+
 /// The place of the nearest instruction of the same block that has one, or of the function.
 fn nearest_source(program: &Program, id: ValueId) -> Option<(String, u32)> {
     let (block, _) = program.instruction(id)?;
@@ -136,16 +145,20 @@ fn call_sites(analysis: &Analysis, slice: &Slice, sites: &FxHashMap<ValueId, u32
     all
 }
 
-fn named_oracles(program: &Program, slice: &Slice, oracles: &FxHashMap<ValueId, u32>) -> Vec<Oracle> {
+fn named_oracles(
+    program: &Program,
+    slice: &Slice,
+    taint: &Taint,
+    oracles: &FxHashMap<ValueId, u32>,
+) -> Vec<Oracle> {
     let mut all: Vec<Oracle> = oracles
         .iter()
         .map(|(value, id)| {
             let (file, line) = source(program, *value);
-            let asked_by = slice.reasons(*value).last().map(|root| {
-                let (file, line) = source(program, *root);
-                format!("{file}:{line}")
-            });
-            Oracle { id: *id, file, line, variable: variable(program, *value, 0), asked_by }
+            let asked_by = slice.reasons(*value).last().map(|root| place(program, *root));
+            let mut because: Vec<String> = taint.way(*value).iter().map(|id| place(program, *id)).collect();
+            because.dedup();
+            Oracle { id: *id, file, line, variable: variable(program, *value, 0), asked_by, because }
         })
         .collect();
     all.sort_by_key(|oracle| oracle.id);

@@ -9,6 +9,7 @@ use crate::effects::{Binding, Outcome, Use};
 use crate::memory::Place;
 use crate::program::*;
 use kizami_model::{Role, Shape};
+use rustc_hash::FxHashMap;
 
 /// Depends on data.
 pub const DATA: u8 = 1;
@@ -21,7 +22,10 @@ pub struct Taint<'a> {
     of: Vec<u8>,
     memory: Vec<Vec<(Place, u64, u8)>>,
     open: Vec<ValueId>,
-    open_memory: Vec<(Place, u64, u8)>,
+    open_memory: Vec<(Place, u64, u8, ValueId)>,
+    /// For each value: the instruction by which it came to depend on something.
+    cause: FxHashMap<ValueId, ValueId>,
+    now: ValueId,
 }
 
 impl<'a> Taint<'a> {
@@ -33,10 +37,13 @@ impl<'a> Taint<'a> {
             memory: vec![Vec::new(); analysis.memory.object_count()],
             open: Vec::new(),
             open_memory: Vec::new(),
+            cause: FxHashMap::default(),
+            now: ValueId::MAX,
         };
         let instructions = analysis.instructions();
         let any_source = instructions.iter().any(|id| taint.receives_from_anybody(*id));
         for id in &instructions {
+            taint.now = *id;
             taint.source(*id, any_source);
         }
         taint.spread();
@@ -49,10 +56,23 @@ impl<'a> Taint<'a> {
         self.of[id as usize]
     }
 
+    /// How a value came to depend on data: the instructions on the way back to where the data came in.
+    pub fn way(&self, id: ValueId) -> Vec<ValueId> {
+        let mut way = vec![id];
+        while let Some(before) = way.last().and_then(|id| self.cause.get(id))
+            && *before != ValueId::MAX
+            && !way.contains(before)
+        {
+            way.push(*before);
+        }
+        way
+    }
+
     fn mark(&mut self, id: ValueId, bits: u8) {
         let known = &mut self.of[id as usize];
         if *known | bits != *known {
             *known |= bits;
+            self.cause.entry(id).or_insert(self.now);
             self.open.push(id);
         }
     }
@@ -65,7 +85,7 @@ impl<'a> Taint<'a> {
             Some(entry) => entry.2 |= bits,
             None => known.push((place, length, bits)),
         }
-        self.open_memory.push((place, length, bits));
+        self.open_memory.push((place, length, bits, self.now));
     }
 
     fn mark_target(&mut self, address: ValueId, length: u64, bits: u8) {
@@ -138,9 +158,6 @@ impl<'a> Taint<'a> {
                     DATA
                 }
                 "indx" if completes => DATA,
-                "count" if function.name.contains("Get_count") || function.name.contains("Get_elements") => {
-                    DATA
-                }
                 _ if role == Role::Status && (anybody || completes && any_source) => SENDER,
                 _ if role.writes_data() && anybody => DATA,
                 _ if role.writes_data() && matches!(function.shape, Shape::ObjectIn | Shape::Object) => DATA,
@@ -166,8 +183,10 @@ impl<'a> Taint<'a> {
     fn spread(&mut self) {
         loop {
             if let Some(id) = self.open.pop() {
+                self.now = id;
                 self.spread_value(id);
-            } else if let Some((place, length, bits)) = self.open_memory.pop() {
+            } else if let Some((place, length, bits, by)) = self.open_memory.pop() {
+                self.now = by;
                 self.spread_memory(place, length, bits);
             } else {
                 return;
@@ -214,12 +233,42 @@ impl<'a> Taint<'a> {
                         }
                     }
                 }
+                Some(effects) if effects.mpi.is_some() => {
+                    for number in (0..arguments.len()).filter(|number| arguments[*number] == value) {
+                        self.spread_by_size(call, number, bits);
+                    }
+                }
                 Some(effects)
                     if effects.mpi.is_none() && effects.outcome != Outcome::Fresh && !effects.nothing =>
                 {
                     self.taint_results(call, bits);
                 }
                 Some(_) => {}
+            }
+        }
+    }
+
+    /// Where the size of a message depends on data, so does what its receiver is told about it. Which message that is, is not
+    /// looked at.
+    fn spread_by_size(&mut self, send: ValueId, argument: usize, bits: u8) {
+        let Some((function, _)) = self.analysis.mpi_call(send).and_then(|effects| effects.mpi) else {
+            return;
+        };
+        let name = function.arguments.get(argument).map(|argument| argument.name);
+        if !matches!(function.shape, Shape::Send | Shape::SendReceive)
+            || !matches!(name, Some("count" | "sendcount" | "datatype" | "sendtype"))
+        {
+            return;
+        }
+        for call in self.analysis.mpi_calls.clone() {
+            let Some(effects) = self.analysis.mpi_call(call) else { continue };
+            let asks = effects
+                .mpi
+                .is_some_and(|mpi| mpi.0.name.contains("Get_count") || mpi.0.name.contains("Get_elements"));
+            let told =
+                effects.argument("count").and_then(|n| self.analysis.program.call_arguments(call).get(n));
+            if asks && let Some(told) = told {
+                self.mark_target(*told, 4, bits);
             }
         }
     }
@@ -252,7 +301,11 @@ impl<'a> Taint<'a> {
                     None if self.analysis.mpi_call(access.by).is_none() => {
                         self.taint_results(access.by, bits)
                     }
-                    None => {}
+                    None => {
+                        if let Some(number) = access.argument {
+                            self.spread_by_size(access.by, number as usize, bits);
+                        }
+                    }
                 },
                 _ => self.mark(access.by, bits),
             }
@@ -322,6 +375,9 @@ impl<'a> Taint<'a> {
                     })
                 };
                 let before = self.of[*id as usize];
+                // Because of the condition that decides.
+                let condition = |by: BlockId| program.value(program.terminator(by)).operands[0];
+                self.now = decided(block).map_or(*id, condition);
                 match action {
                     Action::Phi(from)
                         if before & DATA == 0

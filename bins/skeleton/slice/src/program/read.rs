@@ -208,6 +208,10 @@ impl Reader {
                 let size = LLVMABISizeOfType(self.layout, at);
                 match constant {
                     Some(times) => moved.bytes += times * size as i64,
+                    // An array of structures that is an object by itself: its fields stay apart.
+                    None if number == 2 && elements > 1 && is_record(at) && is_object(handle) => {
+                        moved.strides.push(size)
+                    }
                     // Arrays of one element at the end of structures are as long as the memory behind them.
                     None if elements > 1 => moved.width += (elements - 1) * size,
                     None => moved.strides.push(size),
@@ -318,6 +322,21 @@ impl Reader {
         }
         self.program.users = users;
         self.program
+    }
+}
+
+/// Whether a type is a structure.
+fn is_record(of: LLVMTypeRef) -> bool {
+    // SAFETY: a type of a living context.
+    unsafe { LLVMGetTypeKind(of) == LLVMTypeKind::LLVMStructTypeKind }
+}
+
+/// Whether a GEP moves the address of a whole variable, global or on the stack.
+fn is_object(gep: Handle) -> bool {
+    // SAFETY: a GEP of a living module has a base.
+    unsafe {
+        let base = LLVMGetOperand(gep, 0);
+        !LLVMIsAGlobalVariable(base).is_null() || !LLVMIsAAllocaInst(base).is_null()
     }
 }
 

@@ -15,7 +15,7 @@ use crate::analysis::Analysis;
 use crate::effects::Effects;
 use crate::memory::{Object, Place};
 use crate::program::*;
-use crate::taint::Taint;
+use crate::taint::{DATA, Taint};
 use kizami_model::Family;
 use rustc_hash::{FxHashMap, FxHashSet};
 use trial::Step;
@@ -81,7 +81,6 @@ impl<'a> Slice<'a> {
             }
         }
         slice.work();
-        slice.refuse_strangers();
         slice
     }
 
@@ -145,7 +144,8 @@ impl<'a> Slice<'a> {
     /// Whether a value is where the slice ends.
     fn is_cut(&self, id: ValueId, action: &Action) -> bool {
         let program = self.analysis.program;
-        if self.taint.value(id) == 0 || !matches!(program.value(id).kind, Kind::Integer(_)) {
+        // Who sent a message is known to whoever runs the skeleton, as ranks run together then.
+        if self.taint.value(id) & DATA == 0 || !matches!(program.value(id).kind, Kind::Integer(_)) {
             return false;
         }
         match action {

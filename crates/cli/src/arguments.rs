@@ -17,13 +17,16 @@ Exit codes:
   others   0  done
   diff     3  a condition of --fail-if is true
   all      1  it failed, or `doctor` found a problem
-           2  the command line is wrong, or the output exists already
+           2  the command line is wrong, or the output exists already";
 
-Commands that are not listed run the program kizami-COMMAND found beside kizami or on the PATH.";
+/// What stands below the list of commands.
+fn ending() -> String {
+    format!("{}\n\n{EXIT_CODES}", crate::external::help())
+}
 
 /// Record MPI programs without rebuilding them, and look at what they did.
 #[derive(Debug, Parser)]
-#[command(name = "kizami", version, after_help = EXIT_CODES, max_term_width = 100)]
+#[command(name = "kizami", version, after_help = ending(), max_term_width = 100)]
 #[command(arg_required_else_help = true)]
 pub struct Arguments {
     /// What to do.

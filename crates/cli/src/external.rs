@@ -13,6 +13,31 @@ use std::process::Command;
 /// How their names begin.
 const PREFIX: &str = "kizami-";
 
+/// A command that comes with Kizami but is built apart.
+struct Known {
+    name: &'static str,
+    about: &'static str,
+    /// How to get it.
+    how: &'static str,
+}
+
+const KNOWN: [Known; 1] = [Known {
+    name: "skeleton",
+    about: "Cut a program down to its communication, and run that as any number of ranks",
+    how: "it needs LLVM 19 (llvm-19-dev and clang-19); build it with `cargo build --release -p kizami-skeleton` and put \
+          it beside kizami",
+}];
+
+/// What the help says about such commands.
+pub fn help() -> String {
+    let line = |known: &Known| format!("  {:<12} {}\n", known.name, known.about);
+    let list: String = KNOWN.iter().map(line).collect();
+    format!(
+        "Commands that are programs of their own, found beside kizami or on the PATH as kizami-COMMAND:\n{list}\n\
+         Any other program kizami-COMMAND there is run as well."
+    )
+}
+
 /// Becomes the other program; returns only if that is not possible. `commands` are those of this program, for who
 /// mistyped one of them.
 pub fn run(words: &[OsString], commands: &[String]) -> Result<u8> {
@@ -20,7 +45,17 @@ pub fn run(words: &[OsString], commands: &[String]) -> Result<u8> {
     let mut program = OsString::from(PREFIX);
     program.push(name);
     let Some(path) = find(Path::new(&program)) else {
-        let others = names_behind(PREFIX, folders());
+        if let Some(known) = KNOWN.iter().find(|known| name == known.name) {
+            let program = program.display();
+            let message = format!(
+                "`kizami {}` needs the program {program}, which is neither beside kizami nor on the PATH: {}",
+                name.display(),
+                known.how
+            );
+            return Err(UsageError(message).into());
+        }
+        let mut others = names_behind(PREFIX, folders());
+        others.extend(KNOWN.iter().map(|known| known.name.to_owned()));
         let meant = suggestion(&name.to_string_lossy(), commands.iter().chain(&others));
         let meant = meant.map_or_else(String::new, |meant| format!("; did you mean `kizami {meant}`?"));
         let message = format!(

@@ -6,6 +6,7 @@
 //! - [`rank`], [`time`]: newtypes, so a rank is never a byte count and a tick never a nanosecond;
 //! - [`function`]: the tables of functions, of MPI and on files, from which wrappers, op codes and names are made;
 //! - [`meaning`]: the shape of a function, and what it does with requests;
+//! - [`role`]: what each argument of a function is for;
 //! - [`kind`]: what each function does, as types;
 //! - [`call`]: one row of a trace, as everything after sealing sees it;
 //! - [`counter`]: what can be counted with each call;
@@ -20,6 +21,7 @@ pub mod function;
 pub mod kind;
 pub mod meaning;
 pub mod rank;
+pub mod role;
 pub mod spread;
 pub mod time;
 
@@ -29,5 +31,6 @@ pub use entry::EntryNote;
 pub use function::{Family, Function, Op, Shape};
 pub use kind::Kind;
 pub use rank::{Rank, ThreadIndex};
+pub use role::{Role, role_of};
 pub use spread::SpreadCount;
 pub use time::{Length, Moment, Ticks};

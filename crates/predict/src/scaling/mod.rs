@@ -34,6 +34,7 @@ mod term;
 
 pub use error::ScalingError;
 pub use random::SplitMix64;
+pub use solve::non_negative;
 
 use samples::{Drawn, Values};
 

@@ -43,7 +43,7 @@ pub(super) fn pseudo_inverse(columns: &[&[f64]]) -> Option<Vec<Vec<f64>>> {
 
 /// Coefficients that are not negative and fit the values best by least squares: the best among those fits of some of
 /// the columns that have no negative coefficient, which is exact and quick for a handful of columns.
-pub(super) fn non_negative(columns: &[Vec<f64>], values: &[f64]) -> Vec<f64> {
+pub fn non_negative(columns: &[Vec<f64>], values: &[f64]) -> Vec<f64> {
     let mut best = (dot(values, values), vec![0.0; columns.len()]);
     for chosen in 1u32..1 << columns.len() {
         let indices: Vec<usize> = (0..columns.len()).filter(|k| chosen >> k & 1 == 1).collect();

@@ -1,0 +1,27 @@
+//! What a program finds where its MPI should be: C and Fortran entry points of the stand-in, and the process that a rank is.
+//!
+//! Each function of MPI's has an [`Entry`]; it takes arguments as a program's own headers spell them ([`Convention`]),
+//! answers by [`kizami_standin`], and notes the call in the rank's stream. A [`Process`] is one rank: a stack that can be left
+//! and resumed, memory of its own, functions of the C library that end or print for it alone ([`c_library`]), and traps that
+//! turn a crash into the end of the rank.
+//!
+//! Nothing here knows LLVM or where the program's code comes from, and nothing decides which rank runs next.
+
+pub mod c_library;
+mod calls;
+mod convention;
+mod coroutine;
+mod fortran;
+mod heap;
+mod observed;
+mod process;
+mod requests;
+mod trap;
+
+pub use calls::{Entry, enter, entry};
+pub use convention::{Convention, Library, Object};
+pub use coroutine::Stacks;
+pub use heap::{Heap, Heaps};
+pub use observed::{Observed, OracleValues, Runs};
+pub use process::{Beginning, Process, State, Stop};
+pub use trap::Traps;

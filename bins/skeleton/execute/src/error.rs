@@ -1,0 +1,75 @@
+//! What can go wrong, and what to do then.
+
+use std::path::PathBuf;
+
+/// Why a skeleton could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum ExecuteError {
+    /// The folder, or a file in it, is not what it should be.
+    #[error("{}: {what}", path.display())]
+    Skeleton {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+    /// A file of the folder cannot be used.
+    #[error(transparent)]
+    Folder(#[from] kizami_folder::FolderError),
+    /// The bitcode could not be compiled.
+    #[error("{}: LLVM cannot compile it: {what}", path.display())]
+    Compile {
+        /// Which file.
+        path: PathBuf,
+        /// What LLVM says.
+        what: String,
+    },
+    /// There is no memory for so many ranks.
+    #[error("no memory for {ranks} ranks: {why}; run fewer, or let them run alone")]
+    Memory {
+        /// How many.
+        ranks: u32,
+        /// What the system says.
+        why: std::io::Error,
+    },
+    /// A rank could not go on.
+    #[error("rank {rank} of {ranks}: {what}")]
+    Rank {
+        /// Who.
+        rank: u32,
+        /// Of how many.
+        ranks: u32,
+        /// Why.
+        what: String,
+    },
+    /// A rank that ran alone asked for what only others know.
+    #[error("rank {rank} cannot run alone: {what}; let ranks run together")]
+    NeedsOthers {
+        /// Who.
+        rank: u32,
+        /// What.
+        what: String,
+    },
+    /// Ranks wait for each other.
+    #[error("{waiting} of {ranks} ranks wait for others and none goes on: {what}")]
+    Stuck {
+        /// How many wait.
+        waiting: u32,
+        /// Of how many.
+        ranks: u32,
+        /// Where the first of them is.
+        what: String,
+    },
+    /// What ranks tell each other changes with every pass.
+    #[error("what ranks tell each other still changes after {passes} passes; let them run together")]
+    Unsettled {
+        /// How many.
+        passes: u32,
+    },
+    /// The trace cannot be read or written.
+    #[error(transparent)]
+    Trace(#[from] kizami_trace::TraceError),
+    /// Its ranks cannot be made to fit together.
+    #[error(transparent)]
+    Replay(#[from] kizami_replay::ReplayError),
+}

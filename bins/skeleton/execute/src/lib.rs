@@ -1,0 +1,29 @@
+//! Runs a sliced program as any rank of any number of ranks, and writes what it would do as a trace.
+//!
+//! A skeleton's bitcode is compiled once, in this process. Each rank then runs on a stack of its own, with the program's data
+//! as they were at the start, memory of its own, and a stand-in MPI that answers for its rank ([`kizami_standin`]). Ranks run
+//! alone, one after another, in passes until what they tell each other settles; or together, with messages handed over, where
+//! what they receive steers them.
+//!
+//! [`run`] writes a trace of a run nobody made; [`check`] compares such a run call by call with a recorded one. Nothing here
+//! claims that a skeleton does what its program does: `check` says where it does.
+
+mod arrived;
+mod check;
+mod error;
+mod fortran_runtime;
+mod jit;
+mod rows;
+mod run;
+mod runner;
+mod skeleton;
+mod time;
+mod write;
+
+pub use check::{CheckOptions, Checked, Difference, check};
+pub use error::ExecuteError;
+pub use kizami_entry::Library;
+pub use run::{Ran, RunOptions, run};
+pub use runner::Company;
+pub use skeleton::Skeleton;
+pub use time::Noise;

@@ -1,0 +1,101 @@
+//! Runs a skeleton, and has the trace of that run written if it is wanted.
+
+use crate::ExecuteError;
+use crate::runner::{Company, Plan, gather};
+use crate::skeleton::Skeleton;
+use crate::time::{Noise, TimeModel};
+use crate::write::{Writing, write};
+use serde::Serialize;
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// What is to be run, and what comes of it.
+#[derive(Clone, Debug, Default)]
+pub struct RunOptions {
+    /// How many ranks.
+    pub ranks: u32,
+    /// The program's arguments.
+    pub arguments: Vec<String>,
+    /// Whether ranks run alone or together.
+    pub company: Company,
+    /// How many ranks a node has, for programs that ask; all, if it is not said.
+    pub ranks_per_node: Option<u32>,
+    /// How many threads run ranks that are alone; as many as there are processors, if it is not said.
+    pub threads: Option<u32>,
+    /// A recorded run of the program, from which it is learned how long computation takes; none takes any without it.
+    pub like: Option<PathBuf>,
+    /// What is made of the part of its times that nothing explains.
+    pub noise: Noise,
+    /// Which noise is drawn: the same for the same number.
+    pub seed: u64,
+    /// Where the trace goes; without it calls are only counted.
+    pub output: Option<PathBuf>,
+}
+
+/// What was run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Ran {
+    /// Ranks.
+    pub ranks: u32,
+    /// Calls of all ranks.
+    pub calls: u64,
+    /// Kinds of ranks: how many of their sequences differ.
+    pub kinds: u32,
+    /// How often each rank was run until nothing changed.
+    pub passes: u32,
+    /// They ran together.
+    pub together: bool,
+    /// Ranks whose program said by its exit code that something was wrong.
+    pub failed: u32,
+    /// How long running took, compiling included.
+    pub seconds: f64,
+    /// Processor time of that, over all threads.
+    pub processor_seconds: f64,
+    /// How long writing took.
+    pub seconds_writing: f64,
+}
+
+/// Runs a skeleton.
+pub fn run(skeleton: &Skeleton, options: &RunOptions) -> Result<Ran, ExecuteError> {
+    let (begin, processor_begin) = (Instant::now(), processor_time());
+    let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
+    let plan = Plan {
+        skeleton,
+        ranks: options.ranks,
+        arguments: options.arguments.clone(),
+        company: options.company,
+        ranks_per_node: options.ranks_per_node.unwrap_or(options.ranks),
+        threads: options.threads.unwrap_or(processors).min(options.ranks.div_ceil(256)),
+        for_rows: options.output.is_some(),
+    };
+    let gathered = gather(&plan)?;
+    let seconds = begin.elapsed().as_secs_f64();
+    let processor_seconds = processor_time() - processor_begin;
+    let begin = Instant::now();
+    if let Some(output) = &options.output {
+        let model = match &options.like {
+            Some(recorded) => TimeModel::learn(skeleton, recorded, options.company)?,
+            None => TimeModel::default(),
+        };
+        write(&Writing { skeleton, options, gathered: &gathered, model: &model }, output, processors)?;
+    }
+    Ok(Ran {
+        ranks: options.ranks,
+        calls: gathered.calls,
+        kinds: gathered.kinds.len() as u32,
+        passes: gathered.passes,
+        together: gathered.together,
+        failed: gathered.failed,
+        seconds,
+        processor_seconds,
+        seconds_writing: begin.elapsed().as_secs_f64(),
+    })
+}
+
+/// Processor time of this process so far, in seconds.
+fn processor_time() -> f64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: a place for the time.
+    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+}

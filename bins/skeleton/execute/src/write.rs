@@ -1,0 +1,80 @@
+//! Writes what ranks did as a trace whose times fit together.
+//!
+//! Ranks ran without waiting for each other, so each has a time of its own. They are written so first, to a folder that does
+//! not stay; a replay then lets them wait for whom they wait for. Messages cost nothing in it: what they cost on a machine is
+//! for `kizami replay` to say, on the trace that comes out.
+
+use crate::ExecuteError;
+use crate::rows::{Communicators, RankRows, site_index};
+use crate::run::RunOptions;
+use crate::runner::Gathered;
+use crate::skeleton::Skeleton;
+use crate::time::TimeModel;
+use kizami_network::LogGops;
+use kizami_replay::{Network, ReplayError, Request, Setting, retime};
+use kizami_trace::write::About;
+use kizami_trace::{Trace, TraceError, TraceWriter, provenance};
+use std::path::Path;
+
+/// A network in which nothing takes time and no send waits for its receiver: only partners are waited for. An ideal network
+/// is another thing: it keeps what calls took beside their waits, and these took nothing.
+const FREE: LogGops = LogGops {
+    latency_ns: 0.0,
+    overhead_ns: 0.0,
+    gap_ns: 0.0,
+    per_byte_ns: 0.0,
+    overhead_per_byte_ns: 0.0,
+    eager_limit_bytes: u64::MAX,
+};
+
+/// What is written.
+pub struct Writing<'a> {
+    pub skeleton: &'a Skeleton,
+    pub options: &'a RunOptions,
+    pub gathered: &'a Gathered,
+    pub model: &'a TimeModel,
+}
+
+/// Writes the trace into a new directory.
+pub fn write(what: &Writing, output: &Path, threads: u32) -> Result<(), ExecuteError> {
+    let beside = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let work = tempfile::Builder::new().prefix(".kizami-skeleton-").tempdir_in(beside);
+    let work = work.map_err(TraceError::file("make a folder in", beside))?;
+    let name = what.skeleton.name();
+    let apart = work.path().join(&name);
+    each_by_itself(what, &name, &apart)?;
+    let words = vec![provenance::PREDICTED.to_owned(), format!("by {name} for {} ranks", what.options.ranks)];
+    let made_from = Some(name.to_owned());
+    let request =
+        Request { output: Some(output), threads: threads as usize, made_from, words, clocks_unaligned: true };
+    let network = Network::Model(FREE);
+    let setting = |_: &_, _: &_| Ok::<_, ReplayError>(Setting { network, ..Setting::default() });
+    retime(&Trace::open(&apart)?, request, setting, &|_| {})?;
+    Ok(())
+}
+
+/// Writes every rank at its own time.
+fn each_by_itself(what: &Writing, name: &str, directory: &Path) -> Result<(), ExecuteError> {
+    let Writing { skeleton, options, gathered, model } = what;
+    let communicators = Communicators::of(options.ranks, &gathered.comms);
+    let sites = site_index(skeleton);
+    let command = std::iter::once(name.to_owned()).chain(options.arguments.iter().cloned()).collect();
+    let about = About {
+        executable: name.to_owned(),
+        command,
+        mpi_library: "skeleton".to_owned(),
+        started_unix_ns: 0,
+    };
+    let definitions = Communicators::of(options.ranks, &gathered.comms).definitions(skeleton);
+    let mut writer = TraceWriter::create(directory, about, definitions)?;
+    for (rank, comms) in (0..).zip(&gathered.comms) {
+        let rows =
+            RankRows { rank, ranks: options.ranks, comms, communicators: &communicators, sites: &sites };
+        let stream = &gathered.kinds[gathered.kind_of[rank as usize] as usize];
+        for call in rows.expand(stream, &mut model.clock(rank, options.noise, options.seed)) {
+            writer.call(&call)?;
+        }
+    }
+    writer.finish(|_| {})?;
+    Ok(())
+}

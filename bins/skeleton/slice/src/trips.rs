@@ -1,0 +1,378 @@
+//! How often loops without communication go round, from what is known before they begin.
+//!
+//! The body of such a loop is not in the skeleton, but how often it would have run says how long the program computes. A
+//! loop is counted if it has one exit that compares a variable of constant steps with something that does not change in
+//! it. Loops inside others are counted once for the outermost one, by a product, where they run in each of its rounds. Whether
+//! a count is worth what it needs, [`crate::slice`] decides.
+
+use crate::analysis::Analysis;
+use crate::builder::Builder;
+use crate::flow::Loop;
+use crate::llvm::Handle;
+use crate::program::*;
+use crate::taint::Taint;
+use llvm_sys::core::*;
+use llvm_sys::{LLVMIntPredicate, LLVMOpcode};
+use rustc_hash::FxHashSet;
+
+/// A number that is known before a loop begins.
+#[derive(Clone, Debug)]
+pub enum Term {
+    /// A value from outside the loop.
+    Known(ValueId),
+    /// An instruction of the loop that gives the same in each round, with its operands.
+    Again(ValueId, Vec<Term>),
+}
+
+impl Term {
+    /// All values from outside that it is made of.
+    pub fn known(&self, found: &mut Vec<ValueId>) {
+        match self {
+            Term::Known(id) => found.push(*id),
+            Term::Again(_, operands) => operands.iter().for_each(|operand| operand.known(found)),
+        }
+    }
+
+    /// All loads that are done once more.
+    pub fn loads(&self, program: &Program, found: &mut Vec<ValueId>) {
+        if let Term::Again(id, operands) = self {
+            if let Some((_, Action::Load(_))) = program.instruction(*id) {
+                found.push(*id);
+            }
+            operands.iter().for_each(|operand| operand.loads(program, found));
+        }
+    }
+}
+
+/// How often one loop goes round, each time it begins.
+#[derive(Clone, Debug)]
+struct Rounds {
+    start: Term,
+    bound: Term,
+    step: i64,
+    predicate: LLVMIntPredicate,
+    /// The test comes at the end: one round is certain.
+    at_least: i64,
+    /// The test looks at the value of the next round.
+    ahead: bool,
+}
+
+/// A loop that can be counted.
+pub struct Candidate {
+    /// Which loop of the flow.
+    pub number: usize,
+    /// The block before whose end it is counted.
+    pub anchor: BlockId,
+    /// The product of these.
+    rounds: Vec<Rounds>,
+}
+
+impl Candidate {
+    /// All that the count is made of.
+    pub fn terms(&self) -> impl Iterator<Item = &Term> {
+        self.rounds.iter().flat_map(|rounds| [&rounds.start, &rounds.bound])
+    }
+}
+
+/// Finds loops without communication, and ways to count them: the first way is the best.
+pub struct Trips<'a> {
+    analysis: &'a Analysis<'a>,
+    taint: &'a Taint<'a>,
+}
+
+impl<'a> Trips<'a> {
+    /// Prepares to look for loops.
+    pub fn of(analysis: &'a Analysis<'a>, taint: &'a Taint<'a>) -> Trips<'a> {
+        Trips { analysis, taint }
+    }
+
+    /// The loops without communication that a run may come to.
+    pub fn silent_loops(&self) -> Vec<usize> {
+        let loops = &self.analysis.flow.loops;
+        (0..loops.len())
+            .filter(|number| {
+                let function = self.analysis.program.block(loops[*number].header).function;
+                self.analysis.reachable[function as usize] && self.analysis.silent[*number]
+            })
+            .collect()
+    }
+
+    /// The ways to count a loop, the outermost first.
+    pub fn candidates(&self, number: usize) -> Vec<Candidate> {
+        let flow = &self.analysis.flow;
+        let mut chain = vec![number];
+        while let Some(outer) = flow.loops[*chain.last().expect("not empty")].outer
+            && self.analysis.silent[outer]
+        {
+            chain.push(outer);
+        }
+        let ways = (0..chain.len()).rev().filter_map(|level| {
+            let outermost = &flow.loops[chain[level]];
+            let anchor = outermost.preheader?;
+            let each_round =
+                |pair: &[usize]| self.runs_each_round(&flow.loops[pair[0]], &flow.loops[pair[1]]);
+            if !chain[..=level].windows(2).all(each_round) {
+                return None;
+            }
+            let rounds: Option<Vec<Rounds>> =
+                chain[..=level].iter().map(|inner| self.rounds(&flow.loops[*inner], outermost)).collect();
+            Some(Candidate { number, anchor, rounds: rounds? })
+        });
+        ways.collect()
+    }
+
+    /// Whether a loop begins exactly once in each round of another.
+    fn runs_each_round(&self, inner: &Loop, outer: &Loop) -> bool {
+        let Some(before) = inner.preheader else { return false };
+        let own_exit = |block: &BlockId| {
+            self.analysis.flow.successors[*block as usize].iter().any(|to| !outer.contains(*to))
+        };
+        let deciding =
+            self.analysis.flow.controllers[before as usize].iter().filter(|block| outer.contains(**block));
+        self.analysis.flow.loop_of[before as usize]
+            .is_some_and(|number| std::ptr::eq(&self.analysis.flow.loops[number], outer))
+            && deciding.into_iter().all(own_exit)
+    }
+
+    /// How often a loop goes round, if that is known before `outermost` begins.
+    fn rounds(&self, of: &Loop, outermost: &Loop) -> Option<Rounds> {
+        let program = self.analysis.program;
+        let flow = &self.analysis.flow;
+        let exits = |block: &&BlockId| flow.successors[**block as usize].iter().any(|to| !of.contains(*to));
+        let exiting: Vec<BlockId> = of.blocks.iter().filter(exits).copied().collect();
+        let ([exit], [latch]) = (&exiting[..], &of.latches[..]) else { return None };
+        if exit != latch && *exit != of.header {
+            return None;
+        }
+        let last = program.terminator(*exit);
+        let condition = *program.value(last).operands.first()?;
+        let (mut predicate, left, right) = comparison(program, condition)?;
+        // The predicate under which the loop goes on.
+        if program.block(*exit).successors.first().is_some_and(|to| !of.contains(*to)) {
+            predicate = opposite(predicate);
+        }
+        let (variable, bound, predicate) = match self.steps(of, left) {
+            Some(variable) => (variable, right, predicate),
+            None => (self.steps(of, right)?, left, mirrored(predicate)),
+        };
+        let (start, step, ahead) = variable;
+        let start = self.term(start, outermost, 0)?;
+        let bound = self.term(bound, outermost, 0)?;
+        let at_least = i64::from(*exit == *latch && *exit != of.header || of.blocks.len() == 1);
+        use LLVMIntPredicate::*;
+        let fits = match predicate {
+            LLVMIntSLT | LLVMIntSLE | LLVMIntULT | LLVMIntULE => step > 0,
+            LLVMIntSGT | LLVMIntSGE | LLVMIntUGT | LLVMIntUGE => step < 0,
+            LLVMIntNE => step.abs() == 1,
+            LLVMIntEQ => false,
+        };
+        fits.then_some(Rounds { start, bound, step, predicate, at_least, ahead })
+    }
+
+    /// For a variable of constant steps: where it starts, its step, and whether this is its next value.
+    fn steps(&self, of: &Loop, id: ValueId) -> Option<(ValueId, i64, bool)> {
+        let program = self.analysis.program;
+        if let Some((_, Action::Cast)) = program.instruction(id) {
+            // Widened for the comparison.
+            return self.steps(of, program.value(id).operands[0]);
+        }
+        match program.instruction(id)? {
+            (block, Action::Phi(from)) if block == of.header => {
+                let operands = &program.value(id).operands;
+                let outside = from.iter().position(|from| Some(*from) == of.preheader)?;
+                let inside = from.iter().position(|from| of.latches.contains(from))?;
+                let step = self.step_of(operands[inside], id)?;
+                Some((operands[outside], step, false))
+            }
+            (block, Action::Arithmetic) if of.contains(block) => {
+                let phi = *program.value(id).operands.iter().find(|operand| {
+                    matches!(program.instruction(**operand), Some((at, Action::Phi(_))) if at == of.header)
+                })?;
+                let (start, step, _) = self.steps(of, phi)?;
+                (self.step_of(id, phi)? == step).then_some((start, step, true))
+            }
+            _ => None,
+        }
+    }
+
+    /// By how much an instruction differs from a phi: the constant it adds.
+    fn step_of(&self, next: ValueId, phi: ValueId) -> Option<i64> {
+        let program = self.analysis.program;
+        let value = program.value(next);
+        let (_, Action::Arithmetic) = program.instruction(next)? else { return None };
+        let [left, right] = value.operands[..] else { return None };
+        // SAFETY: an instruction of the living module.
+        match unsafe { LLVMGetInstructionOpcode(value.handle) } {
+            LLVMOpcode::LLVMAdd if left == phi => program.number(right),
+            LLVMOpcode::LLVMAdd if right == phi => program.number(left),
+            LLVMOpcode::LLVMSub if left == phi => program.number(right).map(|step| -step),
+            _ => None,
+        }
+        .filter(|step| *step != 0)
+    }
+
+    /// A value as it is before a loop begins, if it is the same in all its rounds.
+    fn term(&self, id: ValueId, of: &Loop, depth: u32) -> Option<Term> {
+        let program = self.analysis.program;
+        if self.taint.value(id) != 0 || depth > 8 {
+            return None;
+        }
+        let value = program.value(id);
+        let action = match program.instruction(id) {
+            Some((block, action)) if of.contains(block) => action,
+            _ => return Some(Term::Known(id)),
+        };
+        match action {
+            Action::Load(length) if self.is_unchanged(value.operands[0], *length, of) => {}
+            Action::Arithmetic | Action::Cast | Action::Offset(_) => {}
+            _ => return None,
+        }
+        if value.operands.iter().any(|operand| program.value(*operand).kind == Kind::Float) {
+            return None;
+        }
+        let operands: Option<Vec<Term>> =
+            value.operands.iter().map(|operand| self.term(*operand, of, depth + 1)).collect();
+        Some(Term::Again(id, operands?))
+    }
+
+    /// Whether nothing in a loop writes what an address points to.
+    fn is_unchanged(&self, address: ValueId, length: u64, of: &Loop) -> bool {
+        let program = self.analysis.program;
+        let mut inside: FxHashSet<FunctionId> = FxHashSet::default();
+        let mut open: Vec<FunctionId> = self
+            .analysis
+            .calls_in(of)
+            .iter()
+            .flat_map(|call| self.analysis.memory.callees(program, *call))
+            .collect();
+        while let Some(function) = open.pop() {
+            if inside.insert(function) {
+                for id in self.analysis.passable_instructions(function) {
+                    open.extend(self.analysis.memory.callees(program, id));
+                }
+            }
+        }
+        let writes = |by: ValueId| {
+            let (block, _) = program.instruction(by).expect("writers are instructions");
+            of.contains(block) || inside.contains(&program.block(block).function)
+        };
+        let places = self.analysis.memory.targets(address);
+        !places.is_empty()
+            && places
+                .iter()
+                .all(|place| self.analysis.writers_of(*place, length).all(|access| !writes(access.by)))
+    }
+}
+
+/// Builds the count of a loop before the end of its anchor, and the call that tells it.
+pub fn build(builder: &Builder, program: &Program, candidate: &Candidate, id: u32) {
+    builder.before(program.value(program.terminator(candidate.anchor)).handle);
+    let product = candidate.rounds.iter().fold(builder.number(64, 1), |product, rounds| {
+        let count = build_rounds(builder, program, rounds);
+        // SAFETY: two integers of 64 bits of the living module.
+        unsafe { LLVMBuildMul(builder.raw(), product, count, c"".as_ptr()) }
+    });
+    let mut arguments = [builder.number(32, i64::from(id)), product];
+    builder.call("__kizami_trips", None, &[32, 64], &mut arguments);
+}
+
+fn build_rounds(builder: &Builder, program: &Program, rounds: &Rounds) -> Handle {
+    use LLVMIntPredicate::*;
+    let unsigned = matches!(rounds.predicate, LLVMIntULT | LLVMIntULE | LLVMIntUGT | LLVMIntUGE);
+    let start = widened(builder, build_term(builder, program, &rounds.start), unsigned);
+    let bound = widened(builder, build_term(builder, program, &rounds.bound), unsigned);
+    let raw = builder.raw();
+    let none = c"".as_ptr();
+    let number = |value| builder.number(64, value);
+    // SAFETY: all are integers of 64 bits of the living module.
+    unsafe {
+        let first = if rounds.ahead { LLVMBuildAdd(raw, start, number(rounds.step), none) } else { start };
+        let way = if rounds.step > 0 {
+            LLVMBuildSub(raw, bound, first, none)
+        } else {
+            LLVMBuildSub(raw, first, bound, none)
+        };
+        let inclusive = matches!(rounds.predicate, LLVMIntSLE | LLVMIntSGE | LLVMIntULE | LLVMIntUGE);
+        let step = rounds.step.abs();
+        let more = LLVMBuildAdd(raw, way, number(step - 1 + i64::from(inclusive)), none);
+        let count = LLVMBuildSDiv(raw, more, number(step), none);
+        let is_some = LLVMBuildICmp(raw, LLVMIntSGT, more, number(0), none);
+        let count = LLVMBuildSelect(raw, is_some, count, number(0), none);
+        LLVMBuildAdd(raw, count, number(rounds.at_least), none)
+    }
+}
+
+fn widened(builder: &Builder, value: Handle, unsigned: bool) -> Handle {
+    // SAFETY: an integer of the living module.
+    unsafe {
+        if unsigned && LLVMGetIntTypeWidth(LLVMTypeOf(value)) < 64 {
+            return LLVMBuildZExt(builder.raw(), value, builder.integer(64), c"".as_ptr());
+        }
+    }
+    builder.widened(value)
+}
+
+fn build_term(builder: &Builder, program: &Program, term: &Term) -> Handle {
+    match term {
+        Term::Known(id) => program.value(*id).handle,
+        Term::Again(id, operands) => {
+            let operands: Vec<Handle> =
+                operands.iter().map(|operand| build_term(builder, program, operand)).collect();
+            // SAFETY: a copy of an instruction of the living module, with operands that are known where it is put.
+            unsafe {
+                let copy = LLVMInstructionClone(program.value(*id).handle);
+                for (number, operand) in operands.into_iter().enumerate() {
+                    LLVMSetOperand(copy, number as u32, operand);
+                }
+                LLVMInsertIntoBuilder(builder.raw(), copy);
+                copy
+            }
+        }
+    }
+}
+
+/// A comparison of integers: predicate and both sides.
+fn comparison(program: &Program, id: ValueId) -> Option<(LLVMIntPredicate, ValueId, ValueId)> {
+    let value = program.value(id);
+    let (_, Action::Arithmetic) = program.instruction(id)? else { return None };
+    // SAFETY: an instruction of the living module, asked for its predicate only if it is a comparison.
+    unsafe {
+        if LLVMGetInstructionOpcode(value.handle) != LLVMOpcode::LLVMICmp {
+            return None;
+        }
+        let [left, right] = value.operands[..] else { return None };
+        let integers = matches!(program.value(left).kind, Kind::Integer(_));
+        integers.then(|| (LLVMGetICmpPredicate(value.handle), left, right))
+    }
+}
+
+fn opposite(predicate: LLVMIntPredicate) -> LLVMIntPredicate {
+    use LLVMIntPredicate::*;
+    match predicate {
+        LLVMIntEQ => LLVMIntNE,
+        LLVMIntNE => LLVMIntEQ,
+        LLVMIntSLT => LLVMIntSGE,
+        LLVMIntSGE => LLVMIntSLT,
+        LLVMIntSGT => LLVMIntSLE,
+        LLVMIntSLE => LLVMIntSGT,
+        LLVMIntULT => LLVMIntUGE,
+        LLVMIntUGE => LLVMIntULT,
+        LLVMIntUGT => LLVMIntULE,
+        LLVMIntULE => LLVMIntUGT,
+    }
+}
+
+fn mirrored(predicate: LLVMIntPredicate) -> LLVMIntPredicate {
+    use LLVMIntPredicate::*;
+    match predicate {
+        LLVMIntSLT => LLVMIntSGT,
+        LLVMIntSGT => LLVMIntSLT,
+        LLVMIntSLE => LLVMIntSGE,
+        LLVMIntSGE => LLVMIntSLE,
+        LLVMIntULT => LLVMIntUGT,
+        LLVMIntUGT => LLVMIntULT,
+        LLVMIntULE => LLVMIntUGE,
+        LLVMIntUGE => LLVMIntULE,
+        same => same,
+    }
+}

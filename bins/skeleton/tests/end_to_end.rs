@@ -1,0 +1,153 @@
+//! From sources to a trace of a run nobody made: built by each MPI's own compiler, checked against a recorded run, run at
+//! more ranks than there were, opened by the product's own report.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+const RANKS: usize = 4;
+const MORE_RANKS: usize = 64;
+
+struct Mpi {
+    compiler: &'static str,
+    launcher: &'static [&'static str],
+}
+
+const MPICH: Mpi = Mpi { compiler: "mpicc.mpich", launcher: &["mpirun.mpich"] };
+const OPEN_MPI: Mpi = Mpi {
+    compiler: "mpicc.openmpi",
+    launcher: &["mpirun.openmpi", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"],
+};
+
+fn workloads() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads").canonicalize().unwrap()
+}
+
+/// The product's main command, which finds ours beside itself.
+fn kizami() -> PathBuf {
+    let own = Path::new(env!("CARGO_BIN_EXE_kizami-skeleton"));
+    let found = own.with_file_name("kizami");
+    assert!(found.exists(), "{} is missing: cargo build --release", found.display());
+    found
+}
+
+fn ran(command: &mut Command) -> Output {
+    let command = command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let [told, said] =
+        [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    assert!(output.status.success(), "{command:?}\n{told}{said}");
+    output
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).expect("it prints JSON")
+}
+
+/// Builds a program as its makers would, with a skeleton beside it; observes it if that is asked for.
+fn build(program: &str, mpi: &Mpi, folder: &Path) -> (PathBuf, PathBuf) {
+    let (binary, skeleton) = (folder.join(program), folder.join(format!("{program}.skel")));
+    let here = workloads();
+    ran(Command::new(kizami())
+        .args(["skeleton", "build", "-o"])
+        .arg(&skeleton)
+        .args(["--", mpi.compiler, "-std=gnu11", "-O2", "-g", "-w"])
+        .arg(format!("-I{}", here.display()))
+        .arg(format!("-I{}", here.join("../include").display()))
+        .arg("-o")
+        .arg(&binary)
+        .arg(here.join(format!("{program}.c")))
+        .arg("-lm")
+        .env("KIZAMI_SKELETON_STORE", folder.join("store")));
+    if skeleton.join("observe").exists() {
+        ran(Command::new(kizami())
+            .args(["skeleton", "observe"])
+            .arg(&skeleton)
+            .arg("--")
+            .args(mpi.launcher)
+            .args(["-n", &RANKS.to_string(), "{}"]));
+    }
+    (binary, skeleton)
+}
+
+fn whole_way(program: &str, mpi: &Mpi) {
+    let folder = tempfile::tempdir().unwrap();
+    let (binary, skeleton) = build(program, mpi, folder.path());
+    let recorded = folder.path().join("recorded.kz");
+    ran(Command::new(kizami())
+        .args(["record", "-o"])
+        .arg(&recorded)
+        .args(mpi.launcher)
+        .args(["-n", &RANKS.to_string()])
+        .arg(&binary));
+
+    let checked = json(&ran(Command::new(kizami())
+        .args(["skeleton", "check", "--json"])
+        .arg(&skeleton)
+        .arg(&recorded)));
+    assert_eq!(checked["schema"], "kizami-skeleton-check/1");
+    assert_eq!(checked["identical"], RANKS, "{program}: {checked:#}");
+    assert_eq!(checked["ranks"], RANKS);
+    assert!(checked["compared"].as_u64() >= Some(36), "{program}: {checked:#}");
+
+    let big = folder.path().join("big.kz");
+    let told = json(&ran(Command::new(kizami())
+        .args(["skeleton", "run", "--json", "--ranks", &MORE_RANKS.to_string(), "--like"])
+        .arg(&recorded)
+        .arg("-o")
+        .arg(&big)
+        .arg(&skeleton)));
+    assert_eq!(told["schema"], "kizami-skeleton-run/1");
+    assert_eq!(told["ranks"], MORE_RANKS);
+    let report = json(&ran(Command::new(kizami()).args(["report", "--json"]).arg(&big)));
+    assert_eq!(report["schema"], "kizami-report/1");
+    let run: Value = serde_json::from_slice(&std::fs::read(big.join("run.json")).unwrap()).unwrap();
+    assert_eq!(run["ranks"], MORE_RANKS);
+    assert_eq!(run["replayed"]["setting"][0], "predicted");
+    assert_eq!(run["replayed"]["unmatched"], 0, "every message has two sides");
+    let costly =
+        ran(Command::new(kizami()).args(["replay", "--json", "--loggops", "L=1us,o=200ns"]).arg(&big));
+    let costly = json(&costly);
+    assert_eq!(costly["unmatched"], 0, "times of ranks fit together: {costly:#}");
+    assert!(costly["replayed_ns"].as_i64() > run["span_ns"].as_i64(), "messages cost something: {costly:#}");
+    assert_eq!(run["totals"]["events"], told["calls"], "all its calls are rows");
+}
+
+#[test]
+fn stencil2d_with_mpich() {
+    whole_way("stencil2d", &MPICH);
+}
+
+#[test]
+fn stencil2d_with_open_mpi() {
+    whole_way("stencil2d", &OPEN_MPI);
+}
+
+#[test]
+fn cg_with_mpich() {
+    whole_way("cg", &MPICH);
+}
+
+#[test]
+fn cg_with_open_mpi() {
+    whole_way("cg", &OPEN_MPI);
+}
+
+/// A skeleton that does something else than was recorded is told by exit code 1, with the first difference.
+#[test]
+fn other_arguments_differ_from_those_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, skeleton) = build("stencil2d", &MPICH, folder.path());
+    let recorded = workloads().join("../crates/cli/tests/golden/schema-1/mpich4.kz");
+    let check = |arguments: &[&str]| {
+        let mut command = Command::new(kizami());
+        command.args(["skeleton", "check"]).arg(&skeleton).arg(&recorded).args(arguments);
+        let output = command.output().expect("it runs");
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let (code, told) = check(&[]);
+    assert_eq!(code, Some(0), "the arguments of the recorded run are taken: {told}");
+    let (code, told) = check(&["--", "32", "12", "300"]);
+    assert_eq!(code, Some(1), "{told}");
+    assert!(told.starts_with("0 of 4 ranks identical") && told.contains("  recorded "), "{told}");
+}

@@ -22,6 +22,12 @@ pub enum ReplayError {
         path.display()
     )]
     Write { path: PathBuf, what: String },
+
+    /// Ranks are not alike enough to be told by kinds.
+    #[error(
+        "{kinds} kinds of {ranks} ranks have different times, too many to be walked instead of ranks; predict fewer ranks"
+    )]
+    ManyKinds { kinds: usize, ranks: u32 },
 }
 
 impl From<TraceError> for ReplayError {

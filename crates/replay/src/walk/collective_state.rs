@@ -6,7 +6,7 @@
 use super::lane::Lane;
 use super::pending::Arrival;
 use crate::lane_moment::LaneMoment;
-use kizami_graph::{Members, Tie, TieKind};
+use kizami_graph::{KindsAmong, Members, Tie, TieKind};
 use kizami_model::kind::{Flow, Kind};
 use kizami_model::{Length, Op, Rank};
 use kizami_network::CollectiveCall;
@@ -139,6 +139,9 @@ pub(super) struct Collectives<'a, const LANES: usize> {
     first: Option<u64>,
     /// Places of ranks, by communicator.
     positions: FxHashMap<u32, FxHashMap<Rank, u32>>,
+    /// Of a run told by kinds, by place of the communicator, then by member: a number made of all moments at which it left,
+    /// in modelled lanes. Members of a kind that leave at different moments are none of one kind.
+    pub uneven: FxHashMap<u32, Vec<u64>>,
 }
 
 /// How many members of each place are here.
@@ -172,6 +175,7 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
             prefix: std::iter::once(false).chain(functions.iter().map(|f| prefix(f.kind))).collect(),
             first: None,
             positions: FxHashMap::default(),
+            uneven: FxHashMap::default(),
         }
     }
 
@@ -184,7 +188,7 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
         arrival: Arrival<LANES>,
         woken: &mut Vec<u32>,
     ) -> Option<CollectiveNews<LANES>> {
-        let size = self.members.sizes[tie.place() as usize];
+        let size = self.members.coming(tie.place());
         let here = self.here[tie.place() as usize];
         let keep_each = self.modelled || self.prefix.get(usize::from(op.0)).copied().unwrap_or(false);
         let state = self.open.get_or_begin(tie.key);
@@ -221,7 +225,7 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
 
     /// News from another share.
     pub(super) fn hear(&mut self, news: CollectiveNews<LANES>, woken: &mut Vec<u32>) {
-        let size = self.members.sizes[(news.key >> 32) as usize];
+        let size = self.members.coming((news.key >> 32) as u32);
         let state = self.open.get_or_begin(news.key);
         state.called(news.op);
         state.mixed |= news.mixed;
@@ -252,7 +256,7 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
     /// Whether those the strand waits for have come; else it is remembered.
     pub(super) fn ask(&mut self, tie: Tie, rank: Rank, strand: u32) -> Answer<LANES> {
         let place = tie.place();
-        let size = self.members.sizes[place as usize];
+        let size = self.members.coming(place);
         // It may be asked for before anybody came: by another thread of the rank than the one that came.
         let state = self.open.get_or_begin(tie.key);
         let all = state.came >= size;
@@ -295,7 +299,8 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
             let first = members.comm(place) == WORLD
                 && self.lanes.iter().any(sets_up)
                 && *self.first.get_or_insert(tie.key) == tie.key;
-            state.work_out(positions, self.lanes, (prefix, first));
+            let uneven = self.uneven.entry(place).or_default();
+            state.work_out((positions, members.kinds(place)), self.lanes, (prefix, first), uneven);
         }
         match positions.get(&rank).and_then(|position| state.results.get(*position as usize)) {
             Some(result) => {
@@ -328,7 +333,7 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
         let place = (key >> 32) as usize;
         if let Some(state) = self.open.get(key)
             && state.left_here >= self.here[place]
-            && state.came >= self.members.sizes[place]
+            && state.came >= self.members.coming(place as u32)
         {
             self.open.remove(key);
         }
@@ -351,12 +356,14 @@ impl<const LANES: usize> CollectiveState<LANES> {
         self.mixed |= *self.op.get_or_insert(op) != op;
     }
 
-    /// Works out for each member when those it waits for came, and in modelled lanes when it leaves.
+    /// Works out for each member when those it waits for came, and in modelled lanes when it leaves. Of a run told by kinds,
+    /// for one of each kind; `uneven` learns when all members left.
     fn work_out(
         &mut self,
-        positions: &FxHashMap<Rank, u32>,
+        (positions, kinds): (&FxHashMap<Rank, u32>, Option<&KindsAmong>),
         lanes: &[Lane; LANES],
         (prefix, first): (bool, bool),
+        uneven: &mut Vec<u64>,
     ) {
         let Some(last) = self.last else { return };
         let mut each = vec![last; positions.len()];
@@ -378,10 +385,29 @@ impl<const LANES: usize> CollectiveState<LANES> {
         for (lane, setting) in lanes.iter().enumerate() {
             let Some(model) = setting.model() else { continue };
             let Some(op) = self.op else { continue };
-            let call = CollectiveCall { op, ranks: each.len() as u32, bytes: self.bytes, first };
-            let enters: Vec<Length> =
+            let mut enters: Vec<Length> =
                 each.iter().map(|arrival| arrival.replayed[lane].saturating_since(START)).collect();
+            let mut root = root;
+            if let Some(kinds) = kinds {
+                root = kinds.by_place.iter().position(|kind| *kind as usize == root).unwrap_or(0);
+                enters = kinds.by_place.iter().map(|kind| enters[*kind as usize]).collect();
+            }
+            let call = CollectiveCall { op, ranks: enters.len() as u32, bytes: self.bytes, first };
             let Some(leaves) = model.leaves(call, &enters, root) else { continue };
+            if let Some(kinds) = kinds {
+                let only_root = matches!(op.kind(), Kind::Collective(which, _) if which.flow() == Flow::ToRoot);
+                uneven.resize(leaves.len(), 0);
+                // Who waits for nobody leaves whenever it comes.
+                let waiting = if only_root { 0 } else { leaves.len() };
+                for (known, leave) in uneven.iter_mut().zip(&leaves[..waiting]) {
+                    *known = (known.rotate_left(5) ^ leave.0 as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                }
+                // The first member of a kind counts, so later ones are overwritten by it.
+                for (kind, leave) in kinds.by_place.iter().zip(leaves).rev() {
+                    self.results[*kind as usize].replayed[lane] = START.saturating_add(leave);
+                }
+                continue;
+            }
             for (result, leave) in self.results.iter_mut().zip(leaves) {
                 result.replayed[lane] = START.saturating_add(leave);
             }

@@ -204,6 +204,7 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
             direct_only: self.counts.direct_only,
             learned: self.learned,
             most_under_way: self.counts.most_under_way,
+            left: self.collectives.uneven,
         }
     }
 

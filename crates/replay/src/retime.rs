@@ -43,8 +43,7 @@ pub fn retime<E: From<ReplayError>>(
     setting: impl FnOnce(&Graph, &Fit) -> Result<Setting, E>,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<ReplayedFrom, E> {
-    let begin = |trace| request.output.map(|output| Rewriting::begin(trace, output)).transpose();
-    let rewriting = begin(trace).map_err(ReplayError::from)?;
+    let rewriting = begin(&request, trace)?;
     let passes = Passes::new(trace, if rewriting.is_some() { 4 } else { 3 }, progress);
     let folder = match &rewriting {
         Some(rewriting) => rewriting.folder().to_path_buf(),
@@ -63,9 +62,14 @@ pub fn retime<E: From<ReplayError>>(
     };
     drop(rewriting);
     let graph = make(&finer, work.path(), request.threads, &|_| {}).map_err(ReplayError::from)?;
-    let (learned, rewriting) =
-        (Learned { graph, fit: learned.fit }, begin(&finer).map_err(ReplayError::from)?);
+    let learned = Learned { graph, fit: learned.fit };
+    let rewriting = begin(&request, &finer)?;
     Ok(retime_with((&finer, trace.path()), rewriting, request, learned, &setting, &passes)?)
+}
+
+/// Makes the directory of the resulting trace, if it is wanted.
+fn begin<'a>(request: &Request<'_>, trace: &'a Trace) -> Result<Option<Rewriting<'a>>, ReplayError> {
+    Ok(request.output.map(|output| Rewriting::begin(trace, output)).transpose()?)
 }
 
 /// Replays a trace that was made from the one of this name, if it is not that one.

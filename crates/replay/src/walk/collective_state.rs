@@ -4,6 +4,7 @@
 //! for the root at once.
 
 use super::lane::Lane;
+use super::kinds_leaving::OfKinds;
 use super::pending::Arrival;
 use crate::lane_moment::LaneMoment;
 use kizami_graph::{KindsAmong, Members, Tie, TieKind};
@@ -139,9 +140,8 @@ pub(super) struct Collectives<'a, const LANES: usize> {
     first: Option<u64>,
     /// Places of ranks, by communicator.
     positions: FxHashMap<u32, FxHashMap<Rank, u32>>,
-    /// Of a run told by kinds, by place of the communicator, then by member: a number made of all moments at which it left,
-    /// in modelled lanes. Members of a kind that leave at different moments are none of one kind.
-    pub uneven: FxHashMap<u32, Vec<u64>>,
+    /// Of a run told by kinds.
+    pub of_kinds: OfKinds,
 }
 
 /// How many members of each place are here.
@@ -175,7 +175,7 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
             prefix: std::iter::once(false).chain(functions.iter().map(|f| prefix(f.kind))).collect(),
             first: None,
             positions: FxHashMap::default(),
-            uneven: FxHashMap::default(),
+            of_kinds: OfKinds::default(),
         }
     }
 
@@ -299,8 +299,8 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
             let first = members.comm(place) == WORLD
                 && self.lanes.iter().any(sets_up)
                 && *self.first.get_or_insert(tie.key) == tie.key;
-            let uneven = self.uneven.entry(place).or_default();
-            state.work_out((positions, members.kinds(place)), self.lanes, (prefix, first), uneven);
+            let kinds = members.kinds(place);
+            state.work_out((positions, place, kinds), self.lanes, (prefix, first), &mut self.of_kinds);
         }
         match positions.get(&rank).and_then(|position| state.results.get(*position as usize)) {
             Some(result) => {
@@ -357,13 +357,13 @@ impl<const LANES: usize> CollectiveState<LANES> {
     }
 
     /// Works out for each member when those it waits for came, and in modelled lanes when it leaves. Of a run told by kinds,
-    /// for one of each kind; `uneven` learns when all members left.
+    /// for one of each kind.
     fn work_out(
         &mut self,
-        (positions, kinds): (&FxHashMap<Rank, u32>, Option<&KindsAmong>),
+        (positions, place, kinds): (&FxHashMap<Rank, u32>, u32, Option<&KindsAmong>),
         lanes: &[Lane; LANES],
         (prefix, first): (bool, bool),
-        uneven: &mut Vec<u64>,
+        of_kinds: &mut OfKinds,
     ) {
         let Some(last) = self.last else { return };
         let mut each = vec![last; positions.len()];
@@ -385,29 +385,17 @@ impl<const LANES: usize> CollectiveState<LANES> {
         for (lane, setting) in lanes.iter().enumerate() {
             let Some(model) = setting.model() else { continue };
             let Some(op) = self.op else { continue };
-            let mut enters: Vec<Length> =
+            let enters: Vec<Length> =
                 each.iter().map(|arrival| arrival.replayed[lane].saturating_since(START)).collect();
-            let mut root = root;
-            if let Some(kinds) = kinds {
-                root = kinds.by_place.iter().position(|kind| *kind as usize == root).unwrap_or(0);
-                enters = kinds.by_place.iter().map(|kind| enters[*kind as usize]).collect();
-            }
             let call = CollectiveCall { op, ranks: enters.len() as u32, bytes: self.bytes, first };
-            let Some(leaves) = model.leaves(call, &enters, root) else { continue };
             if let Some(kinds) = kinds {
-                let only_root = matches!(op.kind(), Kind::Collective(which, _) if which.flow() == Flow::ToRoot);
-                uneven.resize(leaves.len(), 0);
-                // Who waits for nobody leaves whenever it comes.
-                let waiting = if only_root { 0 } else { leaves.len() };
-                for (known, leave) in uneven.iter_mut().zip(&leaves[..waiting]) {
-                    *known = (known.rotate_left(5) ^ leave.0 as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-                }
-                // The first member of a kind counts, so later ones are overwritten by it.
-                for (kind, leave) in kinds.by_place.iter().zip(leaves).rev() {
-                    self.results[*kind as usize].replayed[lane] = START.saturating_add(leave);
+                let told = of_kinds.leaves((lane, model), (place, kinds), call, &enters, root);
+                for (result, leave) in self.results.iter_mut().zip(told) {
+                    result.replayed[lane] = START.saturating_add(leave);
                 }
                 continue;
             }
+            let Some(leaves) = model.leaves(call, &enters, root) else { continue };
             for (result, leave) in self.results.iter_mut().zip(leaves) {
                 result.replayed[lane] = START.saturating_add(leave);
             }

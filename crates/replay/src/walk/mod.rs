@@ -6,6 +6,7 @@
 
 mod collective_state;
 pub mod exchange;
+mod kinds_leaving;
 mod lane;
 pub mod observer;
 mod pending;

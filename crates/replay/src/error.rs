@@ -25,7 +25,8 @@ pub enum ReplayError {
 
     /// Ranks are not alike enough to be told by kinds.
     #[error(
-        "{kinds} kinds of {ranks} ranks have different times, too many to be walked instead of ranks; predict fewer ranks"
+        "more than {kinds} kinds of {ranks} ranks have different times, too many to be walked instead of ranks; \
+         have rows for all ranks (`kizami skeleton run --kinds no`), of which there must be fewer"
     )]
     ManyKinds { kinds: usize, ranks: u32 },
 }

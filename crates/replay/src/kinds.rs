@@ -21,8 +21,10 @@ use rustc_hash::FxHashMap;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// More kinds than this are not told apart: then ranks are better walked one by one.
+/// More kinds than this are not told apart, and not in more walks: then ranks are better walked one by one. Where ranks hand
+/// work on from one to the next, each walk finds only one more that differs.
 const MOST_KINDS: usize = 200_000;
+const MOST_WALKS: usize = 1_000;
 
 /// By channel: a number made of all moments at which something was told on it.
 struct ToldAt(Vec<u64>);
@@ -62,8 +64,8 @@ pub(crate) fn settle(
         let own = rows.get(&before.like(rank)).map_or(&[][..], Vec::as_slice);
         own.iter().map(|row| before.draw(row, rank, definitions)).collect()
     };
-    loop {
-        if finer.count() > MOST_KINDS {
+    for walks in 1.. {
+        if finer.count() > MOST_KINDS || walks > MOST_WALKS {
             return Err(ReplayError::ManyKinds { kinds: finer.count(), ranks: finer.ranks() });
         }
         definitions.kinds = finer.table();

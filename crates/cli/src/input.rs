@@ -1,5 +1,6 @@
 //! The traces that commands are given: opened (as a snapshot, if they are not sealed), with all calls where waits are to be followed, and taken apart.
 
+use crate::failure::UsageError;
 use crate::live;
 use crate::show::path::as_typed;
 use crate::show::progress::Bar;
@@ -7,7 +8,8 @@ use crate::show::{provenance, quantity};
 use anyhow::{Result, bail};
 use kizami_explain::Analysis;
 use kizami_model::Length;
-use kizami_trace::Trace;
+use kizami_trace::schema::Record;
+use kizami_trace::{KindRun, Trace};
 use kizami_trace::run::FunctionTotal;
 use std::path::Path;
 
@@ -64,6 +66,19 @@ fn off_ns(exact: &[FunctionTotal], drawn: &[FunctionTotal]) -> f64 {
     let too_much =
         drawn.iter().map(|function| function.total_ns.saturating_sub(time_ns(exact, &function.op)));
     too_much.filter(|ns| *ns > 0).map(|ns| ns as f64).sum()
+}
+
+/// Refuses a trace in which one rank's rows are those of others as well, for commands that need the rows of all.
+pub fn must_have_all_rows(trace: &Trace) -> Result<()> {
+    if trace.run().files.iter().any(|file| file.path == KindRun::PATH) {
+        let message = format!(
+            "{} is told by kinds of rank: one rank of each has rows, and this needs those of all ranks; `kizami skeleton run \
+             --kinds no` writes them, and report, replay, whatif, diff, events and export take it as it is",
+            as_typed(trace.path())
+        );
+        return Err(UsageError(message).into());
+    }
+    Ok(())
 }
 
 /// Takes a trace apart, with a progress bar.

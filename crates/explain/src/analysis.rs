@@ -23,7 +23,7 @@ use crate::scatter::scatter;
 use crate::waits::{Total, Waits};
 use crate::work_interval::{Borders, WorkInterval};
 use kizami_graph::{Graph, build};
-use kizami_model::{Length, Op};
+use kizami_model::{Length, Op, Rank};
 use kizami_network::Fit;
 use kizami_replay::{Network, Setting, learn, replay};
 use kizami_trace::SourceLine;
@@ -107,8 +107,7 @@ impl Analysis {
         let interval = WorkInterval::recorded(&graph, &borders);
         let walked = learn(&graph, threads, Waits::new, &|steps| tell(1, steps));
         let (fit, unmatched) = (walked.learned, walked.unmatched);
-        let ranks = graph.strands.last().map_or(0, |strand| strand.rank.0 + 1);
-        let add_up = || profile(&graph, ranks, interval);
+        let add_up = || profile(&graph, interval);
         let find_blame = || {
             let mut waits = Waits::all(walked.observers);
             late_complete::divide(&graph, &mut waits);
@@ -297,11 +296,13 @@ impl Analysis {
         let mut totals: Vec<WaitTotal> = groups
             .into_iter()
             .map(|((pattern, at), by_rank)| {
-                let ns = by_rank.values().map(|total| total.time).sum::<Length>().0;
+                let weight = |rank: &u32| self.graph.weight(Rank(*rank));
+                let time = |(rank, total): (&u32, &Total)| total.time * i64::from(weight(rank));
+                let ns = by_rank.iter().map(time).sum::<Length>().0;
                 let worst =
                     by_rank.iter().max_by_key(|(rank, total)| (total.time, std::cmp::Reverse(**rank)));
                 let (worst_rank, worst_ns) = worst.map_or((0, 0), |(rank, total)| (*rank, total.time.0));
-                let count = by_rank.values().map(|total| total.count).sum();
+                let count = by_rank.iter().map(|(rank, total)| total.count * u64::from(weight(rank))).sum();
                 WaitTotal { pattern, at, count, ns, share: self.share(ns as f64), worst_rank, worst_ns }
             })
             .collect();
@@ -396,6 +397,11 @@ impl Analysis {
             if strand.first_of_rank {
                 waiting[strand.rank.0 as usize] += total.time;
             }
+        }
+        if let Some(folding) = &self.graph.folding {
+            (0..self.ranks()).for_each(|rank| {
+                waiting[rank as usize] = waiting[folding.kinds.like(Rank(rank)).0 as usize];
+            });
         }
         let rank = |((rank, (computing, inside)), waiting): ((u32, &(Length, Length)), Length)| RankTime {
             rank,

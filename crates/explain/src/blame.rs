@@ -174,7 +174,7 @@ impl Inquiry<'_> {
         };
         let carried = group.filter_map(|index| self.loads.remove(&(index as u32)));
         let carried: Vec<Load> = carried.flatten().collect();
-        self.lateness.set(waits, &carried, &late);
+        self.lateness.set(self.graph, waits, &carried, &late);
         self.doings.clear();
         let usual = until - middle(waits.iter().map(|wait| until - self.came(wait)).collect());
         for arrival in late {
@@ -196,7 +196,8 @@ impl Inquiry<'_> {
     /// What one who was late did meanwhile. Those it should have come with came at `usual`.
     fn look_back(&mut self, late: Arrival, from: Moment, until: Moment, usual: Moment) {
         let (graph, waits) = (self.graph, self.waits);
-        let rank = graph.strands[late.strand as usize].rank.0;
+        let rank = graph.strands[late.strand as usize].rank;
+        let (rank, ranks) = (rank.0, f64::from(graph.weight(rank)));
         look_back(graph, late, from, until, &mut |doing, from, until, step| {
             // Where it waited itself, that is passed on; the rest is to blame on what it did.
             let mut waited = (from, from);
@@ -204,7 +205,8 @@ impl Inquiry<'_> {
                 let other = &waits[earlier as usize];
                 waited = (other.from.clamp(from, until), other.until.clamp(from, until));
                 if waited.1 > waited.0 {
-                    self.lateness.pass_on(waited.0, waited.1, self.loads.entry(earlier).or_default());
+                    let loads = self.loads.entry(earlier).or_default();
+                    self.lateness.pass_on(waited.0, waited.1, ranks, loads);
                 }
             }
             let mut excess = Length::ZERO;
@@ -213,7 +215,7 @@ impl Inquiry<'_> {
                     continue;
                 }
                 excess += (until - from.max(usual)).at_least_zero();
-                let cost = self.lateness.between(from, until);
+                let cost = self.lateness.between(from, until).of_ranks(ranks);
                 // Before anybody waited.
                 if cost.sum_ns() <= 0.0 {
                     continue;

@@ -159,6 +159,11 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
+    /// The same for so many who are late alike.
+    pub(crate) fn of_ranks(&self, ranks: f64) -> Cost {
+        Cost { direct_ns: ranks * self.direct_ns, propagated_ns: ranks * self.propagated_ns, ..*self }
+    }
+
     pub(crate) fn sum_ns(&self) -> f64 {
         self.direct_ns + self.propagated_ns
     }
@@ -191,23 +196,30 @@ struct Change {
 
 impl Lateness {
     /// Those who wait for the same, what was passed on to them, and those who are late, up to the end of the wait.
-    pub(crate) fn set(&mut self, waits: &[LongWait], loads: &[Load], late: &[Arrival]) {
+    /// Each counts as often as there are ranks that its strand stands for.
+    pub(crate) fn set(&mut self, graph: &Graph, waits: &[LongWait], loads: &[Load], late: &[Arrival]) {
+        let ranks = |strand: u32| f64::from(graph.weight(graph.strands[strand as usize].rank));
         let Some(until) = waits.first().map(|wait| wait.until) else { return };
         let none = Change { at: until, waiting: 0.0, load: 0.0, late: 0.0 };
         self.changes.clear();
-        self.changes.extend(waits.iter().map(|wait| Change { at: wait.from, waiting: 1.0, ..none }));
+        let begins = |wait: &LongWait| Change { at: wait.from, waiting: ranks(wait.strand), ..none };
+        self.changes.extend(waits.iter().map(begins));
         for load in loads {
             let even = load.waited_ns / (load.until - load.from).0 as f64;
             self.changes.push(Change { at: load.from, load: even, ..none });
             self.changes.push(Change { at: load.until, load: -even, ..none });
         }
-        let comes = |arrival: &Arrival| Change { at: arrival.at.min(until), late: -1.0, ..none };
+        let comes = |arrival: &Arrival| Change {
+            at: arrival.at.min(until),
+            late: -ranks(arrival.strand),
+            ..none
+        };
         self.changes.extend(late.iter().map(comes));
         self.changes.push(none);
         self.changes.sort_unstable_by_key(|change| change.at);
 
         self.sums.clear();
-        let mut now = Change { late: late.len() as f64, ..none };
+        let mut now = Change { late: late.iter().map(|arrival| ranks(arrival.strand)).sum(), ..none };
         let mut sum = Cost::default();
         for change in self.changes.iter().take_while(|change| change.at <= until) {
             match self.sums.last() {
@@ -246,14 +258,15 @@ impl Lateness {
         }
     }
 
-    /// Passes the cost within a stretch of time on to a wait, in the parts in which it is spread evenly if they are few.
-    pub(crate) fn pass_on(&self, from: Moment, until: Moment, loads: &mut Vec<Load>) {
+    /// Passes the cost within a stretch of time on to a wait of so many ranks, in the parts in which it is spread evenly if
+    /// they are few.
+    pub(crate) fn pass_on(&self, from: Moment, until: Moment, ranks: f64, loads: &mut Vec<Load>) {
         let first = self.sums.partition_point(|(moment, _)| *moment <= from);
         let last = self.sums.partition_point(|(moment, _)| *moment < until).max(first);
         let between = if last - first < MOST_LOADS { &self.sums[first..last] } else { &[] };
         let mut from = from;
         for until in between.iter().map(|(moment, _)| *moment).chain([until]) {
-            let waited_ns = self.between(from, until).sum_ns();
+            let waited_ns = ranks * self.between(from, until).sum_ns();
             Load { from, until, waited_ns }.add_to(loads);
             from = until;
         }

@@ -3,7 +3,7 @@
 use crate::pair_interner::PairInterner;
 use crate::work_interval::WorkInterval;
 use kizami_graph::{Graph, StepKind, TieKind};
-use kizami_model::{Length, Moment, Op};
+use kizami_model::{Length, Moment, Op, Rank};
 use rustc_hash::FxHashMap;
 
 /// Calls of one function from one place; time within the interval.
@@ -23,6 +23,8 @@ pub(crate) struct Computation {
     pub longest: Length,
     /// SourceLine of the call before that.
     pub after: Option<u32>,
+    /// How many ranks do the same.
+    pub ranks: u32,
 }
 
 /// All of it.
@@ -46,7 +48,9 @@ impl Profile {
         let mut sums: FxHashMap<Option<u32>, (u64, Length)> = FxHashMap::default();
         for ((site, _), computation) in &self.computation {
             let sum = sums.entry(*site).or_default();
-            *sum = (sum.0 + computation.times, sum.1 + computation.time);
+            let ranks = computation.ranks;
+            let time = computation.time * i64::from(ranks);
+            *sum = (sum.0 + computation.times * u64::from(ranks), sum.1 + time);
         }
         sums
     }
@@ -58,8 +62,9 @@ pub(crate) fn function_at(profile: &Profile, site: Option<u32>) -> String {
     most.map_or("the end", |((op, _), _)| op.name()).to_owned()
 }
 
-/// Adds up a graph.
-pub(crate) fn profile(graph: &Graph, ranks: u32, interval: WorkInterval) -> Profile {
+/// Adds up a graph. What a strand does counts for all ranks that it stands for; of pairs of ranks, for its own alone.
+pub(crate) fn profile(graph: &Graph, interval: WorkInterval) -> Profile {
+    let ranks = graph.ranks();
     let mut profile = Profile {
         ranks: vec![Default::default(); ranks as usize],
         sizes: vec![(0, 0); 65],
@@ -69,6 +74,7 @@ pub(crate) fn profile(graph: &Graph, ranks: u32, interval: WorkInterval) -> Prof
     let mut computation = ComputationBySite::default();
     let mut sent = vec![(0, 0); graph.channels.len()];
     for (number, strand) in graph.strands.iter().enumerate() {
+        let ranks = u64::from(graph.weight(strand.rank));
         let mut index = strand.first_step as usize;
         let mut last: Option<(Moment, Option<u32>)> = None;
         let (mut computing, mut inside) = (Length::ZERO, Length::ZERO);
@@ -80,8 +86,9 @@ pub(crate) fn profile(graph: &Graph, ranks: u32, interval: WorkInterval) -> Prof
                     TieKind::Departs if step.kind() != StepKind::Polling => {
                         bytes += tie.bytes();
                         let class = (u64::BITS - tie.bytes().leading_zeros()) as usize;
-                        for cell in [&mut sent[tie.place() as usize], &mut profile.sizes[class]] {
-                            *cell = (cell.0 + 1, cell.1 + tie.bytes());
+                        let cells = [(&mut sent[tie.place() as usize], 1), (&mut profile.sizes[class], ranks)];
+                        for (cell, ranks) in cells {
+                            *cell = (cell.0 + ranks, cell.1 + ranks * tie.bytes());
                         }
                     }
                     TieKind::Moves => bytes += tie.bytes(),
@@ -93,15 +100,16 @@ pub(crate) fn profile(graph: &Graph, ranks: u32, interval: WorkInterval) -> Prof
             if step.kind() != StepKind::Part {
                 let length = interval.part(step.start, step.end);
                 let calls = calls.of(step.op(), site);
-                calls.calls += 1;
-                calls.time += length;
-                calls.bytes += bytes;
+                calls.calls += ranks;
+                calls.time += length * ranks as i64;
+                calls.bytes += bytes * ranks;
                 inside += length;
                 if let Some((end, after)) = last {
                     let gap = interval.part(end, step.start);
                     computing += gap;
                     let computation = computation.of(site);
                     computation.times += 1;
+                    computation.ranks = ranks as u32;
                     computation.time += gap;
                     if computation.times == 1 || gap > computation.longest {
                         (computation.longest, computation.after) = (gap, after);
@@ -128,6 +136,11 @@ pub(crate) fn profile(graph: &Graph, ranks: u32, interval: WorkInterval) -> Prof
     {
         let cell = profile.matrix.entry((channel.from.0, channel.to.0)).or_default();
         *cell = (cell.0 + messages, cell.1 + bytes);
+    }
+    if let Some(folding) = &graph.folding {
+        for rank in (0..ranks).map(Rank) {
+            profile.ranks[rank.0 as usize] = profile.ranks[folding.kinds.like(rank).0 as usize];
+        }
     }
     // One after the other: which of two functions that are called as often comes first must not depend on more.
     for (key, total) in calls.list {

@@ -5,6 +5,7 @@
 use super::ExportProgress;
 use crate::ExportError;
 use kizami_model::Call;
+use kizami_kinds::DrawnCalls;
 use kizami_trace::{Definitions, RankSelection, RegionSpan, Trace};
 
 /// Rows between two reports of progress.
@@ -49,7 +50,9 @@ impl<'a> Source<'a> {
             definitions: trace.definitions()?,
             rows: Rows {
                 count: run.totals.events,
-                calls: Box::new(trace.calls(RankSelection::All)?.map(|call| call.map_err(ExportError::from))),
+                calls: Box::new(
+                    DrawnCalls::of(trace, RankSelection::All)?.map(|call| call.map_err(ExportError::from)),
+                ),
                 region_spans: trace.region_spans()?,
             },
         })

@@ -126,6 +126,8 @@ pub(crate) fn load(trace: &Trace) -> Option<Graph> {
     let mut listed = members.into_iter().map(Rank);
     let lists = lengths.iter().map(|length| listed.by_ref().take(*length as usize).collect()).collect();
     Some(Graph {
+        folding: None,
+        asks: Vec::new(),
         clocks_unaligned: false,
         steps,
         ties,
@@ -145,6 +147,7 @@ pub(crate) fn load(trace: &Trace) -> Option<Graph> {
         members: Members {
             sizes: places.iter().map(|place| place.size).collect(),
             lists,
+            kinds: Vec::new(),
             comms: places.iter().map(|place| place.comm).collect(),
         },
         protocols,
@@ -154,7 +157,9 @@ pub(crate) fn load(trace: &Trace) -> Option<Graph> {
 
 /// Keeps the graph of a trace, if there is room.
 pub(crate) fn save(trace: &Trace, graph: &Graph) {
-    if size_of_val(&graph.steps[..]) + size_of_val(&graph.ties[..]) > LARGEST {
+    let bytes = size_of_val(&graph.steps[..]) + size_of_val(&graph.ties[..]);
+    // Of a run told by kinds it is made at once.
+    if bytes > LARGEST || graph.folding.is_some() {
         return;
     }
     let Some(derived) = Derived::of(trace) else { return };

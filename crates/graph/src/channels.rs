@@ -79,8 +79,9 @@ impl Channels {
         self.list
     }
 
+    /// The index of a channel.
     #[inline]
-    fn find(&mut self, channel: Channel) -> ChannelIndex {
+    pub(crate) fn find(&mut self, channel: Channel) -> ChannelIndex {
         let mixed = channel.from.0.wrapping_mul(31) ^ channel.to.0.wrapping_mul(17) ^ channel.tag as u32;
         let slot = (mixed ^ mixed >> 6 ^ channel.comm) as usize % RECENT;
         let (known, index) = self.recent[slot];

@@ -7,11 +7,13 @@
 //! root and each of the other group wait for each other: those are messages, see `build`.
 //! Collectives of communicators with members nobody knows are not followed.
 
+use crate::folding::Folding;
 use crate::step::TieKind;
 use kizami_model::kind::{CommunicatorCall, Flow, Form, Kind, WindowCall};
 use kizami_model::{Call, CommKind, ObjectKind, Op, Peer, Rank};
 use kizami_trace::Definitions;
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// How many take part in a collective that cannot be followed.
 pub const NO_MEMBERS: u32 = 0;
@@ -26,15 +28,43 @@ pub struct Members {
     pub(crate) lists: Vec<Vec<Rank>>,
     /// Whose list it is.
     pub(crate) comms: Vec<u32>,
+    /// Of a run told by kinds of rank: the kinds among the members. By communicator; else empty.
+    pub(crate) kinds: Vec<KindsAmong>,
+}
+
+/// Which kinds of rank the members of a communicator are of.
+#[derive(Clone, Debug, Default)]
+pub struct KindsAmong {
+    /// Those that come for their kind, in rising order.
+    pub coming: Vec<Rank>,
+    /// By place: the index among them.
+    pub by_place: Vec<u32>,
 }
 
 impl Members {
-    /// The members of a communicator in the order of their ranks in it.
+    /// The members of a communicator in the order of their ranks in it; of a run told by kinds, those that come for a kind.
     pub fn of(&self, place: u32) -> impl Iterator<Item = Rank> + '_ {
-        let index = place as usize;
-        let size = self.sizes.get(index).copied().unwrap_or(NO_MEMBERS);
-        let list = self.lists.get(self.comm(place) as usize).map_or(&[][..], Vec::as_slice);
-        (0..size).map(move |number| list.get(number as usize).copied().unwrap_or(Rank(number)))
+        let list = match self.kinds(place) {
+            Some(kinds) => &kinds.coming[..],
+            None => self.lists.get(self.comm(place) as usize).map_or(&[][..], Vec::as_slice),
+        };
+        let coming = self.coming(place);
+        (0..coming).map(move |number| list.get(number as usize).copied().unwrap_or(Rank(number)))
+    }
+
+    /// How many of the members come: all, or one for each kind.
+    #[inline]
+    pub fn coming(&self, place: u32) -> u32 {
+        match self.kinds(place) {
+            Some(kinds) => kinds.coming.len() as u32,
+            None => self.sizes.get(place as usize).copied().unwrap_or(NO_MEMBERS),
+        }
+    }
+
+    /// Which kinds of rank the members are of, in a run told by kinds.
+    #[inline]
+    pub fn kinds(&self, place: u32) -> Option<&KindsAmong> {
+        if self.kinds.is_empty() { None } else { self.kinds.get(self.comm(place) as usize) }
     }
 
     /// The communicator whose members they are.
@@ -51,7 +81,7 @@ impl Members {
 
     /// Members `0..size` of one communicator: what a world is.
     pub fn world(size: u32) -> Members {
-        Members { sizes: vec![size], lists: vec![Vec::new()], comms: vec![0] }
+        Members { sizes: vec![size], lists: vec![Vec::new()], comms: vec![0], kinds: Vec::new() }
     }
 }
 
@@ -98,10 +128,12 @@ pub(crate) struct Collectives {
     /// Collectives so far, of the rank being read.
     counts: FxHashMap<u32, u32>,
     rank: Option<Rank>,
+    /// Of a run told by kinds of rank.
+    folding: Option<Arc<Folding>>,
 }
 
 impl Collectives {
-    pub(crate) fn new(definitions: &Definitions) -> Collectives {
+    pub(crate) fn new(definitions: &Definitions, folding: Option<Arc<Folding>>) -> Collectives {
         let comms = &definitions.communicators;
         let known = |comm: &kizami_trace::Communicator| {
             let whole = comm.members.len() == comm.size as usize && comm.members.iter().all(Option::is_some);
@@ -117,6 +149,7 @@ impl Collectives {
             members.comms.push(members.comms.len() as u32);
             members.lists.push(if plain || size == NO_MEMBERS { Vec::new() } else { list });
         }
+        members.kinds = folding.as_ref().map_or_else(Vec::new, |folding| folding.among(definitions));
         let mut worlds = FxHashMap::default();
         for comm in comms.iter().filter(|comm| comm.kind == CommKind::World) {
             for member in comm.members.iter().flatten() {
@@ -136,6 +169,7 @@ impl Collectives {
             roots: FxHashMap::default(),
             counts: FxHashMap::default(),
             rank: None,
+            folding,
         }
     }
 
@@ -151,10 +185,12 @@ impl Collectives {
             _ => call.comm,
         };
         let Some(comm) = comm else { return Part::None };
+        let neighbours = role == Role::Neighbours;
+        let comm = self.folding.as_ref().filter(|_| !neighbours).map_or(comm, |folding| folding.comm(comm));
         if self.alone.get(comm as usize).copied().unwrap_or(false) {
             return Part::None;
         }
-        if role == Role::Neighbours {
+        if neighbours {
             return Part::Neighbours { comm };
         }
         if self.rank != Some(call.rank) {
@@ -171,6 +207,7 @@ impl Collectives {
         let place = match (role, call.root) {
             (Role::Window, _) => comm + self.alone.len() as u32,
             (Role::FromRoot, Peer::Rank(root)) => {
+                let root = self.folding.as_ref().map_or(root, |folding| folding.kinds.like(root));
                 *self.roots.entry((comm, root)).or_insert_with(|| self.members.again(comm))
             }
             _ => comm,

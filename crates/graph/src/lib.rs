@@ -13,6 +13,9 @@
 //! [`Graph::not_followed`]. Memory: what one rank has open, one entry for each combination of communicator, sender,
 //! receiver and tag, and the steps, which move to a file without a name when they outgrow a limit.
 //!
+//! A run told by kinds of rank has a strand for each kind. Messages are tied by the kind that sends and how far they go, so
+//! that several kinds may await what one of them sends, and a kind comes to a collective once for all its ranks (`folding`).
+//!
 //! It knows no costs and changes no times.
 
 mod build;
@@ -20,6 +23,7 @@ mod cache;
 mod channels;
 mod collectives;
 mod error;
+mod folding;
 mod list;
 mod locks;
 pub mod protocol;
@@ -30,14 +34,16 @@ mod windows;
 
 pub use build::Builder;
 pub use channels::{Channel, ChannelIndex};
-pub use collectives::{Members, NO_MEMBERS};
+pub use collectives::{KindsAmong, Members, NO_MEMBERS};
 pub use error::GraphError;
+pub use folding::{Ask, Folding};
 pub use list::List;
 pub use protocol::{Clocks, Protocol};
-pub use read::{build, build_unaligned, read};
+pub use read::{build, build_unaligned, of_rows, read};
 pub use step::{Polls, Step, StepKind, Tie, TieKind};
 
 use kizami_model::{Moment, Rank};
+use std::sync::Arc;
 
 /// The steps of one thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,9 +77,27 @@ pub struct Graph {
     pub not_followed: u64,
     /// Times of different ranks do not fit together: whom somebody waits for may come at any moment.
     pub clocks_unaligned: bool,
+    /// Which ranks a strand stands for, in a run told by kinds of rank; none where every rank has its strands.
+    pub folding: Option<Arc<Folding>>,
+    /// What each strand awaits, in a run told by kinds of rank: every way once.
+    pub asks: Vec<Ask>,
 }
 
 impl Graph {
+    /// How many ranks the strands of this one stand for.
+    #[inline]
+    pub fn weight(&self, rank: Rank) -> u32 {
+        self.folding.as_ref().map_or(1, |folding| folding.kinds.alike(rank))
+    }
+
+    /// How many ranks there are.
+    pub fn ranks(&self) -> u32 {
+        match &self.folding {
+            Some(folding) => folding.kinds.ranks(),
+            None => self.strands.last().map_or(0, |strand| strand.rank.0 + 1),
+        }
+    }
+
     /// The ties of a step.
     pub fn ties_of(&self, step: &Step) -> &[Tie] {
         let first = step.first_tie as usize;

@@ -3,7 +3,7 @@
 use crate::build::Builder;
 use crate::{Clocks, Graph, GraphError, cache};
 use kizami_model::{Call, Length};
-use kizami_trace::{Calls, RankSelection, Trace};
+use kizami_trace::{Calls, Definitions, RankSelection, Trace};
 use std::path::Path;
 use std::sync::mpsc::{channel, sync_channel};
 
@@ -46,6 +46,17 @@ pub fn read(
     progress: &dyn Fn(u64),
 ) -> Result<Graph, GraphError> {
     read_with(trace, clocks(trace), folder, threads, each, progress)
+}
+
+/// The graph of rows that are in no trace, rank by rank, each in the order of their start; their times need not fit together.
+pub fn of_rows<'a>(
+    definitions: &Definitions,
+    rows: impl IntoIterator<Item = &'a Call>,
+    folder: &Path,
+) -> Result<Graph, GraphError> {
+    let mut builder = Builder::new(definitions, &[], folder).with_clocks(Clocks::Unaligned);
+    rows.into_iter().try_for_each(|row| builder.call(row))?;
+    builder.finish()
 }
 
 /// How far times of different hosts may be off.

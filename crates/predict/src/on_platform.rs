@@ -7,6 +7,7 @@
 
 use crate::PredictError;
 use kizami_graph::{Graph, TieKind};
+use kizami_model::Rank;
 use kizami_network::LogGops;
 use kizami_network::platform::shares::{Message, phase};
 use kizami_network::platform::{Platform, SizeFactors};
@@ -21,7 +22,7 @@ pub fn on_platform(
     platform: &Platform,
     eager_limit_bytes: u64,
 ) -> Result<LogGops, PredictError> {
-    let ranks = graph.strands.iter().map(|strand| strand.rank.0 + 1).max().unwrap_or(0);
+    let ranks = graph.ranks();
     if ranks as usize > platform.hosts() {
         return Err(PredictError::FewHosts { ranks, hosts: platform.hosts() });
     }
@@ -58,12 +59,20 @@ fn usual_messages(graph: &Graph) -> Vec<Message> {
         .iter()
         .zip(sent)
         .filter(|(channel, (count, _))| *count > 0 && channel.from != channel.to);
-    used.map(|(channel, (count, bytes))| Message {
-        from: channel.from.0 as usize,
-        to: channel.to.0 as usize,
-        bytes: bytes / count,
-    })
-    .collect()
+    let of_strands = used.map(|(channel, (count, bytes))| (channel.from, channel.to, bytes / count));
+    let message = |from: Rank, to: Rank, bytes| Message { from: from.0 as usize, to: to.0 as usize, bytes };
+    let Some(folding) = &graph.folding else {
+        return of_strands.map(|(from, to, bytes)| message(from, to, bytes)).collect();
+    };
+    // What one rank of a kind sends, all of it do, each as far.
+    let kinds = &folding.kinds;
+    let mut of_kind = vec![Vec::new(); kinds.count()];
+    of_strands.for_each(|(from, to, bytes)| of_kind[kinds.number(from) as usize].push((to, bytes)));
+    let all = (0..kinds.ranks()).map(Rank).flat_map(|rank| {
+        let moved = move |(to, bytes): &(Rank, u64)| message(rank, kinds.moved(*to, kinds.like(rank), rank), *bytes);
+        of_kind[kinds.number(rank) as usize].iter().map(moved)
+    });
+    all.collect()
 }
 
 /// What the rank that sends or gets most has to move.

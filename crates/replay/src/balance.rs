@@ -19,8 +19,8 @@ struct Cell {
     /// The longest stretch, and the step that it leads up to.
     longest: Length,
     step: u64,
-    /// The rank makes a call in it.
-    there: bool,
+    /// How many ranks make calls in it: those that are like this one; none if it makes none.
+    ranks: u32,
 }
 
 /// What changes if the computation before calls made at `sites` is spread evenly over all ranks, in each step of the
@@ -38,7 +38,7 @@ pub fn balance(
         let rank = place_of(strand.rank);
         each_gap(graph, epochs, strand, without_tracer, |epoch, index, site, gap| {
             let cell = &mut cells[epoch * ranks + rank];
-            cell.there = true;
+            cell.ranks = graph.weight(strand.rank);
             *(if is_spread(site) { &mut cell.spread } else { &mut cell.other }) += gap;
             if strand.first_of_rank && gap >= cell.longest {
                 (cell.longest, cell.step) = (gap, index);
@@ -51,7 +51,7 @@ pub fn balance(
         |epoch: usize, cell: &Cell| Length::from_nanos_f64((levels[epoch] - cell.other.0 as f64).max(0.0));
     let mut changes = Vec::new();
     let before = |length| StepChange { before: length, ..StepChange::default() };
-    for (number, cell) in cells.iter().enumerate().filter(|(_, cell)| cell.there) {
+    for (number, cell) in cells.iter().enumerate().filter(|(_, cell)| cell.ranks > 0) {
         let epoch = number / ranks;
         if cell.spread == Length::ZERO && target(epoch, cell) > Length::ZERO {
             changes.push((cell.step, before(target(epoch, cell))));
@@ -73,15 +73,17 @@ pub fn balance(
 /// How long everybody computes who gets some of what is spread: what is poured over ranks that compute for different
 /// times fills up those that compute least.
 fn level_ns(cells: &[Cell]) -> f64 {
-    let mut others: Vec<f64> =
-        cells.iter().filter(|cell| cell.there).map(|cell| cell.other.0 as f64).collect();
-    others.sort_by(f64::total_cmp);
-    let spread_ns: f64 = cells.iter().map(|cell| cell.spread.0 as f64).sum();
-    let (mut below_ns, mut level_ns) = (0.0, 0.0);
-    for (number, other_ns) in (1..).zip(&others) {
-        below_ns += other_ns;
-        level_ns = (spread_ns + below_ns) / f64::from(number);
-        if others.get(number as usize).is_none_or(|next_ns| level_ns <= *next_ns) {
+    let there = cells.iter().filter(|cell| cell.ranks > 0);
+    let mut others: Vec<(f64, f64)> =
+        there.map(|cell| (cell.other.0 as f64, f64::from(cell.ranks))).collect();
+    others.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let spread_ns: f64 = cells.iter().map(|cell| cell.spread.0 as f64 * f64::from(cell.ranks)).sum();
+    let (mut below_ns, mut ranks, mut level_ns) = (0.0, 0.0, 0.0);
+    for (number, (other_ns, alike)) in (1..).zip(&others) {
+        below_ns += other_ns * alike;
+        ranks += alike;
+        level_ns = (spread_ns + below_ns) / ranks;
+        if others.get(number).is_none_or(|(next_ns, _)| level_ns <= *next_ns) {
             break;
         }
     }

@@ -43,7 +43,7 @@ pub struct Epochs {
 impl Epochs {
     /// Of a run.
     pub fn of(graph: &Graph) -> Epochs {
-        let ranks = graph.strands.iter().map(|strand| strand.rank.0 + 1).max().unwrap_or(0);
+        let ranks = graph.ranks();
         let mut counts: Vec<FxHashMap<u32, u64>> = vec![FxHashMap::default(); ranks as usize];
         let mut collectives = 0;
         let mut first = true;
@@ -57,10 +57,14 @@ impl Epochs {
             });
             first = false;
         }
+        if graph.folding.is_some() {
+            // Ranks without strands do what others do.
+            counts.retain(|own| !own.is_empty());
+        }
         let (border, borders, own_sites) = match (shared_site(&counts), own_sites(&counts)) {
             (Some((times, site)), _) if times >= collectives => (Border::Site(site), times, Vec::new()),
             _ if collectives >= FEWEST => (Border::Everybody, collectives, Vec::new()),
-            (_, Some((times, sites))) => (Border::OwnSite, times, sites),
+            (_, Some((times, sites))) if graph.folding.is_none() => (Border::OwnSite, times, sites),
             _ => (Border::None, 0, Vec::new()),
         };
         let each = ((borders + 1) * u64::from(ranks.max(1))).div_ceil(MOST_CELLS).max(1);

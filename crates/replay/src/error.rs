@@ -22,6 +22,13 @@ pub enum ReplayError {
         path.display()
     )]
     Write { path: PathBuf, what: String },
+
+    /// Ranks are not alike enough to be told by kinds.
+    #[error(
+        "more than {kinds} kinds of {ranks} ranks have different times, too many to be walked instead of ranks; \
+         have rows for all ranks (`kizami skeleton run --kinds no`), of which there must be fewer"
+    )]
+    ManyKinds { kinds: usize, ranks: u32 },
 }
 
 impl From<TraceError> for ReplayError {

@@ -26,6 +26,7 @@
 mod balance;
 mod epochs;
 mod error;
+mod kinds;
 mod lane_moment;
 mod learned;
 mod marks;

@@ -2,6 +2,7 @@
 //! other, whose `run.json` says what it was made from and what was different.
 
 use crate::error::ReplayError;
+use crate::kinds;
 use crate::lane_moment::LaneMoment;
 use crate::learned::{Learned, Passes, Progress};
 use crate::setting::{Factor, Setting};
@@ -10,12 +11,13 @@ use crate::walk::observer::{Observer, Seen};
 use crate::walk::{Replayed, replay};
 use crate::work_interval::{Borders, WorkInterval, WorkIntervals};
 use kizami_graph::{Graph, build, build_unaligned};
+use kizami_kinds::Weighed;
 use kizami_model::Length;
 use kizami_network::Fit;
 use kizami_trace::derived::scratch_folder;
-use kizami_trace::rewrite::{Gaps, Manner, Rewriting};
+use kizami_trace::rewrite::{Gaps, Manner, NewTimes, Rewriting};
 use kizami_trace::run::ReplayedFrom;
-use kizami_trace::{RunInfo, Trace};
+use kizami_trace::{RankSelection, RunInfo, Trace};
 use std::path::Path;
 
 /// What is asked for.
@@ -34,29 +36,59 @@ pub struct Request<'a> {
 }
 
 /// Replays a trace. `setting` is asked once it is known what the trace holds and what messages cost in it; if it refuses,
-/// nothing is left.
+/// nothing is left. A run told by kinds of rank comes out with as many kinds as differ under the setting.
 pub fn retime<E: From<ReplayError>>(
     trace: &Trace,
     request: Request<'_>,
     setting: impl FnOnce(&Graph, &Fit) -> Result<Setting, E>,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<ReplayedFrom, E> {
-    let Request { output, threads, made_from, words, clocks_unaligned } = request;
-    let rewriting =
-        output.map(|output| Rewriting::begin(trace, output)).transpose().map_err(ReplayError::from)?;
+    let rewriting = begin(&request, trace)?;
     let passes = Passes::new(trace, if rewriting.is_some() { 4 } else { 3 }, progress);
     let folder = match &rewriting {
         Some(rewriting) => rewriting.folder().to_path_buf(),
         None => scratch_folder(trace),
     };
-    let make = if clocks_unaligned { build_unaligned } else { build };
-    let graph = make(trace, &folder, threads, &|rows| passes.tell(0, rows)).map_err(ReplayError::from)?;
-    let Learned { graph, fit } = Learned::of(graph, threads, &passes);
-    let setting = setting(&graph, &fit)?;
+    let make = if request.clocks_unaligned { build_unaligned } else { build };
+    let graph =
+        make(trace, &folder, request.threads, &|rows| passes.tell(0, rows)).map_err(ReplayError::from)?;
+    let learned = Learned::of(graph, request.threads, &passes);
+    let setting = setting(&learned.graph, &learned.fit)?;
+    let beside = request.output.map_or(&*folder, |output| output.parent().unwrap_or(&folder));
+    let beside = if beside.as_os_str().is_empty() { Path::new(".") } else { beside };
+    let Some((work, finer)) = kinds::settle(trace, &learned, &setting, beside)? else {
+        let named = trace.path();
+        return Ok(retime_with((trace, named), rewriting, request, learned, &setting, &passes)?);
+    };
+    drop(rewriting);
+    let graph = make(&finer, work.path(), request.threads, &|_| {}).map_err(ReplayError::from)?;
+    let learned = Learned { graph, fit: learned.fit };
+    let rewriting = begin(&request, &finer)?;
+    Ok(retime_with((&finer, trace.path()), rewriting, request, learned, &setting, &passes)?)
+}
+
+/// Makes the directory of the resulting trace, if it is wanted.
+fn begin<'a>(request: &Request<'_>, trace: &'a Trace) -> Result<Option<Rewriting<'a>>, ReplayError> {
+    Ok(request.output.map(|output| Rewriting::begin(trace, output)).transpose()?)
+}
+
+/// Replays a trace that was made from the one of this name, if it is not that one.
+fn retime_with(
+    (trace, named): (&Trace, &Path),
+    rewriting: Option<Rewriting<'_>>,
+    request: Request<'_>,
+    Learned { graph, fit }: Learned,
+    setting: &Setting,
+    passes: &Passes<'_>,
+) -> Result<ReplayedFrom, ReplayError> {
+    let Request { threads, made_from, mut words, .. } = request;
+    if let Some(folding) = &graph.folding {
+        words.push(format!("{} kinds of rank", folding.kinds.count()));
+    }
     let tell = |steps| passes.tell(2, steps);
     let borders = Borders::new();
     let made = |replayed: &Replayed<()>, span: Length, work: WorkInterval| ReplayedFrom {
-        made_from: made_from.unwrap_or_else(|| trace.path().display().to_string()),
+        made_from: made_from.unwrap_or_else(|| named.display().to_string()),
         setting: words,
         recorded_ns: trace.run().span_ns,
         replayed_ns: span.0,
@@ -70,22 +102,38 @@ pub fn retime<E: From<ReplayError>>(
     };
     let Some(rewriting) = rewriting else {
         let ends = || Ends { last: LastEnd(LaneMoment::NEVER), work: WorkIntervals::new(&borders) };
-        let mut replayed = replay(&graph, [&setting], &fit, threads, ends, &tell);
+        let mut replayed = replay(&graph, [setting], &fit, threads, ends, &tell);
         let ends = std::mem::take(&mut replayed.observers);
         let last = ends.iter().map(|ends| ends.last.0).max();
         let last = last.filter(|_| !graph.strands.is_empty()).unwrap_or_default();
         let [work] = WorkIntervals::all(ends.into_iter().map(|ends| ends.work).collect());
         return Ok(made(&replayed.without_observers(), last.as_moment().since_start(), work));
     };
-    let (times, replayed) = Times::under(&setting, &graph, &fit, threads, (&folder, MEMORY_BYTES), &tell)?;
+    let folder = rewriting.folder().to_path_buf();
+    let (times, replayed) = Times::under(setting, &graph, &fit, threads, (&folder, MEMORY_BYTES), &tell)?;
+    let weighed = weighed(trace, &graph, &times)?;
     let mut told = made(&replayed, Length::ZERO, times.work_interval(&borders));
     let describe = |run: &mut RunInfo| {
         told.replayed_ns = run.span_ns;
         run.replayed = Some(told.clone());
+        if let Some(weighed) = weighed {
+            weighed.tell(run);
+        }
     };
-    let manner = Manner { without_tracer: setting.without_tracer, gaps: gaps(&setting) };
-    rewriting.finish(&times, manner, describe, &|rows| passes.tell(3, rows)).map_err(ReplayError::from)?;
+    let manner = Manner { without_tracer: setting.without_tracer, gaps: gaps(setting) };
+    rewriting.finish(&times, manner, describe, &|rows| passes.tell(3, rows))?;
     Ok(told)
+}
+
+/// What rows add up to at their new times, over all ranks of their kinds; none where every rank has its rows.
+fn weighed(trace: &Trace, graph: &Graph, times: &Times<'_>) -> Result<Option<Weighed>, ReplayError> {
+    let Some(folding) = &graph.folding else { return Ok(None) };
+    let mut weighed = Weighed::default();
+    for (number, row) in (0..).zip(trace.calls(RankSelection::All)?) {
+        let (start, end) = times.of_row(number);
+        weighed.add(&row?, Length(end.saturating_sub(start)), &folding.kinds);
+    }
+    Ok(Some(weighed))
 }
 
 /// When the last step ends, and between which moments the program works.

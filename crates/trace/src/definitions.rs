@@ -33,6 +33,8 @@ pub struct Definitions {
     pub under_way: Vec<UnderWay>,
     /// Work that the program told, and how exchanges are spread.
     pub counts: Vec<WorkCount>,
+    /// Which ranks have no rows of their own because they are like others; none where every rank has its rows.
+    pub kinds: Vec<KindRun>,
 }
 
 crate::table! {
@@ -106,6 +108,19 @@ impl RankInfo {
             ended: None,
             damage: None,
         }
+    }
+}
+
+crate::table! {
+    /// Ranks one after the other that are like one of all ranks, which alone has rows; only in runs told by kinds of rank.
+    #[derive(Eq)]
+    KindRun in "defs/kinds.parquet", if any {
+        /// The first of them.
+        "first" first: Rank,
+        /// How many.
+        "ranks" ranks: u32,
+        /// Whose rows are theirs as well: calls, times and sizes are the same, peers as far away (0 is 0 for all).
+        "like" like: Rank,
     }
 }
 

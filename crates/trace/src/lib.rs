@@ -8,6 +8,7 @@
 //! events/part-00000.parquet  one row per call, sorted by rank and start
 //! regions/part-...           one row per stay in a named region, if the program named any
 //! defs/ranks.parquet         how each rank ended, what it lost, how much it called
+//! defs/kinds.parquet         which rank's rows are those of others as well, in runs told by kinds of rank
 //! defs/hosts.parquet         hosts and their clocks
 //! defs/communicators.parquet members in order, as world ranks; -3 for a member that left no definition
 //! defs/callsites.parquet     function, file and line of each place calls were made from
@@ -58,8 +59,8 @@ pub mod write;
 
 pub use calls::{Calls, RankSelection};
 pub use definitions::{
-    CallSite, ClockKind, ClockRow, CommIdentity, Communicator, Counted, Definitions, HostInfo, Neighbours,
-    Object, Pid, RankInfo, Region, RegionSpan, Repair, Stop, UnderWay, WorkCount,
+    CallSite, ClockKind, ClockRow, CommIdentity, Communicator, Counted, Definitions, HostInfo, KindRun,
+    Neighbours, Object, Pid, RankInfo, Region, RegionSpan, Repair, Stop, UnderWay, WorkCount,
 };
 pub use error::TraceError;
 pub use provenance::Provenance;

@@ -69,6 +69,7 @@ impl Trace {
             neighbours: self.rows_of()?,
             under_way: self.rows_of()?,
             counts: self.rows_of()?,
+            kinds: self.rows_of()?,
         })
     }
 

@@ -41,10 +41,8 @@ impl Communicators {
         let whole = (0..ranks).map(|rank| Some(Rank(rank))).collect();
         all.push(CommKind::World, Identity::WORLD, None, ranks, whole);
         all.push(CommKind::SelfOnly, Identity(2), None, 1, Vec::new());
-        for (rank, comms) in made.iter().enumerate() {
-            for comm in comms {
-                all.add(rank as u32, comm);
-            }
+        for (rank, comm) in in_order(made) {
+            all.add(rank, comm);
         }
         all
     }
@@ -134,6 +132,31 @@ impl Communicators {
         neighbours.sort_by_key(|row| (row.comm, row.rank));
         Definitions { communicators: self.rows, callsites, neighbours, ..Definitions::default() }
     }
+}
+
+/// The communicators of all ranks such that everybody's own come in the order in which it made them. That order is what tells
+/// which communicator of one rank is which of another that does the same.
+fn in_order(made: &[Box<[Communicator]>]) -> Vec<(u32, &Communicator)> {
+    let mut depths: HashMap<Identity, u32> = HashMap::new();
+    loop {
+        let mut changed = false;
+        for comms in made {
+            let mut least = 0;
+            for comm in comms {
+                let depth = depths.entry(comm.identity).or_insert(least);
+                changed |= *depth < least;
+                *depth = (*depth).max(least);
+                least = *depth + 1;
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    let each = made.iter().zip(0..).flat_map(|(comms, rank)| comms.iter().map(move |comm| (rank, comm)));
+    let mut all: Vec<(u32, &Communicator)> = each.collect();
+    all.sort_by_cached_key(|(_, comm)| depths[&comm.identity]);
+    all
 }
 
 /// One rank of a run, to be told as rows.

@@ -28,6 +28,8 @@ pub struct RunOptions {
     pub noise: Noise,
     /// Which noise is drawn: the same for the same number.
     pub seed: u64,
+    /// Whether the trace has rows for one rank of each kind; where there are many ranks, if it is not said.
+    pub by_kind: Option<bool>,
     /// Where the trace goes; without it calls are only counted.
     pub output: Option<PathBuf>,
 }

@@ -3,15 +3,22 @@
 //! Ranks ran without waiting for each other, so each has a time of its own. They are written so first, to a folder that does
 //! not stay; a replay then lets them wait for whom they wait for. Messages cost nothing in it: what they cost on a machine is
 //! for `kizami replay` to say, on the trace that comes out.
+//!
+//! Without noise, ranks of a kind are written once: the replay finds which of them differ because those they wait for do.
 
 use crate::ExecuteError;
 use crate::rows::{Communicators, RankRows, site_index};
 use crate::run::RunOptions;
 use crate::runner::Gathered;
 use crate::skeleton::Skeleton;
-use crate::time::TimeModel;
+use crate::time::{Noise, TimeModel};
+use kizami_kinds::Kinds;
+use kizami_model::kind::{Flow, Kind};
+use kizami_model::{CommKind, Rank};
 use kizami_network::LogGops;
 use kizami_replay::{Network, ReplayError, Request, Setting, retime};
+use kizami_standin::communicator::Communicator;
+use kizami_standin::event::Entry;
 use kizami_trace::write::About;
 use kizami_trace::{Trace, TraceError, TraceWriter, provenance};
 use std::path::Path;
@@ -53,7 +60,7 @@ pub fn write(what: &Writing, output: &Path, threads: u32) -> Result<(), ExecuteE
     Ok(())
 }
 
-/// Writes every rank at its own time.
+/// Writes every rank at its own time: one of each kind, where ranks of a kind come out alike.
 fn each_by_itself(what: &Writing, name: &str, directory: &Path) -> Result<(), ExecuteError> {
     let Writing { skeleton, options, gathered, model } = what;
     let communicators = Communicators::of(options.ranks, &gathered.comms);
@@ -65,9 +72,19 @@ fn each_by_itself(what: &Writing, name: &str, directory: &Path) -> Result<(), Ex
         mpi_library: "skeleton".to_owned(),
         started_unix_ns: 0,
     };
-    let definitions = Communicators::of(options.ranks, &gathered.comms).definitions(skeleton);
+    let mut definitions = Communicators::of(options.ranks, &gathered.comms).definitions(skeleton);
+    let kinds = by_kind(what).then(|| Kinds::from_keys(&gathered.kind_of, &definitions));
+    let with_rows = match &kinds {
+        Some(kinds) => {
+            definitions.ranks = kizami_kinds::all_ranks(options.ranks);
+            definitions.kinds = kinds.table();
+            kinds.with_rows().to_vec()
+        }
+        None => (0..options.ranks).map(Rank).collect(),
+    };
     let mut writer = TraceWriter::create(directory, about, definitions)?;
-    for (rank, comms) in (0..).zip(&gathered.comms) {
+    for Rank(rank) in with_rows {
+        let comms = &gathered.comms[rank as usize];
         let rows =
             RankRows { rank, ranks: options.ranks, comms, communicators: &communicators, sites: &sites };
         let stream = &gathered.kinds[gathered.kind_of[rank as usize] as usize];
@@ -77,4 +94,28 @@ fn each_by_itself(what: &Writing, name: &str, directory: &Path) -> Result<(), Ex
     }
     writer.finish(|_| {})?;
     Ok(())
+}
+
+/// Fewer ranks than this have rows of their own in any case: every command takes them as it takes recorded ones.
+const FEW_RANKS: u32 = 4096;
+
+/// Whether the run is told by kinds of rank. Noise makes every rank a kind of its own, and so do calls in which a rank waits
+/// for those of lower rank alone, for another group, or for accesses to its memory.
+fn by_kind(what: &Writing) -> bool {
+    let alike = what.options.noise == Noise::None || what.options.like.is_none();
+    let wanted = what.options.by_kind.unwrap_or(what.options.ranks > FEW_RANKS);
+    let between_groups = |comms: &[Communicator]| comms.iter().any(|comm| comm.kind == CommKind::Inter);
+    wanted
+        && alike
+        && !what.gathered.comms.iter().any(|comms| between_groups(comms))
+        && what.gathered.kinds.iter().all(|stream| stream.entries().all(|entry| folds(&entry)))
+}
+
+fn folds(entry: &Entry) -> bool {
+    let Entry::Call(told) = entry else { return true };
+    match told.op.kind() {
+        Kind::Collective(which, _) => which.flow() != Flow::Prefix,
+        Kind::Window(_) | Kind::File(_) => false,
+        _ => true,
+    }
 }

@@ -56,6 +56,12 @@ pub struct Arguments {
     #[arg(long, value_name = "N", env = "KIZAMI_SKELETON_THREADS")]
     pub threads: Option<NonZero<u32>>,
 
+    /// Rows of one rank for all that do the same at the same times: always, never, or where there are more than 4,096
+    /// ranks; with noise never
+    #[arg(long, value_name = "yes|no|auto", default_value = "auto", value_parser = parse_kinds)]
+    #[arg(env = "KIZAMI_SKELETON_KINDS")]
+    pub kinds: Kinds,
+
     /// Directory to make for the trace; it must not exist. Without it calls are only counted
     #[arg(short, long, value_name = "BIG.kz", env = "KIZAMI_SKELETON_OUTPUT")]
     pub output: Option<PathBuf>,
@@ -67,6 +73,19 @@ pub struct Arguments {
     /// The program's own arguments
     #[arg(last = true, value_name = "ARGS")]
     pub program_arguments: Vec<String>,
+}
+
+/// Whether ranks of a kind share their rows, if it is said.
+#[derive(Clone, Copy, Debug)]
+pub struct Kinds(pub Option<bool>);
+
+fn parse_kinds(text: &str) -> Result<Kinds, String> {
+    match text {
+        "yes" => Ok(Kinds(Some(true))),
+        "no" => Ok(Kinds(Some(false))),
+        "auto" => Ok(Kinds(None)),
+        _ => Err("say yes, no or auto".to_owned()),
+    }
 }
 
 fn parse_noise(text: &str) -> Result<Noise, String> {

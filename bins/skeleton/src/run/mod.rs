@@ -31,6 +31,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         company: if arguments.together { Company::Together } else { Company::Auto },
         noise: arguments.noise,
         seed: arguments.seed,
+        by_kind: arguments.kinds.0,
         output: arguments.output.clone(),
     };
     let ran = kizami_execute::run(&skeleton, &options)?;

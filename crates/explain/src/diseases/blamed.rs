@@ -16,7 +16,7 @@ use crate::gain::sum_error_ns;
 use crate::pattern::Pattern;
 use crate::profile::function_at;
 use crate::who::{FEW_RANKS, Who, stretches};
-use kizami_model::{Kind, Length, Op};
+use kizami_model::{Kind, Length, Op, Rank};
 use kizami_replay::{Pieces, Setting, balance};
 use kizami_trace::SourceLine;
 use rustc_hash::FxHashMap;
@@ -138,7 +138,7 @@ impl Blame<'_> {
             Doing::Starting => (Cause::Start, None, "MPI_Init".to_owned(), None),
         };
         let shape = Shape::of(graph, &begins, group.excesses.iter());
-        let who = who(&group, &shape, self.evidence.ranks());
+        let who = who(&group, &shape, self.evidence.ranks(), |rank| graph.weight(Rank(rank)) as usize);
         let disease = self.disease(&who, &shape);
         let mut finding = Finding {
             sentence: String::new(),
@@ -153,7 +153,7 @@ impl Blame<'_> {
             waiting_ns: group.direct_ns as i64,
             propagated_ns: group.propagated_ns as i64,
             share: self.evidence.share(cost_ns),
-            waiting_ranks: self.waited.ranks.len(),
+            waiting_ranks: self.waited.ranks.weighed(|rank| graph.weight(Rank(rank))),
             waiting_in: self.waiting_in(),
             gain: None,
             balanced: None,
@@ -272,7 +272,8 @@ fn is_circular(finding: &Finding, who: &Who) -> bool {
 }
 
 /// The ranks that have most of what is too long; if nothing is, most of the blame.
-fn who(group: &Group, shape: &Shape, ranks: usize) -> Who {
+/// Each stands for so many.
+fn who(group: &Group, shape: &Shape, ranks: usize, weight: impl Fn(u32) -> usize) -> Who {
     let mut by_rank: Vec<(u32, f64)> = group.by_rank.clone();
     if !group.excesses.is_empty() {
         let mut sums: FxHashMap<u32, f64> = FxHashMap::default();
@@ -299,9 +300,12 @@ fn who(group: &Group, shape: &Shape, ranks: usize) -> Who {
     named.sort_unstable();
     let late_together = group.whole_ns / (group.direct_ns + group.propagated_ns);
     let together = late_together >= MOST_ARE_LATE * named.len() as f64 || shape.always(&named);
+    let all: usize = named.iter().map(|rank| weight(*rank)).sum();
     match named.len() {
         // Nobody is later than the others if everybody is.
-        all if all == ranks && all > 1 => Who::InTurns,
+        _ if all == ranks && all > 1 => Who::InTurns,
+        // One rank is named for all of its kind: how many they are says more.
+        few if all > few => Who::Many(all),
         few if few <= FEW_RANKS => Who::Named(named),
         _ if !together => Who::InTurns,
         _ if stretches(&named).count() <= FEW_RANKS => Who::Named(named),
@@ -374,7 +378,7 @@ mod tests {
         let by_rank: Vec<_> = ranks.map(|rank| (rank, 1.0)).collect();
         let cost_ns = by_rank.len() as f64;
         let group = Group { whole_ns: late * cost_ns, direct_ns: cost_ns, by_rank, ..Group::default() };
-        who(&group, &Shape::none(), of)
+        who(&group, &Shape::none(), of, |_| 1)
     }
 
     #[test]

@@ -40,13 +40,14 @@ struct Known {
 }
 
 impl Known {
-    fn add(&mut self, rank: u32, iteration: usize, gap: Length) {
+    fn add(&mut self, (rank, ranks): (u32, u32), iteration: usize, gap: Length) {
         self.now = match self.now {
             Some((known, of, longest)) if (known, of) == (rank, iteration) => {
                 Some((rank, iteration, longest.max(gap)))
             }
             before => {
-                self.ranks += usize::from(before.is_none_or(|(known, ..)| known != rank));
+                let new = before.is_none_or(|(known, ..)| known != rank);
+                self.ranks += if new { ranks as usize } else { 0 };
                 self.end_iteration();
                 Some((rank, iteration, gap))
             }
@@ -87,6 +88,7 @@ impl<'a> Usual<'a> {
             }
         }
         for strand in &graph.strands {
+            let ranks = (strand.rank.0, graph.weight(strand.rank));
             let (mut index, mut last_end) = (strand.first_step, None);
             loop {
                 let step = &graph.steps[index as usize];
@@ -94,7 +96,7 @@ impl<'a> Usual<'a> {
                     let place = step.site().and_then(|site| known.get_mut(&site));
                     if let (Some(end), Some(place)) = (last_end, place) {
                         let iteration = begins.partition_point(|begin| *begin < step.start);
-                        place.add(strand.rank.0, iteration, step.start.saturating_since(end).at_least_zero());
+                        place.add(ranks, iteration, step.start.saturating_since(end).at_least_zero());
                     }
                     last_end = Some(step.end);
                 }
@@ -104,8 +106,7 @@ impl<'a> Usual<'a> {
                 index += u64::from(step.next);
             }
         }
-        let ranks = graph.strands.iter().map(|strand| strand.rank.0 + 1).max().unwrap_or(0);
-        let most = MOST_OF_THE_RANKS * f64::from(ranks);
+        let most = MOST_OF_THE_RANKS * f64::from(graph.ranks());
         let shared = known.into_iter().filter(|(_, known)| known.ranks > 1 && known.ranks as f64 >= most);
         let mut first_steps: Vec<u64> = graph.strands.iter().map(|strand| strand.first_step).collect();
         first_steps.sort_unstable();

@@ -87,14 +87,14 @@ impl Parts<'_> {
         let bytes = share(call.bytes_out, to.len());
         for to in to {
             let channel = Channel { comm, from: own, to: *to, tag: COLLECTIVE_TAG };
-            let (channel, number) = self.channels.count(channel, Side::Sender);
+            let (channel, number) = self.count(own, channel, Side::Sender);
             self.tells.push(Tie::new(TieKind::Departs, channel, number, bytes));
         }
         let bytes = share(call.bytes_in, from.len());
         let mut awaits = Vec::with_capacity(from.len());
         for from in from {
             let channel = Channel { comm, from: *from, to: own, tag: COLLECTIVE_TAG };
-            let (channel, number) = self.channels.count(channel, Side::Receiver);
+            let (channel, number) = self.count(own, channel, Side::Receiver);
             awaits.push(Tie::new(TieKind::Awaits, channel, number, bytes));
         }
         match call.request {

@@ -59,6 +59,20 @@ impl Parts<'_> {
         Ok(learned.protocols)
     }
 
+    /// Of a run told by kinds, whose times were worked out: large messages wait for their receivers where a model of the
+    /// network says so.
+    pub(super) fn let_large_wait_in_models(&mut self) -> Vec<Protocol> {
+        let kept = |tie: Tie| match tie.kind() {
+            TieKind::Posts => (tie.bytes() > SURELY_RENDEZVOUS).then_some(tie),
+            TieKind::AwaitsPost => {
+                (tie.bytes() > SURELY_RENDEZVOUS).then_some(tie.as_kind(TieKind::MayAwaitPost))
+            }
+            _ => Some(tie),
+        };
+        keep(&mut self.steps, &mut self.ties, kept);
+        Vec::new()
+    }
+
     /// Steps of each rank, by rank.
     fn rank_steps(&self) -> Vec<RankSteps> {
         let ranks = self.strands.iter().map(|strand| strand.rank.0 as usize + 1).max().unwrap_or(0);

@@ -4,8 +4,9 @@ mod cost;
 mod exchange;
 mod later;
 
-use crate::channels::{Channel, Channels, Side};
+use crate::channels::{Channel, ChannelIndex, Channels, Side};
 use crate::collectives::Collectives;
+use crate::folding::{Counting, Folding};
 use crate::list::List;
 use crate::locks::Locks;
 use crate::protocol::Clocks;
@@ -20,6 +21,7 @@ use kizami_trace::{Definitions, Stop};
 use kizami_traffic::{Beginning, Ending, Message, Numbering, OpenRequests, Traffic};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Bytes steps may have in memory, and as many their ties.
 const MEMORY_LIMIT: usize = 4 << 30;
@@ -41,6 +43,9 @@ struct Parts<'a> {
     strands: Vec<Strand>,
     channels: Channels,
     collectives: Collectives,
+    /// Of a run told by kinds of rank.
+    folding: Option<Arc<Folding>>,
+    counting: Counting,
     topology: Topology,
     /// The number of each window, by index among the objects.
     windows: FxHashMap<u32, u32>,
@@ -105,6 +110,7 @@ impl<'a> Builder<'a> {
     /// `stops` must be sorted by rank and start.
     pub fn new(definitions: &'a Definitions, stops: &'a [Stop], folder: &Path) -> Builder<'a> {
         let functions = kizami_model::function::functions();
+        let folding = Folding::of(definitions);
         let parts = Parts {
             definitions,
             steps: List::new(folder, MEMORY_LIMIT),
@@ -112,7 +118,9 @@ impl<'a> Builder<'a> {
             waiting: List::new(folder, MEMORY_LIMIT),
             strands: Vec::new(),
             channels: Channels::new(),
-            collectives: Collectives::new(definitions),
+            collectives: Collectives::new(definitions, folding.clone()),
+            folding,
+            counting: Counting::default(),
             topology: Topology::new(definitions),
             windows: windows::numbers(definitions),
             locks: Locks::default(),
@@ -149,7 +157,10 @@ impl<'a> Builder<'a> {
     pub fn finish(mut self) -> Result<Graph, GraphError> {
         self.end_rank();
         let mut parts = self.parts;
-        let protocols = parts.decide_who_waits()?;
+        let protocols = match parts.folding.is_some() {
+            true => parts.let_large_wait_in_models(),
+            false => parts.decide_who_waits()?,
+        };
         parts.add_later_ties()?;
         Ok(Graph {
             clocks_unaligned: parts.clocks == Clocks::Unaligned,
@@ -160,11 +171,14 @@ impl<'a> Builder<'a> {
             members: parts.collectives.members,
             protocols,
             not_followed: parts.not_followed,
+            folding: parts.folding,
+            asks: parts.counting.asks,
         })
     }
 
     fn end_rank(&mut self) {
         self.parts.not_followed += self.rank.take().map_or(0, |state| state.traffic.left_out);
+        self.parts.counting.restart();
     }
 }
 
@@ -259,7 +273,7 @@ impl Parts<'_> {
         if meaning.probe && !call.failed && call.inside.is_none() {
             let found = kizami_traffic::found_by_probe(call);
             if let Some(message) = found {
-                let (channel, number) = self.channels.peek(message.incoming(state.rank), Side::Receiver);
+                let (channel, number) = self.peek(message.incoming(state.rank));
                 self.awaits.push(Tie::new(TieKind::Looks, channel, number, message.bytes));
             }
         }
@@ -302,11 +316,12 @@ impl Parts<'_> {
     fn begins(&mut self, state: &mut RankState, beginning: Beginning, meaning: Meaning) {
         match beginning {
             Beginning::Send(message, request) => {
-                let (channel, number) = self.channels.count(message.outgoing(state.rank), Side::Sender);
+                let way = message.outgoing(state.rank);
+                let (channel, number) = self.count(state.rank, way, Side::Sender);
                 let tie = Tie::new(TieKind::Departs, channel, number, message.bytes);
                 self.tells.push(tie);
                 let kind = if meaning.synchronous { TieKind::AwaitsReady } else { TieKind::AwaitsPost };
-                let awaited = tie.as_kind(kind);
+                let awaited = self.of_receiver(state.rank, tie, way, Side::Sender).as_kind(kind);
                 match request {
                     _ if meaning.buffered => {}
                     Some(request) => state.open.insert(request, awaited),
@@ -324,10 +339,37 @@ impl Parts<'_> {
 
     /// Counts a receive, which tells its sender; gives what is awaited when it is completed.
     fn receives(&mut self, rank: Rank, message: Message) -> Tie {
-        let (channel, number) = self.channels.count(message.incoming(rank), Side::Receiver);
+        let way = message.incoming(rank);
+        let (channel, number) = self.count(rank, way, Side::Receiver);
         let tie = Tie::new(TieKind::Awaits, channel, number, message.bytes);
-        self.tells.push(tie.as_kind(TieKind::Posts));
+        let posts = self.of_receiver(rank, tie, way, Side::Receiver).as_kind(TieKind::Posts);
+        self.tells.push(posts);
         tie
+    }
+
+    /// The channel of a message, which is that of its sender's kind where there are kinds, and its number on its way.
+    fn count(&mut self, rank: Rank, way: Channel, side: Side) -> (ChannelIndex, u32) {
+        match &self.folding {
+            None => self.channels.count(way, side),
+            Some(folding) => {
+                (self.channels.find(folding.by_sender(way)), self.counting.count(rank, way, false, side))
+            }
+        }
+    }
+
+    /// The same for a message that is only looked for.
+    fn peek(&mut self, way: Channel) -> (ChannelIndex, u32) {
+        match &self.folding {
+            None => self.channels.peek(way, Side::Receiver),
+            Some(folding) => (self.channels.find(folding.by_sender(way)), self.counting.peek(way)),
+        }
+    }
+
+    /// The tie by which a receiver tells that it is ready for a message: that of the message, unless there are kinds.
+    fn of_receiver(&mut self, rank: Rank, tie: Tie, way: Channel, side: Side) -> Tie {
+        let Some(folding) = &self.folding else { return tie };
+        let channel = self.channels.find(folding.by_receiver(way));
+        Tie::new(tie.kind(), channel, self.counting.count(rank, way, true, side), tie.bytes())
     }
 
     fn ends(&mut self, state: &mut RankState, ending: Ending) {

@@ -4,9 +4,10 @@
 //! for the root at once.
 
 use super::lane::Lane;
+use super::kinds_leaving::OfKinds;
 use super::pending::Arrival;
 use crate::lane_moment::LaneMoment;
-use kizami_graph::{Members, Tie, TieKind};
+use kizami_graph::{KindsAmong, Members, Tie, TieKind};
 use kizami_model::kind::{Flow, Kind};
 use kizami_model::{Length, Op, Rank};
 use kizami_network::CollectiveCall;
@@ -139,6 +140,8 @@ pub(super) struct Collectives<'a, const LANES: usize> {
     first: Option<u64>,
     /// Places of ranks, by communicator.
     positions: FxHashMap<u32, FxHashMap<Rank, u32>>,
+    /// Of a run told by kinds.
+    pub of_kinds: OfKinds,
 }
 
 /// How many members of each place are here.
@@ -172,6 +175,7 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
             prefix: std::iter::once(false).chain(functions.iter().map(|f| prefix(f.kind))).collect(),
             first: None,
             positions: FxHashMap::default(),
+            of_kinds: OfKinds::default(),
         }
     }
 
@@ -184,7 +188,7 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
         arrival: Arrival<LANES>,
         woken: &mut Vec<u32>,
     ) -> Option<CollectiveNews<LANES>> {
-        let size = self.members.sizes[tie.place() as usize];
+        let size = self.members.coming(tie.place());
         let here = self.here[tie.place() as usize];
         let keep_each = self.modelled || self.prefix.get(usize::from(op.0)).copied().unwrap_or(false);
         let state = self.open.get_or_begin(tie.key);
@@ -221,7 +225,7 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
 
     /// News from another share.
     pub(super) fn hear(&mut self, news: CollectiveNews<LANES>, woken: &mut Vec<u32>) {
-        let size = self.members.sizes[(news.key >> 32) as usize];
+        let size = self.members.coming((news.key >> 32) as u32);
         let state = self.open.get_or_begin(news.key);
         state.called(news.op);
         state.mixed |= news.mixed;
@@ -252,7 +256,7 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
     /// Whether those the strand waits for have come; else it is remembered.
     pub(super) fn ask(&mut self, tie: Tie, rank: Rank, strand: u32) -> Answer<LANES> {
         let place = tie.place();
-        let size = self.members.sizes[place as usize];
+        let size = self.members.coming(place);
         // It may be asked for before anybody came: by another thread of the rank than the one that came.
         let state = self.open.get_or_begin(tie.key);
         let all = state.came >= size;
@@ -295,7 +299,8 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
             let first = members.comm(place) == WORLD
                 && self.lanes.iter().any(sets_up)
                 && *self.first.get_or_insert(tie.key) == tie.key;
-            state.work_out(positions, self.lanes, (prefix, first));
+            let kinds = members.kinds(place);
+            state.work_out((positions, place, kinds), self.lanes, (prefix, first), &mut self.of_kinds);
         }
         match positions.get(&rank).and_then(|position| state.results.get(*position as usize)) {
             Some(result) => {
@@ -328,7 +333,7 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
         let place = (key >> 32) as usize;
         if let Some(state) = self.open.get(key)
             && state.left_here >= self.here[place]
-            && state.came >= self.members.sizes[place]
+            && state.came >= self.members.coming(place as u32)
         {
             self.open.remove(key);
         }
@@ -351,12 +356,14 @@ impl<const LANES: usize> CollectiveState<LANES> {
         self.mixed |= *self.op.get_or_insert(op) != op;
     }
 
-    /// Works out for each member when those it waits for came, and in modelled lanes when it leaves.
+    /// Works out for each member when those it waits for came, and in modelled lanes when it leaves. Of a run told by kinds,
+    /// for one of each kind.
     fn work_out(
         &mut self,
-        positions: &FxHashMap<Rank, u32>,
+        (positions, place, kinds): (&FxHashMap<Rank, u32>, u32, Option<&KindsAmong>),
         lanes: &[Lane; LANES],
         (prefix, first): (bool, bool),
+        of_kinds: &mut OfKinds,
     ) {
         let Some(last) = self.last else { return };
         let mut each = vec![last; positions.len()];
@@ -378,9 +385,16 @@ impl<const LANES: usize> CollectiveState<LANES> {
         for (lane, setting) in lanes.iter().enumerate() {
             let Some(model) = setting.model() else { continue };
             let Some(op) = self.op else { continue };
-            let call = CollectiveCall { op, ranks: each.len() as u32, bytes: self.bytes, first };
             let enters: Vec<Length> =
                 each.iter().map(|arrival| arrival.replayed[lane].saturating_since(START)).collect();
+            let call = CollectiveCall { op, ranks: enters.len() as u32, bytes: self.bytes, first };
+            if let Some(kinds) = kinds {
+                let told = of_kinds.leaves((lane, model), (place, kinds), call, &enters, root);
+                for (result, leave) in self.results.iter_mut().zip(told) {
+                    result.replayed[lane] = START.saturating_add(leave);
+                }
+                continue;
+            }
             let Some(leaves) = model.leaves(call, &enters, root) else { continue };
             for (result, leave) in self.results.iter_mut().zip(leaves) {
                 result.replayed[lane] = START.saturating_add(leave);

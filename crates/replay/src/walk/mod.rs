@@ -6,6 +6,7 @@
 
 mod collective_state;
 pub mod exchange;
+mod kinds_leaving;
 mod lane;
 pub mod observer;
 mod pending;
@@ -27,6 +28,7 @@ use kizami_model::{Length, Moment};
 use kizami_network::Fit;
 use lane::Lane;
 use observer::Observer;
+use rustc_hash::FxHashMap;
 use threads::Common;
 use worker::Worker;
 
@@ -48,13 +50,15 @@ pub struct Replayed<O> {
     pub learned: Fit,
     /// The most messages, receives and collectives that had to be remembered at a time.
     pub most_under_way: u64,
+    /// Of a run told by kinds, by place of a communicator, then by member: equal for members that left at the same moments.
+    pub left: FxHashMap<u32, Vec<u64>>,
 }
 
 impl<O> Replayed<O> {
     /// The same when the observers have done their work.
     pub fn without_observers(self) -> Replayed<()> {
-        let Replayed { followed, unmatched, direct_only, learned, most_under_way, .. } = self;
-        Replayed { observers: Vec::new(), followed, unmatched, direct_only, learned, most_under_way }
+        let Replayed { followed, unmatched, direct_only, learned, most_under_way, left, .. } = self;
+        Replayed { observers: Vec::new(), followed, unmatched, direct_only, learned, most_under_way, left }
     }
 
     /// Of a whole walk: all its shares, in their order.
@@ -66,6 +70,7 @@ impl<O> Replayed<O> {
             direct_only: Moment(i64::MIN),
             learned: Fit::default(),
             most_under_way: 0,
+            left: FxHashMap::default(),
         };
         for share in shares {
             all.followed += share.followed;
@@ -73,6 +78,7 @@ impl<O> Replayed<O> {
             all.direct_only = all.direct_only.max(share.direct_only);
             all.most_under_way += share.most_under_way;
             all.learned.merge(&share.learned);
+            all.left.extend(share.left);
             all.observers.extend(share.observers);
         }
         all.learned.finish();

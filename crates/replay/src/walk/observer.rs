@@ -1,7 +1,7 @@
 //! What those who watch a walk get to see.
 
 use crate::lane_moment::LaneMoment;
-use kizami_graph::Step;
+use kizami_graph::{Step, Tie};
 use kizami_model::Moment;
 
 /// Sees the steps of the strands of one thread of the walk. Steps of a strand come in order, and no step comes before
@@ -12,6 +12,9 @@ pub trait Observer<const LANES: usize>: Send {
 
     /// A message is taken by the step that is about to end.
     fn message(&mut self, _message: &Message) {}
+
+    /// Others are told of a message, or that somebody is ready for one: at these moments of each lane.
+    fn told(&mut self, _tie: Tie, _at: &[LaneMoment; LANES]) {}
 }
 
 /// A step that has ended.

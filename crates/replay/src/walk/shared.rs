@@ -2,7 +2,8 @@
 //! and the receive in another.
 //!
 //! Which of the threads is walked first depends on the walk. So each is told the same, whoever took it before, and
-//! all that wait are woken. Who asks for what is known from the graph; where a rank has one thread, nothing is looked at.
+//! all that wait are woken. So it is with kinds of rank: several may await what one of them sends. Who asks for what is
+//! known from the graph; where a rank has one thread, nothing is looked at.
 
 use super::pending::Arrival;
 use kizami_graph::{Graph, Tie};
@@ -30,7 +31,7 @@ impl<const LANES: usize> Shared<LANES> {
         for strand in strands.clone() {
             let rank = graph.strands[strand as usize].rank;
             let same = |other: u32| strands.contains(&other) && graph.strands[other as usize].rank == rank;
-            if same(strand + 1) || strand.checked_sub(1).is_some_and(same) {
+            if graph.folding.is_some() || same(strand + 1) || strand.checked_sub(1).is_some_and(same) {
                 each_tie(graph, strand, |tie| {
                     if asks(tie) {
                         let asked =
@@ -41,7 +42,9 @@ impl<const LANES: usize> Shared<LANES> {
                 });
             }
         }
-        let shared = askers.into_iter().filter(|(_, asked)| asked.others);
+        // A kind that many ranks send to asks for the same message of theirs as often.
+        let often = |asked: &Asked| asked.others || graph.folding.is_some() && asked.asks > 1;
+        let shared = askers.into_iter().filter(|(_, asked)| often(asked));
         Shared { entries: shared.map(|(key, asked)| (key, SharedEntry::new(asked.asks))).collect() }
     }
 

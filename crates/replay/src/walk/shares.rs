@@ -15,7 +15,9 @@ impl Shares {
     /// At most so many.
     pub fn of(graph: &Graph, most: usize) -> Shares {
         let mut first_ranks = vec![0];
-        let (total, most) = (graph.steps.len() as u64, most.max(1) as u64);
+        // Kinds of rank are few, and tied to ranks that have no strands.
+        let most = if graph.folding.is_some() { 1 } else { most.max(1) as u64 };
+        let total = graph.steps.len() as u64;
         for share in 1..most {
             let step = total / most * share;
             let strand = graph.strands.partition_point(|strand| strand.first_step < step);

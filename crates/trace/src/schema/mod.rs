@@ -16,8 +16,8 @@ pub(crate) use table::Buffered;
 pub use table::{Column, Record, column};
 
 use crate::definitions::{
-    CallSite, ClockRow, Communicator, Function, HostInfo, Neighbours, Object, RankInfo, Region, RegionSpan,
-    Repair, Stop, UnderWay, WorkCount,
+    CallSite, ClockRow, Communicator, Function, HostInfo, KindRun, Neighbours, Object, RankInfo, Region,
+    RegionSpan, Repair, Stop, UnderWay, WorkCount,
 };
 use crate::reduced_tables::{GapRow, PeerRow, SketchRow, SumRow};
 
@@ -61,6 +61,7 @@ pub const TABLES: &[TableInfo] = &[
     },
     info::<RegionSpan>(),
     info::<RankInfo>(),
+    info::<KindRun>(),
     info::<HostInfo>(),
     info::<Communicator>(),
     info::<CallSite>(),

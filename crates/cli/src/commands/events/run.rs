@@ -6,6 +6,7 @@ use super::show::Rows;
 use crate::input;
 use crate::show::{quantity, say};
 use anyhow::Result;
+use kizami_kinds::DrawnCalls;
 use kizami_model::Rank;
 use kizami_trace::RankSelection;
 use std::io::{self, BufWriter};
@@ -24,7 +25,8 @@ pub fn run(arguments: &EventsArguments) -> Result<u8> {
         None if arguments.json => u64::MAX,
         None => ROWS_OF_A_TABLE,
     };
-    let wanted = trace.calls(ranks)?.filter(|call| call.as_ref().map_or(true, |call| filter.keeps(call)));
+    let calls = DrawnCalls::of(&trace, ranks)?;
+    let wanted = calls.filter(|call| call.as_ref().map_or(true, |call| filter.keeps(call)));
     let mut wanted = wanted.peekable();
     let out = BufWriter::new(io::stdout().lock());
     let weighted = trace.run().reduced.is_some();

@@ -7,7 +7,7 @@ use super::points::RankCounts;
 use super::{check, show, sums};
 use crate::commands::platform;
 use crate::failure::UsageError;
-use crate::input::{all_cores, open_to_follow};
+use crate::input::{all_cores, must_have_all_rows, open_to_follow};
 use crate::output::{must_be_new, write_new};
 use crate::sections::verdict::program_name;
 use crate::show::json;
@@ -118,7 +118,9 @@ fn opened(arguments: &PredictArguments) -> Result<Vec<Trace>> {
     let threads = arguments.threads.map_or_else(all_cores, |threads| threads.get());
     let mut traces = Vec::new();
     for path in &arguments.traces {
-        traces.push(open_to_follow(path, Some(threads))?.trace);
+        let trace = open_to_follow(path, Some(threads))?.trace;
+        must_have_all_rows(&trace)?;
+        traces.push(trace);
     }
     traces.sort_by_key(|trace| trace.run().ranks);
     if let Some(pair) = traces.windows(2).find(|pair| pair[0].run().ranks == pair[1].run().ranks) {

@@ -11,6 +11,7 @@ use crate::show::provenance;
 use crate::show::quantity;
 use crate::show::text;
 use anyhow::Result;
+use crate::input::must_have_all_rows;
 use kizami_reduced::reduce;
 use kizami_trace::Trace;
 use std::io::Write;
@@ -18,6 +19,7 @@ use std::io::Write;
 /// Writes the reduced trace and says what was kept.
 pub fn run(arguments: &ReduceArguments) -> Result<u8> {
     let trace = Trace::open(&arguments.trace)?;
+    must_have_all_rows(&trace)?;
     must_be_new(&arguments.output, "-o")?;
     if let Some(reduced) = &trace.run().reduced {
         let message = format!(

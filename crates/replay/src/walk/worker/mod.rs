@@ -199,11 +199,16 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
         Replayed {
             observers: vec![self.observer],
             followed: self.counts.followed,
-            // Messages that were sent and never asked for.
-            unmatched: self.counts.unmatched + self.departures.left(),
+            // Messages that were sent and never asked for. One that a kind sends may be for a rank whose kind has its rows
+            // from another, which is sent the same by somebody else.
+            unmatched: match &self.graph.folding {
+                None => self.counts.unmatched + self.departures.left(),
+                Some(_) => self.counts.unmatched,
+            },
             direct_only: self.counts.direct_only,
             learned: self.learned,
             most_under_way: self.counts.most_under_way,
+            left: self.collectives.of_kinds.uneven,
         }
     }
 

@@ -26,6 +26,7 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
                     if self.modelled {
                         self.leaves(strand, tie.bytes(), &mut arrival);
                     }
+                    self.observer.told(*tie, &arrival.replayed);
                     let to = self.graph.channels[tie.place() as usize].to;
                     match self.shares.of_rank(to) {
                         share if share == self.own => self.departures.tell(tie.key, arrival, &mut woken),
@@ -33,6 +34,7 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
                     }
                 }
                 TieKind::Posts => {
+                    self.observer.told(*tie, &arrival.replayed);
                     let from = self.graph.channels[tie.place() as usize].from;
                     match self.shares.of_rank(from) {
                         share if share == self.own => self.postings.tell(tie.key, arrival, &mut woken),

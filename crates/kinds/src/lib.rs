@@ -1,0 +1,200 @@
+//! Runs told by kinds of rank: one rank's rows stand for those of all ranks that do the same at the same times.
+//!
+//! Of a million ranks of a grid only those at its borders differ from the others, and where nothing else makes ranks differ
+//! all others compute, call and wait alike. A run told by kinds has rows for one rank of each kind, and a table
+//! (`defs/kinds.parquet`) that says whose rows are whose. [`Kinds`] reads it: it draws the rows of any rank when they are asked
+//! for, and it counts for how many ranks a row stands.
+//!
+//! What is the same for ranks of a kind: functions, places, times, sizes, tags, requests, the how manieth of its communicators
+//! a call uses, and the place of a root in it. Peers are as many ranks further on, around the end; rank 0 is rank 0 for
+//! everybody, and nobody stays nobody. A communicator's number among those of a rank is its place in the order of
+//! `defs/communicators` of those that the rank is in.
+
+mod communicators;
+mod drawn;
+mod split;
+mod weighed;
+
+pub use drawn::DrawnCalls;
+pub use split::Splitting;
+pub use weighed::{Weighed, all_ranks, write};
+
+use communicators::Communicators;
+use kizami_model::{Call, Peer, Rank};
+use kizami_trace::{Definitions, KindRun};
+
+/// Which rank is like which other.
+#[derive(Clone, Debug)]
+pub struct Kinds {
+    /// By rank: the number of its kind.
+    of: Vec<u32>,
+    /// By kind, in rising order: the rank that has rows, which is the lowest of its kind.
+    like: Vec<Rank>,
+    /// By kind: how many ranks.
+    sizes: Vec<u32>,
+    comms: Communicators,
+}
+
+impl Kinds {
+    /// As the tables of a trace tell; none where every rank has its rows, or where the table makes no sense.
+    pub fn of(definitions: &Definitions) -> Option<Kinds> {
+        let ranks = definitions.ranks.len();
+        let mut like = vec![None; ranks];
+        for run in &definitions.kinds {
+            let end = (run.first.0 as usize).checked_add(run.ranks as usize)?;
+            like.get_mut(run.first.0 as usize..end)?.fill(Some(run.like));
+        }
+        let like: Option<Vec<Rank>> = like.into_iter().collect();
+        let like = like.filter(|_| !definitions.kinds.is_empty())?;
+        let known = |rank: &Rank| like.get(rank.0 as usize) == Some(rank);
+        like.iter().all(known).then(|| Kinds::from_keys(&like, definitions))
+    }
+
+    /// Ranks with equal keys are of one kind.
+    pub fn from_keys<K: Eq + std::hash::Hash + Copy>(keys: &[K], definitions: &Definitions) -> Kinds {
+        Kinds::numbered(keys, Communicators::new(definitions, keys.len()))
+    }
+
+    fn numbered<K: Eq + std::hash::Hash + Copy>(keys: &[K], comms: Communicators) -> Kinds {
+        let mut numbers = rustc_hash::FxHashMap::default();
+        let (mut of, mut like, mut sizes) = (Vec::with_capacity(keys.len()), Vec::new(), Vec::new());
+        for (rank, key) in (0..).zip(keys) {
+            let kind = *numbers.entry(*key).or_insert_with(|| {
+                like.push(Rank(rank));
+                sizes.push(0);
+                like.len() as u32 - 1
+            });
+            sizes[kind as usize] += 1;
+            of.push(kind);
+        }
+        Kinds { of, like, sizes, comms }
+    }
+
+    /// How many kinds there are.
+    pub fn count(&self) -> usize {
+        self.like.len()
+    }
+
+    /// How many ranks there are.
+    pub fn ranks(&self) -> u32 {
+        self.of.len() as u32
+    }
+
+    /// The number of a rank's kind.
+    #[inline]
+    pub fn number(&self, rank: Rank) -> u32 {
+        self.of.get(rank.0 as usize).copied().unwrap_or(0)
+    }
+
+    /// The ranks that have rows, in rising order.
+    pub fn with_rows(&self) -> &[Rank] {
+        &self.like
+    }
+
+    /// The rank whose rows are those of this one.
+    #[inline]
+    pub fn like(&self, rank: Rank) -> Rank {
+        self.like[self.number(rank) as usize]
+    }
+
+    /// How many ranks are like this one, itself among them.
+    #[inline]
+    pub fn alike(&self, rank: Rank) -> u32 {
+        self.sizes[self.number(rank) as usize]
+    }
+
+    /// As the table has it.
+    pub fn table(&self) -> Vec<KindRun> {
+        let mut runs: Vec<KindRun> = Vec::new();
+        for (rank, kind) in (0..).zip(&self.of) {
+            let like = self.like[*kind as usize];
+            match runs.last_mut() {
+                Some(run) if run.like == like => run.ranks += 1,
+                _ => runs.push(KindRun { first: Rank(rank), ranks: 1, like }),
+            }
+        }
+        runs
+    }
+
+    /// Who is to `to` what `peer` is to `from`.
+    #[inline]
+    pub fn moved(&self, peer: Rank, from: Rank, to: Rank) -> Rank {
+        let ranks = u64::from(self.ranks()).max(1);
+        match peer.0 {
+            0 => peer,
+            _ => Rank(((u64::from(peer.0) + ranks - u64::from(from.0) + u64::from(to.0)) % ranks) as u32),
+        }
+    }
+
+    /// The communicator that is to `to` what this one is to `from`; none if one of them is in none such.
+    #[inline]
+    pub fn moved_comm(&self, comm: u32, from: Rank, to: Rank) -> Option<u32> {
+        self.comms.moved(comm, from, to)
+    }
+
+    /// The communicators a rank is in beside the world and itself, in their order, with its place in each.
+    pub fn comms_of(&self, rank: Rank) -> impl Iterator<Item = (u32, u32)> + '_ {
+        self.comms.of(rank)
+    }
+
+    /// A row of one rank as one of another of its kind.
+    pub fn draw(&self, row: &Call, rank: Rank, definitions: &Definitions) -> Call {
+        let peer = |peer: Peer| match peer {
+            Peer::Rank(other) => Peer::Rank(self.moved(other, row.rank, rank)),
+            other => other,
+        };
+        let comm = row.comm.map(|comm| self.moved_comm(comm, row.rank, rank).unwrap_or(comm));
+        let root = match row.root {
+            Peer::Rank(root) => self.comms.root(definitions, (row.comm, comm), root, (row.rank, rank)),
+            other => other,
+        };
+        let (peer, recv_peer) = (peer(row.peer), peer(row.recv_peer));
+        Call { rank, peer, recv_peer, comm, root, ..row.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kizami_testing::call;
+
+    /// Two rows of three ranks, each with a communicator of its own.
+    fn definitions() -> Definitions {
+        kizami_testing::definitions(&[vec![0, 1, 2, 3, 4, 5], vec![0, 1, 2], vec![3, 4, 5]])
+    }
+
+    #[test]
+    fn rows_of_a_kind_are_drawn_for_each_of_its_ranks() {
+        let mut definitions = definitions();
+        definitions.ranks = (0..6).map(|rank| kizami_trace::RankInfo::absent(Rank(rank))).collect();
+        let kinds = Kinds::from_keys(&[0, 1, 2, 3, 1, 4], &definitions);
+        assert_eq!((kinds.count(), kinds.alike(Rank(4)), kinds.like(Rank(4))), (5, 2, Rank(1)));
+        let row = Call {
+            comm: Some(1),
+            peer: Peer::Rank(Rank(2)),
+            recv_peer: Peer::Rank(Rank(0)),
+            root: Peer::Rank(Rank(2)),
+            ..call("MPI_Sendrecv", 1, 0, 10)
+        };
+        let drawn = kinds.draw(&row, Rank(4), &definitions);
+        assert_eq!((drawn.rank, drawn.comm), (Rank(4), Some(2)));
+        assert_eq!((drawn.peer, drawn.recv_peer), (Peer::Rank(Rank(5)), Peer::Rank(Rank(0))));
+        assert_eq!(drawn.root, Peer::Rank(Rank(5)), "the last of its communicator");
+        let nobody = Call { peer: Peer::Null, ..row };
+        assert_eq!(kinds.draw(&nobody, Rank(4), &definitions).peer, Peer::Null);
+        definitions.kinds = kinds.table();
+        let read = Kinds::of(&definitions).expect("a table that makes sense");
+        assert_eq!(read.table(), kinds.table());
+    }
+
+    #[test]
+    fn a_table_that_makes_no_sense_is_none() {
+        let mut definitions = definitions();
+        definitions.ranks = (0..3).map(|rank| kizami_trace::RankInfo::absent(Rank(rank))).collect();
+        let run = |first, ranks, like| KindRun { first: Rank(first), ranks, like: Rank(like) };
+        for table in [vec![run(0, 2, 0)], vec![run(0, 4, 0)], vec![run(0, 1, 1), run(1, 2, 2)]] {
+            definitions.kinds = table;
+            assert!(Kinds::of(&definitions).is_none());
+        }
+    }
+}

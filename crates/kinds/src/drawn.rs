@@ -40,8 +40,7 @@ impl<'a> DrawnCalls<'a> {
         if self.rows.first().is_none_or(|row| row.rank != like) {
             self.rows = self.trace.calls(RankSelection::One(like))?.collect::<Result<_, _>>()?;
         }
-        let drawn: Vec<Call> =
-            self.rows.iter().map(|row| kinds.draw(row, rank, &self.definitions)).collect();
+        let drawn: Vec<Call> = self.rows.iter().map(|row| kinds.draw(row, rank, &self.definitions)).collect();
         self.next = drawn.into_iter();
         Ok(true)
     }
@@ -62,7 +61,8 @@ impl Iterator for DrawnCalls<'_> {
                 Ok(true) => {}
                 Ok(false) => return None,
                 Err(error) => {
-                    self.ranks = 1..=0;
+                    // Nothing comes after it.
+                    self.kinds = None;
                     return Some(Err(error));
                 }
             }

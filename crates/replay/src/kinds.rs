@@ -69,8 +69,7 @@ pub(crate) fn settle(
             return Err(ReplayError::ManyKinds { kinds: finer.count(), ranks: finer.ranks() });
         }
         definitions.kinds = finer.table();
-        let drawn: Vec<Call> =
-            finer.with_rows().iter().flat_map(|rank| draw(*rank, &definitions)).collect();
+        let drawn: Vec<Call> = finer.with_rows().iter().flat_map(|rank| draw(*rank, &definitions)).collect();
         let graph = of_rows(&definitions, &drawn, folder.path())?;
         match split(&graph, &definitions, fit, setting) {
             Some(kinds) => finer = kinds,
@@ -118,17 +117,19 @@ struct Awaited<'a> {
     folding: &'a Folding,
     told: &'a [u64],
     index: FxHashMap<Channel, usize>,
-    /// By number of a kind: what its rank with rows asks for, and what is known of that by the kind of the other side and by
-    /// the number of the communicator there.
-    asks: Vec<Vec<(Ask, FxHashMap<(u32, u32), u64>)>>,
+    /// By number of a kind: what its rank with rows asks for, and what is known of that.
+    asks: Vec<Vec<(Ask, KnownOfAsk)>>,
 }
+
+/// What somebody is told, by the kind of the other side and by the number of the communicator there.
+type KnownOfAsk = FxHashMap<(u32, u32), u64>;
 
 impl<'a> Awaited<'a> {
     fn new(graph: &Graph, folding: &'a Folding, told: &'a [u64]) -> Awaited<'a> {
         let index = graph.channels.iter().copied().zip(0..).collect();
         let mut asks = vec![Vec::new(); folding.kinds.count()];
         for ask in &graph.asks {
-            asks[folding.kinds.number(ask.rank) as usize].push((*ask, FxHashMap::default()));
+            asks[folding.kinds.number(ask.rank) as usize].push((*ask, KnownOfAsk::default()));
         }
         Awaited { folding, told, index, asks }
     }

@@ -50,7 +50,7 @@ pub fn write(what: &Writing, output: &Path, threads: u32) -> Result<(), ExecuteE
     let name = what.skeleton.name();
     let apart = work.path().join(&name);
     each_by_itself(what, &name, &apart)?;
-    let words = vec![provenance::PREDICTED.to_owned(), format!("by {name} for {} ranks", what.options.ranks)];
+    let words = vec![provenance::PREDICTED.to_owned(), format!("--ranks {}", what.options.ranks)];
     let made_from = Some(name.to_owned());
     let request =
         Request { output: Some(output), threads: threads as usize, made_from, words, clocks_unaligned: true };

@@ -91,11 +91,12 @@ pub fn check(skeleton: &Skeleton, trace: &Path, options: &CheckOptions) -> Resul
         differences: Vec::new(),
     };
     let mut by_rank = RecordedRanks::open(&trace)?;
-    let rows_of = |(rank, comms): (u32, &Box<[Communicator]>)| {
+    let rows_of = |(rank, comms): (u32, &[Communicator])| {
         let rows = RankRows { rank, ranks, comms, communicators: &communicators, sites: &sites };
         rows.expand(&gathered.kinds[gathered.kind_of[rank as usize] as usize], &mut NoTime)
     };
-    let mut skeletons: Vec<Vec<Call>> = (0..).zip(&gathered.comms).map(rows_of).collect();
+    let mut skeletons: Vec<Vec<Call>> =
+        (0..).zip(gathered.comms.iter().map(AsRef::as_ref)).map(rows_of).collect();
     if !gathered.together {
         fit_to_senders(&mut skeletons);
     }

@@ -156,6 +156,12 @@ pub fn mpi_function(symbol: &str) -> Option<(&'static MpiFunction, Binding)> {
     Some((*by_name.get(symbol)?, Binding::Fortran))
 }
 
+/// Whether a variable is one whose address means something to MPI in Fortran: `MPI_IN_PLACE`, `MPI_STATUS_IGNORE` and the
+/// like. The MPI and whoever runs a skeleton must find it by its name.
+pub fn is_mark_of_mpi(name: &str) -> bool {
+    ["mpipriv", "mpifcmb", "mpi_fortran_"].iter().any(|start| name.starts_with(start))
+}
+
 fn effects_of(name: &str, kinds: &[Kind], variadic: bool) -> Effects {
     if let Some((function, binding)) = mpi_function(name) {
         return of_mpi(function, binding, kinds.len());

@@ -29,6 +29,8 @@ fn oracles_of_identical(application: &Application, mpi: &Mpi) -> usize {
         .arg(&binary)
         .args(application.sources.iter().map(|source| here.join(source)))
         .arg("-lm")
+        // Fortran leaves modules where it is compiled.
+        .current_dir(folder.path())
         .env("KIZAMI_SKELETON_STORE", folder.path().join("store")));
     let launched = |command: &mut Command, program: &std::path::Path| {
         command.arg("--").args(mpi.launcher).args(["-n", &ranks]).arg(program).args(application.arguments);
@@ -81,4 +83,15 @@ fn functions_chosen_from_a_table() {
     let arguments = &["late_sender", "1", "3", "1"];
     let waits = Application { compiler: "mpicc", sources: &["known_waits.c"], ranks: 4, arguments };
     assert_eq!(oracles_of_identical(&waits, &OPEN_MPI), 0);
+}
+
+/// Arrays by descriptors, arguments of the command line, `use mpi`.
+#[test]
+fn fortran() {
+    let sources = &["jacobi3d_usempi.f90"];
+    let jacobi = Application { compiler: "mpifort", sources, ranks: 4, arguments: &["6", "3"] };
+    assert_eq!(oracles_of_identical(&jacobi, &MPICH), 0);
+    let sources = &["apps/counted_calls.f90", "apps/ssor.f90"];
+    let ssor = Application { compiler: "mpifort", sources, ranks: 4, arguments: &[] };
+    assert_eq!(oracles_of_identical(&ssor, &OPEN_MPI), 0);
 }

@@ -24,7 +24,7 @@ fn oracles_of_identical(application: &Application, mpi: &Mpi) -> usize {
         .args(["skeleton", "build", "-o"])
         .arg(&skeleton)
         .args(["--", &format!("{}{}", application.compiler, mpi.ending), "-O2", "-g", "-w"])
-        .arg(format!("-I{}", here.display()))
+        .args([&here, &here.join("../include")].map(|folder| format!("-I{}", folder.display())))
         .arg("-o")
         .arg(&binary)
         .args(application.sources.iter().map(|source| here.join(source)))

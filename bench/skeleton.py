@@ -24,7 +24,8 @@ MPIS = {
     "openmpi": (".openmpi", ["mpirun.openmpi", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]),
 }
 ANY, CUBES, POWERS = [4, 6, 9], [1, 8, 27], [2, 4, 8]
-# Sources, numbers of ranks, arguments.
+# Sources, numbers of ranks, arguments. Left out are programs that do not end well on purpose (abort, hang, exit_early) or
+# when a clock or somebody else says so (counted).
 PROGRAMS = {
     "pingpong": (["pingpong.c"], ANY, ["20", "64"]),
     "allreduce": (["allreduce.c"], ANY, ["20", "8"]),
@@ -49,7 +50,6 @@ PROGRAMS = {
     "io": (["io.c"], ANY, ["io.dat", "16"]),
     "regions": (["regions.c"], ANY, ["4"]),
     "told_work": (["told_work.c"], ANY, ["100", "4", "1", "10"]),
-    "exit_early": (["exit_early.c"], ANY, ["0", "5"]),
     "fork": (["fork.c"], ANY, ["2"]),
     "closefrom": (["closefrom.c"], ANY, ["4", "10"]),
     "files": (["files.c"], ANY, []),

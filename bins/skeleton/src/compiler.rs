@@ -13,6 +13,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+/// The module `mpi` for flang.
+const MODULE: &str = include_str!("mpi_module.f90");
+
 /// A language that is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
@@ -164,7 +167,7 @@ fn gather(asked: &Asked, language: Language) -> Result<()> {
 
 /// Compiles one source to bitcode.
 fn to_bitcode(source: &Path, language: Language, understanding: &[String]) -> Result<Compiled> {
-    let folder = store::folder()?;
+    let folder = std::path::absolute(store::folder()?)?;
     let at = std::path::absolute(source)?;
     let flags = understanding.join("\u{1}");
     let name = store::key(format!("{}\u{1}{flags}", at.display()).as_bytes());
@@ -174,6 +177,7 @@ fn to_bitcode(source: &Path, language: Language, understanding: &[String]) -> Re
         Language::Cxx => clang("clang++-19"),
         Language::Fortran => flang(&folder)?,
     };
+    let (source, understanding) = (&at, &absolute(understanding)?);
     if let Some(dialect) = dialect_of(understanding)
         && language == Language::Fortran
     {
@@ -214,23 +218,38 @@ fn clang(name: &str) -> Command {
     command
 }
 
+/// The same folders of headers, wherever the compiler runs.
+fn absolute(understanding: &[String]) -> Result<Vec<String>> {
+    let named = |word: &String| match word.strip_prefix("-I") {
+        Some(folder) => Ok(format!("-I{}", std::path::absolute(folder)?.display())),
+        None => Ok(word.clone()),
+    };
+    understanding.iter().map(named).collect()
+}
+
+/// Flang, in a folder that has its own modules and none of another compiler's, which it would look at first.
 fn flang(folder: &Path) -> Result<Command> {
     let modules =
         folder.join("modules").join(store::key(std::env::current_dir()?.as_os_str().as_encoded_bytes()));
     std::fs::create_dir_all(&modules)?;
     let mut command = Command::new("flang-new-19");
-    command.args(["-O0", "-g", "-emit-llvm", "-module-dir"]).arg(&modules).arg("-I").arg(&modules);
+    command
+        .args(["-O0", "-g", "-emit-llvm", "-module-dir"])
+        .arg(&modules)
+        .arg("-I")
+        .arg(&modules)
+        .current_dir(&modules);
     Ok(command)
 }
 
 /// A folder with a module `mpi` that flang understands: MPI's own are made for other compilers.
 fn fortran_module(store: &Path, dialect: Dialect, understanding: &[String]) -> Result<PathBuf> {
-    let folder = store.join("modules").join(dialect.name());
+    let folder = store.join("modules").join(format!("{}-{}", dialect.name(), store::key(MODULE.as_bytes())));
     let finished = folder.join("mpi.mod");
     if !finished.exists() {
         std::fs::create_dir_all(&folder)?;
         let source = folder.join("mpi.f90");
-        std::fs::write(&source, "module mpi\n  include 'mpif.h'\nend module mpi\n")?;
+        std::fs::write(&source, MODULE)?;
         let mut command = Command::new("flang-new-19");
         command.args(["-c", "-fsyntax-only", "-module-dir"]).arg(&folder).args(understanding).arg(&source);
         command.output().context("cannot run flang 19")?;

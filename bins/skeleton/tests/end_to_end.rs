@@ -1,48 +1,15 @@
 //! From sources to a trace of a run nobody made: built by each MPI's own compiler, checked against a recorded run, run at
 //! more ranks than there were, opened by the product's own report.
 
+mod product;
+
+use product::{MPICH, Mpi, OPEN_MPI, json, kizami, ran, workloads};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 const RANKS: usize = 4;
 const MORE_RANKS: usize = 64;
-
-struct Mpi {
-    compiler: &'static str,
-    launcher: &'static [&'static str],
-}
-
-const MPICH: Mpi = Mpi { compiler: "mpicc.mpich", launcher: &["mpirun.mpich"] };
-const OPEN_MPI: Mpi = Mpi {
-    compiler: "mpicc.openmpi",
-    launcher: &["mpirun.openmpi", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"],
-};
-
-fn workloads() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads").canonicalize().unwrap()
-}
-
-/// The product's main command, which finds ours beside itself.
-fn kizami() -> PathBuf {
-    let own = Path::new(env!("CARGO_BIN_EXE_kizami-skeleton"));
-    let found = own.with_file_name("kizami");
-    assert!(found.exists(), "{} is missing: cargo build --release", found.display());
-    found
-}
-
-fn ran(command: &mut Command) -> Output {
-    let command = command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
-    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    let [told, said] =
-        [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
-    assert!(output.status.success(), "{command:?}\n{told}{said}");
-    output
-}
-
-fn json(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout).expect("it prints JSON")
-}
 
 /// Builds a program as its makers would, with a skeleton beside it; observes it if that is asked for.
 fn build(program: &str, mpi: &Mpi, folder: &Path) -> (PathBuf, PathBuf) {
@@ -51,7 +18,7 @@ fn build(program: &str, mpi: &Mpi, folder: &Path) -> (PathBuf, PathBuf) {
     ran(Command::new(kizami())
         .args(["skeleton", "build", "-o"])
         .arg(&skeleton)
-        .args(["--", mpi.compiler, "-std=gnu11", "-O2", "-g", "-w"])
+        .args(["--", &format!("mpicc{}", mpi.ending), "-std=gnu11", "-O2", "-g", "-w"])
         .arg(format!("-I{}", here.display()))
         .arg(format!("-I{}", here.join("../include").display()))
         .arg("-o")

@@ -96,7 +96,7 @@ pub fn check(skeleton: &Skeleton, trace: &Path, options: &CheckOptions) -> Resul
         rows.expand(&gathered.kinds[gathered.kind_of[rank as usize] as usize], &mut NoTime)
     };
     let mut skeletons: Vec<Vec<Call>> =
-        (0..).zip(gathered.comms.iter().map(|comms| &**comms)).map(rows_of).collect();
+        (0..).zip(gathered.comms.iter().map(AsRef::as_ref)).map(rows_of).collect();
     if !gathered.together {
         fit_to_senders(&mut skeletons);
     }

@@ -212,9 +212,24 @@ impl<'a> Analysis<'a> {
                 let of = effects.of(number);
                 let length = self.length_of(call, &effects, number);
                 self.note(call, Some(number as u32), *argument, length, of.reads(), of.writes());
+                self.note_array(call, number, of);
             }
             for name in &effects.globals {
                 self.global_writers.entry(name.clone()).or_default().push(call);
+            }
+        }
+    }
+
+    /// An array that is given by its descriptor is read or written anywhere.
+    fn note_array(&mut self, call: ValueId, number: usize, of: Use) {
+        for place in self.memory.described(call, number) {
+            let place = place.anywhere();
+            let access = Access { by: call, argument: Some(number as u32), place, length: ANY_LENGTH };
+            if of.reads() {
+                self.readers[place.object as usize].push(access);
+            }
+            if of.writes() {
+                self.writers[place.object as usize].push(access);
             }
         }
     }

@@ -92,6 +92,8 @@ pub struct Effects {
     pub globals: Vec<String>,
     /// Whether it is written down anywhere.
     pub known: bool,
+    /// Its pointers point to descriptors of arrays, and what happens to an argument happens to the array as well.
+    pub descriptors: bool,
 }
 
 impl Effects {
@@ -154,14 +156,28 @@ pub fn mpi_function(symbol: &str) -> Option<(&'static MpiFunction, Binding)> {
     Some((*by_name.get(symbol)?, Binding::Fortran))
 }
 
+/// Whether a variable is one whose address means something to MPI in Fortran: `MPI_IN_PLACE`, `MPI_STATUS_IGNORE` and the
+/// like. The MPI and whoever runs a skeleton must find it by its name.
+pub fn is_mark_of_mpi(name: &str) -> bool {
+    ["mpipriv", "mpifcmb", "mpi_fortran_"].iter().any(|start| name.starts_with(start))
+}
+
 fn effects_of(name: &str, kinds: &[Kind], variadic: bool) -> Effects {
     if let Some((function, binding)) = mpi_function(name) {
         return of_mpi(function, binding, kinds.len());
     }
-    match library_line(name) {
+    let effects = match library_line(name) {
         Some(line) => of_line(line),
         None => assumed(name, kinds, variadic),
-    }
+    };
+    Effects { descriptors: takes_descriptors(name), ..effects }
+}
+
+/// Whether a function is one of Fortran's run-time library that works on arrays.
+fn takes_descriptors(name: &str) -> bool {
+    let plain = ["_FortranAio", "_FortranAProgram", "_FortranAStop", "_FortranACharacterCompareScalar"];
+    name == "_FortranAioInputDescriptor"
+        || name.starts_with("_FortranA") && !plain.iter().any(|start| name.starts_with(start))
 }
 
 fn of_mpi(function: &'static MpiFunction, binding: Binding, count: usize) -> Effects {
@@ -198,6 +214,7 @@ fn of_mpi(function: &'static MpiFunction, binding: Binding, count: usize) -> Eff
         nothing: false,
         globals: Vec::new(),
         known: true,
+        descriptors: false,
     }
 }
 
@@ -235,6 +252,7 @@ fn of_line(line: &str) -> Effects {
                 nothing: true,
                 globals: Vec::new(),
                 known: true,
+                descriptors: false,
             };
         }
         "new" => Outcome::Fresh,
@@ -265,6 +283,7 @@ fn of_line(line: &str) -> Effects {
         nothing: false,
         globals: globals.iter().map(|name| name[1..].to_owned()).collect(),
         known: true,
+        descriptors: false,
     }
 }
 
@@ -278,7 +297,7 @@ fn assumed(name: &str, kinds: &[Kind], variadic: bool) -> Effects {
     }
     let outcome = if pure { Outcome::Value } else { Outcome::External };
     let known = pure || name.starts_with("_FortranA");
-    Effects { mpi: None, outcome, uses, nothing: false, globals: Vec::new(), known }
+    Effects { mpi: None, outcome, uses, nothing: false, globals: Vec::new(), known, descriptors: false }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 //! nothing that merges conditions, is done.
 
 use crate::Error;
-use crate::effects::mpi_function;
+use crate::effects::{is_mark_of_mpi, mpi_function};
 use crate::llvm::{self, Handle, Module};
 use llvm_sys::comdat::LLVMSetComdat;
 use llvm_sys::core::*;
@@ -96,7 +96,7 @@ pub fn make_local(module: &Module) {
         unsafe {
             let name = llvm::name(value);
             let declared = LLVMIsDeclaration(value) != 0;
-            if name != "main" && !declared && !name.starts_with("llvm.") {
+            if name != "main" && !declared && !name.starts_with("llvm.") && !is_mark_of_mpi(&name) {
                 LLVMSetComdat(value, std::ptr::null_mut());
                 LLVMSetLinkage(value, LLVMLinkage::LLVMInternalLinkage);
                 LLVMSetVisibility(value, llvm_sys::LLVMVisibility::LLVMDefaultVisibility);

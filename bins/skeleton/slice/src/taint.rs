@@ -298,6 +298,7 @@ impl<'a> Taint<'a> {
                 Action::Load(_) => {}
                 Action::Call(_) => match self.analysis.copy_of(access.by) {
                     Some((to, from)) => self.spread_copy(place, length, bits, to, from),
+                    None if self.is_array(&access) => self.taint_arrays(access.by, bits),
                     None if self.analysis.mpi_call(access.by).is_none() => {
                         self.taint_results(access.by, bits)
                     }
@@ -311,6 +312,31 @@ impl<'a> Taint<'a> {
             }
         }
         self.spread_by_collectives(place, length, bits);
+    }
+
+    /// Whether an access is to an array that a descriptor describes, and not to the descriptor.
+    fn is_array(&self, access: &Access) -> bool {
+        let Some(number) = access.argument.map(|number| number as usize) else { return false };
+        let memory = &self.analysis.memory;
+        let argument = self.analysis.program.call_arguments(access.by)[number];
+        let same = |place: &Place| place.object == access.place.object;
+        memory.described(access.by, number).iter().any(same) && !memory.targets(argument).iter().any(same)
+    }
+
+    /// Elements of arrays depend on what elements of others depend on; shapes do not.
+    fn taint_arrays(&mut self, call: ValueId, bits: u8) {
+        let program = self.analysis.program;
+        let Some(effects) = self.analysis.effects.call(program, call) else { return };
+        if program.value(call).kind != Kind::Pointer {
+            self.mark(call, bits);
+        }
+        for number in 0..program.call_arguments(call).len() {
+            if effects.of(number).writes() {
+                for place in self.analysis.memory.described(call, number).to_vec() {
+                    self.mark_memory(place.anywhere(), ANY_LENGTH, bits);
+                }
+            }
+        }
     }
 
     fn spread_copy(&mut self, place: Place, length: u64, bits: u8, to: ValueId, from: ValueId) {

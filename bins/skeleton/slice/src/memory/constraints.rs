@@ -28,6 +28,8 @@ pub(super) struct Constraints {
     pub copies: Vec<(Variable, Variable)>,
     /// Calls of what a variable points to.
     pub calls: Vec<(Variable, ValueId)>,
+    /// Of a call and one of its arguments: the array that the descriptor there describes.
+    pub described: Vec<(ValueId, u32, Variable)>,
     /// Memory that begins with a pointer.
     pub initial: Vec<(Place, Variable)>,
     /// How many variables there are.
@@ -188,7 +190,23 @@ impl Constraints {
                 _ => {}
             }
         }
+        if effects.descriptors {
+            self.descriptors(program, call, effects);
+        }
         self.callbacks(program, arguments, effects);
+    }
+
+    /// A descriptor begins with the address of its array.
+    fn descriptors(&mut self, program: &Program, call: ValueId, effects: &Effects) {
+        for (number, argument) in program.call_arguments(call).iter().enumerate() {
+            let of = effects.of(number);
+            if program.value(*argument).kind == Kind::Pointer && (of.reads() || of.writes()) {
+                let array = self.variables;
+                self.variables += 1;
+                self.loads.push((*argument, array));
+                self.described.push((call, number as u32, array));
+            }
+        }
     }
 
     /// A function that is called back gets the other pointers of the call.

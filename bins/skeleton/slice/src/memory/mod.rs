@@ -97,6 +97,8 @@ pub struct Memory {
     objects: Vec<Object>,
     numbers: FxHashMap<Object, ObjectId>,
     targets: Vec<Vec<Place>>,
+    /// For arguments of calls that are descriptors: where the arrays are.
+    described: FxHashMap<(ValueId, u32), Vec<Place>>,
     /// Functions that calls through pointers may reach.
     indirect: FxHashMap<ValueId, Vec<FunctionId>>,
 }
@@ -110,6 +112,11 @@ impl Memory {
     /// Where a value may point to.
     pub fn targets(&self, value: ValueId) -> &[Place] {
         self.targets.get(value as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// Where the array is that a descriptor describes which a call is given as an argument.
+    pub fn described(&self, call: ValueId, argument: usize) -> &[Place] {
+        self.described.get(&(call, argument as u32)).map_or(&[], Vec::as_slice)
     }
 
     /// How many objects there are.

@@ -66,14 +66,18 @@ impl Constraints {
         while let Some(variable) = solver.open.pop() {
             solver.visit(variable);
         }
-        let targets = solver.nodes.into_iter().take(program.values.len()).map(|node| {
-            let mut places: Vec<Place> = node.targets.into_iter().collect();
+        let sorted = |node: &Node| {
+            let mut places: Vec<Place> = node.targets.iter().copied().collect();
             places.sort_unstable();
             places
-        });
-        let targets = targets.collect();
-        let Constraints { objects, numbers, .. } = solver.constraints;
-        Memory { objects, numbers, targets, indirect: solver.indirect }
+        };
+        let targets = solver.nodes.iter().take(program.values.len()).map(sorted).collect();
+        let Constraints { objects, numbers, described, .. } = solver.constraints;
+        let array = |(call, argument, array): (ValueId, u32, Variable)| {
+            ((call, argument), sorted(&solver.nodes[array as usize]))
+        };
+        let described = described.into_iter().map(array).collect();
+        Memory { objects, numbers, targets, described, indirect: solver.indirect }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::Slice;
 use super::trial::Step;
+use crate::analysis::ANY_LENGTH;
 use crate::effects::{Effects, Use};
 use crate::memory::Object;
 use crate::program::*;
@@ -46,6 +47,18 @@ impl Slice<'_> {
         }
     }
 
+    /// What a call does with an array that it is given by its descriptor.
+    fn visit_array(&mut self, call: ValueId, number: usize, of: Use) {
+        for place in self.analysis.memory.described(call, number).to_vec() {
+            if of.writes() {
+                self.act(self.analysis.program.function_of(call).expect("a call is in a function"));
+            }
+            if of.reads() {
+                self.need_memory(place.anywhere(), ANY_LENGTH);
+            }
+        }
+    }
+
     fn visit_outside(&mut self, call: ValueId, effects: &Effects) {
         let program = self.analysis.program;
         let copies = self.analysis.copy_of(call).is_some();
@@ -57,13 +70,15 @@ impl Slice<'_> {
             if of.writes() {
                 self.act_on(call, *argument);
             }
+            self.visit_array(call, number, of);
             match of {
                 Use::Nothing => {}
                 Use::Data(_) => self.visit_payload(call, *argument, of),
                 Use::Callback => self.need_whole(call, *argument),
                 _ => {
                     self.need(*argument);
-                    if of.reads() && !copies {
+                    // A descriptor says where the array is, also to who writes to it.
+                    if (of.reads() || effects.descriptors && of.writes()) && !copies {
                         self.need_target(*argument, self.analysis.length_of(call, effects, number));
                     }
                 }

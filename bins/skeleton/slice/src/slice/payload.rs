@@ -3,7 +3,7 @@
 use super::Slice;
 use super::trial::Step;
 use crate::analysis::ANY_LENGTH;
-use crate::effects::Use;
+use crate::effects::{Use, is_mark_of_mpi};
 use crate::program::*;
 use kizami_model::Shape;
 
@@ -110,6 +110,16 @@ impl Slice<'_> {
         }
     }
 
+    /// Whether an address is that of a variable by which Fortran says something to MPI.
+    fn is_mark(&self, argument: ValueId) -> bool {
+        let value = self.analysis.program.value(argument);
+        match value.is {
+            Is::Global(_) => is_mark_of_mpi(&crate::llvm::name(value.handle)),
+            Is::ConstantAddress(_) => self.is_mark(value.operands[0]),
+            _ => false,
+        }
+    }
+
     /// Whether the payload argument of a kept MPI call is passed on.
     pub fn keeps_payload(&self, call: ValueId, argument: ValueId) -> bool {
         let constant = !self.is_variable(argument)
@@ -117,6 +127,9 @@ impl Slice<'_> {
                 self.analysis.program.value(argument).is,
                 Is::Global(_) | Is::ConstantAddress(_) | Is::Function(_)
             );
-        constant || self.carries.contains(&call) || self.may_be_constant(argument, &mut Vec::new())
+        constant
+            || self.is_mark(argument)
+            || self.carries.contains(&call)
+            || self.may_be_constant(argument, &mut Vec::new())
     }
 }

@@ -16,7 +16,7 @@ impl Slice<'_> {
     }
 
     /// Needs what is at a place: whoever may have written it.
-    fn need_memory(&mut self, place: Place, length: u64) {
+    pub(super) fn need_memory(&mut self, place: Place, length: u64) {
         if matches!(self.analysis.memory.object(place.object), Object::Code(_))
             || !self.memory.insert((place, length))
         {

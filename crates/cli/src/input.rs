@@ -8,9 +8,9 @@ use crate::show::{provenance, quantity};
 use anyhow::{Result, bail};
 use kizami_explain::Analysis;
 use kizami_model::Length;
+use kizami_trace::run::FunctionTotal;
 use kizami_trace::schema::Record;
 use kizami_trace::{KindRun, Trace};
-use kizami_trace::run::FunctionTotal;
 use std::path::Path;
 
 /// The trace as it is; says so if it is no plain recording.

@@ -209,11 +209,8 @@ impl Lateness {
             self.changes.push(Change { at: load.from, load: even, ..none });
             self.changes.push(Change { at: load.until, load: -even, ..none });
         }
-        let comes = |arrival: &Arrival| Change {
-            at: arrival.at.min(until),
-            late: -ranks(arrival.strand),
-            ..none
-        };
+        let comes =
+            |arrival: &Arrival| Change { at: arrival.at.min(until), late: -ranks(arrival.strand), ..none };
         self.changes.extend(late.iter().map(comes));
         self.changes.push(none);
         self.changes.sort_unstable_by_key(|change| change.at);

@@ -45,7 +45,10 @@ impl RankSet {
     /// How many, where each counts as many times as is said.
     pub(crate) fn weighed(&self, weight: impl Fn(u32) -> u32) -> usize {
         let ranks = |(number, word): (usize, &u64)| {
-            (0..64).filter(|bit| word >> bit & 1 == 1).map(|bit| weight(number as u32 * 64 + bit) as usize).sum::<usize>()
+            (0..64)
+                .filter(|bit| word >> bit & 1 == 1)
+                .map(|bit| weight(number as u32 * 64 + bit) as usize)
+                .sum::<usize>()
         };
         self.0.iter().enumerate().map(ranks).sum()
     }

@@ -86,7 +86,8 @@ pub(crate) fn profile(graph: &Graph, interval: WorkInterval) -> Profile {
                     TieKind::Departs if step.kind() != StepKind::Polling => {
                         bytes += tie.bytes();
                         let class = (u64::BITS - tie.bytes().leading_zeros()) as usize;
-                        let cells = [(&mut sent[tie.place() as usize], 1), (&mut profile.sizes[class], ranks)];
+                        let cells =
+                            [(&mut sent[tie.place() as usize], 1), (&mut profile.sizes[class], ranks)];
                         for (cell, ranks) in cells {
                             *cell = (cell.0 + ranks, cell.1 + ranks * tie.bytes());
                         }

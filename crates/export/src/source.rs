@@ -4,8 +4,8 @@
 
 use super::ExportProgress;
 use crate::ExportError;
-use kizami_model::Call;
 use kizami_kinds::DrawnCalls;
+use kizami_model::Call;
 use kizami_trace::{Definitions, RankSelection, RegionSpan, Trace};
 
 /// Rows between two reports of progress.

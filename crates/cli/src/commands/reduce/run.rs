@@ -3,6 +3,7 @@
 use super::arguments::ReduceArguments;
 use super::show::{Sizes, Summary, lines};
 use crate::failure::UsageError;
+use crate::input::must_have_all_rows;
 use crate::output::must_be_new;
 use crate::show::json;
 use crate::show::path::as_typed;
@@ -11,7 +12,6 @@ use crate::show::provenance;
 use crate::show::quantity;
 use crate::show::text;
 use anyhow::Result;
-use crate::input::must_have_all_rows;
 use kizami_reduced::reduce;
 use kizami_trace::Trace;
 use std::io::Write;

@@ -40,8 +40,7 @@ impl<'a> DrawnCalls<'a> {
         if self.rows.first().is_none_or(|row| row.rank != like) {
             self.rows = self.trace.calls(RankSelection::One(like))?.collect::<Result<_, _>>()?;
         }
-        let drawn: Vec<Call> =
-            self.rows.iter().map(|row| kinds.draw(row, rank, &self.definitions)).collect();
+        let drawn: Vec<Call> = self.rows.iter().map(|row| kinds.draw(row, rank, &self.definitions)).collect();
         self.next = drawn.into_iter();
         Ok(true)
     }

@@ -38,7 +38,9 @@ impl Weighed {
     pub fn tell(self, run: &mut RunInfo) {
         let mut functions: Vec<FunctionTotal> = self.functions.into_values().collect();
         functions.sort_by(|a, b| b.total_ns.cmp(&a.total_ns).then_with(|| a.op.cmp(&b.op)));
-        let sum = |of: fn(&FunctionTotal) -> u64| functions.iter().fold(0u64, |all, one| all.saturating_add(of(one)));
+        let sum = |of: fn(&FunctionTotal) -> u64| {
+            functions.iter().fold(0u64, |all, one| all.saturating_add(of(one)))
+        };
         run.totals = Totals {
             events: self.rows,
             calls: sum(|function| function.calls),

@@ -69,7 +69,8 @@ fn usual_messages(graph: &Graph) -> Vec<Message> {
     let mut of_kind = vec![Vec::new(); kinds.count()];
     of_strands.for_each(|(from, to, bytes)| of_kind[kinds.number(from) as usize].push((to, bytes)));
     let all = (0..kinds.ranks()).map(Rank).flat_map(|rank| {
-        let moved = move |(to, bytes): &(Rank, u64)| message(rank, kinds.moved(*to, kinds.like(rank), rank), *bytes);
+        let moved =
+            move |(to, bytes): &(Rank, u64)| message(rank, kinds.moved(*to, kinds.like(rank), rank), *bytes);
         of_kind[kinds.number(rank) as usize].iter().map(moved)
     });
     all.collect()

@@ -69,8 +69,7 @@ pub(crate) fn settle(
             return Err(ReplayError::ManyKinds { kinds: finer.count(), ranks: finer.ranks() });
         }
         definitions.kinds = finer.table();
-        let drawn: Vec<Call> =
-            finer.with_rows().iter().flat_map(|rank| draw(*rank, &definitions)).collect();
+        let drawn: Vec<Call> = finer.with_rows().iter().flat_map(|rank| draw(*rank, &definitions)).collect();
         let graph = of_rows(&definitions, &drawn, folder.path())?;
         match split(&graph, &definitions, fit, setting) {
             Some(kinds) => finer = kinds,

@@ -67,7 +67,11 @@ fn rows(rank: u32) -> Vec<Call> {
             rows.push(Call { bytes_out, bytes_in: bytes_out, ..call("MPI_Allreduce", rank, now, now) });
         }
         if iteration % 4 == 3 {
-            rows.push(Call { comm: Some(row_comm), bytes_out: Some(8), ..call("MPI_Barrier", rank, now, now) });
+            rows.push(Call {
+                comm: Some(row_comm),
+                bytes_out: Some(8),
+                ..call("MPI_Barrier", rank, now, now)
+            });
         }
     }
     rows.push(call("MPI_Finalize", rank, now, now));

@@ -3,8 +3,8 @@
 //! Of ranks of other shares there is news: once for all of a share's members when the last of them has come, and once
 //! for the root at once.
 
-use super::lane::Lane;
 use super::kinds_leaving::OfKinds;
+use super::lane::Lane;
 use super::pending::Arrival;
 use crate::lane_moment::LaneMoment;
 use kizami_graph::{KindsAmong, Members, Tie, TieKind};

@@ -63,7 +63,13 @@ impl OfKinds {
     }
 }
 
-fn work_out(model: &Costs, kinds: &KindsAmong, call: CollectiveCall, after: &[Length], root: usize) -> Leaving {
+fn work_out(
+    model: &Costs,
+    kinds: &KindsAmong,
+    call: CollectiveCall,
+    after: &[Length],
+    root: usize,
+) -> Leaving {
     let of_root = kinds.by_place.iter().position(|kind| *kind as usize == root).unwrap_or(0);
     let enters: Vec<Length> = kinds.by_place.iter().map(|kind| after[*kind as usize]).collect();
     let call = CollectiveCall { ranks: enters.len() as u32, ..call };

@@ -5,7 +5,7 @@
 use crate::failure::UsageError;
 use crate::programs::{names_behind, on_path};
 use anyhow::{Context, Result};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,14 +14,14 @@ use std::process::Command;
 const PREFIX: &str = "kizami-";
 
 /// A command that comes with Kizami but is built apart.
-struct Known {
+pub struct Known {
     name: &'static str,
     about: &'static str,
     /// How to get it.
     how: &'static str,
 }
 
-const KNOWN: [Known; 1] = [Known {
+static KNOWN: [Known; 1] = [Known {
     name: "skeleton",
     about: "Cut a program down to its communication, and run that as any number of ranks",
     how: "it needs LLVM 19 (llvm-19-dev and clang-19); build it with `cargo build --release -p kizami-skeleton` and put \
@@ -38,6 +38,11 @@ pub fn help() -> String {
     )
 }
 
+/// One that comes with Kizami, by its name.
+pub fn known(name: &OsStr) -> Option<&'static Known> {
+    KNOWN.iter().find(|known| name == known.name)
+}
+
 /// Becomes the other program; returns only if that is not possible. `commands` are those of this program, for who
 /// mistyped one of them.
 pub fn run(words: &[OsString], commands: &[String]) -> Result<u8> {
@@ -45,7 +50,7 @@ pub fn run(words: &[OsString], commands: &[String]) -> Result<u8> {
     let mut program = OsString::from(PREFIX);
     program.push(name);
     let Some(path) = find(Path::new(&program)) else {
-        if let Some(known) = KNOWN.iter().find(|known| name == known.name) {
+        if let Some(known) = known(name) {
             let program = program.display();
             let message = format!(
                 "`kizami {}` needs the program {program}, which is neither beside kizami nor on the PATH: {}",

@@ -83,7 +83,7 @@ fn retime_with(
 ) -> Result<ReplayedFrom, ReplayError> {
     let Request { threads, made_from, mut words, .. } = request;
     if let Some(folding) = &graph.folding {
-        words.push(format!("{} kinds of rank", folding.kinds.count()));
+        words.push(format!("in {} kinds of rank", folding.kinds.count()));
     }
     let tell = |steps| passes.tell(2, steps);
     let borders = Borders::new();

@@ -5,7 +5,7 @@
 //! alone, one after another, in passes until what they tell each other settles; or together, with messages handed over, where
 //! what they receive steers them.
 //!
-//! [`run`] writes a trace of a run nobody made; [`check`] compares such a run call by call with a recorded one. Nothing here
+//! [`run()`] writes a trace of a run nobody made; [`check()`] compares such a run call by call with a recorded one. Nothing here
 //! claims that a skeleton does what its program does: `check` says where it does.
 
 mod arrived;

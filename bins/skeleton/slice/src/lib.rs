@@ -1,12 +1,12 @@
 //! Cuts a program down to what its communication depends on.
 //!
-//! [`skeleton`] takes the LLVM bitcode of all sources of a program and leaves `skeleton.bc`: the same `main`, in which
+//! `skeleton` takes the LLVM bitcode of all sources of a program and leaves `skeleton.bc`: the same `main`, in which
 //! everything is gone that no MPI call depends on. It never runs the program. What it cannot slice it says, with the place in
 //! the source, and what depends on data becomes a question that is asked when the skeleton runs.
 //!
-//! The way there: [`prepare`] brings the module into shape, [`program`] reads it into tables, [`analysis`] finds out how
-//! control flows and who writes which memory, [`taint`] what depends on data, [`slice`] what is needed, [`trips`] how often
-//! loops that go would go round, and [`cut`] removes the rest. What a skeleton's folder holds, for those who run it, is in
+//! The way there: `prepare` brings the module into shape, `program` reads it into tables, `analysis` finds out how
+//! control flows and who writes which memory, `taint` what depends on data, `slice` what is needed, `trips` how often
+//! loops that go would go round, and `cut` removes the rest. What a skeleton's folder holds, for those who run it, is in
 //! [`kizami_folder`].
 
 mod analysis;

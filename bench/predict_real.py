@@ -57,7 +57,8 @@ class Mpi:
 
 
 def same(mpi, rounds):
-    run([mpi.kizami, "bench", "-o", "here.kzm", "--ranks", "2", "--seconds", "60", "--", *mpi.launch("{P}")], mpi.folder)
+    run([mpi.kizami, "bench", "-o", "here.kzm", "--ranks", "2", "--seconds", "60", "--largest", "64M", "--",
+         *mpi.launch("{P}")], mpi.folder)
     errors = {}
     for turn in range(rounds):
         for size, programs in SAME.items():

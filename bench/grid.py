@@ -5,7 +5,8 @@
 
 Needs polars (the environment `tables` of .ci/prepare). At 2 ranks with each real MPI, or at RANKS simulated ones: measures
 with `kizami bench`, then every power of two with the same measuring program, and tells how many of those are within 5 % of
-straight lines between what the table has, and which part of them the table has.
+straight lines between what the table has, which part of them the table has, and how many of that part come out the same
+when they are measured again: no table can be nearer than that.
 """
 import argparse
 import os
@@ -64,19 +65,21 @@ def compare(name, launcher, program, ranks, options, folder):
     smallest = {op: 2 + (max(ranks - 1, 1).bit_length() if op in PARTS else 0) for op in options.operations}
     questions = [(op, 1 << power) for op in options.operations for power in range(smallest[op], LARGEST + 1)]
     truth = measured([word.replace("{P}", str(ranks)) for word in words] + [str(word) for word in program], questions)
-    good = had = 0
+    good = had = again = 0
     worst = (0.0, "")
     for op in options.operations:
         points = {bytes_: span for bytes_, span in rows.filter(polars.col("operation") == op).select("bytes", "span_ns").rows()}
         errors = {size: between(points, size) / truth[op, size] - 1 for o, size in questions if o == op}
         good += sum(abs(error) <= 0.05 for error in errors.values())
         had += sum(size in points for size in errors)
+        again += sum(size in points and abs(error) <= 0.05 for size, error in errors.items())
         size = max(errors, key=lambda size: abs(errors[size]))
         worst = max(worst, (abs(errors[size]), f"{op} {size} B {100 * errors[size]:+.1f} %"))
         print(f"  {op:14} {sum(s in points for s in errors)} of {len(errors)} measured, outside 5 %: "
               + ", ".join(f"{s} B {100 * e:+.0f} %" for s, e in errors.items() if abs(e) > 0.05))
     print(f"{name}: {100 * good / len(questions):.1f} % of {len(questions)} sizes within 5 %, "
-          f"{100 * had / len(questions):.0f} % of them measured; worst {worst[1]}", flush=True)
+          f"{100 * had / len(questions):.0f} % of them measured, and of those {100 * again / had:.1f} % measured the same "
+          f"again; worst {worst[1]}", flush=True)
 
 
 def main():

@@ -1,6 +1,6 @@
 //! From the tables of a machine to what a replay asks for.
 
-use crate::machine::Machine;
+use crate::machine::{Machine, is_simulator};
 use crate::tables::{CollectiveRow, MessageRow, Pattern};
 use kizami_model::Op;
 use kizami_network::collectives::Library;
@@ -22,6 +22,8 @@ impl Machine {
             collectives: self.curves(Pattern::Plain),
             sparse: self.curves(Pattern::Sparse),
             first_calls: self.first_calls(),
+            // In a simulator memory costs nothing.
+            warm: !is_simulator(&self.about.mpi),
             library: Library::of(&self.about.mpi, &self.about.command),
             ..MeasuredCosts::default()
         };

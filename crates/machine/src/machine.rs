@@ -48,6 +48,11 @@ pub struct Machine {
     pub noise: Vec<NoiseRow>,
 }
 
+/// Whether an MPI library, as it names itself, simulates its ranks.
+pub(crate) fn is_simulator(library: &str) -> bool {
+    ["SMPI", "SimGrid"].iter().any(|name| library.contains(name))
+}
+
 impl Machine {
     /// Reads one.
     pub fn open(path: &Path) -> Result<Machine, MachineError> {

@@ -58,6 +58,9 @@ pub struct MeasuredCosts {
     pub spreads: Spreads,
     /// What a communicator's first collective takes longer.
     pub first_calls: FirstCalls,
+    /// Measured again and again with the same buffers, which lay in a cache and had their pages: the calls of a program may
+    /// take longer.
+    pub warm: bool,
     /// Whose choice of algorithms counts where nothing was measured.
     pub library: Library,
     /// How far walking over messages was off where it could be tried, by function, as the logarithm of told / true.

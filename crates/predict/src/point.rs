@@ -24,6 +24,8 @@ use std::sync::Arc;
 const MEASURED_ERROR: f64 = 0.03;
 const LARGER_ERROR: f64 = 0.10;
 const MESSAGE_ERROR: f64 = 0.10;
+/// How much more calls may cost than with buffers that lie in a cache and have their pages: three times as much was seen.
+const COLD_ERROR: f64 = 2.0;
 /// A cost is not known if the whole time may be off by more than this share for it, as walking was where it was tried.
 const MOST_OFF: f64 = 0.25;
 /// Places that are told as limits.
@@ -215,6 +217,11 @@ impl<'a> Walked<'a> {
                 + share(inside.walked_off)
                 + MESSAGE_ERROR * share(inside.messages));
         let known_error_s = if self.costs.is_some() { error_s } else { 0.0 };
+        let transfer = self.places.values().map(|place| split(place).1).fold(Length::ZERO, |a, b| a + b);
+        let cold_s = match self.costs {
+            Some(costs) if costs.warm => COLD_ERROR * share(transfer) * seconds(self.lengths[MIDDLE]),
+            _ => 0.0,
+        };
         let definitions = trace.definitions()?;
         if !self.even_unknown {
             self.refuse_unknown(&definitions, &share)?;
@@ -223,7 +230,7 @@ impl<'a> Walked<'a> {
             ranks,
             time_s: seconds(self.lengths[MIDDLE]),
             low_s: (seconds(self.lengths[0]) - known_error_s).max(0.0),
-            high_s: seconds(self.lengths[2]) + known_error_s,
+            high_s: seconds(self.lengths[2]) + known_error_s + cold_s,
             efficiency: share(before),
             limited_by: self.limits(&definitions, &share),
             shares: Shares::of(&self.places, &definitions, &share),

@@ -6,7 +6,7 @@ use super::session::{Answer, Here, Question, Session};
 use super::sizes::Chooser;
 use super::statistics::{quantile, summary};
 use crate::error::MachineError;
-use crate::machine::{About, Machine};
+use crate::machine::{About, Machine, is_simulator};
 use crate::tables::{CollectiveRow, MessageRow, NoiseRow};
 use std::time::Instant;
 
@@ -342,7 +342,7 @@ impl<'a> Measurement<'a> {
         // A simulator takes no turns, and of other hosts nothing is known.
         let crowded = if here.nodes > 1 { None } else { disturbance::crowded(here.ranks, cores) };
         let others = || disturbance::found(&work_ns, 2 * WORK_REPETITIONS);
-        let disturbed = if simulated(here) { None } else { crowded.or_else(others) };
+        let disturbed = if is_simulator(&here.library) { None } else { crowded.or_else(others) };
         for row in &mut machine.collectives {
             row.disturbed.clone_from(&disturbed);
         }
@@ -367,9 +367,4 @@ impl<'a> Measurement<'a> {
     fn rows(&self) -> usize {
         self.machine.collectives.len() + self.machine.messages.len()
     }
-}
-
-/// Whether the ranks are simulated.
-fn simulated(here: &Here) -> bool {
-    ["SMPI", "SimGrid"].iter().any(|name| here.library.contains(name))
 }

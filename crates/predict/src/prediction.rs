@@ -66,9 +66,7 @@ impl<'a> Runs<'a> {
     ) -> Result<Runs<'a>, PredictError> {
         traces.sort_by_key(|trace| trace.run().ranks);
         if let Some(costs) = &mut place.costs {
-            let costs = Arc::make_mut(costs);
-            costs.spreads = spreads_of(&traces)?;
-            costs.walking_errors = costs.errors_of_walking();
+            *costs = as_called(costs, &traces)?;
         }
         Ok(Runs { traces, place, known, program: None, own_costs: None, error_per_doubling: 0.0 })
     }
@@ -90,7 +88,7 @@ impl<'a> Runs<'a> {
         let hidden = Foreseen { target, counts, ..known.clone() };
         let counted = &others[left_out.len()..];
         let costs = match &self.place.costs {
-            Some(costs) => costs.clone(),
+            Some(costs) => as_called(costs, counted)?,
             None => Arc::new(costs_of_runs(counted, self.place.threads)?),
         };
         let place = Where { costs: Some(costs), even_unknown: true, ..self.place.clone() };
@@ -190,6 +188,13 @@ fn program_of(traces: &[&Trace]) -> Result<(Program, Vec<LeftOut>), PredictError
             Err(error) => return Err(first_error.unwrap_or(error)),
         }
     }
+}
+
+/// What was measured, for exchanges as these runs make them.
+fn as_called(costs: &MeasuredCosts, traces: &[&Trace]) -> Result<Arc<MeasuredCosts>, PredictError> {
+    let mut costs = MeasuredCosts { spreads: spreads_of(traces)?, ..costs.clone() };
+    costs.walking_errors = costs.errors_of_walking();
+    Ok(Arc::new(costs))
 }
 
 /// How long a recorded run worked, in seconds.

@@ -142,14 +142,7 @@ fn kinds_come_out_as_all_ranks_do() {
     told_by_kinds.kinds = kinds.table();
     let told = write(&at("kinds.kz"), told_by_kinds, kinds.with_rows());
 
-    let none = LogGops {
-        latency_ns: 0.0,
-        overhead_ns: 0.0,
-        gap_ns: 0.0,
-        per_byte_ns: 0.0,
-        overhead_per_byte_ns: 0.0,
-        eager_limit_bytes: u64::MAX,
-    };
+    let none = LogGops { eager_limit_bytes: u64::MAX, ..LogGops::default() };
     let (whole, told) = (
         replayed(&whole, &model(none), &at("whole-fits.kz"), true),
         replayed(&told, &model(none), &at("kinds-fit.kz"), true),

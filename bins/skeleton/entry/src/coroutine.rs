@@ -3,15 +3,11 @@
 //! Ending a rank is leaving it for good, so `exit`, `MPI_Abort` and a crash need nothing from the program's frames. Nothing
 //! unwinds through them.
 
+use crate::reserved::Reserved;
 use std::arch::naked_asm;
-use std::ptr;
 
-/// Memory for stacks: reserved at once, used as it is touched.
-pub struct Stacks {
-    base: *mut u8,
-    each: usize,
-    count: usize,
-}
+/// Memory for stacks.
+pub struct Stacks(Reserved);
 
 /// A page below each stack that may not be touched.
 const GUARD: usize = 4096;
@@ -19,41 +15,19 @@ const GUARD: usize = 4096;
 impl Stacks {
     /// So many stacks of so many bytes.
     pub fn reserve(count: usize, each: usize) -> std::io::Result<Stacks> {
-        let each = each.next_multiple_of(4096) + GUARD;
-        // SAFETY: a new mapping, which touches nothing that exists.
-        let base = unsafe {
-            libc::mmap(
-                ptr::null_mut(),
-                each * count,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-                -1,
-                0,
-            )
-        };
-        if base == libc::MAP_FAILED {
-            return Err(std::io::Error::last_os_error());
-        }
-        let stacks = Stacks { base: base.cast(), each, count };
+        let stacks = Stacks(Reserved::new(count, each.next_multiple_of(4096) + GUARD)?);
         // The kernel keeps a limited number of mappings, so many ranks share what lies below them.
         for index in (0..count).filter(|_| count <= 4096) {
+            let (begin, _) = stacks.0.part(index);
             // SAFETY: a page of the mapping made above.
-            unsafe { libc::mprotect(stacks.base.add(index * each).cast(), GUARD, libc::PROT_NONE) };
+            unsafe { libc::mprotect(begin as *mut libc::c_void, GUARD, libc::PROT_NONE) };
         }
         Ok(stacks)
     }
 
     /// The upper end of one of them, aligned as the calling convention wants.
     pub fn top(&self, index: usize) -> usize {
-        assert!(index < self.count, "a stack for each rank");
-        self.base as usize + (index + 1) * self.each
-    }
-}
-
-impl Drop for Stacks {
-    fn drop(&mut self) {
-        // SAFETY: what `reserve` mapped; nobody runs on it any more.
-        unsafe { libc::munmap(self.base.cast(), self.each * self.count) };
+        self.0.part(index).1
     }
 }
 

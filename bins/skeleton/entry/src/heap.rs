@@ -1,47 +1,22 @@
 //! `malloc` for a rank: a stretch of memory that is given out front to back, with lists of what was freed, and forgotten as
 //! a whole when the rank ends.
 
+use crate::reserved::Reserved;
 use std::ptr;
 
-/// Reserved memory, of which every rank has a part.
-pub struct Heaps {
-    base: *mut u8,
-    each: usize,
-    count: usize,
-}
+/// Memory of which every rank has a part.
+pub struct Heaps(Reserved);
 
 impl Heaps {
-    /// So many heaps of so many bytes, used as they are touched.
+    /// So many heaps of so many bytes.
     pub fn reserve(count: usize, each: usize) -> std::io::Result<Heaps> {
-        // SAFETY: a new mapping, which touches nothing that exists.
-        let base = unsafe {
-            libc::mmap(
-                ptr::null_mut(),
-                each * count,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
-                -1,
-                0,
-            )
-        };
-        if base == libc::MAP_FAILED {
-            return Err(std::io::Error::last_os_error());
-        }
-        Ok(Heaps { base: base.cast(), each, count })
+        Ok(Heaps(Reserved::new(count, each)?))
     }
 
     /// One of them.
     pub fn get(&self, index: usize) -> Heap {
-        assert!(index < self.count, "a heap for each rank");
-        let begin = self.base as usize + index * self.each;
-        Heap { begin, next: begin, end: begin + self.each, touched: begin, free: [0; CLASSES] }
-    }
-}
-
-impl Drop for Heaps {
-    fn drop(&mut self) {
-        // SAFETY: what `reserve` mapped; its ranks have ended.
-        unsafe { libc::munmap(self.base.cast(), self.each * self.count) };
+        let (begin, end) = self.0.part(index);
+        Heap { begin, next: begin, end, touched: begin, free: [0; CLASSES] }
     }
 }
 

@@ -16,6 +16,7 @@ mod heap;
 mod observed;
 mod process;
 mod requests;
+mod reserved;
 mod trap;
 
 pub use calls::{Entry, enter, entry};

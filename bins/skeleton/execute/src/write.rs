@@ -23,17 +23,6 @@ use kizami_trace::write::About;
 use kizami_trace::{Trace, TraceError, TraceWriter, provenance};
 use std::path::Path;
 
-/// A network in which nothing takes time and no send waits for its receiver: only partners are waited for. An ideal network
-/// is another thing: it keeps what calls took beside their waits, and these took nothing.
-const FREE: LogGops = LogGops {
-    latency_ns: 0.0,
-    overhead_ns: 0.0,
-    gap_ns: 0.0,
-    per_byte_ns: 0.0,
-    overhead_per_byte_ns: 0.0,
-    eager_limit_bytes: u64::MAX,
-};
-
 /// What is written.
 pub struct Writing<'a> {
     pub skeleton: &'a Skeleton,
@@ -54,7 +43,9 @@ pub fn write(what: &Writing, output: &Path, threads: u32) -> Result<(), ExecuteE
     let made_from = Some(name.to_owned());
     let request =
         Request { output: Some(output), threads: threads as usize, made_from, words, clocks_unaligned: true };
-    let network = Network::Model(FREE);
+    // Nothing takes time and no send waits for its receiver: only partners are waited for. An ideal network is another thing:
+    // it keeps what calls took beside their waits, and these took nothing.
+    let network = Network::Model(LogGops { eager_limit_bytes: u64::MAX, ..LogGops::default() });
     let setting = |_: &_, _: &_| Ok::<_, ReplayError>(Setting { network, ..Setting::default() });
     retime(&Trace::open(&apart)?, request, setting, &|_| {})?;
     Ok(())

@@ -1,5 +1,5 @@
-//! Programs that take away what a recorder needs (descriptors, rights, stack, space): they must not notice it, and what
-//! could not be stored is counted.
+//! Programs that take away what a recorder needs (descriptors, rights, stack, space) or give it nothing to look at: they must
+//! not notice it, and what could not be stored is counted.
 
 use crate::mpi::{Mpi, Scratch, finish, mpi, sorted_lines};
 use crate::trouble::SmallDisk;
@@ -40,6 +40,11 @@ fn small_stacks(mpi: &Mpi) {
     for bytes in ["16384", "20480"] {
         assert_complete(&record_same(mpi, "small_stacks", &[bytes]), 2 * 50_003);
     }
+}
+
+/// What a program need not give for an exchange in place is not looked at.
+fn arguments_that_point_nowhere(mpi: &Mpi) {
+    assert_complete(&record_same(mpi, "in_place", &["100"]), 2 * 304);
 }
 
 /// New threads cannot make a file any more.
@@ -92,4 +97,11 @@ macro_rules! on_both {
     };
 }
 
-on_both!(descriptors_that_were_closed, few_descriptors, small_stacks, threads_without_a_segment, full_disk);
+on_both!(
+    descriptors_that_were_closed,
+    few_descriptors,
+    small_stacks,
+    arguments_that_point_nowhere,
+    threads_without_a_segment,
+    full_disk
+);

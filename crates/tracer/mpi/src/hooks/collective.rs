@@ -84,7 +84,9 @@ pub fn collective(mut call: Call, which: Collective, comm: usize, arguments: &Ar
     }
     if !call.failed() {
         (record.bytes_out, record.bytes_in) = moved(call.thread(), which, &comm, arguments);
-        if matches!(which, Collective::Alltoallv | Collective::Alltoallw) && !comm.inter {
+        let spreads = matches!(which, Collective::Alltoallv | Collective::Alltoallw) && !comm.inter;
+        // Who asked for few records does not get two for each of these calls.
+        if spreads && call.thread().keeps_every_call() {
             count_spread(&mut call, &record, &comm, arguments);
         }
     }
@@ -104,19 +106,19 @@ pub fn collective(mut call: Call, which: Collective, comm: usize, arguments: &Ar
 #[inline(never)]
 fn count_spread(call: &mut Call, record: &CallRecord, comm: &Communicator, a: &Arguments) {
     static NUMBERS: Mutex<Vec<(Op, [u32; 2])>> = Mutex::new(Vec::new());
-    // Who exchanges in place gives as much as it gets.
-    let counts = if a.sendbuf == abi::get().in_place { a.recvcounts } else { a.sendcounts };
+    // Who exchanges in place gives as much as it gets, and nobody looks at what it says about giving.
+    let (counts, types, datatype) = if a.sendbuf == abi::get().in_place {
+        (a.recvcounts, a.recvtypes, a.recvtype)
+    } else {
+        (a.sendcounts, a.sendtypes, a.sendtype)
+    };
     let own = comm.rank as usize;
     let count = |index| count_at(counts, a.wide, index);
     let given_to = (0..comm.reach as usize).filter(|index| *index != own && count(*index) > 0).count();
-    let kept = if a.sendtypes == 0 {
-        // Of one datatype all parts are.
-        count(own).max(0) as f64 / sum(counts, a.wide, comm.reach as usize).max(1) as f64
-    } else {
-        // SAFETY: as for counts.
-        let datatype = unsafe { abi::get().load_handle(a.sendtypes, own) };
-        datatypes::bytes(call.thread(), count(own), datatype) as f64 / record.bytes_out.max(1) as f64
-    };
+    // SAFETY: as for counts; without an array, all parts are of one datatype.
+    let datatype = if types == 0 { datatype } else { unsafe { abi::get().load_handle(types, own) } };
+    let kept_bytes = datatypes::bytes(call.thread(), count(own), datatype);
+    let kept = kept_bytes as f64 / record.bytes_out.max(1) as f64;
     let numbers = {
         let mut known = lock(&NUMBERS);
         let numbers = known.iter().find(|(op, _)| *op == record.op).map(|(_, numbers)| *numbers);

@@ -11,6 +11,11 @@ use kizami_records::{CallRecord, Completion, ListItems, call_slots};
 use kizami_segment::{SLOT_BYTES, head, slot_words};
 
 impl Thread {
+    /// Whether each call becomes a record.
+    pub fn keeps_every_call(&self) -> bool {
+        matches!(self.keep, KeepMode::All)
+    }
+
     /// Adds a call to what is kept of all calls, if that is how this thread records.
     #[inline(always)]
     pub(super) fn reduces(&mut self, add: impl FnOnce(&mut Reduction) -> bool) -> bool {

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 """How far runs of skeletons are off, where SimGrid's simulator knows the truth.
 
-    bench/skeleton_smpi.py --kizami PATH [--programs healthy_halo,...] [--like 16] [--ranks 64,256] [--json FILE]
+    bench/skeleton_smpi.py --kizami PATH [--programs plate,...] [--like 16] [--ranks 64,256] [--json FILE]
 
-Builds programs of workloads/truth with smpicc and their skeletons with Open MPI's compiler, measures a simulated network with
-`kizami bench`, records each program there at --like ranks and at each of --ranks, and tells for each:
+Builds programs of workloads with smpicc and their skeletons with Open MPI's compiler, measures a simulated network with
+`kizami bench` at 2, 16, 32 and 64 ranks, records each program there at --like ranks and at each of --ranks, and tells for each:
 
   rows      of how many ranks the skeleton makes call by call what was recorded (`kizami skeleton check`)
   replay    the run of the skeleton, like the small run, against the recording, both replayed with the measured network
   time      the same against the time the simulated run took
 
-Programs must do as much work on a rank whatever the number of ranks, since their work is a sleep, in which a skeleton sees
-no loop. Simulated time is exact, so one run of each is enough. Ends with 1 if rows differ, if replays differ by more than 2 %, or
-times by more than 5 %.
+Work is sleep: in the programs of workloads/truth as much whatever the number of ranks, in those of workloads/rows.c a piece in
+each round of loops that follow it. Simulated time is exact, so one run of each is enough; 1,024 ranks take the simulator
+minutes. Ends with 1 if rows differ, if replays differ by more than 2 %, or times by more than 5 %.
 """
 import argparse
 import json
@@ -23,8 +23,15 @@ from pathlib import Path
 
 from predict import ROOT, Simulator, run
 
-TRUTH = ROOT / "workloads/truth"
-PROGRAMS = {"healthy_halo": ["sick", "40", "5000", "1000"], "healthy_transpose": ["sick", "30", "9000", "50"]}
+WORKLOADS = ROOT / "workloads"
+# By name: the source, and its arguments.
+PROGRAMS = {
+    "plate": ("rows.c", ["plate", "4096", "10"]),
+    "triangle": ("rows.c", ["triangle", "4096", "10"]),
+    "transpose": ("rows.c", ["transpose", "2048", "10"]),
+    "healthy_halo": ("truth/healthy_halo.c", ["sick", "40", "5000", "1000"]),
+    "healthy_transpose": ("truth/healthy_transpose.c", ["sick", "30", "9000", "50"]),
+}
 MOST_OFF = {"replay": 2.0, "time": 5.0}
 NETWORK = "fast"
 
@@ -35,16 +42,17 @@ class Skeleton:
     def __init__(self, simulator, name):
         self.simulator, self.kizami, self.folder, self.name = simulator, simulator.kizami, simulator.folder, name
         self.program, self.skeleton = self.folder / name, self.folder / f"{name}.skel"
-        source = TRUTH / f"{name}.c"
-        run(["smpicc", "-O2", "-g", "-w", "-I", TRUTH, source, "-o", self.program, "-lm"])
+        source, self.arguments = WORKLOADS / PROGRAMS[name][0], PROGRAMS[name][1]
+        headers = ["-I", WORKLOADS, "-I", WORKLOADS / "truth"]
+        run(["smpicc", "-O2", "-g", "-w", *headers, source, "-o", self.program, "-lm"])
         # What a program sends does not depend on whose headers it is compiled with.
-        run([self.kizami, "skeleton", "build", "-o", self.skeleton, "--", "mpicc.openmpi", "-O2", "-g", "-w", "-I", TRUTH,
+        run([self.kizami, "skeleton", "build", "-o", self.skeleton, "--", "mpicc.openmpi", "-O2", "-g", "-w", *headers,
              source, "-o", self.folder / "ordinary", "-lm"])
 
     def record(self, ranks):
         path = self.folder / f"{self.name}.{ranks}.kz"
         run([self.kizami, "record", "-o", path, "--", *self.simulator.launcher(ranks, NETWORK), self.program,
-             *PROGRAMS[self.name]])
+             *self.arguments])
         return path
 
     def check(self, recorded):
@@ -56,7 +64,7 @@ class Skeleton:
     def run_like(self, recorded, ranks):
         path = self.folder / f"{self.name}.pseudo.{ranks}.kz"
         run([self.kizami, "skeleton", "run", self.skeleton, "--like", recorded, "--ranks", ranks, "--noise", "none", "-o",
-             path, "--", *PROGRAMS[self.name]])
+             path, "--", *self.arguments])
         return path
 
     def replayed(self, trace, machine):

@@ -280,27 +280,27 @@ impl Process {
     }
 
     /// The number of a communicator by its handle.
-    #[inline]
+    #[inline(always)]
     pub fn comm_id(&self, word: u64) -> Result<u32, Stop> {
         let id = self.convention.decode(Object::Comm, word);
         id.ok_or_else(|| Stop::Refused("uses a communicator that is not there".to_owned()))
     }
 
     /// The number of a datatype by its handle.
-    #[inline]
+    #[inline(always)]
     pub fn type_id(&self, word: u64) -> Result<TypeId, Stop> {
         let id = self.convention.decode(Object::Datatype, word);
         id.ok_or_else(|| Stop::Refused(format!("uses a datatype that is not known (handle {word:#x})")))
     }
 
     /// Bytes of so many elements.
-    #[inline]
+    #[inline(always)]
     pub fn bytes(&self, datatype: TypeId, count: i64) -> u64 {
         self.types.bytes(datatype, count).unwrap_or(0)
     }
 
     /// The other side, as a stream tells it, of a place in a communicator.
-    #[inline]
+    #[inline(always)]
     pub fn partner(&self, comm: u32, place: i32) -> Result<Partner, Stop> {
         if place == self.convention.proc_null {
             return Ok(Partner::Null);
@@ -315,7 +315,7 @@ impl Process {
     }
 
     /// Begins to note a call; what was counted before it is noted first.
-    #[inline]
+    #[inline(always)]
     pub fn note(&mut self, op: Op, flags: u16, comm: u32) {
         if !self.trips.is_empty() {
             self.stream.trips(&self.trips);

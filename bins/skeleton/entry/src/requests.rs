@@ -12,7 +12,7 @@ pub struct Elements {
 }
 
 /// A receive as it was posted.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Receive {
     /// The ticket to ask with; none from nobody.
     pub ticket: Option<u64>,
@@ -34,14 +34,15 @@ pub struct Send {
 }
 
 /// What is under way.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Doing {
     /// Nothing that could still come: it is done.
+    #[default]
     Nothing,
     /// A receive.
-    Receive(Receive),
+    Receive,
     /// A collective.
-    Collective(Box<Plan>),
+    Collective,
     /// A persistent one that was not started.
     Idle,
 }
@@ -54,22 +55,27 @@ pub enum Prepared {
     Collective(Box<Plan>),
 }
 
-/// One request.
-#[derive(Clone, Debug)]
+/// One request. What it does is told in parts, since a whole that is handed on would be stored twice.
+#[derive(Clone, Debug, Default)]
 pub struct Request {
     /// Its number in the stream.
     pub number: u32,
     pub doing: Doing,
+    /// The receive, if it is one.
+    pub receive: Receive,
+    /// The collective, if it is one.
+    pub plan: Option<Box<Plan>>,
     /// If it is persistent, what it does and the number of the call that made it.
     pub prepared: Option<Box<(Prepared, u32)>>,
     /// The program cancelled it.
     pub cancelled: bool,
+    is_there: bool,
 }
 
 /// All of a rank.
 #[derive(Debug, Default)]
 pub struct Requests {
-    all: Vec<Option<Request>>,
+    all: Vec<Request>,
     free: Vec<u32>,
     next_number: u32,
 }
@@ -89,37 +95,39 @@ impl Requests {
         first
     }
 
-    /// Adds one; gives its place.
+    /// Adds one that does nothing yet; gives its place.
     #[inline]
-    pub fn add(&mut self, doing: Doing, prepared: Option<Prepared>) -> u32 {
+    pub fn add(&mut self) -> (u32, &mut Request) {
         let number = self.take_numbers(1);
-        let prepared = prepared.map(|prepared| Box::new((prepared, number)));
-        let request = Request { number, doing, prepared, cancelled: false };
-        match self.free.pop() {
-            Some(place) => {
-                self.all[place as usize] = Some(request);
-                place
-            }
-            None => {
-                self.all.push(Some(request));
-                self.all.len() as u32 - 1
-            }
-        }
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.all.push(Request::default());
+            self.all.len() as u32 - 1
+        });
+        let request = &mut self.all[place as usize];
+        (request.number, request.is_there) = (number, true);
+        (place, request)
+    }
+
+    /// Adds a persistent one; gives its place.
+    pub fn prepare(&mut self, prepared: Prepared) -> u32 {
+        let (place, request) = self.add();
+        request.doing = Doing::Idle;
+        request.prepared = Some(Box::new((prepared, request.number)));
+        place
     }
 
     /// The one at a place.
     #[inline]
     pub fn get(&mut self, place: u32) -> Option<&mut Request> {
-        self.all.get_mut(place as usize)?.as_mut()
+        self.all.get_mut(place as usize).filter(|request| request.is_there)
     }
 
     /// Takes one away.
     #[inline]
-    pub fn remove(&mut self, place: u32) -> Option<Request> {
-        let request = self.all.get_mut(place as usize)?.take();
-        if request.is_some() {
-            self.free.push(place);
-        }
-        request
+    pub fn remove(&mut self, place: u32) {
+        let Some(request) = self.get(place) else { return };
+        (request.is_there, request.doing, request.cancelled) = (false, Doing::Nothing, false);
+        (request.plan, request.prepared) = (None, None);
+        self.free.push(place);
     }
 }

@@ -39,7 +39,7 @@ trait Plain: Sized {
     type Stored;
     fn stored(&self) -> Self::Stored;
     /// None for a value that makes no sense.
-    fn believed(stored: Self::Stored) -> Option<Self>;
+    fn believed(stored: &Self::Stored) -> Option<Self>;
 }
 
 /// A type that columns hold one of in a row.
@@ -82,7 +82,7 @@ macro_rules! plain {
                 let $value = self;
                 $store
             }
-            fn believed($from: $stored) -> Option<$type> {
+            fn believed($from: &$stored) -> Option<$type> {
                 $believe
             }
         }
@@ -110,7 +110,7 @@ macro_rules! plain {
 
             fn read(table: &TableReader, name: &str) -> Result<Vec<Option<$type>>, TraceError> {
                 let cells = <$stored as Stored>::read(table, name)?;
-                Ok(cells.into_iter().map(|cell| cell.and_then(Plain::believed)).collect())
+                Ok(cells.iter().map(|cell| cell.as_ref().and_then(Plain::believed)).collect())
             }
 
             fn before() -> Option<Option<$type>> {
@@ -127,9 +127,8 @@ fn must_be<P: Plain<Stored: Stored>>(
     cell: Option<P::Stored>,
 ) -> Result<P, TraceError> {
     let Some(stored) = cell else { return Err(table.damaged(format!("its column {name:?} has nulls"))) };
-    let shown = stored.shown();
-    P::believed(stored)
-        .ok_or_else(|| table.damaged(format!("its column {name:?} has the unknown value {shown}")))
+    let unknown = || table.damaged(format!("its column {name:?} has the unknown value {}", stored.shown()));
+    P::believed(&stored).ok_or_else(unknown)
 }
 
 /// A count; one that no table holds is cut.
@@ -138,30 +137,30 @@ fn count(number: u64) -> i64 {
 }
 
 plain! {
-    i32: Int32 i32, |value| *value, |stored| Some(stored);
-    i64: Int64 i64, |value| *value, |stored| Some(stored);
-    f64: Double f64, |value| *value, |stored| Some(stored);
-    String: Text String, |value| value.clone(), |stored| Some(stored);
-    u32: Int32 i32, |value| *value as i32, |stored| u32::try_from(stored).ok();
-    u64: Int64 i64, |value| count(*value), |stored| u64::try_from(stored).ok();
-    Rank: Int32 i32, |rank| rank.0 as i32, |stored| u32::try_from(stored).ok().map(Rank);
-    ThreadIndex: Int32 i32, |thread| thread.0 as i32, |stored| u32::try_from(stored).ok().map(ThreadIndex);
-    Pid: Int64 i64, |pid| i64::from(pid.0), |stored| u32::try_from(stored).ok().map(Pid);
-    Moment: Int64 i64, |moment| moment.0, |stored| Some(Moment(stored));
-    Length: Int64 i64, |length| length.0, |stored| Some(Length(stored));
-    Peer: Int32 i32, |peer| peer.to_table().unwrap_or(UNKNOWN_MEMBER), |stored| Some(Peer::from_table(Some(stored)));
+    i32: Int32 i32, |value| *value, |stored| Some(*stored);
+    i64: Int64 i64, |value| *value, |stored| Some(*stored);
+    f64: Double f64, |value| *value, |stored| Some(*stored);
+    String: Text String, |value| value.clone(), |stored| Some(stored.clone());
+    u32: Int32 i32, |value| *value as i32, |stored| u32::try_from(*stored).ok();
+    u64: Int64 i64, |value| count(*value), |stored| u64::try_from(*stored).ok();
+    Rank: Int32 i32, |rank| rank.0 as i32, |stored| u32::try_from(*stored).ok().map(Rank);
+    ThreadIndex: Int32 i32, |thread| thread.0 as i32, |stored| u32::try_from(*stored).ok().map(ThreadIndex);
+    Pid: Int64 i64, |pid| i64::from(pid.0), |stored| u32::try_from(*stored).ok().map(Pid);
+    Moment: Int64 i64, |moment| moment.0, |stored| Some(Moment(*stored));
+    Length: Int64 i64, |length| length.0, |stored| Some(Length(*stored));
+    Peer: Int32 i32, |peer| peer.to_table().unwrap_or(UNKNOWN_MEMBER), |stored| Some(Peer::from_table(Some(*stored)));
     CommIdentity: Text String, |identity| format!("{:016x}", identity.0),
-        |stored| u64::from_str_radix(&stored, 16).ok().map(CommIdentity);
+        |stored| u64::from_str_radix(stored, 16).ok().map(CommIdentity);
     // A function that this version does not know is shown as unknown.
-    Op: Text String, |op| op.name().to_owned(), |stored| Some(Op::by_name(&stored).unwrap_or(Op(0)));
-    CommKind: Text String, |kind| kind.name().to_owned(), |stored| CommKind::from_name(&stored);
-    ObjectKind: Text String, |kind| kind.name().to_owned(), |stored| ObjectKind::from_name(&stored);
-    ClockKind: Text String, |kind| kind.name().to_owned(), |stored| ClockKind::from_name(&stored);
-    Ending: Text String, |ending| ending.name().to_owned(), |stored| Ending::from_name(&stored);
-    What: Text String, |what| what.name().to_owned(), |stored| What::from_name(&stored);
+    Op: Text String, |op| op.name().to_owned(), |stored| Some(Op::by_name(stored).unwrap_or(Op(0)));
+    CommKind: Text String, |kind| kind.name().to_owned(), |stored| CommKind::from_name(stored);
+    ObjectKind: Text String, |kind| kind.name().to_owned(), |stored| ObjectKind::from_name(stored);
+    ClockKind: Text String, |kind| kind.name().to_owned(), |stored| ClockKind::from_name(stored);
+    Ending: Text String, |ending| ending.name().to_owned(), |stored| Ending::from_name(stored);
+    What: Text String, |what| what.name().to_owned(), |stored| What::from_name(stored);
     // A reason of a later version is another reason.
     StopReason: Text String, |reason| reason.name().to_owned(),
-        |stored| Some(StopReason::from_name(&stored).unwrap_or(StopReason::Other));
+        |stored| Some(StopReason::from_name(stored).unwrap_or(StopReason::Other));
 }
 
 /// Implements [`Cell`] for lists.

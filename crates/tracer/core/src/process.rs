@@ -114,7 +114,7 @@ impl Process {
             process.fill_header(header, DEFINITIONS_THREAD);
         }
         *lock(&process.definitions) = appender;
-        for text in std::env::args_os() {
+        for text in command_line() {
             process.define(&Definition::Argument { text: text.to_string_lossy().into_owned() });
         }
         if let Some(keep) = settings::get().keep {
@@ -165,9 +165,10 @@ impl Process {
     }
 
     /// Makes a file for a segment under a name that is not taken: by the program this process was before it
-    /// called exec, or by a process with the same number in another container.
+    /// called exec, by a process with the same number in another container, or by other ranks that a simulator runs in it.
     fn make_segment<T>(&self, ending: &str, create: impl Fn(&CStr) -> Result<T, i32>) -> Result<T, i32> {
-        (0..1000)
+        const MOST_RANKS_OF_A_PROCESS: u32 = 1 << 20;
+        (0..MOST_RANKS_OF_A_PROCESS)
             .map(|attempt| {
                 let twin = if attempt == 0 { String::new() } else { format!("-{attempt}") };
                 let mut path = self.directory.clone();
@@ -343,6 +344,16 @@ fn executable() -> Option<std::path::PathBuf> {
         Some(_) => simulator::copies::program(),
         None => std::env::current_exe().ok(),
     }
+}
+
+/// What it was called with: a simulator is given the program, its network, and then what the program is to be given.
+fn command_line() -> Vec<std::ffi::OsString> {
+    let mut words: Vec<_> = std::env::args_os().collect();
+    if simulator::get().is_some() && words.len() >= 3 {
+        words.remove(2);
+        words.remove(0);
+    }
+    words
 }
 
 fn host_name() -> String {

@@ -161,7 +161,7 @@ fn duplicate_later(process: &mut Process, a: &Arguments) -> Outcome {
     let child = copy(process, parent)?;
     let id = process.add_comm(child)?;
     process.note(a.op, kizami_standin::event::flag::BEGINS, parent);
-    let request = process.requests.add(crate::requests::Doing::Nothing, None);
+    let (request, _) = process.requests.add();
     // SAFETY: MPI stores communicator and request there.
     unsafe {
         process.convention.store(Object::Comm, a.address(1), 0, Some(id));

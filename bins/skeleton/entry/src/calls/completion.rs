@@ -6,7 +6,7 @@
 use super::{Arguments, Handler, Outcome, collective, message};
 use crate::convention::Object;
 use crate::process::{Process, Stop};
-use crate::requests::{Doing, Prepared};
+use crate::requests::{Doing, Prepared, Receive, Request};
 use kizami_standin::company::Company;
 use kizami_standin::event::{Partner, flag};
 
@@ -47,17 +47,17 @@ fn is_done(process: &mut Process, place: Option<u32>) -> Result<bool, Stop> {
         return Ok(true);
     }
     let Some(request) = place.and_then(|place| process.requests.get(place)) else { return Ok(true) };
-    match &request.doing {
+    match request.doing {
         _ if request.cancelled => Ok(true),
         Doing::Nothing | Doing::Idle => Ok(true),
-        Doing::Receive(receive) => {
-            let receive = *receive;
+        Doing::Receive => {
+            let receive = request.receive;
             Ok(message::is_there(process, &receive))
         }
-        Doing::Collective(plan) => {
-            let plan = plan.clone();
-            collective::is_ready(process, &plan)
-        }
+        Doing::Collective => match request.plan.clone() {
+            Some(plan) => collective::is_ready(process, &plan),
+            None => Ok(true),
+        },
     }
 }
 
@@ -70,38 +70,25 @@ fn complete(
     (status, status_index): (usize, usize),
     numbers: &mut Vec<(u32, u32)>,
 ) -> Result<(), Stop> {
-    let convention = process.convention;
+    let nobody = (process.convention.any_source, process.convention.any_tag, 0);
     let place = at(process, list, index);
-    let Some((place, request)) = place.and_then(|place| Some((place, process.requests.get(place)?))) else {
+    let found = place.and_then(|place| Some((place, process.requests.get(place)?)));
+    let Some((place, request)) = found.filter(|(_, request)| request.doing != Doing::Idle) else {
         // SAFETY: the program gives a status, or says that it wants none.
-        unsafe {
-            convention.store_status(status, status_index, convention.any_source, convention.any_tag, 0)
-        };
+        unsafe { process.convention.store_status(status, status_index, nobody.0, nobody.1, 0) };
         return Ok(());
     };
-    let (number, cancelled, keeps) = (request.number, request.cancelled, request.prepared.is_some());
-    let doing = std::mem::replace(&mut request.doing, Doing::Idle);
-    let mut told = (convention.any_source, convention.any_tag, 0);
-    match doing {
-        Doing::Idle => {
-            // SAFETY: as above.
-            unsafe { convention.store_status(status, status_index, told.0, told.1, 0) };
-            return Ok(());
-        }
-        Doing::Receive(receive) if !cancelled => {
-            let arrival = message::take(process, &receive);
-            told = (arrival.source, arrival.tag, arrival.bytes);
-            let as_posted =
-                (arrival.source, arrival.tag, arrival.bytes) == (receive.source, receive.tag, receive.bytes);
-            if receive.source != convention.proc_null && !as_posted {
-                let partner = process.partner(receive.comm, arrival.source)?;
-                process.stream.came(number, partner, arrival.tag, arrival.bytes);
+    let (number, keeps) = (request.number, request.prepared.is_some());
+    let told = match request.doing {
+        Doing::Receive => received(process, place)?,
+        Doing::Collective => {
+            if let Some(plan) = request.plan.take() {
+                collective::finish(process, &plan)?;
             }
+            nobody
         }
-        Doing::Receive(_) => process.stream.came(number, Partner::Any, convention.any_tag, u64::MAX),
-        Doing::Collective(plan) => collective::finish(process, &plan)?,
-        Doing::Nothing => {}
-    }
+        Doing::Nothing | Doing::Idle => nobody,
+    };
     match numbers.last_mut() {
         Some((first, count)) if *first + *count == number => *count += 1,
         _ => numbers.push((number, 1)),
@@ -109,11 +96,40 @@ fn complete(
     if !keeps {
         process.requests.remove(place);
         // SAFETY: the program's list, in which MPI makes the request null.
-        unsafe { convention.store(Object::Request, list, index, None) };
+        unsafe { process.convention.store(Object::Request, list, index, None) };
+    } else if let Some(request) = process.requests.get(place) {
+        request.doing = Doing::Idle;
     }
     // SAFETY: as above.
-    unsafe { convention.store_status(status, status_index, told.0, told.1, told.2) };
+    unsafe { process.convention.store_status(status, status_index, told.0, told.1, told.2) };
     Ok(())
+}
+
+/// What came for a receive that is done: from whom, with which tag, how much.
+#[inline]
+fn received(process: &mut Process, place: u32) -> Result<(i32, i32, u64), Stop> {
+    let (any_source, any_tag) = (process.convention.any_source, process.convention.any_tag);
+    let (alone, proc_null) = (process.is_alone(), process.convention.proc_null);
+    let Some(Request { number, receive, cancelled, .. }) = process.requests.get(place) else {
+        return Ok((any_source, any_tag, 0));
+    };
+    // Alone, everything comes as it was posted.
+    if alone && receive.source != proc_null {
+        return Ok((receive.source, receive.tag, receive.bytes));
+    }
+    let (number, receive) = (*number, *receive);
+    if *cancelled {
+        process.stream.came(number, Partner::Any, any_tag, u64::MAX);
+        return Ok((any_source, any_tag, 0));
+    }
+    let arrival = message::take(process, &receive);
+    let told = (arrival.source, arrival.tag, arrival.bytes);
+    let as_posted = told == (receive.source, receive.tag, receive.bytes);
+    if receive.source != proc_null && !as_posted {
+        let partner = process.partner(receive.comm, arrival.source)?;
+        process.stream.came(number, partner, arrival.tag, arrival.bytes);
+    }
+    Ok(told)
 }
 
 #[inline]
@@ -311,22 +327,20 @@ fn begin(process: &mut Process, list: usize, count: usize) -> Result<Vec<(u32, u
         let place = at(process, list, index).ok_or_else(nothing)?;
         let request = process.requests.get(place).ok_or_else(nothing)?;
         let (prepared, number) = *request.prepared.clone().ok_or_else(nothing)?;
-        let doing = match prepared {
-            Prepared::Send(send) => {
-                message::post_send(process, send)?;
-                Doing::Nothing
-            }
-            Prepared::Receive(mut receive) => {
-                message::post_receive(process, &mut receive)?;
-                Doing::Receive(receive)
+        let (mut doing, mut posted, mut begun) = (Doing::Nothing, Receive::default(), None);
+        match prepared {
+            Prepared::Send(send) => message::post_send(process, send)?,
+            Prepared::Receive(receive) => {
+                (doing, posted) = (Doing::Receive, receive);
+                message::post_receive(process, &mut posted)?;
             }
             Prepared::Collective(mut plan) => {
                 collective::begin(process, &mut plan)?;
-                Doing::Collective(plan)
+                (doing, begun) = (Doing::Collective, Some(plan));
             }
-        };
+        }
         if let Some(request) = process.requests.get(place) {
-            request.doing = doing;
+            (request.doing, request.receive, request.plan) = (doing, posted, begun);
             request.number = first + index as u32;
         }
         match started.last_mut() {
@@ -367,8 +381,8 @@ fn cancel(process: &mut Process, a: &Arguments) -> Outcome {
     }
     let company = process.company();
     if let Some(request) = place.and_then(|place| process.requests.get(place))
-        && let Doing::Receive(receive) = &request.doing
-        && let (Company::Together(together), Some(ticket)) = (company, receive.ticket)
+        && request.doing == Doing::Receive
+        && let (Company::Together(together), Some(ticket)) = (company, request.receive.ticket)
     {
         request.cancelled = together.cancel(rank, ticket);
     }
@@ -386,8 +400,8 @@ fn get_status(process: &mut Process, a: &Arguments) -> Outcome {
         return Ok(0);
     }
     if let Some(request) = id.and_then(|id| process.requests.get(id))
-        && let Doing::Receive(receive) = &request.doing
-        && receive.ticket.is_some()
+        && request.doing == Doing::Receive
+        && request.receive.ticket.is_some()
     {
         return Err(Stop::Refused("asks for the status of a receive".to_owned()));
     }

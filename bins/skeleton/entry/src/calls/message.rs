@@ -28,14 +28,14 @@ pub fn handler(name: &str) -> Option<Handler> {
 }
 
 /// Buffer, count and datatype, which stand together in all these functions.
-#[inline]
+#[inline(always)]
 fn elements(process: &Process, a: &Arguments, first: usize) -> Result<Elements, Stop> {
     let datatype = process.type_id(a.word(first + 2))?;
     Ok(Elements { address: a.address(first), count: a.number(first + 1), datatype })
 }
 
 /// Hands a message over.
-#[inline]
+#[inline(always)]
 pub fn post_send(process: &mut Process, send: Send) -> Result<(), Stop> {
     let convention = process.convention;
     if send.dest == convention.proc_null {
@@ -55,7 +55,7 @@ pub fn post_send(process: &mut Process, send: Send) -> Result<(), Stop> {
 }
 
 /// Posts a receive.
-#[inline]
+#[inline(always)]
 pub fn post_receive(process: &mut Process, receive: &mut Receive) -> Result<(), Stop> {
     let convention = process.convention;
     receive.ticket = None;
@@ -131,13 +131,13 @@ pub fn take(process: &mut Process, receive: &Receive) -> Arrival {
 }
 
 /// Flags of wildcards.
-#[inline]
+#[inline(always)]
 fn wildcards(process: &Process, source: i32, tag: i32) -> u16 {
     let any_source = if source == process.convention.any_source { flag::ANY_SOURCE } else { 0 };
     any_source | if tag == process.convention.any_tag { flag::ANY_TAG } else { 0 }
 }
 
-#[inline]
+#[inline(always)]
 fn send_of(process: &Process, a: &Arguments) -> Result<(Send, Partner, u64), Stop> {
     let comm = process.comm_id(a.word(5))?;
     let from = elements(process, a, 0)?;
@@ -147,7 +147,7 @@ fn send_of(process: &Process, a: &Arguments) -> Result<(Send, Partner, u64), Sto
 }
 
 /// Notes a message that leaves; nothing goes to nobody.
-#[inline]
+#[inline(always)]
 fn note_send(process: &mut Process, a: &Arguments, send: &Send, partner: Partner, bytes: u64, flags: u16) {
     let moves = partner != Partner::Null && flags & flag::OUT != 0;
     let flags = if moves { flags } else { flags & !flag::OUT };
@@ -169,7 +169,7 @@ fn isend(process: &mut Process, a: &Arguments) -> Outcome {
     let (send, partner, bytes) = send_of(process, a)?;
     post_send(process, send)?;
     note_send(process, a, &send, partner, bytes, flag::OUT | flag::BEGINS);
-    let place = process.requests.add(Doing::Nothing, None);
+    let (place, _) = process.requests.add();
     // SAFETY: MPI stores the request there.
     unsafe { process.convention.store(Object::Request, a.address(6), 0, Some(place)) };
     Ok(0)
@@ -178,13 +178,13 @@ fn isend(process: &mut Process, a: &Arguments) -> Outcome {
 fn send_init(process: &mut Process, a: &Arguments) -> Outcome {
     let (send, partner, bytes) = send_of(process, a)?;
     note_send(process, a, &send, partner, bytes, flag::OUT | flag::BEGINS);
-    let place = process.requests.add(Doing::Idle, Some(Prepared::Send(send)));
+    let place = process.requests.prepare(Prepared::Send(send));
     // SAFETY: MPI stores the request there.
     unsafe { process.convention.store(Object::Request, a.address(6), 0, Some(place)) };
     Ok(0)
 }
 
-#[inline]
+#[inline(always)]
 fn receive_of(process: &Process, a: &Arguments) -> Result<(Receive, Partner), Stop> {
     let comm = process.comm_id(a.word(5))?;
     let into = elements(process, a, 0)?;
@@ -194,7 +194,7 @@ fn receive_of(process: &Process, a: &Arguments) -> Result<(Receive, Partner), St
 }
 
 /// The flags and words of a receive: who, which tag, how much.
-#[inline]
+#[inline(always)]
 fn note_receive(
     process: &mut Process,
     a: &Arguments,
@@ -230,7 +230,8 @@ fn ireceive(process: &mut Process, a: &Arguments) -> Outcome {
     let flags = wildcards(process, receive.source, receive.tag) | flag::BEGINS;
     post_receive(process, &mut receive)?;
     note_receive(process, a, receive.comm, (partner, receive.tag), receive.bytes, flags);
-    let place = process.requests.add(Doing::Receive(receive), None);
+    let (place, request) = process.requests.add();
+    (request.doing, request.receive) = (Doing::Receive, receive);
     // SAFETY: MPI stores the request there.
     unsafe { process.convention.store(Object::Request, a.address(6), 0, Some(place)) };
     Ok(0)
@@ -240,7 +241,7 @@ fn receive_init(process: &mut Process, a: &Arguments) -> Outcome {
     let (receive, partner) = receive_of(process, a)?;
     let flags = wildcards(process, receive.source, receive.tag) | flag::BEGINS;
     note_receive(process, a, receive.comm, (partner, receive.tag), receive.bytes, flags);
-    let place = process.requests.add(Doing::Idle, Some(Prepared::Receive(receive)));
+    let place = process.requests.prepare(Prepared::Receive(receive));
     // SAFETY: MPI stores the request there.
     unsafe { process.convention.store(Object::Request, a.address(6), 0, Some(place)) };
     Ok(0)
@@ -437,8 +438,9 @@ fn imreceive(process: &mut Process, a: &Arguments) -> Outcome {
         bytes,
         flag::BEGINS | flag::ANY_SOURCE | flag::ANY_TAG,
     );
-    let place =
-        process.requests.add(Doing::Receive(Receive { ticket, comm, source, tag, bytes, into }), None);
+    let (place, request) = process.requests.add();
+    request.doing = Doing::Receive;
+    request.receive = Receive { ticket, comm, source, tag, bytes, into };
     // SAFETY: MPI stores the request there.
     unsafe { convention.store(Object::Request, a.address(4), 0, Some(place)) };
     Ok(0)

@@ -193,7 +193,8 @@ fn started(process: &mut Process, a: &Arguments) -> Outcome {
     let mut plan = plan(process, a)?;
     begin(process, &mut plan)?;
     note(process, a, &plan, flag::BEGINS)?;
-    let place = process.requests.add(Doing::Collective(Box::new(plan)), None);
+    let (place, request) = process.requests.add();
+    (request.doing, request.plan) = (Doing::Collective, Some(Box::new(plan)));
     // SAFETY: MPI stores the request there.
     unsafe { process.convention.store(Object::Request, request_place(a), 0, Some(place)) };
     Ok(0)
@@ -202,7 +203,7 @@ fn started(process: &mut Process, a: &Arguments) -> Outcome {
 fn persistent(process: &mut Process, a: &Arguments) -> Outcome {
     let plan = plan(process, a)?;
     note(process, a, &plan, flag::BEGINS)?;
-    let place = process.requests.add(Doing::Idle, Some(Prepared::Collective(Box::new(plan))));
+    let place = process.requests.prepare(Prepared::Collective(Box::new(plan)));
     // SAFETY: MPI stores the request there.
     unsafe { process.convention.store(Object::Request, request_place(a), 0, Some(place)) };
     Ok(0)

@@ -3,8 +3,10 @@
 //! A handful that stands for the rest; `bench/skeleton.py` compares all programs at several numbers of ranks.
 
 mod product;
+mod real_mpi;
 
-use product::{MPICH, Mpi, OPEN_MPI, json, kizami, ran, workloads};
+use product::{json, kizami, ran, workloads};
+use real_mpi::{MPICH, Mpi, OPEN_MPI};
 use std::process::Command;
 
 /// A program: how its compiler's name begins, its sources, and how it is run.

@@ -2,8 +2,10 @@
 //! more ranks than there were, opened by the product's own report.
 
 mod product;
+mod real_mpi;
 
-use product::{MPICH, Mpi, OPEN_MPI, json, kizami, ran, workloads};
+use product::{json, kizami, ran, workloads};
+use real_mpi::{MPICH, Mpi, OPEN_MPI};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,22 +1,8 @@
-//! What tests of the whole product share: real MPIs, the command beside ours, and what it prints.
+//! What tests of the whole product share: the command beside ours, and what it prints.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-
-/// A real MPI.
-pub struct Mpi {
-    /// How its compilers' names end.
-    pub ending: &'static str,
-    /// What starts ranks.
-    pub launcher: &'static [&'static str],
-}
-
-pub const MPICH: Mpi = Mpi { ending: ".mpich", launcher: &["mpirun.mpich"] };
-pub const OPEN_MPI: Mpi = Mpi {
-    ending: ".openmpi",
-    launcher: &["mpirun.openmpi", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"],
-};
 
 pub fn workloads() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../workloads").canonicalize().unwrap()

@@ -1,7 +1,7 @@
 //! Solves the constraints: a work list, with pieces of memory made as they are written.
 
 use super::constraints::{Constraints, Move, Variable};
-use super::{Memory, Place, gcd};
+use super::{Memory, ObjectId, Place, gcd};
 use crate::effects::EffectTable;
 use crate::memory::Object;
 use crate::program::*;
@@ -14,9 +14,40 @@ const MOST_PIECES: usize = 256;
 /// A pointer has so many bytes.
 const POINTER: u64 = 8;
 
+/// Places, by their object: only those of one object can stand for each other.
+#[derive(Default)]
+struct Places(FxHashMap<ObjectId, Vec<Place>>);
+
+impl Places {
+    fn all(&self) -> Vec<Place> {
+        self.0.values().flatten().copied().collect()
+    }
+
+    /// Adds a place, unless one is there that stands for it too; gives what was added.
+    fn add(&mut self, place: Place) -> Option<Place> {
+        let same = self.0.entry(place.object).or_default();
+        if same.iter().any(|other| *other == place || covers(*other, place)) {
+            return None;
+        }
+        if same.len() < MOST_PLACES {
+            same.push(place);
+            return Some(place);
+        }
+        // One place that stands for all: the largest stride that fits them.
+        let stride = same.iter().fold(place.stride, |stride, other| {
+            gcd(gcd(stride, other.stride), (other.offset - place.offset).unsigned_abs())
+        });
+        let width = same.iter().map(|other| other.width).max().unwrap_or(0).max(place.width);
+        let all = Place { width: 0, ..place }.moved((0, stride.max(1), width));
+        same.clear();
+        same.push(all);
+        Some(all)
+    }
+}
+
 #[derive(Default)]
 struct Node {
-    targets: FxHashSet<Place>,
+    targets: Places,
     fresh: Vec<Place>,
     flows: Vec<(Variable, Move)>,
     loads: Vec<Variable>,
@@ -67,7 +98,7 @@ impl Constraints {
             solver.visit(variable);
         }
         let sorted = |node: &Node| {
-            let mut places: Vec<Place> = node.targets.iter().copied().collect();
+            let mut places = node.targets.all();
             places.sort_unstable();
             places
         };
@@ -118,7 +149,7 @@ impl Solver<'_> {
     /// Looks at all targets of a variable again, since something about it is new.
     fn again(&mut self, variable: Variable) {
         let node = &mut self.nodes[variable as usize];
-        node.fresh = node.targets.iter().copied().collect();
+        node.fresh = node.targets.all();
         self.queue(variable);
     }
 
@@ -133,29 +164,10 @@ impl Solver<'_> {
         let code = matches!(self.constraints.objects[place.object as usize], Object::Code(_));
         let place = if code { Place { offset: 0, stride: 0, width: 0, ..place } } else { place };
         let node = &mut self.nodes[variable as usize];
-        if node.targets.contains(&place) {
-            return;
+        if let Some(added) = node.targets.add(place) {
+            node.fresh.push(added);
+            self.queue(variable);
         }
-        let same: Vec<Place> =
-            node.targets.iter().copied().filter(|other| other.object == place.object).collect();
-        if same.iter().any(|other| covers(*other, place)) {
-            return;
-        }
-        let mut added = place;
-        if same.len() >= MOST_PLACES {
-            // One place that stands for all: the largest stride that fits them.
-            let stride = same.iter().fold(place.stride, |stride, other| {
-                gcd(gcd(stride, other.stride), (other.offset - place.offset).unsigned_abs())
-            });
-            let width = same.iter().map(|other| other.width).max().unwrap_or(0).max(place.width);
-            added = Place { width: 0, ..place }.moved((0, stride.max(1), width));
-            same.iter().for_each(|other| {
-                node.targets.remove(other);
-            });
-        }
-        node.targets.insert(added);
-        node.fresh.push(added);
-        self.queue(variable);
     }
 
     fn flow(&mut self, from: Variable, to: Variable, by: Move) {
@@ -163,7 +175,7 @@ impl Solver<'_> {
             return;
         }
         self.nodes[from as usize].flows.push((to, by));
-        let known: Vec<Place> = self.nodes[from as usize].targets.iter().copied().collect();
+        let known = self.nodes[from as usize].targets.all();
         known.into_iter().for_each(|place| self.add(to, place.moved(by)));
     }
 
@@ -185,11 +197,11 @@ impl Solver<'_> {
                 self.flow(*value, piece, (0, 0, 0));
             }
             for target in &to {
-                let places: Vec<Place> = self.nodes[*target as usize].targets.iter().copied().collect();
+                let places = self.nodes[*target as usize].targets.all();
                 places.into_iter().for_each(|there| self.copy(place, there));
             }
             for source in &from {
-                let places: Vec<Place> = self.nodes[*source as usize].targets.iter().copied().collect();
+                let places = self.nodes[*source as usize].targets.all();
                 places.into_iter().for_each(|here| self.copy(here, place));
             }
             for call in &calls {

@@ -26,6 +26,12 @@ pub struct Arguments {
     /// Which of several programs that the command links
     #[arg(long, value_name = "NAME")]
     program: Option<String>,
+    /// Make a skeleton although the program has calls that no rank can make: a rank that comes to one stops there
+    #[arg(long)]
+    partial: bool,
+    /// Also link the whole program with counters in loops, to measure how many of their rounds a skeleton counts
+    #[arg(long, hide = true)]
+    rounds: bool,
     /// The build, as it would be typed: a compiler with its arguments, or make
     #[arg(required = true, last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -40,7 +46,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         return Ok(ExitCode::from(status.code().map_or(1, |code| code as u8)));
     }
     let link = chosen(store::links(&notes), arguments.program.as_deref())?;
-    make(&link, &arguments.output)
+    make(&link, arguments)
 }
 
 /// Runs the build with compilers that gather.
@@ -123,7 +129,8 @@ fn chosen(links: Vec<Link>, name: Option<&str>) -> Result<Link> {
 }
 
 /// Makes the skeleton of one link.
-fn make(link: &Link, output: &Path) -> Result<ExitCode> {
+fn make(link: &Link, arguments: &Arguments) -> Result<ExitCode> {
+    let output = arguments.output.as_path();
     std::fs::create_dir_all(output).with_context(|| format!("cannot make {}", output.display()))?;
     for old in [BITCODE, "observe.bc", OBSERVE, MANIFEST] {
         let _ = std::fs::remove_file(output.join(old));
@@ -136,7 +143,16 @@ fn make(link: &Link, output: &Path) -> Result<ExitCode> {
     languages.dedup();
     let bitcode: Vec<PathBuf> = link.compiled.iter().map(|one| one.bitcode.clone()).collect();
     let strangers = crate::shared::functions_that_communicate(&link.libraries, &link.folder);
-    let request = Request { bitcode: &bitcode, mpi, languages, refused: unknown_objects(link), strangers };
+    let request = Request {
+        bitcode: &bitcode,
+        mpi,
+        languages,
+        refused: unknown_objects(link),
+        strangers,
+        cannot_run: kizami_execute::cannot_run,
+        partial: arguments.partial,
+        rounds: arguments.rounds,
+    };
     let started = std::time::Instant::now();
     let manifest = kizami_slice::skeleton(request, output)?;
     say(&manifest, output, started.elapsed());
@@ -144,7 +160,10 @@ fn make(link: &Link, output: &Path) -> Result<ExitCode> {
         return Ok(ExitCode::FAILURE);
     }
     if !manifest.oracles.is_empty() {
-        crate::observe::link(link, output)?;
+        crate::observe::link(link, output, OBSERVE, kizami_slice::observe::RUNTIME)?;
+    }
+    if arguments.rounds {
+        crate::observe::link(link, output, "rounds", kizami_slice::rounds::RUNTIME)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -186,10 +205,22 @@ fn say(manifest: &Manifest, output: &Path, took: std::time::Duration) {
             println!("  {}:{}  {}{for_whom}", oracle.file, oracle.line, oracle.variable);
         }
     }
+    if !manifest.stops.is_empty() {
+        eprintln!("A rank that comes to one of these calls stops there:");
+        list(&manifest.stops);
+    }
     if !manifest.refused.is_empty() {
         eprintln!("No skeleton can be made of this:");
-        for refusal in &manifest.refused {
-            eprintln!("  {}:{}  {}", refusal.file, refusal.line, refusal.reason);
+        list(&manifest.refused);
+        let of_calls = |refusal: &Refusal| refusal.reason.starts_with("MPI_");
+        if manifest.refused.iter().all(of_calls) {
+            eprintln!("Where runs do not come to these calls, build with --partial.");
         }
+    }
+}
+
+fn list(refusals: &[Refusal]) {
+    for refusal in refusals {
+        eprintln!("  {}:{}  {}", refusal.file, refusal.line, refusal.reason);
     }
 }

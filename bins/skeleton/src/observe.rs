@@ -2,8 +2,7 @@
 
 use crate::store::Link;
 use anyhow::{Context, Result, bail};
-use kizami_folder::{OBSERVE, OBSERVED, read_observed};
-use kizami_slice::observe::RUNTIME;
+use kizami_folder::{OBSERVE, OBSERVED, keep_observed, read_observed};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -16,7 +15,8 @@ Examples:
   kizami skeleton observe cg.skel -- mpirun -n 4 {} 1000
 
 Only needed if `build` says that something depends on data. The whole program runs once; the values
-of those places stay in the skeleton.";
+of those places stay in the skeleton, for each number of ranks those of the last run. From three
+numbers of ranks or more `kizami skeleton run` learns what they are at others.";
 
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
@@ -29,18 +29,20 @@ pub struct Arguments {
     command: Vec<OsString>,
 }
 
-/// Compiles and links the whole program with notes.
-pub fn link(link: &Link, skeleton: &Path) -> Result<()> {
-    let runtime = skeleton.join("observe.c");
-    std::fs::write(&runtime, RUNTIME).with_context(|| format!("cannot write {}", runtime.display()))?;
+/// Compiles `NAME.bc`, the whole program with notes, and links it with what takes the notes.
+pub fn link(link: &Link, skeleton: &Path, name: &str, runtime_source: &str) -> Result<()> {
+    let runtime = skeleton.join(format!("{name}.c"));
+    let bitcode = skeleton.join(format!("{name}.bc"));
+    std::fs::write(&runtime, runtime_source)
+        .with_context(|| format!("cannot write {}", runtime.display()))?;
     let cxx = link.compiled.iter().any(|one| one.language == "c++");
     let fortran = link.compiled.iter().any(|one| one.language == "fortran");
-    let output = std::path::absolute(skeleton.join(OBSERVE))?;
+    let output = std::path::absolute(skeleton.join(name))?;
     let mut command = Command::new(if cxx { "clang++-19" } else { "clang-19" });
     let mut includes: Vec<&String> = link.compiled.iter().flat_map(|one| &one.includes).collect();
     includes.sort();
     includes.dedup();
-    command.args(["-O2", "-w", "-x", "ir"]).arg(std::path::absolute(skeleton.join("observe.bc"))?);
+    command.args(["-O2", "-w", "-x", "ir"]).arg(std::path::absolute(&bitcode)?);
     command.args(["-x", "c"]).arg(std::path::absolute(&runtime)?).args(["-x", "none"]).args(includes);
     command.args(&link.libraries).arg("-lm").current_dir(&link.folder).arg("-o").arg(&output);
     if fortran {
@@ -49,12 +51,12 @@ pub fn link(link: &Link, skeleton: &Path) -> Result<()> {
     let result = command.output().context("cannot run clang 19")?;
     if !result.status.success() {
         bail!(
-            "cannot link the program that observes what depends on data:\n{}",
+            "cannot link the program that notes what a run does:\n{}",
             String::from_utf8_lossy(&result.stderr)
         );
     }
     std::fs::remove_file(runtime)?;
-    std::fs::remove_file(skeleton.join("observe.bc"))?;
+    std::fs::remove_file(bitcode)?;
     Ok(())
 }
 
@@ -66,11 +68,6 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
             arguments.skeleton.display()
         );
     }
-    let folder = std::path::absolute(arguments.skeleton.join(OBSERVED))?;
-    if folder.exists() {
-        std::fs::remove_dir_all(&folder)?;
-    }
-    std::fs::create_dir_all(&folder)?;
     let words: Vec<OsString> = arguments
         .command
         .iter()
@@ -81,12 +78,30 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
             "the command does not say where the program goes; write {{}} in its place, as in: mpirun -n 4 {{}}"
         );
     }
+    let fresh = std::path::absolute(arguments.skeleton.join(OBSERVED).join("new"))?;
+    if fresh.exists() {
+        std::fs::remove_dir_all(&fresh)?;
+    }
+    std::fs::create_dir_all(&fresh)?;
     let status = Command::new(&words[0])
         .args(&words[1..])
-        .env(VARIABLE, &folder)
+        .env(VARIABLE, &fresh)
         .status()
         .with_context(|| format!("cannot run {}", words[0].to_string_lossy()))?;
-    let ranks = read_observed(&arguments.skeleton)?;
-    println!("{}: values of {} ranks", arguments.skeleton.display(), ranks.len());
-    Ok(ExitCode::from(status.code().map_or(1, |code| code as u8)))
+    if !status.success() {
+        eprintln!("kizami skeleton: the program failed, so what it did is not kept");
+        std::fs::remove_dir_all(&fresh)?;
+        return Ok(ExitCode::from(status.code().map_or(1, |code| code as u8)));
+    }
+    let ranks = keep_observed(&arguments.skeleton, &fresh)?;
+    let ranks =
+        ranks.context("no rank wrote values: did the command start the program that {} stands for?")?;
+    let sizes: Vec<String> =
+        read_observed(&arguments.skeleton)?.iter().map(|run| run.ranks.to_string()).collect();
+    println!(
+        "{}: values of {ranks} ranks; observed so far: {}",
+        arguments.skeleton.display(),
+        sizes.join(", ")
+    );
+    Ok(ExitCode::SUCCESS)
 }

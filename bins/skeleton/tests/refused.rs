@@ -123,6 +123,115 @@ int main(int argc, char **argv) {
     assert_eq!((line, why.contains("atexit")), (6, true), "{why}");
 }
 
+/// All calls that no rank can make are listed, with their lines.
+fn cannot_be_made(source: &str) -> Vec<(u32, String)> {
+    let folder = tempfile::tempdir().unwrap();
+    let result = build(source, folder.path());
+    let said = String::from_utf8_lossy(&result.stderr).into_owned();
+    assert_eq!(result.status.code(), Some(1), "{said}");
+    assert!(said.contains("--partial"), "{said}");
+    let manifest = kizami_folder::Manifest::read(&folder.path().join("skel")).unwrap();
+    manifest.refused.into_iter().map(|refusal| (refusal.line, refusal.reason)).collect()
+}
+
+#[test]
+fn windows() {
+    let refused = cannot_be_made(
+        r#"#include <mpi.h>
+int main(int argc, char **argv) {
+    double room[4];
+    MPI_Win win;
+    MPI_Init(&argc, &argv);
+    MPI_Win_create(room, sizeof room, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_fence(0, win);
+    MPI_Win_free(&win);
+    MPI_Finalize();
+    return 0;
+}"#,
+    );
+    let lines: Vec<u32> = refused.iter().map(|(line, _)| *line).collect();
+    assert_eq!(lines, [6, 7, 8]);
+    assert!(refused[0].1.starts_with("MPI_Win_create: windows and one-sided"), "{refused:?}");
+}
+
+#[test]
+fn files_of_mpi() {
+    let refused = cannot_be_made(
+        r#"#include <mpi.h>
+int main(int argc, char **argv) {
+    MPI_File file;
+    MPI_Init(&argc, &argv);
+    MPI_File_open(MPI_COMM_WORLD, "out", MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+    MPI_File_close(&file);
+    MPI_Finalize();
+    return 0;
+}"#,
+    );
+    assert_eq!(refused.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [5, 6]);
+    assert!(refused[0].1.starts_with("MPI_File_open: files of MPI"), "{refused:?}");
+}
+
+#[test]
+fn inter_communicators() {
+    let refused = cannot_be_made(
+        r#"#include <mpi.h>
+int main(int argc, char **argv) {
+    int rank;
+    MPI_Comm half, both;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 0, &both);
+    MPI_Barrier(both);
+    MPI_Finalize();
+    return 0;
+}"#,
+    );
+    assert_eq!(refused.len(), 1, "{refused:?}");
+    assert!(refused[0].0 == 8 && refused[0].1.contains("inter-communicators"), "{refused:?}");
+}
+
+const SPAWNING: &str = r#"#include <mpi.h>
+int main(int argc, char **argv) {
+    MPI_Comm children;
+    MPI_Init(&argc, &argv);
+    if (argc > 5)
+        MPI_Comm_spawn("worker", MPI_ARGV_NULL, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children,
+                       MPI_ERRCODES_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}"#;
+
+#[test]
+fn processes_that_come_later() {
+    let refused = cannot_be_made(SPAWNING);
+    assert_eq!(refused.len(), 1, "{refused:?}");
+    assert!(refused[0].0 == 6 && refused[0].1.starts_with("MPI_Comm_spawn: "), "{refused:?}");
+}
+
+/// Where runs do not come to such calls, a skeleton can be made all the same; a rank that comes to one stops with its line.
+#[test]
+fn calls_that_runs_do_not_come_to() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("program.c"), SPAWNING).unwrap();
+    let own = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kizami-skeleton"));
+        command.current_dir(folder.path()).env("KIZAMI_SKELETON_STORE", folder.path().join("store"));
+        command
+    };
+    let compile =
+        ["build", "-o", "skel", "--partial", "--", "mpicc.mpich", "-g", "-o", "program", "program.c"];
+    let built = own().args(compile).output().unwrap();
+    let said = String::from_utf8_lossy(&built.stderr).into_owned();
+    assert!(built.status.success() && said.contains("program.c:6  MPI_Comm_spawn"), "{said}");
+    assert!(own().args(["run", "skel", "--ranks", "4"]).status().unwrap().success());
+    let stopped =
+        own().args(["run", "skel", "--ranks", "4", "--", "1", "2", "3", "4", "5"]).output().unwrap();
+    let said = String::from_utf8_lossy(&stopped.stderr).into_owned();
+    assert!(!stopped.status.success() && said.contains("program.c:6"), "{said}");
+}
+
 /// Who sent a message may decide in which order things are kept, as sorting does.
 #[test]
 fn senders_may_be_sorted() {

@@ -23,6 +23,6 @@ pub use calls::{Entry, enter, entry};
 pub use convention::{Convention, Library, Object};
 pub use coroutine::Stacks;
 pub use heap::{Heap, Heaps};
-pub use observed::{Observed, OracleValues, Runs};
+pub use observed::{Observed, OracleValues, PlaceValues, Runs};
 pub use process::{Beginning, Process, State, Stop};
 pub use trap::Traps;

@@ -7,6 +7,7 @@
 
 use crate::ExecuteError;
 use crate::arrived::fit_to_senders;
+use crate::oracles::Answers;
 use crate::rows::{Communicators, NoTime, RankRows, site_index};
 use crate::runner::{Company, Plan, gather};
 use crate::skeleton::Skeleton;
@@ -70,6 +71,7 @@ pub fn check(skeleton: &Skeleton, trace: &Path, options: &CheckOptions) -> Resul
     let arguments = options.arguments.clone().unwrap_or_else(recorded_arguments);
     let plan = Plan {
         skeleton,
+        oracles: Answers::find(skeleton, ranks, &[])?.values,
         ranks,
         arguments,
         company: options.company,
@@ -148,7 +150,8 @@ impl RecordedRanks {
 pub(crate) fn is_compared(call: &Call, every: bool) -> bool {
     let Some(function) = call.op.function() else { return false };
     // How often a program asks for what is not there yet depends on time, and so does whether it finds it at once.
-    let asks = matches!(function.name, "MPI_Iprobe" | "MPI_Improbe");
+    // And so does how many of several requests are done when it asks for some.
+    let asks = matches!(function.name, "MPI_Iprobe" | "MPI_Improbe" | "MPI_Waitsome" | "MPI_Testsome");
     let found_nothing = function.name.starts_with("MPI_Test") && call.completes.is_empty();
     function.is_mpi() && !asks && !found_nothing && (every || concerns_others(call.op))
 }

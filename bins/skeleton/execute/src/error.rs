@@ -50,6 +50,23 @@ pub enum ExecuteError {
         /// What.
         what: String,
     },
+    /// Nothing says what places that depend on data give.
+    #[error(
+        "nothing says what these places, which depend on data, give at {ranks} ranks ({observed}):\n{places}\n\
+         run `kizami skeleton observe` at other numbers of ranks, or say it: --set {example}=12 for a value that stays, \
+         --set {example}=1x300,0 for one that comes 300 times and then another, --set {example}=observed for those of the \
+         nearest observed run"
+    )]
+    Unanswered {
+        /// Of how many ranks.
+        ranks: u32,
+        /// What was observed.
+        observed: String,
+        /// Which places.
+        places: String,
+        /// The first of them.
+        example: String,
+    },
     /// Ranks wait for each other.
     #[error("{waiting} of {ranks} ranks wait for others and none goes on: {what}")]
     Stuck {

@@ -1,6 +1,7 @@
 //! Runs a skeleton, and has the trace of that run written if it is wanted.
 
 use crate::ExecuteError;
+use crate::oracles::{Answered, Answers, Setting};
 use crate::runner::{Company, Plan, gather};
 use crate::skeleton::Skeleton;
 use crate::time::{Noise, TimeModel};
@@ -16,6 +17,8 @@ pub struct RunOptions {
     pub ranks: u32,
     /// The program's arguments.
     pub arguments: Vec<String>,
+    /// What places that depend on data give, where it is said.
+    pub settings: Vec<Setting>,
     /// Whether ranks run alone or together.
     pub company: Company,
     /// How many ranks a node has, for programs that ask; all, if it is not said.
@@ -49,6 +52,10 @@ pub struct Ran {
     pub together: bool,
     /// Ranks whose program said by its exit code that something was wrong.
     pub failed: u32,
+    /// Where the values of places that depend on data came from.
+    pub oracles: Vec<Answered>,
+    /// How often each counted loop goes round, over all ranks; in the order of the manifest.
+    pub rounds: Vec<u64>,
     /// How long running took, compiling included.
     pub seconds: f64,
     /// Processor time of that, over all threads.
@@ -61,8 +68,10 @@ pub struct Ran {
 pub fn run(skeleton: &Skeleton, options: &RunOptions) -> Result<Ran, ExecuteError> {
     let (begin, processor_begin) = (Instant::now(), processor_time());
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
+    let answers = Answers::find(skeleton, options.ranks, &options.settings)?;
     let plan = Plan {
         skeleton,
+        oracles: answers.values,
         ranks: options.ranks,
         arguments: options.arguments.clone(),
         company: options.company,
@@ -76,7 +85,7 @@ pub fn run(skeleton: &Skeleton, options: &RunOptions) -> Result<Ran, ExecuteErro
     let begin = Instant::now();
     if let Some(output) = &options.output {
         let model = match &options.like {
-            Some(recorded) => TimeModel::learn(skeleton, recorded, options.company)?,
+            Some(recorded) => TimeModel::learn(skeleton, recorded, options.company, &options.settings)?,
             None => TimeModel::default(),
         };
         write(&Writing { skeleton, options, gathered: &gathered, model: &model }, output, processors)?;
@@ -88,6 +97,8 @@ pub fn run(skeleton: &Skeleton, options: &RunOptions) -> Result<Ran, ExecuteErro
         passes: gathered.passes,
         together: gathered.together,
         failed: gathered.failed,
+        oracles: answers.rules,
+        rounds: gathered.rounds(skeleton.manifest.loops.len()),
         seconds,
         processor_seconds,
         seconds_writing: begin.elapsed().as_secs_f64(),

@@ -3,10 +3,10 @@
 use crate::ExecuteError;
 use crate::jit::Program;
 use crate::skeleton::Skeleton;
-use kizami_entry::{Beginning, Heap, Heaps, Process, Stacks, State, Stop, Traps};
+use kizami_entry::{Beginning, Heap, Heaps, Observed, Process, Stacks, State, Stop, Traps};
 use kizami_standin::communicator::Communicator;
 use kizami_standin::company::{Alone, Company as Others, Known, Together};
-use kizami_standin::event::Stream;
+use kizami_standin::event::{Entry, Stream};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::ffi::CString;
@@ -28,6 +28,8 @@ pub enum Company {
 #[derive(Clone, Debug)]
 pub struct Plan<'a> {
     pub skeleton: &'a Skeleton,
+    /// What places that depend on data give.
+    pub oracles: Observed,
     pub ranks: u32,
     pub arguments: Vec<String>,
     pub company: Company,
@@ -70,6 +72,23 @@ impl Gathered {
         if for_rows {
             self.comms.push(process.comms.drain(2..).flatten().collect());
         }
+    }
+
+    /// How often each of so many counted loops goes round, over all ranks.
+    pub fn rounds(&self, loops: usize) -> Vec<u64> {
+        let mut ranks_of = vec![0u64; self.kinds.len()];
+        self.kind_of.iter().for_each(|kind| ranks_of[*kind as usize] += 1);
+        let mut rounds = vec![0u64; loops];
+        for (stream, ranks) in self.kinds.iter().zip(ranks_of) {
+            for entry in stream.entries() {
+                let Entry::Trips(trips) = entry else { continue };
+                for pair in trips.chunks_exact(2) {
+                    let room = &mut rounds[pair[0] as usize];
+                    *room = room.wrapping_add(pair[1].wrapping_mul(ranks));
+                }
+            }
+        }
+        rounds
     }
 
     /// Adds what another thread gathered of the ranks behind these.
@@ -131,7 +150,7 @@ fn process(
         size: plan.ranks,
         convention: program.convention,
         company: others,
-        oracles: plan.skeleton.observed.values(),
+        oracles: plan.oracles.values(),
         heap,
         stack_top,
         ranks_per_node: plan.ranks_per_node,

@@ -1,8 +1,8 @@
 //! A skeleton's folder as it is read: `manifest.json`, `skeleton.bc`, and the values of places that depend on data.
 
 use crate::ExecuteError;
-use kizami_entry::{Library, Observed};
-use kizami_folder::{BITCODE, CallSite, Dialect, FORMAT, Manifest, read_observed};
+use kizami_entry::Library;
+use kizami_folder::{BITCODE, CallSite, Dialect, FORMAT, Manifest, ObservedRun, read_observed};
 use std::path::{Path, PathBuf};
 
 /// A program that can be run.
@@ -16,8 +16,8 @@ pub struct Skeleton {
     pub bitcode: PathBuf,
     /// Whose headers it was compiled with.
     pub library: Library,
-    /// What was observed of places that depend on data.
-    pub observed: Observed,
+    /// What was observed of places that depend on data, in runs at several numbers of ranks.
+    pub observed: Vec<ObservedRun>,
 }
 
 impl Skeleton {
@@ -25,7 +25,7 @@ impl Skeleton {
     pub fn open(path: &Path, whole_with: Option<Library>) -> Result<Skeleton, ExecuteError> {
         if let Some(library) = whole_with {
             let (manifest, bitcode) = (unsliced(library), path.to_path_buf());
-            return Ok(Skeleton { manifest, whole: true, bitcode, library, observed: Observed::default() });
+            return Ok(Skeleton { manifest, whole: true, bitcode, library, observed: Vec::new() });
         }
         let manifest = Manifest::read(path)?;
         let library = match manifest.mpi {
@@ -40,9 +40,7 @@ impl Skeleton {
             );
             return Err(ExecuteError::Skeleton { path: path.to_path_buf(), what });
         }
-        let values = read_observed(path)?.into_iter();
-        let observed =
-            Observed::of(values.map(|rank| (rank.rank, rank.values.into_iter().collect())).collect());
+        let observed = read_observed(path)?;
         Ok(Skeleton { manifest, whole: false, bitcode: path.join(BITCODE), library, observed })
     }
 
@@ -81,8 +79,10 @@ fn unsliced(library: Library) -> Manifest {
         oracles: Vec::new(),
         loops: Vec::new(),
         loops_in_program: 0,
+        loops_not_counted: Vec::new(),
         instructions_before: 0,
         instructions_after: 0,
         refused: Vec::new(),
+        stops: Vec::new(),
     }
 }

@@ -8,6 +8,7 @@
 
 use crate::ExecuteError;
 use crate::check::{RecordedRanks, concerns_others, is_compared};
+use crate::oracles::{Answers, Setting};
 use crate::rows::Clock;
 use crate::runner::{Company, Plan, gather};
 use crate::skeleton::Skeleton;
@@ -79,11 +80,20 @@ impl Between {
 
 impl TimeModel {
     /// Learns from a recorded run; the skeleton is run as it was, to know what loops counted.
-    pub fn learn(skeleton: &Skeleton, recorded: &Path, company: Company) -> Result<TimeModel, ExecuteError> {
+    pub fn learn(
+        skeleton: &Skeleton,
+        recorded: &Path,
+        company: Company,
+        settings: &[Setting],
+    ) -> Result<TimeModel, ExecuteError> {
         let trace = Trace::open(recorded)?;
         let run = trace.run();
+        // What that run really saw is better than what is said of another one.
+        let observed = skeleton.observed.iter().any(|observed| observed.ranks == run.ranks);
+        let answers = Answers::find(skeleton, run.ranks, if observed { &[] } else { settings })?;
         let plan = Plan {
             skeleton,
+            oracles: answers.values,
             ranks: run.ranks,
             arguments: run.command.iter().skip(1).cloned().collect(),
             company,

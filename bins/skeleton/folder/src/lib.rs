@@ -7,7 +7,7 @@
 //!                   i64  __kizami_oracle(i32 oracle)         the next value of a place that depends on data
 //!                   void __kizami_trips(i32 loop, i64 count) a loop that is gone would have gone round so often
 //! observe         the whole program, which writes the values of such places; only if there are any
-//! observed/       what it wrote: see [`RankValues`]
+//! observed/RANKS/ what it wrote, for each number of ranks: see [`RankValues`]
 //! ```
 //!
 //! Buffers of MPI calls whose payload does not matter are null pointers in the bitcode; those that matter (see
@@ -17,7 +17,7 @@ mod manifest;
 mod observed;
 
 pub use manifest::{CallSite, CountedLoop, Dialect, FORMAT, Manifest, Oracle, Refusal};
-pub use observed::{RankValues, read_observed};
+pub use observed::{ObservedRun, RankValues, keep_observed, read_observed};
 use std::path::PathBuf;
 
 /// The file that describes the skeleton.

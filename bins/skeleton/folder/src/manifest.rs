@@ -24,12 +24,18 @@ pub struct Manifest {
     pub loops: Vec<CountedLoop>,
     /// How many loops the program has that hold no MPI call, counted or not.
     pub loops_in_program: u64,
+    /// Those that are not counted; here `id` is the place among all of them, in which counted ones stand as well.
+    #[serde(default)]
+    pub loops_not_counted: Vec<CountedLoop>,
     /// LLVM instructions of the whole program.
     pub instructions_before: u64,
     /// LLVM instructions of the skeleton.
     pub instructions_after: u64,
     /// What could not be sliced; a skeleton with any is not to be run.
     pub refused: Vec<Refusal>,
+    /// Calls at which a rank that comes there stops, because nobody can make them.
+    #[serde(default)]
+    pub stops: Vec<Refusal>,
 }
 
 impl Manifest {

@@ -19,6 +19,7 @@ mod memory;
 pub mod observe;
 mod prepare;
 mod program;
+pub mod rounds;
 mod skeleton;
 mod slice;
 mod taint;

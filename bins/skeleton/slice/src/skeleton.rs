@@ -8,6 +8,7 @@ use crate::llvm::{self, Module};
 use crate::observe::write_with_notes;
 use crate::prepare::prepare;
 use crate::program::*;
+use crate::rounds::write_with_rounds;
 use crate::slice::Slice;
 use crate::taint::Taint;
 use crate::trips::{Candidate, Trips};
@@ -28,6 +29,12 @@ pub struct Request<'a> {
     pub refused: Vec<Refusal>,
     /// Functions of libraries that call MPI and of which there is no code, with the library of each.
     pub strangers: HashMap<String, String>,
+    /// Why whoever runs skeletons cannot make calls of a function of MPI, if so.
+    pub cannot_run: fn(&str) -> Option<String>,
+    /// `rounds.bc` is made as well: the whole program with counters in loops.
+    pub rounds: bool,
+    /// A skeleton is made although it has such calls: ranks that come to one stop there.
+    pub partial: bool,
 }
 
 /// Makes `manifest.json` and `skeleton.bc` in a folder, and `observe.bc` if anything depends on data.
@@ -43,29 +50,41 @@ pub fn skeleton(request: Request, folder: &Path) -> Result<Manifest, Error> {
     let taint = Taint::of(&analysis);
     let mut slice = Slice::of(&analysis, &taint);
     slice.refuse_strangers(&request.strangers);
-    let (counted, loops_in_program) = count_loops(&analysis, &taint, &mut slice);
+    let trips = Trips::of(&analysis, &taint);
+    let all_loops = trips.silent_loops();
+    let counted = count_loops(&trips, &all_loops, &mut slice);
     let sites = numbered(&program, analysis.mpi_calls.iter().filter(|call| slice.kept[**call as usize]));
     let oracles = numbered(&program, slice.oracles.iter());
+    let call_sites = call_sites(&analysis, &slice, &sites);
     let mut refused = request.refused;
     refused.extend(slice.refused.iter().map(|(id, why)| refusal(&program, *id, why.clone())));
+    let mut stops = calls_nobody_can_make(&call_sites, request.cannot_run);
+    if !request.partial {
+        refused.append(&mut stops);
+    }
     let mut manifest = Manifest {
         format: FORMAT,
         mpi: request.mpi,
         languages: request.languages,
-        call_sites: call_sites(&analysis, &slice, &sites),
+        call_sites,
         oracles: named_oracles(&program, &slice, &taint, &oracles),
         loops: counted
             .iter()
             .zip(0..)
             .map(|(candidate, id)| counted_loop(&analysis, candidate, id))
             .collect(),
-        loops_in_program,
+        loops_in_program: all_loops.len() as u64,
+        loops_not_counted: not_counted(&analysis, &all_loops, &counted),
         instructions_before,
         instructions_after: 0,
         refused,
+        stops,
     };
     if !oracles.is_empty() {
         write_with_notes(&module, &analysis, &oracles, &folder.join("observe.bc"))?;
+    }
+    if request.rounds {
+        write_with_rounds(&module, &analysis, &all_loops, &folder.join("rounds.bc"))?;
     }
     let cuts = Cuts { sites: &sites, oracles: &oracles, counted: &counted };
     cut(&module, &analysis, &slice, &cuts)?;
@@ -78,22 +97,37 @@ pub fn skeleton(request: Request, folder: &Path) -> Result<Manifest, Error> {
 /// What the count of one loop may add to a skeleton, in instructions.
 const COST_OF_A_COUNT: usize = 200;
 
-/// The loops that can be counted at little cost, and how many there are.
-fn count_loops(analysis: &Analysis, taint: &Taint, slice: &mut Slice) -> (Vec<Candidate>, u64) {
-    let trips = Trips::of(analysis, taint);
-    let all = trips.silent_loops();
+/// The loops that can be counted at little cost.
+fn count_loops(trips: &Trips, all: &[usize], slice: &mut Slice) -> Vec<Candidate> {
     let mut best = |number: &usize| {
         trips.candidates(*number).into_iter().find(|candidate| slice.try_count(candidate, COST_OF_A_COUNT))
     };
-    (all.iter().filter_map(&mut best).collect(), all.len() as u64)
+    all.iter().filter_map(&mut best).collect()
 }
 
 fn counted_loop(analysis: &Analysis, candidate: &Candidate, id: u32) -> CountedLoop {
-    let program = analysis.program;
-    let header = analysis.flow.loops[candidate.number].header;
-    let (file, line) = source(program, program.terminator(header));
-    let function = program.function(program.block(header).function).name.clone();
+    let (file, line, function) = place_of_loop(analysis, candidate.number);
     CountedLoop { id, file, line, function }
+}
+
+/// The loops for which there is no count, by their places among all loops.
+fn not_counted(analysis: &Analysis, all: &[usize], counted: &[Candidate]) -> Vec<CountedLoop> {
+    let without = |(_, number): &(u32, &usize)| !counted.iter().any(|candidate| candidate.number == **number);
+    (0..)
+        .zip(all)
+        .filter(without)
+        .map(|(id, number)| {
+            let (file, line, function) = place_of_loop(analysis, *number);
+            CountedLoop { id, file, line, function }
+        })
+        .collect()
+}
+
+fn place_of_loop(analysis: &Analysis, number: usize) -> (String, u32, String) {
+    let program = analysis.program;
+    let header = analysis.flow.loops[number].header;
+    let (file, line) = source(program, program.terminator(header));
+    (file, line, program.function(program.block(header).function).name.clone())
 }
 
 /// Numbers in the order of the program.
@@ -142,6 +176,18 @@ fn call_sites(analysis: &Analysis, slice: &Slice, sites: &FxHashMap<ValueId, u32
         })
         .collect();
     all.sort_by_key(|site| site.id);
+    all
+}
+
+/// Calls of functions that whoever runs the skeleton has not, each line once.
+fn calls_nobody_can_make(sites: &[CallSite], cannot_run: fn(&str) -> Option<String>) -> Vec<Refusal> {
+    let unable = sites.iter().filter_map(|site| {
+        let reason = cannot_run(&site.function)?;
+        Some(Refusal { file: site.file.clone(), line: site.line, reason })
+    });
+    let mut all: Vec<Refusal> = unable.collect();
+    all.sort_by(|one, two| (&one.file, one.line, &one.reason).cmp(&(&two.file, two.line, &two.reason)));
+    all.dedup();
     all
 }
 

@@ -1,7 +1,8 @@
 //! Which values depend on data that a skeleton does not have: payload that was received, elements of fields of
-//! floating-point numbers, clocks, and what is decided by the order in which messages come.
+//! floating-point numbers, and clocks.
 //!
-//! Integers that travel are no such data: they are computed by whoever runs the skeleton. The answer may name too many
+//! Integers that travel are no such data: they are computed by whoever runs the skeleton. Nor is whether something has come yet,
+//! and which of several requests is done first: whoever runs it has an order of its own, which is one of those possible. The answer may name too many
 //! values, never too few of those that matter: what it does not name, the slice computes for itself.
 
 use crate::analysis::{ANY_LENGTH, Access, Analysis};
@@ -154,19 +155,13 @@ impl<'a> Taint<'a> {
             let role = kizami_model::role_of(function, number);
             let completes = function.shape == Shape::Completion;
             let bits = match described.name {
-                "flag" | "outcount" | "array_of_indices" if completes || function.shape == Shape::Probe => {
-                    DATA
-                }
-                "indx" if completes => DATA,
                 _ if role == Role::Status && (anybody || completes && any_source) => SENDER,
                 _ if role.writes_data() && anybody => DATA,
                 _ if role.writes_data() && matches!(function.shape, Shape::ObjectIn | Shape::Object) => DATA,
                 "base" | "baseptr" if function.name.starts_with("MPI_Win_") => DATA,
                 _ => continue,
             };
-            let length =
-                if matches!(described.name, "flag" | "outcount" | "indx" | "count") { 4 } else { ANY_LENGTH };
-            self.mark_target(*argument, length, bits);
+            self.mark_target(*argument, ANY_LENGTH, bits);
             if described.name == "baseptr" {
                 self.mark_windows(id);
             }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::FalseyValueParser;
-use kizami_execute::Noise;
+use kizami_execute::{Noise, Setting};
 use std::num::NonZero;
 use std::path::PathBuf;
 
@@ -51,6 +51,11 @@ pub struct Arguments {
     /// size of what arrives, and not only that of the buffer it arrives in
     #[arg(long, env = "KIZAMI_SKELETON_TOGETHER", value_parser = FalseyValueParser::new())]
     pub together: bool,
+
+    /// What a place that depends on data gives: 12 each time, 1x300,0 for 300 times 1 and then 0, or observed for the values
+    /// of the observed run whose number of ranks is nearest; may be given for several places
+    #[arg(long = "set", value_name = "FILE:LINE=VALUES")]
+    pub settings: Vec<Setting>,
 
     /// Threads to run ranks with; the result does not depend on it [default: all cores]
     #[arg(long, value_name = "N", env = "KIZAMI_SKELETON_THREADS")]

@@ -28,6 +28,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         ranks_per_node: arguments.ranks_per_node.map(|count| count.get()),
         threads: arguments.threads.map(|count| count.get()),
         like: arguments.like.clone(),
+        settings: arguments.settings.clone(),
         company: if arguments.together { Company::Together } else { Company::Auto },
         noise: arguments.noise,
         seed: arguments.seed,

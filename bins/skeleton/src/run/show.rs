@@ -3,6 +3,7 @@
 use super::Arguments;
 use kizami_execute::Ran;
 use std::fmt::Write;
+use std::path::Path;
 
 /// Lines with a label each.
 pub fn text(ran: &Ran, arguments: &Arguments) -> String {
@@ -15,6 +16,7 @@ pub fn text(ran: &Ran, arguments: &Arguments) -> String {
         let those = "ended with an exit code other than 0: the program found something wrong";
         lines.push(("failed", format!("{} ranks {those}", ran.failed)));
     }
+    lines.extend(asked(ran).into_iter().map(|rule| ("asked", rule)));
     if let Some(output) = &arguments.output {
         if arguments.like.is_none() {
             let none = "computation takes no time: --like a recorded run tells how long it takes";
@@ -26,6 +28,26 @@ pub fn text(ran: &Ran, arguments: &Arguments) -> String {
         let _ = writeln!(text, "{label:<8} {what}");
         text
     })
+}
+
+/// Where the values of places that depend on data came from, each answer once with all its places.
+fn asked(ran: &Ran) -> Vec<String> {
+    let mut by_rule: Vec<(String, Vec<String>)> = Vec::new();
+    for oracle in &ran.oracles {
+        let file = Path::new(&oracle.file).file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let place = format!("{} ({file}:{})", oracle.variable, oracle.line);
+        let rule = match oracle.error {
+            None => oracle.rule.clone(),
+            Some(error) => format!("{}, {:.0} % off where one size was left out", oracle.rule, 100.0 * error),
+        };
+        match by_rule.iter_mut().find(|(known, _)| *known == rule) {
+            Some((_, places)) if !places.contains(&place) => places.push(place),
+            Some(_) => {}
+            None => by_rule.push((rule, vec![place])),
+        }
+    }
+    let words = |(rule, places): (String, Vec<String>)| format!("{}: {rule}", places.join(", "));
+    by_rule.into_iter().map(words).collect()
 }
 
 fn how(ran: &Ran) -> String {

@@ -33,6 +33,13 @@ pub struct Entry {
     pub(crate) roles: Vec<collective::Role>,
 }
 
+impl Entry {
+    /// Whether calls of it can be answered.
+    pub fn is_known(&self) -> bool {
+        self.handler.is_some()
+    }
+}
+
 /// The arguments of one call.
 pub struct Arguments {
     words: *const u64,

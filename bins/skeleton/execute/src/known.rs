@@ -1,0 +1,48 @@
+//! What a program may call: functions of MPI that the stand-in has, and why it has not the others.
+
+use kizami_model::{Family, Op};
+
+/// Why no rank can make calls of a function, if none can.
+pub fn cannot_run(function: &str) -> Option<String> {
+    if kizami_entry::entry(function).is_known() {
+        return None;
+    }
+    let family = Op::by_name(function).and_then(|op| op.function()).map(|function| function.family);
+    let later = ["_spawn", "_accept", "_connect", "_join", "_port"];
+    let between = ["Intercomm", "_remote_"];
+    let names = |words: &[&str]| words.iter().any(|word| function.contains(word));
+    let why = match family {
+        Some(Family::OneSided) => {
+            "windows and one-sided communication are not known to what stands in for MPI"
+        }
+        Some(Family::Io) => "files of MPI are not known to what stands in for it",
+        _ if names(&later) => "a skeleton has the same processes from beginning to end",
+        _ if names(&between) => "inter-communicators are not known to what stands in for MPI",
+        _ => "what stands in for MPI has no such function",
+    };
+    Some(format!("{function}: {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_said_by_what_it_belongs_to() {
+        for known in ["MPI_Send", "MPI_Imrecv", "MPI_Allreduce", "MPI_Cart_create", "MPI_Type_vector"] {
+            assert_eq!(cannot_run(known), None);
+        }
+        for (function, word) in [
+            ("MPI_Win_create", "windows"),
+            ("MPI_Put", "one-sided"),
+            ("MPI_File_open", "files"),
+            ("MPI_Comm_spawn", "processes"),
+            ("MPI_Intercomm_create", "inter-communicators"),
+            ("MPI_Comm_remote_size", "inter-communicators"),
+            ("MPI_Psend_init", "no such function"),
+        ] {
+            let why = cannot_run(function).expect("it cannot be run");
+            assert!(why.starts_with(function) && why.contains(word), "{why}");
+        }
+    }
+}

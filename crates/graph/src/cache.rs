@@ -127,6 +127,7 @@ pub(crate) fn load(trace: &Trace) -> Option<Graph> {
     let lists = lengths.iter().map(|length| listed.by_ref().take(*length as usize).collect()).collect();
     Some(Graph {
         folding: None,
+        unfolding: None,
         asks: Vec::new(),
         clocks_unaligned: false,
         steps,

@@ -73,7 +73,7 @@ impl Members {
     }
 
     /// The same members once more.
-    fn again(&mut self, comm: u32) -> u32 {
+    pub(crate) fn again(&mut self, comm: u32) -> u32 {
         self.sizes.push(self.sizes.get(comm as usize).copied().unwrap_or(NO_MEMBERS));
         self.comms.push(comm);
         self.sizes.len() as u32 - 1
@@ -124,7 +124,7 @@ pub(crate) struct Collectives {
     /// The communicator of each window.
     windows: FxHashMap<u32, u32>,
     /// Where those are told apart that a root gives to a communicator: who waits for a root waits for no other.
-    roots: FxHashMap<(u32, Rank), u32>,
+    pub roots: FxHashMap<(u32, Rank), u32>,
     /// Collectives so far, of the rank being read.
     counts: FxHashMap<u32, u32>,
     rank: Option<Rank>,

@@ -15,6 +15,7 @@
 //!
 //! A run told by kinds of rank has a strand for each kind. Messages are tied by the kind that sends and how far they go, so
 //! that several kinds may await what one of them sends, and a kind comes to a collective once for all its ranks (`folding`).
+//! Where its ranks come out differently, [`unfold`] gives each a strand of its own, over the same steps.
 //!
 //! It knows no costs and changes no times.
 
@@ -30,6 +31,7 @@ pub mod protocol;
 mod read;
 mod step;
 mod topology;
+mod unfolding;
 mod windows;
 
 pub use build::Builder;
@@ -41,6 +43,7 @@ pub use list::List;
 pub use protocol::{Clocks, Protocol};
 pub use read::{build, build_unaligned, of_rows, read};
 pub use step::{Polls, Step, StepKind, Tie, TieKind};
+pub use unfolding::{Unfolding, unfold};
 
 use kizami_model::{Moment, Rank};
 use std::sync::Arc;
@@ -79,6 +82,9 @@ pub struct Graph {
     pub clocks_unaligned: bool,
     /// Which ranks a strand stands for, in a run told by kinds of rank; none where every rank has its strands.
     pub folding: Option<Arc<Folding>>,
+    /// Strands of all ranks have the steps of their kinds, in a run told by kinds of rank; none where every step is of one
+    /// strand. Ties of steps are then to be looked up by [`Graph::tie`].
+    pub unfolding: Option<Unfolding>,
     /// What each strand awaits, in a run told by kinds of rank: every way once.
     pub asks: Vec<Ask>,
 }
@@ -102,6 +108,12 @@ impl Graph {
     pub fn ties_of(&self, step: &Step) -> &[Tie] {
         let first = step.first_tie as usize;
         &self.ties[first..first + step.ties as usize]
+    }
+
+    /// A tie as a rank has it whose strands have the step.
+    #[inline]
+    pub fn tie(&self, rank: Rank, tie: Tie) -> Tie {
+        self.unfolding.as_ref().map_or(tie, |unfolding| unfolding.of(rank, tie))
     }
 
     /// When the first step begins.

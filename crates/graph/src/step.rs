@@ -219,6 +219,12 @@ impl Tie {
         Tie { head: (kind as u64) << BYTES_BITS | self.bytes(), key: self.key }
     }
 
+    /// The same about another channel or communicator.
+    #[inline]
+    pub(crate) fn at(self, place: u32) -> Tie {
+        Tie { head: self.head, key: u64::from(place) << 32 | u64::from(self.number()) }
+    }
+
     /// What it means.
     #[inline]
     pub fn kind(self) -> TieKind {

@@ -132,6 +132,20 @@ impl Kinds {
         self.comms.moved(comm, from, to)
     }
 
+    /// The root in one communicator that is to `to` what the root in another is to `from`.
+    pub fn moved_root(
+        &self,
+        definitions: &Definitions,
+        (before, now): (u32, u32),
+        root: Rank,
+        (from, to): (Rank, Rank),
+    ) -> Option<Rank> {
+        match self.comms.root(definitions, (Some(before), Some(now)), root, (from, to)) {
+            Peer::Rank(root) => Some(root),
+            _ => None,
+        }
+    }
+
     /// The communicators a rank is in beside the world and itself, in their order, with its place in each.
     pub fn comms_of(&self, rank: Rank) -> impl Iterator<Item = (u32, u32)> + '_ {
         self.comms.of(rank)

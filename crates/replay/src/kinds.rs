@@ -5,6 +5,9 @@
 //! compared what each rank of a kind would have been told: by whom it receives from, by whom it sends large messages to, and
 //! when it may leave collectives. Kinds whose ranks differ in that are split, and the run is walked again, until none is.
 //! Since times follow from what ranks do and whom they wait for, times that fit every rank are those of the whole walk.
+//!
+//! Where collectives are walked message by message, hardly two ranks leave them at the same moment, and kinds end as single
+//! ranks. As soon as that shows, and if no trace is to be written, all ranks are walked, over the steps of their kinds.
 
 use crate::error::ReplayError;
 use crate::lane_moment::LaneMoment;
@@ -12,7 +15,7 @@ use crate::learned::Learned;
 use crate::setting::Setting;
 use crate::walk::observer::{Observer, Seen};
 use crate::walk::replay;
-use kizami_graph::{Ask, Channel, Folding, Graph, Tie, of_rows};
+use kizami_graph::{Ask, Channel, Clocks, Folding, Graph, Tie, of_rows, unfold};
 use kizami_kinds::{Kinds, Splitting};
 use kizami_model::{Call, Rank};
 use kizami_network::Fit;
@@ -21,6 +24,10 @@ use rustc_hash::FxHashMap;
 use std::path::Path;
 use tempfile::TempDir;
 
+/// If so many ranks make more than one kind, or more kinds than this differ, ranks are walked instead of kinds.
+const RANKS_OF_A_KIND: usize = 64;
+const FEW_KINDS: usize = 100;
+const FEW_WALKS: usize = 20;
 /// More kinds than this are not told apart, and not in more walks: then ranks are better walked one by one. Where ranks hand
 /// work on from one to the next, each walk finds only one more that differs.
 const MOST_KINDS: usize = 200_000;
@@ -40,31 +47,52 @@ impl Observer<1> for ToldAt {
     }
 }
 
-/// The trace with kinds that hold under a setting, in a new folder below `beside`; none if those it has do.
+/// What is to be walked.
+pub(crate) enum Settled {
+    /// The trace as it is.
+    AsItIs,
+    /// One with kinds that hold, in a folder.
+    Finer(TempDir, Box<Trace>),
+    /// All ranks.
+    AllRanks(Box<Graph>),
+}
+
+/// What is to be walked under a setting. Finer kinds are written to a new folder below `beside`; all ranks are an answer only
+/// where `writes` says that no trace is to come of it.
 pub(crate) fn settle(
     trace: &Trace,
     Learned { graph, fit }: &Learned,
     setting: &Setting,
-    beside: &Path,
-) -> Result<Option<(TempDir, Trace)>, ReplayError> {
+    (beside, writes): (&Path, bool),
+) -> Result<Settled, ReplayError> {
     if graph.folding.is_none() {
-        return Ok(None);
+        return Ok(Settled::AsItIs);
     }
     let mut definitions = trace.definitions()?;
-    let Some(mut finer) = split(graph, &definitions, fit, setting) else { return Ok(None) };
-    let Some(before) = Kinds::of(&definitions) else { return Ok(None) };
+    let Some(mut finer) = split(graph, &definitions, fit, setting) else { return Ok(Settled::AsItIs) };
+    let Some(before) = Kinds::of(&definitions) else { return Ok(Settled::AsItIs) };
     let folder = tempfile::Builder::new().prefix(".kizami-kinds-").tempdir_in(beside);
     let folder = folder.map_err(TraceError::file("make a folder in", beside))?;
-    let mut rows: FxHashMap<Rank, Vec<Call>> = FxHashMap::default();
-    for row in trace.calls(RankSelection::All)? {
-        let row = row?;
-        rows.entry(row.rank).or_default().push(row);
-    }
+    let all: Vec<Call> = trace.calls(RankSelection::All)?.collect::<Result<_, _>>()?;
+    let rows: FxHashMap<Rank, &[Call]> =
+        all.chunk_by(|a, b| a.rank == b.rank).map(|rows| (rows[0].rank, rows)).collect();
     let draw = |rank: Rank, definitions: &Definitions| -> Vec<Call> {
-        let own = rows.get(&before.like(rank)).map_or(&[][..], Vec::as_slice);
+        let own = rows.get(&before.like(rank)).copied().unwrap_or_default();
         own.iter().map(|row| before.draw(row, rank, definitions)).collect()
     };
+    let told = definitions.kinds.clone();
     for walks in 1.. {
+        let few = FEW_KINDS.max(finer.ranks() as usize / RANKS_OF_A_KIND);
+        if !writes && (finer.count() > few || walks > FEW_WALKS) {
+            definitions.kinds = told.clone();
+            let clocks = match graph.clocks_unaligned {
+                true => Clocks::Unaligned,
+                false => Clocks::Aligned { between_hosts: None },
+            };
+            if let Some(all) = unfold(&definitions, &all, clocks, folder.path())? {
+                return Ok(Settled::AllRanks(Box::new(all)));
+            }
+        }
         if finer.count() > MOST_KINDS || walks > MOST_WALKS {
             return Err(ReplayError::ManyKinds { kinds: finer.count(), ranks: finer.ranks() });
         }
@@ -79,7 +107,7 @@ pub(crate) fn settle(
     let (for_rows, path) = (definitions.clone(), folder.path().join("finer.kz"));
     kizami_kinds::write(trace, definitions, &finer, &path, |rank| draw(rank, &for_rows))?;
     let finer = Trace::open(&path)?;
-    Ok(Some((folder, finer)))
+    Ok(Settled::Finer(folder, Box::new(finer)))
 }
 
 /// The kinds with those split whose ranks differ; none if none do.

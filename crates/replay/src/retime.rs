@@ -2,7 +2,7 @@
 //! other, whose `run.json` says what it was made from and what was different.
 
 use crate::error::ReplayError;
-use crate::kinds;
+use crate::kinds::{self, Settled};
 use crate::lane_moment::LaneMoment;
 use crate::learned::{Learned, Passes, Progress};
 use crate::setting::{Factor, Setting};
@@ -56,9 +56,16 @@ pub fn retime<E: From<ReplayError>>(
     let setting = setting(&learned.graph, &learned.fit)?;
     let beside = request.output.map_or(&*folder, |output| output.parent().unwrap_or(&folder));
     let beside = if beside.as_os_str().is_empty() { Path::new(".") } else { beside };
-    let Some((work, finer)) = kinds::settle(trace, &learned, &setting, beside)? else {
-        let named = trace.path();
-        return Ok(retime_with((trace, named), rewriting, request, learned, &setting, &passes)?);
+    let as_it_is = (trace, trace.path());
+    let (work, finer) = match kinds::settle(trace, &learned, &setting, (beside, rewriting.is_some()))? {
+        Settled::AsItIs => {
+            return Ok(retime_with(as_it_is, rewriting, request, learned, &setting, &passes)?);
+        }
+        Settled::AllRanks(graph) => {
+            let all = Learned { graph: *graph, fit: learned.fit };
+            return Ok(retime_with(as_it_is, None, request, all, &setting, &passes)?);
+        }
+        Settled::Finer(work, finer) => (work, finer),
     };
     drop(rewriting);
     let graph = make(&finer, work.path(), request.threads, &|_| {}).map_err(ReplayError::from)?;
@@ -84,6 +91,9 @@ fn retime_with(
     let Request { threads, made_from, mut words, .. } = request;
     if let Some(folding) = &graph.folding {
         words.push(format!("in {} kinds of rank", folding.kinds.count()));
+    }
+    if graph.unfolding.is_some() {
+        words.push(format!("with each of {} ranks", graph.ranks()));
     }
     let tell = |steps| passes.tell(2, steps);
     let borders = Borders::new();

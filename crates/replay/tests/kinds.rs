@@ -34,7 +34,9 @@ fn key(rank: u32) -> [Option<u32>; 4] {
     neighbours(rank).map(|peer| peer.map(|peer| if peer == 0 { 0 } else { (peer + RANKS - rank) % RANKS }))
 }
 
-fn rows(rank: u32) -> Vec<Call> {
+/// What a rank does. If they are to end with a gift, the first of each row of the grid gives something to its row at last: by a
+/// tree, which reaches hardly two ranks at the same time.
+fn rows(rank: u32, gift: bool) -> Vec<Call> {
     let near = neighbours(rank);
     let row_comm = 2 + rank / SIDE;
     let (mut rows, mut now, mut request) = (Vec::new(), 0, 0);
@@ -74,6 +76,15 @@ fn rows(rank: u32) -> Vec<Call> {
             });
         }
     }
+    if gift {
+        rows.push(Call {
+            comm: Some(row_comm),
+            root: Peer::Rank(Rank(rank / SIDE * SIDE)),
+            bytes_out: Some(8).filter(|_| rank.is_multiple_of(SIDE)),
+            bytes_in: Some(8).filter(|_| !rank.is_multiple_of(SIDE)),
+            ..call("MPI_Bcast", rank, now, now)
+        });
+    }
     rows.push(call("MPI_Finalize", rank, now, now));
     rows
 }
@@ -87,10 +98,10 @@ fn definitions() -> Definitions {
     definitions
 }
 
-fn write(directory: &Path, definitions: Definitions, ranks: &[Rank]) -> Trace {
+fn write(directory: &Path, definitions: Definitions, ranks: &[Rank], gift: bool) -> Trace {
     let mut writer = TraceWriter::create(directory, About::default(), definitions).unwrap();
     for rank in ranks {
-        rows(rank.0).iter().for_each(|row| writer.call(row).unwrap());
+        rows(rank.0, gift).iter().for_each(|row| writer.call(row).unwrap());
     }
     writer.finish(|_| {}).unwrap();
     Trace::open(directory).unwrap()
@@ -106,6 +117,14 @@ fn replayed(trace: &Trace, setting: &Setting, output: &Path, unaligned: bool) ->
     };
     retime(trace, request, |_, _| Ok::<_, ReplayError>(setting.clone()), &|_| {}).unwrap();
     Trace::open(output).unwrap()
+}
+
+/// How long a run takes if no trace is written, and how that was found out.
+fn timed(trace: &Trace, setting: &Setting) -> (i64, Option<i64>, Vec<String>) {
+    let request =
+        Request { output: None, threads: 2, made_from: None, words: Vec::new(), clocks_unaligned: false };
+    let told = retime(trace, request, |_, _| Ok::<_, ReplayError>(setting.clone()), &|_| {}).unwrap();
+    (told.replayed_ns, told.replayed_work_ns, told.setting)
 }
 
 fn model(of: LogGops) -> Setting {
@@ -129,39 +148,50 @@ fn compare(whole: &Trace, told: &Trace) -> usize {
     Kinds::of(&told.definitions().unwrap()).unwrap().count()
 }
 
-#[test]
-fn kinds_come_out_as_all_ranks_do() {
-    let folder = tempfile::tempdir().unwrap();
-    let at = |name: &str| folder.path().join(name);
+const SLOW: LogGops = LogGops {
+    latency_ns: 1_500.0,
+    overhead_ns: 200.0,
+    gap_ns: 50.0,
+    per_byte_ns: 0.1,
+    overhead_per_byte_ns: 0.01,
+    eager_limit_bytes: 65_536,
+};
+
+/// The run with all its rows, and the same told by kinds, in a folder; times fit together.
+fn both(folder: &Path, gift: bool) -> [Trace; 2] {
+    let at = |name: &str| folder.join(name);
     let all: Vec<Rank> = (0..RANKS).map(Rank).collect();
-    let whole = write(&at("whole.kz"), definitions(), &all);
+    let whole = write(&at("whole.kz"), definitions(), &all, gift);
     let keys: Vec<_> = (0..RANKS).map(key).collect();
     let mut told_by_kinds = definitions();
     let kinds = Kinds::from_keys(&keys, &told_by_kinds);
     assert_eq!(kinds.count(), 11);
     told_by_kinds.kinds = kinds.table();
-    let told = write(&at("kinds.kz"), told_by_kinds, kinds.with_rows());
+    let told = write(&at("kinds.kz"), told_by_kinds, kinds.with_rows(), gift);
+    let none = model(LogGops { eager_limit_bytes: u64::MAX, ..LogGops::default() });
+    [replayed(&whole, &none, &at("whole-fits.kz"), true), replayed(&told, &none, &at("kinds-fit.kz"), true)]
+}
 
-    let none = LogGops { eager_limit_bytes: u64::MAX, ..LogGops::default() };
-    let (whole, told) = (
-        replayed(&whole, &model(none), &at("whole-fits.kz"), true),
-        replayed(&told, &model(none), &at("kinds-fit.kz"), true),
-    );
+#[test]
+fn kinds_come_out_as_all_ranks_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let [whole, told] = both(folder.path(), false);
     let kinds = compare(&whole, &told);
     assert!((11..200).contains(&kinds), "{kinds}");
-
-    let slow = LogGops {
-        latency_ns: 1_500.0,
-        overhead_ns: 200.0,
-        gap_ns: 50.0,
-        per_byte_ns: 0.1,
-        overhead_per_byte_ns: 0.01,
-        eager_limit_bytes: 65_536,
-    };
     let (whole, told) = (
-        replayed(&whole, &model(slow), &at("whole-slow.kz"), false),
-        replayed(&told, &model(slow), &at("kinds-slow.kz"), false),
+        replayed(&whole, &model(SLOW), &at("whole-slow.kz"), false),
+        replayed(&told, &model(SLOW), &at("kinds-slow.kz"), false),
     );
     let finer = compare(&whole, &told);
     assert!((kinds..=RANKS as usize).contains(&finer), "{finer}");
+}
+
+#[test]
+fn where_ranks_of_a_kind_differ_all_are_walked() {
+    let folder = tempfile::tempdir().unwrap();
+    let [whole, told] = both(folder.path(), true);
+    let (all, by_kinds) = (timed(&whole, &model(SLOW)), timed(&told, &model(SLOW)));
+    assert_eq!((all.0, all.1), (by_kinds.0, by_kinds.1));
+    assert_eq!(by_kinds.2, [format!("with each of {RANKS} ranks")]);
 }

@@ -109,8 +109,21 @@ struct ThreadState {
 impl<'a> Builder<'a> {
     /// `stops` must be sorted by rank and start.
     pub fn new(definitions: &'a Definitions, stops: &'a [Stop], folder: &Path) -> Builder<'a> {
+        Builder::with(definitions, Folding::of(definitions), stops, folder)
+    }
+
+    /// Of the rows of some ranks of a run told by kinds, which stand for no others.
+    pub(crate) fn of_few(definitions: &'a Definitions, folder: &Path) -> Builder<'a> {
+        Builder::with(definitions, None, &[], folder)
+    }
+
+    fn with(
+        definitions: &'a Definitions,
+        folding: Option<Arc<Folding>>,
+        stops: &'a [Stop],
+        folder: &Path,
+    ) -> Builder<'a> {
         let functions = kizami_model::function::functions();
-        let folding = Folding::of(definitions);
         let parts = Parts {
             definitions,
             steps: List::new(folder, MEMORY_LIMIT),
@@ -154,15 +167,22 @@ impl<'a> Builder<'a> {
     }
 
     /// There are no more rows.
-    pub fn finish(mut self) -> Result<Graph, GraphError> {
+    pub fn finish(self) -> Result<Graph, GraphError> {
+        Ok(self.finish_with_roots()?.0)
+    }
+
+    /// The same, with the places where those are told apart that a root gives to a communicator.
+    pub(crate) fn finish_with_roots(mut self) -> Result<(Graph, FxHashMap<(u32, Rank), u32>), GraphError> {
         self.end_rank();
         let mut parts = self.parts;
-        let protocols = match parts.folding.is_some() {
+        let told_by_kinds = !parts.definitions.kinds.is_empty();
+        let protocols = match told_by_kinds {
             true => parts.let_large_wait_in_models(),
             false => parts.decide_who_waits()?,
         };
         parts.add_later_ties()?;
-        Ok(Graph {
+        let roots = parts.collectives.roots;
+        let graph = Graph {
             clocks_unaligned: parts.clocks == Clocks::Unaligned,
             steps: parts.steps,
             ties: parts.ties,
@@ -172,8 +192,10 @@ impl<'a> Builder<'a> {
             protocols,
             not_followed: parts.not_followed,
             folding: parts.folding,
+            unfolding: None,
             asks: parts.counting.asks,
-        })
+        };
+        Ok((graph, roots))
     }
 
     fn end_rank(&mut self) {

@@ -380,8 +380,12 @@ impl<const LANES: usize> CollectiveState<LANES> {
                 *result = highest;
             }
         }
-        let root =
-            self.root.and_then(|root| each.iter().position(|arrival| arrival.step == root.step)).unwrap_or(0);
+        let root = self
+            .root
+            .and_then(|root| {
+                each.iter().position(|arrival| (arrival.strand, arrival.step) == (root.strand, root.step))
+            })
+            .unwrap_or(0);
         for (lane, setting) in lanes.iter().enumerate() {
             let Some(model) = setting.model() else { continue };
             let Some(op) = self.op else { continue };

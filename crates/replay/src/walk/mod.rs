@@ -33,7 +33,7 @@ use threads::Common;
 use worker::Worker;
 
 /// Steps of a strand within one slice of recorded time, about.
-const STEPS_IN_A_SLICE: u64 = 64;
+const STEPS_IN_A_SLICE: usize = 64;
 
 /// What came of a walk, or of one share of it.
 #[derive(Clone, Debug)]
@@ -170,8 +170,9 @@ fn slice(graph: &Graph) -> Length {
     if graph.clocks_unaligned {
         return Length(i64::MAX);
     }
-    let strands = (graph.strands.len() as u64).max(1);
-    let slices = (graph.steps.len() as u64 / strands / STEPS_IN_A_SLICE).clamp(1, 1 << 20);
+    // Strands may have their steps in common.
+    let strands = graph.steps.iter().filter(|step| step.next == 0).count().max(1);
+    let slices = (graph.steps.len() / strands / STEPS_IN_A_SLICE).clamp(1, 1 << 20);
     let end = graph.steps.iter().map(|step| step.end).max().unwrap_or_default();
     (end.saturating_since(graph.begin()) / slices as i64).max(Length(1))
 }

@@ -6,7 +6,7 @@
 //! known from the graph; where a rank has one thread, nothing is looked at.
 
 use super::pending::Arrival;
-use kizami_graph::{Graph, Tie};
+use kizami_graph::{Graph, Strand, Tie};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -120,10 +120,11 @@ struct Asked {
 }
 
 fn each_tie(graph: &Graph, strand: u32, mut hear: impl FnMut(Tie)) {
-    let mut index = graph.strands[strand as usize].first_step as usize;
+    let Strand { rank, first_step, .. } = graph.strands[strand as usize];
+    let mut index = first_step as usize;
     loop {
         let step = &graph.steps[index];
-        graph.ties[step.first_tie as usize..][..step.ties as usize].iter().for_each(|tie| hear(*tie));
+        graph.ties_of(step).iter().for_each(|tie| hear(graph.tie(rank, *tie)));
         if step.next == 0 {
             return;
         }

@@ -15,6 +15,12 @@ impl Shares {
     /// At most so many.
     pub fn of(graph: &Graph, most: usize) -> Shares {
         let mut first_ranks = vec![0];
+        if graph.unfolding.is_some() {
+            // Strands have their steps in common: ranks are taken to be alike.
+            let (ranks, most) = (u64::from(graph.ranks()), most.max(1) as u64);
+            first_ranks.extend((1..most.min(ranks)).map(|share| (ranks * share / most) as u32));
+            return Shares { first_ranks };
+        }
         // Kinds of rank are few, and tied to ranks that have no strands.
         let most = if graph.folding.is_some() { 1 } else { most.max(1) as u64 };
         let total = graph.steps.len() as u64;

@@ -3,11 +3,10 @@
 //! Edges are where they are to the pixel. Calls narrower than that are left to the shares below. Only calls of the
 //! rank's first thread are drawn, as in the shares.
 
-use super::canvas::Canvas;
-use super::text::Pen;
 use super::theme::{Theme, ink_on};
 use crate::index::Index;
 use crate::query::Selection;
+use kizami_canvas::{Canvas, Pen};
 use std::ops::Range;
 
 /// Narrower boxes say nothing the shares do not.

@@ -4,8 +4,6 @@
 //! look the same, but for how sharp they are.
 
 use super::axis::{Axis, about, exact};
-use super::canvas::Canvas;
-use super::text::Pen;
 use super::theme::Theme;
 use super::{Caption, Size};
 use crate::category::{Category, LOOKS};
@@ -13,6 +11,7 @@ use crate::index::Index;
 use crate::layer::LayerKind;
 use crate::query::Selection;
 use crate::query::timeline::Timeline;
+use kizami_canvas::{Canvas, Pen};
 use std::ops::Range;
 
 /// A line of a picture has this many letters m.

@@ -3,17 +3,15 @@
 //!
 //! Rows are ranks, as on the viewer's page and in its colours: stacked shares of time where rows are high enough,
 //! else mixed colours; calls one by one where they can be told apart. A title says what is shown and how the times
-//! came to be. Text is drawn with an embedded font, see `text`.
+//! came to be. Text is drawn with an embedded font, see `kizami_canvas`.
 //!
 //! Promises: the same run and the same options give the same picture on every machine. Names of a trace are letters
 //! here and nothing else.
 
 mod axis;
 mod calls;
-mod canvas;
 mod frame;
 mod rows;
-mod text;
 mod theme;
 
 pub use axis::Axis;
@@ -24,7 +22,7 @@ use crate::index::Index;
 use crate::layer::LayerKind;
 use crate::query::Selection;
 use crate::query::timeline::{Timeline, timeline};
-use canvas::Canvas;
+use kizami_canvas::Canvas;
 use frame::Frame;
 use std::io;
 

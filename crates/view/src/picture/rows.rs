@@ -1,9 +1,9 @@
 //! Rows of shares as pixels. High rows become little stacks, so that shares can be read off; low ones become one
 //! mixed colour.
 
-use super::canvas::Canvas;
-use super::theme::{Rgb, STACK, Theme};
+use super::theme::{STACK, Theme};
 use crate::category::{CATEGORIES, Category};
+use kizami_canvas::{Canvas, Rgb};
 
 /// Rows from this height on are stacks.
 pub(super) const STACKED: usize = 6;

@@ -1,9 +1,7 @@
 //! The colours of pictures: those of the viewer's page, light for paper and dark for dark pages.
 
 use crate::category::{CATEGORIES, Category, LOOKS};
-
-/// Red, green and blue.
-pub type Rgb = [u8; 3];
+use kizami_canvas::Rgb;
 
 /// From the bottom of a row upwards: computation first, what is lost on top.
 pub(super) const STACK: [Category; CATEGORIES] = [

@@ -316,10 +316,12 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
     /// Looks for all the step waits for; false if the strand had to be parked.
     fn await_all(&mut self, strand: u32, index: u64, step: &Step) -> bool {
         let number = strand + self.range.start;
+        let rank = self.graph.strands[number as usize].rank;
         // Polls only look: the call behind them takes.
         let takes = step.kind() != StepKind::Polling;
         while self.walking[strand as usize].tie < step.ties {
             let tie = self.ties[step.first_tie as usize + self.walking[strand as usize].tie as usize];
+            let tie = self.graph.tie(rank, tie);
             let kind = tie.kind();
             let came = match kind {
                 TieKind::Polls => {
@@ -337,7 +339,7 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
                 TieKind::Awaits | TieKind::Looks => {
                     self.departures.ask(tie.key, strand, takes && kind == TieKind::Awaits)
                 }
-                _ => match self.collectives.ask(tie, self.graph.strands[number as usize].rank, strand) {
+                _ => match self.collectives.ask(tie, rank, strand) {
                     Answer::Came(arrival) => Some(arrival),
                     Answer::Wait => None,
                     Answer::Mixed => {

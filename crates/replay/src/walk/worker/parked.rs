@@ -66,7 +66,8 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
         let strand = strand - self.range.start;
         let walking = &mut self.walking[strand as usize];
         let step = &self.steps[walking.step as usize];
-        let tie = self.ties[step.first_tie as usize + walking.tie as usize];
+        let rank = self.graph.strands[(strand + self.range.start) as usize].rank;
+        let tie = self.graph.tie(rank, self.ties[step.first_tie as usize + walking.tie as usize]);
         walking.state = State::Inside;
         self.patient -= u32::from(std::mem::take(&mut walking.patient));
         match tie.kind() {

@@ -14,19 +14,20 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
     pub(super) fn tell(&mut self, strand: u32, index: u64, step: &Step, ties: &[Tie]) {
         let mut woken = std::mem::take(&mut self.woken);
         let number = strand + self.range.start;
+        let rank = self.graph.strands[number as usize].rank;
         let mut arrival = Arrival {
             recorded: step.start,
             replayed: self.walking[strand as usize].start,
             strand: number,
             step: index,
         };
-        for tie in ties {
+        for tie in ties.iter().map(|tie| self.graph.tie(rank, *tie)) {
             match tie.kind() {
                 TieKind::Departs => {
                     if self.modelled {
                         self.leaves(strand, tie.bytes(), &mut arrival);
                     }
-                    self.observer.told(*tie, &arrival.replayed);
+                    self.observer.told(tie, &arrival.replayed);
                     let to = self.graph.channels[tie.place() as usize].to;
                     match self.shares.of_rank(to) {
                         share if share == self.own => self.departures.tell(tie.key, arrival, &mut woken),
@@ -34,7 +35,7 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
                     }
                 }
                 TieKind::Posts => {
-                    self.observer.told(*tie, &arrival.replayed);
+                    self.observer.told(tie, &arrival.replayed);
                     let from = self.graph.channels[tie.place() as usize].from;
                     match self.shares.of_rank(from) {
                         share if share == self.own => self.postings.tell(tie.key, arrival, &mut woken),
@@ -42,13 +43,12 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
                     }
                 }
                 kind if kind.tells() => {
-                    let rank = self.graph.strands[number as usize].rank;
                     arrival.replayed = self.walking[strand as usize].start;
-                    if let Some(news) = self.collectives.come(*tie, step.op(), rank, arrival, &mut woken) {
+                    if let Some(news) = self.collectives.come(tie, step.op(), rank, arrival, &mut woken) {
                         self.spread(tie.place(), &news);
                     }
                     if matches!(kind, TieKind::Passes | TieKind::PassesAsRoot) {
-                        self.passes(strand, *tie, step.op());
+                        self.passes(strand, tie, step.op());
                     }
                 }
                 _ => break,

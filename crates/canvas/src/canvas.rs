@@ -1,12 +1,16 @@
 //! Pixels to draw on, and the PNG file they become. Whatever lies outside is not drawn.
 
-use super::theme::Rgb;
 use std::io;
+
+/// Red, green and blue.
+pub type Rgb = [u8; 3];
 
 /// Pixels from the upper left corner on.
 #[derive(Clone, Debug)]
-pub(super) struct Canvas {
+pub struct Canvas {
+    /// Pixels across.
     pub width: usize,
+    /// Pixels down.
     pub height: usize,
     pixels: Vec<u8>,
 }
@@ -46,7 +50,6 @@ impl Canvas {
     }
 
     /// The colour of a pixel.
-    #[cfg(test)]
     pub fn at(&self, x: usize, y: usize) -> Rgb {
         let first = (y * self.width + x) * 3;
         std::array::from_fn(|channel| self.pixels[first + channel])

@@ -4,8 +4,7 @@
 //! control characters among it, becomes a sign that says so. Texts are cut before they are looked at: however long a
 //! name of a trace is, no more of it is drawn than there is room for.
 
-use super::canvas::Canvas;
-use super::theme::Rgb;
+use crate::canvas::{Canvas, Rgb};
 use ab_glyph::{Font, FontRef, GlyphId, PxScale, ScaleFont, point};
 use std::sync::OnceLock;
 
@@ -16,15 +15,19 @@ const UNKNOWN: char = '\u{fffd}';
 
 /// How letters look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Weight {
+pub enum Weight {
+    /// As usual.
     Regular,
+    /// Heavier.
     Bold,
 }
 
 /// Letters of one size and weight. A size is that of the letter m and the space around it, as in style sheets.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Pen {
+pub struct Pen {
+    /// How large they are, in pixels.
     pub size: f32,
+    /// How they look.
     pub weight: Weight,
 }
 

@@ -2,8 +2,10 @@
 
 #[expect(dead_code, reason = "one MPI is enough here")]
 mod product;
+mod real_mpi;
 
-use product::{MPICH, json, kizami, ran};
+use product::{json, kizami, ran};
+use real_mpi::MPICH;
 use std::path::Path;
 use std::process::{Command, Output};
 

@@ -2,8 +2,11 @@
 //!
 //! The body of such a loop is not in the skeleton, but how often it would have run says how long the program computes. A
 //! loop is counted if it has one exit that compares a variable of constant steps with something that does not change in
-//! it. Loops inside others are counted once for the outermost one, by a product, where they run in each of its rounds. Whether
-//! a count is worth what it needs, [`crate::slice`] decides.
+//! it. Loops inside others are counted once for the outermost one, by a product, where they run in each of its rounds; loops
+//! of functions that do not communicate are counted where those that do call them ([`callers`]). Whether a count is worth
+//! what it needs, [`crate::slice`] decides.
+
+mod callers;
 
 use crate::analysis::Analysis;
 use crate::builder::Builder;
@@ -12,6 +15,7 @@ use crate::llvm::Handle;
 use crate::program::*;
 use crate::taint::Taint;
 use llvm_sys::core::*;
+use llvm_sys::debuginfo::LLVMInstructionSetDebugLoc;
 use llvm_sys::{LLVMIntPredicate, LLVMOpcode};
 use rustc_hash::FxHashSet;
 
@@ -61,8 +65,14 @@ struct Rounds {
 pub struct Candidate {
     /// Which loop of the flow.
     pub number: usize,
-    /// The block before whose end it is counted.
-    pub anchor: BlockId,
+    /// Where: each adds to the count.
+    pub parts: Vec<Part>,
+}
+
+/// A place where a loop is counted.
+pub struct Part {
+    /// The instruction before which it is counted.
+    pub before: ValueId,
     /// The product of these.
     rounds: Vec<Rounds>,
 }
@@ -70,7 +80,26 @@ pub struct Candidate {
 impl Candidate {
     /// All that the count is made of.
     pub fn terms(&self) -> impl Iterator<Item = &Term> {
-        self.rounds.iter().flat_map(|rounds| [&rounds.start, &rounds.bound])
+        let rounds = self.parts.iter().flat_map(|part| &part.rounds);
+        rounds.flat_map(|rounds| [&rounds.start, &rounds.bound])
+    }
+}
+
+/// In which code a number must stay the same.
+#[derive(Clone, Copy)]
+enum Within<'a> {
+    /// In all rounds of a loop.
+    Loop(&'a Loop),
+    /// From the beginning of a function to its end.
+    Function(FunctionId),
+}
+
+impl Within<'_> {
+    fn contains(self, program: &Program, block: BlockId) -> bool {
+        match self {
+            Within::Loop(of) => of.contains(block),
+            Within::Function(function) => program.block(block).function == function,
+        }
     }
 }
 
@@ -97,15 +126,18 @@ impl<'a> Trips<'a> {
             .collect()
     }
 
+    /// A loop and the loops without communication around it, outwards.
+    fn chain(&self, innermost: Option<usize>) -> Vec<usize> {
+        let silent = |number: &usize| self.analysis.silent[*number];
+        let outer = |number: &usize| self.analysis.flow.loops[*number].outer.filter(silent);
+        std::iter::successors(innermost.filter(silent), outer).collect()
+    }
+
     /// The ways to count a loop, the outermost first.
     pub fn candidates(&self, number: usize) -> Vec<Candidate> {
         let flow = &self.analysis.flow;
-        let mut chain = vec![number];
-        while let Some(outer) = flow.loops[*chain.last().expect("not empty")].outer
-            && self.analysis.silent[outer]
-        {
-            chain.push(outer);
-        }
+        let chain = self.chain(Some(number));
+        let by_callers = self.in_callers(number, &chain).into_iter();
         let ways = (0..chain.len()).rev().filter_map(|level| {
             let outermost = &flow.loops[chain[level]];
             let anchor = outermost.preheader?;
@@ -114,11 +146,14 @@ impl<'a> Trips<'a> {
             if !chain[..=level].windows(2).all(each_round) {
                 return None;
             }
-            let rounds: Option<Vec<Rounds>> =
-                chain[..=level].iter().map(|inner| self.rounds(&flow.loops[*inner], outermost)).collect();
-            Some(Candidate { number, anchor, rounds: rounds? })
+            let rounds: Option<Vec<Rounds>> = chain[..=level]
+                .iter()
+                .map(|inner| self.rounds(&flow.loops[*inner], Within::Loop(outermost)))
+                .collect();
+            let before = self.analysis.program.terminator(anchor);
+            Some(Candidate { number, parts: vec![Part { before, rounds: rounds? }] })
         });
-        ways.collect()
+        by_callers.chain(ways).collect()
     }
 
     /// Whether a loop begins exactly once in each round of another.
@@ -134,8 +169,8 @@ impl<'a> Trips<'a> {
             && deciding.into_iter().all(own_exit)
     }
 
-    /// How often a loop goes round, if that is known before `outermost` begins.
-    fn rounds(&self, of: &Loop, outermost: &Loop) -> Option<Rounds> {
+    /// How often a loop goes round, if that is known before `whole` begins.
+    fn rounds(&self, of: &Loop, whole: Within) -> Option<Rounds> {
         let program = self.analysis.program;
         let flow = &self.analysis.flow;
         let exits = |block: &&BlockId| flow.successors[**block as usize].iter().any(|to| !of.contains(*to));
@@ -156,8 +191,8 @@ impl<'a> Trips<'a> {
             None => (self.steps(of, right)?, left, mirrored(predicate)),
         };
         let (start, step, ahead) = variable;
-        let start = self.term(start, outermost, 0)?;
-        let bound = self.term(bound, outermost, 0)?;
+        let start = self.term(start, whole, 0)?;
+        let bound = self.term(bound, whole, 0)?;
         let at_least = i64::from(*exit == *latch && *exit != of.header || of.blocks.len() == 1);
         use LLVMIntPredicate::*;
         let fits = match predicate {
@@ -211,15 +246,15 @@ impl<'a> Trips<'a> {
         .filter(|step| *step != 0)
     }
 
-    /// A value as it is before a loop begins, if it is the same in all its rounds.
-    fn term(&self, id: ValueId, of: &Loop, depth: u32) -> Option<Term> {
+    /// A value as it is before some code begins, if it is the same wherever it is asked for there.
+    fn term(&self, id: ValueId, of: Within, depth: u32) -> Option<Term> {
         let program = self.analysis.program;
         if self.taint.value(id) != 0 || depth > 8 {
             return None;
         }
         let value = program.value(id);
         let action = match program.instruction(id) {
-            Some((block, action)) if of.contains(block) => action,
+            Some((block, action)) if of.contains(program, block) => action,
             _ => return Some(Term::Known(id)),
         };
         match action {
@@ -235,16 +270,17 @@ impl<'a> Trips<'a> {
         Some(Term::Again(id, operands?))
     }
 
-    /// Whether nothing in a loop writes what an address points to.
-    fn is_unchanged(&self, address: ValueId, length: u64, of: &Loop) -> bool {
+    /// Whether nothing in some code, or in what it calls, writes what an address points to.
+    fn is_unchanged(&self, address: ValueId, length: u64, of: Within) -> bool {
         let program = self.analysis.program;
         let mut inside: FxHashSet<FunctionId> = FxHashSet::default();
-        let mut open: Vec<FunctionId> = self
-            .analysis
-            .calls_in(of)
-            .iter()
-            .flat_map(|call| self.analysis.memory.callees(program, *call))
-            .collect();
+        let mut open: Vec<FunctionId> = match of {
+            Within::Function(function) => vec![function],
+            Within::Loop(of) => {
+                let calls = self.analysis.calls_in(of);
+                calls.iter().flat_map(|call| self.analysis.memory.callees(program, *call)).collect()
+            }
+        };
         while let Some(function) = open.pop() {
             if inside.insert(function) {
                 for id in self.analysis.passable_instructions(function) {
@@ -254,7 +290,7 @@ impl<'a> Trips<'a> {
         }
         let writes = |by: ValueId| {
             let (block, _) = program.instruction(by).expect("writers are instructions");
-            of.contains(block) || inside.contains(&program.block(block).function)
+            of.contains(program, block) || inside.contains(&program.block(block).function)
         };
         let places = self.analysis.memory.targets(address);
         !places.is_empty()
@@ -264,16 +300,18 @@ impl<'a> Trips<'a> {
     }
 }
 
-/// Builds the count of a loop before the end of its anchor, and the call that tells it.
+/// Builds the count of a loop in all its places, and the calls that tell it.
 pub fn build(builder: &Builder, program: &Program, candidate: &Candidate, id: u32) {
-    builder.before(program.value(program.terminator(candidate.anchor)).handle);
-    let product = candidate.rounds.iter().fold(builder.number(64, 1), |product, rounds| {
-        let count = build_rounds(builder, program, rounds);
-        // SAFETY: two integers of 64 bits of the living module.
-        unsafe { LLVMBuildMul(builder.raw(), product, count, c"".as_ptr()) }
-    });
-    let mut arguments = [builder.number(32, i64::from(id)), product];
-    builder.call("__kizami_trips", None, &[32, 64], &mut arguments);
+    for part in &candidate.parts {
+        builder.before(program.value(part.before).handle);
+        let product = part.rounds.iter().fold(builder.number(64, 1), |product, rounds| {
+            let count = build_rounds(builder, program, rounds);
+            // SAFETY: two integers of 64 bits of the living module.
+            unsafe { LLVMBuildMul(builder.raw(), product, count, c"".as_ptr()) }
+        });
+        let mut arguments = [builder.number(32, i64::from(id)), product];
+        builder.call("__kizami_trips", None, &[32, 64], &mut arguments);
+    }
 }
 
 fn build_rounds(builder: &Builder, program: &Program, rounds: &Rounds) -> Handle {
@@ -324,6 +362,8 @@ fn build_term(builder: &Builder, program: &Program, term: &Term) -> Handle {
                 for (number, operand) in operands.into_iter().enumerate() {
                     LLVMSetOperand(copy, number as u32, operand);
                 }
+                // It may come from another function, whose lines have no meaning here.
+                LLVMInstructionSetDebugLoc(copy, std::ptr::null_mut());
                 LLVMInsertIntoBuilder(builder.raw(), copy);
                 copy
             }

@@ -55,8 +55,11 @@ impl Slice<'_> {
             term.known(&mut known);
             term.loads(program, &mut loads);
         }
-        self.need_block(candidate.anchor);
-        self.act(program.block(candidate.anchor).function);
+        for part in &candidate.parts {
+            let (anchor, _) = program.instruction(part.before).expect("counts stand before instructions");
+            self.need_block(anchor);
+            self.act(program.block(anchor).function);
+        }
         known.into_iter().for_each(|id| self.need(id));
         for id in loads {
             if let Some((_, Action::Load(length))) = program.instruction(id) {

@@ -22,8 +22,8 @@ use crate::index::Index;
 use crate::layer::LayerKind;
 use crate::query::Selection;
 use crate::query::timeline::{Timeline, timeline};
-use kizami_canvas::Canvas;
 use frame::Frame;
+use kizami_canvas::Canvas;
 use std::io;
 
 /// How large a picture is.

@@ -112,6 +112,9 @@ enum Role {
     Window,
 }
 
+/// Where those are told apart that a root gives to a communicator: who waits for a root waits for no other.
+pub(crate) type Roots = FxHashMap<(u32, Rank), u32>;
+
 /// Counts the collectives of one rank after the other.
 pub(crate) struct Collectives {
     roles: Vec<Role>,
@@ -123,8 +126,7 @@ pub(crate) struct Collectives {
     worlds: FxHashMap<Rank, u32>,
     /// The communicator of each window.
     windows: FxHashMap<u32, u32>,
-    /// Where those are told apart that a root gives to a communicator: who waits for a root waits for no other.
-    pub roots: FxHashMap<(u32, Rank), u32>,
+    pub roots: Roots,
     /// Collectives so far, of the rank being read.
     counts: FxHashMap<u32, u32>,
     rank: Option<Rank>,

@@ -7,7 +7,7 @@
 
 use crate::build::Builder;
 use crate::channels::{Channel, ChannelIndex};
-use crate::collectives::Members;
+use crate::collectives::{Members, Roots};
 use crate::step::{Step, Tie, TieKind};
 use crate::{Clocks, Graph, GraphError, Strand};
 use kizami_kinds::Kinds;
@@ -119,8 +119,7 @@ struct All<'a> {
     index: FxHashMap<Channel, ChannelIndex>,
     channels: Vec<Channel>,
     members: Members,
-    /// Where those are told apart that a root gives to a communicator.
-    roots: FxHashMap<(u32, Rank), u32>,
+    roots: Roots,
     /// The same of the rows, by place.
     roots_of: FxHashMap<u32, Rank>,
 }

@@ -5,7 +5,7 @@ mod exchange;
 mod later;
 
 use crate::channels::{Channel, ChannelIndex, Channels, Side};
-use crate::collectives::Collectives;
+use crate::collectives::{Collectives, Roots};
 use crate::folding::{Counting, Folding};
 use crate::list::List;
 use crate::locks::Locks;
@@ -172,7 +172,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The same, with the places where those are told apart that a root gives to a communicator.
-    pub(crate) fn finish_with_roots(mut self) -> Result<(Graph, FxHashMap<(u32, Rank), u32>), GraphError> {
+    pub(crate) fn finish_with_roots(mut self) -> Result<(Graph, Roots), GraphError> {
         self.end_rank();
         let mut parts = self.parts;
         let told_by_kinds = !parts.definitions.kinds.is_empty();

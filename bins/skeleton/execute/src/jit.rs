@@ -22,6 +22,7 @@ use llvm_sys::target_machine::*;
 use llvm_sys::{LLVMLinkage, LLVMTypeKind};
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr;
+use std::sync::Once;
 
 /// Where the program's code, constants and data are.
 struct Region {
@@ -155,6 +156,9 @@ impl Drop for Program {
     }
 }
 
+/// LLVM puts its targets into a list without a lock: two threads that did it at once would make a ring of it.
+static LLVM_READY: Once = Once::new();
+
 impl Program {
     /// Compiles a skeleton.
     pub fn compile(skeleton: &Skeleton) -> Result<Program, ExecuteError> {
@@ -164,9 +168,11 @@ impl Program {
         let mut region = Box::new(Region::reserve().map_err(memory)?);
         // SAFETY: LLVM's C interface as it is documented: what is made here is handed on once, and kept in `Program`.
         unsafe {
-            LLVM_InitializeNativeTarget();
-            LLVM_InitializeNativeAsmPrinter();
-            LLVM_InitializeNativeAsmParser();
+            LLVM_READY.call_once(|| {
+                LLVM_InitializeNativeTarget();
+                LLVM_InitializeNativeAsmPrinter();
+                LLVM_InitializeNativeAsmParser();
+            });
             let context = LLVMOrcCreateNewThreadSafeContext();
             let module = parse(LLVMOrcThreadSafeContextGetContext(context), skeleton).map_err(failed)?;
             // Lines are in the manifest; functions that get a body must not keep those of their declaration.

@@ -15,8 +15,9 @@ Examples:
   kizami skeleton observe cg.skel -- mpirun -n 4 {} 1000
 
 Only needed if `build` says that something depends on data. The whole program runs once; the values
-of those places stay in the skeleton, for each number of ranks those of the last run. From three
-numbers of ranks or more `kizami skeleton run` learns what they are at others.";
+of those places stay in the skeleton, for each number of ranks those of the last run. From two
+numbers of ranks `kizami skeleton run` learns what stays the same at others, from three what follows
+them.";
 
 #[derive(clap::Args)]
 #[command(after_help = HELP)]

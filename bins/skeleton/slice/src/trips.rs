@@ -59,6 +59,14 @@ struct Rounds {
     at_least: i64,
     /// The test looks at the value of the next round.
     ahead: bool,
+    /// Conditions that do not change in the loop, and what they must be for it to go round at all.
+    guards: Vec<(Term, bool)>,
+}
+
+impl Rounds {
+    fn terms(&self) -> impl Iterator<Item = &Term> {
+        [&self.start, &self.bound].into_iter().chain(self.guards.iter().map(|(condition, _)| condition))
+    }
 }
 
 /// A loop that can be counted.
@@ -81,7 +89,7 @@ impl Candidate {
     /// All that the count is made of.
     pub fn terms(&self) -> impl Iterator<Item = &Term> {
         let rounds = self.parts.iter().flat_map(|part| &part.rounds);
-        rounds.flat_map(|rounds| [&rounds.start, &rounds.bound])
+        rounds.flat_map(Rounds::terms)
     }
 }
 
@@ -153,7 +161,15 @@ impl<'a> Trips<'a> {
             let before = self.analysis.program.terminator(anchor);
             Some(Candidate { number, parts: vec![Part { before, rounds: rounds? }] })
         });
-        by_callers.chain(ways).collect()
+        by_callers.chain(ways).chain([self.by_ticks(number)]).collect()
+    }
+
+    /// Counts each round as it ends, for loops that a skeleton goes round itself.
+    fn by_ticks(&self, number: usize) -> Candidate {
+        let latches = self.analysis.flow.loops[number].latches.iter();
+        let tick =
+            |latch: &BlockId| Part { before: self.analysis.program.terminator(*latch), rounds: Vec::new() };
+        Candidate { number, parts: latches.map(tick).collect() }
     }
 
     /// Whether a loop begins exactly once in each round of another.
@@ -175,10 +191,21 @@ impl<'a> Trips<'a> {
         let flow = &self.analysis.flow;
         let exits = |block: &&BlockId| flow.successors[**block as usize].iter().any(|to| !of.contains(*to));
         let exiting: Vec<BlockId> = of.blocks.iter().filter(exits).copied().collect();
-        let ([exit], [latch]) = (&exiting[..], &of.latches[..]) else { return None };
-        if exit != latch && *exit != of.header {
+        let [latch] = &of.latches[..] else { return None };
+        let by_exit = |block: &BlockId| exiting.contains(block) || !of.contains(*block);
+        if !exiting.iter().all(|exit| flow.controllers[*exit as usize].iter().all(by_exit)) {
             return None;
         }
+        // All exits but one are left for good or not at all.
+        let guard = |exit: &BlockId| self.guard(*exit, of, whole);
+        let (mut guards, mut moving) = (Vec::new(), Vec::new());
+        for exit in &exiting {
+            match guard(exit) {
+                Some(guard) => guards.push(guard),
+                None => moving.push(exit),
+            }
+        }
+        let [exit] = moving[..] else { return None };
         let last = program.terminator(*exit);
         let condition = *program.value(last).operands.first()?;
         let (mut predicate, left, right) = comparison(program, condition)?;
@@ -193,7 +220,7 @@ impl<'a> Trips<'a> {
         let (start, step, ahead) = variable;
         let start = self.term(start, whole, 0)?;
         let bound = self.term(bound, whole, 0)?;
-        let at_least = i64::from(*exit == *latch && *exit != of.header || of.blocks.len() == 1);
+        let at_least = i64::from(*exit == *latch && (*exit != of.header || of.blocks.len() == 1));
         use LLVMIntPredicate::*;
         let fits = match predicate {
             LLVMIntSLT | LLVMIntSLE | LLVMIntULT | LLVMIntULE => step > 0,
@@ -201,7 +228,15 @@ impl<'a> Trips<'a> {
             LLVMIntNE => step.abs() == 1,
             LLVMIntEQ => false,
         };
-        fits.then_some(Rounds { start, bound, step, predicate, at_least, ahead })
+        fits.then_some(Rounds { start, bound, step, predicate, at_least, ahead, guards })
+    }
+
+    /// For an exit whose condition does not change: the condition, and what it is while the loop goes round.
+    fn guard(&self, exit: BlockId, of: &Loop, whole: Within) -> Option<(Term, bool)> {
+        let program = self.analysis.program;
+        let condition = *program.value(program.terminator(exit)).operands.first()?;
+        let [to_true, _] = program.block(exit).successors[..] else { return None };
+        Some((self.term(condition, whole, 0)?, of.contains(to_true)))
     }
 
     /// For a variable of constant steps: where it starts, its step, and whether this is its next value.
@@ -249,14 +284,15 @@ impl<'a> Trips<'a> {
     /// A value as it is before some code begins, if it is the same wherever it is asked for there.
     fn term(&self, id: ValueId, of: Within, depth: u32) -> Option<Term> {
         let program = self.analysis.program;
-        if self.taint.value(id) != 0 || depth > 8 {
-            return None;
-        }
         let value = program.value(id);
         let action = match program.instruction(id) {
             Some((block, action)) if of.contains(program, block) => action,
+            // If it depends on data, it is known only where the skeleton asks for it: the slice knows.
             _ => return Some(Term::Known(id)),
         };
+        if self.taint.value(id) != 0 || depth > 8 {
+            return None;
+        }
         match action {
             Action::Load(length) if self.is_unchanged(value.operands[0], *length, of) => {}
             Action::Arithmetic | Action::Cast | Action::Offset(_) => {}
@@ -336,7 +372,12 @@ fn build_rounds(builder: &Builder, program: &Program, rounds: &Rounds) -> Handle
         let count = LLVMBuildSDiv(raw, more, number(step), none);
         let is_some = LLVMBuildICmp(raw, LLVMIntSGT, more, number(0), none);
         let count = LLVMBuildSelect(raw, is_some, count, number(0), none);
-        LLVMBuildAdd(raw, count, number(rounds.at_least), none)
+        let count = LLVMBuildAdd(raw, count, number(rounds.at_least), none);
+        rounds.guards.iter().fold(count, |count, (condition, goes_on)| {
+            let condition = build_term(builder, program, condition);
+            let (yes, no) = if *goes_on { (count, number(0)) } else { (number(0), count) };
+            LLVMBuildSelect(raw, condition, yes, no, none)
+        })
     }
 }
 

@@ -121,7 +121,11 @@ impl Trips<'_> {
         let one = |rounds: &Rounds| {
             let start = self.with_arguments(&rounds.start, call, whole)?;
             let bound = self.with_arguments(&rounds.bound, call, whole)?;
-            Some(Rounds { start, bound, ..rounds.clone() })
+            let guard = |(condition, goes_on): &(Term, bool)| {
+                Some((self.with_arguments(condition, call, whole)?, *goes_on))
+            };
+            let guards: Option<Vec<(Term, bool)>> = rounds.guards.iter().map(guard).collect();
+            Some(Rounds { start, bound, guards: guards?, ..rounds.clone() })
         };
         rounds.iter().map(one).collect()
     }

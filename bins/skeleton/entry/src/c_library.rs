@@ -178,12 +178,13 @@ extern "C" fn copy_attribute(
     0
 }
 
-/// The three functions of skeletons.
-pub fn own_functions() -> [(&'static str, usize); 3] {
+/// The functions of skeletons' own.
+pub fn own_functions() -> [(&'static str, usize); 4] {
     [
         ("__kizami_site", site as *const () as usize),
         ("__kizami_oracle", oracle as *const () as usize),
         ("__kizami_trips", trips as *const () as usize),
+        ("__kizami_rounds", crate::rounds::rounds as *const () as usize),
     ]
 }
 

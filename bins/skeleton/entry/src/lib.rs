@@ -17,6 +17,7 @@ mod observed;
 mod process;
 mod requests;
 mod reserved;
+mod rounds;
 mod trap;
 
 pub use calls::{Entry, enter, entry};

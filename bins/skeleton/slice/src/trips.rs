@@ -2,11 +2,13 @@
 //!
 //! The body of such a loop is not in the skeleton, but how often it would have run says how long the program computes. A
 //! loop is counted if it has one exit that compares a variable of constant steps with something that does not change in
-//! it. Loops inside others are counted once for the outermost one, by a product, where they run in each of its rounds; loops
+//! it. Loops inside others are counted once for the outermost one, by a product, where they run in each of its rounds, or by a
+//! sum, where their ends move with the rounds of the next one as in a triangle ([`leaning`]); loops
 //! of functions that do not communicate are counted where those that do call them ([`callers`]). Whether a count is worth
 //! what it needs, [`crate::slice`] decides.
 
 mod callers;
+mod leaning;
 
 use crate::analysis::Analysis;
 use crate::builder::Builder;
@@ -61,6 +63,8 @@ struct Rounds {
     ahead: bool,
     /// Conditions that do not change in the loop, and what they must be for it to go round at all.
     guards: Vec<(Term, bool)>,
+    /// By how much the way to go grows with each round of the next loop outwards.
+    leans: i64,
 }
 
 impl Rounds {
@@ -154,12 +158,9 @@ impl<'a> Trips<'a> {
             if !chain[..=level].windows(2).all(each_round) {
                 return None;
             }
-            let rounds: Option<Vec<Rounds>> = chain[..=level]
-                .iter()
-                .map(|inner| self.rounds(&flow.loops[*inner], Within::Loop(outermost)))
-                .collect();
+            let rounds = self.nest(&chain[..=level], Within::Loop(outermost))?;
             let before = self.analysis.program.terminator(anchor);
-            Some(Candidate { number, parts: vec![Part { before, rounds: rounds? }] })
+            Some(Candidate { number, parts: vec![Part { before, rounds }] })
         });
         by_callers.chain(ways).chain([self.by_ticks(number)]).collect()
     }
@@ -185,8 +186,9 @@ impl<'a> Trips<'a> {
             && deciding.into_iter().all(own_exit)
     }
 
-    /// How often a loop goes round, if that is known before `whole` begins.
-    fn rounds(&self, of: &Loop, whole: Within) -> Option<Rounds> {
+    /// How often a loop goes round, if that is known before `whole` begins; its ends may move with the rounds of a loop
+    /// `around` it.
+    fn rounds(&self, of: &Loop, whole: Within, around: Option<&Loop>) -> Option<Rounds> {
         let program = self.analysis.program;
         let flow = &self.analysis.flow;
         let exits = |block: &&BlockId| flow.successors[**block as usize].iter().any(|to| !of.contains(*to));
@@ -218,8 +220,9 @@ impl<'a> Trips<'a> {
             None => (self.steps(of, right)?, left, mirrored(predicate)),
         };
         let (start, step, ahead) = variable;
-        let start = self.term(start, whole, 0)?;
-        let bound = self.term(bound, whole, 0)?;
+        let (start, start_moves) = self.moving(start, whole, around)?;
+        let (bound, bound_moves) = self.moving(bound, whole, around)?;
+        let leans = (bound_moves - start_moves) * step.signum();
         let at_least = i64::from(*exit == *latch && (*exit != of.header || of.blocks.len() == 1));
         use LLVMIntPredicate::*;
         let fits = match predicate {
@@ -228,7 +231,7 @@ impl<'a> Trips<'a> {
             LLVMIntNE => step.abs() == 1,
             LLVMIntEQ => false,
         };
-        fits.then_some(Rounds { start, bound, step, predicate, at_least, ahead, guards })
+        fits.then_some(Rounds { start, bound, step, predicate, at_least, ahead, guards, leans })
     }
 
     /// For an exit whose condition does not change: the condition, and what it is while the loop goes round.
@@ -340,17 +343,22 @@ impl<'a> Trips<'a> {
 pub fn build(builder: &Builder, program: &Program, candidate: &Candidate, id: u32) {
     for part in &candidate.parts {
         builder.before(program.value(part.before).handle);
-        let product = part.rounds.iter().fold(builder.number(64, 1), |product, rounds| {
-            let count = build_rounds(builder, program, rounds);
+        let mut product = builder.number(64, 1);
+        let mut rounds = part.rounds.iter();
+        while let Some(inner) = rounds.next() {
+            let around = if inner.leans == 0 { None } else { rounds.next() };
+            let around = around.map(|around| build_rounds(builder, program, around, None));
+            let count = build_rounds(builder, program, inner, around);
             // SAFETY: two integers of 64 bits of the living module.
-            unsafe { LLVMBuildMul(builder.raw(), product, count, c"".as_ptr()) }
-        });
+            product = unsafe { LLVMBuildMul(builder.raw(), product, count, c"".as_ptr()) };
+        }
         let mut arguments = [builder.number(32, i64::from(id)), product];
         builder.call("__kizami_trips", None, &[32, 64], &mut arguments);
     }
 }
 
-fn build_rounds(builder: &Builder, program: &Program, rounds: &Rounds) -> Handle {
+/// How often a loop goes round, or, if it leans, in so many rounds of the next loop outwards.
+fn build_rounds(builder: &Builder, program: &Program, rounds: &Rounds, around: Option<Handle>) -> Handle {
     use LLVMIntPredicate::*;
     let unsigned = matches!(rounds.predicate, LLVMIntULT | LLVMIntULE | LLVMIntUGT | LLVMIntUGE);
     let start = widened(builder, build_term(builder, program, &rounds.start), unsigned);
@@ -369,10 +377,11 @@ fn build_rounds(builder: &Builder, program: &Program, rounds: &Rounds) -> Handle
         let inclusive = matches!(rounds.predicate, LLVMIntSLE | LLVMIntSGE | LLVMIntULE | LLVMIntUGE);
         let step = rounds.step.abs();
         let more = LLVMBuildAdd(raw, way, number(step - 1 + i64::from(inclusive)), none);
-        let count = LLVMBuildSDiv(raw, more, number(step), none);
-        let is_some = LLVMBuildICmp(raw, LLVMIntSGT, more, number(0), none);
-        let count = LLVMBuildSelect(raw, is_some, count, number(0), none);
-        let count = LLVMBuildAdd(raw, count, number(rounds.at_least), none);
+        let times = around.unwrap_or_else(|| number(1));
+        let mut arguments = [times, more, number(rounds.leans), number(step)];
+        let count = builder.call("__kizami_rounds", Some(64), &[64; 4], &mut arguments);
+        let certain = LLVMBuildMul(raw, times, number(rounds.at_least), none);
+        let count = LLVMBuildAdd(raw, count, certain, none);
         rounds.guards.iter().fold(count, |count, (condition, goes_on)| {
             let condition = build_term(builder, program, condition);
             let (yes, no) = if *goes_on { (count, number(0)) } else { (number(0), count) };

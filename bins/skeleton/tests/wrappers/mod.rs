@@ -43,6 +43,13 @@ void __kizami_trips(int loop, long long count)
     fprintf(trips, "%d %lld\n", loop, count);
     fflush(trips);
 }
+long long __kizami_rounds(long long times, long long first, long long each, long long step)
+{
+    long long sum = 0;
+    for (long long i = 0; i < times; i++)
+        if (first + each * i > 0) sum += (first + each * i) / step;
+    return sum;
+}
 long long __kizami_oracle(int oracle)
 {
     static FILE *values[4096];

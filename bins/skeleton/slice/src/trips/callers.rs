@@ -48,9 +48,7 @@ impl Trips<'_> {
         if !flow.controllers[first as usize].is_empty() || !self.each_round(chain, inside) {
             return None;
         }
-        let rounds: Option<Vec<Rounds>> =
-            chain.iter().map(|number| self.rounds(&flow.loops[*number], whole)).collect();
-        Some(Called { function, rounds: rounds? })
+        Some(Called { function, rounds: self.nest(chain, whole)? })
     }
 
     /// Whether each loop of a chain, and a block inside the innermost, comes exactly once in each round of the next.
@@ -109,9 +107,7 @@ impl Trips<'_> {
             return Some(Part { before: call, rounds: self.given(&called.rounds, call, whole)? });
         };
         let whole = Within::Loop(outermost);
-        let around: Option<Vec<Rounds>> =
-            chain.iter().map(|number| self.rounds(&flow.loops[*number], whole)).collect();
-        let mut rounds = around?;
+        let mut rounds = self.nest(chain, whole)?;
         rounds.extend(self.given(&called.rounds, call, whole)?);
         Some(Part { before: program.terminator(outermost.preheader?), rounds })
     }

@@ -1,7 +1,8 @@
 //! Where data decide: values of observed runs become rules for other numbers of ranks, or are said by the user.
 
-#[expect(dead_code, reason = "one MPI is enough here")]
+#[expect(dead_code, reason = "it needs no workload")]
 mod product;
+#[expect(dead_code, reason = "one MPI is enough here")]
 mod real_mpi;
 
 use product::{json, kizami, ran};

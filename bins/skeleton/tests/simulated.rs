@@ -61,7 +61,7 @@ fn four_ranks_tell_of_sixty_four() {
     builds.args(["skeleton", "build", "-o", "rows.skel", "--", "mpicc.openmpi"]);
     build(&mut builds, "ordinary");
 
-    for shape in ["plate", "transpose"] {
+    for shape in ["plate", "triangle", "transpose"] {
         let (small, large) = (record(folder, 4, shape), record(folder, 64, shape));
         let check = ["skeleton", "check", "rows.skel", &large, "--json"];
         let check = json(&ran(Command::new(kizami()).current_dir(folder).args(check)));

@@ -377,9 +377,17 @@ fn build_rounds(builder: &Builder, program: &Program, rounds: &Rounds, around: O
         let inclusive = matches!(rounds.predicate, LLVMIntSLE | LLVMIntSGE | LLVMIntULE | LLVMIntUGE);
         let step = rounds.step.abs();
         let more = LLVMBuildAdd(raw, way, number(step - 1 + i64::from(inclusive)), none);
-        let times = around.unwrap_or_else(|| number(1));
-        let mut arguments = [times, more, number(rounds.leans), number(step)];
-        let count = builder.call("__kizami_rounds", Some(64), &[64; 4], &mut arguments);
+        let (count, times) = match around {
+            Some(times) => {
+                let mut arguments = [times, more, number(rounds.leans), number(step)];
+                (builder.call("__kizami_rounds", Some(64), &[64; 4], &mut arguments), times)
+            }
+            None => {
+                let count = LLVMBuildSDiv(raw, more, number(step), none);
+                let is_some = LLVMBuildICmp(raw, LLVMIntSGT, more, number(0), none);
+                (LLVMBuildSelect(raw, is_some, count, number(0), none), number(1))
+            }
+        };
         let certain = LLVMBuildMul(raw, times, number(rounds.at_least), none);
         let count = LLVMBuildAdd(raw, count, certain, none);
         rounds.guards.iter().fold(count, |count, (condition, goes_on)| {

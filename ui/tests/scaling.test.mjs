@@ -6,12 +6,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { kizami, launch, open, pictures, record, serve } from './setup.mjs';
+import { kizami, launch, open, pictures, serve, simulate } from './setup.mjs';
 
 let browser, runs, folder, foretold;
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'kizami-scaling-'));
-  runs = [2, 4, 8].map((ranks) => record(`scaling-${ranks}`, ranks, 'told_work', '256', '4'));
+  runs = [2, 4, 8].map((ranks) => simulate(`scaling-${ranks}`, ranks, 'told_work', '256', '4'));
   const text = execFileSync(kizami, ['predict', ...runs, '--ranks', '2,4,8,16,64', '--json']).toString();
   writeFileSync(join(folder, 'foretold.json'), text);
   foretold = JSON.parse(text);

@@ -2,7 +2,7 @@
 // Looks for the command in KIZAMI, else where cargo puts it; for workloads and its own runs below KIZAMI_TEST_DIR.
 import { chromium } from 'playwright-core';
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 const cache = process.env.KIZAMI_TEST_DIR ?? join(homedir(), '.cache/kizami');
 const target = process.env.CARGO_TARGET_DIR ?? join(here, '../../target');
 export const kizami = process.env.KIZAMI ?? join(target, 'release/kizami');
-const workloads = join(cache, 'workloads/openmpi');
+const workloads = (mpi) => join(cache, 'workloads', mpi);
 const directory = mkdtempSync(join(tmpdir(), 'kizami-ui-'));
 export const pictures = process.env.KIZAMI_PICTURES ?? join(directory, 'pictures');
 mkdirSync(pictures, { recursive: true });
@@ -26,7 +26,26 @@ export function recordWith(options, name, ranks, ...command) {
   if (existsSync(trace)) return trace;
   const [program, ...rest] = command;
   const launcher = ['mpirun', '--oversubscribe', '--mca', 'mpi_yield_when_idle', '1', '-n', String(ranks)];
-  execFileSync(kizami, ['record', '-o', trace, ...options, '--', ...launcher, join(workloads, program), ...rest], { env: environment, stdio: 'pipe' });
+  execFileSync(kizami, ['record', '-o', trace, ...options, '--', ...launcher, join(workloads('openmpi'), program), ...rest], { env: environment, stdio: 'pipe' });
+  return trace;
+}
+
+/** Records a workload under SimGrid's simulator, where it takes the same time however busy this machine is. */
+export function simulate(name, ranks, program, ...rest) {
+  const trace = join(directory, `${name}.kz`);
+  const [platform, hosts] = ['xml', 'hosts'].map((end) => join(directory, `${name}.${end}`));
+  writeFileSync(
+    platform,
+    `<?xml version="1.0"?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="cluster" prefix="node-" radical="0-${ranks - 1}" suffix="" speed="1Gf" bw="125MBps" lat="100us"/>
+</platform>
+`,
+  );
+  writeFileSync(hosts, Array.from({ length: ranks }, (_, rank) => `node-${rank}\n`).join(''));
+  const launcher = ['smpirun', '-platform', platform, '-hostfile', hosts, '-np', String(ranks), '--cfg=smpi/simulate-computation:no', '--log=root.thres:error'];
+  execFileSync(kizami, ['record', '-o', trace, '--', ...launcher, join(workloads('smpi'), program), ...rest], { stdio: 'pipe' });
   return trace;
 }
 

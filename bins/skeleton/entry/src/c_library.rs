@@ -184,7 +184,7 @@ pub fn own_functions() -> [(&'static str, usize); 4] {
         ("__kizami_site", site as *const () as usize),
         ("__kizami_oracle", oracle as *const () as usize),
         ("__kizami_trips", trips as *const () as usize),
-        ("__kizami_rounds", crate::rounds::rounds as *const () as usize),
+        ("__kizami_leaning", crate::leaning::leaning as *const () as usize),
     ]
 }
 

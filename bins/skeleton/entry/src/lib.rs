@@ -13,11 +13,11 @@ mod convention;
 mod coroutine;
 mod fortran;
 mod heap;
+mod leaning;
 mod observed;
 mod process;
 mod requests;
 mod reserved;
-mod rounds;
 mod trap;
 
 pub use calls::{Entry, enter, entry};

@@ -6,7 +6,7 @@
 //!                   void __kizami_site(i32 site)             right before each MPI call that was kept
 //!                   i64  __kizami_oracle(i32 oracle)         the next value of a place that depends on data
 //!                   void __kizami_trips(i32 loop, i64 count) a loop that is gone would have gone round so often
-//!                   i64  __kizami_rounds(i64 times, i64 first, i64 each, i64 step)
+//!                   i64  __kizami_leaning(i64 times, i64 first, i64 each, i64 step)
 //!                                                            the sum of (first + each * i) / step over i below times, without
 //!                                                            what is negative: how often it does in rounds of another
 //! observe         the whole program, which writes the values of such places; only if there are any

@@ -7,9 +7,6 @@
  *     kizami-observed 1 RANK RANKS
  *     ORACLE VALUE TIMES          runs of equal values, in order for each oracle
  */
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct run {
@@ -24,7 +21,6 @@ struct place {
 
 static struct place *places;
 static int place_count;
-static int rank = -1, ranks;
 
 void __kizami_note(int oracle, long long value)
 {
@@ -45,51 +41,14 @@ void __kizami_note(int oracle, long long value)
     place->runs[place->count++] = (struct run){value, 1};
 }
 
-static void write_values(void)
+static void write_notes(void)
 {
-    const char *folder = getenv("KIZAMI_OBSERVED");
-    if (!folder || rank < 0)
+    FILE *file = own_file("KIZAMI_OBSERVED", "values");
+    if (!file)
         return;
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%d.values", folder, rank);
-    FILE *file = fopen(path, "w");
-    if (!file) {
-        perror(path);
-        return;
-    }
     fprintf(file, "kizami-observed 1 %d %d\n", rank, ranks);
     for (int oracle = 0; oracle < place_count; oracle++)
         for (size_t i = 0; i < places[oracle].count; i++)
             fprintf(file, "%d %lld %llu\n", oracle, places[oracle].runs[i].value, places[oracle].runs[i].times);
-    if (fclose(file) != 0)
-        perror(path);
-}
-
-static void begin(void)
-{
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    atexit(write_values);
-}
-
-int MPI_Init(int *argc, char ***argv)
-{
-    int result = PMPI_Init(argc, argv);
-    begin();
-    return result;
-}
-
-int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
-{
-    int result = PMPI_Init_thread(argc, argv, required, provided);
-    begin();
-    return result;
-}
-
-/* Fortran's entries, wherever the MPI keeps them. */
-void pmpi_init_(int *error) __attribute__((weak));
-void mpi_init_(int *error)
-{
-    pmpi_init_(error);
-    begin();
+    finish(file);
 }

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use std::path::Path;
 
 /// The C source that notes the values.
-pub const RUNTIME: &str = include_str!("observe.c");
+pub const RUNTIME: &str = concat!(include_str!("noting.c"), include_str!("observe.c"));
 
 /// Writes the whole program with notes as bitcode, and leaves the module as it was.
 pub fn write_with_notes(

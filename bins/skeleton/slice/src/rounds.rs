@@ -11,7 +11,7 @@ use llvm_sys::core::LLVMInstructionEraseFromParent;
 use std::path::Path;
 
 /// The C source that counts.
-pub const RUNTIME: &str = include_str!("rounds.c");
+pub const RUNTIME: &str = concat!(include_str!("noting.c"), include_str!("rounds.c"));
 
 /// Writes the whole program with a counter in each of these loops as bitcode, and leaves the module as it was.
 pub fn write_with_rounds(

@@ -1,9 +1,10 @@
 //! Which values depend on data that a skeleton does not have: payload that was received, elements of fields of
 //! floating-point numbers, and clocks.
 //!
-//! Integers that travel are no such data: they are computed by whoever runs the skeleton. Nor is whether something has come yet,
-//! and which of several requests is done first: whoever runs it has an order of its own, which is one of those possible. The answer may name too many
-//! values, never too few of those that matter: what it does not name, the slice computes for itself.
+//! Integers that travel are no such data: they are computed by whoever runs the skeleton. Nor is whether something has come
+//! yet, and which of several requests is done first: whoever runs it has an order of its own, which is one of those
+//! possible. The answer may name too many values, never too few of those that matter: what it does not name, the slice
+//! computes for itself.
 
 use crate::analysis::{ANY_LENGTH, Access, Analysis};
 use crate::effects::{Binding, Outcome, Use};

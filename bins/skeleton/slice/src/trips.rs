@@ -380,7 +380,7 @@ fn build_rounds(builder: &Builder, program: &Program, rounds: &Rounds, around: O
         let (count, times) = match around {
             Some(times) => {
                 let mut arguments = [times, more, number(rounds.leans), number(step)];
-                (builder.call("__kizami_rounds", Some(64), &[64; 4], &mut arguments), times)
+                (builder.call("__kizami_leaning", Some(64), &[64; 4], &mut arguments), times)
             }
             None => {
                 let count = LLVMBuildSDiv(raw, more, number(step), none);

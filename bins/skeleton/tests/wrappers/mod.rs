@@ -43,7 +43,7 @@ void __kizami_trips(int loop, long long count)
     fprintf(trips, "%d %lld\n", loop, count);
     fflush(trips);
 }
-long long __kizami_rounds(long long times, long long first, long long each, long long step)
+long long __kizami_leaning(long long times, long long first, long long each, long long step)
 {
     long long sum = 0;
     for (long long i = 0; i < times; i++)

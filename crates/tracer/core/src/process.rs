@@ -346,14 +346,12 @@ fn executable() -> Option<std::path::PathBuf> {
     }
 }
 
-/// What it was called with: a simulator is given the program, its network, and then what the program is to be given.
+/// What that program was called with.
 fn command_line() -> Vec<std::ffi::OsString> {
-    let mut words: Vec<_> = std::env::args_os().collect();
-    if simulator::get().is_some() && words.len() >= 3 {
-        words.remove(2);
-        words.remove(0);
+    match simulator::get() {
+        Some(_) => simulator::copies::command_line(),
+        None => std::env::args_os().collect(),
     }
-    words
 }
 
 fn host_name() -> String {

@@ -10,7 +10,7 @@
 
 use super::get;
 use crate::loader;
-use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, OsStr, OsString, c_char, c_int, c_void};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -41,6 +41,11 @@ pub fn original(copy: &str) -> Option<String> {
 /// The program that is simulated.
 pub fn program() -> Option<PathBuf> {
     std::env::args_os().nth(1).and_then(|program| std::fs::canonicalize(program).ok())
+}
+
+/// What it was called with: the simulator was given the program, its network, and then the program's own arguments.
+pub fn command_line() -> Vec<OsString> {
+    std::env::args_os().skip(1).take(1).chain(std::env::args_os().skip(3)).collect()
 }
 
 /// The `dlopen` of a rank's program.

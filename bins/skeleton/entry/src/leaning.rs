@@ -1,7 +1,7 @@
 //! How often a loop goes round in all rounds of another one, without going round.
 
 /// The sum of `(first + each * i) / step` over `i` below `times`, without what is negative.
-pub extern "C" fn rounds(times: i64, first: i64, each: i64, step: i64) -> i64 {
+pub extern "C" fn leaning(times: i64, first: i64, each: i64, step: i64) -> i64 {
     if times <= 0 || step <= 0 {
         return 0;
     }
@@ -42,7 +42,7 @@ fn line(mut times: i128, mut first: i128, mut each: i128, mut step: i128) -> i12
 
 #[cfg(test)]
 mod tests {
-    use super::rounds;
+    use super::leaning;
 
     #[test]
     fn a_sum_is_what_going_round_gives() {
@@ -53,7 +53,7 @@ mod tests {
                         let one = |i: i64| ((first + each * i).max(0)) / step;
                         let expected: i64 = (0..times).map(one).sum();
                         assert_eq!(
-                            rounds(times, first, each, step),
+                            leaning(times, first, each, step),
                             expected,
                             "{times} {first} {each} {step}"
                         );

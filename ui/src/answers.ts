@@ -29,7 +29,11 @@ lost_calls: number, kind: LayerKind,
 /**
  * How its times came to be, if it is no recording.
  */
-note: string | null, callsites: Array<CallSite>, };
+note: string | null,
+/**
+ * How many kinds of rank there are, if it is told by them.
+ */
+kinds: number | null, callsites: Array<CallSite>, };
 
 /**
  * How the times of a layer came to be, in the end.

@@ -154,9 +154,10 @@ function Bar({ model, open, fit }: { model: Model; open: (dialog: 'help' | 'sear
         </strong>
       )}
       <KindBadge kind={layer.kind} />
-      <span class="soft facts">
+      <span class="soft facts" title={layer.note?.slice(0, 400)}>
         {plural(layer.ranks, 'rank')}, {plural(layer.events, 'call')}, {duration(layer.span_ns)}
         {run.hosts.length > 1 && `, ${count(run.hosts.length)} hosts`}
+        {layer.kinds !== null && `, ${plural(layer.kinds, 'kind')} of rank`}
       </span>
       <Health run={run} />
       <span class="grow" />

@@ -49,6 +49,18 @@ export function simulate(name, ranks, program, ...rest) {
   return trace;
 }
 
+/** Has the skeleton of a C workload run as so many ranks that are told by kinds, and gives the trace's path. What computation
+    takes is learned from a run of four. */
+export function pretend(name, ranks, ...rest) {
+  const [trace, skeleton, program] = ['kz', 'skel', 'out'].map((end) => join(directory, `${name}-${ranks}.${end}`));
+  const source = join(here, '../../workloads', `${name}.c`);
+  const run = (...words) => execFileSync(kizami, ['skeleton', ...words], { stdio: 'pipe' });
+  run('build', '-o', skeleton, '--', 'mpicc.openmpi', '-O2', '-g', '-o', program, source, '-lm');
+  const like = record(`${name}-4`, 4, name, ...rest);
+  run('run', skeleton, '--like', like, '--noise', 'none', '--ranks', String(ranks), '--kinds', 'yes', '-o', trace, '--', ...rest);
+  return trace;
+}
+
 /** Makes a halo exchange of so many ranks up, as a trace, and gives its path. */
 export function wideTrace(ranks, rounds) {
   const trace = join(directory, `wide-${ranks}.kz`);

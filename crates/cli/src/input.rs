@@ -8,9 +8,8 @@ use crate::show::{provenance, quantity};
 use anyhow::{Result, bail};
 use kizami_explain::Analysis;
 use kizami_model::Length;
+use kizami_trace::Trace;
 use kizami_trace::run::FunctionTotal;
-use kizami_trace::schema::Record;
-use kizami_trace::{KindRun, Trace};
 use std::path::Path;
 
 /// The trace as it is; says so if it is no plain recording.
@@ -70,10 +69,10 @@ fn off_ns(exact: &[FunctionTotal], drawn: &[FunctionTotal]) -> f64 {
 
 /// Refuses a trace in which one rank's rows are those of others as well, for commands that need the rows of all.
 pub fn must_have_all_rows(trace: &Trace) -> Result<()> {
-    if trace.run().files.iter().any(|file| file.path == KindRun::PATH) {
+    if trace.run().is_told_by_kinds() {
         let message = format!(
             "{} is told by kinds of rank: one rank of each has rows, and this needs those of all ranks; `kizami skeleton run \
-             --kinds no` writes them, and report, replay, whatif, diff, events and export take it as it is",
+             --kinds no` writes them, and report, replay, whatif, diff, view, events and export take it as it is",
             as_typed(trace.path())
         );
         return Err(UsageError(message).into());

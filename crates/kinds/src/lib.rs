@@ -12,6 +12,7 @@
 
 mod communicators;
 mod drawn;
+mod grouped;
 mod split;
 mod weighed;
 

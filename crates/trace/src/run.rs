@@ -4,8 +4,9 @@
 //! does not grow with the number of ranks: beyond [`RANKS_IN_RUN_JSON`] ranks their summaries are only in
 //! `defs/ranks.parquet`.
 
-use crate::TraceError;
 use crate::disturbance::Disturbance;
+use crate::schema::Record;
+use crate::{KindRun, TraceError};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -348,6 +349,11 @@ impl RunInfo {
             return Err(TraceError::OtherSchema { path, found: schema.to_owned(), expected: SCHEMA });
         }
         serde_json::from_value(value).map_err(|error| TraceError::damaged(&path, error.to_string()))
+    }
+
+    /// Whether one rank's rows stand for those of all ranks of its kind.
+    pub fn is_told_by_kinds(&self) -> bool {
+        self.files.iter().any(|file| file.path == KindRun::PATH)
     }
 }
 

@@ -4,8 +4,8 @@
 //! cargo run --release -p kizami-view --example index_speed -- RUN.kz
 //! ```
 
+use kizami_index::Index;
 use kizami_trace::Trace;
-use kizami_view::Index;
 use kizami_view::query::timeline::timeline;
 use std::path::Path;
 use std::time::Instant;

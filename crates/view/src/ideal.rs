@@ -1,8 +1,8 @@
 //! The run on a network that costs nothing, as rows an index can be made of.
 
-use crate::index::Source;
 use crate::insight::Insight;
 use kizami_graph::StepKind;
+use kizami_index::Source;
 use kizami_model::Rank;
 use kizami_replay::{Network, ReplayError, Setting, Times};
 use kizami_trace::rewrite::NewTimes;

@@ -3,10 +3,10 @@
 //! What takes long is worked out in the background, one thing at a time, when it is first asked for.
 
 use crate::ideal::Ideal;
-use crate::index::Index;
 use crate::insight::Insight;
 use crate::slot::{Answer, Slot};
 use crate::verdict::{self, Verdict};
+use kizami_index::Index;
 use kizami_trace::derived::scratch_folder;
 use kizami_trace::{Definitions, RegionSpan, Trace, TraceError};
 use serde::Serialize;
@@ -84,13 +84,17 @@ impl Opened {
     /// The index of the run on an ideal network, worked out now.
     pub fn ideal_now(&self) -> Result<Arc<Index>, String> {
         self.ideal.wait(|progress| {
+            // Ranks of a kind may come apart there.
+            if self.trace.run().is_told_by_kinds() {
+                let next = "write it with `kizami replay --network ideal -o`, and view both";
+                return Err(format!("Ranks of a kind may differ on an ideal network: {next}."));
+            }
             let insight = self.insight_now()?;
             let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
             let folder = scratch_folder(&self.trace);
             let half = |part: f64| progress(part / 2.0);
-            let ranks = self.definitions.ranks.len() as u32;
             let ideal = Ideal::of(&insight, &folder, threads(), &half).map_err(|error| error.to_string())?;
-            let index = Index::of_source(&ideal, &self.trace, ranks, &|part| progress(0.5 + part / 2.0));
+            let index = Index::of_source(&ideal, &self.trace, &|part| progress(0.5 + part / 2.0));
             index.map_err(|error| error.to_string())
         })
     }

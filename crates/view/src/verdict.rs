@@ -80,8 +80,9 @@ fn jump(finding: &Finding, insight: &Insight, definitions: &Definitions) -> Opti
     let blamed = sites_of(definitions, &finding.place);
     let Some((function, place)) = &finding.waiting_in else { return to_call(finding, insight, &blamed) };
     let waited = sites_of(definitions, place);
+    let ranks: FxHashSet<u32> = finding.ranks.iter().map(|rank| insight.like(*rank)).collect();
     let how_well = |wait: &WaitRow| {
-        let rank = finding.ranks.is_empty() || finding.ranks.contains(&insight.rank_of(wait.of_strand));
+        let rank = ranks.is_empty() || ranks.contains(&insight.rank_of(wait.of_strand));
         let waiting = step(wait.step);
         let is_there = waited.contains(&waiting.site()) && waiting.op().name() == function;
         // Several things may have been done before what was waited for: its own place need not be the finding's.
@@ -90,12 +91,13 @@ fn jump(finding: &Finding, insight: &Insight, definitions: &Definitions) -> Opti
     let all = || insight.waits.iter().flat_map(|list| list.iter());
     let best = all().filter_map(how_well).max().filter(|(there, place)| *there || *place)?;
     let wait = typical(|| all().filter(|wait| how_well(wait) == Some(best)), |wait| wait.length())?;
+    let waiting_rank = insight.rank_of(wait.strand);
     Some(Jump {
-        rank: insight.rank_of(wait.of_strand),
+        rank: insight.waited_for(wait, waiting_rank),
         site: step(wait.of).site(),
         from_ns: wait.from().0,
         to_ns: step(wait.step).end.0,
-        waiting_rank: Some(insight.rank_of(wait.strand)),
+        waiting_rank: Some(waiting_rank),
         waiting_site: step(wait.step).site(),
         waiting_start_ns: Some(step(wait.step).start.0),
     })
@@ -109,7 +111,8 @@ fn to_call(finding: &Finding, insight: &Insight, sites: &FxHashSet<Option<u32>>)
     };
     let (index, call) =
         typical(|| (0..).zip(steps.iter()).filter(is_it), |(_, step)| step.end.saturating_since(step.start))?;
-    let rank = (0..insight.ranks()).find(|rank| insight.steps_of(*rank).contains(&index))?;
+    let mut ranks = insight.graph.strands.iter().map(|strand| strand.rank.0);
+    let rank = ranks.find(|rank| insight.steps_of(*rank).contains(&index))?;
     Some(Jump {
         rank,
         site: call.site(),

@@ -3,13 +3,13 @@
 mod common;
 
 use common::{rows, script, sealed, stencil};
+use kizami_index::Index;
+use kizami_index::category::{CATEGORIES, Category};
 use kizami_model::{Call, Length, Moment, Op, StopReason};
 use kizami_records::Definition;
 use kizami_testing::Act::{Compute, Receive, Send, Together};
 use kizami_testing::segments::{SegmentWriter, Who, call, define};
 use kizami_trace::Trace;
-use kizami_view::Index;
-use kizami_view::category::{CATEGORIES, Category};
 use kizami_view::layer::Opened;
 use kizami_view::query::flow::StageKind;
 use kizami_view::query::matrix::By;

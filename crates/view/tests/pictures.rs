@@ -3,11 +3,12 @@
 mod common;
 
 use common::{rows, script, stencil};
+use kizami_index::Index;
+use kizami_index::category::Category;
 use kizami_model::{Moment, Op};
 use kizami_testing::Act::{Compute, Receive, Send, Together};
-use kizami_view::Index;
-use kizami_view::category::{Category, LOOKS};
 use kizami_view::layer::{LayerKind, Opened};
+use kizami_view::look::LOOKS;
 use kizami_view::picture::{Caption, Size, Theme, png};
 use kizami_view::query::Selection;
 use std::sync::Arc;

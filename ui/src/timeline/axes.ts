@@ -91,7 +91,7 @@ export function rankAxis(g: CanvasRenderingContext2D, view: Viewport, theme: The
   g.fillStyle = theme.inkSoft;
   g.textAlign = 'right';
   const last = Math.min(view.ranks - 1, Math.floor(view.row + rowsShown(view)));
-  const every = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096].find((n) => n * view.rowHeight >= 20) ?? 8192;
+  const every = 2 ** Math.max(0, Math.ceil(Math.log2(20 / view.rowHeight)));
   const yOfRow = (row: number) => RULER + yOf(view, row + (view.rowHeight >= 11 ? 0.5 : 0)) - (view.rowHeight >= 20 ? 1.5 : 0);
   const label = (row: number, colour: string) => {
     const [rank, y] = [tiles.rankAt(row), yOfRow(row)];

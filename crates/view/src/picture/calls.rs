@@ -4,9 +4,9 @@
 //! rank's first thread are drawn, as in the shares.
 
 use super::theme::{Theme, ink_on};
-use crate::index::Index;
 use crate::query::Selection;
 use kizami_canvas::{Canvas, Pen};
+use kizami_index::Index;
 use std::ops::Range;
 
 /// Narrower boxes say nothing the shares do not.

@@ -6,12 +6,13 @@
 use super::axis::{Axis, about, exact};
 use super::theme::Theme;
 use super::{Caption, Size};
-use crate::category::{Category, LOOKS};
-use crate::index::Index;
 use crate::layer::LayerKind;
+use crate::look::LOOKS;
 use crate::query::Selection;
 use crate::query::timeline::Timeline;
 use kizami_canvas::{Canvas, Pen};
+use kizami_index::Index;
+use kizami_index::category::Category;
 use std::ops::Range;
 
 /// A line of a picture has this many letters m.

@@ -17,13 +17,13 @@ mod theme;
 pub use axis::Axis;
 pub use theme::Theme;
 
-use crate::category::{CATEGORIES, Category};
-use crate::index::Index;
 use crate::layer::LayerKind;
 use crate::query::Selection;
 use crate::query::timeline::{Timeline, timeline};
 use frame::Frame;
 use kizami_canvas::Canvas;
+use kizami_index::Index;
+use kizami_index::category::{CATEGORIES, Category};
 use std::io;
 
 /// How large a picture is.

@@ -2,8 +2,8 @@
 //! mixed colour.
 
 use super::theme::{STACK, Theme};
-use crate::category::{CATEGORIES, Category};
 use kizami_canvas::{Canvas, Rgb};
+use kizami_index::category::{CATEGORIES, Category};
 
 /// Rows from this height on are stacks.
 pub(super) const STACKED: usize = 6;

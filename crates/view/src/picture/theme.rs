@@ -1,7 +1,8 @@
 //! The colours of pictures: those of the viewer's page, light for paper and dark for dark pages.
 
-use crate::category::{CATEGORIES, Category, LOOKS};
+use crate::look::LOOKS;
 use kizami_canvas::Rgb;
+use kizami_index::category::{CATEGORIES, Category};
 
 /// From the bottom of a row upwards: computation first, what is lost on top.
 pub(super) const STACK: [Category; CATEGORIES] = [

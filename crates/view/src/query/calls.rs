@@ -1,7 +1,7 @@
 //! Calls one by one, when there are few enough to be told apart.
 
 use super::{Selection, TooMany};
-use crate::index::Index;
+use kizami_index::Index;
 use rayon::prelude::*;
 
 /// Calls as columns, by rank as selected, then by start.
@@ -26,12 +26,12 @@ pub fn calls(index: &Index, selection: &Selection, limit: u64) -> Result<Calls, 
     let wanted = selection.kinds(index);
     let is_wanted = |kind: u32| wanted.get(kind as usize).copied().unwrap_or(false);
     let (from_ns, to_ns) = (selection.from.0, selection.to.0);
-    let count_of = |rank: &u32| {
+    let count_of = |(rank, weight): &(u32, u64)| {
         let mut count = 0u64;
         index.each(*rank, from_ns, to_ns, |row| count += u64::from(is_wanted(row.kind)));
-        count
+        count * weight
     };
-    let count: u64 = selection.ranks.par_iter().map(count_of).sum();
+    let count: u64 = index.weighed(&selection.ranks).par_iter().map(count_of).sum();
     if count > limit {
         return Err(TooMany { count });
     }

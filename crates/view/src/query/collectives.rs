@@ -24,9 +24,12 @@ pub struct Collective {
 /// The collectives under way in a selection, up to `limit` calls that take part in them; and whether there are more.
 pub fn collectives(insight: &Insight, selection: &Selection, limit: u64) -> (Vec<Collective>, bool) {
     let graph = &insight.graph;
-    let mut by_key: FxHashMap<u64, Collective> = FxHashMap::default();
+    let mut by_key: FxHashMap<(u64, u32), Collective> = FxHashMap::default();
     let mut count = 0;
     for rank in &selection.ranks {
+        if count > limit {
+            break;
+        }
         let range = insight.steps_of(*rank);
         let steps = &graph.steps[range.start as usize..range.end as usize];
         let end = steps.partition_point(|step| step.start.0 < selection.to.0);
@@ -39,10 +42,9 @@ pub fn collectives(insight: &Insight, selection: &Selection, limit: u64) -> (Vec
             };
             count += 1;
             if count <= limit {
-                let comm = graph.members.comm(tie.place());
-                let op = step.op().0;
-                let found =
-                    by_key.entry(tie.key).or_insert_with(|| Collective { comm, op, ..Collective::default() });
+                let (comm, op) = (insight.comm_of(tie.place(), *rank), step.op().0);
+                let new = || Collective { comm, op, ..Collective::default() };
+                let found = by_key.entry((tie.key, comm)).or_insert_with(new);
                 found.ranks.push(*rank);
                 found.start.push(step.start.0);
                 found.end.push(step.end.0);

@@ -82,19 +82,24 @@ pub fn flow(insight: &Insight, rank: u32, start: Moment) -> Option<Flow> {
     let candidates = range.start + first as u64..=range.start + place as u64;
     let waited = candidates.clone().find(|step| insight.wait_of(*step).is_some());
     let step = waited.unwrap_or(*candidates.start());
-    let waiters = insight.waits.iter().flat_map(|list| list.iter()).filter(|wait| wait.of == step);
-    let mut waiters: Vec<&WaitRow> = waiters.collect();
-    waiters.sort_by_key(|wait| (std::cmp::Reverse(wait.length()), wait.step));
+    let mut waiters: Vec<(&WaitRow, u32)> = Vec::new();
+    let told_by_kinds = insight.graph.folding.is_some();
+    let is_for_it =
+        |wait: &&WaitRow| wait.of == step || told_by_kinds && insight.is_same_moment(wait.of, step);
+    for wait in insight.waits.iter().flat_map(|list| list.iter()).filter(is_for_it) {
+        insight.each_waiter(wait, rank, |waiter| waiters.push((wait, waiter)));
+    }
+    waiters.sort_by_key(|(wait, waiter)| (std::cmp::Reverse(wait.length()), wait.step, *waiter));
     waiters.truncate(MOST_WAITERS);
     let wait = insight.wait_of(step);
     let why = match wait {
-        Some(wait) => waits_for(insight, wait),
+        Some(wait) => waits_for(insight, wait, rank),
         None => "it waited for nobody".to_owned(),
     };
     Some(Flow {
         event: stage(insight, rank, step, wait.map_or(Length::ZERO, WaitRow::length), why),
-        chain: chain(insight, step),
-        waiters: waiters.into_iter().map(|wait| waiting(insight, wait)).collect(),
+        chain: chain(insight, step, rank),
+        waiters: waiters.into_iter().map(|(wait, rank)| waiting(insight, wait, rank)).collect(),
     })
 }
 
@@ -114,28 +119,28 @@ fn stage(insight: &Insight, rank: u32, index: u64, wait: Length, why: String) ->
     }
 }
 
-/// The call that waited.
-fn waiting(insight: &Insight, wait: &WaitRow) -> Stage {
-    stage(insight, insight.rank_of(wait.strand), wait.step, wait.length(), waits_for(insight, wait))
+/// The call in which a rank waited.
+fn waiting(insight: &Insight, wait: &WaitRow, rank: u32) -> Stage {
+    stage(insight, rank, wait.step, wait.length(), waits_for(insight, wait, rank))
 }
 
-fn waits_for(insight: &Insight, wait: &WaitRow) -> String {
-    let (rank, of) = (insight.rank_of(wait.strand), insight.rank_of(wait.of_strand));
+fn waits_for(insight: &Insight, wait: &WaitRow, rank: u32) -> String {
+    let of = insight.waited_for(wait, rank);
     let name = |step: u64| insight.graph.steps[step as usize].op().name();
     let (inside, for_what) = (name(wait.step), name(wait.of));
     format!("rank {rank} waited {} in {inside} until rank {of} came to {for_what}", length(wait.length()))
 }
 
-/// Follows waits back.
-fn chain(insight: &Insight, step: u64) -> Vec<Stage> {
+/// Follows the waits of a rank back.
+fn chain(insight: &Insight, step: u64, rank: u32) -> Vec<Stage> {
     let mut stages = Vec::new();
-    let mut next = insight.wait_of(step);
+    let mut next = insight.wait_of(step).map(|wait| (wait, rank));
     let mut links = 0;
-    while let Some(wait) = next {
+    while let Some((wait, rank)) = next {
         links += 1;
-        let of = insight.rank_of(wait.of_strand);
-        stages.push(stage(insight, of, wait.of, wait.length(), waits_for(insight, wait)));
-        let pieces = meanwhile(insight, wait);
+        let (of, of_step) = (insight.waited_for(wait, rank), insight.step_waited_for(wait, rank));
+        stages.push(stage(insight, of, of_step.1, wait.length(), waits_for(insight, wait, rank)));
+        let pieces = meanwhile(insight, wait, of_step);
         // The wait of the other that took most of this one goes on; if it did not wait, what took longest is the cause.
         let waited =
             pieces.iter().filter(|piece| piece.waiting > Length::ZERO).max_by_key(|piece| piece.waiting);
@@ -143,7 +148,7 @@ fn chain(insight: &Insight, step: u64) -> Vec<Stage> {
         let did = pieces.iter().max_by_key(own);
         next = match (waited, did) {
             (Some(waited), did) if did.is_none_or(|did| own(&did) < waited.waiting) && links < MOST_LINKS => {
-                waited.step.and_then(|step| insight.wait_of(step))
+                waited.step.and_then(|step| insight.wait_of(step)).map(|wait| (wait, of))
             }
             (_, Some(did)) => {
                 stages.push(cause(insight, of, did));
@@ -151,7 +156,7 @@ fn chain(insight: &Insight, step: u64) -> Vec<Stage> {
             }
             _ => None,
         };
-        stages.extend(next.map(|wait| waiting(insight, wait)));
+        stages.extend(next.map(|(wait, rank)| waiting(insight, wait, rank)));
     }
     stages
 }
@@ -177,15 +182,15 @@ fn cause(insight: &Insight, rank: u32, piece: &Piece) -> Stage {
     }
 }
 
-/// Goes back over what a strand did before the step that was waited for, as long as it was waited for.
-fn meanwhile(insight: &Insight, wait: &WaitRow) -> Vec<Piece> {
+/// Goes back over what a strand did before its step that was waited for, as long as it was waited for.
+fn meanwhile(insight: &Insight, wait: &WaitRow, (strand, of): (u32, u64)) -> Vec<Piece> {
     let steps = &insight.graph.steps;
     let begin = |step: u64| steps[step as usize].start.max(wait.from());
     let mut pieces = Vec::new();
-    let (mut index, mut until) = (wait.of, wait.until());
+    let (mut index, mut until) = (of, wait.until());
     while until > wait.from() && pieces.len() < MOST_PIECES {
         until = until.min(begin(index));
-        let before = insight.before(wait.of_strand, index);
+        let before = insight.before(strand, index);
         let last_end = before.map_or(Moment(i64::MIN), |before| steps[before as usize].end);
         let from = last_end.max(wait.from());
         if until > from {

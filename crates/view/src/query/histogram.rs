@@ -1,7 +1,7 @@
 //! How long calls took: counts and times by length, ten buckets to a factor of ten, and the calls of a bucket.
 
 use super::Selection;
-use crate::index::Index;
+use kizami_index::Index;
 use kizami_model::{Length, Moment, Op};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -68,12 +68,12 @@ pub fn histogram(index: &Index, selection: &Selection, op: Option<Op>) -> Histog
     let wanted = wanted(index, selection, op);
     let borders = borders();
     let zero = || vec![(0u64, 0i64); borders.len()];
-    let of_rank = |mut sums: Vec<(u64, i64)>, rank: &u32| {
+    let of_rank = |mut sums: Vec<(u64, i64)>, (rank, weight): &(u32, u64)| {
         index.each(*rank, selection.from.0, selection.to.0, |row| {
             if wanted.get(row.kind as usize).copied().unwrap_or(false) {
                 let length_ns = row.end_ns - row.start_ns;
                 let sum = &mut sums[borders.partition_point(|border| *border <= length_ns) - 1];
-                *sum = (sum.0 + 1, sum.1.saturating_add(length_ns));
+                *sum = (sum.0 + weight, sum.1.saturating_add(length_ns.saturating_mul(*weight as i64)));
             }
         });
         sums
@@ -83,7 +83,7 @@ pub fn histogram(index: &Index, selection: &Selection, op: Option<Op>) -> Histog
         pairs.for_each(|(sum, other)| *sum = (sum.0 + other.0, sum.1.saturating_add(other.1)));
         one
     };
-    let sums = selection.ranks.par_iter().fold(zero, of_rank).reduce(zero, both);
+    let sums = index.weighed(&selection.ranks).par_iter().fold(zero, of_rank).reduce(zero, both);
     let first = sums.iter().position(|sum| sum.0 > 0).unwrap_or(0);
     let end = sums.iter().rposition(|sum| sum.0 > 0).map_or(0, |last| last + 1);
     let bucket = |place: usize| Bucket {
@@ -126,7 +126,8 @@ pub fn calls_of_length(
         shorten(&mut found, limit);
         found
     };
-    let mut found: Vec<Located> = selection.ranks.par_iter().flat_map_iter(of_rank).collect();
+    let ranks = index.first_of_each(&selection.ranks, limit);
+    let mut found: Vec<Located> = ranks.par_iter().flat_map_iter(of_rank).collect();
     shorten(&mut found, limit);
     found
 }
@@ -141,7 +142,7 @@ fn shorten(found: &mut Vec<Located>, limit: usize) {
 
 fn wanted(index: &Index, selection: &Selection, op: Option<Op>) -> Vec<bool> {
     let mut wanted = selection.kinds(index);
-    let of_op = |kind: &crate::index::Kind| op.is_none_or(|op| kind.op() == op);
+    let of_op = |kind: &kizami_index::Kind| op.is_none_or(|op| kind.op() == op);
     wanted.iter_mut().zip(index.kinds()).for_each(|(wanted, kind)| *wanted &= of_op(kind));
     wanted
 }

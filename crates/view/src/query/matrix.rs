@@ -2,7 +2,9 @@
 
 use super::Selection;
 use crate::insight::Insight;
+use kizami_model::Length;
 use kizami_trace::Definitions;
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 /// Rows and columns, at most; larger runs have several ranks in one.
@@ -99,26 +101,48 @@ pub fn matrix(
     for rank in &selection.ranks {
         selected[*rank as usize] = true;
     }
-    let cell = |from: u32, to: u32| {
-        let concerned = *selected.get(from as usize)? || *selected.get(to as usize)?;
-        concerned.then(|| place_of[from as usize] * size + place_of[to as usize])
-    };
-    for message in insight.messages_within(selection.from, selection.to) {
-        let Some(cell) = cell(message.from, message.to) else { continue };
-        matrix.bytes[cell] += message.bytes as f64;
-        matrix.messages[cell] += 1.0;
-        matrix.mean_latency_ns[cell] += message.under_way().0 as f64;
-    }
-    for wait in insight.waits.iter().flat_map(|list| list.iter()).filter(|wait| wait.is_for_message()) {
-        let (from, until) = (wait.from().max(selection.from), wait.until().min(selection.to));
-        if until > from
-            && let Some(cell) = cell(insight.rank_of(wait.of_strand), insight.rank_of(wait.strand))
-        {
-            matrix.wait_ns[cell] += (until - from).0 as f64;
-        }
+    for ((from, to), sum) in &by_pair(insight, selection) {
+        insight.each_pair(*from, *to, |from, to| {
+            let is_selected = |rank: u32| selected.get(rank as usize).copied().unwrap_or(false);
+            if is_selected(from) || is_selected(to) {
+                let cell = place_of[from as usize] * size + place_of[to as usize];
+                matrix.bytes[cell] += sum.bytes as f64;
+                matrix.messages[cell] += sum.messages as f64;
+                matrix.mean_latency_ns[cell] += sum.under_way.0 as f64;
+                matrix.wait_ns[cell] += sum.waited.0 as f64;
+            }
+        });
     }
     for (sum, count) in matrix.mean_latency_ns.iter_mut().zip(&matrix.messages) {
         *sum /= count.max(1.0);
     }
     matrix
+}
+
+/// What went from one rank to another.
+#[derive(Default)]
+struct Sum {
+    bytes: u64,
+    messages: u64,
+    under_way: Length,
+    waited: Length,
+}
+
+/// What goes from one rank to another, by both, as far as it is under way in a selection's time.
+fn by_pair(insight: &Insight, selection: &Selection) -> FxHashMap<(u32, u32), Sum> {
+    let mut sums: FxHashMap<(u32, u32), Sum> = FxHashMap::default();
+    for message in insight.messages_within(selection.from, selection.to) {
+        let sum = sums.entry((message.from, message.to)).or_default();
+        sum.bytes += message.bytes;
+        sum.messages += 1;
+        sum.under_way += message.under_way();
+    }
+    for wait in insight.waits.iter().flat_map(|list| list.iter()).filter(|wait| wait.is_for_message()) {
+        let (from, until) = (wait.from().max(selection.from), wait.until().min(selection.to));
+        if until > from {
+            let rank = insight.rank_of(wait.strand);
+            sums.entry((insight.waited_for(wait, rank), rank)).or_default().waited += until - from;
+        }
+    }
+    sums
 }

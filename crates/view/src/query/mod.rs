@@ -18,7 +18,7 @@ pub mod timeline;
 pub mod tree;
 pub mod work;
 
-use crate::index::{Index, Kind};
+use kizami_index::{Index, Kind};
 use kizami_model::{Length, Moment};
 use rustc_hash::FxHashSet;
 

@@ -2,8 +2,9 @@
 
 use super::Selection;
 use super::timeline::timeline;
-use crate::category::{CATEGORIES, Category};
-use crate::index::Index;
+use kizami_index::Index;
+use kizami_index::category::{CATEGORIES, Category};
+use kizami_model::Rank;
 use serde::Deserialize;
 
 /// Stretches of time in which ranks are compared.
@@ -33,15 +34,23 @@ impl Order {
             Order::Wait => 1,
             Order::Cluster => STRETCHES,
         };
-        let shares = timeline(index, ranks, selection.from.0, selection.to.0, columns, ranks.len()).shares;
+        let weighed = index.weighed(ranks);
+        let alone: Vec<u32> = weighed.iter().map(|(rank, _)| *rank).collect();
+        let shares = timeline(index, &alone, selection.from.0, selection.to.0, columns, alone.len()).shares;
         let vectors: Vec<&[u8]> = shares.chunks_exact((columns * CATEGORIES).max(1)).collect();
+        let weighed: Vec<(&[u8], f64)> =
+            vectors.iter().copied().zip(weighed.iter().map(|(_, weight)| *weight as f64)).collect();
         let keys: Vec<f64> = match self {
             Order::Wait => vectors.iter().map(|shares| -waiting(shares)).collect(),
-            _ => along_the_widest(&vectors),
+            _ => along_the_widest(&weighed),
         };
-        let mut order: Vec<usize> = (0..ranks.len()).collect();
-        order.sort_by(|a, b| keys[*a].total_cmp(&keys[*b]).then(ranks[*a].cmp(&ranks[*b])));
-        order.into_iter().map(|place| ranks[place]).collect()
+        let key = |place: usize| match index.alike() {
+            Some(kinds) => alone.binary_search(&kinds.like(Rank(ranks[place])).0).unwrap_or(0),
+            None => place,
+        };
+        let mut order: Vec<(usize, u32)> = (0..ranks.len()).map(|place| (key(place), ranks[place])).collect();
+        order.sort_by(|a, b| keys[a.0].total_cmp(&keys[b.0]).then(a.1.cmp(&b.1)));
+        order.into_iter().map(|(_, rank)| rank).collect()
     }
 }
 
@@ -49,17 +58,18 @@ fn waiting(shares: &[u8]) -> f64 {
     f64::from(shares[Category::Waiting as usize]) + f64::from(shares[Category::Collective as usize])
 }
 
-/// Where each vector lies along the direction in which they differ most: the first principal component.
-fn along_the_widest(vectors: &[&[u8]]) -> Vec<f64> {
-    let Some(length) = vectors.first().map(|vector| vector.len()) else { return Vec::new() };
+/// Where each vector lies along the direction in which they differ most: the first principal component. Each counts as often
+/// as its weight says.
+fn along_the_widest(vectors: &[(&[u8], f64)]) -> Vec<f64> {
+    let Some(length) = vectors.first().map(|(vector, _)| vector.len()) else { return Vec::new() };
     let mut mean = vec![0.0; length];
-    for vector in vectors {
-        mean.iter_mut()
-            .zip(*vector)
-            .for_each(|(sum, share)| *sum += f64::from(*share) / vectors.len() as f64);
+    let all: f64 = vectors.iter().map(|(_, weight)| weight).sum();
+    for (vector, weight) in vectors {
+        let sums = mean.iter_mut().zip(*vector);
+        sums.for_each(|(sum, share)| *sum += f64::from(*share) * weight / all);
     }
     let project = |direction: &[f64]| -> Vec<f64> {
-        let dot = |vector: &&[u8]| {
+        let dot = |(vector, _): &(&[u8], f64)| {
             let parts = vector.iter().zip(&mean).zip(direction);
             parts.map(|((share, mean), way)| (f64::from(*share) - mean) * way).sum()
         };
@@ -70,9 +80,9 @@ fn along_the_widest(vectors: &[&[u8]]) -> Vec<f64> {
     for _ in 0..ROUNDS {
         let lengths = project(&direction);
         direction.fill(0.0);
-        for (vector, along) in vectors.iter().zip(lengths) {
+        for ((vector, weight), along) in vectors.iter().zip(lengths) {
             let parts = direction.iter_mut().zip(vector.iter().zip(&mean));
-            parts.for_each(|(way, (share, mean))| *way += along * (f64::from(*share) - mean));
+            parts.for_each(|(way, (share, mean))| *way += weight * along * (f64::from(*share) - mean));
         }
         let norm = direction.iter().map(|way| way * way).sum::<f64>().sqrt();
         if norm == 0.0 {

@@ -1,8 +1,8 @@
 //! How many ranks compute at each moment: the area below the curve is work.
 
 use super::Selection;
-use crate::category::{CATEGORIES, Category};
-use crate::index::Index;
+use kizami_index::Index;
+use kizami_index::category::{CATEGORIES, Category};
 use rayon::prelude::*;
 
 /// Rows that are looked at one by one, at most, where cells will do.
@@ -13,8 +13,8 @@ const MOST_ROWS: u64 = 3 << 20;
 pub fn parallelism(index: &Index, selection: &Selection, columns: usize) -> Vec<f32> {
     let columns = columns.max(1);
     let (from_ns, to_ns) = (selection.from.0, selection.to.0.max(selection.from.0.saturating_add(1)));
-    let of_ranks = |rank: &u32| index.rows_within(*rank, from_ns, to_ns);
-    let rows: u64 = selection.ranks.iter().map(of_ranks).sum();
+    let weighed = index.weighed(&selection.ranks);
+    let rows: u64 = weighed.iter().map(|(rank, _)| index.rows_within(*rank, from_ns, to_ns)).sum();
     if selection.sites.is_empty() && rows > MOST_ROWS {
         let lines = super::timeline::timeline(
             index,
@@ -32,15 +32,16 @@ pub fn parallelism(index: &Index, selection: &Selection, columns: usize) -> Vec<
         return sums;
     }
     let zero = || vec![0f64; columns];
-    let of_rank = |mut sums: Vec<f64>, rank: &u32| {
-        gaps(index, selection, *rank, &mut |from, to| spread(&mut sums, from, to, from_ns, to_ns));
+    let of_rank = |mut sums: Vec<f64>, (rank, weight): &(u32, u64)| {
+        let mut tell = |from, to| spread(&mut sums, *weight as f64, (from, to), (from_ns, to_ns));
+        gaps(index, selection, *rank, &mut tell);
         sums
     };
     let both = |mut one: Vec<f64>, other: Vec<f64>| {
         one.iter_mut().zip(other).for_each(|(sum, other)| *sum += other);
         one
     };
-    let sums = selection.ranks.par_iter().fold(zero, of_rank).reduce(zero, both);
+    let sums = weighed.par_iter().fold(zero, of_rank).reduce(zero, both);
     sums.into_iter().map(|sum| sum as f32).collect()
 }
 
@@ -74,12 +75,12 @@ fn gaps(index: &Index, selection: &Selection, rank: u32, tell: &mut impl FnMut(i
     });
 }
 
-/// Adds a stretch to the columns it lies in.
-fn spread(sums: &mut [f64], from: i64, to: i64, from_ns: i64, to_ns: i64) {
+/// Adds a stretch of so many ranks to the columns it lies in.
+fn spread(sums: &mut [f64], weight: f64, (from, to): (i64, i64), (from_ns, to_ns): (i64, i64)) {
     let width_ns = to_ns.saturating_sub(from_ns) as f64 / sums.len() as f64;
     let (from, to) = ((from - from_ns) as f64 / width_ns, (to - from_ns) as f64 / width_ns);
     let last = (to as usize).min(sums.len() - 1);
     for (column, sum) in sums.iter_mut().enumerate().take(last + 1).skip(from as usize) {
-        *sum += (to.min(column as f64 + 1.0) - from.max(column as f64)).max(0.0);
+        *sum += weight * (to.min(column as f64 + 1.0) - from.max(column as f64)).max(0.0);
     }
 }

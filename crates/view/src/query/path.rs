@@ -27,6 +27,7 @@ pub fn path(insight: &Insight, from: Moment, to: Moment, limit: usize) -> (Vec<S
     let steps = &insight.graph.steps;
     let mut segments = Vec::new();
     let Some((mut strand, mut index)) = last_step(insight) else { return (segments, false) };
+    let mut rank = insight.rank_of(strand);
     let mut now = steps[index as usize].end;
     // Each round goes back in time or to another rank; a damaged trace may go round in circles.
     for _ in 0..steps.len().saturating_mul(3) {
@@ -34,7 +35,6 @@ pub fn path(insight: &Insight, from: Moment, to: Moment, limit: usize) -> (Vec<S
             break;
         }
         let step = &steps[index as usize];
-        let rank = insight.rank_of(strand);
         let mut tell = |start: Moment, end: Moment, what| {
             let (start, end) = (start.max(from), end.min(to));
             if end > start {
@@ -43,7 +43,9 @@ pub fn path(insight: &Insight, from: Moment, to: Moment, limit: usize) -> (Vec<S
         };
         if let Some(wait) = insight.wait_of(index).filter(|wait| wait.until() < now) {
             tell(wait.until(), now, step.op().name());
-            (strand, index, now) = (wait.of_strand, wait.of, wait.until());
+            now = wait.until();
+            (strand, index) = insight.step_waited_for(wait, rank);
+            rank = insight.waited_for(wait, rank);
             continue;
         }
         let start = step.start;

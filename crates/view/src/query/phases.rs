@@ -4,8 +4,8 @@
 //! A phase lasts from the first rank that comes to the last that leaves. Regions are those of the first thread of each
 //! rank; the n-th stay of one rank belongs to the n-th of all others.
 
-use crate::index::Index;
 use crate::query::work::work;
+use kizami_index::Index;
 use kizami_trace::{Definitions, RegionSpan};
 use rustc_hash::FxHashMap;
 use serde::Serialize;

@@ -2,7 +2,7 @@
 //! and behind its last one.
 
 use super::Selection;
-use crate::index::Index;
+use kizami_index::Index;
 use serde::Serialize;
 
 /// A stretch that shows no call, and why.
@@ -26,7 +26,7 @@ pub struct Gap {
 /// is looked at: it is the one that is drawn.
 pub fn gaps(index: &Index, selection: &Selection, limit: usize) -> (Vec<Gap>, bool) {
     let mut gaps = Vec::new();
-    for rank in &selection.ranks {
+    for rank in &*index.first_of_each(&selection.ranks, limit.saturating_add(1)) {
         let mut add = |start_ns: i64, end_ns: i64, reason: &str, lost_calls: u64| {
             // One in which calls were lost counts even if it takes no time.
             if start_ns < selection.to.0 && end_ns > selection.from.0 && (end_ns > start_ns || lost_calls > 0)

@@ -3,8 +3,8 @@
 //! Few rows are looked at one by one, so that shares are exact. For many, cells of the level that is just finer than
 //! the stretches are added up, each with the part of it that lies within.
 
-use crate::category::{CATEGORIES, Category};
-use crate::index::{Cell, Index};
+use kizami_index::category::{CATEGORIES, Category};
+use kizami_index::{Cell, Index};
 use rayon::prelude::*;
 
 /// Rows are looked at one by one as long as they and the cells of the picture are at most so many together: both take
@@ -35,9 +35,12 @@ pub fn timeline(
     columns: usize,
     rows: usize,
 ) -> Timeline {
-    let found: u64 = ranks.iter().map(|rank| index.rows_within(*rank, from_ns, to_ns)).sum();
+    let (weighed, pictured) = (index.weighed(ranks), rows.min(ranks.len()));
+    let found: u64 = weighed.iter().map(|(rank, _)| index.rows_within(*rank, from_ns, to_ns)).sum();
+    // Ranks that are alike are looked at once for each row.
+    let found = if index.alike().is_some() { found * pictured as u64 } else { found };
     let to_ns = to_ns.max(from_ns.saturating_add(1));
-    if found + (columns * rows.min(ranks.len())) as u64 > MOST_ROWS_AND_CELLS {
+    if found + (columns * pictured) as u64 > MOST_ROWS_AND_CELLS {
         return from_cells(index, ranks, from_ns, to_ns, columns, rows);
     }
     by_row(ranks, columns, rows, |ranks, shares| exact_row(index, ranks, from_ns, to_ns, columns, shares))
@@ -72,19 +75,19 @@ const COLUMN_BITS: u32 = 16;
 /// Adds up the time of each category in each column.
 fn exact_row(index: &Index, ranks: &[u32], from_ns: i64, to_ns: i64, columns: usize, shares: &mut [u8]) {
     let parts_per_ns = (columns << COLUMN_BITS) as f64 / to_ns.saturating_sub(from_ns) as f64;
-    let mut sums = vec![[0u32; CATEGORIES - 1]; columns];
-    for rank in ranks {
+    let mut sums = vec![[0u64; CATEGORIES - 1]; columns];
+    for (rank, weight) in index.weighed(ranks) {
         let mut add = |from: i64, to: i64, category: Category| {
             let Some(place) = (category as usize).checked_sub(1) else { return };
             let part = |ns: i64| (ns.saturating_sub(from_ns) as f64 * parts_per_ns) as u64;
             let (mut from, to) = (part(from), part(to));
             while let Some(sums) = sums.get_mut((from >> COLUMN_BITS) as usize).filter(|_| from < to) {
                 let until = to.min(((from >> COLUMN_BITS) + 1) << COLUMN_BITS);
-                sums[place] += (until - from) as u32;
+                sums[place] += (until - from) * weight;
                 from = until;
             }
         };
-        index.time(*rank, from_ns, to_ns, &mut add);
+        index.time(rank, from_ns, to_ns, &mut add);
         // A picture may reach beyond the run.
         let (begin_ns, end_ns) = (index.begin_ns().max(from_ns), index.end_ns().min(to_ns));
         if begin_ns > from_ns {
@@ -95,7 +98,7 @@ fn exact_row(index: &Index, ranks: &[u32], from_ns: i64, to_ns: i64, columns: us
         }
     }
     // Several ranks make a share of more parts; dividing first keeps the product small.
-    let several = ranks.len().max(1) as u32;
+    let several = ranks.len().max(1) as u64;
     for (sums, shares) in sums.iter().zip(shares.chunks_exact_mut(CATEGORIES)) {
         let of_one = if several == 1 { *sums } else { sums.map(|parts| parts / several) };
         put(of_one.map(|parts| ((parts * 255 + (1 << (COLUMN_BITS - 1))) >> COLUMN_BITS) as u16), shares);
@@ -175,11 +178,13 @@ impl Plan {
             return;
         }
         let mut sums = vec![[0u32; CATEGORIES - 1]; self.columns.len()];
-        for rank in ranks {
-            let cells = index.cells(self.level, *rank);
+        for (rank, weight) in index.weighed(ranks) {
+            let cells = index.cells(self.level, rank);
             for (column, sums) in self.columns.iter().zip(&mut sums) {
                 let own = column.of(cells);
-                sums.iter_mut().zip(own).for_each(|(sum, share)| *sum += u32::from(share) >> 4);
+                sums.iter_mut()
+                    .zip(own)
+                    .for_each(|(sum, share)| *sum += (u32::from(share) >> 4) * weight as u32);
             }
         }
         let whole = ranks.len() as u32 * u32::from(WHOLE >> 4);

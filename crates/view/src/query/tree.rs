@@ -1,7 +1,7 @@
 //! Where time goes: regions of the program, within them functions, within those the places they are called from.
 
 use super::Selection;
-use crate::index::Index;
+use kizami_index::Index;
 use kizami_model::Op;
 use kizami_trace::{Definitions, RegionSpan};
 use rayon::prelude::*;
@@ -73,7 +73,7 @@ impl Paths {
     }
 
     /// Follows the regions of one rank's first thread.
-    fn rank(&mut self, spans: &[RegionSpan], thread: u32, selection: &Selection) -> Vec<Switch> {
+    fn rank(&mut self, spans: &[RegionSpan], thread: u32, weight: u64, selection: &Selection) -> Vec<Switch> {
         let mut switches = vec![(i64::MIN, 0)];
         let mut open: Vec<(i64, usize)> = Vec::new();
         let leave = |open: &mut Vec<(i64, usize)>, until_ns: i64, switches: &mut Vec<Switch>| {
@@ -87,7 +87,7 @@ impl Paths {
             let (from_ns, to_ns) = (span.start.0.max(selection.from.0), span.end.0.min(selection.to.0));
             if to_ns > from_ns {
                 let sum = &mut self.sums[path];
-                *sum = (sum.0 + to_ns - from_ns, sum.1 + 1);
+                *sum = (sum.0 + (to_ns - from_ns) * weight as i64, sum.1 + weight);
             }
             switches.push((span.start.0, path));
             open.push((span.end.0, path));
@@ -109,16 +109,17 @@ pub fn tree(
 ) -> Vec<Node> {
     let mut paths = Paths { list: vec![(0, u32::MAX)], sums: vec![(0, 0)], ..Paths::default() };
     let mut of_ranks = Vec::with_capacity(selection.ranks.len());
-    for rank in &selection.ranks {
-        let Some((begin_ns, end_ns, thread)) = index.seen(*rank) else { continue };
+    for (rank, weight) in index.weighed(&selection.ranks) {
+        let Some((begin_ns, end_ns, thread)) = index.seen(rank) else { continue };
         let length_ns = end_ns.min(selection.to.0) - begin_ns.max(selection.from.0);
-        paths.sums[0].0 += length_ns.max(0);
-        paths.sums[0].1 += 1;
-        let first = spans.partition_point(|span| span.rank.0 < *rank);
-        let count = spans[first..].partition_point(|span| span.rank.0 == *rank);
-        of_ranks.push((*rank, thread, paths.rank(&spans[first..first + count], thread, selection)));
+        paths.sums[0].0 += length_ns.max(0) * weight as i64;
+        paths.sums[0].1 += weight;
+        let first = spans.partition_point(|span| span.rank.0 < rank);
+        let count = spans[first..].partition_point(|span| span.rank.0 == rank);
+        let switches = paths.rank(&spans[first..first + count], thread, weight, selection);
+        of_ranks.push(((rank, weight), thread, switches));
     }
-    let of_rank = |mut sums: Sums, (rank, thread, switches): &(u32, u32, Vec<Switch>)| {
+    let of_rank = |mut sums: Sums, ((rank, weight), thread, switches): &((u32, u64), u32, Vec<Switch>)| {
         let mut place = 0;
         index.each(*rank, selection.from.0, selection.to.0, |row| {
             let kind = index.kinds().get(row.kind as usize);
@@ -130,7 +131,7 @@ pub fn tree(
             }
             let length_ns = row.end_ns.min(selection.to.0) - row.start_ns.max(selection.from.0);
             let sum = sums.entry((switches[place].1, row.kind)).or_default();
-            *sum = (sum.0 + length_ns.max(0), sum.1 + 1);
+            *sum = (sum.0 + length_ns.max(0) * *weight as i64, sum.1 + weight);
         });
         sums
     };

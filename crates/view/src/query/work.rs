@@ -4,7 +4,7 @@
 //! From the first rank that leaves `MPI_Init` to the last that comes to `MPI_Finalize`, as reports have it
 //! ([`kizami_replay::WorkInterval`]), but told from the index: both are among the outermost rows of a rank.
 
-use crate::index::Index;
+use kizami_index::Index;
 use kizami_model::Moment;
 use kizami_replay::work_interval::Borders;
 
@@ -22,7 +22,8 @@ pub fn work(index: &Index) -> Work {
     let borders = Borders::new();
     let op = |kind: u32| index.kinds().get(kind as usize).map(|kind| kind.op());
     let (mut from_ns, mut to_ns, mut ended) = (None::<i64>, None::<i64>, false);
-    for rank in 0..index.ranks() {
+    let all: Vec<u32> = (0..index.ranks()).collect();
+    for (rank, _) in index.weighed(&all) {
         let Some((_, mut last_ns, _)) = index.seen(rank) else { continue };
         index.outermost(rank, |row| match op(row.kind) {
             Some(op) if borders.begins(op) => {

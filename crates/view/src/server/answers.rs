@@ -1,7 +1,7 @@
 //! Answers as the page gets them, as JSON. Their TypeScript types, `ui/src/answers.ts`, are made from these.
 
-use crate::category::Look;
 use crate::layer::LayerKind;
+use crate::look::Look;
 use crate::query::collectives::Collective;
 use crate::query::histogram::Located;
 use crate::query::path::Segment;
@@ -45,6 +45,8 @@ pub(super) struct Layer {
     pub kind: LayerKind,
     /// How its times came to be, if it is no recording.
     pub note: Option<String>,
+    /// How many kinds of rank there are, if it is told by them.
+    pub kinds: Option<usize>,
     pub callsites: Vec<CallSite>,
 }
 

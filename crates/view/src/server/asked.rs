@@ -5,10 +5,10 @@
 
 use super::reply::Failure;
 use super::text::shown;
-use crate::index::Index;
 use crate::query::Selection;
 use crate::query::matrix::By;
 use crate::query::order::Order;
+use kizami_index::Index;
 use kizami_model::{Moment, Op};
 use serde::Deserialize;
 

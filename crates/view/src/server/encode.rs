@@ -1,10 +1,10 @@
 //! Answers as bytes: columns one behind the other, little endian, as the page reads them.
 
-use crate::category::CATEGORIES;
 use crate::insight::MessageRow;
 use crate::query::calls::Calls;
 use crate::query::matrix::Matrix;
 use crate::query::timeline::Timeline;
+use kizami_index::category::CATEGORIES;
 
 fn u32s(bytes: &mut Vec<u8>, values: impl IntoIterator<Item = u32>) {
     values.into_iter().for_each(|value| bytes.extend(value.to_le_bytes()));

@@ -3,10 +3,11 @@
 use super::answers::{self, CallSite, Health, IndexState, Run};
 use super::text::shown;
 use super::view::View;
-use crate::category::{Category, LOOKS};
 use crate::layer::{Layer, Origin};
+use crate::look::LOOKS;
 use crate::query::work::{self, Work};
 use crate::slot::Answer;
+use kizami_index::category::Category;
 use kizami_model::{Op, function};
 
 /// What is looked at, and how far the index is. Regions and hosts are those of the first trace.
@@ -91,10 +92,12 @@ fn described(layer: &Layer) -> answers::Layer {
         work: work(layer, span_ns),
         ranks,
         threads: info.threads,
-        events: info.totals.events,
+        // As many as all ranks make, wherever some have the rows of others.
+        events: if info.is_told_by_kinds() { info.totals.calls } else { info.totals.events },
         lost_calls: info.totals.lost_calls,
         kind: layer.kind(),
         note,
+        kinds: if layer.origin == Origin::Trace { kinds(layer) } else { None },
         callsites: callsites(layer),
     }
 }
@@ -122,5 +125,13 @@ fn note(info: &kizami_trace::RunInfo) -> Option<String> {
             Some(shown(&format!("without the tracer, from {}", undisturbed.made_from)))
         }
         (None, None) => None,
+    }
+}
+
+/// How many kinds of rank a layer has, if its index is there and one rank of each stands for all of its kind.
+fn kinds(layer: &Layer) -> Option<usize> {
+    match layer.index() {
+        Answer::Ready(index) => index.alike().map(|kinds| kinds.count()),
+        _ => None,
     }
 }

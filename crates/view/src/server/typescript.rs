@@ -6,8 +6,8 @@ use super::answers::{
     CallSite, Collectives, Health, HistogramCalls, IndexState, Layer, MatrixLabels, Parallelism, Path,
     Phases, Run, Stops, Tree,
 };
-use crate::category::Look;
 use crate::layer::LayerKind;
+use crate::look::Look;
 use crate::query::{collectives, flow, histogram, path, phases, stops, tree};
 use kizami_explain as explain;
 use ts_rs::{Config, TS};

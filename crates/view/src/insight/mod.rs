@@ -1,18 +1,20 @@
 //! Who waited for whom, and which messages were under way: what a walk over the run's graph tells.
 //!
 //! Takes as long as `kizami report`, so it is made in the background when somebody first asks. Messages and waits lie
-//! in memory up to a limit and in a file without a name beyond it.
+//! in memory up to a limit and in a file without a name beyond it. Of a run told by kinds of rank they are those of one rank
+//! of each kind; `alike` says what they mean for others.
+
+mod alike;
+mod watch;
 
 use bytemuck::{Pod, Zeroable};
 use kizami_graph::{Graph, GraphError, List, StepKind, build};
 use kizami_model::{Length, Moment};
 use kizami_network::Fit;
-use kizami_replay::{Message, Observer, Seen, WaitKind, learn};
+use kizami_replay::{WaitKind, learn};
 use kizami_trace::Trace;
 use kizami_trace::derived::scratch_folder;
-
-/// Bytes of messages, and of waits, each thread of the walk keeps in memory.
-const MEMORY_LIMIT: usize = 256 << 20;
+use watch::Watch;
 
 /// One message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
@@ -29,6 +31,11 @@ pub struct MessageRow {
 }
 
 impl MessageRow {
+    /// The same between two other ranks.
+    pub fn between(self, from: u32, to: u32) -> MessageRow {
+        MessageRow { from, to, ..self }
+    }
+
     /// When its send began.
     pub fn sent(&self) -> Moment {
         Moment(self.sent_ns)
@@ -59,7 +66,9 @@ pub struct WaitRow {
     pub strand: u32,
     /// The strand that was waited for.
     pub of_strand: u32,
-    kind: u64,
+    /// The rank that was waited for, which may only be of the kind of that strand's.
+    of_rank: u32,
+    kind: u32,
 }
 
 impl WaitRow {
@@ -80,7 +89,7 @@ impl WaitRow {
 
     /// Whether a message was waited for.
     pub fn is_for_message(&self) -> bool {
-        self.kind == WaitKind::Sender as u64
+        self.kind == WaitKind::Sender as u32
     }
 
     /// What was waited for, in a word.
@@ -101,6 +110,8 @@ pub struct Insight {
     pub waits: Vec<List<WaitRow>>,
     /// No message was longer under way.
     pub longest: Length,
+    /// The ranks of each kind, in a run told by kinds of rank; empty in others.
+    ranks_of_kinds: Vec<Vec<u32>>,
 }
 
 impl std::fmt::Debug for Insight {
@@ -115,13 +126,7 @@ impl Insight {
         let folder = scratch_folder(trace);
         let events = trace.run().totals.events.max(1) as f64;
         let graph = build(trace, &folder, threads, &|rows| progress(rows as f64 / events / 2.0))?;
-        let watch = || Watch {
-            graph: &graph,
-            taken: Vec::new(),
-            messages: List::new(&folder, MEMORY_LIMIT),
-            waits: List::new(&folder, MEMORY_LIMIT),
-            failed: None,
-        };
+        let watch = || Watch::new(&graph, &folder);
         let walked = learn(&graph, threads, watch, &|steps| progress(0.5 + steps as f64 / events / 2.0));
         let fit = walked.learned;
         let (mut messages, mut waits, mut longest) = (Vec::new(), Vec::new(), Length::ZERO);
@@ -136,7 +141,9 @@ impl Insight {
             messages.push(watch.messages);
             waits.push(watch.waits);
         }
-        Ok(Insight { graph, fit, messages, waits, longest })
+        let ranks_of_kinds =
+            graph.folding.as_ref().map_or(Vec::new(), |folding| folding.kinds.ranks_of_each());
+        Ok(Insight { graph, fit, messages, waits, longest, ranks_of_kinds })
     }
 
     /// Messages that are under way between two moments.
@@ -156,19 +163,14 @@ impl Insight {
         list.get(place).filter(|wait| wait.step == step)
     }
 
-    /// Rank of a strand.
+    /// Rank of a strand: the one with rows, in a run told by kinds of rank.
     pub fn rank_of(&self, strand: u32) -> u32 {
         self.graph.strands.get(strand as usize).map_or(0, |strand| strand.rank.0)
     }
 
-    /// How many ranks there are.
-    pub fn ranks(&self) -> u32 {
-        self.graph.strands.last().map_or(0, |strand| strand.rank.0 + 1)
-    }
-
     /// The steps of a rank.
     pub fn steps_of(&self, rank: u32) -> std::ops::Range<u64> {
-        let strands = &self.graph.strands;
+        let (strands, rank) = (&self.graph.strands, self.like(rank));
         let first_step = |place: usize| strands[place..].iter().map(|strand| strand.first_step).next();
         let begin = strands.partition_point(|strand| strand.rank.0 < rank);
         let end = strands.partition_point(|strand| strand.rank.0 <= rank);
@@ -190,47 +192,5 @@ impl Insight {
                 return Some(step);
             }
         }
-    }
-}
-
-/// Writes down what it sees.
-struct Watch<'a> {
-    graph: &'a Graph,
-    /// By the step that is about to end.
-    taken: Vec<Message>,
-    messages: List<MessageRow>,
-    waits: List<WaitRow>,
-    failed: Option<GraphError>,
-}
-
-impl Watch<'_> {
-    fn keep(&mut self, seen: &Seen<'_, 0>) -> Result<(), GraphError> {
-        for message in self.taken.drain(..) {
-            let from = self.graph.strands.get(message.from as usize).map_or(0, |strand| strand.rank.0);
-            let to = self.graph.strands.get(message.strand as usize).map_or(0, |strand| strand.rank.0);
-            let (sent_ns, received_ns) = (message.sent.0, seen.step.end.0);
-            self.messages.push(MessageRow { sent_ns, received_ns, bytes: message.bytes, from, to })?;
-        }
-        let Some(wait) = seen.wait else { return Ok(()) };
-        // Clocks of different hosts may say that somebody came after its partners had left.
-        let (from_ns, until_ns) = (seen.step.start.0, wait.until.min(seen.step.end).0);
-        if until_ns > from_ns {
-            let (step, of, strand, of_strand) = (seen.index, wait.step, seen.strand, wait.strand);
-            let kind = wait.kind as u64;
-            self.waits.push(WaitRow { step, of, from_ns, until_ns, strand, of_strand, kind })?;
-        }
-        Ok(())
-    }
-}
-
-impl Observer<0> for Watch<'_> {
-    fn step(&mut self, seen: &Seen<'_, 0>) {
-        if let Err(error) = self.keep(seen) {
-            self.failed = Some(error);
-        }
-    }
-
-    fn message(&mut self, message: &Message) {
-        self.taken.push(*message);
     }
 }

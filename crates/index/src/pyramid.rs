@@ -14,11 +14,11 @@ const MOST_CELLS: u64 = 1 << 23;
 const FEWEST_BINS: u64 = 16;
 
 /// Shares of all categories but computation.
-pub(crate) type Cell = [u8; CATEGORIES - 1];
+pub type Cell = [u8; CATEGORIES - 1];
 
 /// How time is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Division {
+pub struct Division {
     /// Where the first stretch begins.
     pub begin_ns: i64,
     /// A stretch of the finest level is two to the power of this long.
@@ -44,18 +44,18 @@ impl Division {
     }
 
     /// Where the last stretch ends: at the end of the run or behind it.
-    pub(crate) fn end_ns(&self) -> i64 {
+    pub fn end_ns(&self) -> i64 {
         let length_ns = u128::from(self.bins) << self.finest_bits;
         self.begin_ns.saturating_add(length_ns.min(i64::MAX as u128) as i64)
     }
 
     /// How many stretches a level has.
-    pub(crate) fn bins_of(&self, level: u32) -> u64 {
+    pub fn bins_of(&self, level: u32) -> u64 {
         self.bins.div_ceil(1 << level)
     }
 
     /// How long they are.
-    pub(crate) fn width_ns(&self, level: u32) -> u64 {
+    pub fn width_ns(&self, level: u32) -> u64 {
         1 << (self.finest_bits + level).min(62)
     }
 

@@ -5,6 +5,7 @@ use super::file::{Head, Mapped, Sections, Unfinished};
 use super::kind::{Kind, RankRow};
 use super::pyramid::{Division, Sums};
 use super::time::{RankTime, stops_of};
+use kizami_model::Rank;
 use kizami_trace::{Span, Spans, Stop, Trace, TraceError};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -15,7 +16,7 @@ use std::sync::{Mutex, PoisonError};
 const READING: f64 = 0.9;
 
 /// Where rows come from: groups that can be read by several threads at once.
-pub(crate) trait Source: Sync {
+pub trait Source: Sync {
     /// How many groups there are.
     fn groups(&self) -> usize;
     /// Tells the rows of a group, by rank, then by start. Ranks rise from group to group.
@@ -32,12 +33,43 @@ impl Source for Spans {
     }
 }
 
-/// Makes an index of the rows of ranks below `ranks`; it is kept if it is that of the trace.
+/// Which ranks have a place in an index.
+#[derive(Clone, Copy)]
+pub(super) enum Ranks<'a> {
+    /// All below this one.
+    Below(u32),
+    /// One of each kind.
+    OfKinds(&'a kizami_kinds::Kinds),
+}
+
+impl Ranks<'_> {
+    pub(super) fn of(ranks: u32, alike: Option<&kizami_kinds::Kinds>) -> Ranks<'_> {
+        alike.map_or(Ranks::Below(ranks), Ranks::OfKinds)
+    }
+
+    fn count(self) -> u32 {
+        match self {
+            Ranks::Below(ranks) => ranks,
+            Ranks::OfKinds(kinds) => kinds.count() as u32,
+        }
+    }
+
+    /// The place of a rank, if it has one.
+    #[inline]
+    fn place(self, rank: u32) -> Option<u32> {
+        match self {
+            Ranks::Below(ranks) => (rank < ranks).then_some(rank),
+            Ranks::OfKinds(kinds) => (rank < kinds.ranks()).then(|| kinds.number(Rank(rank))),
+        }
+    }
+}
+
+/// Makes an index of the rows of some ranks; it is kept if it is that of the trace.
 pub(super) fn build(
     source: &impl Source,
     trace: &Trace,
     keep: bool,
-    ranks: u32,
+    ranks: Ranks<'_>,
     stops: &[Stop],
     progress: &(dyn Fn(f64) + Sync),
 ) -> Result<Mapped, TraceError> {
@@ -57,7 +89,7 @@ pub(super) fn build(
             Ok(blocks)
         })
         .collect::<Result<_, TraceError>>()?;
-    let (rank_rows, blocks) = in_order(packed, ranks);
+    let (rank_rows, blocks) = in_order(packed, ranks.count());
     let kinds = kinds.all();
     let data_bytes = at.load(Ordering::Relaxed).next_multiple_of(8) + SLACK_BYTES as u64;
     file.write(data_bytes - SLACK_BYTES as u64, &[0; SLACK_BYTES])?;
@@ -65,7 +97,7 @@ pub(super) fn build(
     let begin_ns = times.clone().map(|row| row.begin_ns).min().unwrap_or(0).min(0);
     let end_ns = times.map(|row| row.end_ns).max().unwrap_or(0).max(begin_ns);
     let rows = blocks.iter().map(|block| u64::from(block.rows)).sum();
-    let division = Division::of(begin_ns, end_ns, u64::from(ranks), rows);
+    let division = Division::of(begin_ns, end_ns, u64::from(ranks.count()), rows);
     let head = Head::new(division, end_ns, rows, data_bytes);
     let sections = Sections { ranks: &rank_rows, blocks: &blocks, kinds: &kinds };
     let head = file.write_tables(head, &sections)?;
@@ -148,28 +180,26 @@ struct RankBlocks {
 /// Packs the rows of one group.
 struct Packer<'a> {
     kinds: &'a Kinds,
-    ranks: u32,
+    ranks: Ranks<'a>,
     numbers: FxHashMap<(u16, u32, u32, bool), u32>,
     rows: Vec<Row>,
     bytes: Vec<u8>,
     done: Vec<RankBlocks>,
 }
 
-impl Packer<'_> {
-    fn new(kinds: &Kinds, ranks: u32) -> Packer<'_> {
+impl<'a> Packer<'a> {
+    fn new(kinds: &'a Kinds, ranks: Ranks<'a>) -> Packer<'a> {
         let (numbers, rows) = (FxHashMap::default(), Vec::with_capacity(BLOCK_ROWS));
         Packer { kinds, ranks, numbers, rows, bytes: Vec::new(), done: Vec::new() }
     }
 
     #[inline]
     fn row(&mut self, span: &Span) {
-        if span.rank >= self.ranks {
-            return;
-        }
-        if self.rows.len() == BLOCK_ROWS || self.done.last().is_none_or(|last| last.rank != span.rank) {
+        let Some(rank) = self.ranks.place(span.rank) else { return };
+        if self.rows.len() == BLOCK_ROWS || self.done.last().is_none_or(|last| last.rank != rank) {
             self.end_block();
-            if self.done.last().is_none_or(|last| last.rank != span.rank) {
-                let (rank, thread) = (span.rank, span.thread);
+            if self.done.last().is_none_or(|last| last.rank != rank) {
+                let thread = span.thread;
                 self.done.push(RankBlocks { rank, thread, blocks: Vec::new() });
             }
         }

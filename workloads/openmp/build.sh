@@ -4,14 +4,15 @@ set -euo pipefail
 
 usage() {
     cat <<'TEXT'
-usage: build.sh OUTDIR [gcc|clang]
+usage: build.sh OUTDIR [gcc|clang] [VERSION]
 
 Builds every program of this folder and of constructs/ with -O2 -g into OUTDIR.
   gcc      gcc, g++ and gfortran, which use libgomp (the default)
   clang    clang-19, clang++-19 and flang-19, which use LLVM's libomp. It is the one
            of Debian's libomp-19-dev; where that is not installed, its packages are
            unpacked once into $KIZAMI_TEST_DIR/libomp (default ~/.cache/kizami/libomp)
-The compilers of the environment (CC, CXX, FC) are used instead of these names.
+  VERSION  of the compilers, as their names end: 13 for gcc-13 (default: gcc without
+           any, clang with 19)
 
 hybrid is built with each MPI of Debian, as hybrid.openmpi and hybrid.mpich. A
 program whose comment says that it needs a later compiler ("Needs: gcc 13,
@@ -36,6 +37,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
 family=${2:-gcc}
+version=${3:-}
 
 first_of() { # first_of COMMAND...: the first that there is, or the first
     local command
@@ -51,12 +53,14 @@ first_of() { # first_of COMMAND...: the first that there is, or the first
 flags=() warnings=(-Wall -Wextra) fortran_flags=() link=()
 case $family in
 gcc)
-    cc=${CC:-gcc} cxx=${CXX:-g++} fc=${FC:-gfortran} fortran=gfortran
+    end=${version:+-$version}
+    cc=gcc$end cxx=g++$end fc=gfortran$end fortran=gfortran
     # gfortran takes a task's variables that are set in other tasks for unset.
     fortran_flags=(-std=f2008 -Wall -Wextra -Wno-maybe-uninitialized)
     ;;
 clang)
-    cc=${CC:-clang-19} cxx=${CXX:-clang++-19} fc=${FC:-$(first_of flang-19 flang-new-19)} fortran=flang
+    version=${version:-19}
+    cc=clang-$version cxx=clang++-$version fc=$(first_of "flang-$version" "flang-new-$version") fortran=flang
     # It compares bounds of its own making in the loops that it turns into tasks.
     warnings+=(-Wno-sign-compare)
     # flang knows no other standard, and no -Wall.
@@ -79,18 +83,17 @@ trap 'rm -rf "$room"' EXIT
 # LLVM's runtime from the packages, without installing them.
 unpack_libomp() { # unpack_libomp TARGET
     mkdir "$room/packages"
-    (cd "$room/packages" && apt-get download libomp5-19 libomp-19-dev >"$room/download" 2>&1) || {
+    (cd "$room/packages" && apt-get download "libomp5-$version" "libomp-$version-dev" >"$room/download" 2>&1) || {
         cat "$room/download" >&2
-        echo "build.sh: no libomp: install libomp-19-dev" >&2
+        echo "build.sh: no libomp: install libomp-$version-dev" >&2
         exit 1
     }
     local package
     for package in "$room"/packages/*.deb; do
         dpkg -x "$package" "$room/unpacked"
     done
-    mkdir -p "$(dirname "$1")"
-    rm -rf "$1"
-    mv "$room/unpacked" "$1"
+    mkdir -p "$1"
+    cp -a "$room/unpacked/." "$1"
 }
 
 if [ "$family" = clang ]; then
@@ -102,12 +105,16 @@ if [ "$family" = clang ]; then
         runtime=$("$cc" -print-file-name=libomp.so)
     else
         libomp=${KIZAMI_TEST_DIR:-$HOME/.cache/kizami}/libomp
-        runtime=$libomp/usr/lib/llvm-19/lib/libomp.so
+        runtime=$libomp/usr/lib/llvm-$version/lib/libomp.so
         [ -e "$runtime" ] || unpack_libomp "$libomp"
-        flags+=(-isystem "$libomp/usr/lib/llvm-19/lib/clang/19/include")
+        flags+=(-isystem "$libomp/usr/lib/llvm-$version/lib/clang/$version/include")
     fi
-    # The runtime is found without LD_LIBRARY_PATH.
-    link=("-L$(dirname "$runtime")" "-Wl,-rpath,$(dirname "$runtime")")
+    # The runtime is found without LD_LIBRARY_PATH. (A name without a place lies where every program looks.)
+    if [ "${runtime#/}" != "$runtime" ]; then
+        place=$(cd "$(dirname "$runtime")" && pwd -P)
+        link=("-L$place" "-Wl,-rpath,$place")
+        runtime=$place/libomp.so
+    fi
     echo "runtime  $runtime"
 else
     flags=(-fopenmp)
@@ -120,15 +127,17 @@ major() { # major COMPILER
     clang) "$1" --version | sed -n 's/.*version \([0-9]*\).*/\1/p' | head -n 1 ;;
     esac
 }
-declare -A version
+declare -A majors
 for compiler in "$cc" "$cxx" "$fc"; do
-    command -v "$compiler" >/dev/null 2>&1 && version[$compiler]=$(major "$compiler")
+    if command -v "$compiler" >/dev/null 2>&1; then
+        majors[$compiler]=$(major "$compiler")
+    fi
 done
 
 # Whether the source's comment lets this compiler build it; says so if not.
 may_build() { # may_build NAME SOURCE COMPILER KIND
     local needed
-    if [ -z "${version[$3]:-}" ]; then
+    if [ -z "${majors[$3]:-}" ]; then
         echo "skipped  $1: no compiler $3"
         return 1
     fi
@@ -137,7 +146,7 @@ may_build() { # may_build NAME SOURCE COMPILER KIND
         echo "skipped  $1: $3 lacks what it uses, and no later version is known to have it"
         return 1
     fi
-    if [ "${needed:-0}" -gt "${version[$3]}" ]; then
+    if [ "${needed:-0}" -gt "${majors[$3]}" ]; then
         echo "skipped  $1: $3 lacks what it uses, which version $needed has"
         return 1
     fi

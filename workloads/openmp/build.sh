@@ -55,8 +55,7 @@ case $family in
 gcc)
     end=${version:+-$version}
     cc=gcc$end cxx=g++$end fc=gfortran$end fortran=gfortran
-    # gfortran takes a task's variables that are set in other tasks for unset.
-    fortran_flags=(-std=f2008 -Wall -Wextra -Wno-maybe-uninitialized)
+    fortran_flags=(-std=f2008 -Wall -Wextra)
     ;;
 clang)
     version=${version:-19}

@@ -19,7 +19,7 @@
  * Checks that it was not, and that all naps were taken.
  *
  * A runtime may let the thread that creates tasks run some of them when there are many (libgomp: more than 64 a thread; LLVM:
- * more than 256 waiting), and a tied task that waits runs only its descendants: that is part of what is to be foretold.
+ * more than 256 in its queue), and a tied task that waits runs only its descendants: that is part of what is to be foretold.
  */
 #include "program.h"
 #include <omp.h>

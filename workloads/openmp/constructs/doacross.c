@@ -1,7 +1,8 @@
 /*
  * doacross: a loop in two dimensions whose iterations wait for those above and left of them.
  *
- * 2 parallel regions, no tasks; 1 + 19 x 2 + 19 x 19 x 2 waits of the first loop's 20 x 20 iterations at most.
+ * 2 parallel regions, no tasks; the first loop waits 2 x 20 x 19 times, the second 98 times: not for iterations that
+ * there are not.
  */
 #include "check.h"
 

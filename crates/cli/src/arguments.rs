@@ -4,8 +4,8 @@
 //! once; what is typed wins over a variable.
 
 use crate::commands::{
-    bench, clocks, completions, diff, doctor, events, export, info, machines, man, platform, predict, record,
-    reduce, replay, report, seal, undisturb, view, whatif,
+    bench, clocks, completions, diff, doctor, events, export, fleng, info, machines, man, platform, predict,
+    record, reduce, replay, report, seal, tasks, undisturb, view, whatif,
 };
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
@@ -53,6 +53,8 @@ pub enum Command {
     Machines(machines::MachinesArguments),
     Predict(Box<predict::PredictArguments>),
     Platform(platform::PlatformArguments),
+    Tasks(tasks::TasksArguments),
+    Fleng(fleng::FlengArguments),
     Undisturb(undisturb::UndisturbArguments),
     Doctor(doctor::DoctorArguments),
     Man(man::ManArguments),

@@ -25,8 +25,8 @@ mod show;
 use arguments::{Arguments, Command};
 use clap::{CommandFactory, Parser};
 use commands::{
-    bench, clocks, completions, diff, doctor, events, export, info, machines, man, platform, predict, record,
-    reduce, replay, report, seal, undisturb, view, whatif,
+    bench, clocks, completions, diff, doctor, events, export, fleng, info, machines, man, platform, predict,
+    record, reduce, replay, report, seal, tasks, undisturb, view, whatif,
 };
 use std::process::ExitCode;
 
@@ -53,6 +53,8 @@ fn main() -> ExitCode {
         Command::Machines(arguments) => machines::run(arguments),
         Command::Predict(arguments) => predict::run(arguments),
         Command::Platform(arguments) => platform::run(arguments),
+        Command::Tasks(arguments) => tasks::run(arguments),
+        Command::Fleng(arguments) => fleng::run(arguments),
         Command::Undisturb(arguments) => undisturb::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Man(arguments) => man::run(arguments, Arguments::command()),

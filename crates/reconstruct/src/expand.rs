@@ -8,11 +8,11 @@
 
 use kizami_model::{Call, Length, Moment, Rank, ThreadIndex};
 use kizami_reduced::{SequenceCall, Sequences, sequences_of};
+use kizami_rewrite::copy_tables;
 use kizami_trace::columns::WrittenFile;
 use kizami_trace::definitions::Stop;
 use kizami_trace::provenance::RECONSTRUCTED;
 use kizami_trace::reduced_tables::{GapRow, KindOfCall, PeerRow, SketchRow, SumRow, What};
-use kizami_trace::rewrite::copy_tables;
 use kizami_trace::run::{ReplayedFrom, RunInfo, Totals};
 use kizami_trace::schema::{COUNTERS_FOLDER, EVENTS_FOLDER, ORDER, REGIONS_FOLDER, Record};
 use kizami_trace::write::{OpTotals, PartWriter, Row as TableRow, Shared, StagingDir, WINDOW_ROWS, summary};

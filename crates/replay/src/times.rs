@@ -9,7 +9,7 @@ use crate::work_interval::{Borders, WorkInterval};
 use kizami_graph::{Graph, List};
 use kizami_model::{Moment, Rank};
 use kizami_network::Fit;
-use kizami_trace::rewrite::NewTimes;
+use kizami_rewrite::NewTimes;
 use std::path::Path;
 
 /// Bytes that times of a run that is written anew may have in memory.

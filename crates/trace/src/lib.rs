@@ -7,6 +7,7 @@
 //! run.json                   what ran, where, totals, health, and the list of files with their checksums
 //! events/part-00000.parquet  one row per call, sorted by rank and start
 //! regions/part-...           one row per stay in a named region, if the program named any
+//! tasks/part-...             one row per task, if the program has any; with it needs/
 //! defs/ranks.parquet         how each rank ended, what it lost, how much it called
 //! defs/kinds.parquet         which rank's rows are those of others as well, in runs told by kinds of rank
 //! defs/hosts.parquet         hosts and their clocks
@@ -38,7 +39,7 @@
 //! # What it does not do
 //!
 //! It keeps no table of messages and no waiting times: that is for the crates that read traces. Those that work out
-//! other times write them by [`rewrite`]. Clocks of hosts that did not ask each other for the time are put side by
+//! other times write them by the crate `rewrite`. Clocks of hosts that did not ask each other for the time are put side by
 //! side by wall clocks; `run.json` says so where it matters.
 
 mod calls;
@@ -49,11 +50,11 @@ pub mod disturbance;
 mod error;
 pub mod provenance;
 pub mod reduced_tables;
-pub mod rewrite;
 pub mod run;
 pub mod schema;
 mod source_line;
 mod spans;
+pub mod task_tables;
 mod trace;
 pub mod write;
 
@@ -67,5 +68,6 @@ pub use provenance::Provenance;
 pub use run::RunInfo;
 pub use source_line::SourceLine;
 pub use spans::{NO_SITE, Span, Spans};
+pub use task_tables::{NeedRow, TaskKind, TaskRow};
 pub use trace::Trace;
 pub use write::TraceWriter;

@@ -140,11 +140,17 @@ pub struct ClockInfo {
     pub note: String,
     /// `one-clock`: all ranks share one. `measured`: offsets between hosts were measured during the run.
     /// `wall-clock`: hosts, or groups of them, were put side by side by their wall clocks.
+    /// `virtual`: times are units of virtual time, see the tables of tasks.
     pub method: String,
     /// With measured offsets: no time is further off than this.
     pub bound_ns: Option<i64>,
     /// With several hosts: messages against the order of time.
     pub messages: Option<MessageOrder>,
+}
+
+impl ClockInfo {
+    /// [`ClockInfo::method`] of runs in virtual time.
+    pub const VIRTUAL: &str = "virtual";
 }
 
 /// Messages that seem to arrive before they were sent.

@@ -85,6 +85,14 @@ impl Trace {
         R::read(&TableReader::open(&self.check(file)?)?)
     }
 
+    /// The rows of a table that is written in parts, part by part; nothing if there is none.
+    pub fn parts_of<R: Record>(
+        &self,
+    ) -> Result<impl Iterator<Item = Result<Vec<R>, TraceError>>, TraceError> {
+        let files = self.checked_files(R::PATH)?;
+        Ok(files.into_iter().map(|path| R::read(&TableReader::open(&path)?)))
+    }
+
     /// The rows of the selected ranks, by rank, then by start.
     pub fn calls(&self, ranks: RankSelection) -> Result<Calls, TraceError> {
         Ok(Calls::of_files(self.event_parts()?, &ranks))

@@ -5,7 +5,7 @@ use kizami_graph::StepKind;
 use kizami_index::Source;
 use kizami_model::Rank;
 use kizami_replay::{Network, ReplayError, Setting, Times};
-use kizami_trace::rewrite::NewTimes;
+use kizami_rewrite::NewTimes;
 use kizami_trace::{NO_SITE, Span, TraceError};
 use std::path::Path;
 

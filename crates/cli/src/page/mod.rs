@@ -13,7 +13,7 @@ mod report;
 mod snapshot;
 mod verdict;
 
-pub use columns::text;
+pub use columns::{round_step, text};
 pub use curve::Curve;
 pub use frame::{begin, end};
 pub use markup::Markup;

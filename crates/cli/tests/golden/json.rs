@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const PAGE: &str = include_str!("../../../../docs/src/reference/json.md");
 
 /// What shows all fields of each command: some are printed of certain traces only.
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 24] = [
     "report late-sender.kz --json",
     "report openmpi4.kz --json",
     "report regions.kz --json",
@@ -29,6 +29,7 @@ const COMMANDS: [&str; 23] = [
     "undisturb two-hosts.kz -o clean-hosts.kz --json",
     "doctor --library /no/libkizami.so --json",
     "info openmpi4.kz --json",
+    "tasks fleng.kz --curve 4 --json",
     "info kept.kz --json",
     "info two-hosts.kz --json",
 ];

@@ -54,6 +54,7 @@ transcripts! {
     coverage "coverage"
     errors "errors"
     files "files"
+    fleng "fleng"
     fortran_f08 "fortran-f08"
     fortran_mpif "fortran-mpif"
     help "help"

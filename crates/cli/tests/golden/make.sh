@@ -145,6 +145,11 @@ if wanted reduced-paper mpich4; then (cd "$folder" && make_from reduce mpich4 --
 if wanted undisturbed openmpi4; then (cd "$folder" && make_from undisturb openmpi4); fi
 if wanted replayed mpich4; then (cd "$folder" && make_from replay mpich4 --network ideal --cpu 2x); fi
 
+# Tasks in virtual time.
+if wanted fleng openmpi4; then
+    (cd "$place/workloads/fleng" && "$kizami" fleng reverse.fl 'numbers(6, L), naive(L, R)' -o "$folder/fleng.kz" >/dev/null)
+fi
+
 # Raw segments that wait to be sealed, packed because most of them is room that was not needed. They hold numbers of
 # functions: after a change of functions.txt they can only be refused, and these alone are then to be removed and made
 # anew.

@@ -1,12 +1,13 @@
 //! Writing tables: small ones from whole columns, and the file below every table.
 
-use super::{Field, schema};
+use super::{Field, Kind, schema};
 use crate::TraceError;
-use parquet::basic::{Compression, ZstdLevel};
+use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::Result as ParquetResult;
-use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesBuilder};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::schema::types::ColumnPath;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -148,6 +149,13 @@ impl Table {
     }
 }
 
+fn properties() -> WriterPropertiesBuilder {
+    WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_offset_index_disabled(true)
+}
+
 /// A file to which rows are appended.
 pub struct TableWriter {
     path: PathBuf,
@@ -157,17 +165,32 @@ pub struct TableWriter {
 impl TableWriter {
     /// Makes the file, with these columns, and nothing in it yet. Values may be missing anywhere but in lists.
     pub fn create(path: &Path, fields: &[Field]) -> Result<TableWriter, TraceError> {
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::ZSTD(ZstdLevel::default()))
-            .set_statistics_enabled(EnabledStatistics::Chunk)
-            .set_offset_index_disabled(true)
-            .build();
+        TableWriter::with(path, fields, properties())
+    }
+
+    /// The same for tables in which whole numbers differ little from row to row.
+    pub(crate) fn of_differences(path: &Path, fields: &[Field]) -> Result<TableWriter, TraceError> {
+        let numbers = fields.iter().filter(|field| matches!(field.kind, Kind::Int32 | Kind::Int64));
+        let properties = numbers.fold(properties(), |properties, field| {
+            let column = ColumnPath::from(field.name);
+            properties
+                .set_column_dictionary_enabled(column.clone(), false)
+                .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED)
+        });
+        TableWriter::with(path, fields, properties)
+    }
+
+    fn with(
+        path: &Path,
+        fields: &[Field],
+        properties: WriterPropertiesBuilder,
+    ) -> Result<TableWriter, TraceError> {
         let file = ChecksumFile::create(path)?;
         let failed = |error| TraceError::write(path, error);
         let fields: Vec<Field> =
             fields.iter().map(|field| Field { nullable: !field.kind.is_list(), ..*field }).collect();
         let schema = schema(&fields).map_err(failed)?;
-        let writer = SerializedFileWriter::new(file, schema, Arc::new(properties)).map_err(failed)?;
+        let writer = SerializedFileWriter::new(file, schema, Arc::new(properties.build())).map_err(failed)?;
         Ok(TableWriter { path: path.to_path_buf(), writer })
     }
 

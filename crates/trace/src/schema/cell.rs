@@ -6,6 +6,7 @@ use crate::TraceError;
 use crate::columns::{Field, Kind, TableReader, Values};
 use crate::definitions::{ClockKind, CommIdentity, Pid};
 use crate::reduced_tables::What;
+use crate::task_tables::TaskKind;
 use kizami_model::{CommKind, Ending, Length, Moment, ObjectKind, Op, Peer, Rank, StopReason, ThreadIndex};
 
 /// A value that has a column of its own.
@@ -157,6 +158,7 @@ plain! {
     ObjectKind: Text String, |kind| kind.name().to_owned(), |stored| ObjectKind::from_name(stored);
     ClockKind: Text String, |kind| kind.name().to_owned(), |stored| ClockKind::from_name(stored);
     Ending: Text String, |ending| ending.name().to_owned(), |stored| Ending::from_name(stored);
+    TaskKind: Text String, |kind| kind.name().to_owned(), |stored| TaskKind::from_name(stored);
     What: Text String, |what| what.name().to_owned(), |stored| What::from_name(stored);
     // A reason of a later version is another reason.
     StopReason: Text String, |reason| reason.name().to_owned(),

@@ -20,6 +20,7 @@ use crate::definitions::{
     RegionSpan, Repair, Stop, UnderWay, WorkCount,
 };
 use crate::reduced_tables::{GapRow, PeerRow, SketchRow, SumRow};
+use crate::task_tables::{NeedRow, TaskRow};
 
 /// Folder of the rows.
 pub const EVENTS_FOLDER: &str = "events";
@@ -60,6 +61,8 @@ pub const TABLES: &[TableInfo] = &[
         columns: EVENTS,
     },
     info::<RegionSpan>(),
+    info::<TaskRow>(),
+    info::<NeedRow>(),
     info::<RankInfo>(),
     info::<KindRun>(),
     info::<HostInfo>(),

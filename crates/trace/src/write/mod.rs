@@ -11,6 +11,7 @@ mod part;
 mod rows;
 mod staging;
 pub mod summary;
+mod tasks;
 mod totals;
 mod writer;
 

@@ -5,12 +5,14 @@
 //! of rows. Those who seal or rewrite many parts at once use the pieces themselves ([`super`]).
 
 use super::part::{PartWriter, Shared, WINDOW_ROWS};
+use super::tasks::TaskTables;
 use super::{Row, StagingDir, summary};
 use crate::TraceError;
 use crate::columns::WrittenFile;
 use crate::definitions::{Definitions, Function, RankInfo, RegionSpan, Stop};
 use crate::run::{ClockInfo, Health, RunInfo, SCHEMA, utc};
 use crate::schema::Record;
+use crate::task_tables::{NeedRow, TaskRow};
 use kizami_model::{Call, Ending, Length, Moment, Rank, function};
 use std::path::Path;
 use std::sync::Arc;
@@ -35,6 +37,7 @@ pub struct TraceWriter {
     about: About,
     part: PartWriter,
     stops: Vec<Stop>,
+    tasks: TaskTables,
     last: Option<(Rank, Moment)>,
 }
 
@@ -52,7 +55,8 @@ impl TraceWriter {
         }
         let part =
             PartWriter::create(staging.folder(), 0, Vec::new(), WINDOW_ROWS, Arc::new(Shared::default()))?;
-        Ok(TraceWriter { staging, definitions, about, part, stops: Vec::new(), last: None })
+        let tasks = TaskTables::new(staging.folder());
+        Ok(TraceWriter { staging, definitions, about, part, stops: Vec::new(), tasks, last: None })
     }
 
     /// Adds a call. They come by rank, then by start.
@@ -90,6 +94,21 @@ impl TraceWriter {
         self.stops.push(stop);
     }
 
+    /// Adds a task. They come by rank, then by number.
+    pub fn task(&mut self, task: TaskRow) -> Result<(), TraceError> {
+        self.tasks.tasks.push(task)
+    }
+
+    /// Adds what a task needed. They come by rank, then by number of the task.
+    pub fn need(&mut self, need: NeedRow) -> Result<(), TraceError> {
+        self.tasks.needs.push(need)
+    }
+
+    /// What calls and tasks refer to, to be added to before the end.
+    pub fn definitions(&mut self) -> &mut Definitions {
+        &mut self.definitions
+    }
+
     /// Writes the rest; the trace appears. `describe` may add to `run.json` how it came to be.
     pub fn finish(mut self, describe: impl FnOnce(&mut RunInfo)) -> Result<RunInfo, TraceError> {
         let folder = self.staging.folder().to_path_buf();
@@ -98,6 +117,7 @@ impl TraceWriter {
         files.extend(write_definitions(&self.definitions, &folder)?);
         files.push(Stop::write(&self.stops, &folder)?);
         files.push(crate::ClockRow::write(&[], &folder)?);
+        files.extend(self.tasks.finish()?);
         let Definitions { ranks, hosts, .. } = &self.definitions;
         let last = ranks.iter().filter_map(|rank| rank.last).max().unwrap_or(Moment::START);
         let mut run = RunInfo {

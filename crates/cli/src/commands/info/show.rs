@@ -8,7 +8,7 @@ use crate::show::style::Paint;
 use crate::show::table::{Align, Table};
 use kizami_model::Length;
 use kizami_trace::RunInfo;
-use kizami_trace::run::Reduced;
+use kizami_trace::run::{ClockInfo, Reduced};
 use std::io::{self, Write};
 
 /// Functions in the table unless all are asked for.
@@ -65,7 +65,7 @@ fn facts(run: &RunInfo) -> Vec<(&'static str, String)> {
             if run.mpi_library.is_empty() { "not known".to_owned() } else { run.mpi_library.clone() },
         ),
         ("started", run.started_utc.clone()),
-        ("span", quantity::duration(Length(run.span_ns))),
+        ("span", span(run)),
         ("events", format!("{}{folded}", quantity::count(totals.events))),
         (
             inside,
@@ -94,6 +94,14 @@ fn facts(run: &RunInfo) -> Vec<(&'static str, String)> {
     }
     facts.extend(provenance::facts_of_times(run));
     facts
+}
+
+/// How long the run is, in what its times are counted in.
+fn span(run: &RunInfo) -> String {
+    match run.clocks.method == ClockInfo::VIRTUAL {
+        true => format!("{} units", quantity::count(run.span_ns.max(0) as u64)),
+        false => quantity::duration(Length(run.span_ns)),
+    }
 }
 
 /// Whether only MPI was recorded.

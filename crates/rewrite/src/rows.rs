@@ -3,14 +3,14 @@
 //! Parts keep their ranks. Threads of one rank may have moved by different amounts, so their rows may come in
 //! another order than before; rows are held back until no thread can bring an earlier one.
 
-use super::marks::{Marks, MovedRow};
-use super::{Manner, NewTimes};
-use crate::calls::Calls;
-use crate::columns::WrittenFile;
-use crate::definitions::{RankInfo, RegionSpan, Stop};
-use crate::write::{OpTotals, PartWriter, Row, Shared, WINDOW_ROWS};
-use crate::{RankSelection, TraceError};
+use crate::marks::{Marks, MovedRow};
+use crate::{Manner, NewTimes};
 use kizami_model::{Call, Length, Moment, Rank};
+use kizami_trace::Calls;
+use kizami_trace::columns::WrittenFile;
+use kizami_trace::definitions::{RankInfo, RegionSpan, Stop};
+use kizami_trace::write::{OpTotals, PartWriter, Row, Shared, WINDOW_ROWS};
+use kizami_trace::{RankSelection, TraceError};
 use std::collections::BinaryHeap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -13,14 +13,14 @@
 mod marks;
 mod rows;
 
-use crate::columns::WrittenFile;
-use crate::definitions::{RankInfo, Stop, UnderWay};
-use crate::disturbance::Disturbance;
-use crate::run::FileEntry;
-use crate::schema::{COUNTERS_FOLDER, EVENTS_FOLDER, REGIONS_FOLDER, Record};
-use crate::write::{StagingDir, summary};
-use crate::{RunInfo, Trace, TraceError};
 use kizami_model::Rank;
+use kizami_trace::columns::WrittenFile;
+use kizami_trace::definitions::{RankInfo, Stop, UnderWay};
+use kizami_trace::disturbance::Disturbance;
+use kizami_trace::run::FileEntry;
+use kizami_trace::schema::{COUNTERS_FOLDER, EVENTS_FOLDER, REGIONS_FOLDER, Record};
+use kizami_trace::write::{StagingDir, summary};
+use kizami_trace::{RunInfo, Trace, TraceError};
 use rows::Source;
 use std::path::Path;
 

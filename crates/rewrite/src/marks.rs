@@ -4,10 +4,10 @@
 //! the end of the first, less what was cut out there, or its place in the gap where that was stretched; it never
 //! leaves the gap.
 
-use super::{Gaps, Manner};
-use crate::definitions::{RegionSpan, Stop};
-use crate::disturbance::Held;
+use crate::{Gaps, Manner};
 use kizami_model::Moment;
+use kizami_trace::definitions::{RegionSpan, Stop};
+use kizami_trace::disturbance::Held;
 use std::collections::HashMap;
 
 /// A row in recorded and in new time.

@@ -1,0 +1,103 @@
+//! The tasks of a run of Fleng, as a trace.
+
+use kizami_fleng::{Observer, Outcome, Task};
+use kizami_model::{Ending, Length, Moment, Rank, ThreadIndex};
+use kizami_trace::run::ClockInfo;
+use kizami_trace::write::About;
+use kizami_trace::{CallSite, Definitions, NeedRow, RankInfo, TaskKind, TaskRow, TraceError, TraceWriter};
+use std::collections::HashMap;
+use std::path::Path;
+
+/// Writes tasks as they end.
+pub struct TaskWriter {
+    writer: TraceWriter,
+    file: String,
+    /// By kind of goal and line: the place.
+    places: HashMap<(u32, u32), u32>,
+    failed: Option<TraceError>,
+}
+
+impl TaskWriter {
+    /// Begins a trace of this program and query.
+    pub fn create(directory: &Path, program: &Path, query: &str) -> Result<TaskWriter, TraceError> {
+        let file = program.display().to_string();
+        let about = About {
+            executable: file.clone(),
+            command: vec![file.clone(), query.to_owned()],
+            mpi_library: "none: Fleng".to_owned(),
+            started_unix_ns: 0,
+        };
+        let rank = RankInfo { threads: 1, ending: Ending::Finalized, ..RankInfo::absent(Rank(0)) };
+        let definitions = Definitions { ranks: vec![rank], ..Definitions::default() };
+        let writer = TraceWriter::create(directory, about, definitions)?;
+        Ok(TaskWriter { writer, file, places: HashMap::new(), failed: None })
+    }
+
+    /// The trace appears.
+    pub fn finish(self, outcome: &Outcome) -> Result<(), TraceError> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        let end = outcome.end as i64;
+        self.writer.finish(|run| {
+            run.span_ns = end;
+            run.clocks = ClockInfo {
+                method: ClockInfo::VIRTUAL.to_owned(),
+                note: "times are units of virtual time".to_owned(),
+                aligned: true,
+                ..ClockInfo::default()
+            };
+        })?;
+        Ok(())
+    }
+
+    fn place(&mut self, task: &Task<'_>) -> u32 {
+        let next = self.places.len() as u32;
+        let place = *self.places.entry((task.kind, task.line)).or_insert(next);
+        if place == next {
+            self.writer.definitions().callsites.push(CallSite {
+                index: place,
+                offset: 0,
+                module: Some(self.file.clone()),
+                function: format!("{}/{}", task.name, task.arity),
+                file: Some(self.file.clone()),
+                line: Some(task.line),
+                inlined_into: Vec::new(),
+            });
+        }
+        place
+    }
+
+    fn write(&mut self, task: &Task<'_>) -> Result<(), TraceError> {
+        let place = self.place(task);
+        let moment = |units: u64| Moment(units as i64);
+        self.writer.task(TaskRow {
+            rank: Rank(0),
+            task: task.number,
+            parent: (task.parent > 0).then_some(task.parent),
+            kind: TaskKind::Goal,
+            callsite: Some(place),
+            thread: ThreadIndex(task.thread),
+            created: moment(task.born),
+            start: moment(task.start),
+            end: moment(task.end),
+            running: moment(task.end) - moment(task.start),
+            parent_running: None,
+            tracer: Length::ZERO,
+            weight: 1.0,
+        })?;
+        for need in task.needs.iter().filter(|need| need.task > 0) {
+            let (task, of) = (task.number, need.task);
+            self.writer.need(NeedRow { rank: Rank(0), task, of, at: moment(need.time) })?;
+        }
+        Ok(())
+    }
+}
+
+impl Observer for TaskWriter {
+    fn finished(&mut self, task: &Task<'_>) {
+        if self.failed.is_none() {
+            self.failed = self.write(task).err();
+        }
+    }
+}

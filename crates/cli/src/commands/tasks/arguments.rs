@@ -1,0 +1,64 @@
+//! What can be asked of `kizami tasks`.
+
+use clap::Args;
+use clap::builder::FalseyValueParser;
+use kizami_tasks::Strategy;
+use std::path::PathBuf;
+
+const HELP: &str = "\
+Examples:
+  kizami tasks naive.kz
+  kizami tasks naive.kz --processors 2,8,32 --strategy longest
+  kizami tasks naive.kz --plot naive.svg
+  kizami tasks naive.kz --curve 100 --json
+
+Times are virtual: a task starts as soon as it is made and all it needs is
+there. Work is how long all tasks run, span how long the run takes then; no
+number of processors makes it faster. For each number of processors, no run is
+shorter than `at least`, and one that goes through virtual time step by step is
+no longer than `at most`; `simulated` gives tasks out by the strategy.";
+
+/// Explain the tasks of a run: how parallel it is, what its critical path is made of, what processors would do.
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub struct TasksArguments {
+    /// The trace
+    #[arg(value_name = "NAME.kz")]
+    pub trace: PathBuf,
+
+    /// Numbers of processors
+    #[arg(
+        short,
+        long,
+        value_name = "N,...",
+        value_delimiter = ',',
+        default_value = "1,2,4,8,16,64",
+        env = "KIZAMI_TASKS_PROCESSORS"
+    )]
+    pub processors: Vec<u32>,
+
+    /// Which of the tasks that can run is taken: the one that could run first, last, or has the longest chain behind it
+    #[arg(long, value_name = "oldest|newest|longest", default_value = "oldest", value_parser = parse_strategy, env = "KIZAMI_TASKS_STRATEGY")]
+    pub strategy: Strategy,
+
+    /// In JSON, mean parallelism in so many equal parts of virtual time
+    #[arg(long, value_name = "PARTS", env = "KIZAMI_TASKS_CURVE")]
+    pub curve: Option<u32>,
+
+    /// Draw parallelism over virtual time as a picture
+    #[arg(long, value_name = "FILE.svg", env = "KIZAMI_TASKS_PLOT")]
+    pub plot: Option<PathBuf>,
+
+    /// Print JSON
+    #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]
+    pub json: bool,
+}
+
+fn parse_strategy(text: &str) -> Result<Strategy, String> {
+    match text {
+        "oldest" => Ok(Strategy::Oldest),
+        "newest" => Ok(Strategy::Newest),
+        "longest" => Ok(Strategy::Longest),
+        _ => Err("oldest, newest or longest".to_owned()),
+    }
+}

@@ -1,0 +1,23 @@
+//! How parallel a program is, apart from any machine: its tasks in virtual time.
+//!
+//! In virtual time a task starts as soon as it is made and all it needs is there, as on a machine with as many
+//! processors as wanted and no cost of sharing them out. [`TaskGraph`] reads the tasks of a trace; [`Parallelism`] says
+//! how many of them run at each moment, [`Path`] which of them made the run as long as it is, and [`schedule()`] how
+//! long it takes with so many processors.
+//!
+//! Promises: the area below the curve of parallelism is the work, exactly. No schedule is shorter than its bounds.
+//! It does not read segments, and knows no runtime: whoever writes the tables of tasks does.
+
+mod error;
+mod graph;
+mod parallelism;
+mod path;
+mod places;
+mod schedule;
+
+pub use error::TasksError;
+pub use graph::{Need, Task, TaskGraph};
+pub use parallelism::Parallelism;
+pub use path::{OnPath, Path};
+pub use places::{PlaceSum, places};
+pub use schedule::{Strategy, schedule};

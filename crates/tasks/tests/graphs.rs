@@ -1,0 +1,93 @@
+//! Over made-up graphs of tasks: curves, paths and schedules hold together.
+
+use kizami_model::{Length, Moment};
+use kizami_tasks::{Need, Parallelism, Path, Strategy, Task, TaskGraph, places, schedule};
+
+/// A small generator: the same numbers every time.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % limit.max(1)
+    }
+}
+
+/// A moment while a task runs, or its end.
+fn within(random: &mut Random, task: &Task) -> Moment {
+    task.start + Length(random.below(task.work().0 as u64 + 1) as i64)
+}
+
+fn graph(seed: u64, tasks: u32) -> TaskGraph {
+    let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    let mut graph = TaskGraph::new();
+    for number in 0..tasks {
+        let parent = (number > 0).then(|| random.below(u64::from(number)) as u32);
+        let created =
+            parent.map_or(Moment::START, |parent| within(&mut random, &graph.tasks()[parent as usize]));
+        let needs: Vec<Need> = (0..random.below(4).min(u64::from(number)))
+            .map(|_| {
+                let of = random.below(u64::from(number)) as u32;
+                Need { of, at: within(&mut random, &graph.tasks()[of as usize]) }
+            })
+            .collect();
+        let start = needs.iter().map(|need| need.at).fold(created, Moment::max);
+        let end = start + Length(random.below(20) as i64);
+        graph.push(Task { parent, place: Some(number % 5), created, start, end }, &needs);
+    }
+    graph
+}
+
+#[test]
+fn the_area_below_the_curve_is_the_work() {
+    for seed in 1..200 {
+        let graph = graph(seed, 1 + (seed % 60) as u32);
+        let parallelism = Parallelism::of(&graph);
+        assert_eq!(parallelism.work(), graph.work(), "seed {seed}");
+        let span = graph.span();
+        let curve = parallelism.curve(Moment::START, Moment::START + span, 7);
+        let area = curve.iter().sum::<f64>() * span.0 as f64 / 7.0;
+        assert!((area - graph.work().0 as f64).abs() < 1e-6, "seed {seed}: {area}");
+        let of_five: Length =
+            (0..5).map(|five| Parallelism::of_tasks(&graph, |task| task % 5 == five).work()).sum();
+        assert_eq!(of_five, graph.work());
+        let sums = places(&graph, &Path::of(&graph));
+        assert_eq!(sums.iter().map(|sum| sum.work).sum::<Length>(), graph.work());
+        assert_eq!(sums.iter().map(|sum| sum.on_path).sum::<Length>(), span);
+    }
+}
+
+#[test]
+fn the_path_leads_from_the_beginning_to_the_end_without_a_gap() {
+    for seed in 1..200 {
+        let graph = graph(seed, 50);
+        let path = Path::of(&graph);
+        assert_eq!(path.length(), graph.span(), "seed {seed}");
+        assert_eq!(path.stretches[0].from, Moment::START);
+        assert!(path.stretches.windows(2).all(|pair| pair[0].to == pair[1].from));
+    }
+}
+
+#[test]
+fn schedules_keep_their_bounds() {
+    for seed in 1..150 {
+        let graph = graph(seed, 60);
+        let (parallelism, span, work) = (Parallelism::of(&graph), graph.span(), graph.work());
+        for strategy in [Strategy::Oldest, Strategy::Newest, Strategy::Longest] {
+            for processors in [1, 2, 3, 5, 8, 60] {
+                let time = schedule(&graph, processors, strategy);
+                assert!(time >= parallelism.at_least(processors, span), "seed {seed}: {time:?}");
+                // Graham: whenever a processor is idle, some longest chain goes on.
+                let most = Length(work.0 / i64::from(processors)) + span + Length(1);
+                assert!(time <= most, "seed {seed}, {processors} processors: {time:?}, at most {most:?}");
+            }
+            assert_eq!(schedule(&graph, 60, strategy), span, "as many processors as tasks");
+            assert_eq!(schedule(&graph, 1, strategy), work, "one is never idle");
+        }
+        // Moments in which nothing runs cannot be: somebody makes what others wait for.
+        assert_eq!(parallelism.at_most(1, span), work, "seed {seed}");
+        assert_eq!(parallelism.at_most(60, span), span, "seed {seed}");
+    }
+}

@@ -1,0 +1,64 @@
+//! The tables of tasks as they are written: in parts, each of which a reader can hold.
+
+use crate::TraceError;
+use crate::columns::{Field, TableWriter, WrittenFile};
+use crate::schema::{Record, part_name};
+use crate::task_tables::{NeedRow, TaskRow};
+use std::path::{Path, PathBuf};
+
+/// Rows of a part.
+const PART_ROWS: usize = 1 << 20;
+
+/// All of them.
+pub(super) struct TaskTables {
+    pub(super) tasks: Parts<TaskRow>,
+    pub(super) needs: Parts<NeedRow>,
+}
+
+impl TaskTables {
+    /// Of a trace that is put together in `folder`.
+    pub(super) fn new(folder: &Path) -> TaskTables {
+        TaskTables { tasks: Parts::new(folder), needs: Parts::new(folder) }
+    }
+
+    /// Writes the rest; gives the files.
+    pub(super) fn finish(self) -> Result<Vec<WrittenFile>, TraceError> {
+        Ok([self.tasks.finish()?, self.needs.finish()?].concat())
+    }
+}
+
+/// One of them.
+pub(super) struct Parts<R> {
+    folder: PathBuf,
+    rows: Vec<R>,
+    files: Vec<WrittenFile>,
+}
+
+impl<R: Record> Parts<R> {
+    fn new(folder: &Path) -> Parts<R> {
+        Parts { folder: folder.join(R::PATH), rows: Vec::new(), files: Vec::new() }
+    }
+
+    pub(super) fn push(&mut self, row: R) -> Result<(), TraceError> {
+        self.rows.push(row);
+        if self.rows.len() == PART_ROWS { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<(), TraceError> {
+        let path = self.folder.join(part_name(self.files.len()));
+        let fields: Vec<Field> = R::COLUMNS.iter().map(|column| column.field).collect();
+        // Numbers and times rise from row to row, or hardly change.
+        let mut file = TableWriter::of_differences(&path, &fields)?;
+        file.append(&R::table(&self.rows))?;
+        self.rows.clear();
+        self.files.push(file.finish()?);
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Vec<WrittenFile>, TraceError> {
+        if !self.rows.is_empty() {
+            self.flush()?;
+        }
+        Ok(self.files)
+    }
+}

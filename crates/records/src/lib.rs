@@ -18,6 +18,8 @@
 //! form, in which nothing is narrow. Ranks of a group follow the call that was given the group, as parts of it
 //! in wide form. Completions and starts of several requests are followed by slots that list them.
 //!
+//! What threads do in OpenMP is in segments of its own, by words: see [`threading`].
+//!
 //! # Promises
 //!
 //! Packing allocates nothing and is cheap enough for the hot path. [`Records`] takes any bytes at all and never panics.
@@ -35,6 +37,7 @@ mod record;
 mod reduced;
 mod sampled;
 pub mod sequence_codec;
+pub mod threading;
 mod words;
 
 pub use call::{CallRecord, NO_COMM, NO_SITE, PEER_ANY, PEER_NONE, PEER_NULL, PEER_ROOT, call_slots};

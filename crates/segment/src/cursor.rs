@@ -66,6 +66,11 @@ impl Cursor {
         Cursor { next: first, end: unsafe { first.add(slots) } }
     }
 
+    /// The slots that are left, for one who divides them in another way.
+    pub(crate) fn into_range(self) -> std::ops::Range<*const Slot> {
+        self.next..self.end
+    }
+
     /// Slots left.
     #[inline(always)]
     pub fn room(&self) -> usize {

@@ -98,6 +98,8 @@ pub struct Header {
     pub in_call_note: CallNote,
     /// Which launch the process belongs to: the same number for all that were started together; 0 if nobody tells.
     pub launch: AtomicU64,
+    /// The system's number of the thread that made the segment; 0 in segments of older versions.
+    pub os_thread: AtomicU32,
 }
 
 const _: () = assert!(size_of::<Header>() <= HEADER_BYTES);
@@ -190,6 +192,8 @@ pub struct HeaderView {
     pub in_call_note: CallNoteView,
     /// Which launch the process belongs to, 0 if nobody tells.
     pub launch: u64,
+    /// The system's number of the thread that made the segment, 0 if nobody told.
+    pub os_thread: u32,
     /// Host name.
     pub host: String,
     /// Boot identity of the host.
@@ -264,6 +268,7 @@ impl HeaderView {
                 handle: u64_at(note + std::mem::offset_of!(CallNote, handle)),
             },
             launch: u64_at(at!(launch)),
+            os_thread: u32_at(at!(os_thread)),
             host: text_at(at!(host), 64),
             boot_id: text_at(at!(boot_id), 40),
             library: text_at(at!(library), 256),

@@ -20,6 +20,8 @@
 //! word of a record is never zero, so a reader believes a record exactly when it is whole. A chunk gets a checksum when it is drained, so
 //! rot on the disk is found; a chunk that lies both in the window and behind it counts once.
 //!
+//! Streams of very short records fill their chunks by words instead ([`WordCursor`]), in the same way.
+//!
 //! # What it does not do
 //!
 //! It does not know what records say: that is for `kizami-records`. No compression, no clock model, no translation of
@@ -34,6 +36,7 @@ pub mod file;
 pub mod header;
 pub mod read;
 mod slot;
+mod words;
 
 pub use append::Appender;
 pub use cursor::{Cursor, Slot};
@@ -42,6 +45,7 @@ pub use file::{SegmentFile, WindowShape};
 pub use header::{CallNote, CallNoteView, ClockReading, Header, HeaderView};
 pub use read::{Committed, Damage, ReadError, Segment};
 pub use slot::{PAD, head, kind_of, slot_words, ticks_of};
+pub use words::{WordCursor, word_at};
 
 /// Bytes of one slot.
 pub const SLOT_BYTES: usize = 32;

@@ -178,6 +178,19 @@ impl<'a> Committed<'a> {
         }
     }
 
+    /// The next chunk that can be believed, without its header: for chunks that are filled by words. Whoever reads it
+    /// stops where the first word of a record would be zero.
+    pub fn next_words(&mut self) -> Option<&'a [u8]> {
+        while self.next_chunk() {
+            if self.position < self.end {
+                let words = &self.bytes[self.position..self.end];
+                self.leave_chunk();
+                return Some(words);
+            }
+        }
+        None
+    }
+
     /// Goes on behind the next record, which takes so many slots.
     #[inline]
     pub fn take(&mut self, slots: usize) {

@@ -7,7 +7,7 @@
 //! run.json                   what ran, where, totals, health, and the list of files with their checksums
 //! events/part-00000.parquet  one row per call, sorted by rank and start
 //! regions/part-...           one row per stay in a named region, if the program named any
-//! tasks/part-...             one row per task, if the program has any; with it needs/
+//! tasks/part-...             one row per task, if the program has any; with it needs/ and parallel/
 //! defs/ranks.parquet         how each rank ended, what it lost, how much it called
 //! defs/kinds.parquet         which rank's rows are those of others as well, in runs told by kinds of rank
 //! defs/hosts.parquet         hosts and their clocks
@@ -68,6 +68,6 @@ pub use provenance::Provenance;
 pub use run::RunInfo;
 pub use source_line::SourceLine;
 pub use spans::{NO_SITE, Span, Spans};
-pub use task_tables::{NeedRow, TaskKind, TaskRow};
+pub use task_tables::{NeedRow, ParallelRow, TaskKind, TaskRow};
 pub use trace::Trace;
 pub use write::TraceWriter;

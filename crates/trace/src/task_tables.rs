@@ -2,7 +2,8 @@
 //!
 //! A task is whatever a program gives to be run by whichever thread has time: an explicit task of OpenMP, the share of a
 //! thread in a parallel region, a goal of Fleng. Its *running* time is that in which it was worked on; while it waits, or
-//! its thread is not on a processor, it does not run. Tasks of a rank are numbered from 1, and whoever makes a task or
+//! its thread is not on a processor, it does not run. A task that waits for others goes on as another row, made by the one
+//! before and in need of those it waited for: a row runs from its start to its end without waiting. Tasks of a rank are numbered from 1, and whoever makes a task or
 //! makes something for it has a smaller number. Where a program runs in virtual time (`clocks.method` of `run.json` is
 //! `virtual`), all times are units of it.
 
@@ -17,11 +18,13 @@ pub enum TaskKind {
     Implicit,
     /// A task that the program asks for.
     Explicit,
+    /// What a task does after it has waited.
+    Continued,
     /// A goal of a logic program.
     Goal,
 }
 
-kizami_model::named!(TaskKind, Initial => "initial", Implicit => "implicit", Explicit => "explicit", Goal => "goal");
+kizami_model::named!(TaskKind, Initial => "initial", Implicit => "implicit", Explicit => "explicit", Continued => "continued", Goal => "goal");
 
 crate::table! {
     /// One task, sorted by rank and number.
@@ -33,7 +36,7 @@ crate::table! {
         /// The number of the task that made it.
         /// Null: none did.
         "parent" parent: Option<u64>,
-        /// `initial`, `implicit`, `explicit` or `goal`.
+        /// `initial`, `implicit`, `explicit`, `continued` or `goal`.
         "kind" kind: TaskKind,
         /// Index in `defs/callsites`: where it was made, or what it is.
         /// Null: not known.
@@ -70,5 +73,43 @@ crate::table! {
         "of" of: u64,
         /// When it was there.
         "at_ns" at: Moment,
+    }
+}
+
+crate::table! {
+    /// One run of a parallel region, sorted by rank and start.
+    #[derive(Eq)]
+    ParallelRow in "parallel/", if any {
+        /// Whose.
+        "rank" rank: Rank,
+        /// Its number, from 1.
+        "region" region: u64,
+        /// The region inside which it was begun.
+        /// Null: none.
+        "within" within: Option<u64>,
+        /// Index in `defs/callsites`: where it was begun.
+        /// Null: not known.
+        "callsite" callsite: Option<u32>,
+        /// The thread that began it.
+        "thread" thread: ThreadIndex,
+        /// When it began.
+        "start_ns" start: Moment,
+        /// When it ended.
+        "end_ns" end: Moment,
+        /// How many threads ran it.
+        "threads" threads: u32,
+        /// How long they ran, all together: without waiting at barriers, for tasks or for locks, and without what the
+        /// system or the tracer took.
+        "running_ns" running: Length,
+        /// The longest that one of them ran.
+        "longest_ns" longest: Length,
+        /// How long they waited for locks, all together.
+        "locked_ns" locked: Length,
+        /// How long they were kept off processors, all together.
+        "away_ns" away: Length,
+        /// What the tracer took, all together.
+        "tracer_ns" tracer: Length,
+        /// Tasks made in it.
+        "tasks" tasks: u64,
     }
 }

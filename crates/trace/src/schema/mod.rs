@@ -20,7 +20,7 @@ use crate::definitions::{
     RegionSpan, Repair, Stop, UnderWay, WorkCount,
 };
 use crate::reduced_tables::{GapRow, PeerRow, SketchRow, SumRow};
-use crate::task_tables::{NeedRow, TaskRow};
+use crate::task_tables::{NeedRow, ParallelRow, TaskRow};
 
 /// Folder of the rows.
 pub const EVENTS_FOLDER: &str = "events";
@@ -63,6 +63,7 @@ pub const TABLES: &[TableInfo] = &[
     info::<RegionSpan>(),
     info::<TaskRow>(),
     info::<NeedRow>(),
+    info::<ParallelRow>(),
     info::<RankInfo>(),
     info::<KindRun>(),
     info::<HostInfo>(),

@@ -20,5 +20,6 @@ pub(crate) use events_file::GroupWriter;
 pub use part::{PartWriter, Shared, WINDOW_ROWS};
 pub use rows::{Row, Rows};
 pub use staging::StagingDir;
+pub use tasks::TaskTables;
 pub use totals::{OpTotal, OpTotals};
 pub use writer::{About, TraceWriter, write_definitions};

@@ -3,32 +3,48 @@
 use crate::TraceError;
 use crate::columns::{Field, TableWriter, WrittenFile};
 use crate::schema::{Record, part_name};
-use crate::task_tables::{NeedRow, TaskRow};
+use crate::task_tables::{NeedRow, ParallelRow, TaskRow};
 use std::path::{Path, PathBuf};
 
 /// Rows of a part.
 const PART_ROWS: usize = 1 << 20;
 
 /// All of them.
-pub(super) struct TaskTables {
-    pub(super) tasks: Parts<TaskRow>,
-    pub(super) needs: Parts<NeedRow>,
+pub struct TaskTables {
+    tasks: Parts<TaskRow>,
+    needs: Parts<NeedRow>,
+    parallel: Parts<ParallelRow>,
 }
 
 impl TaskTables {
     /// Of a trace that is put together in `folder`.
-    pub(super) fn new(folder: &Path) -> TaskTables {
-        TaskTables { tasks: Parts::new(folder), needs: Parts::new(folder) }
+    pub fn new(folder: &Path) -> TaskTables {
+        TaskTables { tasks: Parts::new(folder), needs: Parts::new(folder), parallel: Parts::new(folder) }
+    }
+
+    /// Adds a task. They come by rank, then by number.
+    pub fn task(&mut self, task: TaskRow) -> Result<(), TraceError> {
+        self.tasks.push(task)
+    }
+
+    /// Adds what a task needed. They come by rank, then by the task's number.
+    pub fn need(&mut self, need: NeedRow) -> Result<(), TraceError> {
+        self.needs.push(need)
+    }
+
+    /// Adds a parallel region. They come by rank, then by start.
+    pub fn parallel(&mut self, region: ParallelRow) -> Result<(), TraceError> {
+        self.parallel.push(region)
     }
 
     /// Writes the rest; gives the files.
-    pub(super) fn finish(self) -> Result<Vec<WrittenFile>, TraceError> {
-        Ok([self.tasks.finish()?, self.needs.finish()?].concat())
+    pub fn finish(self) -> Result<Vec<WrittenFile>, TraceError> {
+        Ok([self.tasks.finish()?, self.needs.finish()?, self.parallel.finish()?].concat())
     }
 }
 
 /// One of them.
-pub(super) struct Parts<R> {
+struct Parts<R> {
     folder: PathBuf,
     rows: Vec<R>,
     files: Vec<WrittenFile>,
@@ -39,7 +55,7 @@ impl<R: Record> Parts<R> {
         Parts { folder: folder.join(R::PATH), rows: Vec::new(), files: Vec::new() }
     }
 
-    pub(super) fn push(&mut self, row: R) -> Result<(), TraceError> {
+    fn push(&mut self, row: R) -> Result<(), TraceError> {
         self.rows.push(row);
         if self.rows.len() == PART_ROWS { self.flush() } else { Ok(()) }
     }

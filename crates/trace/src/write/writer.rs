@@ -96,12 +96,12 @@ impl TraceWriter {
 
     /// Adds a task. They come by rank, then by number.
     pub fn task(&mut self, task: TaskRow) -> Result<(), TraceError> {
-        self.tasks.tasks.push(task)
+        self.tasks.task(task)
     }
 
     /// Adds what a task needed. They come by rank, then by number of the task.
     pub fn need(&mut self, need: NeedRow) -> Result<(), TraceError> {
-        self.tasks.needs.push(need)
+        self.tasks.need(need)
     }
 
     /// What calls and tasks refer to, to be added to before the end.

@@ -194,6 +194,8 @@ impl Process {
         header.realtime_ns.store(clock::realtime_ns(), Ordering::Relaxed);
         header.call_cost.store(self.call_cost.load(Ordering::Relaxed), Ordering::Relaxed);
         header.launch.store(self.launch, Ordering::Relaxed);
+        // SAFETY: a plain system call.
+        header.os_thread.store(unsafe { libc::gettid() } as u32, Ordering::Relaxed);
         store_text(&header.host, &self.host);
         store_text(&header.boot_id, &self.boot_id);
         store_text(&header.executable, &self.executable);

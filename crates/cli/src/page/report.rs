@@ -34,7 +34,8 @@ fn write_section(out: &mut Markup, report: &Report, section: &Section) {
         Part::Path => charts::path(out, report),
         Part::Matrix => charts::matrix(out, report),
         Part::Sizes => charts::sizes(out, report),
-        Part::Waits
+        Part::Threads
+        | Part::Waits
         | Part::Completions
         | Part::Drawn
         | Part::Functions

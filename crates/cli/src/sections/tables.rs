@@ -9,12 +9,16 @@ use super::verdict::percent;
 use crate::show::functions;
 use crate::show::quantity;
 use crate::show::table::Align;
-use kizami_explain::{CallTotal, Report, SizeClass, WaitTotal};
+use kizami_explain::{CallTotal, Loss, Report, SizeClass, WaitTotal};
 use kizami_model::Length;
+
+/// Losses of threads below this part of their time are not told.
+const LEAST_LOSS: f64 = 0.0005;
 
 /// Which section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
+    Threads,
     Ranks,
     Waits,
     Drawn,
@@ -110,6 +114,7 @@ const fn code(name: &'static str) -> Column {
 /// All sections that have something to tell, with at most so many rows each.
 pub fn sections(report: &Report, most: usize) -> Vec<Section> {
     let all = [
+        threads(report, most),
         ranks(report, most),
         waits(Part::Waits, "waiting by kind and place", report, &report.waits_by_place, most),
         waits(
@@ -134,6 +139,16 @@ pub fn sections(report: &Report, most: usize) -> Vec<Section> {
 /// A length of time, as all tables say it.
 pub fn time(ns: i64) -> String {
     quantity::duration(Length(ns))
+}
+
+fn threads(report: &Report, most: usize) -> Section {
+    let columns = [number("lost"), number("time"), words("to what, and where")];
+    let title = "what threads lose of their time";
+    let Some(threads) = &report.threads else { return Section::new(Part::Threads, title, &columns) };
+    // What is hardly there would only be in the way.
+    let told: Vec<&Loss> = threads.losses.iter().filter(|loss| threads.share(loss) >= LEAST_LOSS).collect();
+    Section::new(Part::Threads, title, &columns)
+        .with(&told, most, |loss| vec![percent(threads.share(loss)), time(loss.ns), loss.words()])
 }
 
 fn ranks(report: &Report, most: usize) -> Section {

@@ -68,7 +68,7 @@ pub fn factors(report: &Report) -> [Factor; 3] {
     ]
 }
 
-/// At most 15 lines, and why the run does not go on, if it does not.
+/// At most 16 lines, and why the run does not go on, if it does not.
 pub fn lines(report: &Report, paint: Paint) -> Vec<String> {
     let efficiency = painted(report.efficiency.parallel, paint);
     let mut lines: Vec<String> = stuck(report).map(|text| paint.bad(text)).collect();
@@ -80,6 +80,7 @@ pub fn lines(report: &Report, paint: Paint) -> Vec<String> {
         ),
         format!("  {}", product(report, |value| painted(value, paint))),
     ]);
+    lines.extend(threads(report, |value| painted(value, paint)).map(|text| format!("  {text}")));
     lines.extend(drawn(report).map(|text| format!("  {}", paint.doubtful(&text))));
     let told: Vec<&Finding> = told(report);
     if told.is_empty() && report.stuck.is_none() {
@@ -127,6 +128,20 @@ pub fn efficiency_error(report: &Report) -> String {
 pub fn product(report: &Report, value: impl Fn(f64) -> String) -> String {
     let factors = factors(report).map(|factor| format!("{} {}", factor.name, value(factor.value)));
     format!("= {}; {} on an ideal network", factors.join(" x "), duration(report.efficiency.ideal_ns))
+}
+
+/// How much of their time the threads of ranks compute, if there are several.
+pub fn threads(report: &Report, value: impl Fn(f64) -> String) -> Option<String> {
+    report.threads.as_ref().filter(|told| told.threads > report.ranks).map(|told| {
+        format!(
+            "{} compute {} of their time = MPI {} x OpenMP {}; {} of it in parallel regions",
+            quantity::counted(u64::from(told.threads), "thread"),
+            value(told.useful),
+            value(told.mpi),
+            value(told.openmp),
+            value(told.in_regions),
+        )
+    })
 }
 
 /// Says that the run was drawn.

@@ -12,7 +12,7 @@ use crate::show::quantity;
 use crate::show::style::Paint;
 use crate::show::text;
 use anyhow::Result;
-use kizami_explain::Stuck;
+use kizami_explain::{Stuck, Threads};
 use kizami_trace::Trace;
 use std::io::Write;
 
@@ -33,6 +33,7 @@ pub fn run(arguments: &ReportArguments) -> Result<u8> {
     let recorded = Trace::open(&path)?;
     report.compare_with(&recorded)?;
     report.stuck = Stuck::of(trace, &recorded)?;
+    report.threads = Threads::of(&recorded)?;
     if path != arguments.trace {
         // A snapshot has another name for as long as it is there.
         report.trace = arguments.trace.display().to_string();

@@ -23,6 +23,8 @@ pub struct Process {
     /// Which launch it belongs to, 0 if nobody tells.
     launch: u64,
     threads: AtomicU32,
+    /// Streams of words so far.
+    word_streams: AtomicU32,
     streams: Mutex<Vec<&'static Stream>>,
     definitions: Mutex<Option<Appender>>,
     /// The header of the segment of definitions, which is there even if nothing else had room.
@@ -95,6 +97,7 @@ impl Process {
             pid: std::process::id(),
             launch: launch(),
             threads: AtomicU32::new(0),
+            word_streams: AtomicU32::new(0),
             streams: Mutex::new(Vec::new()),
             definitions: Mutex::new(None),
             header: None,
@@ -136,6 +139,17 @@ impl Process {
         let writer = Stream::create(file);
         lock(&self.streams).push(writer.stream());
         Ok((writer, keep))
+    }
+
+    /// A stream of words for one more thread, and its number among those. The error is an `errno`.
+    pub fn new_word_stream(&self) -> Result<(Writer, u32), i32> {
+        let number = self.word_streams.fetch_add(1, Ordering::Relaxed);
+        let create = |path: &CStr| SegmentFile::create(path, WindowShape::CALLS);
+        let file = self.make_segment(&format!("{number}.tasks"), create)?;
+        self.fill_header(file.header(), number);
+        let writer = Stream::create(file);
+        lock(&self.streams).push(writer.stream());
+        Ok((writer, number))
     }
 
     /// Where calls of threads without a segment are counted: what they have in common is the segment of definitions.

@@ -24,6 +24,19 @@ pub struct Settings {
     pub keep: Option<Keep>,
     /// Whether calls of the C library on files are recorded, too.
     pub io: bool,
+    /// What is recorded of OpenMP.
+    pub openmp: OpenMp,
+}
+
+/// What is recorded of OpenMP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenMp {
+    /// Nothing.
+    Off,
+    /// Parallel regions, and where their threads wait.
+    Regions,
+    /// Tasks as well.
+    Tasks,
 }
 
 /// How what was recorded leaves memory while the program runs.
@@ -130,6 +143,11 @@ impl Settings {
                 .unwrap_or_default()
                 .into_iter()
                 .collect(),
+            openmp: match variable("KIZAMI_TRACER_OPENMP").as_deref() {
+                Some("off") => OpenMp::Off,
+                Some("regions") => OpenMp::Regions,
+                _ => OpenMp::Tasks,
+            },
             io: variable("KIZAMI_TRACER_IO").is_some_and(|value| value == "posix"),
             keep: variable("KIZAMI_TRACER_KEEP").and_then(|text| {
                 Keep::parse(

@@ -69,6 +69,12 @@ pub fn in_signal_handler() -> bool {
     sites::in_signal_handler()
 }
 
+/// Number of the call site that a call with this return address comes from; 0 where nothing is recorded. It may take
+/// memory and a lock: for those who remember the answer.
+pub fn site(return_address: usize) -> u32 {
+    sites::program_site(return_address).unwrap_or(NO_SITE)
+}
+
 /// Gives a file its number in the trace.
 pub fn add_file(name: String) -> u32 {
     objects::add_file(name)

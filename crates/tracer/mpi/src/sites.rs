@@ -163,6 +163,13 @@ fn look_up(thread: &mut Thread, frame: *const usize, address: usize) -> u32 {
 }
 
 fn look_up_program_site(thread: &mut Thread, address: usize) -> Option<u32> {
+    let number = program_site(address)?;
+    *thread.sites.entry(address) = Entry { address, what: What::Site(number) };
+    Some(number)
+}
+
+/// Number of a call site of the program by its return address.
+pub fn program_site(address: usize) -> Option<u32> {
     let process = process::existing()?;
     let mut numbers = lock(&NUMBERS);
     let number = match numbers.get(&address) {
@@ -176,7 +183,6 @@ fn look_up_program_site(thread: &mut Thread, address: usize) -> Option<u32> {
             number
         }
     };
-    *thread.sites.entry(address) = Entry { address, what: What::Site(number) };
     Some(number)
 }
 

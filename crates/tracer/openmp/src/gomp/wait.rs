@@ -1,0 +1,80 @@
+//! Where threads wait: barriers, for tasks, for groups, for locks.
+
+use super::{recorder, recorder_of_tasks};
+use crate::local::{self, export};
+use crate::real::Real;
+use kizami_records::threading::{self, WaitFor};
+
+/// All of these functions have one argument at most.
+type Wait = unsafe extern "C" fn(usize) -> usize;
+
+#[inline(always)]
+unsafe fn wait(real: &Real, what: WaitFor, argument: usize) -> usize {
+    let address = local::return_address();
+    // SAFETY: the runtime's function of that name.
+    let real: Wait = unsafe { std::mem::transmute(real.address()) };
+    let of_tasks = matches!(what, WaitFor::Children | WaitFor::Group);
+    let recorder = if of_tasks { recorder_of_tasks() } else { recorder() };
+    let Some(recorder) = recorder else {
+        // SAFETY: as it was called.
+        return unsafe { real(argument) };
+    };
+    let site = recorder.site(address);
+    recorder.put(threading::wait(what, site));
+    // SAFETY: as it was called.
+    let result = unsafe { real(argument) };
+    if let Some(recorder) = local::recorder() {
+        recorder.put(threading::waited(what));
+    }
+    result
+}
+
+unsafe extern "C" fn group(argument: usize) -> usize {
+    static REAL: Real = Real::new(c"GOMP_taskgroup_start");
+    // SAFETY: the runtime's function of that name, called as ours was.
+    let result = unsafe {
+        let real: Wait = std::mem::transmute(REAL.address());
+        real(argument)
+    };
+    if let Some(recorder) = recorder_of_tasks() {
+        recorder.put(threading::group());
+    }
+    result
+}
+
+macro_rules! waits {
+    ($($name:ident, $body:ident, $what:ident;)+) => {
+        $(
+            unsafe extern "C" fn $body(argument: usize) -> usize {
+                static REAL: Real = Real::new(
+                    match std::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+                        Ok(name) => name,
+                        Err(_) => panic!("a name"),
+                    },
+                );
+                // SAFETY: called as the function of that name.
+                unsafe { wait(&REAL, WaitFor::$what, argument) }
+            }
+        )+
+        export! { $($name => $body;)+ }
+    };
+}
+
+waits! {
+    GOMP_barrier, barrier, Barrier;
+    GOMP_barrier_cancel, barrier_cancel, Barrier;
+    GOMP_loop_end, loop_end, Barrier;
+    GOMP_loop_end_cancel, loop_end_cancel, Barrier;
+    GOMP_sections_end, sections_end, Barrier;
+    GOMP_sections_end_cancel, sections_end_cancel, Barrier;
+    GOMP_taskwait, taskwait, Children;
+    GOMP_taskwait_depend, taskwait_depend, Children;
+    GOMP_taskgroup_end, taskgroup_end, Group;
+    GOMP_critical_start, critical, Lock;
+    GOMP_critical_name_start, critical_name, Lock;
+    GOMP_ordered_start, ordered, Lock;
+    omp_set_lock, set_lock, Lock;
+    omp_set_nest_lock, set_nest_lock, Lock;
+}
+
+export! { GOMP_taskgroup_start => group; }

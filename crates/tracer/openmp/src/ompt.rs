@@ -1,0 +1,265 @@
+//! Runtimes that tell a tool what happens (OMPT): those of LLVM and Intel.
+//!
+//! They look for `ompt_start_tool` when they start, and take from it what they call back. They keep a word of ours with each task and each
+//! region: a task's name, a region's number.
+
+use crate::{lifecycle, local, regions};
+use kizami_records::threading::{self, Dependence, Purpose, TaskName, WaitFor};
+use kizami_tracer_core::settings::{self, OpenMp};
+use kizami_tracer_core::simulator;
+use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static ON: AtomicBool = AtomicBool::new(false);
+
+/// Whether a runtime tells.
+#[inline(always)]
+pub fn is_on() -> bool {
+    ON.load(Ordering::Relaxed)
+}
+
+/// The word a runtime keeps for a tool.
+type Kept = *mut u64;
+type Lookup = extern "C" fn(*const c_char) -> *const c_void;
+
+/// What a runtime gets from a tool.
+#[repr(C)]
+pub struct Tool {
+    initialize: extern "C" fn(Lookup, c_int, *mut u64) -> c_int,
+    finalize: extern "C" fn(*mut u64),
+    data: u64,
+}
+
+static TOOL: Tool = Tool { initialize, finalize, data: 0 };
+
+/// A runtime asks for a tool. Null where none is wanted, and it goes on as without us.
+#[unsafe(no_mangle)]
+pub extern "C" fn ompt_start_tool(_version: c_uint, _runtime: *const c_char) -> *const Tool {
+    if lifecycle::is_wanted() && simulator::get().is_none() { &raw const TOOL } else { std::ptr::null() }
+}
+
+extern "C" fn initialize(lookup: Lookup, _device: c_int, _data: *mut u64) -> c_int {
+    let set = lookup(c"ompt_set_callback".as_ptr());
+    if set.is_null() {
+        return 0;
+    }
+    // SAFETY: the runtime's function of that name.
+    let set: extern "C" fn(c_int, *const c_void) -> c_int = unsafe { std::mem::transmute(set) };
+    let of_regions: [(c_int, *const c_void); 7] = [
+        (3, parallel_begin as *const c_void),
+        (4, parallel_end as *const c_void),
+        (7, implicit_task as *const c_void),
+        (16, sync_wait as *const c_void),
+        (23, sync as *const c_void),
+        (26, mutex_acquire as *const c_void),
+        (27, mutex_acquired as *const c_void),
+    ];
+    let of_tasks: [(c_int, *const c_void); 3] = [
+        (5, task_create as *const c_void),
+        (6, task_schedule as *const c_void),
+        (18, dependences as *const c_void),
+    ];
+    let wants_tasks = settings::get().openmp == OpenMp::Tasks;
+    of_regions.iter().chain(of_tasks.iter().filter(|_| wants_tasks)).for_each(|(event, callback)| {
+        set(*event, *callback);
+    });
+    ON.store(true, Ordering::Relaxed);
+    1
+}
+
+extern "C" fn finalize(_data: *mut u64) {}
+
+const BEGIN: c_int = 1;
+const FLAG_INITIAL: c_int = 1;
+const FLAG_EXPLICIT: c_int = 4;
+
+/// Bits of a word for the number of a task in its stream; the stream, from 1, has the rest.
+const NUMBER_BITS: u32 = 44;
+
+fn word_of(task: TaskName) -> u64 {
+    (u64::from(task.stream) + 1) << NUMBER_BITS | task.number
+}
+
+fn task_of(word: u64) -> Option<TaskName> {
+    let stream = (word >> NUMBER_BITS).checked_sub(1)?;
+    Some(TaskName { stream: stream as u32, number: word & ((1 << NUMBER_BITS) - 1) })
+}
+
+/// # Safety
+/// What the runtime handed to a callback.
+unsafe fn read(kept: Kept) -> u64 {
+    // SAFETY: by contract.
+    if kept.is_null() { 0 } else { unsafe { *kept } }
+}
+
+extern "C" fn parallel_begin(
+    _task: Kept,
+    _frame: *const c_void,
+    region: Kept,
+    _threads: c_uint,
+    _flags: c_int,
+    address: *const c_void,
+) {
+    let Some(recorder) = local::recorder() else { return };
+    let number = regions::next();
+    // SAFETY: the runtime's word for this region.
+    unsafe { region.write(number) };
+    let site = recorder.site(address as usize);
+    recorder.put(threading::region(site, number));
+}
+
+extern "C" fn parallel_end(_region: Kept, _task: Kept, _flags: c_int, _address: *const c_void) {
+    if let Some(recorder) = local::recorder() {
+        recorder.put(threading::region_end());
+    }
+}
+
+extern "C" fn implicit_task(
+    endpoint: c_int,
+    region: Kept,
+    task: Kept,
+    _threads: c_uint,
+    index: c_uint,
+    flags: c_int,
+) {
+    if flags & FLAG_INITIAL != 0 {
+        return;
+    }
+    let Some(recorder) = local::recorder() else { return };
+    if endpoint == BEGIN {
+        // SAFETY: the runtime's words for this task and its region.
+        let region = unsafe {
+            task.write(0);
+            read(region)
+        };
+        recorder.put(threading::share(index, region));
+    } else {
+        recorder.put(threading::share_end());
+    }
+}
+
+extern "C" fn task_create(
+    _making: Kept,
+    _frame: *const c_void,
+    made: Kept,
+    flags: c_int,
+    _depends: c_int,
+    address: *const c_void,
+) {
+    let name = match local::recorder() {
+        Some(recorder) if flags & FLAG_EXPLICIT != 0 => {
+            let site = recorder.site(address as usize);
+            word_of(recorder.create(site))
+        }
+        _ => 0,
+    };
+    // SAFETY: the runtime's word for the new task.
+    unsafe { made.write(name) };
+}
+
+extern "C" fn task_schedule(before: Kept, status: c_int, after: Kept) {
+    const COMPLETE: c_int = 1;
+    const YIELD: c_int = 2;
+    const CANCEL: c_int = 3;
+    const DETACH: c_int = 4;
+    const SWITCH: c_int = 7;
+    let Some(recorder) = local::recorder() else { return };
+    // SAFETY: the runtime's words for both tasks.
+    let (before, after) = unsafe { (task_of(read(before)), task_of(read(after))) };
+    match status {
+        COMPLETE | CANCEL | DETACH if before.is_some() => recorder.put(threading::end()),
+        YIELD | SWITCH => {
+            if let Some(task) = after {
+                recorder.put(threading::begin(task));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A dependence as runtimes list it.
+#[repr(C)]
+struct Listed {
+    address: u64,
+    kind: c_int,
+}
+
+extern "C" fn dependences(_task: Kept, list: *const Listed, count: c_int) {
+    let Some(recorder) = local::recorder() else { return };
+    let count = count.max(0) as usize;
+    let of = |index: usize| {
+        // SAFETY: the list is as long as the runtime says.
+        let listed = unsafe { &*list.add(index) };
+        let purpose = match listed.kind {
+            1 => Purpose::In,
+            4 => Purpose::Exclusive,
+            7 => Purpose::Set,
+            _ => Purpose::Out,
+        };
+        Dependence { address: listed.address, purpose }
+    };
+    recorder.depend(count, (0..count).map(of));
+}
+
+const TASKWAIT: c_int = 5;
+const TASKGROUP: c_int = 6;
+
+/// What a thread waits for where it meets others.
+fn meeting(kind: c_int) -> Option<WaitFor> {
+    match kind {
+        // A barrier of a kind that is not told, explicit, the runtime's own, or at the end of a loop.
+        1 | 3 | 4 | 8 => Some(WaitFor::Barrier),
+        2 | 9 => Some(WaitFor::EndOfRegion),
+        TASKWAIT => Some(WaitFor::Children),
+        TASKGROUP => Some(WaitFor::Group),
+        _ => None,
+    }
+}
+
+extern "C" fn sync(kind: c_int, endpoint: c_int, _region: Kept, _task: Kept, address: *const c_void) {
+    let Some(what) = meeting(kind) else { return };
+    let Some(recorder) = local::recorder() else { return };
+    match (what, endpoint == BEGIN) {
+        (WaitFor::Group, true) => recorder.put(threading::group()),
+        (_, true) => {
+            let site = recorder.site(address as usize);
+            recorder.put(threading::wait(what, site));
+        }
+        (_, false) => recorder.put(threading::waited(what)),
+    }
+}
+
+extern "C" fn sync_wait(kind: c_int, endpoint: c_int, _region: Kept, _task: Kept, address: *const c_void) {
+    // A group is opened long before it is waited for; all others wait as soon as they are there.
+    if kind == TASKGROUP
+        && endpoint == BEGIN
+        && let Some(recorder) = local::recorder()
+    {
+        let site = recorder.site(address as usize);
+        recorder.put(threading::wait(WaitFor::Group, site));
+    }
+}
+
+/// Whether one that wants a mutex gets it, sooner or later.
+fn waits_for_mutex(kind: c_int) -> bool {
+    const TEST_LOCK: c_int = 2;
+    const TEST_NEST_LOCK: c_int = 4;
+    kind != TEST_LOCK && kind != TEST_NEST_LOCK
+}
+
+extern "C" fn mutex_acquire(kind: c_int, _hint: c_uint, _how: c_uint, _which: u64, address: *const c_void) {
+    if waits_for_mutex(kind)
+        && let Some(recorder) = local::recorder()
+    {
+        let site = recorder.site(address as usize);
+        recorder.put(threading::wait(WaitFor::Lock, site));
+    }
+}
+
+extern "C" fn mutex_acquired(kind: c_int, _which: u64, _address: *const c_void) {
+    if waits_for_mutex(kind)
+        && let Some(recorder) = local::recorder()
+    {
+        recorder.put(threading::waited(WaitFor::Lock));
+    }
+}

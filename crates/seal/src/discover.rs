@@ -5,11 +5,11 @@
 
 use super::guard::{self, Holder};
 use super::launches;
-use super::segment_file::{SegmentInfo, freeze, read_header};
+use super::segment_file::{SegmentInfo, TASKS_EXTENSION, freeze, read_header};
 use crate::SealError;
 use kizami_segment::HeaderView;
 use rayon::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// A world this much larger than what it left behind is a damaged header, not a world.
@@ -21,6 +21,8 @@ pub(crate) struct Process {
     pub definitions: Option<SegmentInfo>,
     /// One for each thread, in the order of thread indices.
     pub calls: Vec<SegmentInfo>,
+    /// What threads tell of a threading runtime, in the order of their streams.
+    pub tasks: Vec<SegmentInfo>,
     /// It still writes to them.
     pub running: bool,
 }
@@ -28,12 +30,39 @@ pub(crate) struct Process {
 impl Process {
     /// All segments.
     pub(crate) fn segments(&self) -> impl Iterator<Item = &SegmentInfo> {
-        self.definitions.iter().chain(&self.calls)
+        self.definitions.iter().chain(&self.calls).chain(&self.tasks)
     }
 
     /// Bytes of its call segments: a measure of the work it makes.
     pub(crate) fn call_bytes(&self) -> u64 {
         self.calls.iter().map(|segment| segment.bytes).sum()
+    }
+
+    /// Index of each thread that tells of a threading runtime: that of its calls, if it made any, or one of its own.
+    pub(crate) fn task_threads(&self) -> Vec<u32> {
+        let calls = || self.calls.iter().map(|segment| &segment.header);
+        let mut next =
+            calls().filter_map(|header| header.thread).max().map_or(0, |last| last.saturating_add(1));
+        let mut index = |segment: &SegmentInfo| {
+            let os_thread = segment.header.os_thread;
+            let same = calls().find(|header| os_thread != 0 && header.os_thread == os_thread);
+            same.and_then(|header| header.thread).unwrap_or_else(|| {
+                next = next.saturating_add(1);
+                next - 1
+            })
+        };
+        self.tasks.iter().map(&mut index).collect()
+    }
+
+    /// How many threads it has.
+    pub(crate) fn threads(&self) -> u32 {
+        let calls = self.calls.iter().filter_map(|segment| segment.header.thread);
+        calls.chain(self.task_threads()).collect::<BTreeSet<u32>>().len() as u32
+    }
+
+    /// Wall-clock time of its first sign of life.
+    fn begin_ns(&self) -> u64 {
+        self.segments().map(|segment| segment.header.realtime_ns).min().unwrap_or(0)
     }
 
     /// Whether one of its threads was inside a call at the end.
@@ -61,6 +90,8 @@ pub(crate) struct Recorded {
     pub ranks: Vec<Option<Process>>,
     /// The first rank of each world, by world key.
     pub worlds: BTreeMap<u64, u32>,
+    /// No process knew MPI: they are numbered by their start.
+    pub without_mpi: bool,
     /// What is not as it should be.
     pub problems: Vec<String>,
     /// A file could not be read: the raw segments are worth keeping.
@@ -122,7 +153,11 @@ fn segments_in(directory: &Path, raw: &Path) -> Result<Vec<PathBuf>, SealError> 
     let entries = std::fs::read_dir(raw).map_err(|_| nothing())?;
     let mut files: Vec<PathBuf> = entries
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .filter(|path| path.extension().is_some_and(|extension| extension == "defs" || extension == "calls"))
+        .filter(|path| {
+            path.extension().is_some_and(|extension| {
+                ["defs", "calls", TASKS_EXTENSION].iter().any(|known| extension == *known)
+            })
+        })
         .collect();
     if files.is_empty() {
         return Err(nothing());
@@ -148,6 +183,7 @@ impl Recorded {
                     process.running |= running(&segment.header);
                     match segment.header.thread {
                         None => process.definitions = Some(segment),
+                        Some(_) if segment.is_of_tasks() => process.tasks.push(segment),
                         Some(_) => process.calls.push(segment),
                     }
                 }
@@ -164,6 +200,7 @@ impl Recorded {
         }
         for process in processes.values_mut() {
             process.calls.sort_by_key(|segment| segment.header.thread);
+            process.tasks.sort_by_key(|segment| segment.header.thread);
         }
         Ok(processes.into_values().collect())
     }
@@ -189,9 +226,13 @@ impl Recorded {
                     *world.claimed_sizes.entry(size).or_default() += 1;
                     world.processes.push((rank, process));
                 }
-                None => without_rank.push(process.describe()),
+                None => without_rank.push(process),
             }
         }
+        if worlds.is_empty() {
+            without_rank = self.place_by_start(without_rank);
+        }
+        let without_rank: Vec<String> = without_rank.iter().map(Process::describe).collect();
         if !without_rank.is_empty() {
             self.unreadable = true;
             self.problems.push(format!(
@@ -205,6 +246,19 @@ impl Recorded {
             self.ranks.resize_with(first + world.size() as usize, || None);
             self.settle(first, world.processes);
         }
+    }
+
+    /// Processes without MPI that tell of tasks are a world of their own. Gives the others.
+    fn place_by_start(&mut self, processes: Vec<Process>) -> Vec<Process> {
+        let (mut ranks, others): (Vec<Process>, Vec<Process>) =
+            processes.into_iter().partition(|process| !process.tasks.is_empty());
+        ranks.sort_by_key(Process::begin_ns);
+        if !ranks.is_empty() {
+            self.without_mpi = true;
+            self.worlds.insert(0, 0);
+            self.ranks = ranks.into_iter().map(Some).collect();
+        }
+        others
     }
 
     fn settle(&mut self, first: usize, processes: Vec<(u32, Process)>) {

@@ -125,9 +125,14 @@ impl Host {
 
     /// Run time at a moment of its own `CLOCK_MONOTONIC`.
     pub(crate) fn run_ns(&self, own_ns: i64) -> i64 {
+        self.rank_clock(&[]).at(self.own_ticks(own_ns))
+    }
+
+    /// Where its counter stood at a moment of its own `CLOCK_MONOTONIC`.
+    pub(crate) fn own_ticks(&self, own_ns: i64) -> u64 {
         let since_ns = own_ns.saturating_sub(self.own.origin_ns) as f64;
         let since_ticks = (since_ns / self.own.ns_per_tick).round() as i64;
-        self.rank_clock(&[]).at(self.own.origin_ticks.wrapping_add(since_ticks as u64))
+        self.own.origin_ticks.wrapping_add(since_ticks as u64)
     }
 
     /// Run time as its wall clock alone would have it, at a moment of run time.

@@ -33,6 +33,7 @@ mod source;
 mod summary;
 mod symbols;
 mod tables;
+mod tasks;
 mod translate;
 mod under_way;
 
@@ -164,7 +165,8 @@ fn turn(
     let names = names::collect(&recorded);
     let clock = RunClock::measure(&recorded.ranks, &names.questions);
     let sources = Sources { recorded: &recorded, clock: &clock, names: &names };
-    let (sealed, order) = seal_in_order(&sources, folder, options, progress)?;
+    let (mut sealed, order) = seal_in_order(&sources, folder, options, progress)?;
+    let tasks = tasks::write_tasks(&sources, &order.repairs, folder, &mut sealed.outcomes)?;
 
     let mut ranks = summary::rank_infos(&recorded, &clock, &sealed.outcomes);
     note_definition_damage(&mut ranks, &names);
@@ -184,6 +186,7 @@ fn turn(
         under_way: sealed.outcomes.iter().flat_map(|outcome| outcome.under_way.iter().copied()).collect(),
     };
     let mut files = sealed.files.clone();
+    files.extend(tasks);
     files.extend(tables::write_tables(folder, input)?);
 
     files.extend(write_reduced(&sealed, &names, folder)?);

@@ -90,9 +90,9 @@ pub(crate) struct RankReduced {
 }
 
 impl RankOutcome {
-    /// The rank was in a call from then to then.
+    /// The rank was in a call, or ran a task, from then to then.
     #[inline]
-    fn spans(&mut self, start_ns: i64, end_ns: i64) {
+    pub(crate) fn spans(&mut self, start_ns: i64, end_ns: i64) {
         self.first_ns = Some(self.first_ns.map_or(start_ns, |first| first.min(start_ns)));
         self.last_ns = Some(self.last_ns.map_or(end_ns, |last| last.max(end_ns)));
     }

@@ -60,7 +60,8 @@ pub(crate) fn watched(
     ranks: &[RankInfo],
     seen: Option<&Seen>,
 ) -> Option<Watched> {
-    ranks.iter().find(|rank| rank.ending != Ending::Finalized)?;
+    let well = if recorded.without_mpi { Ending::Exited } else { Ending::Finalized };
+    ranks.iter().find(|rank| rank.ending != well)?;
     let mut headers =
         recorded.ranks.iter().flatten().flat_map(Process::segments).map(|segment| &segment.header);
     if headers.any(|header| header.abi == SIMULATED) {

@@ -12,6 +12,8 @@ use std::sync::Arc;
 /// What the names of companions have behind that of their segment.
 const SAMPLE_ENDING: &str = ".sample";
 const ORDER_ENDING: &str = ".order";
+/// What the names of segments end with that tell of a threading runtime.
+pub(crate) const TASKS_EXTENSION: &str = "tasks";
 
 /// One segment file with a readable header.
 #[derive(Clone, Debug)]
@@ -35,6 +37,11 @@ impl SegmentInfo {
         self.sample.is_some() || self.order.is_some()
     }
 
+    /// Whether it tells of a threading runtime, by words.
+    pub(crate) fn is_of_tasks(&self) -> bool {
+        is_of_tasks(&self.path)
+    }
+
     /// Moves the file and its companions to another folder of the same file system.
     pub(crate) fn move_to(&self, folder: &Path) -> Result<(), TraceError> {
         let companions = self.sample.iter().chain(&self.order);
@@ -50,6 +57,10 @@ impl SegmentInfo {
     pub(crate) fn file_name(&self) -> String {
         self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
+}
+
+fn is_of_tasks(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == TASKS_EXTENSION)
 }
 
 /// Reads the header of a segment. The error is a sentence for people.
@@ -79,7 +90,7 @@ fn info(path: &Path, beginning: &[u8], bytes: u64) -> Result<SegmentInfo, String
     let header = HeaderView::read(beginning).map_err(|error| format!("segment {name}: {error}"))?;
     let first_slot = beginning.get(HEADER_BYTES + SLOT_BYTES..).and_then(|rest| slot_words(rest, 0));
     let first_record_ticks = first_slot
-        .filter(|words| words[0] >> 54 != 0 && header.thread.is_some())
+        .filter(|words| words[0] >> 54 != 0 && header.thread.is_some() && !is_of_tasks(path))
         .map(|words| words[0] & ((1 << 54) - 1));
     let companion = |ending: &str| {
         let mut name = path.as_os_str().to_owned();

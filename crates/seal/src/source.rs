@@ -53,9 +53,12 @@ impl MappedSegment {
 
     /// All its records. The error is a sentence for people.
     pub(crate) fn records(&self) -> Result<Records<'_>, String> {
-        let segment =
-            Segment::parse(self.bytes()).map_err(|error| format!("segment {}: {error}", self.name))?;
-        Ok(Records::of(&segment))
+        Ok(Records::of(&self.segment()?))
+    }
+
+    /// The segment itself. The error is a sentence for people.
+    pub(crate) fn segment(&self) -> Result<Segment<'_>, String> {
+        Segment::parse(self.bytes()).map_err(|error| format!("segment {}: {error}", self.name))
     }
 
     /// Lets the pages up to `position` leave memory; they are read again from the file if needed.

@@ -52,7 +52,7 @@ fn rank_info(rank: u32, process: &Process, clock: &RunClock, outcome: Option<&Ra
     RankInfo {
         host: headers().find_map(|header| clock.host_of(header)).map(|host| host as u32),
         pid: headers().next().map(|header| Pid(header.pid)),
-        threads: process.calls.len() as u32,
+        threads: process.threads(),
         ending,
         abort_code: aborted.map(|header| header.abort_code),
         last_call: outcome.and_then(|outcome| Some(outcome.under_way.first()?.op.name().to_owned())),
@@ -83,7 +83,8 @@ pub(crate) fn health(recorded: &Recorded, clock: &RunClock, ranks: &[RankInfo]) 
     let mut alike: BTreeMap<String, Vec<u32>> = BTreeMap::new();
     let mut lost_calls = 0;
     for rank in ranks {
-        if let Some(problem) = ended_badly(rank) {
+        let is_well = recorded.without_mpi && rank.ending == Ending::Exited;
+        if let Some(problem) = ended_badly(rank).filter(|_| !is_well) {
             alike.entry(problem).or_default().push(rank.rank.0);
         }
         if rank.lost_calls > 0 {

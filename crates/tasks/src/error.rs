@@ -1,5 +1,6 @@
 //! Why the tasks of a trace cannot be looked at.
 
+use kizami_model::Rank;
 use kizami_trace::TraceError;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -8,10 +9,12 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum TasksError {
     /// The trace has no tasks.
-    #[error("{} has no tasks; `kizami fleng` writes runs that have", path.display())]
+    #[error("{} has no tasks of rank {rank}; recordings of OpenMP programs and runs of `kizami fleng` have tasks", path.display())]
     NoTasks {
         /// The trace.
         path: PathBuf,
+        /// The rank that was asked for.
+        rank: Rank,
     },
     /// More tasks than can be numbered.
     #[error("{} has more than 4,000,000,000 tasks", path.display())]

@@ -1,8 +1,9 @@
 //! Tasks, who made them and what they needed, in memory: about 60 bytes a task.
 
 use crate::TasksError;
-use kizami_model::{Length, Moment};
-use kizami_trace::{NeedRow, TaskRow, Trace};
+use kizami_model::{Length, Moment, Rank};
+use kizami_trace::run::ClockInfo;
+use kizami_trace::{NeedRow, TaskKind, TaskRow, Trace};
 use std::ops::Range;
 
 /// One task, in virtual time.
@@ -18,6 +19,8 @@ pub struct Task {
     pub start: Moment,
     /// When it ended.
     pub end: Moment,
+    /// Whether it is what another one does after it has waited.
+    pub continued: bool,
 }
 
 impl Task {
@@ -51,22 +54,26 @@ impl TaskGraph {
         TaskGraph { tasks: Vec::new(), needs: Vec::new(), first_need: vec![0] }
     }
 
-    /// Reads the tasks of a trace.
-    pub fn of(trace: &Trace) -> Result<TaskGraph, TasksError> {
+    /// Reads the tasks of one rank of a trace. If they were recorded, virtual times are worked out from how long each ran,
+    /// without what recording took.
+    pub fn of(trace: &Trace, rank: Rank) -> Result<TaskGraph, TasksError> {
         let path = || trace.path().to_path_buf();
         let damaged = |what: String| TasksError::Damaged { path: path(), what };
         let mut graph = TaskGraph::new();
         let mut needs = trace.parts_of::<NeedRow>()?;
         let mut held: std::vec::IntoIter<NeedRow> = Vec::new().into_iter();
-        let mut next = None;
+        let mut next: Option<NeedRow> = None;
+        let is_virtual = trace.run().clocks.method == ClockInfo::VIRTUAL;
+        // By task: how long it ran, if times are to be worked out.
+        let mut running: Vec<Length> = Vec::new();
         for part in trace.parts_of::<TaskRow>()? {
-            for row in part? {
+            for mut row in part?.into_iter().filter(|row| row.rank == rank) {
                 if row.task != graph.tasks.len() as u64 + 1 {
                     return Err(damaged(format!("task {} comes where {} should", row.task, graph.len() + 1)));
                 }
                 loop {
                     if next.is_none() {
-                        next = held.next();
+                        next = held.find(|need| need.rank == rank);
                     }
                     match next {
                         Some(NeedRow { task, of, at, .. }) if task == row.task => {
@@ -75,7 +82,9 @@ impl TaskGraph {
                             }
                             // What the program began with was there from the beginning.
                             if of > 0 {
-                                graph.needs.push(Need { of: of as u32 - 1, at });
+                                let of = of as u32 - 1;
+                                let at = if is_virtual { at } else { graph.tasks[of as usize].end };
+                                graph.needs.push(Need { of, at });
                             }
                             next = None;
                         }
@@ -86,16 +95,42 @@ impl TaskGraph {
                         },
                     }
                 }
+                if !is_virtual {
+                    graph.in_virtual_time(&mut row, &running).map_err(damaged)?;
+                    running.push(row.running);
+                }
                 graph.push_row(&row).map_err(damaged)?;
             }
         }
         if graph.tasks.is_empty() {
-            return Err(TasksError::NoTasks { path: path() });
+            return Err(TasksError::NoTasks { path: path(), rank });
         }
         if graph.tasks.len() > u32::MAX as usize / 2 || graph.needs.len() > u32::MAX as usize {
             return Err(TasksError::TooMany { path: path() });
         }
         Ok(graph)
+    }
+
+    /// Gives a recorded task the times it has in virtual time: it is made as long after its parent started as that had run
+    /// then, starts when all it needs is there, and ends after its own running time. What recording took is left out.
+    fn in_virtual_time(&self, row: &mut TaskRow, running: &[Length]) -> Result<(), String> {
+        let made = |parent: u64| {
+            let parent = usize::try_from(parent).ok()?.checked_sub(1)?;
+            let (task, ran) = (self.tasks.get(parent)?, running.get(parent)?.0);
+            let until = row.parent_running?.0.clamp(0, ran);
+            // Recording is taken to be spread over the parent evenly.
+            let own = i128::from(task.work().0) * i128::from(until) / i128::from(ran.max(1));
+            Some(task.start + Length(own as i64))
+        };
+        row.created = match row.parent {
+            None => Moment::START,
+            Some(parent) => made(parent)
+                .ok_or_else(|| format!("task {} is made by {parent}, which is not there", row.task))?,
+        };
+        let needs = &self.needs[self.first_need[self.tasks.len()] as usize..];
+        row.start = needs.iter().map(|need| need.at).fold(row.created, Moment::max);
+        row.end = row.start + (row.running - row.tracer).max(Length::ZERO);
+        Ok(())
     }
 
     fn push_row(&mut self, row: &TaskRow) -> Result<(), String> {
@@ -110,7 +145,8 @@ impl TaskGraph {
         if created > start || start > end {
             return Err(format!("task {} ends before it begins", row.task));
         }
-        self.tasks.push(Task { parent, place: row.callsite, created, start, end });
+        let continued = row.kind == TaskKind::Continued;
+        self.tasks.push(Task { parent, place: row.callsite, created, start, end, continued });
         self.first_need.push(self.needs.len() as u32);
         Ok(())
     }
@@ -122,7 +158,12 @@ impl TaskGraph {
         self.first_need.push(self.needs.len() as u32);
     }
 
-    /// How many tasks there are.
+    /// How many tasks there are, each counted once however often it waited.
+    pub fn made(&self) -> usize {
+        self.tasks.iter().filter(|task| !task.continued).count()
+    }
+
+    /// How many tasks there are; what one does after it has waited counts as another.
     pub fn len(&self) -> usize {
         self.tasks.len()
     }

@@ -34,7 +34,7 @@ pub fn places(graph: &TaskGraph, path: &Path) -> Vec<PlaceSum> {
     };
     for task in graph.tasks() {
         at(task.place, &mut |sum| {
-            sum.tasks += 1;
+            sum.tasks += u64::from(!task.continued);
             sum.work += task.work();
             sum.waited += task.start - task.created;
             sum.longest = sum.longest.max(task.work());

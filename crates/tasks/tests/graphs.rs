@@ -35,7 +35,7 @@ fn graph(seed: u64, tasks: u32) -> TaskGraph {
             .collect();
         let start = needs.iter().map(|need| need.at).fold(created, Moment::max);
         let end = start + Length(random.below(20) as i64);
-        graph.push(Task { parent, place: Some(number % 5), created, start, end }, &needs);
+        graph.push(Task { parent, place: Some(number % 5), created, start, end, continued: false }, &needs);
     }
     graph
 }

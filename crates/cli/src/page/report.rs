@@ -54,6 +54,9 @@ fn write_section(out: &mut Markup, report: &Report, section: &Section) {
 /// What a section shows, for who sees it for the first time.
 fn lead(part: Part) -> Option<&'static str> {
     match part {
+        Part::Threads => Some(
+            "A rank has as many threads as its widest parallel region. What they do not compute in is lost, here by what became of it.",
+        ),
         Part::Ranks => Some(
             "What each rank did between <code>MPI_Init</code> and <code>MPI_Finalize</code>; in the table, those that \
              compute longest come first.",

@@ -9,7 +9,7 @@ use super::verdict::percent;
 use crate::show::functions;
 use crate::show::quantity;
 use crate::show::table::Align;
-use kizami_explain::{CallTotal, Loss, Report, SizeClass, WaitTotal};
+use kizami_explain::{CallTotal, Loss, Report, SizeClass, Threads, WaitTotal};
 use kizami_model::Length;
 
 /// Losses of threads below this part of their time are not told.
@@ -114,7 +114,6 @@ const fn code(name: &'static str) -> Column {
 /// All sections that have something to tell, with at most so many rows each.
 pub fn sections(report: &Report, most: usize) -> Vec<Section> {
     let all = [
-        threads(report, most),
         ranks(report, most),
         waits(Part::Waits, "waiting by kind and place", report, &report.waits_by_place, most),
         waits(
@@ -133,7 +132,8 @@ pub fn sections(report: &Report, most: usize) -> Vec<Section> {
         loops(report),
         not_understood(report, most),
     ];
-    all.into_iter().filter(Section::tells).collect()
+    let threads = report.threads.iter().map(|threads| lost_by_threads(threads, most));
+    threads.chain(all).filter(Section::tells).collect()
 }
 
 /// A length of time, as all tables say it.
@@ -141,10 +141,10 @@ pub fn time(ns: i64) -> String {
     quantity::duration(Length(ns))
 }
 
-fn threads(report: &Report, most: usize) -> Section {
+/// What threads did not compute in.
+pub fn lost_by_threads(threads: &Threads, most: usize) -> Section {
     let columns = [number("lost"), number("time"), words("to what, and where")];
     let title = "what threads lose of their time";
-    let Some(threads) = &report.threads else { return Section::new(Part::Threads, title, &columns) };
     // What is hardly there would only be in the way.
     let told: Vec<&Loss> = threads.losses.iter().filter(|loss| threads.share(loss) >= LEAST_LOSS).collect();
     Section::new(Part::Threads, title, &columns)

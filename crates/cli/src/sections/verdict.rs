@@ -2,7 +2,7 @@
 
 use crate::show::quantity;
 use crate::show::style::Paint;
-use kizami_explain::{Efficiency, Finding, Gain, Headline, Report};
+use kizami_explain::{Efficiency, Finding, Gain, Headline, Report, Threads};
 use kizami_model::Length;
 
 /// Findings that are told.
@@ -80,7 +80,8 @@ pub fn lines(report: &Report, paint: Paint) -> Vec<String> {
         ),
         format!("  {}", product(report, |value| painted(value, paint))),
     ]);
-    lines.extend(threads(report, |value| painted(value, paint)).map(|text| format!("  {text}")));
+    let of_threads = report.threads.iter().map(|told| threads(told, |value| painted(value, paint)));
+    lines.extend(of_threads.map(|text| format!("  {text}")));
     lines.extend(drawn(report).map(|text| format!("  {}", paint.doubtful(&text))));
     let told: Vec<&Finding> = told(report);
     if told.is_empty() && report.stuck.is_none() {
@@ -130,18 +131,16 @@ pub fn product(report: &Report, value: impl Fn(f64) -> String) -> String {
     format!("= {}; {} on an ideal network", factors.join(" x "), duration(report.efficiency.ideal_ns))
 }
 
-/// How much of their time the threads of ranks compute, if there are several.
-pub fn threads(report: &Report, value: impl Fn(f64) -> String) -> Option<String> {
-    report.threads.as_ref().filter(|told| told.threads > report.ranks).map(|told| {
-        format!(
-            "{} compute {} of their time = MPI {} x OpenMP {}; {} of it in parallel regions",
-            quantity::counted(u64::from(told.threads), "thread"),
-            value(told.useful),
-            value(told.mpi),
-            value(told.openmp),
-            value(told.in_regions),
-        )
-    })
+/// How much of their time the threads of ranks compute.
+pub fn threads(told: &Threads, value: impl Fn(f64) -> String) -> String {
+    format!(
+        "{} compute {} of their time = MPI {} x OpenMP {}; of that in parallel regions {}",
+        quantity::counted(u64::from(told.threads), "thread"),
+        value(told.useful),
+        value(told.mpi),
+        value(told.openmp),
+        value(told.in_regions),
+    )
 }
 
 /// Says that the run was drawn.
@@ -213,7 +212,7 @@ fn duration(ns: i64) -> String {
     quantity::duration(Length(ns))
 }
 
-fn painted(efficiency: f64, paint: Paint) -> String {
+pub fn painted(efficiency: f64, paint: Paint) -> String {
     let text = percent(efficiency);
     match Grade::of(efficiency) {
         Grade::Bad => paint.bad(&text),

@@ -13,7 +13,7 @@ use crate::show::style::Paint;
 use crate::show::text;
 use anyhow::Result;
 use kizami_explain::{Stuck, Threads};
-use kizami_trace::Trace;
+use kizami_trace::{TaskRow, Trace};
 use std::io::Write;
 
 /// Rows of a table unless all are asked for.
@@ -27,6 +27,20 @@ pub fn run(arguments: &ReportArguments) -> Result<u8> {
         must_be_new(output, "--html")?;
     }
     let path = live::readable(&arguments.trace)?;
+    if arguments.html.is_none()
+        && !arguments.markdown
+        && !arguments.json
+        && has_only_tasks(&Trace::open(&path)?)?
+    {
+        let mut out = text::stdout();
+        writeln!(out, "no MPI call was recorded; there are tasks")?;
+        if let Some(threads) = Threads::of(&Trace::open(&path)?)? {
+            let most = if arguments.all { usize::MAX } else { ROWS_SHOWN };
+            show::print_threads(&mut out, &threads, Paint::stdout(), most)?;
+        }
+        writeln!(out, "next: kizami tasks {}", as_typed(&arguments.trace))?;
+        return Ok(0);
+    }
     let followed = input::follow(Trace::open(&path)?, arguments.threads)?;
     let trace = &followed.trace;
     let mut report = input::analyse(&followed, arguments.threads)?.report(trace);
@@ -58,4 +72,9 @@ pub fn run(arguments: &ReportArguments) -> Result<u8> {
         show::print(&mut out, &report, Paint::stdout(), most(ROWS_SHOWN))?;
     }
     Ok(0)
+}
+
+/// Whether a trace tells of tasks, and of no call.
+fn has_only_tasks(trace: &Trace) -> Result<bool> {
+    Ok(trace.run().totals.events == 0 && trace.parts_of::<TaskRow>()?.next().is_some())
 }

@@ -11,12 +11,17 @@ Examples:
   kizami tasks naive.kz --processors 2,8,32 --strategy longest
   kizami tasks naive.kz --plot naive.svg
   kizami tasks naive.kz --curve 100 --json
+  kizami tasks run.kz --rank 3
 
 Times are virtual: a task starts as soon as it is made and all it needs is
 there. Work is how long all tasks run, span how long the run takes then; no
 number of processors makes it faster. For each number of processors, no run is
 shorter than `at least`, and one that goes through virtual time step by step is
-no longer than `at most`; `simulated` gives tasks out by the strategy.";
+no longer than `at most`; `simulated` gives tasks out by the strategy.
+
+Of a recorded program these are the tasks and parallel regions of one rank's
+OpenMP. How long each ran is what was measured, without waiting, without time in
+which the system kept it from running, and without what recording took.";
 
 /// Explain the tasks of a run: how parallel it is, what its critical path is made of, what processors would do.
 #[derive(Debug, Args)]
@@ -25,6 +30,10 @@ pub struct TasksArguments {
     /// The trace
     #[arg(value_name = "NAME.kz")]
     pub trace: PathBuf,
+
+    /// Whose tasks
+    #[arg(long, value_name = "RANK", default_value_t = 0, env = "KIZAMI_TASKS_RANK")]
+    pub rank: u32,
 
     /// Numbers of processors
     #[arg(

@@ -7,7 +7,7 @@ use crate::failure::UsageError;
 use crate::output::{must_be_new, write_new};
 use crate::show::json;
 use anyhow::Result;
-use kizami_model::Moment;
+use kizami_model::{Moment, Rank};
 use kizami_tasks::{Parallelism, Path, TaskGraph, places, schedule};
 use kizami_trace::run::ClockInfo;
 use kizami_trace::{CallSite, Trace};
@@ -21,6 +21,11 @@ const PLOTTED_PARTS: usize = 720;
 pub struct Told {
     /// `ns` or `units`.
     pub unit: &'static str,
+    /// Whose tasks.
+    pub rank: u32,
+    /// How many ranks there are.
+    #[serde(skip)]
+    pub ranks: u32,
     pub tasks: u64,
     pub work: i64,
     pub span: i64,
@@ -72,7 +77,7 @@ pub fn run(arguments: &TasksArguments) -> Result<u8> {
 }
 
 fn explain(trace: &Trace, arguments: &TasksArguments) -> Result<Told> {
-    let graph = TaskGraph::of(trace)?;
+    let graph = TaskGraph::of(trace, Rank(arguments.rank))?;
     let (parallelism, path) = (Parallelism::of(&graph), Path::of(&graph));
     let (work, span) = (graph.work(), graph.span());
     let callsites = trace.definitions()?.callsites;
@@ -97,21 +102,37 @@ fn explain(trace: &Trace, arguments: &TasksArguments) -> Result<Told> {
     }
     Ok(Told {
         unit,
-        tasks: graph.len() as u64,
+        rank: arguments.rank,
+        ranks: trace.run().ranks,
+        tasks: graph.made() as u64,
         work: work.0,
         span: span.0,
         parallelism: work.0 as f64 / span.0.max(1) as f64,
         peak: parallelism.peak(),
-        places: sums.iter().map(|sum| place(sum, &callsites)).collect(),
+        places: sums
+            .iter()
+            .filter(|sum| sum.tasks > 0 || sum.work.0 > 0)
+            .map(|sum| place(sum, &callsites))
+            .collect(),
         processors: processors.collect(),
         curve: curve(arguments.curve.unwrap_or(0) as usize),
     })
 }
 
+/// What a place is called. Compilers make functions of their own of tasks and regions: the one that has them is meant.
+fn name(site: &CallSite) -> String {
+    let functions = std::iter::once(&site.function).chain(&site.inlined_into);
+    let mut written = functions.map(|function| {
+        let made = ["._omp_fn.", ".omp_outlined", ".omp_task_entry", ".omp."].map(|part| function.find(part));
+        &function[..made.into_iter().flatten().min().unwrap_or(function.len())]
+    });
+    written.find(|name| !name.is_empty()).unwrap_or("(task)").to_owned()
+}
+
 fn place(sum: &kizami_tasks::PlaceSum, callsites: &[CallSite]) -> Place {
     let site = sum.place.and_then(|place| callsites.get(place as usize));
     Place {
-        name: site.map_or("(unknown)".to_owned(), |site| site.function.clone()),
+        name: site.map_or("(no task)".to_owned(), name),
         file: site.and_then(|site| site.file.clone()),
         line: site.and_then(|site| site.line),
         tasks: sum.tasks,
@@ -119,5 +140,32 @@ fn place(sum: &kizami_tasks::PlaceSum, callsites: &[CallSite]) -> Place {
         waited: sum.waited.0,
         longest: sum.longest.0,
         on_critical_path: sum.on_path.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_called_as_their_authors_do() {
+        let named = |function: &str, inlined_into: &[&str]| {
+            let inlined_into = inlined_into.iter().map(|name| (*name).to_owned()).collect();
+            let function = function.to_owned();
+            name(&CallSite {
+                index: 0,
+                offset: 0,
+                module: None,
+                function,
+                file: None,
+                line: None,
+                inlined_into,
+            })
+        };
+        assert_eq!(named("main._omp_fn.0", &[]), "main");
+        assert_eq!(named("main.omp_outlined_debug__", &[]), "main");
+        assert_eq!(named(".omp_outlined.", &["main"]), "main");
+        assert_eq!(named(".omp_task_entry.", &[]), "(task)");
+        assert_eq!(named("fib", &[]), "fib");
     }
 }

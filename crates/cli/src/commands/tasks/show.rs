@@ -14,6 +14,9 @@ const MOST_PLACES: usize = 12;
 pub fn show(told: &Told) -> io::Result<()> {
     let (mut out, paint) = (text::stdout(), Paint::stdout());
     let time = |time: i64| shown(told, time);
+    if told.ranks > 1 {
+        writeln!(out, "{} {} of {}", paint.label("rank        "), told.rank, told.ranks)?;
+    }
     let mut line = |label: &str, what: String| writeln!(out, "{} {what}", paint.label(label));
     line("work        ", format!("{}, in {}", time(told.work), quantity::counted(told.tasks, "task")))?;
     line("span        ", format!("{}: the longest chain of tasks", time(told.span)))?;

@@ -1,0 +1,128 @@
+//! Follows what the threads of one process tell of a threading runtime (OpenMP above all), and tells it on as pieces of
+//! tasks, what each piece needed, and runs of parallel regions.
+//!
+//! A task is cut into *pieces* where it waits: for tasks it made, for a group, a barrier, or a region it began. Each piece
+//! runs without waiting. Pieces are numbered from 1 in the order in which they began to run, over all threads, so whatever
+//! a piece needs has a smaller number; they are told in that order.
+//!
+//! Promises: any events may come, in any order; what makes no sense is counted in [`Followed::strange`] and left out. Memory
+//! holds the tasks that are alive and [`Settings::most_held`] pieces, besides what waits to be joined. The sum of running
+//! times is what threads really ran, whatever pieces it was cut into.
+//!
+//! It knows ticks alone: moments of the run, names of places and tables are for others. It does not work out virtual time.
+
+mod away;
+mod buffer;
+mod depend;
+mod follow;
+mod joins;
+mod merge;
+mod region;
+mod stack;
+mod stream;
+mod task;
+
+pub use away::{Absence, absences};
+pub use follow::{Settings, ThreadInput, follow};
+pub use stream::StreamEvents;
+
+/// What a piece is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PieceKind {
+    /// What a thread runs outside of all regions: its first piece.
+    Initial,
+    /// The share of a thread in a region: its first piece.
+    Share,
+    /// A task that the program asked for: its first piece.
+    Task,
+    /// What any of them does after it has waited.
+    Continued,
+}
+
+/// A piece that has ended. Times are ticks of the process's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// From 1, in the order of starts.
+    pub number: u64,
+    /// The piece that made it, or before it in the same task; none if nobody is known to have.
+    pub parent: Option<u64>,
+    /// Of what.
+    pub kind: PieceKind,
+    /// Local number of the place where its task was made, 0 if not known.
+    pub site: u32,
+    /// Index of the thread that ended it, among those given.
+    pub thread: usize,
+    /// When it was made, or the piece before it ended.
+    pub created: u64,
+    /// When it began to run.
+    pub start: u64,
+    /// When it ended.
+    pub end: u64,
+    /// How long it ran, without what the system took, waits for locks, and other tasks on top of it.
+    pub running: u64,
+    /// How long the parent had run when it was made.
+    pub parent_running: u64,
+    /// How much of its running time went into recording.
+    pub tracer: u64,
+}
+
+/// A piece that another one needed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Need {
+    /// Its number.
+    pub of: u64,
+    /// When it ended.
+    pub at: u64,
+}
+
+/// One run of a parallel region. Times are ticks of the process's clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RegionRun {
+    /// Its number in the process.
+    pub region: u64,
+    /// The region inside which it was begun.
+    pub within: Option<u64>,
+    /// Local number of the place where it was begun, 0 if not known.
+    pub site: u32,
+    /// Index of the thread that began it.
+    pub thread: usize,
+    /// When it began.
+    pub start: u64,
+    /// When it ended.
+    pub end: u64,
+    /// How many threads had a share.
+    pub threads: u32,
+    /// How long all of them ran, without recording.
+    pub running: u64,
+    /// The longest that one of them ran.
+    pub longest: u64,
+    /// How long they waited for locks.
+    pub locked: u64,
+    /// How long the system kept them from running.
+    pub away: u64,
+    /// What recording took, all together.
+    pub tracer: u64,
+    /// Tasks made in it.
+    pub tasks: u64,
+}
+
+/// Who hears of it.
+pub trait Listener {
+    /// Why it can hear no more.
+    type Error;
+    /// A piece, and what it needed besides its parent. They come by number.
+    fn piece(&mut self, piece: &Piece, needs: &[Need]) -> Result<(), Self::Error>;
+    /// A region. They come in the order in which they began.
+    fn region(&mut self, region: &RegionRun) -> Result<(), Self::Error>;
+}
+
+/// What came of following threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Followed {
+    /// Events that made no sense and were left out.
+    pub strange: u64,
+    /// Tasks that ran and that nobody is known to have made.
+    pub orphans: u64,
+    /// Pieces that were told.
+    pub pieces: u64,
+}

@@ -16,6 +16,7 @@ mod late_receivers;
 mod limited;
 mod meetings;
 mod mpi;
+mod openmp;
 mod predicting;
 mod recording;
 mod reducing;

@@ -28,7 +28,8 @@ const SMPI_ARGUMENTS: &[&str] = &[
 ];
 const OPEN_MPI_ARGUMENTS: &[&str] = &["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"];
 
-fn prepared() -> PathBuf {
+/// What `.ci/prepare` made.
+pub fn prepared() -> PathBuf {
     let directory = std::env::var_os("KIZAMI_TEST_DIR").map_or_else(
         || PathBuf::from(std::env::var_os("HOME").expect("HOME is set")).join(".cache/kizami"),
         PathBuf::from,

@@ -10,7 +10,7 @@ use crate::show::quantity;
 use crate::show::style::Paint;
 use kizami_model::{Length, Rank};
 use kizami_trace::run::Reduced;
-use kizami_trace::{RunInfo, Trace, UnderWay};
+use kizami_trace::{ParallelRow, RunInfo, Trace, UnderWay};
 use std::path::Path;
 
 /// With less than this, not even one rank's segment fits.
@@ -19,8 +19,11 @@ const FULL_DISK_BYTES: u64 = 64 << 10;
 /// After a recording that was sealed.
 pub fn sealed(directory: &Path, run: &RunInfo) -> Vec<String> {
     let name = as_typed(directory);
-    let mut lines =
-        vec![line("trace", &name), line("recorded", &recorded(run)), line("tracer", &tracer_cost(run))];
+    let mut lines = vec![
+        line("trace", &name),
+        line("recorded", &recorded(directory, run)),
+        line("tracer", &tracer_cost(run)),
+    ];
     lines.extend(health(run));
     let drawn = run.reduced.as_ref().is_some_and(Reduced::is_drawn);
     // Nothing can be explained from rows that were drawn.
@@ -83,8 +86,24 @@ pub fn line(label: &str, text: &str) -> String {
     format!("{} {text}", Paint::stderr().label(&format!("kizami: {label:<9}")))
 }
 
-fn recorded(run: &RunInfo) -> String {
+/// Parallel regions that were run, and tasks made in them.
+fn regions_and_tasks(directory: &Path) -> Option<(u64, u64)> {
+    let trace = Trace::open(directory).ok()?;
+    let rows = trace.parts_of::<ParallelRow>().ok()?.flatten().flatten();
+    Some(rows.fold((0, 0), |(regions, tasks), row| (regions + 1, tasks + row.tasks)))
+        .filter(|(regions, _)| *regions > 0)
+}
+
+fn recorded(directory: &Path, run: &RunInfo) -> String {
     let totals = &run.totals;
+    let mut what = vec![quantity::counted(totals.events, "event")];
+    if let Some((regions, tasks)) = regions_and_tasks(directory) {
+        what.push(quantity::counted(regions, "parallel region"));
+        what.extend((tasks > 0).then(|| quantity::counted(tasks, "task")));
+        if totals.events == 0 {
+            what.remove(0);
+        }
+    }
     let size: u64 = run.files.iter().map(|file| file.bytes).sum();
     let folded = if totals.calls > totals.events {
         format!(" ({} calls)", quantity::count(totals.calls))
@@ -93,7 +112,7 @@ fn recorded(run: &RunInfo) -> String {
     };
     format!(
         "{}{folded} of {} in {}; {} on disk",
-        quantity::counted(totals.events, "event"),
+        what.join(", "),
         quantity::counted(u64::from(run.ranks), "rank"),
         quantity::duration(Length(run.span_ns)),
         quantity::bytes(size),

@@ -41,7 +41,8 @@ impl Process {
     /// Index of each thread that tells of a threading runtime: that of its calls, if it made any, or one of its own.
     pub(crate) fn task_threads(&self) -> Vec<u32> {
         let calls = || self.calls.iter().map(|segment| &segment.header);
-        let mut next = calls().filter_map(|header| header.thread).max().map_or(0, |last| last.saturating_add(1));
+        let mut next =
+            calls().filter_map(|header| header.thread).max().map_or(0, |last| last.saturating_add(1));
         let mut index = |segment: &SegmentInfo| {
             let os_thread = segment.header.os_thread;
             let same = calls().find(|header| os_thread != 0 && header.os_thread == os_thread);
@@ -152,7 +153,11 @@ fn segments_in(directory: &Path, raw: &Path) -> Result<Vec<PathBuf>, SealError> 
     let entries = std::fs::read_dir(raw).map_err(|_| nothing())?;
     let mut files: Vec<PathBuf> = entries
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
-        .filter(|path| path.extension().is_some_and(|extension| ["defs", "calls", TASKS_EXTENSION].iter().any(|known| extension == *known)))
+        .filter(|path| {
+            path.extension().is_some_and(|extension| {
+                ["defs", "calls", TASKS_EXTENSION].iter().any(|known| extension == *known)
+            })
+        })
         .collect();
     if files.is_empty() {
         return Err(nothing());

@@ -3,13 +3,13 @@
 //! One rank after the other, one row at a time. Segments that cannot be read, and events that make no sense, become damage of
 //! their rank; the rest becomes rows.
 
+use super::Sources;
 use super::causality::Repairs;
 use super::discover::Process;
 use super::host::RankClock;
 use super::names::{ProcessNames, UNDEFINED};
 use super::rank::RankOutcome;
 use super::source::MappedSegment;
-use super::Sources;
 use kizami_model::{Length, Moment, Rank, ThreadIndex};
 use kizami_threads::{
     Followed, Listener, Need, Piece, PieceKind, RegionRun, Settings, StreamEvents, ThreadInput, absences,

@@ -124,9 +124,8 @@ impl TaskGraph {
         };
         row.created = match row.parent {
             None => Moment::START,
-            Some(parent) => {
-                made(parent).ok_or_else(|| format!("task {} is made by {parent}, which is not there", row.task))?
-            }
+            Some(parent) => made(parent)
+                .ok_or_else(|| format!("task {} is made by {parent}, which is not there", row.task))?,
         };
         let needs = &self.needs[self.first_need[self.tasks.len()] as usize..];
         row.start = needs.iter().map(|need| need.at).fold(row.created, Moment::max);

@@ -23,7 +23,9 @@ pub fn absences(
 ) -> Vec<Absence> {
     let mut found: Vec<Absence> = events
         .filter_map(|(at, event)| match event {
-            ThreadEvent::Away { by: AwayBy::System, from, to } => Some((at, ticks_at(from), ticks_at(to), false)),
+            ThreadEvent::Away { by: AwayBy::System, from, to } => {
+                Some((at, ticks_at(from), ticks_at(to), false))
+            }
             ThreadEvent::Away { by: AwayBy::Tracer, from, to } => Some((at, from, to, true)),
             _ => None,
         })

@@ -80,7 +80,8 @@ impl Siblings {
     /// A task with these dependences comes.
     pub(crate) fn add(&mut self, task: TaskSlot, dependences: &[Dependence]) -> Noted {
         let mut noted = Noted::default();
-        let mut sorted: Vec<(u64, Purpose)> = dependences.iter().map(|one| (one.address, one.purpose)).collect();
+        let mut sorted: Vec<(u64, Purpose)> =
+            dependences.iter().map(|one| (one.address, one.purpose)).collect();
         sorted.sort_unstable();
         sorted.dedup();
         let same = sorted.chunk_by(|a, b| a.0 == b.0);

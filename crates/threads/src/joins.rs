@@ -105,7 +105,8 @@ impl Follower {
     /// The piece that stands for all that came before a barrier.
     fn barrier_of(&mut self, slot: TaskSlot, at: u64) -> Vec<Need> {
         let (scope, passed) = (self.tasks[slot].region, self.tasks[slot].passed);
-        let Some(region) = self.scopes.region(scope).filter(|_| self.tasks[slot].kind == PieceKind::Share) else {
+        let Some(region) = self.scopes.region(scope).filter(|_| self.tasks[slot].kind == PieceKind::Share)
+        else {
             return Vec::new();
         };
         if region.barriers <= passed {
@@ -117,7 +118,8 @@ impl Follower {
         }
         self.forget_dependences(slot);
         let region = self.scopes.region(scope);
-        let (joined, barriers) = region.map_or((Need::default(), 0), |region| (region.joined, region.barriers));
+        let (joined, barriers) =
+            region.map_or((Need::default(), 0), |region| (region.joined, region.barriers));
         self.tasks[slot].passed = barriers;
         vec![joined]
     }
@@ -165,7 +167,8 @@ impl Follower {
             Some(Waiting::Region(scope)) => Some(scope),
             _ => None,
         };
-        let found = stack.iter().enumerate().rev().find_map(|(depth, slot)| Some((depth, *slot, begun(slot)?)));
+        let found =
+            stack.iter().enumerate().rev().find_map(|(depth, slot)| Some((depth, *slot, begun(slot)?)));
         let Some((depth, slot, scope)) = found else {
             self.followed.strange += 1;
             return;

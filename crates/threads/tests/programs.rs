@@ -90,7 +90,9 @@ fn pieces_have_the_work_and_the_span_of_the_program() {
             assert_eq!(tasks as u64, ideal.tasks);
             assert_eq!(told.regions.iter().map(|region| region.tasks).sum::<u64>(), ideal.tasks);
             let inside: u64 = told.regions.iter().map(|region| region.running).sum();
-            assert!(inside <= ideal.work && told.regions.iter().all(|region| region.longest <= region.running));
+            assert!(
+                inside <= ideal.work && told.regions.iter().all(|region| region.longest <= region.running)
+            );
         }
     }
 }
@@ -115,7 +117,11 @@ fn any_part_of_what_threads_leave_can_be_followed() {
             }
         }
         let (told, _) = Told::of(&threads, 5);
-        assert!(told.work() <= Ideal::of(&program).work + threads.iter().flatten().map(|(at, _)| *at).max().unwrap_or(0) * 3);
+        assert!(
+            told.work()
+                <= Ideal::of(&program).work
+                    + threads.iter().flatten().map(|(at, _)| *at).max().unwrap_or(0) * 3
+        );
     }
 }
 
@@ -147,7 +153,10 @@ fn anything(random: &mut Random) -> ThreadEvent {
     match random.below(14) {
         0 => ThreadEvent::Anew { at_ticks: 0, created: random.below(20) },
         1 | 2 => ThreadEvent::Create { site: 0 },
-        3 => ThreadEvent::Depend(vec![Dependence { address: random.below(3), purpose: purposes[random.below(4) as usize] }]),
+        3 => ThreadEvent::Depend(vec![Dependence {
+            address: random.below(3),
+            purpose: purposes[random.below(4) as usize],
+        }]),
         4 | 5 => ThreadEvent::Begin(TaskName { stream: random.below(4) as u32, number: random.below(30) }),
         6 => ThreadEvent::End,
         7 => ThreadEvent::Wait { what, site: 0 },

@@ -160,8 +160,7 @@ impl Runtime {
         let mut task = self.new_task(acts.clone(), None, now);
         task.scopes = vec![self.regions[region].scope];
         self.tasks.push(task);
-        let frame =
-            Frame { task: self.tasks.len() - 1, acts, next: 0, region: Some(region), waits: None };
+        let frame = Frame { task: self.tasks.len() - 1, acts, next: 0, region: Some(region), waits: None };
         self.threads[thread].stack.push(frame);
     }
 
@@ -208,7 +207,9 @@ impl Runtime {
                 let came = |(count, at): &(u64, u64)| *count > round || *count == round && *at < now;
                 region.arrived.iter().all(came) && all_over(region.scope)
             }
-            Waits::EndOfRegion => self.regions[region.unwrap()].ended || self.all_arrived(region.unwrap(), now),
+            Waits::EndOfRegion => {
+                self.regions[region.unwrap()].ended || self.all_arrived(region.unwrap(), now)
+            }
             Waits::Region(region) => self.all_arrived(region, now),
         };
         if !met {

@@ -27,7 +27,11 @@ pub fn run(arguments: &ReportArguments) -> Result<u8> {
         must_be_new(output, "--html")?;
     }
     let path = live::readable(&arguments.trace)?;
-    if arguments.html.is_none() && !arguments.markdown && !arguments.json && has_only_tasks(&Trace::open(&path)?)? {
+    if arguments.html.is_none()
+        && !arguments.markdown
+        && !arguments.json
+        && has_only_tasks(&Trace::open(&path)?)?
+    {
         let mut out = text::stdout();
         writeln!(out, "no MPI call was recorded; there are tasks")?;
         writeln!(out, "next: kizami tasks {}", as_typed(&arguments.trace))?;

@@ -109,7 +109,11 @@ fn explain(trace: &Trace, arguments: &TasksArguments) -> Result<Told> {
         span: span.0,
         parallelism: work.0 as f64 / span.0.max(1) as f64,
         peak: parallelism.peak(),
-        places: sums.iter().filter(|sum| sum.tasks > 0 || sum.work.0 > 0).map(|sum| place(sum, &callsites)).collect(),
+        places: sums
+            .iter()
+            .filter(|sum| sum.tasks > 0 || sum.work.0 > 0)
+            .map(|sum| place(sum, &callsites))
+            .collect(),
         processors: processors.collect(),
         curve: curve(arguments.curve.unwrap_or(0) as usize),
     })
@@ -148,7 +152,15 @@ mod tests {
         let named = |function: &str, inlined_into: &[&str]| {
             let inlined_into = inlined_into.iter().map(|name| (*name).to_owned()).collect();
             let function = function.to_owned();
-            name(&CallSite { index: 0, offset: 0, module: None, function, file: None, line: None, inlined_into })
+            name(&CallSite {
+                index: 0,
+                offset: 0,
+                module: None,
+                function,
+                file: None,
+                line: None,
+                inlined_into,
+            })
         };
         assert_eq!(named("main._omp_fn.0", &[]), "main");
         assert_eq!(named("main.omp_outlined_debug__", &[]), "main");

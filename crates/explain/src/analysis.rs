@@ -277,6 +277,7 @@ impl Analysis {
             },
             reconstructed: None,
             stuck: None,
+            threads: None,
         }
     }
 

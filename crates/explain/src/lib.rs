@@ -50,6 +50,7 @@ pub use efficiency::Efficiency;
 pub use error::ExplainError;
 pub use finding::{Cause, Finding, Headline};
 pub use gain::Gain;
+pub use kizami_hybrid::{Loss, LossKind, Threads};
 pub use kizami_stuck::{CauseState, Stuck, StuckCall, StuckCause, StuckKind};
 pub use kizami_trace::SourceLine;
 pub use pattern::Pattern;

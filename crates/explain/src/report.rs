@@ -6,6 +6,7 @@ use crate::pattern::Pattern;
 use crate::phases::Phase;
 use crate::protocols::SendProtocol;
 use crate::reconstructed::Reconstructed;
+use kizami_hybrid::Threads;
 use kizami_network::Fit;
 use kizami_stuck::Stuck;
 use kizami_trace::SourceLine;
@@ -71,6 +72,9 @@ pub struct Report {
     /// If the run was reconstructed from a reduced trace: what is exact about it, and how far it is off.
     #[serde(default, rename = "drawn", skip_serializing_if = "Option::is_none")]
     pub reconstructed: Option<Reconstructed>,
+    /// What threads did, if ranks have several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<Threads>,
     /// Why the run does not go on, or did not; none if it ended well.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stuck: Option<Stuck>,

@@ -34,7 +34,8 @@ fn write_section(out: &mut Markup, report: &Report, section: &Section) {
         Part::Path => charts::path(out, report),
         Part::Matrix => charts::matrix(out, report),
         Part::Sizes => charts::sizes(out, report),
-        Part::Waits
+        Part::Threads
+        | Part::Waits
         | Part::Completions
         | Part::Drawn
         | Part::Functions
@@ -53,6 +54,9 @@ fn write_section(out: &mut Markup, report: &Report, section: &Section) {
 /// What a section shows, for who sees it for the first time.
 fn lead(part: Part) -> Option<&'static str> {
     match part {
+        Part::Threads => Some(
+            "A rank has as many threads as its widest parallel region. What they do not compute in is lost, here by what became of it.",
+        ),
         Part::Ranks => Some(
             "What each rank did between <code>MPI_Init</code> and <code>MPI_Finalize</code>; in the table, those that \
              compute longest come first.",

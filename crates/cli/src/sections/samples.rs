@@ -53,6 +53,7 @@ pub fn empty() -> Report {
         not_understood: NotUnderstood::default(),
         reconstructed: None,
         stuck: None,
+        threads: None,
     }
 }
 
@@ -205,5 +206,6 @@ fn full(ranks: u32, places: usize, pairs: u32) -> Report {
         not_understood: NotUnderstood { not_followed: 12, unmatched: 3, problems: vec![EVIL.to_owned(); 20] },
         reconstructed: Some(Reconstructed { rows_kept: 10, calls: 1_000_000, places: vec![drawn; places] }),
         stuck: Some(stuck),
+        threads: None,
     }
 }

@@ -9,12 +9,16 @@ use super::verdict::percent;
 use crate::show::functions;
 use crate::show::quantity;
 use crate::show::table::Align;
-use kizami_explain::{CallTotal, Report, SizeClass, WaitTotal};
+use kizami_explain::{CallTotal, Loss, Report, SizeClass, Threads, WaitTotal};
 use kizami_model::Length;
+
+/// Losses of threads below this part of their time are not told.
+const LEAST_LOSS: f64 = 0.0005;
 
 /// Which section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
+    Threads,
     Ranks,
     Waits,
     Drawn,
@@ -128,12 +132,23 @@ pub fn sections(report: &Report, most: usize) -> Vec<Section> {
         loops(report),
         not_understood(report, most),
     ];
-    all.into_iter().filter(Section::tells).collect()
+    let threads = report.threads.iter().map(|threads| lost_by_threads(threads, most));
+    threads.chain(all).filter(Section::tells).collect()
 }
 
 /// A length of time, as all tables say it.
 pub fn time(ns: i64) -> String {
     quantity::duration(Length(ns))
+}
+
+/// What threads did not compute in.
+pub fn lost_by_threads(threads: &Threads, most: usize) -> Section {
+    let columns = [number("lost"), number("time"), words("to what, and where")];
+    let title = "what threads lose of their time";
+    // What is hardly there would only be in the way.
+    let told: Vec<&Loss> = threads.losses.iter().filter(|loss| threads.share(loss) >= LEAST_LOSS).collect();
+    Section::new(Part::Threads, title, &columns)
+        .with(&told, most, |loss| vec![percent(threads.share(loss)), time(loss.ns), loss.words()])
 }
 
 fn ranks(report: &Report, most: usize) -> Section {

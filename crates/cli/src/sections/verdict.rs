@@ -2,7 +2,7 @@
 
 use crate::show::quantity;
 use crate::show::style::Paint;
-use kizami_explain::{Efficiency, Finding, Gain, Headline, Report};
+use kizami_explain::{Efficiency, Finding, Gain, Headline, Report, Threads};
 use kizami_model::Length;
 
 /// Findings that are told.
@@ -68,7 +68,7 @@ pub fn factors(report: &Report) -> [Factor; 3] {
     ]
 }
 
-/// At most 15 lines, and why the run does not go on, if it does not.
+/// At most 16 lines, and why the run does not go on, if it does not.
 pub fn lines(report: &Report, paint: Paint) -> Vec<String> {
     let efficiency = painted(report.efficiency.parallel, paint);
     let mut lines: Vec<String> = stuck(report).map(|text| paint.bad(text)).collect();
@@ -80,6 +80,8 @@ pub fn lines(report: &Report, paint: Paint) -> Vec<String> {
         ),
         format!("  {}", product(report, |value| painted(value, paint))),
     ]);
+    let of_threads = report.threads.iter().map(|told| threads(told, |value| painted(value, paint)));
+    lines.extend(of_threads.map(|text| format!("  {text}")));
     lines.extend(drawn(report).map(|text| format!("  {}", paint.doubtful(&text))));
     let told: Vec<&Finding> = told(report);
     if told.is_empty() && report.stuck.is_none() {
@@ -127,6 +129,18 @@ pub fn efficiency_error(report: &Report) -> String {
 pub fn product(report: &Report, value: impl Fn(f64) -> String) -> String {
     let factors = factors(report).map(|factor| format!("{} {}", factor.name, value(factor.value)));
     format!("= {}; {} on an ideal network", factors.join(" x "), duration(report.efficiency.ideal_ns))
+}
+
+/// How much of their time the threads of ranks compute.
+pub fn threads(told: &Threads, value: impl Fn(f64) -> String) -> String {
+    format!(
+        "{} compute {} of their time = MPI {} x OpenMP {}; of that in parallel regions {}",
+        quantity::counted(u64::from(told.threads), "thread"),
+        value(told.useful),
+        value(told.mpi),
+        value(told.openmp),
+        value(told.in_regions),
+    )
 }
 
 /// Says that the run was drawn.
@@ -198,7 +212,7 @@ fn duration(ns: i64) -> String {
     quantity::duration(Length(ns))
 }
 
-fn painted(efficiency: f64, paint: Paint) -> String {
+pub fn painted(efficiency: f64, paint: Paint) -> String {
     let text = percent(efficiency);
     match Grade::of(efficiency) {
         Grade::Bad => paint.bad(&text),

@@ -42,6 +42,10 @@ pub struct PolicyArguments {
     #[arg(long, env = "KIZAMI_IO", value_parser = FalseyValueParser::new())]
     pub io: bool,
 
+    /// Record OpenMP: parallel regions, tasks and where threads wait; only regions; or nothing
+    #[arg(long, value_enum, default_value_t, env = "KIZAMI_OPENMP")]
+    pub openmp: OpenMpPolicy,
+
     /// Count with each call, for example page-faults,context-switches or cache-misses,instructions
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = parse_counter, env = "KIZAMI_COUNTERS")]
     pub counters: Vec<String>,
@@ -88,6 +92,11 @@ impl PolicyArguments {
         if self.io {
             variables.push(("KIZAMI_TRACER_IO", "posix".into()));
         }
+        match self.openmp {
+            OpenMpPolicy::Auto | OpenMpPolicy::Tasks => {}
+            OpenMpPolicy::Regions => variables.push(("KIZAMI_TRACER_OPENMP", "regions".into())),
+            OpenMpPolicy::Off => variables.push(("KIZAMI_TRACER_OPENMP", "off".into())),
+        }
         if self.no_clock_rounds {
             variables.push(("KIZAMI_TRACER_TALK", "never".into()));
         }
@@ -107,6 +116,20 @@ pub enum SpillPolicy {
     Together,
     /// It does not: what does not fit is dropped and counted
     Never,
+}
+
+/// What to record of OpenMP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum OpenMpPolicy {
+    /// Chosen by kizami: tasks
+    #[default]
+    Auto,
+    /// Parallel regions, and where their threads wait
+    Regions,
+    /// Tasks as well
+    Tasks,
+    /// Nothing
+    Off,
 }
 
 /// How long ranks stop when they stop together.

@@ -20,6 +20,9 @@ pub fn write(out: &mut impl Write, report: &Report, most: usize) -> io::Result<(
     let error = efficiency_error(report);
     writeln!(out, "**Parallel efficiency {}{error}**", percent(report.efficiency.parallel))?;
     writeln!(out, "{}\n", plain(&verdict::product(report, percent)))?;
+    if let Some(threads) = &report.threads {
+        writeln!(out, "{}\n", plain(&verdict::threads(threads, percent)))?;
+    }
     if let Some(drawn) = verdict::drawn(report) {
         writeln!(out, "*{}*\n", plain(&drawn))?;
     }

@@ -12,7 +12,7 @@ use crate::show::quantity;
 use crate::show::style::Paint;
 use crate::show::text;
 use anyhow::Result;
-use kizami_explain::Stuck;
+use kizami_explain::{Stuck, Threads};
 use kizami_trace::{TaskRow, Trace};
 use std::io::Write;
 
@@ -34,6 +34,10 @@ pub fn run(arguments: &ReportArguments) -> Result<u8> {
     {
         let mut out = text::stdout();
         writeln!(out, "no MPI call was recorded; there are tasks")?;
+        if let Some(threads) = Threads::of(&Trace::open(&path)?)? {
+            let most = if arguments.all { usize::MAX } else { ROWS_SHOWN };
+            show::print_threads(&mut out, &threads, Paint::stdout(), most)?;
+        }
         writeln!(out, "next: kizami tasks {}", as_typed(&arguments.trace))?;
         return Ok(0);
     }
@@ -43,6 +47,7 @@ pub fn run(arguments: &ReportArguments) -> Result<u8> {
     let recorded = Trace::open(&path)?;
     report.compare_with(&recorded)?;
     report.stuck = Stuck::of(trace, &recorded)?;
+    report.threads = Threads::of(&recorded)?;
     if path != arguments.trace {
         // A snapshot has another name for as long as it is there.
         report.trace = arguments.trace.display().to_string();

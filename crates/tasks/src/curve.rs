@@ -6,7 +6,7 @@ use kizami_model::{Length, Moment};
 /// How many tasks run over time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Curve {
-    steps: Vec<(Moment, u32)>,
+    parallelism: Parallelism,
     /// The area before each step.
     before: Vec<Length>,
     peak: u32,
@@ -23,17 +23,22 @@ impl Curve {
             sum += (to - from) * i64::from(running);
             sum
         }));
-        Curve { steps: parallelism.steps, before, peak }
+        Curve { parallelism, before, peak }
+    }
+
+    /// Its steps.
+    pub fn parallelism(&self) -> &Parallelism {
+        &self.parallelism
     }
 
     /// When something first runs; the beginning of time if nothing does.
     pub fn begin(&self) -> Moment {
-        self.steps.first().map_or(Moment::START, |step| step.0)
+        self.parallelism.steps.first().map_or(Moment::START, |step| step.0)
     }
 
     /// When the last of it ends.
     pub fn end(&self) -> Moment {
-        self.steps.last().map_or(Moment::START, |step| step.0)
+        self.parallelism.steps.last().map_or(Moment::START, |step| step.0)
     }
 
     /// The most tasks at one moment.
@@ -78,7 +83,7 @@ impl Curve {
 
     /// The last step at a moment that is early enough, with its place.
     fn last_step(&self, early: impl Fn(Moment) -> bool) -> Option<(usize, (Moment, u32))> {
-        let place = self.steps.partition_point(|step| early(step.0)).checked_sub(1)?;
-        Some((place, self.steps[place]))
+        let place = self.parallelism.steps.partition_point(|step| early(step.0)).checked_sub(1)?;
+        Some((place, self.parallelism.steps[place]))
     }
 }

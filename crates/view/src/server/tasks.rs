@@ -11,7 +11,7 @@ use super::view::View;
 use crate::slot::Answer;
 use axum::http::StatusCode;
 use kizami_model::Length;
-use kizami_tasks::{Part, Strategy, Stretch, Survey, shortest};
+use kizami_tasks::{Need, Part, Strategy, Stretch, Survey, shortest};
 use std::sync::Arc;
 
 const MOST_COLUMNS: u64 = 4_096;
@@ -116,21 +116,27 @@ pub(super) fn tree(view: &View, asked: &Asked) -> Result<Reply, Failure> {
 
 pub(super) fn flow(view: &View, asked: &Asked) -> Result<Reply, Failure> {
     let survey = survey(view, asked)?;
-    let found = survey.flow(&scope(&survey, asked)?, asked.limit(MOST_TASKS, MOST_TASKS)? as usize);
+    let scope = scope(&survey, asked)?;
+    let found = survey.flow(&scope, asked.limit(MOST_TASKS, MOST_TASKS)? as usize);
+    // Tasks of aligned parts are told at the times they have there.
+    let earlier = |task: u32| {
+        let own = scope.iter().find(|entry| survey.part_in(std::slice::from_ref(entry), task).is_some());
+        own.map_or(0, |(part, _)| shift(&survey, *part, asked.aligned).0)
+    };
     let told = |(number, task): (usize, &u32)| {
-        let own = &survey.graph().tasks()[*task as usize];
+        let (own, earlier) = (&survey.graph().tasks()[*task as usize], earlier(*task));
         FlowTask {
             task: *task,
             parent: own.parent,
             place: own.place,
-            created: own.created.0,
-            start: own.start.0,
-            end: own.end.0,
+            created: own.created.0 - earlier,
+            start: own.start.0 - earlier,
+            end: own.end.0 - earlier,
             on_path: number < found.on_path,
         }
     };
     let need =
-        |(task, need): &(u32, kizami_tasks::Need)| FlowNeed { task: *task, of: need.of, at: need.at.0 };
+        |(task, need): &(u32, Need)| FlowNeed { task: *task, of: need.of, at: need.at.0 - earlier(need.of) };
     Reply::json(&TaskFlow {
         tasks: found.tasks.iter().enumerate().map(told).collect(),
         needs: found.needs.iter().map(need).collect(),

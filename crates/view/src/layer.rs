@@ -148,9 +148,12 @@ impl Opened {
         self.verdict.peek()
     }
 
-    /// Its tasks; the same.
+    /// Its tasks; the same, but giving way to nobody: nothing can be shown without them.
     pub fn survey(self: &Arc<Opened>) -> Answer<Survey> {
-        self.begin(self.survey.begun(), Opened::survey_now);
+        if !self.survey.begun() {
+            let own = Arc::clone(self);
+            std::thread::spawn(move || drop(own.survey_now()));
+        }
         self.survey.peek()
     }
 

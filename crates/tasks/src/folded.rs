@@ -169,7 +169,7 @@ impl Survey {
 struct SmallCurves {
     columns: usize,
     from: f64,
-    width: f64,
+    columns_per_unit: f64,
     /// By node and column: what runs in a part of it.
     parts: Vec<f64>,
     /// By node and column: how many more run throughout from there on.
@@ -178,14 +178,16 @@ struct SmallCurves {
 
 impl SmallCurves {
     fn new(nodes: usize, range: Stretch, columns: usize) -> SmallCurves {
-        let width = ((range.to - range.from).0 as f64 / columns as f64).max(f64::MIN_POSITIVE);
+        let columns_per_unit = columns as f64 / (range.to - range.from).0.max(1) as f64;
         let cells = nodes * (columns + 1);
         let from = range.from.0 as f64;
-        SmallCurves { columns, from, width, parts: vec![0.0; cells], more: vec![0; cells] }
+        SmallCurves { columns, from, columns_per_unit, parts: vec![0.0; cells], more: vec![0; cells] }
     }
 
     fn add(&mut self, node: usize, run: Stretch) {
-        let at = |moment: i64| ((moment as f64 - self.from) / self.width).clamp(0.0, self.columns as f64);
+        let at = |moment: i64| {
+            ((moment as f64 - self.from) * self.columns_per_unit).clamp(0.0, self.columns as f64)
+        };
         let (from, to) = (at(run.from.0), at(run.to.0));
         let (first, last) = (from as usize, to as usize);
         let cell = node * (self.columns + 1);

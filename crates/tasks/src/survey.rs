@@ -66,6 +66,9 @@ impl Stretch {
 /// Parts of a run, each with a range: a task is in it if it is in one of them.
 pub type Scope = [(Part, Stretch)];
 
+/// A curve, and how many tasks it is of.
+type Kept = (Arc<Curve>, u64);
+
 /// What is kept of a run's tasks.
 #[derive(Debug)]
 pub struct Survey {
@@ -78,7 +81,8 @@ pub struct Survey {
     /// By task: its place in an order in which those that descend from it come right behind it, and how many they are.
     order: Vec<u32>,
     below: Vec<u32>,
-    curves: Mutex<Vec<(Part, Arc<Curve>)>>,
+    whole: Stretch,
+    curves: Mutex<Vec<(Part, Kept)>>,
 }
 
 impl Survey {
@@ -94,7 +98,9 @@ impl Survey {
         };
         let (starts, ends) = (sorted(|task| task.start), sorted(|task| task.end));
         let (order, below) = preorder(&graph.tasks().iter().map(|task| task.parent).collect::<Vec<_>>());
-        Survey { graph, path, folded, starts, ends, order, below, curves: Mutex::default() }
+        let from = graph.tasks().iter().map(|task| task.created).min().unwrap_or(Moment::START);
+        let whole = Stretch { from, to: from + graph.span() };
+        Survey { graph, path, folded, starts, ends, order, below, whole, curves: Mutex::default() }
     }
 
     /// The tasks.
@@ -114,8 +120,7 @@ impl Survey {
 
     /// All of the run: from the first task that is made to the last that ends.
     pub fn whole(&self) -> Stretch {
-        let from = self.graph.tasks().iter().map(|task| task.created).min().unwrap_or(Moment::START);
-        Stretch { from, to: from + self.graph.span() }
+        self.whole
     }
 
     /// Whether there is such a part.
@@ -145,32 +150,25 @@ impl Survey {
         scope.iter().find_map(|(part, range)| range.part_of(own).filter(|_| self.has(*part, task)))
     }
 
-    /// How many tasks a part has.
-    pub fn count(&self, part: Part) -> u64 {
-        match part {
-            Part::All => self.graph.len() as u64,
-            Part::Task(task) => u64::from(self.below[task as usize]),
-            part => (0..self.graph.len() as u32).filter(|task| self.has(part, *task)).count() as u64,
-        }
-    }
-
-    /// How many tasks of a part run over time; kept for the next time.
-    pub fn curve(&self, part: Part) -> Arc<Curve> {
+    /// How many tasks of a part run over time, and how many it has; kept for the next time.
+    pub fn curve(&self, part: Part) -> (Arc<Curve>, u64) {
         let lock = || self.curves.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, known)) = lock().iter().find(|(known, _)| *known == part) {
-            return Arc::clone(known);
+            return known.clone();
         }
         let own = |list: &[(Moment, u32)]| -> Vec<Moment> {
             list.iter().filter(|(_, task)| self.has(part, *task)).map(|(moment, _)| *moment).collect()
         };
-        let made = Arc::new(Curve::of(Parallelism::between(&own(&self.starts), &own(&self.ends))));
+        let curve = Curve::of(Parallelism::between(&own(&self.starts), &own(&self.ends)));
+        let tasks = (0..self.graph.len() as u32).filter(|task| self.has(part, *task)).count() as u64;
+        let made = (Arc::new(curve), tasks);
         let mut curves = lock();
         if curves.len() >= MOST_CURVES {
             // That of the whole run is asked for with every other.
             let oldest = curves.iter().position(|(part, _)| *part != Part::All).unwrap_or(0);
             curves.remove(oldest);
         }
-        curves.push((part, Arc::clone(&made)));
+        curves.push((part, made.clone()));
         made
     }
 }

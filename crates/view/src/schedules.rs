@@ -45,7 +45,8 @@ impl Schedules {
         let processors = processors.clamp(1, survey.graph().len().max(1) as u32);
         let scheduled = self.scheduled((processors, strategy as u8));
         let bounds = scheduled.bounds.get_or_init(|| {
-            let (curve, span) = (survey.curve(Part::All), survey.graph().span());
+            let (curve, _) = survey.curve(Part::All);
+            let span = survey.whole().to - survey.whole().from;
             let parallelism = curve.parallelism();
             (parallelism.at_least(processors, span), parallelism.at_most(processors, span))
         });

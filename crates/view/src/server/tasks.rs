@@ -43,7 +43,7 @@ fn place_of(survey: &Survey, part: Part) -> Option<u32> {
 /// How much later a part is looked at, so that all begin together.
 fn shift(survey: &Survey, part: Part, aligned: bool) -> Length {
     match aligned && part != Part::All {
-        true => survey.curve(part).begin() - survey.whole().from,
+        true => survey.curve(part).0.begin() - survey.whole().from,
         false => Length::ZERO,
     }
 }
@@ -70,14 +70,14 @@ pub(super) fn curves(view: &View, asked: &Asked) -> Result<Reply, Failure> {
     let length = (range.to - range.from).0.max(1) as u64;
     let columns = asked.columns(1_000, MOST_COLUMNS)?.min(length) as usize;
     let told = |part: Part| {
-        let curve = survey.curve(part);
+        let (curve, tasks) = survey.curve(part);
         let shift = shift(&survey, part, asked.aligned);
         let (range, marked) = (range.later(shift), marked.later(shift));
         let heights = curve.columns(range.from, range.to, columns);
         TaskCurve {
             part: part.to_string(),
             place: place_of(&survey, part),
-            tasks: survey.count(part),
+            tasks,
             work: curve.work().0,
             peak: curve.peak(),
             begin: curve.begin().0,

@@ -149,7 +149,7 @@ test('a row of the tree, a task and a place are drawn as curves, which can be al
 });
 
 test('an address shows what its sender saw', async () => {
-  const page = await windows('best_path', 'marks=60-72&parts=n3&processors=16&strategy=longest', { colorScheme: 'dark' });
+  const page = await windows('best_path', 'marks=60-72&parts=n8&processors=16&strategy=longest', { colorScheme: 'dark' });
   assert.equal(await figure(page, 'task-curves', 'curves'), 2);
   assert.equal(await page.getByTestId('mark-from').inputValue(), '60');
   assert.equal(await page.getByTestId('strategy').inputValue(), 'longest');

@@ -3,13 +3,19 @@
 //! Where a place makes itself again, directly or by others, its tasks go to the node that is already there, so that a
 //! recursion is one node however deep it is. A run has at most so many nodes; beyond that, tasks stay with who made them.
 
-use crate::{Stretch, Survey, TaskGraph};
+use crate::{Stretch, Survey, Task, TaskGraph};
 use kizami_model::Length;
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
 /// Nodes of a run, at most.
 const MOST_NODES: usize = 4_096;
+/// Tasks that one thread adds up in a row.
+const CHUNK: usize = 1 << 17;
+
+/// Tasks, work, and how much of the critical path is theirs.
+type Sum = (u64, Length, Length);
 
 /// Tasks with one path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,16 +131,29 @@ impl Survey {
     /// Nodes with most work in a range, at most so many, parents before their children; each with a small curve.
     pub fn tree(&self, range: Stretch, columns: usize, limit: usize) -> Vec<NodeSum> {
         let nodes = self.folded().nodes();
-        let mut curves = SmallCurves::new(nodes.len(), range, columns.max(1));
-        let mut sums = vec![(0u64, Length::ZERO, Length::ZERO); nodes.len()];
-        for (task, number) in self.graph().tasks().iter().zip(0..) {
-            if let Some(work) = range.part_of(task) {
-                let node = self.folded().node_of(number) as usize;
-                sums[node].0 += 1;
-                sums[node].1 += work;
-                curves.add(node, range.clipped(task.start, task.end));
+        let none =
+            || (vec![Sum::default(); nodes.len()], SmallCurves::new(nodes.len(), range, columns.max(1)));
+        let add = |(mut sums, mut curves): (Vec<Sum>, SmallCurves), (chunk, tasks): (usize, &[Task])| {
+            for (number, task) in (chunk * CHUNK..).zip(tasks) {
+                if let Some(work) = range.part_of(task) {
+                    let node = self.folded().node_of(number as u32) as usize;
+                    sums[node].0 += 1;
+                    sums[node].1 += work;
+                    curves.add(node, range.clipped(task.start, task.end));
+                }
             }
-        }
+            (sums, curves)
+        };
+        let both = |(mut sums, mut curves): (Vec<Sum>, SmallCurves),
+                    (others, other): (Vec<Sum>, SmallCurves)| {
+            sums.iter_mut()
+                .zip(others)
+                .for_each(|(sum, other)| *sum = (sum.0 + other.0, sum.1 + other.1, sum.2));
+            curves.add_all(&other);
+            (sums, curves)
+        };
+        let chunks = self.graph().tasks().par_chunks(CHUNK).enumerate();
+        let (mut sums, mut curves) = chunks.fold(none, add).reduce(none, both);
         for stretch in &self.path().stretches {
             let clipped = range.clipped(stretch.from, stretch.to);
             if clipped.to > clipped.from {
@@ -199,6 +218,11 @@ impl SmallCurves {
         self.parts[cell + last] += to - last as f64;
         self.more[cell + first + 1] += 1;
         self.more[cell + last] -= 1;
+    }
+
+    fn add_all(&mut self, other: &SmallCurves) {
+        self.parts.iter_mut().zip(&other.parts).for_each(|(part, other)| *part += other);
+        self.more.iter_mut().zip(&other.more).for_each(|(more, other)| *more += other);
     }
 
     fn finish(&mut self) {

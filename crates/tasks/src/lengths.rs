@@ -2,6 +2,7 @@
 
 use crate::{Scope, Survey};
 use kizami_model::Length;
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
@@ -37,23 +38,46 @@ pub struct PlaceLengths {
     pub buckets: Vec<(u64, Length)>,
 }
 
+impl PlaceLengths {
+    fn add(&mut self, bucket: usize, tasks: u64, work: Length) {
+        self.tasks += tasks;
+        self.work += work;
+        if self.buckets.len() <= bucket {
+            self.buckets.resize(bucket + 1, (0, Length::ZERO));
+        }
+        let sum = &mut self.buckets[bucket];
+        *sum = (sum.0 + tasks, sum.1 + work);
+    }
+}
+
+type Places = FxHashMap<Option<u32>, PlaceLengths>;
+
+/// Tasks that one thread adds up in a row, at least.
+const CHUNK: usize = 1 << 17;
+
 impl Survey {
     /// The places of what is in a scope, those with most work first.
     pub fn lengths(&self, scope: &Scope) -> Vec<PlaceLengths> {
-        let mut places: FxHashMap<Option<u32>, PlaceLengths> = FxHashMap::default();
-        for (task, number) in self.graph().tasks().iter().zip(0..) {
-            let Some(work) = self.part_in(scope, number) else { continue };
-            let sum = places.entry(task.place).or_default();
-            sum.tasks += 1;
-            sum.work += work;
-            sum.longest = sum.longest.max(task.work());
+        let add = |mut places: Places, number: u32| {
+            let Some(work) = self.part_in(scope, number) else { return places };
+            let task = &self.graph().tasks()[number as usize];
             let bucket = bucket(task.work());
-            if sum.buckets.len() <= bucket {
-                sum.buckets.resize(bucket + 1, (0, Length::ZERO));
+            let sum = places.entry(task.place).or_default();
+            sum.longest = sum.longest.max(task.work());
+            sum.add(bucket, 1, work);
+            places
+        };
+        let both = |mut places: Places, others: Places| {
+            for (place, other) in others {
+                let sum = places.entry(place).or_default();
+                sum.longest = sum.longest.max(other.longest);
+                let buckets = other.buckets.iter().enumerate();
+                buckets.for_each(|(bucket, (tasks, work))| sum.add(bucket, *tasks, *work));
             }
-            sum.buckets[bucket].0 += 1;
-            sum.buckets[bucket].1 += work;
-        }
+            places
+        };
+        let numbers = (0..self.graph().len() as u32).into_par_iter().with_min_len(CHUNK);
+        let places = numbers.fold(Places::default, add).reduce(Places::default, both);
         let mut list: Vec<PlaceLengths> =
             places.into_iter().map(|(place, sum)| PlaceLengths { place, ..sum }).collect();
         list.sort_by_key(|sum| (Reverse((sum.work, sum.tasks)), sum.place));

@@ -159,7 +159,8 @@ impl Survey {
         let own = |list: &[(Moment, u32)]| -> Vec<Moment> {
             list.iter().filter(|(_, task)| self.has(part, *task)).map(|(moment, _)| *moment).collect()
         };
-        let curve = Curve::of(Parallelism::between(&own(&self.starts), &own(&self.ends)));
+        let (starts, ends) = rayon::join(|| own(&self.starts), || own(&self.ends));
+        let curve = Curve::of(Parallelism::between(&starts, &ends));
         let tasks = (0..self.graph.len() as u32).filter(|task| self.has(part, *task)).count() as u64;
         let made = (Arc::new(curve), tasks);
         let mut curves = lock();

@@ -33,12 +33,16 @@ note: string | null,
 /**
  * How many kinds of rank there are, if it is told by them.
  */
-kinds: number | null, callsites: Array<CallSite>, };
+kinds: number | null, callsites: Array<CallSite>,
+/**
+ * Whether it has tasks, and whether it has anything else.
+ */
+tasks: boolean, only_tasks: boolean, };
 
 /**
  * How the times of a layer came to be, in the end.
  */
-export type LayerKind = "recorded" | "undisturbed" | "replayed";
+export type LayerKind = "recorded" | "undisturbed" | "replayed" | "virtual";
 
 /**
  * A place calls are made from.
@@ -443,3 +447,129 @@ export type Wait = { pattern: string, count: number, ns: number, share: number, 
  * What was not understood of a run.
  */
 export type NotUnderstood = { unmatched: number, not_followed: number, problems: Array<string>, };
+
+/**
+ * How many tasks run over time: of the whole run, and of parts of it.
+ */
+export type TaskCurves = {
+/**
+ * What the columns are of.
+ */
+from: number, to: number,
+/**
+ * When the run begins and ends.
+ */
+begin: number, end: number,
+/**
+ * Whether times are units, not nanoseconds.
+ */
+units: boolean,
+/**
+ * The first is of the whole run.
+ */
+curves: Array<TaskCurve>, };
+
+/**
+ * One of them.
+ */
+export type TaskCurve = {
+/**
+ * `all`, or a letter and a number: `n` a node, `t` a task and all that descend from it, `p` a place.
+ */
+part: string,
+/**
+ * Index of the place it is named by.
+ */
+place: number | null, tasks: number, work: number, peak: number,
+/**
+ * When its first task starts and its last ends.
+ */
+begin: number, end: number,
+/**
+ * Mean parallelism in equal parts of the range. Of curves that are aligned, the range is so much later.
+ */
+shift: number, columns: Array<number>,
+/**
+ * Work between the markers.
+ */
+marked_work: number, };
+
+/**
+ * Tasks folded by path.
+ */
+export type TaskTree = {
+/**
+ * Parents come before their children; those with most work.
+ */
+nodes: Array<TaskNode>,
+/**
+ * How many nodes there are.
+ */
+of: number, };
+
+/**
+ * Tasks with one path, and all below them, in a range.
+ */
+export type TaskNode = { node: number, parent: number | null, place: number | null, tasks: number, work: number,
+/**
+ * How much of the critical path is theirs.
+ */
+on_path: number, columns: Array<number>, };
+
+/**
+ * Tasks one by one.
+ */
+export type TaskFlow = {
+/**
+ * Those on the critical path first.
+ */
+tasks: Array<FlowTask>, needs: Array<FlowNeed>,
+/**
+ * How many tasks there are in the range.
+ */
+of: number, };
+
+/**
+ * One of them.
+ */
+export type FlowTask = { task: number, parent: number | null, place: number | null, created: number, start: number, end: number, on_path: boolean, };
+
+/**
+ * Something a task needed of another one, and when it was there.
+ */
+export type FlowNeed = { task: number, of: number, at: number, };
+
+/**
+ * Tasks by place and length.
+ */
+export type TaskLengths = { tasks: number, work: number,
+/**
+ * Lengths at which buckets begin, and behind them where the last one ends.
+ */
+borders: Array<number>,
+/**
+ * Those with most work.
+ */
+places: Array<TaskPlace>,
+/**
+ * How many places there are.
+ */
+of: number, };
+
+/**
+ * Tasks of one place.
+ */
+export type TaskPlace = { place: number | null, tasks: number, work: number, longest: number,
+/**
+ * By bucket: how many, and how long they run.
+ */
+counts: Array<number>, works: Array<number>, };
+
+/**
+ * What so many processors do.
+ */
+export type TaskSchedule = { at_least: number, at_most: number,
+/**
+ * None while it is being worked out.
+ */
+simulated: number | null, };

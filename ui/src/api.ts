@@ -12,6 +12,11 @@ import type {
   Phases,
   Run,
   Stops,
+  TaskCurves,
+  TaskFlow,
+  TaskLengths,
+  TaskSchedule,
+  TaskTree,
   Tree,
   Verdict,
 } from './answers';
@@ -170,5 +175,10 @@ export const api = {
   phases: (query: Query, signal?: AbortSignal) => json<Phases>('phases', query, signal),
   stops: (query: Query, signal?: AbortSignal) => json<Stops>('stops', query, signal),
   prediction: (query: Query, signal?: AbortSignal) => json<Prediction>('prediction', query, signal),
+  taskCurves: (query: Query, signal?: AbortSignal) => json<TaskCurves>('tasks/curves', query, signal),
+  taskTree: (query: Query, signal?: AbortSignal) => json<TaskTree>('tasks/tree', query, signal),
+  taskFlow: (query: Query, signal?: AbortSignal) => json<TaskFlow>('tasks/flow', query, signal),
+  taskLengths: (query: Query, signal?: AbortSignal) => json<TaskLengths>('tasks/lengths', query, signal),
+  taskSchedule: (query: Query, signal?: AbortSignal) => json<TaskSchedule>('tasks/schedule', query, signal),
   path: (query: Query, signal?: AbortSignal) => json<Path>('path', query, signal),
 };

@@ -1,4 +1,5 @@
-// The page: a bar, the timeline with what belongs to its time axis, and one panel beside it.
+// The page: a bar, the timeline with what belongs to its time axis, and one panel beside it; or the windows of tasks.
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, type Run } from './api';
 import { baseName, count, duration, plural } from './format';
@@ -15,8 +16,9 @@ import { ScalingPanel } from './panels/scaling';
 import { TreePanel } from './panels/tree';
 import { VerdictPanel } from './panels/verdict';
 import { Search } from './search';
-import { PANELS, type Panel } from './selection';
+import { PAGES, PANELS, type Panel } from './selection';
 import { Trouble } from './states';
+import { TasksPage } from './tasks/page';
 import { toggleTheme } from './theme';
 import type { TimelineController } from './timeline/controller';
 import { Overview } from './timeline/overview';
@@ -25,6 +27,33 @@ import { Legend, Timeline } from './timeline/view';
 const TITLES: Record<Panel, string> = { verdict: 'Verdict', tree: 'Tree', histogram: 'Histogram', matrix: 'Matrix', flow: 'Flow', compare: 'Compare', scaling: 'Scaling' };
 
 export function App({ model }: { model: Model }) {
+  return model.onTasks(useSelection(model)) ? <OfTasks model={model} /> : <OfCalls model={model} />;
+}
+
+function OfTasks({ model }: { model: Model }) {
+  const [help, setHelp] = useState(false);
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || (event.target as HTMLElement).matches('input[type=number], select')) return;
+      if (event.key === '?') setHelp((on) => !on);
+      else if (event.key === 'Escape' && help) setHelp(false);
+      else if (event.key.toLowerCase() === 't') toggleTheme();
+      else return;
+      event.preventDefault();
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, [help]);
+  return (
+    <div class="page">
+      <Bar model={model} help={() => setHelp(true)} />
+      <TasksPage model={model} />
+      {help && <Help close={() => setHelp(false)} tasks />}
+    </div>
+  );
+}
+
+function OfCalls({ model }: { model: Model }) {
   const s = useSelection(model);
   const controller = useRef<TimelineController | null>(null);
   const [dialog, setDialog] = useState<'help' | 'search' | null>(null);
@@ -90,7 +119,19 @@ export function App({ model }: { model: Model }) {
 
   return (
     <div class="page">
-      <Bar model={model} open={setDialog} fit={(all) => (all ? controller.current?.fit() : controller.current?.fitProgram())} />
+      <Bar model={model} help={() => setDialog('help')}>
+        {model.layer(s.layer).work && (
+          <button onClick={() => controller.current?.fitProgram()} title="from MPI_Init to MPI_Finalize (Home)">
+            program
+          </button>
+        )}
+        <button onClick={() => controller.current?.fit()} title="with what starting and ending MPI took (0)">
+          whole run
+        </button>
+        <button onClick={() => setDialog('search')} title="/">
+          search <kbd>/</kbd>
+        </button>
+      </Bar>
       <main>
         <div class="stage">
           <Overview model={model} />
@@ -127,7 +168,7 @@ export function App({ model }: { model: Model }) {
   );
 }
 
-function Bar({ model, open, fit }: { model: Model; open: (dialog: 'help' | 'search') => void; fit: (all: boolean) => void }) {
+function Bar({ model, help, children }: { model: Model; help: () => void; children?: ComponentChildren }) {
   const s = useSelection(model);
   const { run } = model;
   const layer = model.layer(s.layer);
@@ -155,27 +196,26 @@ function Bar({ model, open, fit }: { model: Model; open: (dialog: 'help' | 'sear
       )}
       <KindBadge kind={layer.kind} />
       <span class="soft facts" title={layer.note?.slice(0, 400)}>
-        {plural(layer.ranks, 'rank')}, {plural(layer.events, 'call')}, {duration(layer.span_ns)}
+        {layer.only_tasks ? layer.note : `${plural(layer.ranks, 'rank')}, ${plural(layer.events, 'call')}, ${duration(layer.span_ns)}`}
         {run.hosts.length > 1 && `, ${count(run.hosts.length)} hosts`}
         {layer.kinds !== null && `, ${plural(layer.kinds, 'kind')} of rank`}
       </span>
       <Health run={run} />
-      <span class="grow" />
-      {layer.work && (
-        <button onClick={() => fit(false)} title="from MPI_Init to MPI_Finalize (Home)">
-          program
-        </button>
+      {layer.tasks && !layer.only_tasks && (
+        <div class="segments" role="radiogroup" aria-label="what is shown">
+          {PAGES.map((page) => (
+            <button key={page} role="radio" aria-checked={s.page === page} onClick={() => model.store.set({ page })}>
+              {page}
+            </button>
+          ))}
+        </div>
       )}
-      <button onClick={() => fit(true)} title="with what starting and ending MPI took (0)">
-        whole run
-      </button>
-      <button onClick={() => open('search')} title="/">
-        search <kbd>/</kbd>
-      </button>
+      <span class="grow" />
+      {children}
       <button onClick={toggleTheme} title="T" aria-label="light or dark">
         ◐
       </button>
-      <button onClick={() => open('help')} title="?" aria-label="help">
+      <button onClick={help} title="?" aria-label="help">
         ?
       </button>
     </header>

@@ -26,7 +26,26 @@ const MOUSE: [string, string][] = [
   ['double click', 'zoom in there'],
 ];
 
-export function Help({ close }: { close: () => void }) {
+const TASK_KEYS: [string, string][] = [
+  ['W S  + −', 'zoom in, out'],
+  ['A D  ← →', 'move in time'],
+  ['0  Home', 'the whole run'],
+  ['Z', 'zoom to the markers'],
+  ['L', 'align: every sub-tree begins at 0'],
+  ['Esc', 'no markers, no sub-trees'],
+  ['← →  Enter', 'in the flow: from task to task, choose'],
+  ['T', 'light or dark'],
+  ['?', 'this'],
+];
+const TASK_MOUSE: [string, string][] = [
+  ['wheel on the curves', 'zoom at the pointer'],
+  ['drag on the curves', 'set the markers'],
+  ['click in the tree', 'draw the curve of a sub-tree'],
+  ['click a task of the flow', 'the same, of all that descend from it'],
+  ['click in the histogram', 'the same, of all tasks of a place'],
+];
+
+export function Help({ close, tasks = false }: { close: () => void; tasks?: boolean }) {
   return (
     <div class="veil" onClick={close}>
       <div class="help" role="dialog" aria-label="help" data-testid="help" onClick={(event) => event.stopPropagation()}>
@@ -37,7 +56,7 @@ export function Help({ close }: { close: () => void }) {
           </button>
         </div>
         <div class="help-columns">
-          {[KEYS, MOUSE].map((list, i) => (
+          {(tasks ? [TASK_KEYS, TASK_MOUSE] : [KEYS, MOUSE]).map((list, i) => (
             <dl key={i}>
               {list.map(([key, does]) => (
                 <div key={key}>
@@ -49,7 +68,7 @@ export function Help({ close }: { close: () => void }) {
           ))}
         </div>
         <p class="soft">
-          The address holds all of the view: send it to somebody who has this server open, or keep it. Figures are marked <em>recorded</em>, <em>corrected</em> (without what the tracer took) or <em>predicted</em> (by replaying the run).
+          The address holds all of the view: send it to somebody who has this server open, or keep it. Figures are marked <em>recorded</em>, <em>corrected</em> (without what the tracer took) <em>predicted</em> (by replaying the run) or <em>virtual</em> (as many processors as wanted).
         </p>
       </div>
     </div>

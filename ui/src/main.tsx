@@ -5,6 +5,7 @@ import { App, Starting } from './app';
 import { Model } from './model';
 import { SelectionStore, firstOf, startOf } from './selection';
 import './style.css';
+import './tasks/tasks.css';
 import { theme } from './theme';
 
 const root = document.getElementById('app')!;

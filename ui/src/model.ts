@@ -58,6 +58,11 @@ export class Model {
   site(id: number): CallSite | undefined {
     return this.sites[this.store.get().layer]?.get(id);
   }
+  /** Whether the page about tasks is open. */
+  onTasks(s: Selection): boolean {
+    const { tasks, only_tasks } = this.layer(s.layer);
+    return only_tasks || (tasks && s.page === 'tasks');
+  }
   /** Another layer, at the same times; what was all of one, or its program, becomes all of the other, or its program. */
   switchLayer(layer: number): void {
     const s = this.store.get();
@@ -71,7 +76,7 @@ export class Model {
       event: null,
       window: whole ? wholeOf(span_ns) : first && this.layer(layer).work ? firstOf(this.layer(layer)) : same,
       ...(ranks === this.layer(s.layer).ranks ? {} : { ranks: [], row: 0, rowHeight: 0 }),
-      ...(path_shown === this.layer(s.layer).path_shown ? {} : { sites: [] }),
+      ...(path_shown === this.layer(s.layer).path_shown ? {} : { sites: [], tasks: { ...s.tasks, window: null, marks: null, parts: [] } }),
       ...(s.other === layer ? { other: s.layer } : {}),
     });
   }

@@ -3,6 +3,7 @@
 // a part of the run take what was chosen, and what is shown where nothing was.
 import { AUTO, parseAlign, showAlign, type Align } from './align';
 import type { Layer } from './answers';
+import { NO_TASKS, taskHash, taskSelection, type TaskSelection } from './tasks/selection';
 
 export interface Span {
   from: number;
@@ -12,7 +13,12 @@ export type Order = 'rank' | 'wait' | 'cluster';
 export const PANELS = ['verdict', 'tree', 'histogram', 'matrix', 'flow', 'compare', 'scaling'] as const;
 export type Panel = (typeof PANELS)[number];
 
+export const PAGES = ['timeline', 'tasks'] as const;
+export type Page = (typeof PAGES)[number];
+
 export interface Selection {
+  /** Which page is open, of a run that has both calls and tasks. */
+  page: Page;
   layer: number;
   window: Span;
   chosen: Span | null;
@@ -31,6 +37,8 @@ export interface Selection {
   /** The first row shown, and a row's height in pixels; 0: fitted. */
   row: number;
   rowHeight: number;
+  /** What is chosen of tasks. */
+  tasks: TaskSelection;
 }
 
 export function parseRanks(text: string): [number, number][] {
@@ -69,6 +77,8 @@ export function toHash(s: Selection): string {
   if (s.align.by !== 'auto') parts.push(['align', showAlign(s.align)]);
   if (s.row) parts.push(['row', `${Math.round(s.row)}`]);
   if (s.rowHeight) parts.push(['height', `${Number(s.rowHeight.toFixed(3))}`]);
+  if (s.page !== 'timeline') parts.push(['page', s.page]);
+  parts.push(...taskHash(s.tasks));
   return `#${parts.map(([k, v]) => `${k}=${v}`).join('&')}`;
 }
 
@@ -103,6 +113,9 @@ export function fromHash(hash: string, start: Selection, starts: Span[]): Select
   s.row = integer('row') ?? 0;
   const height = Number(given.get('height'));
   if (height > 0 && height <= 200) s.rowHeight = height;
+  const page = given.get('page') as Page | null;
+  if (page && PAGES.includes(page)) s.page = page;
+  s.tasks = taskSelection(given);
   return s;
 }
 
@@ -150,6 +163,7 @@ export class SelectionStore {
 
 /** What a page starts with. */
 export const startOf = (window: Span): Selection => ({
+  page: 'timeline',
   layer: 0,
   window,
   chosen: null,
@@ -162,6 +176,7 @@ export const startOf = (window: Span): Selection => ({
   align: AUTO,
   row: 0,
   rowHeight: 0,
+  tasks: NO_TASKS,
 });
 
 /** What views of a part of the run are about: the chosen range, or what the timeline shows. */

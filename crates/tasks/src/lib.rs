@@ -3,21 +3,31 @@
 //! In virtual time a task starts as soon as it is made and all it needs is there, as on a machine with as many
 //! processors as wanted and no cost of sharing them out. [`TaskGraph`] reads the tasks of a trace; [`Parallelism`] says
 //! how many of them run at each moment, [`Path`] which of them made the run as long as it is, and [`schedule()`] how
-//! long it takes with so many processors.
+//! long it takes with so many processors. [`Survey`] keeps what is needed to answer about any part of a run at once.
 //!
 //! Promises: the area below the curve of parallelism is the work, exactly. No schedule is shorter than its bounds.
 //! It does not read segments, and knows no runtime: whoever writes the tables of tasks does.
 
+mod curve;
 mod error;
+mod flow;
+mod folded;
 mod graph;
+mod lengths;
 mod parallelism;
 mod path;
 mod places;
 mod schedule;
+mod survey;
 
+pub use curve::Curve;
 pub use error::TasksError;
+pub use flow::Flow;
+pub use folded::{Folded, Node, NodeSum};
 pub use graph::{Need, Task, TaskGraph};
+pub use lengths::{PlaceLengths, bucket, shortest};
 pub use parallelism::Parallelism;
 pub use path::{OnPath, Path};
 pub use places::{PlaceSum, places};
 pub use schedule::{Strategy, schedule};
+pub use survey::{Part, Scope, Stretch, Survey};

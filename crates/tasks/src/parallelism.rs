@@ -7,7 +7,7 @@ use kizami_model::{Length, Moment};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parallelism {
     /// Moments at which the number changes, and the number from there on; the last one is 0.
-    steps: Vec<(Moment, u32)>,
+    pub(crate) steps: Vec<(Moment, u32)>,
 }
 
 impl Parallelism {
@@ -30,7 +30,7 @@ impl Parallelism {
     }
 
     /// From sorted moments at which tasks start and end.
-    fn between(starts: &[Moment], ends: &[Moment]) -> Parallelism {
+    pub(crate) fn between(starts: &[Moment], ends: &[Moment]) -> Parallelism {
         let (mut starts, mut ends) = (starts.iter().peekable(), ends.iter().peekable());
         let mut steps: Vec<(Moment, u32)> = Vec::new();
         let mut running = 0u32;

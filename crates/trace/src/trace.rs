@@ -93,6 +93,11 @@ impl Trace {
         Ok(files.into_iter().map(|path| R::read(&TableReader::open(&path)?)))
     }
 
+    /// Whether a table that is written in parts is there.
+    pub fn has_parts_of<R: Record>(&self) -> bool {
+        self.files(R::PATH).next().is_some()
+    }
+
     /// The rows of the selected ranks, by rank, then by start.
     pub fn calls(&self, ranks: RankSelection) -> Result<Calls, TraceError> {
         Ok(Calls::of_files(self.event_parts()?, &ranks))

@@ -4,11 +4,14 @@
 
 use crate::ideal::Ideal;
 use crate::insight::Insight;
+use crate::schedules::Schedules;
 use crate::slot::{Answer, Slot};
 use crate::verdict::{self, Verdict};
 use kizami_index::Index;
+use kizami_tasks::{Survey, TaskGraph};
 use kizami_trace::derived::scratch_folder;
-use kizami_trace::{Definitions, RegionSpan, Trace, TraceError};
+use kizami_trace::run::ClockInfo;
+use kizami_trace::{Definitions, RegionSpan, TaskRow, Trace, TraceError};
 use serde::Serialize;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -24,6 +27,9 @@ pub struct Opened {
     insight: Slot<Insight>,
     ideal: Slot<Index>,
     verdict: Slot<Verdict>,
+    survey: Slot<Survey>,
+    /// How long its tasks take on so many processors.
+    pub schedules: Schedules,
     regions: OnceLock<Vec<RegionSpan>>,
     /// Whoever has it works; others wait for their turn, so that memory is for one thing at a time.
     turn: Mutex<()>,
@@ -41,6 +47,8 @@ impl Opened {
             insight: Slot::default(),
             ideal: Slot::default(),
             verdict: Slot::default(),
+            survey: Slot::default(),
+            schedules: Schedules::default(),
             regions: OnceLock::new(),
             turn: Mutex::default(),
         };
@@ -51,6 +59,21 @@ impl Opened {
             opened.verdict.fill(verdict);
         }
         Ok(Arc::new(opened))
+    }
+
+    /// Whether it has tasks.
+    pub fn has_tasks(&self) -> bool {
+        self.trace.has_parts_of::<TaskRow>()
+    }
+
+    /// Whether there is nothing else in it.
+    pub fn is_only_tasks(&self) -> bool {
+        self.has_tasks() && self.trace.run().totals.events == 0
+    }
+
+    /// Whether its times are units of virtual time, not of a clock.
+    pub fn is_virtual(&self) -> bool {
+        self.trace.run().clocks.method == ClockInfo::VIRTUAL
     }
 
     /// What its tables say about regions; nothing if they cannot be read.
@@ -99,6 +122,14 @@ impl Opened {
         })
     }
 
+    /// The tasks of its first rank, read now.
+    pub fn survey_now(&self) -> Result<Arc<Survey>, String> {
+        self.survey.wait(|_| {
+            let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+            TaskGraph::of(&self.trace, Rank(0)).map(Survey::of).map_err(|error| error.to_string())
+        })
+    }
+
     /// The index, begun in the background if nobody has.
     pub fn index(self: &Arc<Opened>) -> Answer<Index> {
         self.begin(self.index.begun(), Opened::index_now);
@@ -115,6 +146,15 @@ impl Opened {
     pub fn verdict(self: &Arc<Opened>) -> Answer<Verdict> {
         self.begin(self.verdict.begun(), Opened::verdict_now);
         self.verdict.peek()
+    }
+
+    /// Its tasks; the same, but giving way to nobody: nothing can be shown without them.
+    pub fn survey(self: &Arc<Opened>) -> Answer<Survey> {
+        if !self.survey.begun() {
+            let own = Arc::clone(self);
+            std::thread::spawn(move || drop(own.survey_now()));
+        }
+        self.survey.peek()
     }
 
     /// The index of the run on an ideal network; the same.
@@ -193,15 +233,18 @@ pub enum LayerKind {
     Undisturbed,
     /// By a replay.
     Replayed,
+    /// By a program that counts virtual time itself.
+    Virtual,
 }
 
 impl LayerKind {
-    /// The word people read: `recorded`, `corrected` or `predicted`.
+    /// The word people read: `recorded`, `corrected`, `predicted` or `virtual`.
     pub fn word(self) -> &'static str {
         match self {
             LayerKind::Recorded => "recorded",
             LayerKind::Undisturbed => "corrected",
             LayerKind::Replayed => "predicted",
+            LayerKind::Virtual => "virtual",
         }
     }
 }
@@ -222,6 +265,7 @@ impl Layer {
             Origin::Ideal => LayerKind::Replayed,
             Origin::Trace if run.replayed.is_some() => LayerKind::Replayed,
             Origin::Trace if run.undisturbed.is_some() => LayerKind::Undisturbed,
+            Origin::Trace if self.opened.is_virtual() => LayerKind::Virtual,
             Origin::Trace => LayerKind::Recorded,
         }
     }

@@ -13,6 +13,7 @@ pub mod layer;
 pub mod look;
 pub mod picture;
 pub mod query;
+pub mod schedules;
 pub mod server;
 mod slot;
 pub mod verdict;

@@ -216,6 +216,7 @@ fn times(kind: LayerKind) -> String {
     let more = match kind {
         LayerKind::Undisturbed => ": without what the tracer took",
         LayerKind::Replayed => ": replayed, not measured",
+        LayerKind::Virtual => ": units of virtual time",
         LayerKind::Recorded => "",
     };
     format!("{}{more}", kind.word())

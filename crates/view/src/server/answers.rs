@@ -48,6 +48,9 @@ pub(super) struct Layer {
     /// How many kinds of rank there are, if it is told by them.
     pub kinds: Option<usize>,
     pub callsites: Vec<CallSite>,
+    /// Whether it has tasks, and whether it has anything else.
+    pub tasks: bool,
+    pub only_tasks: bool,
 }
 
 /// A place calls are made from.

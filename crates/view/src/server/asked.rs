@@ -10,7 +10,13 @@ use crate::query::matrix::By;
 use crate::query::order::Order;
 use kizami_index::Index;
 use kizami_model::{Moment, Op};
+use kizami_tasks::{Part, Stretch, Survey};
 use serde::Deserialize;
+
+/// Parts of a run's tasks that are looked at together, at most.
+const MOST_PARTS: usize = 8;
+/// Far outside any run.
+const FARTHEST: i64 = 1 << 60;
 
 /// The parameters of a question.
 #[derive(Debug, Default, Deserialize)]
@@ -36,6 +42,25 @@ pub(super) struct Asked {
     pub high: Option<i64>,
     /// `RANK:START`.
     event: String,
+    /// Parts of a run's tasks, like `n3,t17,p2`.
+    parts: String,
+    /// Whether each part begins at 0.
+    pub aligned: bool,
+    /// Between the markers, of tasks.
+    pub mark_from: Option<i64>,
+    pub mark_to: Option<i64>,
+    processors: Option<u64>,
+    pub strategy: Strategy,
+}
+
+/// Which of the tasks that can run is taken.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Strategy {
+    #[default]
+    Oldest,
+    Newest,
+    Longest,
 }
 
 impl Asked {
@@ -64,6 +89,43 @@ impl Asked {
         event.ok_or_else(|| Failure::bad("event must be RANK:START.".to_owned()))
     }
 
+    pub(super) fn processors(&self) -> Result<u32, Failure> {
+        Ok(whole("processors", self.processors, 1, u64::from(u32::MAX))? as u32)
+    }
+
+    /// A range of the run's tasks; all of it if none is given.
+    pub(super) fn stretch(&self, whole: Stretch) -> Result<Stretch, Failure> {
+        stretch(self.from, self.to, whole)
+    }
+
+    /// The range between the markers; all of the run if they are not set.
+    pub(super) fn marked(&self, whole: Stretch) -> Result<Stretch, Failure> {
+        stretch(self.mark_from, self.mark_to, whole)
+    }
+
+    /// Parts of a run's tasks that are there, each once.
+    pub(super) fn parts(&self, survey: &Survey) -> Result<Vec<Part>, Failure> {
+        let mut parts = Vec::new();
+        for text in self.parts.split(',').filter(|text| !text.is_empty()) {
+            let number = |kind: fn(u32) -> Part| text.get(1..)?.parse().ok().map(kind);
+            let part = match text.as_bytes()[0] {
+                b'n' => number(Part::Node),
+                b't' => number(Part::Task),
+                b'p' => number(Part::Place),
+                _ => None,
+            };
+            let part = part.filter(|part| survey.knows(*part));
+            let part = part.ok_or_else(|| Failure::bad(format!("There is no part {}.", shown(text))))?;
+            if !parts.contains(&part) {
+                parts.push(part);
+            }
+        }
+        if parts.len() > MOST_PARTS {
+            return Err(Failure::bad(format!("More than {MOST_PARTS} parts cannot be told apart.")));
+        }
+        Ok(parts)
+    }
+
     /// The part of the run that is meant.
     pub(super) fn selection(&self, index: &Index) -> Result<Selection, Failure> {
         let all = Selection::all(index);
@@ -81,6 +143,16 @@ impl Asked {
         let ranks = if self.ranks.is_empty() { all.ranks } else { numbers(&self.ranks, index.ranks())? };
         Ok(Selection { from, to, ranks, sites })
     }
+}
+
+fn stretch(from: Option<i64>, to: Option<i64>, whole: Stretch) -> Result<Stretch, Failure> {
+    let (from, to) = (from.map_or(whole.from, Moment), to.map_or(whole.to, Moment));
+    // Moments far outside would overflow where lengths are added up.
+    let far = |moment: Moment| !(-FARTHEST..=FARTHEST).contains(&moment.0);
+    if to < from || far(from) || far(to) {
+        return Err(Failure::bad("The range ends before it begins, or is not in the run.".to_owned()));
+    }
+    Ok(Stretch { from, to })
 }
 
 fn whole(name: &str, asked: Option<u64>, usual: u64, most: u64) -> Result<u64, Failure> {

@@ -17,6 +17,8 @@ mod reply;
 mod routes;
 mod run;
 mod shared;
+mod task_answers;
+mod tasks;
 mod text;
 #[cfg(test)]
 mod typescript;

@@ -9,7 +9,7 @@ use super::reply::{Failure, Reply};
 use super::shared::Shared;
 use super::text::{shorten, shown};
 use super::view::View;
-use super::{encode, run};
+use super::{encode, run, tasks};
 use crate::insight::Insight;
 use crate::layer::{Layer, Origin};
 use crate::query::order::Order;
@@ -58,6 +58,11 @@ pub(super) fn questions() -> Router<Arc<Shared>> {
         .route("/flow", question(flow))
         .route("/verdict", question(verdict))
         .route("/prediction", question(prediction))
+        .route("/tasks/curves", question(tasks::curves))
+        .route("/tasks/tree", question(tasks::tree))
+        .route("/tasks/flow", question(tasks::flow))
+        .route("/tasks/lengths", question(tasks::lengths))
+        .route("/tasks/schedule", question(tasks::schedule))
         .fallback(async || {
             Failure::plain(StatusCode::NOT_FOUND, "There is no such question.", "See docs/src/view.md.")
         })
@@ -95,7 +100,7 @@ async fn ask(shared: &Arc<Shared>, answer: Answerer, asked: Asked) -> Result<Rep
 }
 
 /// The layer that is meant.
-fn layer<'a>(view: &'a View, asked: &Asked) -> Result<&'a Layer, Failure> {
+pub(super) fn layer<'a>(view: &'a View, asked: &Asked) -> Result<&'a Layer, Failure> {
     let number = asked.layer;
     view.layers.get(number).ok_or_else(|| Failure::bad(format!("There is no layer {number}.")))
 }
@@ -108,7 +113,7 @@ fn selected(layer: &Layer, asked: &Asked) -> Result<(Arc<Index>, Selection), Fai
 }
 
 /// What there is, or why not.
-fn ready<T>(answer: Answer<T>) -> Result<Arc<T>, Failure> {
+pub(super) fn ready<T>(answer: Answer<T>) -> Result<Arc<T>, Failure> {
     match answer {
         Answer::Ready(value) => Ok(value),
         Answer::Pending(progress) => Err(Failure::pending(progress)),

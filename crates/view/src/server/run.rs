@@ -99,6 +99,8 @@ fn described(layer: &Layer) -> answers::Layer {
         note,
         kinds: if layer.origin == Origin::Trace { kinds(layer) } else { None },
         callsites: callsites(layer),
+        tasks: layer.origin == Origin::Trace && layer.opened.has_tasks(),
+        only_tasks: layer.opened.is_only_tasks(),
     }
 }
 

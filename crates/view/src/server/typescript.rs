@@ -6,6 +6,10 @@ use super::answers::{
     CallSite, Collectives, Health, HistogramCalls, IndexState, Layer, MatrixLabels, Parallelism, Path,
     Phases, Run, Stops, Tree,
 };
+use super::task_answers::{
+    FlowNeed, FlowTask, TaskCurve, TaskCurves, TaskFlow, TaskLengths, TaskNode, TaskPlace, TaskSchedule,
+    TaskTree,
+};
 use crate::layer::LayerKind;
 use crate::look::Look;
 use crate::query::{collectives, flow, histogram, path, phases, stops, tree};
@@ -195,6 +199,16 @@ fn all() -> String {
         Gain,
         Wait,
         NotUnderstood,
+        TaskCurves,
+        TaskCurve,
+        TaskTree,
+        TaskNode,
+        TaskFlow,
+        FlowTask,
+        FlowNeed,
+        TaskLengths,
+        TaskPlace,
+        TaskSchedule,
     ];
     format!("{HEAD}{answers}")
 }

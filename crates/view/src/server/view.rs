@@ -21,7 +21,9 @@ impl View {
     /// Of traces, in this order; behind them come the same on an ideal network.
     pub fn new(traces: &[Arc<Opened>]) -> View {
         let of = |origin| traces.iter().map(move |opened| Layer { opened: Arc::clone(opened), origin });
-        let layers = of(Origin::Trace).chain(of(Origin::Ideal)).collect();
+        // What makes no calls has no use for a network.
+        let ideal = of(Origin::Ideal).filter(|layer| !layer.opened.is_only_tasks());
+        let layers = of(Origin::Trace).chain(ideal).collect();
         View { layers, prediction: None, orders: Mutex::default() }
     }
 

@@ -1,0 +1,187 @@
+//! Questions about tasks in virtual time: curves, the tree, the flow, lengths, and what processors would do.
+
+use super::asked::{self, Asked};
+use super::reply::{Failure, Reply};
+use super::routes::{layer, ready};
+use super::task_answers::{
+    FlowNeed, FlowTask, TaskCurve, TaskCurves, TaskFlow, TaskLengths, TaskNode, TaskPlace, TaskSchedule,
+    TaskTree,
+};
+use super::view::View;
+use crate::slot::Answer;
+use axum::http::StatusCode;
+use kizami_model::Length;
+use kizami_tasks::{Need, Part, Strategy, Stretch, Survey, shortest};
+use std::sync::Arc;
+
+const MOST_COLUMNS: u64 = 4_096;
+/// Columns of a small curve.
+const SMALL: usize = 48;
+const MOST_NODES: u64 = 400;
+const MOST_TASKS: u64 = 500;
+const MOST_PLACES: u64 = 100;
+
+fn survey(view: &View, asked: &Asked) -> Result<Arc<Survey>, Failure> {
+    let opened = &layer(view, asked)?.opened;
+    if !opened.has_tasks() {
+        let next = "kizami fleng writes runs that have.";
+        return Err(Failure::plain(StatusCode::NOT_FOUND, "This run has no tasks.", next));
+    }
+    ready(opened.survey())
+}
+
+/// The place a part is named by.
+fn place_of(survey: &Survey, part: Part) -> Option<u32> {
+    match part {
+        Part::All => None,
+        Part::Node(node) => survey.folded().nodes()[node as usize].place,
+        Part::Task(task) => survey.graph().tasks()[task as usize].place,
+        Part::Place(place) => Some(place),
+    }
+}
+
+/// How much later a part is looked at, so that all begin together.
+fn shift(survey: &Survey, part: Part, aligned: bool) -> Length {
+    match aligned && part != Part::All {
+        true => survey.curve(part).0.begin() - survey.whole().from,
+        false => Length::ZERO,
+    }
+}
+
+/// What is between the markers: of the parts that are chosen, or of all.
+fn scope(survey: &Survey, asked: &Asked) -> Result<Vec<(Part, Stretch)>, Failure> {
+    let marked = asked.marked(behind(survey.whole()))?;
+    let mut parts = asked.parts(survey)?;
+    if parts.is_empty() {
+        parts.push(Part::All);
+    }
+    Ok(parts.into_iter().map(|part| (part, marked.later(shift(survey, part, asked.aligned)))).collect())
+}
+
+/// With tasks that take no time at the very end.
+fn behind(whole: Stretch) -> Stretch {
+    Stretch { to: whole.to + Length(1), ..whole }
+}
+
+pub(super) fn curves(view: &View, asked: &Asked) -> Result<Reply, Failure> {
+    let survey = survey(view, asked)?;
+    let whole = survey.whole();
+    let (range, marked) = (asked.stretch(whole)?, asked.marked(whole)?);
+    let length = (range.to - range.from).0.max(1) as u64;
+    let columns = asked.columns(1_000, MOST_COLUMNS)?.min(length) as usize;
+    let told = |part: Part| {
+        let (curve, tasks) = survey.curve(part);
+        let shift = shift(&survey, part, asked.aligned);
+        let (range, marked) = (range.later(shift), marked.later(shift));
+        let heights = curve.columns(range.from, range.to, columns);
+        TaskCurve {
+            part: part.to_string(),
+            place: place_of(&survey, part),
+            tasks,
+            work: curve.work().0,
+            peak: curve.peak(),
+            begin: curve.begin().0,
+            end: curve.end().0,
+            shift: shift.0,
+            columns: heights.into_iter().map(|height| height as f32).collect(),
+            marked_work: curve.work_between(marked.from, marked.to).0,
+        }
+    };
+    Reply::json(&TaskCurves {
+        from: range.from.0,
+        to: range.to.0,
+        begin: whole.from.0,
+        end: whole.to.0,
+        units: layer(view, asked)?.opened.is_virtual(),
+        curves: std::iter::once(Part::All).chain(asked.parts(&survey)?).map(told).collect(),
+    })
+}
+
+pub(super) fn tree(view: &View, asked: &Asked) -> Result<Reply, Failure> {
+    let survey = survey(view, asked)?;
+    let marked = asked.marked(behind(survey.whole()))?;
+    let sums = survey.tree(marked, SMALL, asked.limit(MOST_NODES, MOST_NODES)? as usize);
+    let nodes = survey.folded().nodes();
+    let told = sums.into_iter().map(|sum| TaskNode {
+        node: sum.node,
+        parent: nodes[sum.node as usize].parent,
+        place: nodes[sum.node as usize].place,
+        tasks: sum.tasks,
+        work: sum.work.0,
+        on_path: sum.on_path.0,
+        columns: sum.curve.into_iter().map(|height| height as f32).collect(),
+    });
+    Reply::json(&TaskTree { nodes: told.collect(), of: nodes.len() })
+}
+
+pub(super) fn flow(view: &View, asked: &Asked) -> Result<Reply, Failure> {
+    let survey = survey(view, asked)?;
+    let scope = scope(&survey, asked)?;
+    let found = survey.flow(&scope, asked.limit(MOST_TASKS, MOST_TASKS)? as usize);
+    // Tasks of aligned parts are told at the times they have there.
+    let earlier = |task: u32| {
+        let own = scope.iter().find(|entry| survey.part_in(std::slice::from_ref(entry), task).is_some());
+        own.map_or(0, |(part, _)| shift(&survey, *part, asked.aligned).0)
+    };
+    let told = |(number, task): (usize, &u32)| {
+        let (own, earlier) = (&survey.graph().tasks()[*task as usize], earlier(*task));
+        FlowTask {
+            task: *task,
+            parent: own.parent,
+            place: own.place,
+            created: own.created.0 - earlier,
+            start: own.start.0 - earlier,
+            end: own.end.0 - earlier,
+            on_path: number < found.on_path,
+        }
+    };
+    let need =
+        |(task, need): &(u32, Need)| FlowNeed { task: *task, of: need.of, at: need.at.0 - earlier(need.of) };
+    Reply::json(&TaskFlow {
+        tasks: found.tasks.iter().enumerate().map(told).collect(),
+        needs: found.needs.iter().map(need).collect(),
+        of: found.of,
+    })
+}
+
+pub(super) fn lengths(view: &View, asked: &Asked) -> Result<Reply, Failure> {
+    let survey = survey(view, asked)?;
+    let places = survey.lengths(&scope(&survey, asked)?);
+    let first = places.iter().filter_map(|sum| sum.buckets.iter().position(|bucket| bucket.0 > 0)).min();
+    let last = places.iter().map(|sum| sum.buckets.len()).max().unwrap_or(0);
+    let buckets = first.unwrap_or(0)..last;
+    let shown = places.iter().take(asked.limit(MOST_PLACES, MOST_PLACES)? as usize).map(|sum| {
+        let of = |bucket: usize| sum.buckets.get(bucket).copied().unwrap_or((0, Length::ZERO));
+        TaskPlace {
+            place: sum.place,
+            tasks: sum.tasks,
+            work: sum.work.0,
+            longest: sum.longest.0,
+            counts: buckets.clone().map(|bucket| of(bucket).0).collect(),
+            works: buckets.clone().map(|bucket| of(bucket).1.0).collect(),
+        }
+    });
+    Reply::json(&TaskLengths {
+        tasks: places.iter().map(|sum| sum.tasks).sum(),
+        work: places.iter().map(|sum| sum.work).sum::<Length>().0,
+        borders: (buckets.start..=buckets.end).map(|bucket| shortest(bucket).0).collect(),
+        places: shown.collect(),
+        of: places.len(),
+    })
+}
+
+pub(super) fn schedule(view: &View, asked: &Asked) -> Result<Reply, Failure> {
+    let survey = survey(view, asked)?;
+    let strategy = match asked.strategy {
+        asked::Strategy::Oldest => Strategy::Oldest,
+        asked::Strategy::Newest => Strategy::Newest,
+        asked::Strategy::Longest => Strategy::Longest,
+    };
+    let schedules = &layer(view, asked)?.opened.schedules;
+    let known = schedules.of(&survey, asked.processors()?, strategy);
+    let simulated = match known.simulated {
+        Answer::Pending(_) => None,
+        done => Some(ready(done)?.0),
+    };
+    Reply::json(&TaskSchedule { at_least: known.at_least.0, at_most: known.at_most.0, simulated })
+}

@@ -8,6 +8,7 @@ use crate::schedules::Schedules;
 use crate::slot::{Answer, Slot};
 use crate::verdict::{self, Verdict};
 use kizami_index::Index;
+use kizami_model::Rank;
 use kizami_tasks::{Survey, TaskGraph};
 use kizami_trace::derived::scratch_folder;
 use kizami_trace::run::ClockInfo;

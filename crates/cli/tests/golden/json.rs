@@ -7,12 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 const PAGE: &str = include_str!("../../../../docs/src/reference/json.md");
 
 /// What shows all fields of each command: some are printed of certain traces only.
-const COMMANDS: [&str; 24] = [
+const COMMANDS: [&str; 25] = [
     "report late-sender.kz --json",
     "report openmpi4.kz --json",
     "report regions.kz --json",
     "report kept.kz --json",
     "report hung.kz --json",
+    "report hybrid.kz --json",
     "whatif openmpi4.kz --json",
     "whatif late-sender.kz --json",
     "replay openmpi4.kz --cpu 2x --json",

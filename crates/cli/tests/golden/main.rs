@@ -59,6 +59,7 @@ transcripts! {
     fortran_mpif "fortran-mpif"
     help "help"
     hung "hung"
+    hybrid "hybrid"
     kept "kept"
     kept_mpich "kept-mpich"
     killed "killed"

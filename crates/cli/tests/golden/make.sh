@@ -145,6 +145,12 @@ if wanted reduced-paper mpich4; then (cd "$folder" && make_from reduce mpich4 --
 if wanted undisturbed openmpi4; then (cd "$folder" && make_from undisturb openmpi4); fi
 if wanted replayed mpich4; then (cd "$folder" && make_from replay mpich4 --network ideal --cpu 2x); fi
 
+# Threads: two ranks with four each.
+if wanted hybrid openmpi4; then
+    mpicc.openmpi -g -O2 -fopenmp -o hybrid ../workloads/openmp/hybrid.c
+    OMP_NUM_THREADS=4 OMP_WAIT_POLICY=passive record -- mpirun.openmpi -n 2 ./hybrid 3 2000
+fi
+
 # Tasks in virtual time.
 if wanted fleng openmpi4; then
     (cd "$place/workloads/fleng" && "$kizami" fleng reverse.fl 'numbers(6, L), naive(L, R)' -o "$folder/fleng.kz" >/dev/null)

@@ -109,7 +109,7 @@ impl Account {
         ];
         for (kind, part) in parts {
             let part = part.min(left);
-            left = left - part;
+            left -= part;
             self.lose(kind, row.callsite, None, part);
         }
         self.lose(LossKind::FewerThreads, row.callsite, None, length * (i64::from(threads) - has));

@@ -20,8 +20,12 @@ pub fn record_cost() -> u64 {
 
 fn measure() -> u64 {
     const SLOTS: usize = RECORDS * size_of::<u64>() / size_of::<Slot>();
+    let mut memory = Box::<[Slot; SLOTS]>::new_uninit();
     // SAFETY: slots are made of integers, for which zero is a value.
-    let memory: Box<[Slot; SLOTS]> = unsafe { Box::new_zeroed().assume_init() };
+    let memory = unsafe {
+        memory.as_mut_ptr().write_bytes(0, 1);
+        memory.assume_init()
+    };
     let round = || {
         // SAFETY: the memory outlives the recorder, and no other cursor leads there.
         let cursor = unsafe { Cursor::new(memory.as_ptr(), SLOTS) };

@@ -132,7 +132,7 @@ fn name(site: &CallSite) -> String {
 fn place(sum: &kizami_tasks::PlaceSum, callsites: &[CallSite]) -> Place {
     let site = sum.place.and_then(|place| callsites.get(place as usize));
     Place {
-        name: site.map_or("(no task)".to_owned(), name),
+        name: site.map_or("(outside of parallel regions)".to_owned(), name),
         file: site.and_then(|site| site.file.clone()),
         line: site.and_then(|site| site.line),
         tasks: sum.tasks,

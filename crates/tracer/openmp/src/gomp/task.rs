@@ -82,7 +82,6 @@ type Make = unsafe extern "C" fn(
     *mut c_void,
 );
 
-#[expect(clippy::too_many_arguments, reason = "as many as the runtime's function has")]
 unsafe extern "C" fn make(
     body: Body,
     data: *mut c_void,

@@ -302,7 +302,6 @@ unsafe fn divide(real: &Real, asked: &Asked) {
 macro_rules! loops {
     ($($name:ident, $body:ident;)+) => {
         $(
-            #[expect(clippy::too_many_arguments, reason = "as many as the runtime's function has")]
             unsafe extern "C" fn $body(
                 body: Body, data: *mut c_void, copy: Copy, bytes: c_long, align: c_long, flags: c_uint,
                 tasks: usize, priority: c_int, start: u64, end: u64, step: u64,

@@ -2,8 +2,8 @@
 //! waits, thread by thread, as words of `kizami_records::threading`.
 //!
 //! There are two ways to know. Runtimes of LLVM and Intel look for a tool when they start (OMPT) and tell it
-//! ([`ompt`]). GNU's tells nobody: there the functions that compilers call are exported under their own names
-//! ([`gomp`]), note what happens, and go on to the real ones. Once a runtime has taken the tool, the second way is off.
+//! (`ompt`). GNU's tells nobody: there the functions that compilers call are exported under their own names
+//! (`gomp`), note what happens, and go on to the real ones. Once a runtime has taken the tool, the second way is off.
 //!
 //! What it promises: programs without OpenMP pay nothing, results are as without it, a forked child records nothing, and what
 //! cannot be written is counted as lost. Without `KIZAMI_RAW` in the environment, or with `--openmp off`, calls go

@@ -41,43 +41,45 @@ fn results_are_as_without_the_tracer() {
     }
 }
 
+/// Runs that a busy machine may spoil before one must do.
+const ATTEMPTS: usize = 5;
+
+/// Records a program whose threads nap; whether what is told of them is what its own clocks say, and all that in words.
+fn is_as_it_says(name: &'static str, compiler: &str) -> (bool, String) {
+    let (mpi, scratch) = (mpi(name), Scratch::new());
+    let trace = scratch.path().join("hybrid.kz");
+    let program = programs(compiler).join(format!("hybrid.{name}"));
+    let program = Program(vec![program.into(), "30".into(), "3000".into()]);
+    let mut record = mpi.record_command(2, &program, scratch.path(), &trace);
+    record.envs([("OMP_NUM_THREADS", "4"), ("OMP_WAIT_POLICY", "passive")]);
+    let said = String::from_utf8_lossy(&finish(record).stdout).into_owned();
+    // "... by clocks 45.1 %, 62.3 %, ..."
+    let clocks = said.split("by clocks ").nth(1).expect("what its clocks say").split(" %").take(2);
+    let clocks: Vec<f64> = clocks.filter_map(|text| text.trim_matches([',', ' ']).parse().ok()).collect();
+    let told = report(&trace)["threads"].clone();
+    let number = |field: &str| told[field].as_f64().expect("a number");
+    let losses = told["losses"].as_array().expect("losses");
+    let lost: i64 = losses.iter().map(|loss| loss["ns"].as_i64().expect("a number")).sum();
+    assert_eq!(told["threads"], 8, "{name}: {told}");
+    assert!((lost as f64 / number("all_ns") + number("useful") - 1.0).abs() < 1e-6, "{told}");
+    let worst = (losses[0]["kind"].as_str(), losses[0]["place"]["file"].as_str());
+    let holds = (100.0 * number("in_regions") - clocks[1]).abs() < 2.0
+        // The program counts from its first iteration on, the report from MPI_Init.
+        && (100.0 * number("useful") - clocks[0]).abs() < 4.0
+        && worst == (Some("imbalance"), Some("hybrid.c"));
+    (holds, format!("{name}: {said} {told}"))
+}
+
 #[test]
 fn threads_of_a_hybrid_program_compute_as_long_as_it_says() {
     for (name, compiler) in [("openmpi", "gcc"), ("mpich", "clang")] {
-        let (mpi, scratch) = (mpi(name), Scratch::new());
-        let trace = scratch.path().join("hybrid.kz");
-        let program = programs(compiler).join(format!("hybrid.{name}"));
-        let program = Program(vec![program.into(), "30".into(), "3000".into()]);
-        let mut record = mpi.record_command(2, &program, scratch.path(), &trace);
-        record.envs([("OMP_NUM_THREADS", "4"), ("OMP_WAIT_POLICY", "passive")]);
-        let output = finish(record);
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        // "... by clocks 45.1 %, 62.3 %, ..."
-        let clocks: Vec<f64> = said
-            .split("by clocks ")
-            .nth(1)
-            .map(|rest| {
-                rest.split(" %").take(2).filter_map(|text| text.trim_matches([',', ' ']).parse().ok())
-            })
-            .expect("what its clocks say")
-            .collect();
-        let told = report(&trace)["threads"].clone();
-        let of = |field: &str| 100.0 * told[field].as_f64().expect("a number");
-        assert_eq!(told["threads"], 8, "{name}: {told}");
-        assert!((of("in_regions") - clocks[1]).abs() < 4.0, "{name}: {said} {told}");
-        // The program counts from its first iteration on, the report from MPI_Init.
-        assert!((of("useful") - clocks[0]).abs() < 8.0, "{name}: {said} {told}");
-        let losses = told["losses"].as_array().expect("losses");
-        let lost: i64 = losses.iter().map(|loss| loss["ns"].as_i64().expect("a number")).sum();
-        let all = told["all_ns"].as_f64().expect("a number");
-        assert!(
-            (lost as f64 / all + told["useful"].as_f64().expect("a number") - 1.0).abs() < 1e-6,
-            "{told}"
-        );
-        assert_eq!(
-            (losses[0]["kind"].as_str(), losses[0]["place"]["file"].as_str()),
-            (Some("imbalance"), Some("hybrid.c"))
-        );
+        let mut seen = Vec::new();
+        let any = (0..ATTEMPTS).any(|_| {
+            let (holds, what) = is_as_it_says(name, compiler);
+            seen.push(what);
+            holds
+        });
+        assert!(any, "{seen:#?}");
     }
 }
 

@@ -93,7 +93,7 @@ impl Account {
         let row = &region.row;
         let has = i64::from(row.threads.min(threads).max(1));
         let capacity = length * has;
-        let running = (region.running - in_calls - row.tracer).at_least_zero().min(capacity);
+        let running = (region.running - in_calls).at_least_zero().min(capacity);
         let mut left = capacity - running - in_calls.min(capacity - running);
         self.outside_mpi += length;
         self.in_regions += capacity;

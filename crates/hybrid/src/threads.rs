@@ -4,7 +4,7 @@ use crate::account::{Account, Region};
 use crate::loss::Loss;
 use crate::window::Window;
 use kizami_model::{Call, Length, Op};
-use kizami_trace::{ParallelRow, RankSelection, SourceLine, Trace, TraceError};
+use kizami_trace::{Definitions, ParallelRow, RankSelection, SourceLine, Trace, TraceError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -39,9 +39,10 @@ impl Threads {
         if rows.is_empty() {
             return Ok(None);
         }
-        let window = Window::of(trace, &rows)?;
+        let definitions = trace.definitions()?;
+        let window = Window::of(trace, &definitions.ranks, &rows)?;
         let (mut account, mut threads, mut most) = (Account::default(), 0, 0);
-        let ranks = trace.definitions()?.ranks.len().max(1) as u32;
+        let ranks = definitions.ranks.len().max(1) as u32;
         for rank in 0..ranks {
             // They are sorted by rank.
             let first = rows.partition_point(|row| row.rank.0 < rank);
@@ -53,16 +54,15 @@ impl Threads {
             threads += widest;
             most = most.max(widest);
         }
-        Ok(Some(Threads::told(trace, &account, (threads, most), rows.len() as u64)?))
+        Ok(Some(Threads::told(&definitions, &account, (threads, most), rows.len() as u64)))
     }
 
     fn told(
-        trace: &Trace,
+        definitions: &Definitions,
         account: &Account,
         (threads, most_threads): (u32, u32),
         regions: u64,
-    ) -> Result<Threads, TraceError> {
-        let definitions = trace.definitions()?;
+    ) -> Threads {
         let ratio = |part: Length, whole: Length| match whole.0 {
             0 => 1.0,
             whole => part.0 as f64 / whole as f64,
@@ -73,13 +73,13 @@ impl Threads {
             .iter()
             .map(|(key, length)| Loss {
                 kind: key.kind,
-                place: SourceLine::of(&definitions, key.callsite),
+                place: SourceLine::of(definitions, key.callsite),
                 call: key.op.map(|op| Op(op).name().to_owned()),
                 ns: length.0,
             })
             .collect();
         losses.sort_by_key(|loss| std::cmp::Reverse(loss.ns));
-        Ok(Threads {
+        Threads {
             threads,
             most_threads,
             regions,
@@ -89,7 +89,7 @@ impl Threads {
             in_regions: ratio(account.useful_in_regions, account.in_regions),
             all_ns: account.all.0,
             losses,
-        })
+        }
     }
 
     /// A loss as a part of the time of all threads.

@@ -2,7 +2,7 @@
 //! that comes to `MPI_Finalize`. Without MPI, all that was recorded.
 
 use kizami_model::{Call, Kind, Length, Moment};
-use kizami_trace::{ParallelRow, RankSelection, Trace, TraceError};
+use kizami_trace::{ParallelRow, RankInfo, RankSelection, Trace, TraceError};
 
 /// From when to when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,8 +12,8 @@ pub struct Window {
 }
 
 impl Window {
-    /// Of a trace with these regions.
-    pub fn of(trace: &Trace, regions: &[ParallelRow]) -> Result<Window, TraceError> {
+    /// Of a trace with these ranks and regions.
+    pub fn of(trace: &Trace, ranks: &[RankInfo], regions: &[ParallelRow]) -> Result<Window, TraceError> {
         let (mut left_init, mut came_to_finalize): (Option<Moment>, Option<Moment>) = (None, None);
         let mut all: Option<Window> = None;
         for call in trace.calls(RankSelection::All)? {
@@ -26,7 +26,7 @@ impl Window {
             }
         }
         if all.is_none() {
-            for rank in trace.definitions()?.ranks {
+            for rank in ranks {
                 if let (Some(first), Some(last)) = (rank.first, rank.last) {
                     all = Some(Window::around(all, first, last));
                 }

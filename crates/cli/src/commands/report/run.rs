@@ -27,14 +27,11 @@ pub fn run(arguments: &ReportArguments) -> Result<u8> {
         must_be_new(output, "--html")?;
     }
     let path = live::readable(&arguments.trace)?;
-    if arguments.html.is_none()
-        && !arguments.markdown
-        && !arguments.json
-        && has_only_tasks(&Trace::open(&path)?)?
-    {
+    let recorded = Trace::open(&path)?;
+    if arguments.html.is_none() && !arguments.markdown && !arguments.json && has_only_tasks(&recorded)? {
         let mut out = text::stdout();
         writeln!(out, "no MPI call was recorded; there are tasks")?;
-        if let Some(threads) = Threads::of(&Trace::open(&path)?)? {
+        if let Some(threads) = Threads::of(&recorded)? {
             let most = if arguments.all { usize::MAX } else { ROWS_SHOWN };
             show::print_threads(&mut out, &threads, Paint::stdout(), most)?;
         }
@@ -44,7 +41,6 @@ pub fn run(arguments: &ReportArguments) -> Result<u8> {
     let followed = input::follow(Trace::open(&path)?, arguments.threads)?;
     let trace = &followed.trace;
     let mut report = input::analyse(&followed, arguments.threads)?.report(trace);
-    let recorded = Trace::open(&path)?;
     report.compare_with(&recorded)?;
     report.stuck = Stuck::of(trace, &recorded)?;
     report.threads = Threads::of(&recorded)?;

@@ -5,11 +5,10 @@ use crate::recorder::Recorder;
 use crate::{clock, recorder, rehearsal};
 use kizami_records::threading;
 use kizami_tracer_core::settings::{self, OpenMp};
-use kizami_tracer_core::{clock as core_clock, process, simulator};
+use kizami_tracer_core::{process, simulator};
 use kizami_tracer_mpi::outside;
 use std::ffi::c_void;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -19,12 +18,8 @@ static ON_LOAD: extern "C" fn() = on_load;
 #[unsafe(link_section = ".fini_array")]
 static ON_EXIT: extern "C" fn() = on_exit;
 
-/// `CLOCK_MONOTONIC` when the library was loaded: what the first thread did before it first used OpenMP counts, too.
-static LOADED_NS: AtomicU64 = AtomicU64::new(0);
-
 extern "C" fn on_load() {
     if is_wanted() {
-        LOADED_NS.store(core_clock::monotonic_ns(), Ordering::Relaxed);
         // SAFETY: registers a handler that touches only its own thread's block.
         unsafe { libc::pthread_atfork(None, None, Some(on_fork)) };
     }
@@ -69,9 +64,7 @@ pub fn wake(block: *mut Local) -> Option<&'static mut Recorder> {
         let process = process::get()?;
         clock::adopt();
         let cost = rehearsal::record_cost();
-        let mut recorder = recorder::of_process(process, cost)?;
-        recorder.begin_at(since_when(process));
-        Some(recorder)
+        recorder::of_process(process, cost)
     })?;
     finish_at_thread_exit();
     // SAFETY: the thread's own block; the recorder is given up only by `finish`.
@@ -79,21 +72,6 @@ pub fn wake(block: *mut Local) -> Option<&'static mut Recorder> {
         (*block).recorder = Box::into_raw(made);
         (*block).off = false;
         (*block).recorder.as_mut()
-    }
-}
-
-/// When what the thread does begins: for the first thread of a process, when the library was loaded.
-fn since_when(process: &process::Process) -> u64 {
-    let now = clock::now();
-    // SAFETY: plain system calls.
-    let is_first = unsafe { libc::gettid() == libc::getpid() };
-    match LOADED_NS.load(Ordering::Relaxed) {
-        loaded if is_first && loaded > 0 => {
-            process.recalibrate();
-            let since_ns = core_clock::monotonic_ns().saturating_sub(loaded);
-            now.saturating_sub(process.ticks_of(since_ns))
-        }
-        _ => now,
     }
 }
 

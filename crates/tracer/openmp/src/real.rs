@@ -41,6 +41,19 @@ impl Real {
     }
 }
 
+/// The function with the name of an identifier.
+macro_rules! real {
+    ($name:ident) => {
+        $crate::real::Real::new(
+            match std::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
+                Ok(name) => name,
+                Err(_) => panic!("a name"),
+            },
+        )
+    };
+}
+pub(crate) use real;
+
 fn in_private_runtime(name: &CStr) -> *mut c_void {
     struct Search<'a> {
         name: &'a CStr,

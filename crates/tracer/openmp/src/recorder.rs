@@ -67,6 +67,7 @@ pub fn of_process(process: &Process, cost: u64) -> Option<Box<Recorder>> {
             }
         },
     }
+    recorder.begin();
     recorder.switches = Switches::open();
     Some(recorder)
 }
@@ -96,12 +97,12 @@ impl Recorder {
         })
     }
 
-    /// Begins with a moment that may lie before now.
-    pub fn begin_at(&mut self, ticks: u64) {
-        if self.words.room() >= 2 * MOST_WORDS || self.make_room(2 * MOST_WORDS) {
-            self.words.push(threading::anew(ticks, self.created));
-            self.last_ticks = ticks;
+    /// A thread takes the stream over, whatever is in it. A new chunk says so itself.
+    fn begin(&mut self) {
+        if self.words.push(threading::anew(self.last_ticks, self.created)) {
+            return;
         }
+        self.make_room(MOST_WORDS);
     }
 
     /// Records something that happens now.

@@ -2,7 +2,7 @@
 
 use super::{Body, recorder};
 use crate::local::{self, export};
-use crate::real::Real;
+use crate::real::{Real, real};
 use crate::regions;
 use kizami_records::threading;
 use std::ffi::{c_int, c_void};
@@ -77,12 +77,7 @@ macro_rules! regions {
                 body: Body, data: *mut c_void,
                 a: usize, b: usize, c: usize, d: usize, e: usize, f: usize,
             ) -> usize {
-                static REAL: Real = Real::new(
-                    match std::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
-                        Ok(name) => name,
-                        Err(_) => panic!("a name"),
-                    },
-                );
+                static REAL: Real = real!($name);
                 // SAFETY: called as the function of that name.
                 unsafe { begin(&REAL, $has_head, body, data, [a, b, c, d, e, f]) }
             }

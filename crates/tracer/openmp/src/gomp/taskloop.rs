@@ -8,7 +8,7 @@
 
 use super::{Body, Copy, recorder_of_tasks};
 use crate::local::{self, export};
-use crate::real::Real;
+use crate::real::{Real, real};
 use crate::recorder::Recorder;
 use kizami_records::threading::{self, TaskName, WaitFor};
 use std::ffi::{c_int, c_long, c_uint, c_void};
@@ -306,12 +306,7 @@ macro_rules! loops {
                 body: Body, data: *mut c_void, copy: Copy, bytes: c_long, align: c_long, flags: c_uint,
                 tasks: usize, priority: c_int, start: u64, end: u64, step: u64,
             ) {
-                static REAL: Real = Real::new(
-                    match std::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
-                        Ok(name) => name,
-                        Err(_) => panic!("a name"),
-                    },
-                );
+                static REAL: Real = real!($name);
                 let (bytes, align) = (bytes as usize, align as usize);
                 let bounds = [start, end, step];
                 // SAFETY: called as the function of that name.

@@ -2,7 +2,7 @@
 
 use super::{recorder, recorder_of_tasks};
 use crate::local::{self, export};
-use crate::real::Real;
+use crate::real::{Real, real};
 use kizami_records::threading::{self, WaitFor};
 
 /// All of these functions have one argument at most.
@@ -46,12 +46,7 @@ macro_rules! waits {
     ($($name:ident, $body:ident, $what:ident;)+) => {
         $(
             unsafe extern "C" fn $body(argument: usize) -> usize {
-                static REAL: Real = Real::new(
-                    match std::ffi::CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
-                        Ok(name) => name,
-                        Err(_) => panic!("a name"),
-                    },
-                );
+                static REAL: Real = real!($name);
                 // SAFETY: called as the function of that name.
                 unsafe { wait(&REAL, WaitFor::$what, argument) }
             }

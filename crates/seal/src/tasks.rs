@@ -141,9 +141,10 @@ impl Listener for Rows<'_> {
         let (first, last) = self.span.unwrap_or((start.0, end.0));
         self.span = Some((first.min(start.0), last.max(end.0)));
         for need in needs {
-            let at = self.moment(need.at);
-            self.tables.need(NeedRow { rank: self.rank, task: piece.number, of: need.of, at })?;
+            self.tables.need(NeedRow { rank: self.rank, task: piece.number, of: need.of, at: None })?;
         }
+        // What goes on after it has waited does so where the piece before it ended.
+        let made_by_another = piece.kind != PieceKind::Continued || piece.parent.is_none();
         self.tables.task(TaskRow {
             rank: self.rank,
             task: piece.number,
@@ -156,11 +157,14 @@ impl Listener for Rows<'_> {
             },
             callsite: self.place(piece.site),
             thread: self.threads[piece.thread],
-            created: self.moment(piece.created),
+            created: made_by_another.then(|| self.moment(piece.created)),
             start,
             end,
             running: self.length(piece.running),
-            parent_running: piece.parent.map(|_| self.length(piece.parent_running)),
+            parent_running: piece
+                .parent
+                .filter(|_| made_by_another)
+                .map(|_| self.length(piece.parent_running)),
             tracer: self.length(piece.tracer),
             weight: 1.0,
         })

@@ -83,7 +83,8 @@ impl TaskGraph {
                             // What the program began with was there from the beginning.
                             if of > 0 {
                                 let of = of as u32 - 1;
-                                let at = if is_virtual { at } else { graph.tasks[of as usize].end };
+                                // Recorded moments are those of the run, not of virtual time.
+                                let at = at.filter(|_| is_virtual).unwrap_or(graph.tasks[of as usize].end);
                                 graph.needs.push(Need { of, at });
                             }
                             next = None;
@@ -117,18 +118,19 @@ impl TaskGraph {
         let made = |parent: u64| {
             let parent = usize::try_from(parent).ok()?.checked_sub(1)?;
             let (task, ran) = (self.tasks.get(parent)?, running.get(parent)?.0);
-            let until = row.parent_running?.0.clamp(0, ran);
+            let until = row.parent_running.map_or(ran, |until| until.0.clamp(0, ran));
             // Recording is taken to be spread over the parent evenly.
             let own = i128::from(task.work().0) * i128::from(until) / i128::from(ran.max(1));
             Some(task.start + Length(own as i64))
         };
-        row.created = match row.parent {
+        let created = match row.parent {
             None => Moment::START,
             Some(parent) => made(parent)
                 .ok_or_else(|| format!("task {} is made by {parent}, which is not there", row.task))?,
         };
         let needs = &self.needs[self.first_need[self.tasks.len()] as usize..];
-        row.start = needs.iter().map(|need| need.at).fold(row.created, Moment::max);
+        row.start = needs.iter().map(|need| need.at).fold(created, Moment::max);
+        row.created = Some(created);
         row.end = row.start + (row.running - row.tracer).max(Length::ZERO);
         Ok(())
     }
@@ -141,7 +143,8 @@ impl TaskGraph {
             Some(parent) if parent > 0 => Some(parent as u32 - 1),
             _ => None,
         };
-        let (created, start, end) = (row.created, row.start, row.end);
+        let before = parent.map_or(Moment::START, |parent| self.tasks[parent as usize].end);
+        let (created, start, end) = (row.created.unwrap_or(before), row.start, row.end);
         if created > start || start > end {
             return Err(format!("task {} ends before it begins", row.task));
         }

@@ -44,7 +44,8 @@ crate::table! {
         /// The thread that ended it.
         "thread" thread: ThreadIndex,
         /// When it was made.
-        "created_ns" created: Moment,
+        /// Null: when its parent ended.
+        "created_ns" created: Option<Moment>,
         /// When it began to run.
         "start_ns" start: Moment,
         /// When it ended.
@@ -52,7 +53,7 @@ crate::table! {
         /// How long it ran, in all.
         "running_ns" running: Length,
         /// How long its parent had run when it was made.
-        /// Null: as long as between the parent's start and then.
+        /// Null: as long as it ran in all, or in virtual time as between its start and then.
         "parent_running_ns" parent_running: Option<Length>,
         /// What the tracer took of its running time.
         "tracer_ns" tracer: Length,
@@ -72,7 +73,8 @@ crate::table! {
         /// The task that made it.
         "of" of: u64,
         /// When it was there.
-        "at_ns" at: Moment,
+        /// Null: when the task that made it ended.
+        "at_ns" at: Option<Moment>,
     }
 }
 

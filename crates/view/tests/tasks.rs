@@ -25,7 +25,7 @@ impl Observer for Tasks {
             kind: TaskKind::Goal,
             callsite: Some(task.kind),
             thread: ThreadIndex(0),
-            created: moment(task.born),
+            created: Some(moment(task.born)),
             start: moment(task.start),
             end: moment(task.end),
             running: moment(task.end) - moment(task.start),
@@ -35,7 +35,7 @@ impl Observer for Tasks {
         };
         self.0.task(row).unwrap();
         for need in task.needs.iter().filter(|need| need.task > 0) {
-            let row = NeedRow { rank: Rank(0), task: task.number, of: need.task, at: moment(need.time) };
+            let row = NeedRow { rank: Rank(0), task: task.number, of: need.task, at: Some(moment(need.time)) };
             self.0.need(row).unwrap();
         }
     }

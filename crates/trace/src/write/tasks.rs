@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 /// Rows of a part.
 const PART_ROWS: usize = 1 << 20;
+/// Rows that are held before they are written.
+const GROUP_ROWS: usize = 1 << 16;
 
 /// All of them.
 pub struct TaskTables {
@@ -43,31 +45,55 @@ impl TaskTables {
     }
 }
 
-/// One of them.
+/// One of them: rows go to the file of the part in groups that a processor's cache can hold.
 struct Parts<R> {
     folder: PathBuf,
     rows: Vec<R>,
+    part: Option<TableWriter>,
+    /// Rows in the part.
+    written: usize,
     files: Vec<WrittenFile>,
 }
 
 impl<R: Record> Parts<R> {
     fn new(folder: &Path) -> Parts<R> {
-        Parts { folder: folder.join(R::PATH), rows: Vec::new(), files: Vec::new() }
+        Parts {
+            folder: folder.join(R::PATH),
+            rows: Vec::new(),
+            part: None,
+            written: 0,
+            files: Vec::new(),
+        }
     }
 
     fn push(&mut self, row: R) -> Result<(), TraceError> {
         self.rows.push(row);
-        if self.rows.len() == PART_ROWS { self.flush() } else { Ok(()) }
+        if self.rows.len() < GROUP_ROWS {
+            return Ok(());
+        }
+        self.flush()?;
+        if self.written >= PART_ROWS { self.end_part() } else { Ok(()) }
     }
 
     fn flush(&mut self) -> Result<(), TraceError> {
-        let path = self.folder.join(part_name(self.files.len()));
-        let fields: Vec<Field> = R::COLUMNS.iter().map(|column| column.field).collect();
-        // Numbers and times rise from row to row, or hardly change.
-        let mut file = TableWriter::of_differences(&path, &fields)?;
-        file.append(&R::table(&self.rows))?;
+        let part = match &mut self.part {
+            Some(part) => part,
+            none => {
+                let path = self.folder.join(part_name(self.files.len()));
+                let fields: Vec<Field> = R::COLUMNS.iter().map(|column| column.field).collect();
+                // Numbers and times rise from row to row, or hardly change.
+                none.insert(TableWriter::of_differences(&path, &fields)?)
+            }
+        };
+        part.append(&R::table(&self.rows))?;
+        self.written += self.rows.len();
         self.rows.clear();
-        self.files.push(file.finish()?);
+        Ok(())
+    }
+
+    fn end_part(&mut self) -> Result<(), TraceError> {
+        self.written = 0;
+        self.files.extend(self.part.take().map(TableWriter::finish).transpose()?);
         Ok(())
     }
 
@@ -75,6 +101,7 @@ impl<R: Record> Parts<R> {
         if !self.rows.is_empty() {
             self.flush()?;
         }
+        self.end_part()?;
         Ok(self.files)
     }
 }

@@ -78,7 +78,7 @@ impl TaskWriter {
             kind: TaskKind::Goal,
             callsite: Some(place),
             thread: ThreadIndex(task.thread),
-            created: moment(task.born),
+            created: Some(moment(task.born)),
             start: moment(task.start),
             end: moment(task.end),
             running: moment(task.end) - moment(task.start),
@@ -88,7 +88,7 @@ impl TaskWriter {
         })?;
         for need in task.needs.iter().filter(|need| need.task > 0) {
             let (task, of) = (task.number, need.task);
-            self.writer.need(NeedRow { rank: Rank(0), task, of, at: moment(need.time) })?;
+            self.writer.need(NeedRow { rank: Rank(0), task, of, at: Some(moment(need.time)) })?;
         }
         Ok(())
     }

@@ -1,0 +1,94 @@
+//! On which host of the platform each rank runs.
+
+use anyhow::{Result, bail};
+use std::path::Path;
+
+/// Hosts by rank: those of the recording where the platform has them, else those of a list, else those of the platform in
+/// order, again and again.
+pub fn place(
+    recorded: &[Option<String>],
+    platform: &[String],
+    list: Option<&Path>,
+) -> Result<Vec<String>> {
+    let known = |name: &String| platform.contains(name);
+    if let Some(path) = list {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| anyhow::anyhow!("cannot read the list of hosts {}: {error}", path.display()))?;
+        let names: Vec<String> = text.lines().flat_map(hosts_of_line).collect();
+        if names.is_empty() {
+            bail!("the list of hosts {} is empty: it has one name a line, or NAME:RANKS", path.display());
+        }
+        if let Some(stranger) = names.iter().find(|name| !known(name)) {
+            bail!("{} names the host {stranger:?}, which the platform does not have", path.display());
+        }
+        return Ok((0..recorded.len()).map(|rank| names[rank % names.len()].clone()).collect());
+    }
+    let own: Option<Vec<String>> = recorded.iter().cloned().collect();
+    if let Some(own) = own.filter(|own| own.iter().all(known)) {
+        return Ok(own);
+    }
+    if platform.is_empty() {
+        bail!("the platform has no hosts");
+    }
+    let mut order = platform.to_vec();
+    order.sort_by_key(|name| numbers_in_order(name));
+    Ok((0..recorded.len()).map(|rank| order[rank % order.len()].clone()).collect())
+}
+
+/// `NAME` or `NAME:RANKS`.
+fn hosts_of_line(line: &str) -> Vec<String> {
+    let line = line.split('#').next().unwrap_or_default().trim();
+    let (name, ranks) = match line.split_once(':') {
+        Some((name, ranks)) => (name, ranks.trim().parse().unwrap_or(1)),
+        None => (line, 1),
+    };
+    if name.is_empty() { Vec::new() } else { vec![name.to_owned(); ranks] }
+}
+
+/// So that `node10` comes after `node9`.
+fn numbers_in_order(name: &str) -> Vec<(String, u64)> {
+    let mut parts = vec![(String::new(), 0u64)];
+    let mut in_number = false;
+    for letter in name.chars() {
+        let digit = letter.to_digit(10);
+        if digit.is_none() && in_number {
+            parts.push((String::new(), 0));
+        }
+        in_number = digit.is_some();
+        if let Some((text, number)) = parts.last_mut() {
+            match digit {
+                Some(digit) => *number = number.saturating_mul(10).saturating_add(u64::from(digit)),
+                None => text.push(letter),
+            }
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn ranks_stay_on_their_hosts_where_the_platform_has_them() {
+        let recorded = [Some("b".to_owned()), Some("a".to_owned())];
+        assert_eq!(place(&recorded, &names(&["a", "b", "c"]), None).unwrap(), names(&["b", "a"]));
+        assert_eq!(place(&recorded, &names(&["n10", "n9"]), None).unwrap(), names(&["n9", "n10"]));
+        assert_eq!(place(&recorded, &names(&["n1"]), None).unwrap(), names(&["n1", "n1"]));
+        assert!(place(&recorded, &[], None).is_err());
+    }
+
+    #[test]
+    fn a_list_says_how_many_ranks_a_host_has() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "n2:2\n# none\nn1\n").unwrap();
+        let recorded = vec![None; 4];
+        let placed = place(&recorded, &names(&["n1", "n2"]), Some(file.path())).unwrap();
+        assert_eq!(placed, names(&["n2", "n2", "n1", "n2"]));
+        assert!(place(&recorded, &names(&["n1"]), Some(file.path())).is_err());
+    }
+}

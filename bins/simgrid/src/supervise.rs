@@ -1,0 +1,71 @@
+//! SimGrid in a process of its own: it ends the process it is in where it is not content, and what it says then is for people
+//! who know it.
+//!
+//! [`watched`] starts this program once more with the same arguments and waits; what SimGrid said last becomes part of a
+//! sentence.
+
+use anyhow::{Context, Result, bail};
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Stdio};
+
+/// Set in the process that simulates.
+const SIMULATES: &str = "KIZAMI_SIMGRID_SIMULATES";
+
+/// Whether this process is the one that simulates.
+pub fn simulates() -> bool {
+    std::env::var_os(SIMULATES).is_some()
+}
+
+/// Runs this command line in another process; gives its exit code.
+pub fn watched() -> Result<u8> {
+    let program = std::env::current_exe().context("cannot find this program")?;
+    let mut child = Command::new(program)
+        .args(std::env::args_os().skip(1))
+        .env(SIMULATES, "1")
+        .stderr(Stdio::piped())
+        .spawn()
+        .context("cannot start the simulation")?;
+    let mut said = Vec::new();
+    if let Some(stderr) = child.stderr.take() {
+        for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+            match line.strip_prefix(OWN) {
+                Some(own) => eprintln!("{own}"),
+                None => said.push(line),
+            }
+        }
+    }
+    let ended = child.wait().context("cannot wait for the simulation")?;
+    match (ended.code(), ended.signal()) {
+        (Some(code), _) if said.is_empty() || code == 0 => Ok(u8::try_from(code).unwrap_or(1)),
+        (_, signal) => {
+            let why = reason(&said);
+            let how = if signal == Some(libc::SIGKILL) { "it was killed, perhaps for lack of memory" } else { why };
+            bail!("SimGrid could not simulate the run: {how}")
+        }
+    }
+}
+
+/// How lines begin that this program writes itself.
+pub const OWN: &str = "kizami:";
+
+/// What SimGrid found wrong, without its marks.
+fn reason(said: &[String]) -> &str {
+    let marks = ["Uncaught exception ", "CRITICAL] ", "ERROR] "];
+    let marked = marks.iter().find_map(|mark| said.iter().find_map(|line| Some(line.split_once(mark)?.1)));
+    marked.or(said.first().map(String::as_str)).unwrap_or("it ended without a word")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_simgrid_says_is_found_among_its_marks() {
+        let said = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
+        let thrown = said(&["[0.0] x.cpp:48: [xbt/CRITICAL] Uncaught exception simgrid::ParseError: no such host", "other"]);
+        assert_eq!(reason(&thrown), "simgrid::ParseError: no such host");
+        assert_eq!(reason(&said(&["plain"])), "plain");
+        assert_eq!(reason(&[]), "it ended without a word");
+    }
+}

@@ -6,11 +6,12 @@
 mod collectives;
 
 use crate::library::{Handle, NULL, SimGrid, UNDEFINED};
+use crate::links::Links;
 use crate::script::{Action, Message, Step};
 use crate::translate::Play;
 use kizami_model::kind::SendMode;
 use kizami_model::{CommKind, Rank};
-use std::cell::{Cell, UnsafeCell};
+use std::cell::{Cell, RefCell, UnsafeCell};
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
@@ -30,7 +31,17 @@ pub struct Stage {
     pub ended: Cell<u32>,
     /// Calls made.
     pub calls: Cell<u64>,
+    /// What links carry.
+    pub links: RefCell<Links>,
+    /// How long the first intervals are in which links are looked at.
+    pub interval_s: f64,
 }
+
+/// How often links are looked at in an interval.
+const LOOKS_AN_INTERVAL: u32 = 16;
+
+/// How often to look whether it is known when the run begins, in simulated seconds.
+const LOOK_FOR_BEGIN_S: f64 = 0.1;
 
 static STAGE: AtomicPtr<Stage> = AtomicPtr::new(std::ptr::null_mut());
 
@@ -40,6 +51,31 @@ impl Stage {
         let stage = Box::leak(self);
         STAGE.store(stage, Relaxed);
         stage
+    }
+
+    /// An interval ends for links. Gives whether the next ones are twice as long.
+    fn end_interval(&self) -> bool {
+        // SAFETY: takes nothing.
+        self.links.borrow_mut().end_interval(unsafe { (self.simgrid.clock)() })
+    }
+
+    /// Whether all ranks wait for one moment before they begin.
+    fn begins_together(&self) -> bool {
+        self.play.communicators.len() > 1
+    }
+
+    /// Waits for that moment, which is put off while ranks are not ready.
+    fn wait_for_begin(&self) {
+        let left_s = || {
+            // SAFETY: takes nothing.
+            let now_s = unsafe { (self.simgrid.clock)() };
+            let begin_s = self.begin_s.get();
+            if begin_s > 0.0 { begin_s - now_s } else { LOOK_FOR_BEGIN_S }
+        };
+        while self.begins_together() && left_s() > 0.0 {
+            // SAFETY: called by an actor.
+            unsafe { (self.simgrid.sleep_for)(left_s()) };
+        }
     }
 }
 
@@ -58,8 +94,48 @@ pub extern "C-unwind" fn begin(mut argc: c_int, mut argv: *mut *mut c_char) {
     actor.make_communicators();
     actor.play();
     stage.ended.set(stage.ended.get() + 1);
+    if stage.ended.get() as usize == stage.play.scripts.len() {
+        stage.end_interval();
+    }
     // SAFETY: as above.
     unsafe { (simgrid.finalize)() };
+}
+
+/// Where the actor begins that looks at links; it ends with the last rank.
+pub extern "C-unwind" fn watch(_: c_int, _: *mut *mut c_char) {
+    // SAFETY: set before the simulation starts, and never taken away.
+    let Some(stage) = (unsafe { STAGE.load(Relaxed).as_ref() }) else { return };
+    stage.wait_for_begin();
+    // Links can be watched once the simulation runs; what communicators needed on their way is not of the run.
+    *stage.links.borrow_mut() = Links::watch(&stage.simgrid);
+    let mut interval_s = stage.interval_s;
+    let mut chance = Chance::new();
+    loop {
+        for _ in 0..LOOKS_AN_INTERVAL {
+            let gap_s = 2.0 * chance.share() * interval_s / f64::from(LOOKS_AN_INTERVAL);
+            // SAFETY: called by an actor.
+            unsafe { (stage.simgrid.sleep_for)(gap_s) };
+            stage.links.borrow_mut().look(&stage.simgrid, gap_s);
+        }
+        interval_s *= if stage.end_interval() { 2.0 } else { 1.0 };
+    }
+}
+
+/// Numbers without rhythm, the same in every run.
+struct Chance(u64);
+
+impl Chance {
+    fn new() -> Chance {
+        Chance(0x9e37_79b9_7f4a_7c15)
+    }
+
+    /// From 0 to 1.
+    fn share(&mut self) -> f64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
 }
 
 /// What a reduction does: nothing, and that takes no time.
@@ -113,7 +189,7 @@ impl<'a> Actor<'a> {
                 (simgrid.group_incl)(group, members.len() as c_int, members.as_ptr(), &mut subset);
                 (simgrid.comm_create)(world, subset, place);
             }
-            if all.len() > 1 {
+            if self.stage.begins_together() {
                 self.begin_together();
             }
         }
@@ -210,7 +286,9 @@ impl<'a> Actor<'a> {
         let (comm, buffer) = (self.communicators[message.comm as usize], self.stage.buffers[1]);
         let request = &mut self.requests[request as usize];
         // SAFETY: called by an actor; the buffer has room for the largest message.
-        unsafe { (simgrid.irecv)(buffer, message.bytes, simgrid.byte, message.peer, message.tag, comm, request) };
+        unsafe {
+            (simgrid.irecv)(buffer, message.bytes, simgrid.byte, message.peer, message.tag, comm, request)
+        };
     }
 
     fn send_receive(&self, out: &Message, back: &Message) {

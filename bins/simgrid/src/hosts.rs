@@ -5,11 +5,7 @@ use std::path::Path;
 
 /// Hosts by rank: those of the recording where the platform has them, else those of a list, else those of the platform in
 /// order, again and again.
-pub fn place(
-    recorded: &[Option<String>],
-    platform: &[String],
-    list: Option<&Path>,
-) -> Result<Vec<String>> {
+pub fn place(recorded: &[Option<String>], platform: &[String], list: Option<&Path>) -> Result<Vec<String>> {
     let known = |name: &String| platform.contains(name);
     if let Some(path) = list {
         let text = std::fs::read_to_string(path)

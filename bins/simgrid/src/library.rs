@@ -78,6 +78,13 @@ functions! {
     host_name = "sg_host_get_name": fn(Handle) -> *const c_char;
     host_speed = "sg_host_get_speed": fn(Handle) -> c_double;
     own_host = "sg_host_self": fn() -> Handle;
+    link_count = "sg_link_count": fn() -> usize;
+    links = "sg_link_list": fn() -> *mut Handle;
+    link_name = "sg_link_get_name": fn(Handle) -> *const c_char;
+    link_bandwidth = "sg_link_get_bandwidth": fn(Handle) -> c_double;
+    link_use = "_ZNK7simgrid3s4u4Link9get_usageEv": fn(Handle) -> c_double;
+    new_actor = "sg_actor_create_": fn(*const c_char, Handle, Main, c_int, *const *const c_char) -> Handle;
+    leave_alone = "sg_actor_daemonize": fn(Handle);
     execute = "sg_actor_execute": fn(c_double);
     sleep_for = "sg_actor_sleep_for": fn(c_double);
 

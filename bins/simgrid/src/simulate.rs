@@ -5,9 +5,10 @@
 use crate::actor::{self, Stage};
 use crate::hosts;
 use crate::library::SimGrid;
+use crate::links::Links;
 use crate::translate::Play;
 use anyhow::{Context, Result, bail};
-use std::cell::{Cell, UnsafeCell};
+use std::cell::{Cell, RefCell, UnsafeCell};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -15,6 +16,9 @@ use std::path::Path;
 
 /// The name under which SimGrid knows the run.
 const PROGRAM: &str = "kizami";
+
+/// Intervals in which links are looked at, if the run is as long as it was.
+const FIRST_INTERVALS: f64 = 100.0;
 
 /// Where and how.
 pub struct Setting<'a> {
@@ -24,6 +28,8 @@ pub struct Setting<'a> {
     pub recorded_hosts: Vec<Option<String>>,
     /// A list of hosts instead.
     pub host_list: Option<&'a Path>,
+    /// How long the run was.
+    pub recorded_s: f64,
     /// Settings of SimGrid, `name:value`.
     pub configuration: &'a [String],
 }
@@ -43,12 +49,17 @@ pub fn simulate(play: Play, setting: &Setting<'_>) -> Result<&'static Stage> {
         begin_s: Cell::new(0.0),
         ended: Cell::new(0),
         calls: Cell::new(0),
+        links: RefCell::new(Links::default()),
+        interval_s: setting.recorded_s.max(1e-6) / FIRST_INTERVALS,
     })
     .set();
     start(stage, setting)?;
     let ranks = stage.play.scripts.len() as u32;
     if stage.ended.get() < ranks {
-        bail!("only {} of {ranks} ranks came to their end: the calls in the trace do not fit together", stage.ended.get());
+        bail!(
+            "only {} of {ranks} ranks came to their end: the calls in the trace do not fit together",
+            stage.ended.get()
+        );
     }
     Ok(stage)
 }
@@ -92,6 +103,9 @@ fn start(stage: &Stage, setting: &Setting<'_>) -> Result<()> {
     // SAFETY: as above.
     unsafe {
         (simgrid.load_deployment)(path.as_ptr());
+        let (name, host) = (c"links", *(simgrid.hosts)());
+        let watcher = (simgrid.new_actor)(name.as_ptr(), host, actor::watch, 0, std::ptr::null());
+        (simgrid.leave_alone)(watcher);
         (simgrid.run)();
     }
     Ok(())
@@ -102,7 +116,9 @@ fn hosts_of(simgrid: &SimGrid) -> Vec<String> {
     // SAFETY: the list has as many entries as the count says; names are its own and stay.
     unsafe {
         let list = std::slice::from_raw_parts((simgrid.hosts)(), (simgrid.host_count)());
-        list.iter().map(|host| CStr::from_ptr((simgrid.host_name)(*host)).to_string_lossy().into_owned()).collect()
+        list.iter()
+            .map(|host| CStr::from_ptr((simgrid.host_name)(*host)).to_string_lossy().into_owned())
+            .collect()
     }
 }
 

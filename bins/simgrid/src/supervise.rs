@@ -40,7 +40,8 @@ pub fn watched() -> Result<u8> {
         (Some(code), _) if said.is_empty() || code == 0 => Ok(u8::try_from(code).unwrap_or(1)),
         (_, signal) => {
             let why = reason(&said);
-            let how = if signal == Some(libc::SIGKILL) { "it was killed, perhaps for lack of memory" } else { why };
+            let how =
+                if signal == Some(libc::SIGKILL) { "it was killed, perhaps for lack of memory" } else { why };
             bail!("SimGrid could not simulate the run: {how}")
         }
     }
@@ -63,7 +64,10 @@ mod tests {
     #[test]
     fn what_simgrid_says_is_found_among_its_marks() {
         let said = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
-        let thrown = said(&["[0.0] x.cpp:48: [xbt/CRITICAL] Uncaught exception simgrid::ParseError: no such host", "other"]);
+        let thrown = said(&[
+            "[0.0] x.cpp:48: [xbt/CRITICAL] Uncaught exception simgrid::ParseError: no such host",
+            "other",
+        ]);
         assert_eq!(reason(&thrown), "simgrid::ParseError: no such host");
         assert_eq!(reason(&said(&["plain"])), "plain");
         assert_eq!(reason(&[]), "it ended without a word");

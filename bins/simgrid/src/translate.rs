@@ -114,12 +114,16 @@ impl Translator {
             return Ok(Action::Keep);
         }
         Ok(match call.op.kind() {
-            Kind::Send(mode, Form::Blocking) => self.sent(call)?.map_or(Action::Keep, |m| Action::Send(mode, m)),
+            Kind::Send(mode, Form::Blocking) => {
+                self.sent(call)?.map_or(Action::Keep, |m| Action::Send(mode, m))
+            }
             Kind::Send(mode, Form::NonBlocking) => {
                 let message = self.sent(call)?;
                 self.later(call, message, |message, place| Action::SendLater(mode, message, place))
             }
-            Kind::Receive(Form::Blocking) => self.received(call, false)?.map_or(Action::Keep, Action::Receive),
+            Kind::Receive(Form::Blocking) => {
+                self.received(call, false)?.map_or(Action::Keep, Action::Receive)
+            }
             Kind::Receive(Form::NonBlocking) => {
                 let message = self.received(call, false)?;
                 self.later(call, message, Action::ReceiveLater)
@@ -157,7 +161,9 @@ impl Translator {
             Kind::Collective(kind, form) => self.collective(call, kind, form)?,
             Kind::Communicator(CommunicatorCall::New) => self.new_communicator(call),
             Kind::Init | Kind::Finalize | Kind::Start | Kind::FreeRequest | Kind::Other => Action::Keep,
-            Kind::Communicator(CommunicatorCall::Free | CommunicatorCall::Name | CommunicatorCall::Ask) => Action::Keep,
+            Kind::Communicator(CommunicatorCall::Free | CommunicatorCall::Name | CommunicatorCall::Ask) => {
+                Action::Keep
+            }
             _ => self.keep(call),
         })
     }
@@ -168,7 +174,12 @@ impl Translator {
         Action::Keep
     }
 
-    fn later(&mut self, call: &Call, message: Option<Message>, action: impl Fn(Message, u32) -> Action) -> Action {
+    fn later(
+        &mut self,
+        call: &Call,
+        message: Option<Message>,
+        action: impl Fn(Message, u32) -> Action,
+    ) -> Action {
         match (message, call.request) {
             (Some(message), Some(request)) => {
                 let script = &mut self.play.scripts[self.rank.rank as usize];
@@ -187,7 +198,13 @@ impl Translator {
         self.message(call, peer, tag, call.bytes_in)
     }
 
-    fn message(&mut self, call: &Call, peer: Peer, tag: Option<i32>, bytes: Option<u64>) -> Result<Option<Message>> {
+    fn message(
+        &mut self,
+        call: &Call,
+        peer: Peer,
+        tag: Option<i32>,
+        bytes: Option<u64>,
+    ) -> Result<Option<Message>> {
         let (Peer::Rank(peer), Some(tag), Some(comm)) = (peer, tag, call.comm) else { return Ok(None) };
         let peer = self.place(comm, peer, call)?;
         let bytes = self.bytes(bytes.unwrap_or(0))?;
@@ -229,13 +246,8 @@ impl Translator {
     fn collective(&mut self, call: &Call, kind: CollectiveKind, form: Form) -> Result<Action> {
         use CollectiveKind::*;
         let Some(comm) = call.comm else { return Ok(Action::Keep) };
-        let neighbours = [
-            NeighborAllgather,
-            NeighborAllgatherv,
-            NeighborAlltoall,
-            NeighborAlltoallv,
-            NeighborAlltoallw,
-        ];
+        let neighbours =
+            [NeighborAllgather, NeighborAllgatherv, NeighborAlltoall, NeighborAlltoallv, NeighborAlltoallw];
         if neighbours.contains(&kind) || form == Form::Persistent {
             return Ok(self.keep(call));
         }
@@ -243,10 +255,8 @@ impl Translator {
             Peer::Rank(root) => self.place(comm, root, call)?,
             _ => 0,
         };
-        let bytes =
-            [self.bytes(call.bytes_out.unwrap_or(0))?, self.bytes(call.bytes_in.unwrap_or(0))?];
-        let differ =
-            matches!(kind, Gatherv | Scatterv | Allgatherv | Alltoallv | Alltoallw | ReduceScatter);
+        let bytes = [self.bytes(call.bytes_out.unwrap_or(0))?, self.bytes(call.bytes_in.unwrap_or(0))?];
+        let differ = matches!(kind, Gatherv | Scatterv | Allgatherv | Alltoallv | Alltoallw | ReduceScatter);
         let amounts = if differ { Some(self.amounts(comm, bytes, call)?) } else { None };
         let collective = Collective { kind, comm, root, bytes, amounts };
         Ok(match (form, call.request) {

@@ -21,12 +21,19 @@ pub struct Known {
     how: &'static str,
 }
 
-static KNOWN: [Known; 1] = [Known {
-    name: "skeleton",
-    about: "Cut a program down to its communication, and run that as any number of ranks",
-    how: "it needs LLVM 19 (llvm-19-dev and clang-19); build it with `cargo build --release -p kizami-skeleton` and put \
-          it beside kizami",
-}];
+static KNOWN: [Known; 2] = [
+    Known {
+        name: "simgrid",
+        about: "Simulate a run on another machine's network with SimGrid",
+        how: "build it with `cargo build --release -p kizami-simgrid` and put it beside kizami",
+    },
+    Known {
+        name: "skeleton",
+        about: "Cut a program down to its communication, and run that as any number of ranks",
+        how: "it needs LLVM 19 (llvm-19-dev and clang-19); build it with `cargo build --release -p kizami-skeleton` \
+              and put it beside kizami",
+    },
+];
 
 /// What the help says about such commands.
 pub fn help() -> String {

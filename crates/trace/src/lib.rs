@@ -48,6 +48,7 @@ pub mod definitions;
 pub mod derived;
 pub mod disturbance;
 mod error;
+mod link_table;
 pub mod provenance;
 pub mod reduced_tables;
 pub mod run;
@@ -64,6 +65,7 @@ pub use definitions::{
     Neighbours, Object, Pid, RankInfo, Region, RegionSpan, Repair, Stop, UnderWay, WorkCount,
 };
 pub use error::TraceError;
+pub use link_table::LinkLoad;
 pub use provenance::Provenance;
 pub use run::RunInfo;
 pub use source_line::SourceLine;

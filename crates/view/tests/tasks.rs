@@ -35,7 +35,8 @@ impl Observer for Tasks {
         };
         self.0.task(row).unwrap();
         for need in task.needs.iter().filter(|need| need.task > 0) {
-            let row = NeedRow { rank: Rank(0), task: task.number, of: need.task, at: Some(moment(need.time)) };
+            let row =
+                NeedRow { rank: Rank(0), task: task.number, of: need.task, at: Some(moment(need.time)) };
             self.0.need(row).unwrap();
         }
     }

@@ -19,6 +19,7 @@ use crate::definitions::{
     CallSite, ClockRow, Communicator, Function, HostInfo, KindRun, Neighbours, Object, RankInfo, Region,
     RegionSpan, Repair, Stop, UnderWay, WorkCount,
 };
+use crate::link_table::LinkLoad;
 use crate::reduced_tables::{GapRow, PeerRow, SketchRow, SumRow};
 use crate::task_tables::{NeedRow, ParallelRow, TaskRow};
 
@@ -64,6 +65,7 @@ pub const TABLES: &[TableInfo] = &[
     info::<TaskRow>(),
     info::<NeedRow>(),
     info::<ParallelRow>(),
+    info::<LinkLoad>(),
     info::<RankInfo>(),
     info::<KindRun>(),
     info::<HostInfo>(),

@@ -57,13 +57,7 @@ struct Parts<R> {
 
 impl<R: Record> Parts<R> {
     fn new(folder: &Path) -> Parts<R> {
-        Parts {
-            folder: folder.join(R::PATH),
-            rows: Vec::new(),
-            part: None,
-            written: 0,
-            files: Vec::new(),
-        }
+        Parts { folder: folder.join(R::PATH), rows: Vec::new(), part: None, written: 0, files: Vec::new() }
     }
 
     fn push(&mut self, row: R) -> Result<(), TraceError> {

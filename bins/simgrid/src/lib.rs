@@ -1,0 +1,195 @@
+//! `kizami simgrid`: the calls of a trace, played on a platform by SimGrid.
+//!
+//! Ranks become actors that make the trace's calls through SimGrid's own MPI, so messages share links and collectives are
+//! those of a library; what comes out is a trace of the same rows at simulated times.
+
+mod actor;
+mod hosts;
+mod library;
+mod links;
+mod outcome;
+mod script;
+mod simulate;
+mod supervise;
+mod translate;
+
+use anyhow::{Context, Result, bail};
+use clap::Parser;
+use kizami_rewrite::{Gaps, Manner, Rewriting};
+use kizami_trace::LinkLoad;
+use kizami_trace::run::ReplayedFrom;
+use kizami_trace::schema::Record;
+use kizami_trace::write::summary;
+use kizami_trace::{RunInfo, Trace};
+use links::LinkUse;
+use outcome::Outcome;
+use simulate::Setting;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  kizami simgrid run.kz --platform cluster.xml -o there.kz
+  kizami simgrid run.kz --platform cluster.xml --hostfile hosts.txt --collectives ompi";
+
+/// Simulate a run on another machine's network with SimGrid
+#[derive(Parser)]
+#[command(name = "kizami-simgrid", bin_name = "kizami simgrid", version, max_term_width = 100)]
+#[command(after_help = EXAMPLES)]
+struct Arguments {
+    /// The trace whose calls are played
+    trace: PathBuf,
+    /// The machine, as SimGrid describes it (XML)
+    #[arg(long, value_name = "FILE")]
+    platform: PathBuf,
+    /// Write the simulated run as a trace
+    #[arg(short, long, value_name = "TRACE")]
+    output: Option<PathBuf>,
+    /// Hosts of the ranks, one a line, or NAME:RANKS
+    #[arg(long, value_name = "FILE")]
+    hostfile: Option<PathBuf>,
+    /// Whose algorithms collectives follow
+    #[arg(long, value_name = "LIBRARY", value_parser = ["default", "ompi", "mpich", "mvapich2", "impi"], default_value = "default")]
+    collectives: String,
+    /// A setting of SimGrid, such as network/bandwidth-factor:0.9
+    #[arg(long = "cfg", value_name = "NAME:VALUE")]
+    configuration: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Links that are told of.
+const TOLD_LINKS: usize = 5;
+
+/// What is told of a simulation.
+#[derive(serde::Serialize)]
+struct Told {
+    recorded_ns: i64,
+    simulated_ns: i64,
+    calls: u64,
+    seconds: f64,
+    kept: BTreeMap<&'static str, u64>,
+    links: Vec<LinkUse>,
+}
+
+/// Runs the command; gives its exit code.
+pub fn command() -> u8 {
+    let arguments = Arguments::parse();
+    let (ended, mark) = if supervise::simulates() {
+        (run(&arguments).map(|()| 0), supervise::OWN)
+    } else {
+        (supervise::watched(), "")
+    };
+    ended.unwrap_or_else(|error| {
+        eprintln!("{mark}kizami: error     {error:#}");
+        1
+    })
+}
+
+fn run(arguments: &Arguments) -> Result<()> {
+    if !arguments.platform.is_file() {
+        bail!("there is no platform file {}", arguments.platform.display());
+    }
+    let trace = Trace::open(&arguments.trace)?;
+    if trace.run().reduced.is_some() {
+        bail!(
+            "{} does not have a row for every call; `kizami reconstruct` makes a whole run of it",
+            arguments.trace.display()
+        );
+    }
+    let play = translate::translate(&trace)?;
+    let kept = play.kept.clone();
+    let mut configuration = vec![format!("smpi/coll-selector:{}", arguments.collectives)];
+    configuration.extend(arguments.configuration.iter().cloned());
+    let definitions = trace.definitions()?;
+    let recorded_hosts = definitions
+        .ranks
+        .iter()
+        .map(|rank| Some(definitions.hosts.get(rank.host? as usize)?.name.clone()))
+        .collect();
+    let setting = Setting {
+        platform: &arguments.platform,
+        recorded_hosts,
+        host_list: arguments.hostfile.as_deref(),
+        recorded_s: trace.run().span_ns as f64 * 1e-9,
+        configuration: &configuration,
+    };
+    let before = std::time::Instant::now();
+    let stage = simulate::simulate(play, &setting)?;
+    let seconds = before.elapsed().as_secs_f64();
+    // SAFETY: the simulation is over; nobody writes any more.
+    let times = unsafe { &*stage.times.get() };
+    let outcome = Outcome { times, scripts: &stage.play.scripts };
+    let loads = stage.links.borrow().rows(stage.begin_s.get());
+    let told = Told {
+        recorded_ns: trace.run().span_ns,
+        simulated_ns: outcome.end_ns(),
+        calls: stage.calls.get(),
+        seconds,
+        kept,
+        links: links::uses(&loads, outcome.end_ns()),
+    };
+    if let Some(output) = &arguments.output {
+        write(&trace, arguments, &outcome, &loads, &told, output)?;
+    }
+    tell(arguments, &told)
+}
+
+fn write(
+    trace: &Trace,
+    arguments: &Arguments,
+    outcome: &Outcome<'_>,
+    loads: &[LinkLoad],
+    told: &Told,
+    output: &std::path::Path,
+) -> Result<()> {
+    let rewriting = Rewriting::begin(trace, output).context("cannot begin the simulated trace")?;
+    let links = LinkLoad::write(loads, rewriting.folder())?;
+    let links = summary::entry(&links, rewriting.folder());
+    let describe = |run: &mut RunInfo| {
+        run.files.push(links);
+        run.replayed = Some(ReplayedFrom {
+            made_from: arguments.trace.display().to_string(),
+            setting: vec![format!("simgrid on {}", arguments.platform.display())],
+            recorded_ns: told.recorded_ns,
+            replayed_ns: told.simulated_ns,
+            followed: told.calls,
+            not_followed: told.kept.values().sum(),
+            ..ReplayedFrom::default()
+        });
+    };
+    let manner = Manner { without_tracer: true, gaps: Gaps::Stretched };
+    rewriting.finish(outcome, manner, describe, &|_| {})?;
+    Ok(())
+}
+
+fn tell(arguments: &Arguments, told: &Told) -> Result<()> {
+    if arguments.json {
+        println!("{}", serde_json::to_string_pretty(told)?);
+        return Ok(());
+    }
+    let ms = |ns: i64| ns as f64 / 1e6;
+    println!("recorded   {:.3} ms", ms(told.recorded_ns));
+    println!(
+        "simulated  {:.3} ms  on {}, {} calls in {:.1} s",
+        ms(told.simulated_ns),
+        arguments.platform.display(),
+        told.calls,
+        told.seconds
+    );
+    for (function, count) in &told.kept {
+        println!("kept       {count} calls of {function} have their recorded length");
+    }
+    for used in told.links.iter().take(TOLD_LINKS) {
+        let (link, share, most) = (&used.link, used.share * 100.0, used.most_share * 100.0);
+        println!(
+            "link       {link} used {share:.1} % of its bandwidth, {most:.1} % at {:.3} ms",
+            ms(used.most_at_ns)
+        );
+    }
+    if let Some(output) = &arguments.output {
+        println!("written    {}", output.display());
+    }
+    Ok(())
+}

@@ -8,6 +8,7 @@ mod hosts;
 mod library;
 mod links;
 mod outcome;
+mod platform;
 mod script;
 mod simulate;
 mod supervise;
@@ -23,6 +24,7 @@ use kizami_trace::write::summary;
 use kizami_trace::{RunInfo, Trace};
 use links::LinkUse;
 use outcome::Outcome;
+use platform::PlatformFile;
 use simulate::Setting;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -30,6 +32,7 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   kizami simgrid run.kz --platform cluster.xml -o there.kz
+  kizami simgrid run.kz --platform fat-tree:64x16,2:1
   kizami simgrid run.kz --platform cluster.xml --hostfile hosts.txt --collectives ompi";
 
 /// Simulate a run on another machine's network with SimGrid
@@ -39,9 +42,9 @@ Examples:
 struct Arguments {
     /// The trace whose calls are played
     trace: PathBuf,
-    /// The machine, as SimGrid describes it (XML)
-    #[arg(long, value_name = "FILE")]
-    platform: PathBuf,
+    /// The machine: a file of SimGrid's XML, or a short form such as torus:8x8x8
+    #[arg(long, value_name = "PLATFORM")]
+    platform: String,
     /// Write the simulated run as a trace
     #[arg(short, long, value_name = "TRACE")]
     output: Option<PathBuf>,
@@ -88,9 +91,7 @@ pub fn command() -> u8 {
 }
 
 fn run(arguments: &Arguments) -> Result<()> {
-    if !arguments.platform.is_file() {
-        bail!("there is no platform file {}", arguments.platform.display());
-    }
+    let platform = PlatformFile::of(&arguments.platform)?;
     let trace = Trace::open(&arguments.trace)?;
     if trace.run().reduced.is_some() {
         bail!(
@@ -109,7 +110,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         .map(|rank| Some(definitions.hosts.get(rank.host? as usize)?.name.clone()))
         .collect();
     let setting = Setting {
-        platform: &arguments.platform,
+        platform: platform.path(),
         recorded_hosts,
         host_list: arguments.hostfile.as_deref(),
         recorded_s: trace.run().span_ns as f64 * 1e-9,
@@ -151,7 +152,7 @@ fn write(
         run.files.push(links);
         run.replayed = Some(ReplayedFrom {
             made_from: arguments.trace.display().to_string(),
-            setting: vec![format!("simgrid on {}", arguments.platform.display())],
+            setting: vec![format!("simgrid on {}", arguments.platform)],
             recorded_ns: told.recorded_ns,
             replayed_ns: told.simulated_ns,
             followed: told.calls,
@@ -174,7 +175,7 @@ fn tell(arguments: &Arguments, told: &Told) -> Result<()> {
     println!(
         "simulated  {:.3} ms  on {}, {} calls in {:.1} s",
         ms(told.simulated_ns),
-        arguments.platform.display(),
+        arguments.platform,
         told.calls,
         told.seconds
     );

@@ -8,12 +8,14 @@ mod collectives;
 use crate::library::{Handle, NULL, SimGrid, UNDEFINED};
 use crate::links::Links;
 use crate::script::{Action, Message, Step};
+use crate::supervise;
 use crate::translate::Play;
 use kizami_model::kind::SendMode;
 use kizami_model::{CommKind, Rank};
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 
 /// What all actors share.
 pub struct Stage {
@@ -31,11 +33,17 @@ pub struct Stage {
     pub ended: Cell<u32>,
     /// Calls made.
     pub calls: Cell<u64>,
+    /// When the simulation was started.
+    pub began: Instant,
     /// What links carry.
     pub links: RefCell<Links>,
     /// How long the first intervals are in which links are looked at.
     pub interval_s: f64,
 }
+
+/// Calls between two words on how far it is, and how long nothing is said.
+const CALLS_A_TELL: u64 = 1 << 12;
+const UNTIL_FIRST_TELL: Duration = Duration::from_secs(1);
 
 /// How often links are looked at in an interval.
 const LOOKS_AN_INTERVAL: u32 = 16;
@@ -57,6 +65,17 @@ impl Stage {
     fn end_interval(&self) -> bool {
         // SAFETY: takes nothing.
         self.links.borrow_mut().end_interval(unsafe { (self.simgrid.clock)() })
+    }
+
+    /// Counts, and tells of it now and then.
+    fn made_a_call(&self) {
+        let made = self.calls.get() + 1;
+        self.calls.set(made);
+        if made.is_multiple_of(CALLS_A_TELL) && self.began.elapsed() > UNTIL_FIRST_TELL {
+            // SAFETY: nobody holds a reference between calls.
+            let all = unsafe { (&*self.times.get()).len() as u64 };
+            supervise::tell_progress(made, all);
+        }
     }
 
     /// Whether all ranks wait for one moment before they begin.
@@ -217,8 +236,8 @@ impl<'a> Actor<'a> {
             let end = self.now_ns();
             // SAFETY: actors run one at a time, each writes its own rows, and nobody holds a reference.
             unsafe { (&mut *self.stage.times.get())[row as usize] = [start, end] };
+            self.stage.made_a_call();
         }
-        self.stage.calls.set(self.stage.calls.get() + script.steps.len() as u64);
     }
 
     fn now_ns(&self) -> i64 {

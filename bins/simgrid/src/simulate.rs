@@ -13,6 +13,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
+use std::time::Instant;
 
 /// The name under which SimGrid knows the run.
 const PROGRAM: &str = "kizami";
@@ -49,6 +50,7 @@ pub fn simulate(play: Play, setting: &Setting<'_>) -> Result<&'static Stage> {
         begin_s: Cell::new(0.0),
         ended: Cell::new(0),
         calls: Cell::new(0),
+        began: Instant::now(),
         links: RefCell::new(Links::default()),
         interval_s: setting.recorded_s.max(1e-6) / FIRST_INTERVALS,
     })

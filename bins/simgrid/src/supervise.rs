@@ -5,6 +5,7 @@
 //! sentence.
 
 use anyhow::{Context, Result, bail};
+use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
@@ -27,14 +28,19 @@ pub fn watched() -> Result<u8> {
         .spawn()
         .context("cannot start the simulation")?;
     let mut said = Vec::new();
+    let mut shown = Shown::default();
     if let Some(stderr) = child.stderr.take() {
         for line in BufReader::new(stderr).lines().map_while(Result::ok) {
             match line.strip_prefix(OWN) {
-                Some(own) => eprintln!("{own}"),
+                Some(own) => match own.strip_prefix(PROGRESS) {
+                    Some(made) => shown.tell(made),
+                    None => eprintln!("{own}"),
+                },
                 None => said.push(line),
             }
         }
     }
+    drop(shown);
     let ended = child.wait().context("cannot wait for the simulation")?;
     match (ended.code(), ended.signal()) {
         (Some(code), _) if said.is_empty() || code == 0 => Ok(u8::try_from(code).unwrap_or(1)),
@@ -49,6 +55,42 @@ pub fn watched() -> Result<u8> {
 
 /// How lines begin that this program writes itself.
 pub const OWN: &str = "kizami:";
+
+/// How far it is: calls made, a slash, calls in all.
+const PROGRESS: &str = "@";
+
+/// Tells who watches how many calls are made.
+pub fn tell_progress(made: u64, all: u64) {
+    eprintln!("{OWN}{PROGRESS}{made}/{all}");
+}
+
+/// A bar, for people at a terminal and simulations that take a while.
+#[derive(Default)]
+struct Shown(Option<ProgressBar>);
+
+impl Shown {
+    fn tell(&mut self, progress: &str) {
+        let Some((Ok(made), Ok(all))) =
+            progress.split_once('/').map(|(made, all)| (made.parse(), all.parse()))
+        else {
+            return;
+        };
+        let bar = self.0.get_or_insert_with(|| {
+            let style =
+                ProgressStyle::with_template("simulating [{bar:30}] {percent:>3} %  {elapsed}, {eta} left");
+            ProgressBar::new(all).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        });
+        bar.set_position(made);
+    }
+}
+
+impl Drop for Shown {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}
 
 /// What SimGrid found wrong, without its marks.
 fn reason(said: &[String]) -> &str {

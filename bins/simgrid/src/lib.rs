@@ -16,9 +16,10 @@ mod translate;
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
+use kizami_kinds::Kinds;
 use kizami_rewrite::{Gaps, Manner, Rewriting};
 use kizami_trace::LinkLoad;
-use kizami_trace::run::ReplayedFrom;
+use kizami_trace::run::{Reduced, ReplayedFrom};
 use kizami_trace::schema::Record;
 use kizami_trace::write::summary;
 use kizami_trace::{RunInfo, Trace};
@@ -90,15 +91,26 @@ pub fn command() -> u8 {
     })
 }
 
-fn run(arguments: &Arguments) -> Result<()> {
-    let platform = PlatformFile::of(&arguments.platform)?;
+/// The trace with a row for every call: of a reduced one, what is reconstructed from it.
+fn open(arguments: &Arguments) -> Result<Trace> {
     let trace = Trace::open(&arguments.trace)?;
-    if trace.run().reduced.is_some() {
+    let named = arguments.trace.display();
+    if trace.run().reduced.as_ref().is_some_and(Reduced::is_drawn) {
+        bail!("{named} has drawn rows only: what lies between them is not known; record with --keep alone");
+    }
+    if arguments.output.is_some() && Kinds::of(&trace.definitions()?).is_some() {
         bail!(
-            "{} does not have a row for every call; `kizami reconstruct` makes a whole run of it",
-            arguments.trace.display()
+            "{named} has rows for kinds of ranks, which have times of their own once they are simulated; make it with \
+             `kizami skeleton run --kinds no`, or leave out -o"
         );
     }
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    Ok(kizami_reconstruct::reconstruct(trace, threads, &|_| {})?)
+}
+
+fn run(arguments: &Arguments) -> Result<()> {
+    let platform = PlatformFile::of(&arguments.platform)?;
+    let trace = open(arguments)?;
     let play = translate::translate(&trace)?;
     let kept = play.kept.clone();
     let mut configuration = vec![format!("smpi/coll-selector:{}", arguments.collectives)];

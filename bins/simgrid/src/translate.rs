@@ -5,6 +5,7 @@
 
 use crate::script::{Action, Amounts, Collective, Message, Script, Step};
 use anyhow::{Result, bail};
+use kizami_kinds::DrawnCalls;
 use kizami_model::kind::{CollectiveKind, CommunicatorCall, Form, Kind, SendMode};
 use kizami_model::{Call, Peer, Rank};
 use kizami_trace::definitions::Communicator;
@@ -37,8 +38,11 @@ pub fn translate(trace: &Trace) -> Result<Play> {
         shared: FxHashMap::default(),
         rank: RankState::default(),
     };
-    for call in trace.calls(RankSelection::All)? {
+    for call in DrawnCalls::of(trace, RankSelection::All)? {
         translator.row(&call?)?;
+    }
+    if translator.play.scripts.iter().all(|script| script.steps.is_empty()) {
+        bail!("{} has no MPI calls to play", trace.path().display());
     }
     let mut first_row = 0;
     for script in &mut translator.play.scripts {

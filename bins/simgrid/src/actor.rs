@@ -45,9 +45,6 @@ pub struct Stage {
 const CALLS_A_TELL: u64 = 1 << 12;
 const UNTIL_FIRST_TELL: Duration = Duration::from_secs(1);
 
-/// How often links are looked at in an interval.
-const LOOKS_AN_INTERVAL: u32 = 16;
-
 /// How often to look whether it is known when the run begins, in simulated seconds.
 const LOOK_FOR_BEGIN_S: f64 = 0.1;
 
@@ -128,10 +125,11 @@ pub extern "C-unwind" fn watch(_: c_int, _: *mut *mut c_char) {
     // Links can be watched once the simulation runs; what communicators needed on their way is not of the run.
     *stage.links.borrow_mut() = Links::watch(&stage.simgrid);
     let mut interval_s = stage.interval_s;
+    let looks = stage.links.borrow().looks_an_interval();
     let mut chance = Chance::new();
     loop {
-        for _ in 0..LOOKS_AN_INTERVAL {
-            let gap_s = 2.0 * chance.share() * interval_s / f64::from(LOOKS_AN_INTERVAL);
+        for _ in 0..looks {
+            let gap_s = 2.0 * chance.share() * interval_s / f64::from(looks);
             // SAFETY: called by an actor.
             unsafe { (stage.simgrid.sleep_for)(gap_s) };
             stage.links.borrow_mut().look(&stage.simgrid, gap_s);

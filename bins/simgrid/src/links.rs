@@ -15,6 +15,10 @@ use std::ffi::CStr;
 /// Intervals that are kept at most.
 const MOST_INTERVALS: usize = 256;
 
+/// Looks in each of them, and links that are read there in all, at most.
+const MOST_LOOKS_AN_INTERVAL: usize = 16;
+const MOST_READ_AN_INTERVAL: usize = 1 << 12;
+
 /// A link of the platform.
 #[derive(Debug)]
 struct Link {
@@ -62,6 +66,11 @@ impl Links {
             list.iter().map(link).collect()
         };
         Links { links, ends_s: Vec::new() }
+    }
+
+    /// How often to look in each interval, so that looking takes little beside simulating.
+    pub fn looks_an_interval(&self) -> u32 {
+        (MOST_READ_AN_INTERVAL / self.links.len().max(1)).clamp(1, MOST_LOOKS_AN_INTERVAL) as u32
     }
 
     /// What links carry now stands for the time since the last look.

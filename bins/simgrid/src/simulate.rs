@@ -21,6 +21,9 @@ const PROGRAM: &str = "kizami";
 /// Intervals in which links are looked at, if the run is as long as it was.
 const FIRST_INTERVALS: f64 = 100.0;
 
+/// Runs whose messages took no time last a while once they do.
+const SHORTEST_RUN_S: f64 = 1e-3;
+
 /// Where and how.
 pub struct Setting<'a> {
     /// SimGrid's description of the machine.
@@ -52,7 +55,7 @@ pub fn simulate(play: Play, setting: &Setting<'_>) -> Result<&'static Stage> {
         calls: Cell::new(0),
         began: Instant::now(),
         links: RefCell::new(Links::default()),
-        interval_s: setting.recorded_s.max(1e-6) / FIRST_INTERVALS,
+        interval_s: setting.recorded_s.max(SHORTEST_RUN_S) / FIRST_INTERVALS,
     })
     .set();
     start(stage, setting)?;

@@ -186,16 +186,19 @@ for source in "$here"/*.c "$here"/constructs/*.c; do
     may_build "$name" "$source" "$cc" "$family" || continue
     build "C      " "$name" "$cc" "${c_flags[@]}" "$source" "${link[@]}" -lm -lpthread
 done
-for source in "$here"/constructs/*.cpp; do
+for source in "$here"/*.cpp "$here"/constructs/*.cpp; do
     name=$(basename "$source" .cpp)
     may_build "$name" "$source" "$cxx" "$family" || continue
-    build "C++    " "$name" "$cxx" "${cxx_flags[@]}" "$source" "${link[@]}" -lpthread
+    build "C++    " "$name" "$cxx" "${cxx_flags[@]}" -I"$here/../../include" "$source" "${link[@]}" -lpthread
 done
 for source in "$here"/constructs/*.f90; do
     name=$(basename "$source" .f90)
     may_build "$name" "$source" "$fc" "$fortran" || continue
     build "Fortran" "$name" "$fc" -O2 -g -fopenmp "${fortran_flags[@]}" ${FFLAGS:-} -I"$here/constructs" "$source" "${link[@]}"
 done
+# A program without OpenMP, and the library with it that it loads.
+build "C      " loaded "$cc" -std=gnu11 -O2 -g "${warnings[@]}" ${CFLAGS:-} "$here/loaded/loaded.c"
+build "C      " libpart.so "$cc" "${c_flags[@]}" -shared -fPIC "$here/loaded/part.c" "${link[@]}"
 for mpi in openmpi mpich; do
     if ! command -v "mpicc.$mpi" >/dev/null 2>&1; then
         echo "skipped  hybrid.$mpi: no MPI compiler for C (mpicc.$mpi)"

@@ -6,8 +6,9 @@ usage() {
     cat <<'TEXT'
 usage: run-all.sh DIR [COMMAND...]
 
-Runs every program of DIR with 1, 2 and 4 threads, naps in all its shapes, fib in
-all its modes and hybrid with 2 ranks. Prints the programs that failed, with what
+Runs every program of DIR with 1, 2 and 4 threads, naps and pool in all their
+shapes, fib in all its modes, endings in all its ways but being killed, and hybrid
+with 2 ranks. Prints the programs that failed, with what
 they wrote, and exits with 1 if there are any. COMMAND is put before each
 program, to run them under a tool; before mpirun for hybrid. SECONDS_EACH (60) is
 how long a program may take.
@@ -59,6 +60,17 @@ for program in "$directory"/*; do
                 run "$@" "$program" $shape 0 500
             done
             ;;
+        pool)
+            for shape in tree wave sort; do
+                run "$@" "$program" $shape 0 500 $threads
+            done
+            ;;
+        endings)
+            for what in threads together fork child exec; do
+                run "$@" "$program" $what
+            done
+            ;;
+        *.so) ;;
         hybrid.openmpi)
             run "$@" mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 -n 2 "$program"
             ;;

@@ -1,15 +1,16 @@
-//! OpenMP programs that sleep instead of computing: what is recorded of them has the work and the span that follow from their
-//! naps alone, whatever the runtime and however few processors there are.
+//! Programs of tasks. Those that sleep instead of computing have the work and the span that follow from their naps alone, whatever
+//! the runtime and however few processors there are. Those whose processes and threads end, fork and become others do
+//! what they do without the tracer, and nothing of them is lost.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The program as built by a compiler, by `.ci/prepare`.
-fn naps(compiler: &str) -> PathBuf {
+/// A program as built by a compiler, by `.ci/prepare`.
+fn program(compiler: &str, name: &str) -> PathBuf {
     let home = || PathBuf::from(std::env::var_os("HOME").expect("HOME is set")).join(".cache/kizami");
     let folder = std::env::var_os("KIZAMI_TEST_DIR").map_or_else(home, PathBuf::from);
-    folder.join("workloads").join(format!("openmp-{compiler}")).join("naps")
+    folder.join("workloads").join(format!("openmp-{compiler}")).join(name)
 }
 
 fn kizami(words: &[&str], folder: &Path) -> Output {
@@ -29,20 +30,22 @@ fn printed(text: &str, before: &str) -> f64 {
 /// Runs that a busy machine may spoil before one must do.
 const ATTEMPTS: usize = 5;
 
-/// Records a shape of naps; whether the work and the span are as the program prints them, and all that in words.
-fn is_as_printed(compiler: &str, shape: &str) -> (bool, String) {
+/// Records a shape of naps, or of a pool of threads that takes them; whether the work and the span are as the program prints them, and
+/// all that in words.
+fn is_as_printed(compiler: &str, name: &str, shape: &str) -> (bool, String) {
     let scratch = tempfile::tempdir().unwrap();
-    let program = naps(compiler);
+    let program = program(compiler, name);
     let words = ["record", "-o", "naps.kz", "--", program.to_str().unwrap(), shape, "0", "5000"];
     let text = String::from_utf8_lossy(&kizami(&words, scratch.path()).stdout).into_owned();
     let told = kizami(&["tasks", "naps.kz", "--json"], scratch.path());
     let told: Value = serde_json::from_slice(&told.stdout).expect("JSON");
     let seconds = |field: &str| told[field].as_f64().unwrap() / 1e9;
     let (work, span) = (printed(&text, " of "), printed(&text, "longest chain "));
-    let what = format!("{compiler} {shape}: work {}, span {}; {text}", seconds("work"), seconds("span"));
+    let what =
+        format!("{compiler} {name} {shape}: work {}, span {}; {text}", seconds("work"), seconds("span"));
     assert_eq!(told["unit"], "ns");
     assert!(seconds("work") > 0.95 * work && seconds("span") > 0.95 * span, "{what}");
-    // Beside the program's tasks: its beginning, and two regions of at most four shares.
+    // Beside the program's tasks: its beginning, and where there are regions, two of at most four shares.
     let tasks = told["tasks"].as_f64().unwrap() - printed(&text, ", tasks ");
     assert!((1.0..=9.0).contains(&tasks), "{tasks} more tasks; {what}");
     // What the threads do besides napping is little; a machine that is busy makes naps longer.
@@ -52,12 +55,132 @@ fn is_as_printed(compiler: &str, shape: &str) -> (bool, String) {
 #[test]
 fn naps_have_the_work_and_the_span_that_the_program_prints() {
     for (compiler, shape) in [("gcc", "tree"), ("gcc", "wave"), ("clang", "tree"), ("clang", "wave")] {
-        let mut seen = Vec::new();
-        let any = (0..ATTEMPTS).any(|_| {
-            let (holds, what) = is_as_printed(compiler, shape);
-            seen.push(what);
-            holds
-        });
-        assert!(any, "{seen:#?}");
+        must_be_as_printed(compiler, "naps", shape);
+    }
+}
+
+#[test]
+fn tasks_of_any_runtime_have_the_work_and_the_span_that_the_program_prints() {
+    for (compiler, shape) in [("gcc", "tree"), ("gcc", "wave"), ("clang", "tree"), ("clang", "wave")] {
+        must_be_as_printed(compiler, "pool", shape);
+    }
+}
+
+fn must_be_as_printed(compiler: &str, name: &str, shape: &str) {
+    let mut seen = Vec::new();
+    let any = (0..ATTEMPTS).any(|_| {
+        let (holds, what) = is_as_printed(compiler, name, shape);
+        seen.push(what);
+        holds
+    });
+    assert!(any, "{seen:#?}");
+}
+
+#[test]
+fn the_place_of_a_told_task_is_where_the_program_says_and_nobody_need_listen() {
+    let scratch = tempfile::tempdir().unwrap();
+    let pool = program("gcc", "pool");
+    for listening in ["tasks", "regions", "off"] {
+        let trace = format!("{listening}.kz");
+        let words = ["record", "--openmp", listening, "-o", &trace, "--", pool.to_str().unwrap(), "sort"];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kizami"));
+        let output = command.args(words).current_dir(scratch.path()).output().expect("kizami runs");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(text.starts_with("pool: sort") && !text.contains("WRONG"), "{listening}: {output:?}");
+    }
+    let told = kizami(&["tasks", "tasks.kz"], scratch.path()).stdout;
+    let told = String::from_utf8_lossy(&told).into_owned();
+    assert!(told.contains("quicksort"), "{told}");
+    assert!(!told.contains("kizami_tasks.h"), "{told}");
+}
+
+/// What a program printed and how it ended.
+#[derive(Debug, PartialEq)]
+struct Ran {
+    text: String,
+    code: Option<i32>,
+}
+
+fn ran(output: &Output) -> Ran {
+    Ran { text: String::from_utf8_lossy(&output.stdout).into_owned(), code: output.status.code() }
+}
+
+/// The number before these words in what `kizami record` says.
+fn recorded(said: &str, after: &str) -> u64 {
+    let before = said.split(after).next().filter(|before| before.len() < said.len());
+    let word = before.and_then(|before| before.split_whitespace().last()).unwrap_or("0");
+    word.replace(',', "").parse().unwrap_or_else(|_| panic!("no number before {after:?} in {said}"))
+}
+
+/// Runs a program alone and recorded: it must do the same, and as many regions and tasks must be in the trace. Gives what `kizami
+/// info` says.
+fn loses_nothing(compiler: &str, name: &str, arguments: &[&str], regions: u64, tasks: u64) -> Value {
+    let scratch = tempfile::tempdir().unwrap();
+    let program = program(compiler, name);
+    let what = format!("{compiler} {name} {arguments:?}");
+    let alone = Command::new(&program).args(arguments).output().expect("the program runs");
+    let mut record = Command::new(env!("CARGO_BIN_EXE_kizami"));
+    record.args(["record", "-o", "it.kz", "--"]).arg(&program).args(arguments).current_dir(scratch.path());
+    let output = record.output().expect("kizami runs");
+    let (alone, with) = (ran(&alone), ran(&output));
+    assert_eq!(alone.text, with.text, "{what}");
+    // Kizami ends by a signal's number where the program is ended by one.
+    assert_eq!(alone.code.unwrap_or(128 + 9), with.code.unwrap_or(128 + 9), "{what}");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(recorded(&said, " parallel region"), regions, "{what}: {said}");
+    assert_eq!(recorded(&said, " task"), tasks, "{what}: {said}");
+    kizami(&["tasks", "it.kz"], scratch.path());
+    let info = kizami(&["info", "it.kz", "--json"], scratch.path());
+    let info: Value = serde_json::from_slice(&info.stdout).expect("JSON");
+    assert_eq!(info["totals"]["lost_calls"], 0, "{what}: {info}");
+    info
+}
+
+const COMPILERS: [&str; 2] = ["gcc", "clang"];
+
+#[test]
+fn threads_that_end_and_regions_at_once_lose_nothing() {
+    for compiler in COMPILERS {
+        for (arguments, regions, tasks) in [(&["threads", "100"], 100, 0), (&["together", "4"], 80, 800)] {
+            let info = loses_nothing(compiler, "endings", arguments, regions, tasks);
+            assert_eq!(info["health"]["complete"], true, "{compiler} {arguments:?}: {info}");
+        }
+    }
+}
+
+#[test]
+fn a_process_that_forks_goes_on_and_its_child_is_not_recorded() {
+    for compiler in COMPILERS {
+        for (arguments, regions, tasks) in [("fork", 2, 20), ("child", 1, 10)] {
+            let info = loses_nothing(compiler, "endings", &[arguments], regions, tasks);
+            assert_eq!(info["health"]["complete"], true, "{compiler} {arguments}: {info}");
+        }
+    }
+}
+
+#[test]
+fn a_process_that_becomes_another_program_leaves_what_it_did_before() {
+    for compiler in COMPILERS {
+        let info = loses_nothing(compiler, "endings", &["exec", "5"], 6, 10);
+        assert_eq!(info["ranks"], 2, "{compiler}: {info}");
+    }
+}
+
+#[test]
+fn a_process_that_is_killed_leaves_all_it_did() {
+    for compiler in COMPILERS {
+        // The region in which it is killed, and its tasks, were begun.
+        let info = loses_nothing(compiler, "endings", &["kill", "200"], 201, 2_010);
+        let problems = info["health"]["problems"].as_array().expect("a list");
+        assert_eq!(problems.len(), 1, "{compiler}: {info}");
+    }
+}
+
+#[test]
+fn a_runtime_that_is_unloaded_and_loaded_again_is_recorded_each_time() {
+    // GNU's keeps threads of regions, and cannot be unloaded under them.
+    for (compiler, threads) in [("gcc", "1"), ("clang", "1"), ("clang", "2")] {
+        let info = loses_nothing(compiler, "loaded", &["3", threads], 3, 30);
+        assert_eq!(info["health"]["complete"], true, "{compiler}: {info}");
     }
 }

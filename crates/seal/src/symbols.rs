@@ -5,7 +5,7 @@
 //! module and offset. A module that is gone, stripped or damaged is never an error.
 //!
 //! A call that was inlined is named by the innermost line, so that a wrapper in somebody's header is a place like any
-//! other. Marks of our own header are no places: they are where the program has them.
+//! other. Marks of our own headers are no places: they are where the program has them.
 
 use addr2line::{Loader, demangle_auto};
 use std::borrow::Cow;
@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 /// Folder of debug information that distributions package apart, by build id.
 const DEBUG_FOLDER: &str = "/usr/lib/debug/.build-id";
 
-/// The header programs name their regions with. Its marks are inlined into the lines that have them.
-const OWN_HEADER: &str = "kizami.h";
+/// The headers programs name their regions and tell of tasks with. Their marks are inlined into the lines that have them.
+const OWN_HEADERS: [&str; 2] = ["kizami.h", "kizami_tasks.h"];
 
 /// What is known of a place in a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -76,7 +76,7 @@ fn by_debug_information(loader: &Loader, address: u64) -> Option<Symbol> {
 }
 
 fn is_own_header(path: &str) -> bool {
-    path.rsplit('/').next() == Some(OWN_HEADER)
+    path.rsplit('/').next().is_some_and(|name| OWN_HEADERS.contains(&name))
 }
 
 fn readable(name: &str) -> String {

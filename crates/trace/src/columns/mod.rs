@@ -11,7 +11,7 @@ mod write;
 
 pub use read::TableReader;
 pub(crate) use read::{Cells, Lists, checksum_of};
-pub use write::{ChecksumFile, Table, TableWriter, Values, WrittenFile};
+pub use write::{CellValues, ChecksumFile, Table, TableWriter, Values, WrittenFile};
 
 use parquet::basic::{ConvertedType, LogicalType, Repetition, Type as Physical};
 use parquet::errors::Result;

@@ -65,14 +65,66 @@ impl Write for ChecksumFile {
     }
 }
 
+/// The values of a column of which any may be missing.
+#[derive(Clone, Debug)]
+pub struct CellValues<T> {
+    /// Those that are there.
+    values: Vec<T>,
+    /// 1 for a cell that has a value, 0 for one without; empty where all have.
+    levels: Vec<i16>,
+}
+
+impl<T> CellValues<T> {
+    /// Of which none is missing.
+    pub fn all(values: impl Iterator<Item = T>) -> CellValues<T> {
+        CellValues { values: values.collect(), levels: Vec::new() }
+    }
+
+    fn len(&self) -> usize {
+        if self.levels.is_empty() { self.values.len() } else { self.levels.len() }
+    }
+
+    fn write<D: DataType>(
+        &self,
+        rows: std::ops::Range<usize>,
+        column: &mut SerializedColumnWriter,
+        convert: impl FnMut(&T) -> D::T,
+    ) -> ParquetResult<()> {
+        let there = |rows: &[i16]| rows.iter().map(|level| usize::from(*level > 0)).sum::<usize>();
+        let (values, levels) = match self.levels.is_empty() {
+            true => (&self.values[rows.clone()], vec![1; rows.len()]),
+            false => {
+                let first = there(&self.levels[..rows.start]);
+                let levels = self.levels[rows].to_vec();
+                (&self.values[first..first + there(&levels)], levels)
+            }
+        };
+        let values: Vec<D::T> = values.iter().map(convert).collect();
+        column.typed::<D>().write_batch(&values, Some(&levels), None).map(drop)
+    }
+}
+
+impl<T> FromIterator<Option<T>> for CellValues<T> {
+    fn from_iter<I: IntoIterator<Item = Option<T>>>(cells: I) -> CellValues<T> {
+        let (mut values, mut levels) = (Vec::new(), Vec::new());
+        for cell in cells {
+            levels.push(i16::from(cell.is_some()));
+            values.extend(cell);
+        }
+        CellValues { values, levels }
+    }
+}
+
 /// All values of one column.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Values {
-    Int32(Vec<Option<i32>>),
-    Int64(Vec<Option<i64>>),
-    Double(Vec<Option<f64>>),
-    Text(Vec<Option<String>>),
+    Int32(CellValues<i32>),
+    Int64(CellValues<i64>),
+    Double(CellValues<f64>),
+    Text(CellValues<String>),
+    /// Text of which there are few different ones.
+    Name(CellValues<&'static str>),
     Int32List(Vec<Vec<i32>>),
     BoolList(Vec<Vec<bool>>),
     TextList(Vec<Vec<String>>),
@@ -85,6 +137,7 @@ impl Values {
             Values::Int64(cells) => cells.len(),
             Values::Double(cells) => cells.len(),
             Values::Text(cells) => cells.len(),
+            Values::Name(cells) => cells.len(),
             Values::Int32List(cells) => cells.len(),
             Values::BoolList(cells) => cells.len(),
             Values::TextList(cells) => cells.len(),
@@ -93,12 +146,13 @@ impl Values {
 
     fn write(&self, rows: std::ops::Range<usize>, column: &mut SerializedColumnWriter) -> ParquetResult<()> {
         match self {
-            Values::Int32(cells) => write_cells::<Int32Type, _>(column, &cells[rows], |v| *v),
-            Values::Int64(cells) => write_cells::<Int64Type, _>(column, &cells[rows], |v| *v),
-            Values::Double(cells) => write_cells::<DoubleType, _>(column, &cells[rows], |v| *v),
+            Values::Int32(cells) => cells.write::<Int32Type>(rows, column, |v| *v),
+            Values::Int64(cells) => cells.write::<Int64Type>(rows, column, |v| *v),
+            Values::Double(cells) => cells.write::<DoubleType>(rows, column, |v| *v),
             Values::Text(cells) => {
-                write_cells::<ByteArrayType, _>(column, &cells[rows], |v| ByteArray::from(v.as_str()))
+                cells.write::<ByteArrayType>(rows, column, |v| ByteArray::from(v.as_str()))
             }
+            Values::Name(cells) => cells.write::<ByteArrayType>(rows, column, shared_names()),
             Values::Int32List(cells) => write_lists::<Int32Type, _>(column, &cells[rows], |v| *v),
             Values::BoolList(cells) => write_lists::<BoolType, _>(column, &cells[rows], |v| *v),
             Values::TextList(cells) => {
@@ -108,14 +162,15 @@ impl Values {
     }
 }
 
-fn write_cells<T: DataType, V>(
-    column: &mut SerializedColumnWriter,
-    cells: &[Option<V>],
-    convert: impl Fn(&V) -> T::T,
-) -> ParquetResult<()> {
-    let values: Vec<T::T> = cells.iter().flatten().map(convert).collect();
-    let levels: Vec<i16> = cells.iter().map(|cell| i16::from(cell.is_some())).collect();
-    column.typed::<T>().write_batch(&values, Some(&levels), None).map(drop)
+/// Gives names as values, of which equal ones that follow each other share their memory.
+fn shared_names() -> impl FnMut(&&'static str) -> ByteArray {
+    let mut last = ("", ByteArray::from(""));
+    move |name| {
+        if !std::ptr::eq(*name, last.0) {
+            last = (name, ByteArray::from(*name));
+        }
+        last.1.clone()
+    }
 }
 
 fn write_lists<T: DataType, V>(

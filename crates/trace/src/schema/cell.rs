@@ -3,7 +3,7 @@
 //! A type that can be a column says which kind of column it is, how it is written, and which values of a file it believes.
 
 use crate::TraceError;
-use crate::columns::{Field, Kind, TableReader, Values};
+use crate::columns::{CellValues, Field, Kind, TableReader, Values};
 use crate::definitions::{ClockKind, CommIdentity, Pid};
 use crate::reduced_tables::What;
 use crate::task_tables::TaskKind;
@@ -45,7 +45,7 @@ trait Plain: Sized {
 
 /// A type that columns hold one of in a row.
 trait Stored: Sized {
-    fn values(cells: Vec<Option<Self>>) -> Values;
+    fn values(cells: CellValues<Self>) -> Values;
     fn read(table: &TableReader, name: &str) -> Result<Vec<Option<Self>>, TraceError>;
     /// For messages.
     fn shown(&self) -> String;
@@ -54,7 +54,7 @@ trait Stored: Sized {
 macro_rules! stored {
     ($($type:ty: $values:ident, $read:ident;)+) => { $(
         impl Stored for $type {
-            fn values(cells: Vec<Option<$type>>) -> Values {
+            fn values(cells: CellValues<$type>) -> Values {
                 Values::$values(cells)
             }
             fn read(table: &TableReader, name: &str) -> Result<Vec<Option<$type>>, TraceError> {
@@ -92,7 +92,7 @@ macro_rules! plain {
             const KIND: Kind = Kind::$kind;
 
             fn values<'a>(cells: impl Iterator<Item = &'a $type>) -> Values {
-                Stored::values(cells.map(|cell| Some(cell.stored())).collect())
+                Stored::values(CellValues::all(cells.map(Plain::stored)))
             }
 
             fn read(table: &TableReader, name: &str) -> Result<Vec<$type>, TraceError> {
@@ -158,11 +158,30 @@ plain! {
     ObjectKind: Text String, |kind| kind.name().to_owned(), |stored| ObjectKind::from_name(stored);
     ClockKind: Text String, |kind| kind.name().to_owned(), |stored| ClockKind::from_name(stored);
     Ending: Text String, |ending| ending.name().to_owned(), |stored| Ending::from_name(stored);
-    TaskKind: Text String, |kind| kind.name().to_owned(), |stored| TaskKind::from_name(stored);
     What: Text String, |what| what.name().to_owned(), |stored| What::from_name(stored);
     // A reason of a later version is another reason.
     StopReason: Text String, |reason| reason.name().to_owned(),
         |stored| Some(StopReason::from_name(stored).unwrap_or(StopReason::Other));
+}
+
+/// One of few names, in tables of so many rows that each is not to be copied.
+impl Cell for TaskKind {
+    const KIND: Kind = Kind::Text;
+
+    fn values<'a>(cells: impl Iterator<Item = &'a TaskKind>) -> Values {
+        Values::Name(CellValues::all(cells.map(|kind| kind.name())))
+    }
+
+    fn read(table: &TableReader, name: &str) -> Result<Vec<TaskKind>, TraceError> {
+        let unknown = |what: &str| table.damaged(format!("its column {name:?} has {what}"));
+        let kind = |cell: Option<String>| match cell {
+            None => Err(unknown("nulls")),
+            Some(text) => {
+                TaskKind::from_name(&text).ok_or_else(|| unknown(&format!("the unknown value {text:?}")))
+            }
+        };
+        table.text(name)?.into_iter().map(kind).collect()
+    }
 }
 
 /// Implements [`Cell`] for lists.

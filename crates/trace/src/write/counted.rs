@@ -4,7 +4,7 @@
 //! inside the call and between the call before and this one. A rank whose kernel refused a counter has nulls.
 
 use crate::TraceError;
-use crate::columns::{Field, Kind, Table, TableWriter, Values, WrittenFile};
+use crate::columns::{CellValues, Field, Kind, Table, TableWriter, Values, WrittenFile};
 use kizami_model::counter::COUNTERS;
 use std::path::{Path, PathBuf};
 
@@ -57,14 +57,14 @@ impl CountedTable {
         if self.rank.is_empty() {
             return Ok(());
         }
-        let number = |cells: &mut Vec<i32>| Values::Int32(cells.drain(..).map(Some).collect());
+        let number = |cells: &mut Vec<i32>| Values::Int32(CellValues::all(cells.drain(..)));
         let mut table = Table::default()
             .with(number(&mut self.rank))
             .with(number(&mut self.thread))
-            .with(Values::Int64(self.start_ns.drain(..).map(Some).collect()));
+            .with(Values::Int64(CellValues::all(self.start_ns.drain(..))));
         for [before, inside] in &mut self.values {
-            table =
-                table.with(Values::Int64(std::mem::take(inside))).with(Values::Int64(std::mem::take(before)));
+            let [inside, before] = [inside, before].map(|cells| Values::Int64(cells.drain(..).collect()));
+            table = table.with(inside).with(before);
         }
         let file = match &mut self.file {
             Some(file) => file,

@@ -95,11 +95,13 @@ impl TraceWriter {
     }
 
     /// Adds a task. They come by rank, then by number.
+    #[inline]
     pub fn task(&mut self, task: TaskRow) -> Result<(), TraceError> {
         self.tasks.task(task)
     }
 
     /// Adds what a task needed. They come by rank, then by number of the task.
+    #[inline]
     pub fn need(&mut self, need: NeedRow) -> Result<(), TraceError> {
         self.tasks.need(need)
     }

@@ -5,6 +5,8 @@
 //! (`ompt`). GNU's tells nobody: there the functions that compilers call are exported under their own names
 //! (`gomp`), note what happens, and go on to the real ones. Once a runtime has taken the tool, the second way is off.
 //!
+//! Runtimes of any other kind may tell of their tasks by `include/kizami_tasks.h` (`told`).
+//!
 //! What it promises: programs without OpenMP pay nothing, results are as without it, a forked child records nothing, and what
 //! cannot be written is counted as lost. Without `KIZAMI_RAW` in the environment, or with `--openmp off`, calls go
 //! straight on.
@@ -22,3 +24,5 @@ mod recorder;
 mod regions;
 mod rehearsal;
 mod switches;
+mod told;
+mod word;

@@ -9,6 +9,7 @@ use kizami_tracer_core::{process, simulator};
 use kizami_tracer_mpi::outside;
 use std::ffi::c_void;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -29,6 +30,23 @@ extern "C" fn on_load() {
 pub fn is_wanted() -> bool {
     std::env::var_os("KIZAMI_RAW").is_some_and(|folder| !folder.is_empty())
         && settings::get().openmp != OpenMp::Off
+}
+
+/// Whether tasks are recorded.
+#[inline(always)]
+pub fn wants_tasks() -> bool {
+    const UNKNOWN: u8 = 0;
+    const NO: u8 = 1;
+    const YES: u8 = 2;
+    static WANTED: AtomicU8 = AtomicU8::new(UNKNOWN);
+    match WANTED.load(Ordering::Relaxed) {
+        UNKNOWN => {
+            let wanted = settings::get().openmp == OpenMp::Tasks;
+            WANTED.store(if wanted { YES } else { NO }, Ordering::Relaxed);
+            wanted
+        }
+        known => known == YES,
+    }
 }
 
 /// In a forked child: its parent's memory for words is not there.

@@ -3,9 +3,8 @@
 //! They look for `ompt_start_tool` when they start, and take from it what they call back. They keep a word of ours with each task and each
 //! region: a task's name, a region's number.
 
-use crate::{lifecycle, local, regions};
-use kizami_records::threading::{self, Dependence, Purpose, TaskName, WaitFor};
-use kizami_tracer_core::settings::{self, OpenMp};
+use crate::{lifecycle, local, regions, word};
+use kizami_records::threading::{self, Dependence, Purpose, WaitFor};
 use kizami_tracer_core::simulator;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -59,31 +58,23 @@ extern "C" fn initialize(lookup: Lookup, _device: c_int, _data: *mut u64) -> c_i
         (6, task_schedule as *const c_void),
         (18, dependences as *const c_void),
     ];
-    let wants_tasks = settings::get().openmp == OpenMp::Tasks;
-    of_regions.iter().chain(of_tasks.iter().filter(|_| wants_tasks)).for_each(|(event, callback)| {
-        set(*event, *callback);
-    });
+    of_regions.iter().chain(of_tasks.iter().filter(|_| lifecycle::wants_tasks())).for_each(
+        |(event, callback)| {
+            set(*event, *callback);
+        },
+    );
     ON.store(true, Ordering::Relaxed);
     1
 }
 
-extern "C" fn finalize(_data: *mut u64) {}
+/// The runtime ends, or is unloaded: another may come.
+extern "C" fn finalize(_data: *mut u64) {
+    ON.store(false, Ordering::Relaxed);
+}
 
 const BEGIN: c_int = 1;
 const FLAG_INITIAL: c_int = 1;
 const FLAG_EXPLICIT: c_int = 4;
-
-/// Bits of a word for the number of a task in its stream; the stream, from 1, has the rest.
-const NUMBER_BITS: u32 = 44;
-
-fn word_of(task: TaskName) -> u64 {
-    (u64::from(task.stream) + 1) << NUMBER_BITS | task.number
-}
-
-fn task_of(word: u64) -> Option<TaskName> {
-    let stream = (word >> NUMBER_BITS).checked_sub(1)?;
-    Some(TaskName { stream: stream as u32, number: word & ((1 << NUMBER_BITS) - 1) })
-}
 
 /// # Safety
 /// What the runtime handed to a callback.
@@ -149,7 +140,7 @@ extern "C" fn task_create(
     let name = match local::recorder() {
         Some(recorder) if flags & FLAG_EXPLICIT != 0 => {
             let site = recorder.site(address as usize);
-            word_of(recorder.create(site))
+            word::of(recorder.create(site))
         }
         _ => 0,
     };
@@ -165,7 +156,7 @@ extern "C" fn task_schedule(before: Kept, status: c_int, after: Kept) {
     const SWITCH: c_int = 7;
     let Some(recorder) = local::recorder() else { return };
     // SAFETY: the runtime's words for both tasks.
-    let (before, after) = unsafe { (task_of(read(before)), task_of(read(after))) };
+    let (before, after) = unsafe { (word::task(read(before)), word::task(read(after))) };
     match status {
         COMPLETE | CANCEL | DETACH if before.is_some() => recorder.put(threading::end()),
         YIELD | SWITCH => {

@@ -36,8 +36,24 @@ impl Real {
             eprintln!("kizami: no OpenMP runtime has {}", self.name.to_string_lossy());
             std::process::abort();
         }
+        keep(found);
         self.address.store(found, Ordering::Relaxed);
         found
+    }
+}
+
+/// Has the library that holds a function stay, whoever unloads it: the address is remembered.
+fn keep(function: *mut c_void) {
+    // SAFETY: a struct of pointers, which the loader fills if it knows the address; its path is the library's name then.
+    unsafe {
+        let mut info: libc::Dl_info = std::mem::zeroed();
+        if libc::dladdr(function, &mut info) != 0 && !info.dli_fname.is_null() {
+            let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE;
+            let library = loader::open()(info.dli_fname, flags);
+            if !library.is_null() {
+                libc::dlclose(library);
+            }
+        }
     }
 }
 

@@ -8,12 +8,12 @@ use kizami_tracer_core::process::Process;
 use kizami_tracer_core::stream::{Room, Writer, lock};
 use kizami_tracer_mpi::outside;
 use std::sync::Mutex;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Call sites a thread remembers.
 const SITES: usize = 256;
-/// Records after which it is looked whether the thread was off its processor.
-const LOOK_EVERY: u32 = 512;
+/// How far a system has told that tells nothing.
+static NOTHING_TOLD: AtomicU64 = AtomicU64::new(0);
 
 /// Everything a thread needs to record without asking anybody.
 pub struct Recorder {
@@ -22,13 +22,20 @@ pub struct Recorder {
     last_ticks: u64,
     /// Tasks made so far, by all threads that had the stream.
     created: u64,
-    /// Records until it looks after the thread's absences.
-    until_look: u32,
+    /// Where the system says how far it has told of the thread's absences, and how far that was read.
+    told: *const AtomicU64,
+    read: u64,
     stream: u32,
     sites: [(usize, u32); SITES],
     /// Where chunks come from; none where words count for nobody.
     source: Option<Source>,
     switches: Option<Switches>,
+}
+
+/// See [`Recorder::mark`].
+#[derive(Clone, Copy)]
+pub struct Mark {
+    last_ticks: u64,
 }
 
 struct Source {
@@ -67,14 +74,18 @@ pub fn of_process(process: &Process, cost: u64) -> Option<Box<Recorder>> {
             }
         },
     }
-    recorder.begin();
+    // The system may take long to begin telling: that is nobody's running time.
     recorder.switches = Switches::open();
+    if let Some(switches) = &recorder.switches {
+        recorder.told = switches.told();
+    }
+    recorder.last_ticks = clock::now();
+    recorder.begin();
     Some(recorder)
 }
 
 /// Takes back what is left of a thread's stream.
 pub fn give_back(mut recorder: Box<Recorder>) {
-    recorder.look();
     let words = std::mem::replace(&mut recorder.words, WordCursor::EMPTY);
     if let Some(source) = recorder.source.take() {
         source.writer.stream().note_clock();
@@ -89,7 +100,8 @@ impl Recorder {
             words,
             last_ticks: clock::now(),
             created: 0,
-            until_look: LOOK_EVERY,
+            told: &raw const NOTHING_TOLD,
+            read: 0,
             stream: 0,
             sites: [(0, 0); SITES],
             source: None,
@@ -109,8 +121,9 @@ impl Recorder {
     #[inline(always)]
     pub fn put<const WORDS: usize>(&mut self, record: Packed<WORDS>) {
         let now = clock::now();
-        self.until_look -= 1;
-        if self.until_look > 0
+        // SAFETY: a static, or of the switches, which live as long as the recorder.
+        let told = unsafe { (*self.told).load(Ordering::Relaxed) };
+        if told == self.read
             && let Some(words) = record.after(now.wrapping_sub(self.last_ticks))
             && self.words.push(words)
         {
@@ -122,14 +135,19 @@ impl Recorder {
 
     #[cold]
     fn put_slowly<const WORDS: usize>(&mut self, record: Packed<WORDS>, now: u64) {
-        self.look();
         const ANEW: usize = 2;
-        if self.words.room() < WORDS + ANEW && !self.make_room(WORDS + ANEW) {
+        if self.words.room() >= WORDS + ANEW {
+            self.words.push(threading::anew(now, self.created));
+            self.last_ticks = now;
+        } else if !self.make_room(WORDS) {
             return self.lose();
         }
-        self.words.push(threading::anew(now, self.created));
+        // What it tells of lies before the present, which the words have said by now.
+        self.look(false);
+        if self.words.room() < WORDS && !self.make_room(WORDS) {
+            return self.lose();
+        }
         self.words.push(record.at_once());
-        self.last_ticks = now;
     }
 
     /// Records that the running task makes one here; gives its name.
@@ -170,17 +188,46 @@ impl Recorder {
         number
     }
 
-    /// Records when the thread was off its processor since it last looked.
+    /// Where things stand before a function of the runtime that may wait for a lock of its own.
+    #[inline(always)]
+    pub fn mark(&self) -> Mark {
+        Mark { last_ticks: self.last_ticks }
+    }
+
+    /// That function has returned. If nothing was recorded meanwhile, the program did nothing there: while the thread was off its
+    /// processor, whyever, it did not run.
+    #[inline(always)]
+    pub fn returned(&mut self, mark: Mark) {
+        // SAFETY: as in `put`.
+        let told = unsafe { (*self.told).load(Ordering::Relaxed) };
+        if told != self.read && self.last_ticks == mark.last_ticks {
+            self.was_off();
+        }
+    }
+
     #[cold]
-    fn look(&mut self) {
-        self.until_look = LOOK_EVERY;
+    fn was_off(&mut self) {
+        const ANEW: usize = 2;
+        let now = clock::now();
+        if self.words.room() >= ANEW {
+            self.words.push(threading::anew(now, self.created));
+            self.last_ticks = now;
+        } else if !self.make_room(MOST_WORDS) {
+            return self.lose();
+        }
+        self.look(true);
+    }
+
+    /// Records when the thread was off its processor since it last looked.
+    fn look(&mut self, also_willingly: bool) {
         let Some(mut switches) = self.switches.take() else { return };
-        while let Some((from, to)) = switches.next() {
+        while let Some((from, to)) = switches.next(also_willingly) {
             if self.words.room() < MOST_WORDS && !self.make_room(MOST_WORDS) {
                 break;
             }
             self.words.push(threading::away(AwayBy::System, from, to).at_once());
         }
+        self.read = switches.read();
         self.switches = Some(switches);
     }
 

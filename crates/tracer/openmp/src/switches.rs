@@ -2,7 +2,7 @@
 //!
 //! The kernel tells any thread of its own switches (`perf_event_open` with `context_switch`), without privileges where
 //! `perf_event_paranoid` is 2 or less. Where it does not, nothing is known, and nothing is taken out. A thread that sleeps or waits is not off in this
-//! sense: that is its own doing.
+//! sense: that is its own doing. It is the runtime's where the runtime makes it wait, and then it is asked for.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -87,8 +87,18 @@ impl Switches {
         }
     }
 
-    /// The next stretch that the thread was off its processor: from, to.
-    pub fn next(&mut self) -> Option<(u64, u64)> {
+    /// Where the kernel says how far it has written.
+    pub fn told(&self) -> *const AtomicU64 {
+        self.place(HEAD_OFFSET)
+    }
+
+    /// How far that was read.
+    pub fn read(&self) -> u64 {
+        self.tail
+    }
+
+    /// The next stretch that the thread was off its processor: from, to. Of its own will, too, if that is asked for.
+    pub fn next(&mut self, also_willingly: bool) -> Option<(u64, u64)> {
         let head = self.place(HEAD_OFFSET).load(Ordering::Acquire);
         let mut found = None;
         while found.is_none() && self.tail < head {
@@ -100,7 +110,7 @@ impl Switches {
                 // Some were lost: what is known is not enough for a stretch.
                 self.out_since = None;
             } else if flags & SWITCHED_OUT != 0 {
-                self.out_since = (flags & PREEMPTED != 0).then_some(time);
+                self.out_since = (also_willingly || flags & PREEMPTED != 0).then_some(time);
             } else {
                 found = self.out_since.take().map(|since| (since, time));
             }

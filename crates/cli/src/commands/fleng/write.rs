@@ -5,15 +5,14 @@ use kizami_model::{Ending, Length, Moment, Rank, ThreadIndex};
 use kizami_trace::run::ClockInfo;
 use kizami_trace::write::About;
 use kizami_trace::{CallSite, Definitions, NeedRow, RankInfo, TaskKind, TaskRow, TraceError, TraceWriter};
-use std::collections::HashMap;
 use std::path::Path;
 
 /// Writes tasks as they end.
 pub struct TaskWriter {
     writer: TraceWriter,
     file: String,
-    /// By kind of goal and line: the place.
-    places: HashMap<(u32, u32), u32>,
+    /// By kind of goal: its lines, few as they are, each with its place.
+    places: Vec<Vec<(u32, u32)>>,
     failed: Option<TraceError>,
 }
 
@@ -30,7 +29,7 @@ impl TaskWriter {
         let rank = RankInfo { threads: 1, ending: Ending::Finalized, ..RankInfo::absent(Rank(0)) };
         let definitions = Definitions { ranks: vec![rank], ..Definitions::default() };
         let writer = TraceWriter::create(directory, about, definitions)?;
-        Ok(TaskWriter { writer, file, places: HashMap::new(), failed: None })
+        Ok(TaskWriter { writer, file, places: Vec::new(), failed: None })
     }
 
     /// The trace appears.
@@ -51,20 +50,31 @@ impl TaskWriter {
         Ok(())
     }
 
+    #[inline]
     fn place(&mut self, task: &Task<'_>) -> u32 {
-        let next = self.places.len() as u32;
-        let place = *self.places.entry((task.kind, task.line)).or_insert(next);
-        if place == next {
-            self.writer.definitions().callsites.push(CallSite {
-                index: place,
-                offset: 0,
-                module: Some(self.file.clone()),
-                function: format!("{}/{}", task.name, task.arity),
-                file: Some(self.file.clone()),
-                line: Some(task.line),
-                inlined_into: Vec::new(),
-            });
+        let known = self.places.get(task.kind as usize).map_or(&[][..], Vec::as_slice);
+        match known.iter().find(|(line, _)| *line == task.line) {
+            Some((_, place)) => *place,
+            None => self.add_place(task),
         }
+    }
+
+    #[cold]
+    fn add_place(&mut self, task: &Task<'_>) -> u32 {
+        let kind = task.kind as usize;
+        self.places.resize_with(self.places.len().max(kind + 1), Vec::new);
+        let sites = &mut self.writer.definitions().callsites;
+        let place = sites.len() as u32;
+        sites.push(CallSite {
+            index: place,
+            offset: 0,
+            module: Some(self.file.clone()),
+            function: format!("{}/{}", task.name, task.arity),
+            file: Some(self.file.clone()),
+            line: Some(task.line),
+            inlined_into: Vec::new(),
+        });
+        self.places[kind].push((task.line, place));
         place
     }
 

@@ -10,10 +10,8 @@ mod taskloop;
 mod wait;
 
 use crate::recorder::Recorder;
-use crate::{local, ompt};
-use kizami_tracer_core::settings::{self, OpenMp};
+use crate::{lifecycle, local, ompt};
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicU8, Ordering};
 
 /// The body of a region or of a task.
 type Body = unsafe extern "C" fn(*mut c_void);
@@ -29,22 +27,5 @@ fn recorder() -> Option<&'static mut Recorder> {
 /// The same for tasks, which may not be wanted.
 #[inline(always)]
 fn recorder_of_tasks() -> Option<&'static mut Recorder> {
-    if wants_tasks() { recorder() } else { None }
-}
-
-/// Whether tasks are recorded.
-#[inline(always)]
-fn wants_tasks() -> bool {
-    const UNKNOWN: u8 = 0;
-    const NO: u8 = 1;
-    const YES: u8 = 2;
-    static WANTED: AtomicU8 = AtomicU8::new(UNKNOWN);
-    match WANTED.load(Ordering::Relaxed) {
-        UNKNOWN => {
-            let wanted = settings::get().openmp == OpenMp::Tasks;
-            WANTED.store(if wanted { YES } else { NO }, Ordering::Relaxed);
-            wanted
-        }
-        known => known == YES,
-    }
+    if lifecycle::wants_tasks() { recorder() } else { None }
 }

@@ -115,12 +115,16 @@ unsafe extern "C" fn make(
     let is_detached = flags & FLAG_DETACH != 0 && bytes >= size_of::<u64>() && !data.is_null();
     // SAFETY: the data have a first word then.
     let head = if is_detached { unsafe { *data.cast::<u64>() } } else { 0 };
+    let mark = recorder.mark();
     let mut source = Source { head, is_detached, body, data, copy: copy_data, bytes, align, task };
     let whole = (size_of::<Before>().next_multiple_of(align) + bytes) as c_long;
     // SAFETY: as it was called, but for body and data; the source is copied before the function returns.
     unsafe {
         let source = (&raw mut source).cast();
         real(run, source, Some(copy), whole, align as c_long, deferred, flags, dependences, priority, detach);
+    }
+    if let Some(recorder) = local::recorder() {
+        recorder.returned(mark);
     }
 }
 

@@ -1,0 +1,17 @@
+//! A task's name as one word, for those who keep words for us: runtimes that tell a tool, programs that tell of tasks.
+
+use kizami_records::threading::TaskName;
+
+/// Bits of a word for the number of a task in its stream; the stream, from 1, has the rest.
+const NUMBER_BITS: u32 = 44;
+
+/// The word of a task, never 0.
+pub fn of(task: TaskName) -> u64 {
+    (u64::from(task.stream) + 1) << NUMBER_BITS | task.number
+}
+
+/// The task of a word; none if it is 0.
+pub fn task(word: u64) -> Option<TaskName> {
+    let stream = (word >> NUMBER_BITS).checked_sub(1)?;
+    Some(TaskName { stream: stream as u32, number: word & ((1 << NUMBER_BITS) - 1) })
+}

@@ -8,18 +8,21 @@
 //! Promises: the area below the curve of parallelism is the work, exactly. No schedule is shorter than its bounds.
 //! It does not read segments, and knows no runtime: whoever writes the tables of tasks does.
 
+mod burden;
 mod curve;
 mod error;
 mod flow;
 mod folded;
 mod graph;
 mod lengths;
+mod notice;
 mod parallelism;
 mod path;
 mod places;
 mod schedule;
 mod survey;
 
+pub use burden::burdened_span;
 pub use curve::Curve;
 pub use error::TasksError;
 pub use flow::Flow;
@@ -29,5 +32,6 @@ pub use lengths::{PlaceLengths, bucket, shortest};
 pub use parallelism::Parallelism;
 pub use path::{OnPath, Path};
 pub use places::{PlaceSum, places};
-pub use schedule::{Strategy, schedule};
+pub use notice::Notice;
+pub use schedule::{Strategy, recorded_by, schedule};
 pub use survey::{Part, Scope, Stretch, Survey};

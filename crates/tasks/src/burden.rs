@@ -19,7 +19,9 @@ pub fn burdened_span(graph: &TaskGraph, notice: Notice) -> Option<Length> {
         let start = match role.part {
             Part::Initial | Part::Cut | Part::Together => ready,
             Part::Share | Part::Explicit => ready + notice.task,
-            Part::AfterChildren | Part::AfterGroup | Part::AfterBarrier | Part::AfterRegion => ready + notice.over,
+            Part::AfterChildren | Part::AfterGroup | Part::AfterBarrier | Part::AfterRegion => {
+                ready + notice.over
+            }
         };
         starts.push(start);
         last = last.max(start + task.work());

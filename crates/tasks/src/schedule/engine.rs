@@ -5,8 +5,8 @@
 //! Promises: a task runs as long as in virtual time; a thread that is idle hears of a task only after the time that waking takes.
 //! Time passes nowhere else: giving tasks out costs nothing.
 
-use crate::Notice;
 use super::program::{Act, NOBODY, Program, Step};
+use crate::Notice;
 use kizami_model::{Length, Moment};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -32,6 +32,8 @@ pub(super) struct Gomp {
     child_before: Vec<u32>,
     /// By group, and by task.
     last_of_group: Vec<u32>,
+    /// By group: its tasks that are in the queue or run.
+    group_count: Vec<u32>,
     in_group_before: Vec<u32>,
     /// By task: whether it is in a queue or was taken from one.
     is_counted: Vec<bool>,
@@ -45,6 +47,7 @@ impl Gomp {
             last_child: vec![NOBODY; count],
             child_before: vec![NOBODY; count],
             last_of_group: vec![NOBODY; groups],
+            group_count: vec![0; groups],
             in_group_before: if groups > 0 { vec![NOBODY; count] } else { Vec::new() },
             is_counted: vec![false; count],
         }
@@ -65,6 +68,7 @@ impl Gomp {
         self.child_before[place] = std::mem::replace(&mut self.last_child[parent], task);
         let group = state.program.group[place];
         if group != NOBODY {
+            self.group_count[group as usize] += 1;
             let last = &mut self.last_of_group[group as usize];
             self.in_group_before[place] = std::mem::replace(last, task);
         }
@@ -80,7 +84,10 @@ impl Gomp {
     /// Whoever sleeps until one of its tasks can run.
     fn wake_waiting(state: &mut State<'_>, task: u32) {
         let thread = if task == NOBODY { NOBODY } else { state.holder[task as usize] };
-        if thread != NOBODY && state.is_idle(thread) && state.waiting(thread).is_some_and(|top| top.task == task) {
+        if thread != NOBODY
+            && state.is_idle(thread)
+            && state.waiting(thread).is_some_and(|top| top.task == task)
+        {
             state.tell_of_end(thread);
         }
     }
@@ -143,6 +150,10 @@ impl Rules for Gomp {
             Waits::Children | Waits::Before(_) => {
                 first_of(state, &mut self.last_child[top.task as usize], &self.child_before)
             }
+            // Tasks of the group may depend on children that are not of it.
+            Waits::Group(group) if self.group_count[group as usize] == 0 => {
+                first_of(state, &mut self.last_child[top.task as usize], &self.child_before)
+            }
             Waits::Group(group) => {
                 first_of(state, &mut self.last_of_group[group as usize], &self.in_group_before)
             }
@@ -163,8 +174,16 @@ impl Rules for Gomp {
     }
 
     fn ended(&mut self, state: &mut State<'_>, thread: u32, task: u32) {
-        if self.is_counted[task as usize] {
-            self.queues[state.team_of(thread) as usize].count -= 1;
+        if !self.is_counted[task as usize] {
+            return;
+        }
+        self.queues[state.team_of(thread) as usize].count -= 1;
+        let group = state.program.group[task as usize];
+        if group != NOBODY {
+            self.group_count[group as usize] -= 1;
+            if self.group_count[group as usize] == 0 {
+                Gomp::wake_waiting(state, state.groups[group as usize].1);
+            }
         }
     }
 }

@@ -53,7 +53,8 @@ impl Llvm {
     /// One of those that may take the first task of a queue will look for it.
     fn rouse(&mut self, state: &mut State<'_>, team: u32, queue: usize) {
         let count = self.teams[team as usize].resting.len();
-        let Some(first) = self.teams[team as usize].tasks[queue].front().copied().filter(|_| count > 0) else {
+        let Some(first) = self.teams[team as usize].tasks[queue].front().copied().filter(|_| count > 0)
+        else {
             return;
         };
         let begin = self.below(count);
@@ -78,7 +79,8 @@ impl Llvm {
         let last = queues.stolen_from[own];
         let victims = Some(last as usize).filter(|_| last != NOBODY).into_iter();
         let mut victims = victims.chain(begin..count).chain(0..begin).filter(|victim| *victim != own);
-        let fits = |victim: &usize| queues.tasks[*victim].front().is_some_and(|task| may_take(state, thread, *task));
+        let fits =
+            |victim: &usize| queues.tasks[*victim].front().is_some_and(|task| may_take(state, thread, *task));
         let victim = victims.find(fits);
         queues.stolen_from[own] = victim.map_or(NOBODY, |victim| victim as u32);
         let task = queues.tasks[victim?].pop_front();

@@ -177,8 +177,7 @@ impl Program {
 }
 
 impl Sorted {
-    const NONE: Sorted =
-        Sorted { made: 0, is_make: false, step: Step { at: Length::ZERO, act: Act::End } };
+    const NONE: Sorted = Sorted { made: 0, is_make: false, step: Step { at: Length::ZERO, act: Act::End } };
 }
 
 /// Which pieces make which task.
@@ -266,7 +265,8 @@ impl Regions {
         order.sort_unstable();
         for (piece, shares) in order {
             let opener = tasks.of[piece as usize];
-            let is_nested = opener != NOBODY && roles[tasks.first[opener as usize] as usize].part != Part::Initial;
+            let is_nested =
+                opener != NOBODY && roles[tasks.first[opener as usize] as usize].part != Part::Initial;
             let (first_share, count) = (found.shares.len() as u32, shares.len() as u32);
             found.of_piece.insert(piece, found.list.len() as u32);
             found.list.push(Region { first_share, shares: count, is_nested });
@@ -296,11 +296,14 @@ fn each_step(
         }
         let act = match role.part {
             Part::AfterChildren => Some(Act::Children),
-            Part::AfterGroup => Some(Act::Group(groups.number(role))).filter(|act| *act != Act::Group(NOBODY)),
-            Part::AfterBarrier => Some(Act::Barrier),
-            Part::AfterRegion => {
-                piece.parent.and_then(|parent| regions.of_piece.get(&parent)).map(|region| Act::Region(*region))
+            Part::AfterGroup => {
+                Some(Act::Group(groups.number(role))).filter(|act| *act != Act::Group(NOBODY))
             }
+            Part::AfterBarrier => Some(Act::Barrier),
+            Part::AfterRegion => piece
+                .parent
+                .and_then(|parent| regions.of_piece.get(&parent))
+                .map(|region| Act::Region(*region)),
             _ => None,
         };
         if let Some(act) = act.filter(|_| !is_first && task != NOBODY) {

@@ -67,7 +67,8 @@ impl Writer {
                     let group = if matches!(act, Does::GroupEnds) { open.pop().unwrap_or(0) } else { 0 };
                     let part = if group > 0 { Part::AfterGroup } else { Part::AfterChildren };
                     let waited = made.iter().filter(|(_, of)| group == 0 || *of == group);
-                    let needs: Vec<Need> = waited.map(|(of, _)| Need { of: *of, at: end(self, *of) }).collect();
+                    let needs: Vec<Need> =
+                        waited.map(|(of, _)| Need { of: *of, at: end(self, *of) }).collect();
                     now = self.piece(Some(now), end(self, now), &needs, part, group);
                 }
             }
@@ -162,7 +163,8 @@ fn runtimes_do_all_work_and_keep_the_bounds() {
             assert_eq!(as_runtime(&graph, 1, strategy), Some(graph.work()), "seed {seed}");
             for processors in [2, 3, 8, 64] {
                 let length = as_runtime(&graph, processors, strategy);
-                let length = length.unwrap_or_else(|| panic!("seed {seed}, {} tasks are stuck", program.len()));
+                let length =
+                    length.unwrap_or_else(|| panic!("seed {seed}, {} tasks are stuck", program.len()));
                 assert!(length.0 * i64::from(processors) >= graph.work().0, "seed {seed}");
                 assert!(length <= graph.work(), "seed {seed}: nobody waits while nobody runs");
             }

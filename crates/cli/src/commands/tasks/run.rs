@@ -141,7 +141,8 @@ fn strategy(trace: &Trace, arguments: &TasksArguments, graph: &TaskGraph) -> Res
     if let Some(Strategy::Gnu | Strategy::Llvm) = asked
         && !graph.can_follow_runtime()
     {
-        let what = "--strategy: the trace does not tell what tasks waited for, so that no runtime can be followed";
+        let what =
+            "--strategy: the trace does not tell what tasks waited for, so that no runtime can be followed";
         let next = "record the program again, or take oldest, newest or longest";
         return Err(UsageError(format!("{what}; {next}")).into());
     }

@@ -7,25 +7,26 @@ use crate::graph::Part;
 use crate::{Notice, TaskGraph};
 use kizami_model::{Length, Moment};
 
-/// The span if nothing is noticed at once. None where tasks do not tell what they waited for.
-pub fn burdened_span(graph: &TaskGraph, notice: Notice) -> Option<Length> {
-    let roles = graph.roles()?;
+/// The span if nothing is noticed at once.
+pub fn burdened_span(graph: &TaskGraph, notice: Notice) -> Length {
+    let roles = graph.roles();
     let mut starts: Vec<Moment> = Vec::with_capacity(graph.len());
     let mut last = Moment::START;
-    for (number, (task, role)) in (0..).zip(graph.tasks().iter().zip(roles)) {
+    for (number, task) in (0..).zip(graph.tasks()) {
         let later = |of: u32, at: Moment| starts[of as usize] + (at - graph.tasks()[of as usize].start);
         let created = task.parent.map_or(task.created, |parent| later(parent, task.created));
         let ready = graph.needs(number).iter().map(|need| later(need.of, need.at)).fold(created, Moment::max);
-        let start = match role.part {
-            Part::Initial | Part::Cut | Part::Together => ready,
-            Part::Share | Part::Explicit => ready + notice.task,
-            Part::AfterChildren | Part::AfterGroup | Part::AfterBarrier | Part::AfterRegion => {
-                ready + notice.over
-            }
+        let burden = match roles.map(|roles| roles[number as usize].part) {
+            // What stands for all that came before a barrier is nobody's, and one that was cut goes on at once.
+            Some(Part::Cut | Part::Together) => Length::ZERO,
+            _ if task.continued => notice.over,
+            _ if task.parent.is_some() => notice.task,
+            _ => Length::ZERO,
         };
+        let start = ready + burden;
         starts.push(start);
         last = last.max(start + task.work());
     }
     let begin = graph.tasks().iter().map(|task| task.created).min().unwrap_or(Moment::START);
-    Some(last - begin)
+    last - begin
 }

@@ -155,7 +155,7 @@ fn strategy(trace: &Trace, arguments: &TasksArguments, graph: &TaskGraph) -> Res
 
 fn burden(graph: &TaskGraph) -> Option<Burden> {
     let notice = graph.notice()?;
-    let span = burdened_span(graph, notice)?;
+    let span = burdened_span(graph, notice);
     let parallelism = graph.work().0 as f64 / span.0.max(1) as f64;
     Some(Burden { task: notice.task.0, over: notice.over.0, span: span.0, parallelism })
 }

@@ -19,6 +19,7 @@ use kizami_model::{Length, Rank};
 use kizami_trace::{ParallelRow, Runtime, Trace};
 use llvm::Llvm;
 use program::Program;
+use rayon::prelude::*;
 
 /// Which of the tasks that can run is taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,22 +71,31 @@ const FEW_TASKS: usize = 100_000;
 /// How long the run takes. Where tasks do not tell what they waited for, so that no runtime can be followed, the oldest is
 /// taken first.
 pub fn schedule(graph: &TaskGraph, processors: u32, strategy: Strategy) -> Length {
-    let processors = processors.max(1);
-    let followed = match strategy {
-        Strategy::Gnu | Strategy::Llvm => as_runtime(graph, processors, strategy),
-        Strategy::Oldest | Strategy::Newest | Strategy::Longest => None,
-    };
-    followed.unwrap_or_else(|| list::schedule(graph, processors, strategy))
+    schedules(graph, &[processors], strategy)[0]
 }
 
-fn as_runtime(graph: &TaskGraph, processors: u32, strategy: Strategy) -> Option<Length> {
-    let program = Program::of(graph)?;
+/// The same for several numbers of processors, worked out side by side.
+pub fn schedules(graph: &TaskGraph, processors: &[u32], strategy: Strategy) -> Vec<Length> {
+    let program = match strategy {
+        Strategy::Gnu | Strategy::Llvm => Program::of(graph),
+        Strategy::Oldest | Strategy::Newest | Strategy::Longest => None,
+    };
     let notice = graph.notice().unwrap_or(Notice::NONE);
+    let one = |processors: &u32| {
+        let processors = (*processors).max(1);
+        let followed = program.as_ref().and_then(|program| follow(program, processors, notice, strategy));
+        followed.unwrap_or_else(|| list::schedule(graph, processors, strategy))
+    };
+    processors.par_iter().map(one).collect()
+}
+
+/// What a runtime does with a program; none if that cannot be followed to its end.
+fn follow(program: &Program, processors: u32, notice: Notice, strategy: Strategy) -> Option<Length> {
     if strategy == Strategy::Gnu {
-        return Engine::new(&program, processors, notice, Gomp::new(&program)).run();
+        return Engine::new(program, processors, notice, Gomp::new(program)).run();
     }
     let tries = if program.len() > FEW_TASKS { 1 } else { TRIES };
-    let run = |seed| Engine::new(&program, processors, notice, Llvm::new(seed)).run();
+    let run = |seed| Engine::new(program, processors, notice, Llvm::new(seed)).run();
     let mut lengths = (1..=tries).map(run).collect::<Option<Vec<Length>>>()?;
     lengths.sort_unstable();
     lengths.get(lengths.len() / 2).copied()

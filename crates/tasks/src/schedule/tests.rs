@@ -160,11 +160,11 @@ fn runtimes_do_all_work_and_keep_the_bounds() {
         let graph = Writer::program(&made_up(&mut random, 5));
         for strategy in [Strategy::Gnu, Strategy::Llvm] {
             let program = Program::of(&graph).expect("it tells what it waited for");
-            assert_eq!(as_runtime(&graph, 1, strategy), Some(graph.work()), "seed {seed}");
+            let at = |processors| follow(&program, processors, Notice::NONE, strategy);
+            assert_eq!(at(1), Some(graph.work()), "seed {seed}");
             for processors in [2, 3, 8, 64] {
-                let length = as_runtime(&graph, processors, strategy);
-                let length =
-                    length.unwrap_or_else(|| panic!("seed {seed}, {} tasks are stuck", program.len()));
+                let stuck = || panic!("seed {seed}: some of {} tasks are stuck", program.len());
+                let length = at(processors).unwrap_or_else(stuck);
                 assert!(length.0 * i64::from(processors) >= graph.work().0, "seed {seed}");
                 assert!(length <= graph.work(), "seed {seed}: nobody waits while nobody runs");
             }

@@ -8,7 +8,7 @@ use crate::output::{must_be_new, write_new};
 use crate::show::json;
 use anyhow::Result;
 use kizami_model::{Moment, Rank};
-use kizami_tasks::{Parallelism, Path, Strategy, TaskGraph, burdened_span, places, recorded_by, schedule};
+use kizami_tasks::{Parallelism, Path, Strategy, TaskGraph, burdened_span, places, recorded_by, schedules};
 use kizami_trace::run::ClockInfo;
 use kizami_trace::{CallSite, Trace};
 use serde::Serialize;
@@ -96,11 +96,12 @@ fn explain(trace: &Trace, arguments: &TasksArguments) -> Result<Told> {
     let callsites = trace.definitions()?.callsites;
     let sums = places(&graph, &path);
     let strategy = strategy(trace, arguments, &graph)?;
-    let processors = arguments.processors.iter().map(|processors| Processors {
+    let simulated = schedules(&graph, &arguments.processors, strategy);
+    let processors = arguments.processors.iter().zip(simulated).map(|(processors, simulated)| Processors {
         processors: *processors,
         at_least: parallelism.at_least(*processors, span).0,
         at_most: parallelism.at_most(*processors, span).0,
-        simulated: schedule(&graph, *processors, strategy).0,
+        simulated: simulated.0,
     });
     let is_virtual = trace.run().clocks.method == ClockInfo::VIRTUAL;
     let curve = |parts: usize| match parts {

@@ -146,6 +146,7 @@ mod tests {
             away: Length::ZERO,
             tracer: Length::ZERO,
             tasks: 0,
+            runtime: None,
         };
         let region = Region { running: row.running, row };
         let mut account = Account::default();

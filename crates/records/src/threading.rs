@@ -21,6 +21,8 @@ const TICKS_LIMIT: u64 = 1 << (KIND_SHIFT - TICKS_SHIFT);
 const TIME_MASK: u64 = (1 << KIND_SHIFT) - 1;
 /// Bits of a dependence that say what for; the rest is the address.
 const PURPOSE_SHIFT: u32 = 56;
+/// Bits of a region's number; those above say who runs it.
+const RUNTIME_SHIFT: u32 = 56;
 /// In the payload of a wait: why, and from here on the place.
 const WAIT_BITS: u32 = 4;
 
@@ -58,6 +60,29 @@ impl WaitFor {
 
     fn from_number(number: u32) -> Option<WaitFor> {
         WaitFor::ALL.into_iter().find(|wait| *wait as u32 == number)
+    }
+}
+
+/// Who runs a region: whose tasks are given out in its own way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u64)]
+pub enum Runtime {
+    /// Nobody said.
+    #[default]
+    Unknown = 0,
+    /// GNU's.
+    Gnu = 1,
+    /// LLVM's, which is Intel's as well.
+    Llvm = 2,
+}
+
+impl Runtime {
+    /// A later one that is not known here is unknown.
+    fn from_number(number: u64) -> Runtime {
+        [Runtime::Gnu, Runtime::Llvm]
+            .into_iter()
+            .find(|runtime| *runtime as u64 == number)
+            .unwrap_or_default()
     }
 }
 
@@ -157,6 +182,8 @@ pub enum ThreadEvent {
         site: u32,
         /// Its number in the process, from 1.
         region: u64,
+        /// Who runs it.
+        runtime: Runtime,
     },
     /// It has ended: the one that the running task began.
     RegionEnd,
@@ -281,8 +308,8 @@ pub fn share_end() -> Packed<1> {
 
 /// [`ThreadEvent::Region`].
 #[inline(always)]
-pub fn region(site: u32, region: u64) -> Packed<2> {
-    Packed { words: [first(REGION, site), region] }
+pub fn region(site: u32, region: u64, runtime: Runtime) -> Packed<2> {
+    Packed { words: [first(REGION, site), region | (runtime as u64) << RUNTIME_SHIFT] }
 }
 
 /// [`ThreadEvent::RegionEnd`].
@@ -358,7 +385,12 @@ impl<'a> ThreadEvents<'a> {
             GROUP => ThreadEvent::Group,
             SHARE => ThreadEvent::Share { index: payload, region: follow()? },
             SHARE_END => ThreadEvent::ShareEnd,
-            REGION => ThreadEvent::Region { site: payload, region: follow()? },
+            REGION => {
+                let word = follow()?;
+                let region = word & ((1 << RUNTIME_SHIFT) - 1);
+                let runtime = Runtime::from_number(word >> RUNTIME_SHIFT);
+                ThreadEvent::Region { site: payload, region, runtime }
+            }
             REGION_END => ThreadEvent::RegionEnd,
             AWAY => {
                 let by = if payload == AwayBy::System as u32 { AwayBy::System } else { AwayBy::Tracer };
@@ -405,6 +437,7 @@ mod tests {
             begin(name).after(20).expect("fits").to_vec(),
             wait(WaitFor::Group, 9).after(1).expect("fits").to_vec(),
             away(AwayBy::Tracer, 0, 5).at_once().to_vec(),
+            region(4, 11, Runtime::Llvm).at_once().to_vec(),
             vec![0, 1, 2],
         ]
         .concat();
@@ -418,6 +451,7 @@ mod tests {
             (1_030, ThreadEvent::Begin(name)),
             (1_031, ThreadEvent::Wait { what: WaitFor::Group, site: 9 }),
             (1_031, ThreadEvent::Away { by: AwayBy::Tracer, from: 0, to: 5 }),
+            (1_031, ThreadEvent::Region { site: 4, region: 11, runtime: Runtime::Llvm }),
         ];
         assert_eq!(read, expected);
         assert!(!events.is_damaged());

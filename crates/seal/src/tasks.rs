@@ -17,7 +17,7 @@ use kizami_threads::{
 };
 use kizami_trace::columns::WrittenFile;
 use kizami_trace::write::TaskTables;
-use kizami_trace::{NeedRow, ParallelRow, TaskKind, TaskRow, TraceError};
+use kizami_trace::{NeedRow, ParallelRow, Runtime, TaskKind, TaskRow, TraceError, Waited};
 use std::path::Path;
 
 /// Writes the tables below `folder`, if any rank tells of tasks; `outcomes` hear from when to when ranks ran, and what was
@@ -167,6 +167,15 @@ impl Listener for Rows<'_> {
                 .map(|_| self.length(piece.parent_running)),
             tracer: self.length(piece.tracer),
             weight: 1.0,
+            waited: piece.waited.map(|waited| match waited {
+                kizami_threads::Waited::ForNothing => Waited::Nothing,
+                kizami_threads::Waited::ForChildren => Waited::Children,
+                kizami_threads::Waited::ForGroup => Waited::Group,
+                kizami_threads::Waited::AtBarrier => Waited::Barrier,
+                kizami_threads::Waited::ForRegion => Waited::Region,
+                kizami_threads::Waited::Together => Waited::Together,
+            }),
+            group: Some(piece.group).filter(|group| *group > 0),
         })
     }
 
@@ -186,6 +195,11 @@ impl Listener for Rows<'_> {
             away: self.length(region.away),
             tracer: self.length(region.tracer),
             tasks: region.tasks,
+            runtime: match region.runtime {
+                kizami_threads::Runtime::Unknown => None,
+                kizami_threads::Runtime::Gnu => Some(Runtime::Gnu),
+                kizami_threads::Runtime::Llvm => Some(Runtime::Llvm),
+            },
         })
     }
 }

@@ -1,9 +1,10 @@
 //! Tasks, who made them and what they needed, in memory: about 60 bytes a task.
 
-use crate::TasksError;
+use crate::notice::Noticing;
+use crate::{Notice, TasksError};
 use kizami_model::{Length, Moment, Rank};
 use kizami_trace::run::ClockInfo;
-use kizami_trace::{NeedRow, TaskKind, TaskRow, Trace};
+use kizami_trace::{NeedRow, TaskKind, TaskRow, Trace, Waited};
 use std::ops::Range;
 
 /// One task, in virtual time.
@@ -39,6 +40,55 @@ pub struct Need {
     pub at: Moment,
 }
 
+/// What part of a task of a runtime something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Initial,
+    Share,
+    Explicit,
+    /// It goes on, for whatever reason it was cut.
+    Cut,
+    AfterChildren,
+    AfterGroup,
+    AfterBarrier,
+    AfterRegion,
+    /// It belongs to no task: it stands for all that came before a barrier.
+    Together,
+}
+
+impl Part {
+    /// Whether it is not the first part of its task.
+    pub(crate) fn goes_on(self) -> bool {
+        !matches!(self, Part::Initial | Part::Share | Part::Explicit | Part::Together)
+    }
+
+    /// None if that is not known.
+    fn of(row: &TaskRow) -> Option<Part> {
+        Some(match (row.kind, row.waited) {
+            (TaskKind::Initial, _) => Part::Initial,
+            (TaskKind::Implicit, _) => Part::Share,
+            (TaskKind::Explicit, _) => Part::Explicit,
+            (TaskKind::Goal, _) | (TaskKind::Continued, None) => return None,
+            (TaskKind::Continued, Some(Waited::Nothing)) => Part::Cut,
+            (TaskKind::Continued, Some(Waited::Children)) => Part::AfterChildren,
+            (TaskKind::Continued, Some(Waited::Group)) => Part::AfterGroup,
+            (TaskKind::Continued, Some(Waited::Barrier)) => Part::AfterBarrier,
+            (TaskKind::Continued, Some(Waited::Region)) => Part::AfterRegion,
+            (TaskKind::Continued, Some(Waited::Together)) => Part::Together,
+        })
+    }
+}
+
+/// What a runtime knows of a part of a task.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Role {
+    /// When it was made, in the run that was recorded: the order in which a task did things.
+    pub made: Moment,
+    /// The group it belongs to, or that was waited for; 0 if none.
+    pub group: u32,
+    pub part: Part,
+}
+
 /// The tasks of a run. Whoever makes a task, or something that it needs, comes before it.
 #[derive(Clone, Debug, Default)]
 pub struct TaskGraph {
@@ -46,12 +96,15 @@ pub struct TaskGraph {
     needs: Vec<Need>,
     /// Where the needs of each task begin; one more at the end.
     first_need: Vec<u32>,
+    /// What a runtime knows of each; for none of them if not for all.
+    roles: Vec<Role>,
+    notice: Option<Notice>,
 }
 
 impl TaskGraph {
     /// A graph without tasks.
     pub fn new() -> TaskGraph {
-        TaskGraph { tasks: Vec::new(), needs: Vec::new(), first_need: vec![0] }
+        TaskGraph { tasks: Vec::new(), needs: Vec::new(), first_need: vec![0], ..TaskGraph::default() }
     }
 
     /// Reads the tasks of one rank of a trace. If they were recorded, virtual times are worked out from how long each ran,
@@ -66,11 +119,13 @@ impl TaskGraph {
         let is_virtual = trace.run().clocks.method == ClockInfo::VIRTUAL;
         // By task: how long it ran, if times are to be worked out.
         let mut running: Vec<Length> = Vec::new();
+        let mut noticing = Noticing::default();
         for part in trace.parts_of::<TaskRow>()? {
             for mut row in part?.into_iter().filter(|row| row.rank == rank) {
                 if row.task != graph.tasks.len() as u64 + 1 {
                     return Err(damaged(format!("task {} comes where {} should", row.task, graph.len() + 1)));
                 }
+                let mut ready = row.created;
                 loop {
                     if next.is_none() {
                         next = held.find(|need| need.rank == rank);
@@ -82,6 +137,7 @@ impl TaskGraph {
                             }
                             // What the program began with was there from the beginning.
                             if of > 0 {
+                                ready = ready.max(at);
                                 let of = of as u32 - 1;
                                 // Recorded moments are those of the run, not of virtual time.
                                 let at = at.filter(|_| is_virtual).unwrap_or(graph.tasks[of as usize].end);
@@ -96,6 +152,11 @@ impl TaskGraph {
                         },
                     }
                 }
+                if let Some(part) = Part::of(&row) {
+                    let group = u32::try_from(row.group.unwrap_or(0)).unwrap_or(0);
+                    graph.roles.push(Role { made: row.created, group, part });
+                    noticing.see(&row, part, ready);
+                }
                 if !is_virtual {
                     graph.in_virtual_time(&mut row, &running).map_err(damaged)?;
                     running.push(row.running);
@@ -109,6 +170,7 @@ impl TaskGraph {
         if graph.tasks.len() > u32::MAX as usize / 2 || graph.needs.len() > u32::MAX as usize {
             return Err(TasksError::TooMany { path: path() });
         }
+        graph.notice = (!is_virtual).then(|| noticing.told());
         Ok(graph)
     }
 
@@ -159,6 +221,31 @@ impl TaskGraph {
         self.needs.extend(needs);
         self.tasks.push(task);
         self.first_need.push(self.needs.len() as u32);
+    }
+
+    #[cfg(test)]
+    pub(crate) fn push_role(&mut self, role: Role) {
+        self.roles.push(role);
+    }
+
+    #[cfg(test)]
+    pub(crate) fn lengthen(&mut self, task: u32, length: Length) {
+        self.tasks[task as usize].end = self.tasks[task as usize].end + length;
+    }
+
+    /// What a runtime knows of each part of a task; none if it is not known of all.
+    pub(crate) fn roles(&self) -> Option<&[Role]> {
+        (self.roles.len() == self.tasks.len()).then_some(&self.roles)
+    }
+
+    /// Whether what a runtime would do with the tasks can be followed: they tell what they waited for.
+    pub fn can_follow_runtime(&self) -> bool {
+        self.roles().is_some()
+    }
+
+    /// How long threads that are idle took to notice something; none where nobody recorded threads.
+    pub fn notice(&self) -> Option<Notice> {
+        self.notice
     }
 
     /// How many tasks there are, each counted once however often it waited.

@@ -6,28 +6,32 @@
 //! long it takes with so many processors. [`Survey`] keeps what is needed to answer about any part of a run at once.
 //!
 //! Promises: the area below the curve of parallelism is the work, exactly. No schedule is shorter than its bounds.
-//! It does not read segments, and knows no runtime: whoever writes the tables of tasks does.
+//! It does not read segments, and calls no runtime: it knows how some give tasks out, and follows that.
 
+mod burden;
 mod curve;
 mod error;
 mod flow;
 mod folded;
 mod graph;
 mod lengths;
+mod notice;
 mod parallelism;
 mod path;
 mod places;
 mod schedule;
 mod survey;
 
+pub use burden::burdened_span;
 pub use curve::Curve;
 pub use error::TasksError;
 pub use flow::Flow;
 pub use folded::{Folded, Node, NodeSum};
 pub use graph::{Need, Task, TaskGraph};
 pub use lengths::{PlaceLengths, bucket, shortest};
+pub use notice::Notice;
 pub use parallelism::Parallelism;
 pub use path::{OnPath, Path};
 pub use places::{PlaceSum, places};
-pub use schedule::{Strategy, schedule};
+pub use schedule::{Strategy, recorded_by, schedule, schedules};
 pub use survey::{Part, Scope, Stretch, Survey};

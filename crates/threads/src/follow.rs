@@ -4,7 +4,7 @@ use crate::away::{Absence, Absences};
 use crate::buffer::Buffer;
 use crate::merge::Merged;
 use crate::region::{OUTSIDE, Region, Scopes};
-use crate::task::{Made, State, Task, TaskSlot, Tasks, Waiting};
+use crate::task::{Made, Opened, State, Task, TaskSlot, Tasks, Waiting};
 use crate::{Followed, Listener, PieceKind, RegionRun};
 use kizami_records::threading::{Dependence, TaskName, ThreadEvent};
 use rustc_hash::FxHashMap;
@@ -140,7 +140,10 @@ impl Follower {
             }
             ThreadEvent::Share { region, .. } => self.share(thread, at, region),
             ThreadEvent::ShareEnd => self.share_end(thread, at),
-            ThreadEvent::Region { site, region } => self.region(thread, at, site, region),
+            ThreadEvent::Region { site, region, runtime } => {
+                let run = RegionRun { region, site, runtime, thread, start: at, ..RegionRun::default() };
+                self.region(run);
+            }
             ThreadEvent::RegionEnd => self.region_end(thread, at),
             // Was read before.
             ThreadEvent::Away { .. } => {}
@@ -183,7 +186,8 @@ impl Follower {
         (task.state, task.thread) = (State::Begun, thread);
         self.tasks.hold(slot);
         self.threads[thread].stack.push(slot);
-        self.open_piece(slot, at, kind, made, needs);
+        let group = self.group_number(self.tasks[slot].scope);
+        self.open_piece(slot, at, Opened { kind, made, waited: None, group, needs });
         self.resume(thread, at);
     }
 
@@ -265,12 +269,13 @@ impl Follower {
         }
     }
 
-    fn region(&mut self, thread: usize, at: u64, site: u32, number: u64) {
-        let top = self.runner(thread, at);
+    fn region(&mut self, run: RegionRun) {
+        let at = run.start;
+        let top = self.runner(run.thread, at);
         self.close_piece(top, at);
         let (begun_by, begun_running) = self.tasks[top].present();
         let within = self.scopes.region(self.tasks[top].region).map(|region| region.run.region);
-        let run = RegionRun { region: number, within, site, thread, start: at, ..RegionRun::default() };
+        let run = RegionRun { within, ..run };
         let scope = self.scopes.open_region(Region::new(run, begun_by, begun_running));
         self.tasks[top].waiting = Some(Waiting::Region(scope));
     }

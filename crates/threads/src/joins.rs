@@ -7,7 +7,7 @@
 use crate::follow::Follower;
 use crate::region::{OUTSIDE, ScopeId};
 use crate::task::{State, TaskSlot, Waiting};
-use crate::{Need, Piece, PieceKind};
+use crate::{Need, Piece, PieceKind, Waited};
 use kizami_records::threading::WaitFor;
 
 impl Follower {
@@ -54,11 +54,12 @@ impl Follower {
             // Its work is over; the thread has yet to leave.
             return;
         }
-        let needs = match what {
-            WaitFor::Children => self.children_of(slot),
-            WaitFor::Group => self.group_of(slot, at),
-            WaitFor::Barrier => self.barrier_of(slot, at),
-            WaitFor::EndOfRegion | WaitFor::Lock => Vec::new(),
+        let group = self.tasks[slot].groups.last().copied().filter(|_| what == WaitFor::Group);
+        let (waited, needs) = match what {
+            WaitFor::Children => (Waited::ForChildren, self.children_of(slot)),
+            WaitFor::Group => (Waited::ForGroup, self.group_of(slot, at)),
+            WaitFor::Barrier => (Waited::AtBarrier, self.barrier_of(slot, at)),
+            WaitFor::EndOfRegion | WaitFor::Lock => (Waited::ForNothing, Vec::new()),
         };
         let task = &mut self.tasks[slot];
         task.waiting = None;
@@ -67,7 +68,7 @@ impl Follower {
             // There was nothing to wait for but a lock.
             Some(piece) if what == WaitFor::Lock => piece.locked += at.saturating_sub(since),
             Some(_) => {}
-            None => self.continue_with(slot, at, needs),
+            None => self.continue_with(slot, at, (waited, group.unwrap_or(OUTSIDE)), needs),
         }
         self.resume(thread, at);
     }
@@ -147,6 +148,8 @@ impl Follower {
             number,
             parent: Some(before.of).filter(|number| *number > 0),
             kind: PieceKind::Continued,
+            waited: Some(Waited::Together),
+            group: OUTSIDE,
             site: self.tasks[slot].site,
             thread: self.tasks[slot].thread,
             created: before.at.min(at),
@@ -181,7 +184,7 @@ impl Follower {
             self.forget_cancelled(scope, ended.live);
         }
         self.tasks[slot].waiting = None;
-        self.continue_with(slot, at, needs);
+        self.continue_with(slot, at, (Waited::ForRegion, OUTSIDE), needs);
         self.resume(thread, at);
     }
 

@@ -22,6 +22,8 @@ mod stack;
 mod stream;
 mod task;
 
+pub use kizami_records::threading::Runtime;
+
 pub use away::{Absence, absences};
 pub use follow::{Settings, ThreadInput, follow};
 pub use stream::StreamEvents;
@@ -39,6 +41,23 @@ pub enum PieceKind {
     Continued,
 }
 
+/// What a task did between the piece before and this one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waited {
+    /// It waited for nothing: the piece before was cut because too many were held.
+    ForNothing,
+    /// For the tasks it had made.
+    ForChildren,
+    /// For all tasks of a group.
+    ForGroup,
+    /// At a barrier.
+    AtBarrier,
+    /// For the region it had begun.
+    ForRegion,
+    /// The piece belongs to no task: it stands for all that came before a barrier.
+    Together,
+}
+
 /// A piece that has ended. Times are ticks of the process's clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
@@ -48,6 +67,10 @@ pub struct Piece {
     pub parent: Option<u64>,
     /// Of what.
     pub kind: PieceKind,
+    /// What came before it; none before the first piece of a task.
+    pub waited: Option<Waited>,
+    /// The group that a task belongs to, or that was waited for; 0 if none.
+    pub group: u64,
     /// Local number of the place where its task was made, 0 if not known.
     pub site: u32,
     /// Index of the thread that ended it, among those given.
@@ -84,6 +107,8 @@ pub struct RegionRun {
     pub within: Option<u64>,
     /// Local number of the place where it was begun, 0 if not known.
     pub site: u32,
+    /// Who ran it.
+    pub runtime: Runtime,
     /// Index of the thread that began it.
     pub thread: usize,
     /// When it began.

@@ -1,8 +1,9 @@
 //! What runs on a thread: beginning, pausing and ending pieces, and taking tasks off the stack.
 
 use crate::follow::Follower;
-use crate::task::{Made, OpenPiece, State, TaskSlot, Waiting};
-use crate::{Need, Piece, PieceKind};
+use crate::region::{OUTSIDE, ScopeId};
+use crate::task::{Made, OpenPiece, Opened, State, TaskSlot, Waiting};
+use crate::{Need, Piece, PieceKind, Waited};
 use kizami_records::threading::WaitFor;
 
 impl Follower {
@@ -47,20 +48,12 @@ impl Follower {
     }
 
     /// A piece begins; if too many wait to be told, the one that all wait for is cut.
-    pub(crate) fn open_piece(
-        &mut self,
-        slot: TaskSlot,
-        at: u64,
-        kind: PieceKind,
-        made: Made,
-        needs: Vec<Need>,
-    ) {
+    pub(crate) fn open_piece(&mut self, slot: TaskSlot, at: u64, mut opened: Opened) {
         let number = self.buffer.open(slot);
-        let made = Made { at: made.at.min(at), ..made };
+        opened.made.at = opened.made.at.min(at);
         self.tasks[slot].piece = Some(OpenPiece {
             number,
-            kind,
-            made,
+            opened,
             start: at,
             running: 0,
             system: 0,
@@ -68,7 +61,6 @@ impl Follower {
             locked: 0,
             records: 0,
             since: None,
-            needs,
         });
         if self.buffer.len() > self.most_held
             && let Some(oldest) = self.buffer.oldest().filter(|oldest| *oldest != slot)
@@ -81,21 +73,36 @@ impl Follower {
     fn cut(&mut self, slot: TaskSlot, at: u64) {
         let running = self.count(slot, at);
         self.close_piece(slot, at);
-        self.continue_with(slot, at, Vec::new());
+        self.continue_with(slot, at, (Waited::ForNothing, OUTSIDE), Vec::new());
         if running && let Some(piece) = self.tasks[slot].piece.as_mut() {
             piece.since = Some(at);
         }
     }
 
     /// A task goes on after it has waited, in a new piece.
-    pub(crate) fn continue_with(&mut self, slot: TaskSlot, at: u64, mut needs: Vec<Need>) {
+    pub(crate) fn continue_with(
+        &mut self,
+        slot: TaskSlot,
+        at: u64,
+        (waited, group): (Waited, ScopeId),
+        mut needs: Vec<Need>,
+    ) {
         let task = &self.tasks[slot];
         let before = Some(task.last.of).filter(|number| *number > 0);
         let made = Made { by: before, at: task.last.at, running: task.last_running };
         needs.retain(|need| need.of > 0 && Some(need.of) != before);
         needs.sort_unstable();
         needs.dedup();
-        self.open_piece(slot, at, PieceKind::Continued, made, needs);
+        let (kind, waited) = (PieceKind::Continued, Some(waited));
+        self.open_piece(slot, at, Opened { kind, made, waited, group, needs });
+    }
+
+    /// What a group is called; 0 of regions, and of what is outside.
+    pub(crate) fn group_number(&mut self, scope: ScopeId) -> u64 {
+        match self.scopes.get(scope) {
+            Some(found) if found.region.is_none() => scope,
+            _ => OUTSIDE,
+        }
     }
 
     /// The piece of a task ends, if it has one.
@@ -116,18 +123,20 @@ impl Follower {
         }
         let ended = Piece {
             number: piece.number,
-            parent: piece.made.by,
-            kind: piece.kind,
+            parent: piece.opened.made.by,
+            kind: piece.opened.kind,
+            waited: piece.opened.waited,
+            group: piece.opened.group,
             site: task.site,
             thread: task.thread,
-            created: piece.made.at,
+            created: piece.opened.made.at,
             start: piece.start,
             end: at,
             running: piece.running,
-            parent_running: piece.made.running,
+            parent_running: piece.opened.made.running,
             tracer: recording,
         };
-        self.buffer.done(ended, piece.needs);
+        self.buffer.done(ended, piece.opened.needs);
     }
 
     /// The running task has ended.

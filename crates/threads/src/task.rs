@@ -2,7 +2,7 @@
 
 use crate::depend::Siblings;
 use crate::region::{OUTSIDE, ScopeId};
-use crate::{Need, PieceKind};
+use crate::{Need, PieceKind, Waited};
 use kizami_records::threading::{TaskName, WaitFor};
 
 /// Where a task is kept.
@@ -34,12 +34,22 @@ pub(crate) struct Made {
     pub running: u64,
 }
 
+/// What is known of a piece when it begins.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub kind: PieceKind,
+    pub made: Made,
+    pub waited: Option<Waited>,
+    /// The group it belongs to, or that was waited for; 0 if none.
+    pub group: u64,
+    pub needs: Vec<Need>,
+}
+
 /// A piece that has not ended.
 #[derive(Debug)]
 pub(crate) struct OpenPiece {
     pub number: u64,
-    pub kind: PieceKind,
-    pub made: Made,
+    pub opened: Opened,
     pub start: u64,
     pub running: u64,
     pub system: u64,
@@ -49,7 +59,6 @@ pub(crate) struct OpenPiece {
     pub records: u64,
     /// Since when it runs; none if something else runs on top of it, or it waits.
     pub since: Option<u64>,
-    pub needs: Vec<Need>,
 }
 
 /// A task, a share, or what a thread begins with.

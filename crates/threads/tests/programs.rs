@@ -164,7 +164,11 @@ fn anything(random: &mut Random) -> ThreadEvent {
         9 => ThreadEvent::Group,
         10 => ThreadEvent::Share { index: 0, region: random.below(4) },
         11 => ThreadEvent::ShareEnd,
-        12 => ThreadEvent::Region { site: 0, region: random.below(4) },
+        12 => ThreadEvent::Region {
+            site: 0,
+            region: random.below(4),
+            runtime: kizami_threads::Runtime::Unknown,
+        },
         _ => match random.below(4) {
             0 => ThreadEvent::Leave,
             1 => ThreadEvent::Away { by: AwayBy::System, from: random.below(999), to: random.below(999) },

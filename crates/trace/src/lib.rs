@@ -70,6 +70,6 @@ pub use provenance::Provenance;
 pub use run::RunInfo;
 pub use source_line::SourceLine;
 pub use spans::{NO_SITE, Span, Spans};
-pub use task_tables::{NeedRow, ParallelRow, TaskKind, TaskRow};
+pub use task_tables::{NeedRow, ParallelRow, Runtime, TaskKind, TaskRow, Waited};
 pub use trace::Trace;
 pub use write::TraceWriter;

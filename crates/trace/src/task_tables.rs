@@ -26,6 +26,36 @@ pub enum TaskKind {
 
 kizami_model::named!(TaskKind, Initial => "initial", Implicit => "implicit", Explicit => "explicit", Continued => "continued", Goal => "goal");
 
+/// What a task did before it went on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Waited {
+    /// It waited for nothing.
+    Nothing,
+    /// For the tasks it had made.
+    Children,
+    /// For all tasks of a group.
+    Group,
+    /// At a barrier.
+    Barrier,
+    /// For the parallel region it had begun.
+    Region,
+    /// The row belongs to no task: it stands for all that came before a barrier.
+    Together,
+}
+
+kizami_model::named!(Waited, Nothing => "nothing", Children => "children", Group => "group", Barrier => "barrier", Region => "region", Together => "together");
+
+/// A runtime that gives tasks out in its own way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Runtime {
+    /// GNU's libgomp.
+    Gnu,
+    /// LLVM's libomp, and Intel's.
+    Llvm,
+}
+
+kizami_model::named!(Runtime, Gnu => "gnu", Llvm => "llvm");
+
 crate::table! {
     /// One task, sorted by rank and number.
     TaskRow in "tasks/", if any {
@@ -59,6 +89,13 @@ crate::table! {
         "tracer_ns" tracer: Length,
         /// For how many tasks it stands.
         "weight" weight: f64,
+        /// What a task that goes on had waited for: `nothing`, `children`, `group`, `barrier` or `region`; `together` where the
+        /// row belongs to no task but stands for all that came before a barrier.
+        /// Null: does not go on, not known, or written by an older version.
+        "waited" waited: Option<Waited>,
+        /// Number of the group of tasks that it belongs to or, where it goes on, that it had waited for.
+        /// Null: none, or written by an older version.
+        "group" group: Option<u64>,
     }
 }
 
@@ -113,5 +150,8 @@ crate::table! {
         "tracer_ns" tracer: Length,
         /// Tasks made in it.
         "tasks" tasks: u64,
+        /// Whose runtime ran it: `gnu` or `llvm` (which is Intel's as well).
+        /// Null: not known, or written by an older version.
+        "runtime" runtime: Option<Runtime>,
     }
 }

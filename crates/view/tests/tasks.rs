@@ -32,6 +32,8 @@ impl Observer for Tasks {
             parent_running: None,
             tracer: Length::ZERO,
             weight: 1.0,
+            waited: None,
+            group: None,
         };
         self.0.task(row).unwrap();
         for need in task.needs.iter().filter(|need| need.task > 0) {

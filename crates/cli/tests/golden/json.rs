@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const PAGE: &str = include_str!("../../../../docs/src/reference/json.md");
 
 /// What shows all fields of each command: some are printed of certain traces only.
-const COMMANDS: [&str; 25] = [
+const COMMANDS: [&str; 26] = [
     "report late-sender.kz --json",
     "report openmpi4.kz --json",
     "report regions.kz --json",
@@ -31,6 +31,7 @@ const COMMANDS: [&str; 25] = [
     "doctor --library /no/libkizami.so --json",
     "info openmpi4.kz --json",
     "tasks fleng.kz --curve 4 --json",
+    "tasks hybrid.kz --json",
     "info kept.kz --json",
     "info two-hosts.kz --json",
 ];

@@ -378,7 +378,10 @@ impl Runtime {
             ended: false,
             shares,
         });
-        self.tell(thread, ThreadEvent::Region { site: 2, region: number as u64 + 1 });
+        self.tell(
+            thread,
+            ThreadEvent::Region { site: 2, region: number as u64 + 1, runtime: kizami_threads::Runtime::Gnu },
+        );
         self.threads[thread].stack.last_mut().unwrap().waits = Some(Waits::Region(number));
         self.begin_share(thread, number);
     }

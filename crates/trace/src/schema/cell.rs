@@ -6,7 +6,7 @@ use crate::TraceError;
 use crate::columns::{CellValues, Field, Kind, TableReader, Values};
 use crate::definitions::{ClockKind, CommIdentity, Pid};
 use crate::reduced_tables::What;
-use crate::task_tables::TaskKind;
+use crate::task_tables::{Runtime, TaskKind, Waited};
 use kizami_model::{CommKind, Ending, Length, Moment, ObjectKind, Op, Peer, Rank, StopReason, ThreadIndex};
 
 /// A value that has a column of its own.
@@ -158,6 +158,8 @@ plain! {
     ObjectKind: Text String, |kind| kind.name().to_owned(), |stored| ObjectKind::from_name(stored);
     ClockKind: Text String, |kind| kind.name().to_owned(), |stored| ClockKind::from_name(stored);
     Ending: Text String, |ending| ending.name().to_owned(), |stored| Ending::from_name(stored);
+    Waited: Text String, |waited| waited.name().to_owned(), |stored| Waited::from_name(stored);
+    Runtime: Text String, |runtime| runtime.name().to_owned(), |stored| Runtime::from_name(stored);
     What: Text String, |what| what.name().to_owned(), |stored| What::from_name(stored);
     // A reason of a later version is another reason.
     StopReason: Text String, |reason| reason.name().to_owned(),

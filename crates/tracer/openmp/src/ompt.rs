@@ -4,7 +4,7 @@
 //! region: a task's name, a region's number.
 
 use crate::{lifecycle, local, regions, word};
-use kizami_records::threading::{self, Dependence, Purpose, WaitFor};
+use kizami_records::threading::{self, Dependence, Purpose, Runtime, WaitFor};
 use kizami_tracer_core::simulator;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -96,7 +96,7 @@ extern "C" fn parallel_begin(
     // SAFETY: the runtime's word for this region.
     unsafe { region.write(number) };
     let site = recorder.site(address as usize);
-    recorder.put(threading::region(site, number));
+    recorder.put(threading::region(site, number, Runtime::Llvm));
 }
 
 extern "C" fn parallel_end(_region: Kept, _task: Kept, _flags: c_int, _address: *const c_void) {

@@ -95,6 +95,8 @@ impl TaskWriter {
             parent_running: None,
             tracer: Length::ZERO,
             weight: 1.0,
+            waited: None,
+            group: None,
         })?;
         for need in task.needs.iter().filter(|need| need.task > 0) {
             let (task, of) = (task.number, need.task);

@@ -12,16 +12,22 @@ Examples:
   kizami tasks naive.kz --plot naive.svg
   kizami tasks naive.kz --curve 100 --json
   kizami tasks run.kz --rank 3
+  kizami tasks run.kz --processors 4,16,64 --strategy gnu
 
 Times are virtual: a task starts as soon as it is made and all it needs is
 there. Work is how long all tasks run, span how long the run takes then; no
 number of processors makes it faster. For each number of processors, no run is
 shorter than `at least`, and one that goes through virtual time step by step is
-no longer than `at most`; `simulated` gives tasks out by the strategy.
+no longer than `at most`; `simulated` gives tasks out by the strategy: as GNU's
+or LLVM's runtime for OpenMP does it, or from a list, the task that could run
+first, last, or that has the longest chain behind it. By default it is the
+runtime that ran the program; where there was none, the oldest comes first.
 
 Of a recorded program these are the tasks and parallel regions of one rank's
 OpenMP. How long each ran is what was measured, without waiting, without time in
-which the system kept it from running, and without what recording took.";
+which the system kept it from running, and without what recording took. The
+burdened span is the span if each task begins as late as idle threads took to
+notice such things in the run.";
 
 /// Explain the tasks of a run: how parallel it is, what its critical path is made of, what processors would do.
 #[derive(Debug, Args)]
@@ -46,9 +52,9 @@ pub struct TasksArguments {
     )]
     pub processors: Vec<u32>,
 
-    /// Which of the tasks that can run is taken: the one that could run first, last, or has the longest chain behind it
-    #[arg(long, value_name = "oldest|newest|longest", default_value = "oldest", value_parser = parse_strategy, env = "KIZAMI_TASKS_STRATEGY")]
-    pub strategy: Strategy,
+    /// Which of the tasks that can run is taken [default: as the runtime that ran the program does]
+    #[arg(long, value_name = "gnu|llvm|oldest|newest|longest", value_parser = parse_strategy, env = "KIZAMI_TASKS_STRATEGY")]
+    pub strategy: Option<Strategy>,
 
     /// In JSON, mean parallelism in so many equal parts of virtual time
     #[arg(long, value_name = "PARTS", env = "KIZAMI_TASKS_CURVE")]
@@ -68,6 +74,8 @@ fn parse_strategy(text: &str) -> Result<Strategy, String> {
         "oldest" => Ok(Strategy::Oldest),
         "newest" => Ok(Strategy::Newest),
         "longest" => Ok(Strategy::Longest),
-        _ => Err("oldest, newest or longest".to_owned()),
+        "gnu" => Ok(Strategy::Gnu),
+        "llvm" => Ok(Strategy::Llvm),
+        _ => Err("gnu, llvm, oldest, newest or longest".to_owned()),
     }
 }

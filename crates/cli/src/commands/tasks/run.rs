@@ -8,7 +8,7 @@ use crate::output::{must_be_new, write_new};
 use crate::show::json;
 use anyhow::Result;
 use kizami_model::{Moment, Rank};
-use kizami_tasks::{Parallelism, Path, TaskGraph, places, schedule};
+use kizami_tasks::{Parallelism, Path, Strategy, TaskGraph, burdened_span, places, recorded_by, schedules};
 use kizami_trace::run::ClockInfo;
 use kizami_trace::{CallSite, Trace};
 use serde::Serialize;
@@ -31,10 +31,23 @@ pub struct Told {
     pub span: i64,
     pub parallelism: f64,
     pub peak: u32,
+    /// With what idle threads take to notice tasks; not of runs in virtual time.
+    pub burden: Option<Burden>,
+    /// By which tasks were given out.
+    pub strategy: &'static str,
     pub places: Vec<Place>,
     pub processors: Vec<Processors>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub curve: Vec<f64>,
+}
+
+/// What noticing tasks costs.
+#[derive(Debug, Serialize)]
+pub struct Burden {
+    pub task: i64,
+    pub over: i64,
+    pub span: i64,
+    pub parallelism: f64,
 }
 
 /// Tasks of one place.
@@ -82,11 +95,13 @@ fn explain(trace: &Trace, arguments: &TasksArguments) -> Result<Told> {
     let (work, span) = (graph.work(), graph.span());
     let callsites = trace.definitions()?.callsites;
     let sums = places(&graph, &path);
-    let processors = arguments.processors.iter().map(|processors| Processors {
+    let strategy = strategy(trace, arguments, &graph)?;
+    let simulated = schedules(&graph, &arguments.processors, strategy);
+    let processors = arguments.processors.iter().zip(simulated).map(|(processors, simulated)| Processors {
         processors: *processors,
         at_least: parallelism.at_least(*processors, span).0,
         at_most: parallelism.at_most(*processors, span).0,
-        simulated: schedule(&graph, *processors, arguments.strategy).0,
+        simulated: simulated.0,
     });
     let is_virtual = trace.run().clocks.method == ClockInfo::VIRTUAL;
     let curve = |parts: usize| match parts {
@@ -109,6 +124,8 @@ fn explain(trace: &Trace, arguments: &TasksArguments) -> Result<Told> {
         span: span.0,
         parallelism: work.0 as f64 / span.0.max(1) as f64,
         peak: parallelism.peak(),
+        burden: burden(&graph),
+        strategy: strategy.name(),
         places: sums
             .iter()
             .filter(|sum| sum.tasks > 0 || sum.work.0 > 0)
@@ -117,6 +134,31 @@ fn explain(trace: &Trace, arguments: &TasksArguments) -> Result<Told> {
         processors: processors.collect(),
         curve: curve(arguments.curve.unwrap_or(0) as usize),
     })
+}
+
+/// The one that was asked for, or that of the runtime that ran the program.
+fn strategy(trace: &Trace, arguments: &TasksArguments, graph: &TaskGraph) -> Result<Strategy> {
+    let asked = arguments.strategy;
+    if let Some(Strategy::Gnu | Strategy::Llvm) = asked
+        && !graph.can_follow_runtime()
+    {
+        let what =
+            "--strategy: the trace does not tell what tasks waited for, so that no runtime can be followed";
+        let next = "record the program again, or take oldest, newest or longest";
+        return Err(UsageError(format!("{what}; {next}")).into());
+    }
+    let recorded = match asked.is_none() && graph.can_follow_runtime() {
+        true => recorded_by(trace, Rank(arguments.rank))?,
+        false => None,
+    };
+    Ok(asked.or(recorded).unwrap_or_default())
+}
+
+fn burden(graph: &TaskGraph) -> Option<Burden> {
+    let notice = graph.notice()?;
+    let span = burdened_span(graph, notice);
+    let parallelism = graph.work().0 as f64 / span.0.max(1) as f64;
+    Some(Burden { task: notice.task.0, over: notice.over.0, span: span.0, parallelism })
 }
 
 /// What a place is called. Compilers make functions of their own of tasks and regions: the one that has them is meant.

@@ -22,9 +22,22 @@ pub fn show(told: &Told) -> io::Result<()> {
     line("span        ", format!("{}: the longest chain of tasks", time(told.span)))?;
     let peak = quantity::count(u64::from(told.peak));
     line("parallelism ", format!("{:.2}, at most {peak} tasks at once", told.parallelism))?;
+    if let Some(burden) = &told.burden {
+        let (span, task, over) = (time(burden.span), time(burden.task), time(burden.over));
+        let noticed = format!("{task} until a task is noticed and {over} that a wait is over");
+        let parallelism = format!("parallelism {:.2}", burden.parallelism);
+        line("burdened    ", format!("span {span}, {parallelism}: with {noticed}"))?;
+    }
     writeln!(out, "\nwhat the span is made of:")?;
     places(told, &mut out)?;
-    writeln!(out, "\nwith so many processors:")?;
+    let how = match told.strategy {
+        "gnu" => "as GNU's runtime gives tasks out",
+        "llvm" => "as LLVM's runtime gives tasks out",
+        "newest" => "the task first that could run last",
+        "longest" => "the task first that has the longest chain behind it",
+        _ => "the task first that could run first",
+    };
+    writeln!(out, "\nwith so many processors, {how}:")?;
     processors(told, &mut out)
 }
 

@@ -4,7 +4,7 @@ use super::{Body, recorder};
 use crate::local::{self, export};
 use crate::real::{Real, real};
 use crate::regions;
-use kizami_records::threading;
+use kizami_records::threading::{self, Runtime};
 use std::ffi::{c_int, c_void};
 
 /// What the threads of a region are given instead of the program's data. It lies on the stack of the thread that began the
@@ -58,7 +58,7 @@ unsafe fn begin(real: &Real, has_head: bool, body: Body, data: *mut c_void, rest
     };
     let region = regions::next();
     let site = recorder.site(address);
-    recorder.put(threading::region(site, region));
+    recorder.put(threading::region(site, region, Runtime::Gnu));
     // SAFETY: where the runtime looks at the data, they have a first word.
     let head = if has_head { unsafe { *data.cast::<u64>() } } else { 0 };
     let mut share = Share { head, body, data, region };

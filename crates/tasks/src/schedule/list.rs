@@ -1,28 +1,17 @@
-//! How long a run takes on so many processors: its tasks are given to them one after the other.
+//! Lists of tasks that can run, given to processors one after the other.
 //!
 //! A task that was begun runs to its end on one processor, and makes what it makes as long after its start as it did in
 //! virtual time. A task that lacks something takes no processor. Giving tasks out costs nothing.
 
+use super::Strategy;
 use crate::TaskGraph;
 use kizami_model::{Length, Moment};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Which of the tasks that can run is taken.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Strategy {
-    /// The one that could run first.
-    #[default]
-    Oldest,
-    /// The one that could run last.
-    Newest,
-    /// The one that most depends on: the longest chain of tasks begins with it.
-    Longest,
-}
-
 /// How long the run takes.
-pub fn schedule(graph: &TaskGraph, processors: u32, strategy: Strategy) -> Length {
-    Simulation::new(graph, strategy).run(processors.max(1) as usize)
+pub(super) fn schedule(graph: &TaskGraph, processors: u32, strategy: Strategy) -> Length {
+    Simulation::new(graph, strategy).run(processors as usize)
 }
 
 /// A task that can run, the one to take first at the top.
@@ -50,7 +39,7 @@ impl<'a> Simulation<'a> {
         });
         let chains = match strategy {
             Strategy::Longest => chains(graph, &outputs),
-            Strategy::Oldest | Strategy::Newest => Vec::new(),
+            _ => Vec::new(),
         };
         let ready = vec![Moment(i64::MIN); graph.len()];
         let lacks = lacks.collect();
@@ -91,9 +80,9 @@ impl<'a> Simulation<'a> {
     fn priority(&self, task: u32) -> i64 {
         let ready = self.ready[task as usize].0;
         match self.strategy {
-            Strategy::Oldest => ready.saturating_neg(),
             Strategy::Newest => ready,
             Strategy::Longest => self.chains[task as usize].0,
+            _ => ready.saturating_neg(),
         }
     }
 

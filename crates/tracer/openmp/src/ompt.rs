@@ -73,15 +73,17 @@ const BEGIN: c_int = 1;
 const FLAG_INITIAL: c_int = 1;
 const FLAG_EXPLICIT: c_int = 4;
 
-/// Bits of a word for the number of a task in its stream; the stream, from 1, has the rest.
+/// Bits of a word for the number of a task in its stream; the stream, from 1, has the rest but for the highest.
 const NUMBER_BITS: u32 = 44;
+/// Set in the word of a task that has made others. One that has not, waits for none.
+const HAS_MADE: u64 = 1 << 63;
 
 fn word_of(task: TaskName) -> u64 {
     (u64::from(task.stream) + 1) << NUMBER_BITS | task.number
 }
 
 fn task_of(word: u64) -> Option<TaskName> {
-    let stream = (word >> NUMBER_BITS).checked_sub(1)?;
+    let stream = ((word & !HAS_MADE) >> NUMBER_BITS).checked_sub(1)?;
     Some(TaskName { stream: stream as u32, number: word & ((1 << NUMBER_BITS) - 1) })
 }
 
@@ -139,7 +141,7 @@ extern "C" fn implicit_task(
 }
 
 extern "C" fn task_create(
-    _making: Kept,
+    making: Kept,
     _frame: *const c_void,
     made: Kept,
     flags: c_int,
@@ -153,8 +155,13 @@ extern "C" fn task_create(
         }
         _ => 0,
     };
-    // SAFETY: the runtime's word for the new task.
-    unsafe { made.write(name) };
+    // SAFETY: the runtime's words for the new task and the one that makes it, which runs here.
+    unsafe {
+        made.write(name);
+        if let Some(making) = making.as_mut() {
+            *making |= HAS_MADE;
+        }
+    }
 }
 
 extern "C" fn task_schedule(before: Kept, status: c_int, after: Kept) {
@@ -170,7 +177,7 @@ extern "C" fn task_schedule(before: Kept, status: c_int, after: Kept) {
         COMPLETE | CANCEL | DETACH if before.is_some() => recorder.put(threading::end()),
         YIELD | SWITCH => {
             if let Some(task) = after {
-                recorder.put(threading::begin(task));
+                recorder.begin(task);
             }
         }
         _ => {}
@@ -216,8 +223,12 @@ fn meeting(kind: c_int) -> Option<WaitFor> {
     }
 }
 
-extern "C" fn sync(kind: c_int, endpoint: c_int, _region: Kept, _task: Kept, address: *const c_void) {
+extern "C" fn sync(kind: c_int, endpoint: c_int, _region: Kept, task: Kept, address: *const c_void) {
     let Some(what) = meeting(kind) else { return };
+    // SAFETY: the runtime's word for the task that waits.
+    if what == WaitFor::Children && unsafe { read(task) } & HAS_MADE == 0 {
+        return;
+    }
     let Some(recorder) = local::recorder() else { return };
     match (what, endpoint == BEGIN) {
         (WaitFor::Group, true) => recorder.put(threading::group()),

@@ -15,7 +15,8 @@ const SITES: usize = 256;
 /// Records after which it is looked whether the thread was off its processor.
 const LOOK_EVERY: u32 = 512;
 
-/// Everything a thread needs to record without asking anybody.
+/// Everything a thread needs to record without asking anybody. What every record needs comes first, in one cache line.
+#[repr(C, align(64))]
 pub struct Recorder {
     words: WordCursor,
     /// When the last record was.
@@ -25,6 +26,8 @@ pub struct Recorder {
     /// Records until it looks after the thread's absences.
     until_look: u32,
     stream: u32,
+    /// Whether the running task has made others: one that has not, waits for none.
+    has_made: bool,
     sites: [(usize, u32); SITES],
     /// Where chunks come from; none where words count for nobody.
     source: Option<Source>,
@@ -67,7 +70,7 @@ pub fn of_process(process: &Process, cost: u64) -> Option<Box<Recorder>> {
             }
         },
     }
-    recorder.begin();
+    recorder.take_over();
     recorder.switches = Switches::open();
     Some(recorder)
 }
@@ -91,6 +94,7 @@ impl Recorder {
             created: 0,
             until_look: LOOK_EVERY,
             stream: 0,
+            has_made: false,
             sites: [(0, 0); SITES],
             source: None,
             switches: None,
@@ -98,7 +102,7 @@ impl Recorder {
     }
 
     /// A thread takes the stream over, whatever is in it. A new chunk says so itself.
-    fn begin(&mut self) {
+    fn take_over(&mut self) {
         if self.words.push(threading::anew(self.last_ticks, self.created)) {
             return;
         }
@@ -138,7 +142,29 @@ impl Recorder {
         self.put(threading::create(site));
         let task = TaskName { stream: self.stream, number: self.created };
         self.created += 1;
+        self.has_made = true;
         task
+    }
+
+    /// Records that a task begins or goes on.
+    #[inline(always)]
+    pub fn begin(&mut self, task: TaskName) {
+        match u32::try_from(self.created.wrapping_sub(task.number).wrapping_sub(1)) {
+            Ok(since) if task.stream == self.stream => self.put(threading::begin_own(since)),
+            _ => self.put(threading::begin(task)),
+        }
+    }
+
+    /// Whether the running task has made others.
+    #[inline(always)]
+    pub fn has_made(&self) -> bool {
+        self.has_made
+    }
+
+    /// Another task runs from now on, which has made others or not. Gives whether the one before had.
+    #[inline(always)]
+    pub fn switch(&mut self, has_made: bool) -> bool {
+        std::mem::replace(&mut self.has_made, has_made)
     }
 
     /// Records what the task made last depends on.

@@ -24,12 +24,14 @@ unsafe extern "C" fn run_share(share: *mut c_void) {
         let share = &*share.cast::<Share>();
         (share.body, share.data, share.region)
     };
-    if let Some(recorder) = local::recorder() {
+    let has_made = local::recorder().is_some_and(|recorder| {
         recorder.put(threading::share(thread_number(), region));
-    }
+        recorder.switch(false)
+    });
     // SAFETY: as the runtime would have called it.
     unsafe { body(data) };
     if let Some(recorder) = local::recorder() {
+        recorder.switch(has_made);
         recorder.put(threading::share_end());
     }
 }

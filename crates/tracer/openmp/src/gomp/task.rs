@@ -22,7 +22,8 @@ struct Source {
     data: *mut c_void,
     copy: Copy,
     bytes: usize,
-    align: usize,
+    /// Where the data come, behind what stands before them.
+    offset: u32,
     task: TaskName,
 }
 
@@ -30,19 +31,19 @@ struct Source {
 #[repr(C)]
 struct Before {
     body: Body,
-    task: TaskName,
+    number: u64,
+    stream: u32,
     /// Where the data are, from here.
-    offset: usize,
+    offset: u32,
 }
 
 unsafe extern "C" fn copy(to: *mut c_void, from: *mut c_void) {
     // SAFETY: what `make` handed to the runtime, and memory of the size asked for.
     unsafe {
         let source = &*from.cast::<Source>();
-        let data = (to as usize + size_of::<Before>()).next_multiple_of(source.align);
-        let before = Before { body: source.body, task: source.task, offset: data - to as usize };
-        to.cast::<Before>().write(before);
-        let data = data as *mut c_void;
+        let TaskName { stream, number } = source.task;
+        to.cast::<Before>().write(Before { body: source.body, number, stream, offset: source.offset });
+        let data = to.byte_add(source.offset as usize);
         match source.copy {
             Some(copy) => copy(data, source.data),
             None => std::ptr::copy_nonoverlapping(source.data.cast::<u8>(), data.cast(), source.bytes),
@@ -57,14 +58,17 @@ unsafe extern "C" fn run(block: *mut c_void) {
     // SAFETY: what `copy` wrote.
     let (body, task, data) = unsafe {
         let before = &*block.cast::<Before>();
-        (before.body, before.task, block.byte_add(before.offset))
+        let task = TaskName { stream: before.stream, number: before.number };
+        (before.body, task, block.byte_add(before.offset as usize))
     };
-    if let Some(recorder) = local::recorder() {
-        recorder.put(threading::begin(task));
-    }
+    let has_made = local::recorder().is_some_and(|recorder| {
+        recorder.begin(task);
+        recorder.switch(false)
+    });
     // SAFETY: as the runtime would have called it.
     unsafe { body(data) };
     if let Some(recorder) = local::recorder() {
+        recorder.switch(has_made);
         recorder.put(threading::end());
     }
 }
@@ -110,13 +114,15 @@ unsafe extern "C" fn make(
         // SAFETY: the list that the program gave.
         unsafe { depend::record(recorder, dependences) };
     }
+    // A power of two: no division, which would take as long as half a record.
     let align = (align as usize).max(align_of::<Before>());
+    let offset = (size_of::<Before>() + align - 1) & !(align - 1);
     let bytes = bytes as usize;
     let is_detached = flags & FLAG_DETACH != 0 && bytes >= size_of::<u64>() && !data.is_null();
     // SAFETY: the data have a first word then.
     let head = if is_detached { unsafe { *data.cast::<u64>() } } else { 0 };
-    let mut source = Source { head, is_detached, body, data, copy: copy_data, bytes, align, task };
-    let whole = (size_of::<Before>().next_multiple_of(align) + bytes) as c_long;
+    let mut source = Source { head, is_detached, body, data, copy: copy_data, bytes, offset: offset as u32, task };
+    let whole = (offset + bytes) as c_long;
     // SAFETY: as it was called, but for body and data; the source is copied before the function returns.
     unsafe {
         let source = (&raw mut source).cast();

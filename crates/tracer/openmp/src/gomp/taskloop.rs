@@ -89,19 +89,21 @@ fn wait(site: u32) {
 
 unsafe extern "C" fn run(block: *mut c_void) {
     // SAFETY: what `copy` or `divide` wrote, and the runtime changed in its first words.
-    let (body, data) = unsafe {
+    let (body, data, has_made) = unsafe {
         let before = &*block.cast::<Before>();
         let data = block.byte_add(before.offset);
         data.cast::<[u64; 2]>().write([before.head[0], before.head[1]]);
-        if let Some(recorder) = local::recorder() {
+        let has_made = local::recorder().is_some_and(|recorder| {
             let task = name(before, recorder);
-            recorder.put(threading::begin(task));
-        }
-        (before.body, data)
+            recorder.begin(task);
+            recorder.switch(false)
+        });
+        (before.body, data, has_made)
     };
     // SAFETY: as the runtime would have called it.
     unsafe { body(data) };
     if let Some(recorder) = local::recorder() {
+        recorder.switch(has_made);
         recorder.put(threading::end());
     }
 }

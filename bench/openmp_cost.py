@@ -2,10 +2,10 @@
 """What recording OpenMP tasks costs, beside the same programs bare and under EZTrace.
 
     bench/openmp_cost.py --library target/release/libkizami.so --workloads DIR [--runs 7] [--program "fib 27 40"]...
-                         [--compiler gcc --compiler clang] [--eztrace PREFIX]
+                         [--compiler gcc --compiler clang] [--eztrace COMMAND]
 
-DIR holds openmp-gcc and openmp-clang, as .ci/prepare fills it. PREFIX is where EZTrace is: /usr, or a folder that its
-packages were unpacked into. Each round runs a program in all ways, one after the other, so that noise of the machine
+DIR holds openmp-gcc and openmp-clang, as .ci/prepare fills it. COMMAND is EZTrace's, of a system or of a folder that its
+packages were unpacked into; it sees tasks of LLVM's runtime only (programs of GCC must be compiled for it). Each round runs a program in all ways, one after the other, so that noise of the machine
 hits all alike. Times are processor time of the whole process, helper threads included, on one thread unless
 OMP_NUM_THREADS says otherwise. Prints nanoseconds more than bare for each task (by the medians, and by the least of
 all runs) and bytes left for each task.
@@ -23,22 +23,11 @@ PROGRAMS = ("fib 27 40", "nqueens 12 12")
 TASKS = re.compile(r"tasks (\d+)")
 
 
-def eztrace_ways(prefix, compiler):
-    """EZTrace sees LLVM's runtime as a tool of it, and GNU's by functions of the same names."""
-    libraries = [path.parent for path in Path(prefix).rglob("libeztrace-lib.so")]
-    if not libraries:
-        raise SystemExit(f"no EZTrace below {prefix}: apt-get download eztrace and its libraries, dpkg -x them there")
-    found = libraries[0]
-    paths = ":".join(str(path) for path in {found, *(p.parent for p in Path(prefix).rglob("libotf2.so*"))})
-    module = "ompt" if compiler == "clang" else "openmp"
-    wrapper = "libeztrace-ompt.so" if compiler == "clang" else "libeztrace-openmp.so"
-    return {
-        "LD_LIBRARY_PATH": paths,
-        "EZTRACE_LIBRARY_PATH": str(found),
-        "EZTRACE_TRACE": module,
-        "LD_PRELOAD": f"{found}/libeztrace-lib.so:{found}/{wrapper}",
-        **({"OMP_TOOL_LIBRARIES": f"{found}/{wrapper}"} if compiler == "clang" else {}),
-    }
+def under_eztrace(eztrace, folder):
+    """The words before a program, and the variables. Libraries lie beside the command, or where the system has them."""
+    beside = [str(path.parent) for path in eztrace.parent.parent.rglob("libeztrace-ompt.so")]
+    variables = {"EZTRACE_LIBRARY_PATH": beside[0], "LD_LIBRARY_PATH": beside[0]} if beside else {}
+    return [str(eztrace), "-t", "ompt", "-o", f"{folder}/trace"], variables
 
 
 def run(command, variables, folder):
@@ -60,18 +49,18 @@ def bytes_below(folder):
 def measure(options, compiler, program):
     words = program.split()
     command = [str(options.workloads / f"openmp-{compiler}" / words[0]), *words[1:]]
-    ways = ["bare", "kizami"] + (["eztrace"] if options.eztrace else [])
+    ways = ["bare", "kizami"] + (["eztrace"] if options.eztrace and compiler == "clang" else [])
     seconds, left, tasks = {way: [] for way in ways}, {}, 0
     for _ in range(options.runs):
         for way in ways:
             with tempfile.TemporaryDirectory(dir=options.scratch) as folder:
-                variables = {}
+                variables, before = {}, []
                 if way == "kizami":
                     variables = {"LD_PRELOAD": options.library, "KIZAMI_RAW": folder}
                     variables["KIZAMI_TRACER_OPENMP"] = options.openmp
                 elif way == "eztrace":
-                    variables = {**eztrace_ways(options.eztrace, compiler), "EZTRACE_TRACE_DIR": f"{folder}/trace"}
-                took, tasks = run(command, variables, folder)
+                    before, variables = under_eztrace(options.eztrace, folder)
+                took, tasks = run(before + command, variables, folder)
                 seconds[way].append(took)
                 left[way] = bytes_below(folder)
     bare = seconds["bare"]
@@ -90,7 +79,7 @@ def main():
     parser.add_argument("--program", action="append", help=f"with its arguments (default: {', '.join(PROGRAMS)})")
     parser.add_argument("--compiler", action="append", choices=("gcc", "clang"))
     parser.add_argument("--openmp", default="tasks", help="what is recorded, as kizami record --openmp has it")
-    parser.add_argument("--eztrace", help="where EZTrace is")
+    parser.add_argument("--eztrace", type=lambda p: Path(p).resolve(), help="the command eztrace, to compare with")
     parser.add_argument("--scratch", help="where raw segments go (default: the system's temporary directory)")
     options = parser.parse_args()
     for compiler in options.compiler or ("gcc", "clang"):

@@ -169,9 +169,20 @@ pub enum ThreadEvent {
         /// To.
         to: u64,
     },
+    /// Tasks that were only counted, since the last such record.
+    Counted {
+        /// How many this thread has made.
+        tasks: u64,
+        /// How many ticks they ran on this thread while whatever is recorded there waited.
+        running: u64,
+    },
     /// The thread ends, or the process does.
     Leave,
 }
+
+/// What is too seldom for a kind of its own: the payload says what.
+const SELDOM: u64 = 0;
+const SELDOM_COUNTED: u32 = 1;
 
 const CREATE: u64 = 1;
 const DEPEND: u64 = 2;
@@ -304,6 +315,11 @@ pub fn away(by: AwayBy, from: u64, to: u64) -> Packed<3> {
     Packed { words: [first(AWAY, by as u32), from, to] }
 }
 
+/// [`ThreadEvent::Counted`].
+pub fn counted(tasks: u64, running: u64) -> Packed<3> {
+    Packed { words: [first(SELDOM, SELDOM_COUNTED), tasks, running] }
+}
+
 /// [`ThreadEvent::Leave`].
 #[inline(always)]
 pub fn leave() -> Packed<1> {
@@ -383,6 +399,9 @@ impl<'a> ThreadEvents<'a> {
                 ThreadEvent::Away { by, from: follow()?, to: follow()? }
             }
             LEAVE => ThreadEvent::Leave,
+            SELDOM if payload == SELDOM_COUNTED => {
+                ThreadEvent::Counted { tasks: follow()?, running: follow()? }
+            }
             _ => return None,
         };
         self.next += 1 + more;
@@ -424,6 +443,7 @@ mod tests {
             begin_own(2).at_once().to_vec(),
             wait(WaitFor::Group, 9).after(1).expect("fits").to_vec(),
             away(AwayBy::Tracer, 0, 5).at_once().to_vec(),
+            counted(7, 0).at_once().to_vec(),
             vec![0, 1, 2],
         ]
         .concat();
@@ -438,6 +458,7 @@ mod tests {
             (1_030, ThreadEvent::Begin(TaskName { stream: 4, number: 3 })),
             (1_031, ThreadEvent::Wait { what: WaitFor::Group, site: 9 }),
             (1_031, ThreadEvent::Away { by: AwayBy::Tracer, from: 0, to: 5 }),
+            (1_031, ThreadEvent::Counted { tasks: 7, running: 0 }),
         ];
         assert_eq!(read, expected);
         assert!(!events.is_damaged());
@@ -446,8 +467,13 @@ mod tests {
 
     #[test]
     fn nonsense_ends_a_chunk() {
-        for words in [&[first(BEGIN_OWN, 0)][..], &[first(DEPEND, u32::MAX)], &[first(BEGIN, 1)], &[first(WAIT, 15)]]
-        {
+        for words in [
+            &[first(BEGIN_OWN, 0)][..],
+            &[first(DEPEND, u32::MAX)],
+            &[first(BEGIN, 1)],
+            &[first(WAIT, 15)],
+            &[first(SELDOM, 9)],
+        ] {
             let bytes = bytes(words);
             let mut events = ThreadEvents::of(&bytes, 4);
             assert_eq!(events.next(), None);

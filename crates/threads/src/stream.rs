@@ -17,7 +17,12 @@ impl<'a> StreamEvents<'a> {
     /// Of a segment whose chunks are filled by words.
     pub fn of(segment: &Segment<'a>) -> StreamEvents<'a> {
         let stream = segment.header.thread.unwrap_or_default();
-        StreamEvents { chunks: segment.committed(), events: ThreadEvents::of(&[], stream), stream, damaged: 0 }
+        StreamEvents {
+            chunks: segment.committed(),
+            events: ThreadEvents::of(&[], stream),
+            stream,
+            damaged: 0,
+        }
     }
 
     /// Chunks that could not be read, or not to their end, so far.

@@ -141,6 +141,7 @@ impl TraceWriter {
             },
             counters: Vec::new(),
             disturbance: None,
+            counted_tasks: None,
             undisturbed: None,
             replayed: None,
             reduced: None,

@@ -1,8 +1,10 @@
 //! The recorder of one thread: where its words go.
 
+use crate::budget::{self, Budget};
 use crate::clock;
+use crate::running::{Running, Tally};
 use crate::switches::Switches;
-use kizami_records::threading::{self, AwayBy, Dependence, MOST_WORDS, Packed, TaskName};
+use kizami_records::threading::{self, AwayBy, Dependence, MOST_WORDS, Packed, TaskName, WaitFor};
 use kizami_segment::{Header, WordCursor};
 use kizami_tracer_core::process::Process;
 use kizami_tracer_core::stream::{Room, Writer, lock};
@@ -14,6 +16,9 @@ use std::sync::atomic::Ordering;
 const SITES: usize = 256;
 /// Records after which it is looked whether the thread was off its processor.
 const LOOK_EVERY: u32 = 512;
+/// Ticks of counted tasks that are recorded as soon as there are so many: a few microseconds. A thread that waits at the
+/// end of a region may record nothing else before the region is over.
+const TELL_TICKS: u64 = 50_000;
 
 /// Everything a thread needs to record without asking anybody. What every record needs comes first, in one cache line.
 #[repr(C, align(64))]
@@ -26,12 +31,15 @@ pub struct Recorder {
     /// Records until it looks after the thread's absences.
     until_look: u32,
     stream: u32,
-    /// Whether the running task has made others: one that has not, waits for none.
-    has_made: bool,
+    running: Running,
+    tally: Tally,
     sites: [(usize, u32); SITES],
+    /// Whether it was recorded that tasks are only counted.
+    has_counted: bool,
     /// Where chunks come from; none where words count for nobody.
     source: Option<Source>,
     switches: Option<Switches>,
+    budget: Budget,
 }
 
 struct Source {
@@ -53,6 +61,7 @@ static SPARES: Mutex<Vec<Spare>> = Mutex::new(Vec::new());
 pub fn of_process(process: &Process, cost: u64) -> Option<Box<Recorder>> {
     let spare = lock(&SPARES).pop();
     let mut recorder = Recorder::for_nobody(WordCursor::EMPTY);
+    recorder.budget = Budget::new(cost);
     match spare {
         Some(spare) => {
             (recorder.words, recorder.created, recorder.stream) = (spare.words, spare.created, spare.stream);
@@ -94,10 +103,13 @@ impl Recorder {
             created: 0,
             until_look: LOOK_EVERY,
             stream: 0,
-            has_made: false,
+            running: Running::default(),
+            tally: Tally::default(),
             sites: [(0, 0); SITES],
+            has_counted: false,
             source: None,
             switches: None,
+            budget: Budget::new(0),
         })
     }
 
@@ -142,8 +154,20 @@ impl Recorder {
         self.put(threading::create(site));
         let task = TaskName { stream: self.stream, number: self.created };
         self.created += 1;
-        self.has_made = true;
+        self.running.has_made = true;
         task
+    }
+
+    /// The running task makes one here, or so many at once, that are only counted.
+    #[cold]
+    pub fn count(&mut self, tasks: u64) {
+        self.running.has_made = true;
+        self.tally.tasks += tasks;
+        if !self.has_counted {
+            // So that it is known since when.
+            self.has_counted = true;
+            self.tell_counted();
+        }
     }
 
     /// Records that a task begins or goes on.
@@ -155,16 +179,73 @@ impl Recorder {
         }
     }
 
-    /// Whether the running task has made others.
+    /// What runs.
     #[inline(always)]
-    pub fn has_made(&self) -> bool {
-        self.has_made
+    pub fn running(&self) -> Running {
+        self.running
     }
 
-    /// Another task runs from now on, which has made others or not. Gives whether the one before had.
+    /// Something else runs from now on.
     #[inline(always)]
-    pub fn switch(&mut self, has_made: bool) -> bool {
-        std::mem::replace(&mut self.has_made, has_made)
+    pub fn set_running(&mut self, running: Running) {
+        self.running = running;
+    }
+
+    /// Whatever was recorded last has begun to run; gives what ran before.
+    #[inline(always)]
+    pub fn enter(&mut self) -> Running {
+        let below = self.running;
+        self.running = self.tally.begin_recorded(below, self.last_ticks);
+        below
+    }
+
+    /// It has ended with the record made last, and what ran before goes on.
+    #[inline(always)]
+    pub fn leave(&mut self, below: Running) {
+        self.tally.end_recorded(below, self.last_ticks);
+        self.running = below;
+    }
+
+    /// A counted task begins; gives what ran before.
+    pub fn enter_counted(&mut self) -> Running {
+        let below = self.running;
+        self.running = self.tally.begin_counted(below, clock::now);
+        below
+    }
+
+    /// It has ended, and what ran before goes on.
+    pub fn leave_counted(&mut self, below: Running) {
+        self.tally.end_counted(self.running, below, clock::now);
+        self.running = below;
+        if self.tally.ticks > TELL_TICKS {
+            self.tell_counted();
+        }
+    }
+
+    /// Records that the running task waits from here on.
+    #[inline(always)]
+    pub fn wait(&mut self, what: WaitFor, site: u32) {
+        self.put(threading::wait(what, site));
+        self.running.waits = what != WaitFor::Lock;
+    }
+
+    /// Records that it has waited.
+    #[inline(always)]
+    pub fn waited(&mut self, what: WaitFor) {
+        self.running.waits = false;
+        if budget::is_spent() {
+            self.tell_counted();
+        }
+        self.put(threading::waited(what));
+    }
+
+    /// Records what was counted since it was last recorded.
+    #[cold]
+    pub fn tell_counted(&mut self) {
+        let (tasks, ticks) = (std::mem::take(&mut self.tally.tasks), std::mem::take(&mut self.tally.ticks));
+        if tasks > 0 || ticks > 0 {
+            self.put(threading::counted(tasks, ticks));
+        }
     }
 
     /// Records what the task made last depends on.
@@ -199,6 +280,7 @@ impl Recorder {
     /// Records when the thread was off its processor since it last looked.
     #[cold]
     fn look(&mut self) {
+        self.budget.spend(u64::from(LOOK_EVERY - self.until_look));
         self.until_look = LOOK_EVERY;
         let Some(mut switches) = self.switches.take() else { return };
         while let Some((from, to)) = switches.next() {

@@ -9,7 +9,7 @@ use crate::show::json;
 use anyhow::Result;
 use kizami_model::{Moment, Rank};
 use kizami_tasks::{Parallelism, Path, TaskGraph, places, schedule};
-use kizami_trace::run::ClockInfo;
+use kizami_trace::run::{ClockInfo, CountedTasks};
 use kizami_trace::{CallSite, Trace};
 use serde::Serialize;
 
@@ -31,6 +31,9 @@ pub struct Told {
     pub span: i64,
     pub parallelism: f64,
     pub peak: u32,
+    /// Tasks of all ranks that were only counted: nothing else here knows of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counted_tasks: Option<CountedTasks>,
     pub places: Vec<Place>,
     pub processors: Vec<Processors>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -109,6 +112,7 @@ fn explain(trace: &Trace, arguments: &TasksArguments) -> Result<Told> {
         span: span.0,
         parallelism: work.0 as f64 / span.0.max(1) as f64,
         peak: parallelism.peak(),
+        counted_tasks: trace.run().counted_tasks,
         places: sums
             .iter()
             .filter(|sum| sum.tasks > 0 || sum.work.0 > 0)

@@ -22,6 +22,9 @@ pub fn show(told: &Told) -> io::Result<()> {
     line("span        ", format!("{}: the longest chain of tasks", time(told.span)))?;
     let peak = quantity::count(u64::from(told.peak));
     line("parallelism ", format!("{:.2}, at most {peak} tasks at once", told.parallelism))?;
+    if let Some(counted) = &told.counted_tasks {
+        line("left out    ", counted.told())?;
+    }
     writeln!(out, "\nwhat the span is made of:")?;
     places(told, &mut out)?;
     writeln!(out, "\nwith so many processors:")?;

@@ -3,7 +3,8 @@
 //! The runtime copies a task's data into memory of its own and hands them to the body. So the name of a task travels
 //! with its data: a block in front of them, which only our copy and our body know.
 
-use super::{Body, Copy, depend, recorder_of_tasks};
+use super::{Body, COUNTED, Copy, depend, recorder_of_makers, run_counted};
+use crate::budget;
 use crate::local::{self, export};
 use crate::real::Real;
 use kizami_records::threading::{self, TaskName};
@@ -61,15 +62,19 @@ unsafe extern "C" fn run(block: *mut c_void) {
         let task = TaskName { stream: before.stream, number: before.number };
         (before.body, task, block.byte_add(before.offset as usize))
     };
-    let has_made = local::recorder().is_some_and(|recorder| {
+    if task == COUNTED {
+        // SAFETY: as the runtime would have called it.
+        return unsafe { run_counted(body, data) };
+    }
+    let below = local::recorder().map(|recorder| {
         recorder.begin(task);
-        recorder.switch(false)
+        recorder.enter()
     });
     // SAFETY: as the runtime would have called it.
     unsafe { body(data) };
     if let Some(recorder) = local::recorder() {
-        recorder.switch(has_made);
         recorder.put(threading::end());
+        recorder.leave(below.unwrap_or_default());
     }
 }
 
@@ -102,18 +107,24 @@ unsafe extern "C" fn make(
     let address = local::return_address();
     // SAFETY: the runtime's function of that name.
     let real: Make = unsafe { std::mem::transmute(REAL.address()) };
-    let Some(recorder) = recorder_of_tasks() else {
+    let Some(recorder) = recorder_of_makers() else {
         // SAFETY: as it was called.
         return unsafe {
             real(body, data, copy_data, bytes, align, deferred, flags, dependences, priority, detach)
         };
     };
-    let site = recorder.site(address);
-    let task = recorder.create(site);
-    if flags & FLAG_DEPEND != 0 && !dependences.is_null() {
-        // SAFETY: the list that the program gave.
-        unsafe { depend::record(recorder, dependences) };
-    }
+    let task = if budget::is_spent() {
+        recorder.count(1);
+        COUNTED
+    } else {
+        let site = recorder.site(address);
+        let task = recorder.create(site);
+        if flags & FLAG_DEPEND != 0 && !dependences.is_null() {
+            // SAFETY: the list that the program gave.
+            unsafe { depend::record(recorder, dependences) };
+        }
+        task
+    };
     // A power of two: no division, which would take as long as half a record.
     let align = (align as usize).max(align_of::<Before>());
     let offset = (size_of::<Before>() + align - 1) & !(align - 1);
@@ -121,7 +132,8 @@ unsafe extern "C" fn make(
     let is_detached = flags & FLAG_DETACH != 0 && bytes >= size_of::<u64>() && !data.is_null();
     // SAFETY: the data have a first word then.
     let head = if is_detached { unsafe { *data.cast::<u64>() } } else { 0 };
-    let mut source = Source { head, is_detached, body, data, copy: copy_data, bytes, offset: offset as u32, task };
+    let mut source =
+        Source { head, is_detached, body, data, copy: copy_data, bytes, offset: offset as u32, task };
     let whole = (offset + bytes) as c_long;
     // SAFETY: as it was called, but for body and data; the source is copied before the function returns.
     unsafe {

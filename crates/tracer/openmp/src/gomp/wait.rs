@@ -17,17 +17,17 @@ unsafe fn wait(real: &Real, what: WaitFor, argument: usize) -> usize {
     let of_tasks = matches!(what, WaitFor::Children | WaitFor::Group);
     let recorder = if of_tasks { recorder_of_tasks() } else { recorder() };
     // Who has made no task has none to wait for, and the runtime returns at once.
-    let is_empty = |recorder: &&mut Recorder| what == WaitFor::Children && !recorder.has_made();
+    let is_empty = |recorder: &&mut Recorder| what == WaitFor::Children && !recorder.running().has_made;
     let Some(recorder) = recorder.filter(|recorder| !is_empty(recorder)) else {
         // SAFETY: as it was called.
         return unsafe { real(argument) };
     };
     let site = recorder.site(address);
-    recorder.put(threading::wait(what, site));
+    recorder.wait(what, site);
     // SAFETY: as it was called.
     let result = unsafe { real(argument) };
     if let Some(recorder) = local::recorder() {
-        recorder.put(threading::waited(what));
+        recorder.waited(what);
     }
     result
 }

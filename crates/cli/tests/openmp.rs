@@ -184,3 +184,51 @@ fn a_runtime_that_is_unloaded_and_loaded_again_is_recorded_each_time() {
         assert_eq!(info["health"]["complete"], true, "{compiler}: {info}");
     }
 }
+
+/// Records `fib` with so many milliseconds that recording its tasks may cost; what `tasks --json` and `info --json` tell.
+fn fib_with_grace(compiler: &str, grace: &str, folder: &Path) -> (Value, Value) {
+    let program = naps(compiler).with_file_name("fib");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kizami"));
+    command.args(["record", "-o", "fib.kz", "--", program.to_str().unwrap(), "24", "40"]);
+    command.current_dir(folder).env("OMP_NUM_THREADS", "2").env("KIZAMI_TRACER_OPENMP", grace);
+    let output = command.output().expect("kizami runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let json = |words: &[&str]| serde_json::from_slice(&kizami(words, folder).stdout).expect("JSON");
+    (json(&["tasks", "fib.kz", "--json"]), json(&["info", "fib.kz", "--json"]))
+}
+
+#[test]
+fn tasks_that_cost_too_much_are_counted_and_what_was_left_out_is_told() {
+    // As fib says itself: two in each call above 1.
+    const TASKS: u64 = 150_048;
+    for compiler in ["gcc", "clang"] {
+        let scratch = tempfile::tempdir().unwrap();
+        let (tasks, run) = fib_with_grace(compiler, "auto:1", scratch.path());
+        let counted = &run["counted_tasks"];
+        let (left_out, recorded) = (counted["tasks"].as_u64().unwrap(), tasks["tasks"].as_u64().unwrap());
+        // Beside the tasks that the program made: its beginning and two shares.
+        assert_eq!(left_out + recorded, TASKS + 3, "{compiler}: {counted}");
+        assert!(left_out > 0 && counted["since_ns"].as_i64().unwrap() > 0, "{compiler}: {counted}");
+        assert_eq!(&tasks["counted_tasks"], counted);
+        let problems = run["health"]["problems"].as_array().unwrap();
+        assert!(
+            matches!(&problems[..], [Value::String(only)] if only.contains("only counted")),
+            "{problems:?}"
+        );
+        // Counted or not, tasks are work: threads do not look idle in them.
+        let report = kizami(&["report", "fib.kz", "--json"], scratch.path());
+        let report: Value = serde_json::from_slice(&report.stdout).expect("JSON");
+        let useful = report["threads"]["useful"].as_f64().unwrap();
+        assert!(useful > 0.3, "{compiler}: threads compute {useful} of their time");
+    }
+}
+
+#[test]
+fn short_runs_and_those_asked_for_are_whole() {
+    for how in ["auto", "tasks"] {
+        let scratch = tempfile::tempdir().unwrap();
+        let (tasks, run) = fib_with_grace("gcc", how, scratch.path());
+        assert_eq!(tasks["tasks"], 150_051);
+        assert_eq!(run.get("counted_tasks"), None, "{how}");
+    }
+}

@@ -10,7 +10,7 @@
 //! is lost takes nothing else with it; it also comes where the ticks do not fit.
 //!
 //! A task has no number in the stream that makes it: it is the how-manieth made there, from 0. Others name it by
-//! that stream and that number ([`TaskName`]). What runs on a thread is a stack: whoever begins runs until it ends, and then what was there before goes
+//! that stream and that number ([`TaskName`]); the stream itself, which most tasks run on, by how many it has made since. What runs on a thread is a stack: whoever begins runs until it ends, and then what was there before goes
 //! on. Words say nothing of a thread's first task, which is there when its stream begins.
 
 use kizami_segment::word_at;
@@ -196,9 +196,20 @@ pub enum ThreadEvent {
         /// To.
         to: u64,
     },
+    /// Tasks that were only counted, since the last such record.
+    Counted {
+        /// How many this thread has made.
+        tasks: u64,
+        /// How many ticks they ran on this thread while whatever is recorded there waited.
+        running: u64,
+    },
     /// The thread ends, or the process does.
     Leave,
 }
+
+/// What is too seldom for a kind of its own: the payload says what.
+const SELDOM: u64 = 0;
+const SELDOM_COUNTED: u32 = 1;
 
 const CREATE: u64 = 1;
 const DEPEND: u64 = 2;
@@ -213,6 +224,7 @@ const REGION: u64 = 10;
 const REGION_END: u64 = 11;
 const AWAY: u64 = 12;
 const LEAVE: u64 = 13;
+const BEGIN_OWN: u64 = 14;
 const ANEW: u64 = 15;
 
 /// A record's first word, without its ticks, and the words behind it.
@@ -270,6 +282,12 @@ pub fn begin(task: TaskName) -> Packed<2> {
     Packed { words: [first(BEGIN, task.stream), task.number] }
 }
 
+/// [`ThreadEvent::Begin`] of a task that this stream has made, and so many since.
+#[inline(always)]
+pub fn begin_own(since: u32) -> Packed<1> {
+    Packed { words: [first(BEGIN_OWN, since)] }
+}
+
 /// [`ThreadEvent::End`].
 #[inline(always)]
 pub fn end() -> Packed<1> {
@@ -324,6 +342,11 @@ pub fn away(by: AwayBy, from: u64, to: u64) -> Packed<3> {
     Packed { words: [first(AWAY, by as u32), from, to] }
 }
 
+/// [`ThreadEvent::Counted`].
+pub fn counted(tasks: u64, running: u64) -> Packed<3> {
+    Packed { words: [first(SELDOM, SELDOM_COUNTED), tasks, running] }
+}
+
 /// [`ThreadEvent::Leave`].
 #[inline(always)]
 pub fn leave() -> Packed<1> {
@@ -337,14 +360,18 @@ pub struct ThreadEvents<'a> {
     bytes: &'a [u8],
     /// Index of the next word.
     next: usize,
+    /// Whose chunk it is.
+    stream: u32,
     at_ticks: u64,
+    /// Tasks that the stream has made.
+    created: u64,
     damaged: bool,
 }
 
 impl<'a> ThreadEvents<'a> {
-    /// Reads a chunk, as [`kizami_segment::Committed::next_words`] gives it.
-    pub fn of(bytes: &'a [u8]) -> ThreadEvents<'a> {
-        ThreadEvents { bytes, next: 0, at_ticks: 0, damaged: false }
+    /// Reads a chunk of a stream, as [`kizami_segment::Committed::next_words`] gives it.
+    pub fn of(bytes: &'a [u8], stream: u32) -> ThreadEvents<'a> {
+        ThreadEvents { bytes, next: 0, stream, at_ticks: 0, created: 0, damaged: false }
     }
 
     /// Whether it ended at something that is no record.
@@ -362,11 +389,14 @@ impl<'a> ThreadEvents<'a> {
         let event = match word >> KIND_SHIFT {
             ANEW => {
                 let created = follow()?;
-                self.at_ticks = word & TIME_MASK;
+                (self.at_ticks, self.created) = (word & TIME_MASK, created);
                 self.next += 2;
                 return Some(ThreadEvent::Anew { at_ticks: self.at_ticks, created });
             }
-            CREATE => ThreadEvent::Create { site: payload },
+            CREATE => {
+                self.created = self.created.wrapping_add(1);
+                ThreadEvent::Create { site: payload }
+            }
             DEPEND => {
                 let count = payload as usize;
                 let left = self.bytes.len() / size_of::<u64>() - self.next - 1;
@@ -376,6 +406,10 @@ impl<'a> ThreadEvents<'a> {
                 ThreadEvent::Depend((0..count).map(|_| Dependence::unpack(follow()?)).collect::<Option<_>>()?)
             }
             BEGIN => ThreadEvent::Begin(TaskName { stream: payload, number: follow()? }),
+            BEGIN_OWN => {
+                let number = self.created.checked_sub(u64::from(payload) + 1)?;
+                ThreadEvent::Begin(TaskName { stream: self.stream, number })
+            }
             END => ThreadEvent::End,
             WAIT => ThreadEvent::Wait {
                 what: WaitFor::from_number(payload % (1 << WAIT_BITS))?,
@@ -397,6 +431,9 @@ impl<'a> ThreadEvents<'a> {
                 ThreadEvent::Away { by, from: follow()?, to: follow()? }
             }
             LEAVE => ThreadEvent::Leave,
+            SELDOM if payload == SELDOM_COUNTED => {
+                ThreadEvent::Counted { tasks: follow()?, running: follow()? }
+            }
             _ => return None,
         };
         self.next += 1 + more;
@@ -435,23 +472,27 @@ mod tests {
             depend(1).at_once().to_vec(),
             vec![dependence.pack()],
             begin(name).after(20).expect("fits").to_vec(),
+            begin_own(2).at_once().to_vec(),
             wait(WaitFor::Group, 9).after(1).expect("fits").to_vec(),
             away(AwayBy::Tracer, 0, 5).at_once().to_vec(),
             region(4, 11, Runtime::Llvm).at_once().to_vec(),
+            counted(7, 0).at_once().to_vec(),
             vec![0, 1, 2],
         ]
         .concat();
         let bytes = bytes(&words);
-        let mut events = ThreadEvents::of(&bytes);
+        let mut events = ThreadEvents::of(&bytes, 4);
         let read: Vec<(u64, ThreadEvent)> = events.by_ref().collect();
         let expected = vec![
             (1_000, ThreadEvent::Anew { at_ticks: 1_000, created: 5 }),
             (1_010, ThreadEvent::Create { site: 3 }),
             (1_010, ThreadEvent::Depend(vec![dependence])),
             (1_030, ThreadEvent::Begin(name)),
+            (1_030, ThreadEvent::Begin(TaskName { stream: 4, number: 3 })),
             (1_031, ThreadEvent::Wait { what: WaitFor::Group, site: 9 }),
             (1_031, ThreadEvent::Away { by: AwayBy::Tracer, from: 0, to: 5 }),
             (1_031, ThreadEvent::Region { site: 4, region: 11, runtime: Runtime::Llvm }),
+            (1_031, ThreadEvent::Counted { tasks: 7, running: 0 }),
         ];
         assert_eq!(read, expected);
         assert!(!events.is_damaged());
@@ -460,10 +501,15 @@ mod tests {
 
     #[test]
     fn nonsense_ends_a_chunk() {
-        for words in [&[first(14, 0)][..], &[first(DEPEND, u32::MAX)], &[first(BEGIN, 1)], &[first(WAIT, 15)]]
-        {
+        for words in [
+            &[first(BEGIN_OWN, 0)][..],
+            &[first(DEPEND, u32::MAX)],
+            &[first(BEGIN, 1)],
+            &[first(WAIT, 15)],
+            &[first(SELDOM, 9)],
+        ] {
             let bytes = bytes(words);
-            let mut events = ThreadEvents::of(&bytes);
+            let mut events = ThreadEvents::of(&bytes, 4);
             assert_eq!(events.next(), None);
             assert!(events.is_damaged());
         }

@@ -186,12 +186,13 @@ fn turn(
         under_way: sealed.outcomes.iter().flat_map(|outcome| outcome.under_way.iter().copied()).collect(),
     };
     let mut files = sealed.files.clone();
-    files.extend(tasks);
+    files.extend(tasks.files);
     files.extend(tables::write_tables(folder, input)?);
 
     files.extend(write_reduced(&sealed, &names, folder)?);
 
     recorded.problems.extend(summary::lost_windows(&sealed.outcomes));
+    recorded.problems.extend(tasks.counted.map(|counted| counted.told()));
     let whole = !recorded.unreadable && ranks.iter().all(|rank| rank.damage.is_none());
     if !whole && !options.keep_raw {
         recorded.problems.push("raw/ was kept because not all of it could be read".to_owned());
@@ -209,6 +210,7 @@ fn turn(
         files: &files,
         folder,
     });
+    run.counted_tasks = tasks.counted;
     if sealed.outcomes.iter().any(|outcome| outcome.drawn.is_some()) {
         // Rows that were drawn tell neither how many calls there were nor what recording them took.
         let outcomes = sealed.outcomes.iter();

@@ -207,6 +207,7 @@ pub(crate) fn run_info(input: SummaryInput<'_>) -> RunInfo {
         clocks: clock_info(clock, input.messages),
         counters: counters(input.names),
         disturbance: Some(input.disturbance),
+        counted_tasks: None,
         undisturbed: None,
         replayed: None,
         reduced: None,

@@ -16,9 +16,18 @@ use kizami_threads::{
     follow,
 };
 use kizami_trace::columns::WrittenFile;
+use kizami_trace::run::CountedTasks;
 use kizami_trace::write::TaskTables;
 use kizami_trace::{NeedRow, ParallelRow, Runtime, TaskKind, TaskRow, TraceError, Waited};
 use std::path::Path;
+
+/// The tables of tasks.
+pub(crate) struct WrittenTasks {
+    /// Their files.
+    pub files: Vec<WrittenFile>,
+    /// What was only counted, if anything was.
+    pub counted: Option<CountedTasks>,
+}
 
 /// Writes the tables below `folder`, if any rank tells of tasks; `outcomes` hear from when to when ranks ran, and what was
 /// damaged.
@@ -27,8 +36,9 @@ pub(crate) fn write_tasks(
     repairs: &Repairs,
     folder: &Path,
     outcomes: &mut [RankOutcome],
-) -> Result<Vec<WrittenFile>, TraceError> {
+) -> Result<WrittenTasks, TraceError> {
     let mut tables = TaskTables::new(folder);
+    let mut counted: Option<CountedTasks> = None;
     for (rank, process) in sources.recorded.ranks.iter().enumerate() {
         let Some(process) = process.as_ref().filter(|process| !process.tasks.is_empty()) else { continue };
         let host = sources.clock.host_of_process(process);
@@ -40,9 +50,13 @@ pub(crate) fn write_tasks(
             threads: Vec::new(),
             tables: &mut tables,
             span: None,
+            counted: None,
         };
         let damage = rows.follow(process, |ns| host.own_ticks(i64::try_from(ns).unwrap_or(i64::MAX)))?;
         let span = rows.span;
+        if let Some(more) = rows.counted {
+            counted = Some(counted.map_or(more, |counted| counted.and(&more)));
+        }
         let outcome = outcomes.binary_search_by_key(&(rank as u32), |outcome| outcome.rank);
         if let Ok(outcome) = outcome.map(|place| &mut outcomes[place]) {
             if let Some((start_ns, end_ns)) = span {
@@ -52,7 +66,7 @@ pub(crate) fn write_tasks(
             outcome.damage = (!told.is_empty()).then(|| told.join("; "));
         }
     }
-    tables.finish()
+    Ok(WrittenTasks { files: tables.finish()?, counted })
 }
 
 /// Rows of one rank.
@@ -65,6 +79,8 @@ struct Rows<'a> {
     tables: &'a mut TaskTables,
     /// When the first piece began and the last ended.
     span: Option<(i64, i64)>,
+    /// What was only counted.
+    counted: Option<CountedTasks>,
 }
 
 impl Rows<'_> {
@@ -108,6 +124,11 @@ impl Rows<'_> {
         }
         let followed = follow(inputs, Settings::default(), self)?;
         damage.extend(told(&followed));
+        self.counted = followed.counted.since.map(|since| CountedTasks {
+            tasks: followed.counted.tasks,
+            ranks: 1,
+            since_ns: self.moment(since).0,
+        });
         Ok(damage)
     }
 

@@ -119,13 +119,18 @@ impl TaskGraph {
         let is_virtual = trace.run().clocks.method == ClockInfo::VIRTUAL;
         // By task: how long it ran, if times are to be worked out.
         let mut running: Vec<Length> = Vec::new();
+        // By task: when it ended, as the trace has it.
+        let mut ends: Vec<Moment> = Vec::new();
         let mut noticing = Noticing::default();
         for part in trace.parts_of::<TaskRow>()? {
             for mut row in part?.into_iter().filter(|row| row.rank == rank) {
                 if row.task != graph.tasks.len() as u64 + 1 {
                     return Err(damaged(format!("task {} comes where {} should", row.task, graph.len() + 1)));
                 }
-                let mut ready = row.created;
+                let end_of =
+                    |task: u64| ends.get((task as usize).wrapping_sub(1)).copied().unwrap_or(Moment::START);
+                let made = row.created.unwrap_or_else(|| end_of(row.parent.unwrap_or(0)));
+                let mut ready = made;
                 loop {
                     if next.is_none() {
                         next = held.find(|need| need.rank == rank);
@@ -137,7 +142,7 @@ impl TaskGraph {
                             }
                             // What the program began with was there from the beginning.
                             if of > 0 {
-                                ready = ready.max(at);
+                                ready = ready.max(at.unwrap_or_else(|| end_of(of)));
                                 let of = of as u32 - 1;
                                 // Recorded moments are those of the run, not of virtual time.
                                 let at = at.filter(|_| is_virtual).unwrap_or(graph.tasks[of as usize].end);
@@ -154,9 +159,10 @@ impl TaskGraph {
                 }
                 if let Some(part) = Part::of(&row) {
                     let group = u32::try_from(row.group.unwrap_or(0)).unwrap_or(0);
-                    graph.roles.push(Role { made: row.created, group, part });
+                    graph.roles.push(Role { made, group, part });
                     noticing.see(&row, part, ready);
                 }
+                ends.push(row.end);
                 if !is_virtual {
                     graph.in_virtual_time(&mut row, &running).map_err(damaged)?;
                     running.push(row.running);

@@ -3,7 +3,7 @@
 use crate::away::{Absence, Absences};
 use crate::buffer::Buffer;
 use crate::merge::Merged;
-use crate::region::{OUTSIDE, Region, Scopes};
+use crate::region::{OUTSIDE, Region, ScopeId, Scopes};
 use crate::task::{Made, Opened, State, Task, TaskSlot, Tasks, Waiting};
 use crate::{Followed, Listener, PieceKind, RegionRun};
 use kizami_records::threading::{Dependence, TaskName, ThreadEvent};
@@ -71,6 +71,7 @@ where
             absences: Absences::new(input.absences),
             stack: Vec::new(),
             has_begun: false,
+            last_region: OUTSIDE,
             at: 0,
         });
         events.push(input.events);
@@ -100,6 +101,8 @@ pub(crate) struct Thread {
     /// What runs on it, the top above all.
     pub stack: Vec<TaskSlot>,
     has_begun: bool,
+    /// The region it had a share in last: its last tasks may run after that share has ended.
+    last_region: ScopeId,
     /// When it was last heard of.
     at: u64,
 }
@@ -124,7 +127,10 @@ pub(crate) struct Follower {
 impl Follower {
     fn event(&mut self, thread: usize, at: u64, event: ThreadEvent) {
         self.threads[thread].at = at;
-        let counts = !matches!(event, ThreadEvent::Anew { .. } | ThreadEvent::Away { .. });
+        let counts = !matches!(
+            event,
+            ThreadEvent::Anew { .. } | ThreadEvent::Away { .. } | ThreadEvent::Counted { .. }
+        );
         match event {
             ThreadEvent::Anew { created, .. } => self.anew(thread, at, created),
             ThreadEvent::Create { site } => self.create(thread, at, site),
@@ -147,6 +153,7 @@ impl Follower {
             ThreadEvent::RegionEnd => self.region_end(thread, at),
             // Was read before.
             ThreadEvent::Away { .. } => {}
+            ThreadEvent::Counted { tasks, running } => self.counted(thread, at, tasks, running),
             ThreadEvent::Leave => self.pop_to(thread, 0, at),
         }
         // Records are written after the clock was read: whoever runs from then on pays.
@@ -216,6 +223,24 @@ impl Follower {
         if self.names.insert(name, slot).is_some() {
             // A chunk is lost or there twice; the one before is never heard of again.
             self.followed.strange += 1;
+        }
+    }
+
+    /// Tasks of which nothing else is known: what they ran is the thread's in its region.
+    fn counted(&mut self, thread: usize, at: u64, tasks: u64, running: u64) {
+        let counted = &mut self.followed.counted;
+        counted.tasks = counted.tasks.saturating_add(tasks);
+        counted.running = counted.running.saturating_add(running);
+        counted.since = counted.since.map_or(Some(at), |since| Some(since.min(at)));
+        let top = self.threads[thread].stack.last().map(|top| &self.tasks[*top]);
+        let region = match top.map(|top| (top.waiting, top.region)) {
+            Some((Some(Waiting::Region(scope)), _)) => scope,
+            Some((_, region)) if region != OUTSIDE => region,
+            _ => self.threads[thread].last_region,
+        };
+        if let Some(region) = self.scopes.region(region) {
+            region.run.tasks = region.run.tasks.saturating_add(tasks);
+            region.ran(thread, running);
         }
     }
 
@@ -293,6 +318,7 @@ impl Follower {
         let task = Task::new(PieceKind::Share, site, scope, made);
         let slot = self.tasks.add(Task { passed: barriers, ..task });
         region.shares.push(slot);
+        self.threads[thread].last_region = scope;
         self.start(thread, at, slot, Vec::new());
     }
 

@@ -127,7 +127,7 @@ pub struct RegionRun {
     pub away: u64,
     /// What recording took, all together.
     pub tracer: u64,
-    /// Tasks made in it.
+    /// Tasks made in it, also those that were only counted.
     pub tasks: u64,
 }
 
@@ -150,4 +150,17 @@ pub struct Followed {
     pub orphans: u64,
     /// Pieces that were told.
     pub pieces: u64,
+    /// Tasks of which only that is known how many they were.
+    pub counted: Counted,
+}
+
+/// Tasks that were only counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// How many.
+    pub tasks: u64,
+    /// How long they ran where whoever is known was waiting.
+    pub running: u64,
+    /// Since when: the first of them.
+    pub since: Option<u64>,
 }

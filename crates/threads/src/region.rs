@@ -49,9 +49,9 @@ impl Region {
 
     /// A thread ran so long in it.
     pub(crate) fn ran(&mut self, thread: usize, length: u64) {
-        self.run.running += length;
+        self.run.running = self.run.running.saturating_add(length);
         match self.by_thread.iter_mut().find(|(other, _)| *other == thread) {
-            Some((_, sum)) => *sum += length,
+            Some((_, sum)) => *sum = sum.saturating_add(length),
             None => self.by_thread.push((thread, length)),
         }
     }

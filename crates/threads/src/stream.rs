@@ -9,13 +9,20 @@ use kizami_segment::{Committed, Segment};
 pub struct StreamEvents<'a> {
     chunks: Committed<'a>,
     events: ThreadEvents<'a>,
+    stream: u32,
     damaged: u64,
 }
 
 impl<'a> StreamEvents<'a> {
     /// Of a segment whose chunks are filled by words.
     pub fn of(segment: &Segment<'a>) -> StreamEvents<'a> {
-        StreamEvents { chunks: segment.committed(), events: ThreadEvents::of(&[]), damaged: 0 }
+        let stream = segment.header.thread.unwrap_or_default();
+        StreamEvents {
+            chunks: segment.committed(),
+            events: ThreadEvents::of(&[], stream),
+            stream,
+            damaged: 0,
+        }
     }
 
     /// Chunks that could not be read, or not to their end, so far.
@@ -34,8 +41,8 @@ impl Iterator for StreamEvents<'_> {
                 return Some(event);
             }
             self.damaged += u64::from(self.events.is_damaged());
-            self.events = ThreadEvents::of(&[]);
-            self.events = ThreadEvents::of(self.chunks.next_words()?);
+            self.events = ThreadEvents::of(&[], self.stream);
+            self.events = ThreadEvents::of(self.chunks.next_words()?, self.stream);
         }
     }
 }

@@ -66,6 +66,9 @@ pub struct RunInfo {
     /// What was kept, if the trace does not have a row for every call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reduced: Option<Reduced>,
+    /// Tasks that were not recorded but counted, if any were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counted_tasks: Option<CountedTasks>,
     /// Until when the run was watched, if whoever sealed it knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watched: Option<Watched>,
@@ -107,6 +110,39 @@ pub struct Totals {
     pub overhead_ns: i64,
     /// Calls that happened and could not be stored.
     pub lost_calls: u64,
+}
+
+/// Tasks that were not recorded but counted, because recording had cost too much. The tables of tasks have all that were
+/// made before, and none of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CountedTasks {
+    /// How many.
+    pub tasks: u64,
+    /// Ranks that counted.
+    pub ranks: u32,
+    /// When the first rank began to, in run time.
+    pub since_ns: i64,
+}
+
+impl CountedTasks {
+    /// Those of both.
+    pub fn and(&self, other: &CountedTasks) -> CountedTasks {
+        CountedTasks {
+            tasks: self.tasks.saturating_add(other.tasks),
+            ranks: self.ranks.saturating_add(other.ranks),
+            since_ns: self.since_ns.min(other.since_ns),
+        }
+    }
+
+    /// In a sentence.
+    pub fn told(&self) -> String {
+        let CountedTasks { tasks, since_ns, .. } = self;
+        let seconds = *since_ns as f64 / 1e9;
+        format!(
+            "{tasks} tasks were only counted, from {seconds:.3} s on, because recording tasks had cost more than 5 % of a \
+             thread's time; what is said of tasks is about those made before (record --openmp tasks keeps all)"
+        )
+    }
 }
 
 /// Until when a run was watched. Its last recorded moment may be long before: nothing is recorded of ranks that hang.

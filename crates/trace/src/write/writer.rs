@@ -143,6 +143,7 @@ impl TraceWriter {
             },
             counters: Vec::new(),
             disturbance: None,
+            counted_tasks: None,
             undisturbed: None,
             replayed: None,
             reduced: None,

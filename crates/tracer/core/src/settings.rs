@@ -35,9 +35,15 @@ pub enum OpenMp {
     Off,
     /// Parallel regions, and where their threads wait.
     Regions,
-    /// Tasks as well.
+    /// Tasks as well, until recording them has cost so much of a thread's time, and more than a part of it; from then
+    /// on they are counted.
+    Auto(Duration),
+    /// All tasks.
     Tasks,
 }
+
+/// How much recording tasks may cost a thread before anybody asks whether that is too much.
+const USUAL_GRACE: Duration = Duration::from_millis(250);
 
 /// How what was recorded leaves memory while the program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,7 +152,11 @@ impl Settings {
             openmp: match variable("KIZAMI_TRACER_OPENMP").as_deref() {
                 Some("off") => OpenMp::Off,
                 Some("regions") => OpenMp::Regions,
-                _ => OpenMp::Tasks,
+                Some("tasks") => OpenMp::Tasks,
+                text => {
+                    let grace = text.and_then(|text| text.strip_prefix("auto:")?.parse().ok());
+                    OpenMp::Auto(grace.map_or(USUAL_GRACE, Duration::from_millis))
+                }
             },
             io: variable("KIZAMI_TRACER_IO").is_some_and(|value| value == "posix"),
             keep: variable("KIZAMI_TRACER_KEEP").and_then(|text| {

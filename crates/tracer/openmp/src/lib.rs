@@ -14,6 +14,7 @@
 //! What it does not do: it makes nothing of what it sees. Who waited for whom, and in virtual time, is found out after
 //! the run. Functions of old compilers (before GCC 4.9) and GNU's teams and offloading pass unseen.
 
+mod budget;
 mod clock;
 mod gomp;
 mod lifecycle;
@@ -23,6 +24,7 @@ mod real;
 mod recorder;
 mod regions;
 mod rehearsal;
+mod running;
 mod switches;
 mod told;
 mod word;

@@ -41,7 +41,7 @@ pub fn wants_tasks() -> bool {
     static WANTED: AtomicU8 = AtomicU8::new(UNKNOWN);
     match WANTED.load(Ordering::Relaxed) {
         UNKNOWN => {
-            let wanted = settings::get().openmp == OpenMp::Tasks;
+            let wanted = matches!(settings::get().openmp, OpenMp::Auto(_) | OpenMp::Tasks);
             WANTED.store(if wanted { YES } else { NO }, Ordering::Relaxed);
             wanted
         }
@@ -100,6 +100,7 @@ fn finish(block: *mut Local) {
         let recorder = std::mem::replace(&mut (*block).recorder, std::ptr::null_mut());
         if !recorder.is_null() {
             let mut recorder = Box::from_raw(recorder);
+            recorder.tell_counted();
             recorder.put(threading::leave());
             recorder::give_back(recorder);
         }

@@ -3,7 +3,9 @@
 //! They look for `ompt_start_tool` when they start, and take from it what they call back. They keep a word of ours with each task and each
 //! region: a task's name, a region's number.
 
-use crate::{lifecycle, local, regions, word};
+use crate::recorder::Recorder;
+use crate::running::Running;
+use crate::{budget, lifecycle, local, regions, word};
 use kizami_records::threading::{self, Dependence, Purpose, Runtime, WaitFor};
 use kizami_tracer_core::simulator;
 use std::ffi::{c_char, c_int, c_uint, c_void};
@@ -76,11 +78,36 @@ const BEGIN: c_int = 1;
 const FLAG_INITIAL: c_int = 1;
 const FLAG_EXPLICIT: c_int = 4;
 
+/// Flags in the word of a task: it has made others (one that has not, waits for none),
+const HAS_MADE: u64 = word::FLAGS[0];
+/// waits for others, which may run meanwhile,
+const WAITS: u64 = word::FLAGS[1];
+/// is only counted,
+const COUNTED: u64 = word::FLAGS[2];
+/// and has its time measured, because it runs while whoever is recorded waits.
+const TIMED: u64 = word::FLAGS[3];
+
 /// # Safety
 /// What the runtime handed to a callback.
 unsafe fn read(kept: Kept) -> u64 {
     // SAFETY: by contract.
     if kept.is_null() { 0 } else { unsafe { *kept } }
+}
+
+/// Sets or takes back a flag.
+///
+/// # Safety
+/// What the runtime handed to a callback, for a task that runs on this thread.
+unsafe fn flag(kept: Kept, flag: u64, on: bool) {
+    // SAFETY: by contract.
+    if let Some(word) = unsafe { kept.as_mut() } {
+        *word = if on { *word | flag } else { *word & !flag };
+    }
+}
+
+/// The recorder of this thread, unless what runs is only counted.
+fn recorder() -> Option<&'static mut Recorder> {
+    local::recorder().filter(|recorder| !recorder.running().is_counted)
 }
 
 extern "C" fn parallel_begin(
@@ -91,18 +118,26 @@ extern "C" fn parallel_begin(
     _flags: c_int,
     address: *const c_void,
 ) {
-    let Some(recorder) = local::recorder() else { return };
+    let Some(recorder) = recorder() else {
+        // SAFETY: the runtime's word for this region. One begun by a task that is only counted is part of it.
+        return unsafe { region.write(0) };
+    };
     let number = regions::next();
-    // SAFETY: the runtime's word for this region.
+    // SAFETY: as above.
     unsafe { region.write(number) };
     let site = recorder.site(address as usize);
     recorder.put(threading::region(site, number, Runtime::Llvm));
 }
 
-extern "C" fn parallel_end(_region: Kept, _task: Kept, _flags: c_int, _address: *const c_void) {
-    if let Some(recorder) = local::recorder() {
+extern "C" fn parallel_end(region: Kept, task: Kept, _flags: c_int, _address: *const c_void) {
+    let Some(recorder) = local::recorder() else { return };
+    // SAFETY: the runtime's words for the region and the task that began it, which goes on.
+    let (number, task) = unsafe { (read(region), read(task)) };
+    if number != 0 {
+        recorder.tell_counted();
         recorder.put(threading::region_end());
     }
+    recorder.set_running(Running { is_counted: task & COUNTED != 0, ..Running::default() });
 }
 
 extern "C" fn implicit_task(
@@ -120,17 +155,24 @@ extern "C" fn implicit_task(
     if endpoint == BEGIN {
         // SAFETY: the runtime's words for this task and its region.
         let region = unsafe {
-            task.write(0);
-            read(region)
+            let number = read(region);
+            task.write(if number == 0 { COUNTED } else { 0 });
+            number
         };
-        recorder.put(threading::share(index, region));
+        recorder.set_running(Running { is_counted: region == 0, ..Running::default() });
+        if region != 0 {
+            recorder.put(threading::share(index, region));
+        }
     } else {
-        recorder.put(threading::share_end());
+        if !recorder.running().is_counted {
+            recorder.put(threading::share_end());
+        }
+        recorder.set_running(Running::default());
     }
 }
 
 extern "C" fn task_create(
-    _making: Kept,
+    making: Kept,
     _frame: *const c_void,
     made: Kept,
     flags: c_int,
@@ -138,14 +180,21 @@ extern "C" fn task_create(
     address: *const c_void,
 ) {
     let name = match local::recorder() {
+        Some(recorder) if flags & FLAG_EXPLICIT != 0 && budget::is_spent() => {
+            recorder.count(1);
+            COUNTED
+        }
         Some(recorder) if flags & FLAG_EXPLICIT != 0 => {
             let site = recorder.site(address as usize);
             word::of(recorder.create(site))
         }
         _ => 0,
     };
-    // SAFETY: the runtime's word for the new task.
-    unsafe { made.write(name) };
+    // SAFETY: the runtime's words for the new task and the one that makes it, which runs here.
+    unsafe {
+        made.write(name);
+        flag(making, HAS_MADE, true);
+    }
 }
 
 extern "C" fn task_schedule(before: Kept, status: c_int, after: Kept) {
@@ -156,15 +205,40 @@ extern "C" fn task_schedule(before: Kept, status: c_int, after: Kept) {
     const SWITCH: c_int = 7;
     let Some(recorder) = local::recorder() else { return };
     // SAFETY: the runtime's words for both tasks.
-    let (before, after) = unsafe { (word::task(read(before)), word::task(read(after))) };
+    let (word_before, word_after) = unsafe { (read(before), read(after)) };
+    if (word_before | word_after) & COUNTED != 0 {
+        let timed = pass_counted(recorder, word_before, word_after);
+        // SAFETY: the runtime's word for the task that runs here now.
+        unsafe { flag(after, TIMED, timed) };
+    }
+    let (before, after) = (word::task(word_before), word::task(word_after));
     match status {
         COMPLETE | CANCEL | DETACH if before.is_some() => recorder.put(threading::end()),
         YIELD | SWITCH => {
             if let Some(task) = after {
-                recorder.put(threading::begin(task));
+                recorder.begin(task);
             }
         }
         _ => {}
+    }
+}
+
+/// A thread goes on from one task to another, and one of them at least is only counted. Gives whether the time of the
+/// other is measured.
+#[cold]
+fn pass_counted(recorder: &mut Recorder, before: u64, after: u64) -> bool {
+    match (before & COUNTED != 0, after & COUNTED != 0) {
+        (false, true) => {
+            let waits = before & WAITS != 0 || after & TIMED != 0;
+            recorder.set_running(Running { waits, ..Running::default() });
+            recorder.enter_counted();
+            waits
+        }
+        (true, false) => {
+            recorder.leave_counted(Running::default());
+            false
+        }
+        _ => (before | after) & TIMED != 0,
     }
 }
 
@@ -175,8 +249,12 @@ struct Listed {
     kind: c_int,
 }
 
-extern "C" fn dependences(_task: Kept, list: *const Listed, count: c_int) {
+extern "C" fn dependences(task: Kept, list: *const Listed, count: c_int) {
     let Some(recorder) = local::recorder() else { return };
+    // SAFETY: the runtime's word for the task.
+    if unsafe { read(task) } & COUNTED != 0 {
+        return;
+    }
     let count = count.max(0) as usize;
     let of = |index: usize| {
         // SAFETY: the list is as long as the runtime says.
@@ -207,27 +285,35 @@ fn meeting(kind: c_int) -> Option<WaitFor> {
     }
 }
 
-extern "C" fn sync(kind: c_int, endpoint: c_int, _region: Kept, _task: Kept, address: *const c_void) {
+extern "C" fn sync(kind: c_int, endpoint: c_int, _region: Kept, task: Kept, address: *const c_void) {
     let Some(what) = meeting(kind) else { return };
-    let Some(recorder) = local::recorder() else { return };
+    // SAFETY: the runtime's word for the task that waits.
+    if what == WaitFor::Children && unsafe { read(task) } & HAS_MADE == 0 {
+        return;
+    }
+    let Some(recorder) = recorder() else { return };
     match (what, endpoint == BEGIN) {
         (WaitFor::Group, true) => recorder.put(threading::group()),
         (_, true) => {
             let site = recorder.site(address as usize);
-            recorder.put(threading::wait(what, site));
+            recorder.wait(what, site);
         }
-        (_, false) => recorder.put(threading::waited(what)),
+        (_, false) => recorder.waited(what),
     }
+    // SAFETY: as above. A group is opened before it is waited for.
+    unsafe { flag(task, WAITS, endpoint == BEGIN && what != WaitFor::Group) };
 }
 
-extern "C" fn sync_wait(kind: c_int, endpoint: c_int, _region: Kept, _task: Kept, address: *const c_void) {
+extern "C" fn sync_wait(kind: c_int, endpoint: c_int, _region: Kept, task: Kept, address: *const c_void) {
     // A group is opened long before it is waited for; all others wait as soon as they are there.
     if kind == TASKGROUP
         && endpoint == BEGIN
-        && let Some(recorder) = local::recorder()
+        && let Some(recorder) = recorder()
     {
         let site = recorder.site(address as usize);
-        recorder.put(threading::wait(WaitFor::Group, site));
+        recorder.wait(WaitFor::Group, site);
+        // SAFETY: the runtime's word for the task that waits.
+        unsafe { flag(task, WAITS, true) };
     }
 }
 
@@ -240,7 +326,7 @@ fn waits_for_mutex(kind: c_int) -> bool {
 
 extern "C" fn mutex_acquire(kind: c_int, _hint: c_uint, _how: c_uint, _which: u64, address: *const c_void) {
     if waits_for_mutex(kind)
-        && let Some(recorder) = local::recorder()
+        && let Some(recorder) = recorder()
     {
         let site = recorder.site(address as usize);
         recorder.put(threading::wait(WaitFor::Lock, site));
@@ -249,7 +335,7 @@ extern "C" fn mutex_acquire(kind: c_int, _hint: c_uint, _how: c_uint, _which: u6
 
 extern "C" fn mutex_acquired(kind: c_int, _which: u64, _address: *const c_void) {
     if waits_for_mutex(kind)
-        && let Some(recorder) = local::recorder()
+        && let Some(recorder) = recorder()
     {
         recorder.put(threading::waited(WaitFor::Lock));
     }

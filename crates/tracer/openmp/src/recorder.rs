@@ -1,8 +1,10 @@
 //! The recorder of one thread: where its words go.
 
+use crate::budget::{self, Budget};
 use crate::clock;
+use crate::running::{Running, Tally};
 use crate::switches::Switches;
-use kizami_records::threading::{self, AwayBy, Dependence, MOST_WORDS, Packed, TaskName};
+use kizami_records::threading::{self, AwayBy, Dependence, MOST_WORDS, Packed, TaskName, WaitFor};
 use kizami_segment::{Header, WordCursor};
 use kizami_tracer_core::process::Process;
 use kizami_tracer_core::stream::{Room, Writer, lock};
@@ -14,8 +16,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const SITES: usize = 256;
 /// How far a system has told that tells nothing.
 static NOTHING_TOLD: AtomicU64 = AtomicU64::new(0);
+/// Ticks of counted tasks that are recorded as soon as there are so many: a few microseconds. A thread that waits at the
+/// end of a region may record nothing else before the region is over.
+const TELL_TICKS: u64 = 50_000;
 
-/// Everything a thread needs to record without asking anybody.
+/// Everything a thread needs to record without asking anybody. What every record needs comes first, in one cache line.
+#[repr(C, align(64))]
 pub struct Recorder {
     words: WordCursor,
     /// When the last record was.
@@ -26,10 +32,17 @@ pub struct Recorder {
     told: *const AtomicU64,
     read: u64,
     stream: u32,
+    running: Running,
+    tally: Tally,
     sites: [(usize, u32); SITES],
+    /// Whether it was recorded that tasks are only counted.
+    has_counted: bool,
     /// Where chunks come from; none where words count for nobody.
     source: Option<Source>,
     switches: Option<Switches>,
+    /// Words that the chunk had room for when it was begun, and what was spent on filling it and those before.
+    chunk_words: usize,
+    budget: Budget,
 }
 
 /// See [`Recorder::mark`].
@@ -57,6 +70,7 @@ static SPARES: Mutex<Vec<Spare>> = Mutex::new(Vec::new());
 pub fn of_process(process: &Process, cost: u64) -> Option<Box<Recorder>> {
     let spare = lock(&SPARES).pop();
     let mut recorder = Recorder::for_nobody(WordCursor::EMPTY);
+    recorder.budget = Budget::new(cost);
     match spare {
         Some(spare) => {
             (recorder.words, recorder.created, recorder.stream) = (spare.words, spare.created, spare.stream);
@@ -80,7 +94,7 @@ pub fn of_process(process: &Process, cost: u64) -> Option<Box<Recorder>> {
         recorder.told = switches.told();
     }
     recorder.last_ticks = clock::now();
-    recorder.begin();
+    recorder.take_over();
     Some(recorder)
 }
 
@@ -103,14 +117,19 @@ impl Recorder {
             told: &raw const NOTHING_TOLD,
             read: 0,
             stream: 0,
+            running: Running::default(),
+            tally: Tally::default(),
             sites: [(0, 0); SITES],
+            has_counted: false,
             source: None,
             switches: None,
+            chunk_words: 0,
+            budget: Budget::new(0),
         })
     }
 
     /// A thread takes the stream over, whatever is in it. A new chunk says so itself.
-    fn begin(&mut self) {
+    fn take_over(&mut self) {
         if self.words.push(threading::anew(self.last_ticks, self.created)) {
             return;
         }
@@ -156,7 +175,98 @@ impl Recorder {
         self.put(threading::create(site));
         let task = TaskName { stream: self.stream, number: self.created };
         self.created += 1;
+        self.running.has_made = true;
         task
+    }
+
+    /// The running task makes one here, or so many at once, that are only counted.
+    #[cold]
+    pub fn count(&mut self, tasks: u64) {
+        self.running.has_made = true;
+        self.tally.tasks += tasks;
+        if !self.has_counted {
+            // So that it is known since when.
+            self.has_counted = true;
+            self.tell_counted();
+        }
+    }
+
+    /// Records that a task begins or goes on.
+    #[inline(always)]
+    pub fn begin(&mut self, task: TaskName) {
+        match u32::try_from(self.created.wrapping_sub(task.number).wrapping_sub(1)) {
+            Ok(since) if task.stream == self.stream => self.put(threading::begin_own(since)),
+            _ => self.put(threading::begin(task)),
+        }
+    }
+
+    /// What runs.
+    #[inline(always)]
+    pub fn running(&self) -> Running {
+        self.running
+    }
+
+    /// Something else runs from now on.
+    #[inline(always)]
+    pub fn set_running(&mut self, running: Running) {
+        self.running = running;
+    }
+
+    /// Whatever was recorded last has begun to run; gives what ran before.
+    #[inline(always)]
+    pub fn enter(&mut self) -> Running {
+        let below = self.running;
+        self.running = self.tally.begin_recorded(below, self.last_ticks);
+        below
+    }
+
+    /// It has ended with the record made last, and what ran before goes on.
+    #[inline(always)]
+    pub fn leave(&mut self, below: Running) {
+        self.tally.end_recorded(below, self.last_ticks);
+        self.running = below;
+    }
+
+    /// A counted task begins; gives what ran before.
+    pub fn enter_counted(&mut self) -> Running {
+        let below = self.running;
+        self.running = self.tally.begin_counted(below, clock::now);
+        below
+    }
+
+    /// It has ended, and what ran before goes on.
+    pub fn leave_counted(&mut self, below: Running) {
+        self.tally.end_counted(self.running, below, clock::now);
+        self.running = below;
+        if self.tally.ticks > TELL_TICKS {
+            self.tell_counted();
+        }
+    }
+
+    /// Records that the running task waits from here on.
+    #[inline(always)]
+    pub fn wait(&mut self, what: WaitFor, site: u32) {
+        self.put(threading::wait(what, site));
+        self.running.waits = what != WaitFor::Lock;
+    }
+
+    /// Records that it has waited.
+    #[inline(always)]
+    pub fn waited(&mut self, what: WaitFor) {
+        self.running.waits = false;
+        if budget::is_spent() {
+            self.tell_counted();
+        }
+        self.put(threading::waited(what));
+    }
+
+    /// Records what was counted since it was last recorded.
+    #[cold]
+    pub fn tell_counted(&mut self) {
+        let (tasks, ticks) = (std::mem::take(&mut self.tally.tasks), std::mem::take(&mut self.tally.ticks));
+        if tasks > 0 || ticks > 0 {
+            self.put(threading::counted(tasks, ticks));
+        }
     }
 
     /// Records what the task made last depends on.
@@ -236,11 +346,14 @@ impl Recorder {
     fn make_room(&mut self, needed: usize) -> bool {
         let Some(source) = &mut self.source else { return false };
         let start = clock::now();
+        // Few records have more than a word.
+        self.budget.spend(self.chunk_words.saturating_sub(self.words.room()) as u64);
         let taken = match source.writer.next(self.words.give_up()) {
             Room::Ready(chunk) | Room::Prepared(chunk) => chunk.begin(),
             Room::None => return false,
         };
         self.words = WordCursor::of(taken);
+        self.chunk_words = self.words.room();
         let now = clock::now();
         self.words.push(threading::anew(now, self.created));
         self.words.push(threading::away(AwayBy::Tracer, start, now).at_once());

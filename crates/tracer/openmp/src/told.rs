@@ -57,7 +57,7 @@ extern "C" fn begin(task: u64) {
     // Of a task that nobody listened to when it was made, nothing is known.
     let Some(task) = word::task(task) else { return };
     if let Some(recorder) = recorder() {
-        recorder.put(threading::begin(task));
+        recorder.begin(task);
     }
 }
 
@@ -71,13 +71,13 @@ unsafe extern "C" fn wait() {
     let address = local::return_address();
     if let Some(recorder) = recorder() {
         let site = recorder.site(address);
-        recorder.put(threading::wait(WaitFor::Children, site));
+        recorder.wait(WaitFor::Children, site);
     }
 }
 
 extern "C" fn wait_end() {
     if let Some(recorder) = recorder() {
-        recorder.put(threading::waited(WaitFor::Children));
+        recorder.waited(WaitFor::Children);
     }
 }
 

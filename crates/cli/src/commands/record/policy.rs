@@ -93,7 +93,8 @@ impl PolicyArguments {
             variables.push(("KIZAMI_TRACER_IO", "posix".into()));
         }
         match self.openmp {
-            OpenMpPolicy::Auto | OpenMpPolicy::Tasks => {}
+            OpenMpPolicy::Auto => {}
+            OpenMpPolicy::Tasks => variables.push(("KIZAMI_TRACER_OPENMP", "tasks".into())),
             OpenMpPolicy::Regions => variables.push(("KIZAMI_TRACER_OPENMP", "regions".into())),
             OpenMpPolicy::Off => variables.push(("KIZAMI_TRACER_OPENMP", "off".into())),
         }
@@ -121,12 +122,12 @@ pub enum SpillPolicy {
 /// What to record of OpenMP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum OpenMpPolicy {
-    /// Chosen by kizami: tasks
+    /// Tasks, until recording them has cost 5 % of the time; from then on they are only counted
     #[default]
     Auto,
     /// Parallel regions, and where their threads wait
     Regions,
-    /// Tasks as well
+    /// All tasks as well, whatever that costs
     Tasks,
     /// Nothing
     Off,

@@ -9,7 +9,7 @@ use crate::show::json;
 use anyhow::Result;
 use kizami_model::{Moment, Rank};
 use kizami_tasks::{Parallelism, Path, Strategy, TaskGraph, burdened_span, places, recorded_by, schedules};
-use kizami_trace::run::ClockInfo;
+use kizami_trace::run::{ClockInfo, CountedTasks};
 use kizami_trace::{CallSite, Trace};
 use serde::Serialize;
 
@@ -35,6 +35,9 @@ pub struct Told {
     pub burden: Option<Burden>,
     /// By which tasks were given out.
     pub strategy: &'static str,
+    /// Tasks of all ranks that were only counted: nothing else here knows of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counted_tasks: Option<CountedTasks>,
     pub places: Vec<Place>,
     pub processors: Vec<Processors>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -126,6 +129,7 @@ fn explain(trace: &Trace, arguments: &TasksArguments) -> Result<Told> {
         peak: parallelism.peak(),
         burden: burden(&graph),
         strategy: strategy.name(),
+        counted_tasks: trace.run().counted_tasks,
         places: sums
             .iter()
             .filter(|sum| sum.tasks > 0 || sum.work.0 > 0)

@@ -28,6 +28,9 @@ pub fn show(told: &Told) -> io::Result<()> {
         let parallelism = format!("parallelism {:.2}", burden.parallelism);
         line("burdened    ", format!("span {span}, {parallelism}: with {noticed}"))?;
     }
+    if let Some(counted) = &told.counted_tasks {
+        line("left out    ", counted.told())?;
+    }
     writeln!(out, "\nwhat the span is made of:")?;
     places(told, &mut out)?;
     let how = match told.strategy {

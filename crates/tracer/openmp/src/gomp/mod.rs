@@ -11,6 +11,7 @@ mod wait;
 
 use crate::recorder::Recorder;
 use crate::{lifecycle, local, ompt};
+use kizami_records::threading::TaskName;
 use std::ffi::c_void;
 
 /// The body of a region or of a task.
@@ -18,14 +19,38 @@ type Body = unsafe extern "C" fn(*mut c_void);
 /// What copies the data of a task.
 type Copy = Option<unsafe extern "C" fn(*mut c_void, *mut c_void)>;
 
-/// The recorder of this thread, unless another way to know is used.
+/// Whose task is only counted.
+const COUNTED: TaskName = TaskName { stream: u32::MAX - 1, number: 0 };
+
+/// The recorder of this thread, unless another way to know is used, or what runs is only counted.
 #[inline(always)]
 fn recorder() -> Option<&'static mut Recorder> {
-    if ompt::is_on() { None } else { local::recorder() }
+    let recorder = if ompt::is_on() { None } else { local::recorder() };
+    recorder.filter(|recorder| !recorder.running().is_counted)
 }
 
-/// The same for tasks, which may not be wanted.
+/// Runs a task that is only counted.
+///
+/// # Safety
+/// As the runtime would call the body.
+#[cold]
+unsafe fn run_counted(body: Body, data: *mut c_void) {
+    let below = local::recorder().map(Recorder::enter_counted);
+    // SAFETY: by contract.
+    unsafe { body(data) };
+    if let (Some(recorder), Some(below)) = (local::recorder(), below) {
+        recorder.leave_counted(below);
+    }
+}
+
+/// The same for waits for tasks, which may not be wanted.
 #[inline(always)]
 fn recorder_of_tasks() -> Option<&'static mut Recorder> {
     if lifecycle::wants_tasks() { recorder() } else { None }
+}
+
+/// The same for tasks that are made, also by those that are only counted.
+#[inline(always)]
+fn recorder_of_makers() -> Option<&'static mut Recorder> {
+    if lifecycle::wants_tasks() && !ompt::is_on() { local::recorder() } else { None }
 }

@@ -4,6 +4,7 @@ use super::{Body, recorder};
 use crate::local::{self, export};
 use crate::real::{Real, real};
 use crate::regions;
+use crate::running::Running;
 use kizami_records::threading::{self, Runtime};
 use std::ffi::{c_int, c_void};
 
@@ -26,11 +27,14 @@ unsafe extern "C" fn run_share(share: *mut c_void) {
     };
     if let Some(recorder) = local::recorder() {
         recorder.put(threading::share(thread_number(), region));
+        recorder.set_running(Running::default());
     }
     // SAFETY: as the runtime would have called it.
     unsafe { body(data) };
     if let Some(recorder) = local::recorder() {
         recorder.put(threading::share_end());
+        // For the end of the region: tasks that are left run meanwhile.
+        recorder.set_running(Running { waits: true, ..Running::default() });
     }
 }
 
@@ -56,7 +60,7 @@ unsafe fn begin(real: &Real, has_head: bool, body: Body, data: *mut c_void, rest
         // SAFETY: as it was called.
         return unsafe { real(body, data, a, b, c, d, e, f) };
     };
-    let region = regions::next();
+    let (region, below) = (regions::next(), recorder.running());
     let site = recorder.site(address);
     recorder.put(threading::region(site, region, Runtime::Gnu));
     // SAFETY: where the runtime looks at the data, they have a first word.
@@ -65,7 +69,9 @@ unsafe fn begin(real: &Real, has_head: bool, body: Body, data: *mut c_void, rest
     // SAFETY: as it was called, but for the body.
     let result = unsafe { real(run_share, (&raw mut share).cast(), a, b, c, d, e, f) };
     if let Some(recorder) = local::recorder() {
+        recorder.tell_counted();
         recorder.put(threading::region_end());
+        recorder.set_running(below);
     }
     result
 }

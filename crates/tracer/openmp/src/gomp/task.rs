@@ -3,7 +3,8 @@
 //! The runtime copies a task's data into memory of its own and hands them to the body. So the name of a task travels
 //! with its data: a block in front of them, which only our copy and our body know.
 
-use super::{Body, Copy, depend, recorder_of_tasks};
+use super::{Body, COUNTED, Copy, depend, recorder_of_makers, run_counted};
+use crate::budget;
 use crate::local::{self, export};
 use crate::real::Real;
 use kizami_records::threading::{self, TaskName};
@@ -22,7 +23,8 @@ struct Source {
     data: *mut c_void,
     copy: Copy,
     bytes: usize,
-    align: usize,
+    /// Where the data come, behind what stands before them.
+    offset: u32,
     task: TaskName,
 }
 
@@ -30,19 +32,19 @@ struct Source {
 #[repr(C)]
 struct Before {
     body: Body,
-    task: TaskName,
+    number: u64,
+    stream: u32,
     /// Where the data are, from here.
-    offset: usize,
+    offset: u32,
 }
 
 unsafe extern "C" fn copy(to: *mut c_void, from: *mut c_void) {
     // SAFETY: what `make` handed to the runtime, and memory of the size asked for.
     unsafe {
         let source = &*from.cast::<Source>();
-        let data = (to as usize + size_of::<Before>()).next_multiple_of(source.align);
-        let before = Before { body: source.body, task: source.task, offset: data - to as usize };
-        to.cast::<Before>().write(before);
-        let data = data as *mut c_void;
+        let TaskName { stream, number } = source.task;
+        to.cast::<Before>().write(Before { body: source.body, number, stream, offset: source.offset });
+        let data = to.byte_add(source.offset as usize);
         match source.copy {
             Some(copy) => copy(data, source.data),
             None => std::ptr::copy_nonoverlapping(source.data.cast::<u8>(), data.cast(), source.bytes),
@@ -57,15 +59,22 @@ unsafe extern "C" fn run(block: *mut c_void) {
     // SAFETY: what `copy` wrote.
     let (body, task, data) = unsafe {
         let before = &*block.cast::<Before>();
-        (before.body, before.task, block.byte_add(before.offset))
+        let task = TaskName { stream: before.stream, number: before.number };
+        (before.body, task, block.byte_add(before.offset as usize))
     };
-    if let Some(recorder) = local::recorder() {
-        recorder.put(threading::begin(task));
+    if task == COUNTED {
+        // SAFETY: as the runtime would have called it.
+        return unsafe { run_counted(body, data) };
     }
+    let below = local::recorder().map(|recorder| {
+        recorder.begin(task);
+        recorder.enter()
+    });
     // SAFETY: as the runtime would have called it.
     unsafe { body(data) };
     if let Some(recorder) = local::recorder() {
         recorder.put(threading::end());
+        recorder.leave(below.unwrap_or_default());
     }
 }
 
@@ -98,26 +107,35 @@ unsafe extern "C" fn make(
     let address = local::return_address();
     // SAFETY: the runtime's function of that name.
     let real: Make = unsafe { std::mem::transmute(REAL.address()) };
-    let Some(recorder) = recorder_of_tasks() else {
+    let Some(recorder) = recorder_of_makers() else {
         // SAFETY: as it was called.
         return unsafe {
             real(body, data, copy_data, bytes, align, deferred, flags, dependences, priority, detach)
         };
     };
-    let site = recorder.site(address);
-    let task = recorder.create(site);
-    if flags & FLAG_DEPEND != 0 && !dependences.is_null() {
-        // SAFETY: the list that the program gave.
-        unsafe { depend::record(recorder, dependences) };
-    }
+    let task = if budget::is_spent() {
+        recorder.count(1);
+        COUNTED
+    } else {
+        let site = recorder.site(address);
+        let task = recorder.create(site);
+        if flags & FLAG_DEPEND != 0 && !dependences.is_null() {
+            // SAFETY: the list that the program gave.
+            unsafe { depend::record(recorder, dependences) };
+        }
+        task
+    };
+    // A power of two: no division, which would take as long as half a record.
     let align = (align as usize).max(align_of::<Before>());
+    let offset = (size_of::<Before>() + align - 1) & !(align - 1);
     let bytes = bytes as usize;
     let is_detached = flags & FLAG_DETACH != 0 && bytes >= size_of::<u64>() && !data.is_null();
     // SAFETY: the data have a first word then.
     let head = if is_detached { unsafe { *data.cast::<u64>() } } else { 0 };
     let mark = recorder.mark();
-    let mut source = Source { head, is_detached, body, data, copy: copy_data, bytes, align, task };
-    let whole = (size_of::<Before>().next_multiple_of(align) + bytes) as c_long;
+    let mut source =
+        Source { head, is_detached, body, data, copy: copy_data, bytes, offset: offset as u32, task };
+    let whole = (offset + bytes) as c_long;
     // SAFETY: as it was called, but for body and data; the source is copied before the function returns.
     unsafe {
         let source = (&raw mut source).cast();

@@ -6,7 +6,8 @@
 //! on the stack. Then how many tasks there will be is worked out as the runtime does it, all are recorded as
 //! made when the loop is, and each takes one of these names as it begins.
 
-use super::{Body, Copy, recorder_of_tasks};
+use super::{Body, COUNTED, Copy, recorder_of_makers, recorder_of_tasks, run_counted};
+use crate::budget;
 use crate::local::{self, export};
 use crate::real::{Real, real};
 use crate::recorder::Recorder;
@@ -64,7 +65,7 @@ unsafe extern "C" fn copy(to: *mut c_void, from: *mut c_void) {
     // SAFETY: what `divide` handed to the runtime, and memory of the size asked for.
     unsafe {
         let source = &mut *from.cast::<Source>();
-        let task = local::recorder().map_or(NOBODY, |recorder| recorder.create(source.site));
+        let task = local::recorder().map_or(NOBODY, |recorder| make(recorder, source.site));
         source.left = source.left.saturating_sub(1);
         if source.left == 0 && source.waits {
             source.waits = false;
@@ -80,29 +81,43 @@ unsafe extern "C" fn copy(to: *mut c_void, from: *mut c_void) {
     }
 }
 
+/// One more task of a loop.
+fn make(recorder: &mut Recorder, site: u32) -> TaskName {
+    if !budget::is_spent() {
+        return recorder.create(site);
+    }
+    recorder.count(1);
+    COUNTED
+}
+
 /// The thread has made all tasks of a loop.
 fn wait(site: u32) {
-    if let Some(recorder) = local::recorder() {
-        recorder.put(threading::wait(WaitFor::Group, site));
+    if let Some(recorder) = recorder_of_tasks() {
+        recorder.wait(WaitFor::Group, site);
     }
 }
 
 unsafe extern "C" fn run(block: *mut c_void) {
     // SAFETY: what `copy` or `divide` wrote, and the runtime changed in its first words.
-    let (body, data) = unsafe {
+    let (body, data, below) = unsafe {
         let before = &*block.cast::<Before>();
         let data = block.byte_add(before.offset);
         data.cast::<[u64; 2]>().write([before.head[0], before.head[1]]);
-        if let Some(recorder) = local::recorder() {
-            let task = name(before, recorder);
-            recorder.put(threading::begin(task));
+        if before.task == COUNTED {
+            return run_counted(before.body, data);
         }
-        (before.body, data)
+        let below = local::recorder().map(|recorder| {
+            let task = name(before, recorder);
+            recorder.begin(task);
+            recorder.enter()
+        });
+        (before.body, data, below)
     };
     // SAFETY: as the runtime would have called it.
     unsafe { body(data) };
     if let Some(recorder) = local::recorder() {
         recorder.put(threading::end());
+        recorder.leave(below.unwrap_or_default());
     }
 }
 
@@ -240,7 +255,11 @@ impl Asked {
     }
 
     unsafe fn divide_plainly(&self, real: Divide, recorder: &mut Recorder, site: u32) {
-        let count = self.count();
+        let is_counted = budget::is_spent();
+        if is_counted {
+            recorder.count(self.count());
+        }
+        let count = if is_counted { 0 } else { self.count() };
         let first = (0..count).map(|_| recorder.create(site)).next();
         let names = first.map(|first| {
             // The others; the first was made to know its number.
@@ -262,7 +281,8 @@ impl Asked {
         unsafe {
             let place = block.as_mut_ptr().add(block.as_ptr().align_offset(align));
             let (head, offset) = (self.head(), self.offset());
-            place.cast::<Before>().write(Before { head, body: self.body, task: NOBODY, names, offset, site });
+            let task = if is_counted { COUNTED } else { NOBODY };
+            place.cast::<Before>().write(Before { head, body: self.body, task, names, offset, site });
             std::ptr::copy_nonoverlapping(self.data.cast::<u8>(), place.add(offset), self.bytes);
             let asked = Asked { body: run, data: place.cast(), bytes: offset + self.bytes, align, ..*self };
             asked.pass(real);
@@ -277,12 +297,12 @@ unsafe fn divide(real: &Real, asked: &Asked) {
     let address = local::return_address();
     // SAFETY: the runtime's function of that name.
     let real: Divide = unsafe { std::mem::transmute(real.address()) };
-    let Some(recorder) = recorder_of_tasks() else {
+    let Some(recorder) = recorder_of_makers() else {
         // SAFETY: as it was called.
         return unsafe { asked.pass(real) };
     };
     let site = recorder.site(address);
-    if asked.waits() {
+    if asked.waits() && !recorder.running().is_counted {
         recorder.put(threading::group());
     }
     // SAFETY: as it was called.
@@ -293,9 +313,9 @@ unsafe fn divide(real: &Real, asked: &Asked) {
         }
     }
     if asked.waits()
-        && let Some(recorder) = local::recorder()
+        && let Some(recorder) = recorder_of_tasks()
     {
-        recorder.put(threading::waited(WaitFor::Group));
+        recorder.waited(WaitFor::Group);
     }
 }
 

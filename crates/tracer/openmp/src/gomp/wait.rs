@@ -3,6 +3,7 @@
 use super::{recorder, recorder_of_tasks};
 use crate::local::{self, export};
 use crate::real::{Real, real};
+use crate::recorder::Recorder;
 use kizami_records::threading::{self, WaitFor};
 
 /// All of these functions have one argument at most.
@@ -15,16 +16,18 @@ unsafe fn wait(real: &Real, what: WaitFor, argument: usize) -> usize {
     let real: Wait = unsafe { std::mem::transmute(real.address()) };
     let of_tasks = matches!(what, WaitFor::Children | WaitFor::Group);
     let recorder = if of_tasks { recorder_of_tasks() } else { recorder() };
-    let Some(recorder) = recorder else {
+    // Who has made no task has none to wait for, and the runtime returns at once.
+    let is_empty = |recorder: &&mut Recorder| what == WaitFor::Children && !recorder.running().has_made;
+    let Some(recorder) = recorder.filter(|recorder| !is_empty(recorder)) else {
         // SAFETY: as it was called.
         return unsafe { real(argument) };
     };
     let site = recorder.site(address);
-    recorder.put(threading::wait(what, site));
+    recorder.wait(what, site);
     // SAFETY: as it was called.
     let result = unsafe { real(argument) };
     if let Some(recorder) = local::recorder() {
-        recorder.put(threading::waited(what));
+        recorder.waited(what);
     }
     result
 }

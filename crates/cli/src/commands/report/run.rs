@@ -2,6 +2,7 @@
 
 use super::arguments::ReportArguments;
 use super::{markdown, show};
+use crate::commands::replay::regions_of;
 use crate::input;
 use crate::live;
 use crate::output::{must_be_new, write_new};
@@ -40,10 +41,14 @@ pub fn run(arguments: &ReportArguments) -> Result<u8> {
     }
     let followed = input::follow(Trace::open(&path)?, arguments.threads)?;
     let trace = &followed.trace;
-    let mut report = input::analyse(&followed, arguments.threads)?.report(trace);
+    let analysis = input::analyse(&followed, arguments.threads)?;
+    let mut report = analysis.report(trace);
     report.compare_with(&recorded)?;
     report.stuck = Stuck::of(trace, &recorded)?;
     report.threads = Threads::of(&recorded)?;
+    if let Some(threads) = report.threads.as_mut().filter(|_| !followed.is_reconstructed()) {
+        analysis.gains_of_threads(threads, &regions_of(&recorded)?);
+    }
     if path != arguments.trace {
         // A snapshot has another name for as long as it is there.
         report.trace = arguments.trace.display().to_string();

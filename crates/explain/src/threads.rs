@@ -27,14 +27,14 @@ pub(crate) type Without = (Setting, f64);
 
 impl Analysis {
     /// Tells what the run would gain without what threads lost, by replaying it.
-    pub fn gains_of_threads(&self, told: &mut Threads, regions: &Regions) {
+    pub fn gains_of_threads(&self, told: &mut Threads, regions: &Regions, spans: &Spans) {
         let all_ns = told.all_ns.max(1) as f64;
         let worth = |loss: &&mut Loss| loss.ns as f64 >= WORTH_REPLAYING * all_ns;
         let mut replayed: Vec<(&mut Loss, Without)> = told
             .losses
             .iter_mut()
             .filter(worth)
-            .filter_map(|loss| Some((self.without_loss(regions, loss)?, loss)))
+            .filter_map(|loss| Some((self.without_loss(regions, spans, loss)?, loss)))
             .map(|(without, loss)| (loss, without))
             .take(MOST_LOSSES)
             .collect();
@@ -49,7 +49,7 @@ impl Analysis {
     }
 
     /// The run without a loss; none if nobody can do without.
-    pub(crate) fn without_loss(&self, regions: &Regions, loss: &Loss) -> Option<Without> {
+    pub(crate) fn without_loss(&self, regions: &Regions, spans: &Spans, loss: &Loss) -> Option<Without> {
         loss.kind.mended(&loss.place)?;
         let sites = self.all_sites_of(&loss.place);
         if loss.kind == LossKind::IdleInMpi {
@@ -57,7 +57,7 @@ impl Analysis {
             return Some((Setting { overlapped, ..Setting::default() }, 0.0));
         }
         let change = ThreadChange { without: vec![(loss.kind, sites)], ..ThreadChange::default() };
-        Some(self.with_threads(regions, &Spans::default(), &change))
+        Some(self.with_threads(regions, spans, &change))
     }
 
     /// The run with other threads, shared as they may be: as now, and the two ends of what is possible.

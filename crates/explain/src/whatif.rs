@@ -116,7 +116,9 @@ fn of_threads(analysis: &Analysis, threads: &RunThreads, counts: &[ThreadCount])
     let is_idea = |loss: &&Loss| loss.kind != LossKind::IdleInMpi && told.share(loss) >= LEAST_SHARE;
     for loss in told.losses.iter().filter(is_idea) {
         let Some(mended) = loss.kind.mended(&loss.place) else { continue };
-        let Some((setting, error_ns)) = analysis.without_loss(&threads.regions, loss) else { continue };
+        let Some((setting, error_ns)) = analysis.without_loss(&threads.regions, &threads.spans, loss) else {
+            continue;
+        };
         let Mended { what, option, at_most } = mended;
         candidates.push(Candidate { what, option, setting, error_ns, at_most, ends: None });
     }

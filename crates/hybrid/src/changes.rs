@@ -7,14 +7,11 @@
 use crate::loss::LossKind;
 use crate::regions::{RankRegions, Region, Regions};
 use crate::sharing::{Shares, Sharing, Tasks, ThreadCount};
-use crate::spans::Spans;
+use crate::spans::{Span, Spans};
 use crate::strand::{CallSpan, Piece, Shorter, calls_of, distribute};
 use kizami_graph::{Graph, Strand};
 use kizami_model::{Length, Moment};
 use kizami_replay::{StepChange, sum_error_ns};
-
-/// A region is made of tasks if they are this part of its work.
-const MADE_OF_TASKS: f64 = 0.5;
 
 /// What is different about threads.
 #[derive(Clone, Debug, Default)]
@@ -72,7 +69,7 @@ fn of_one_rank(
         let (from, to) = (region.row.start.max(at), region.row.end.max(at));
         pieces.push(change.serial(of_rank.widest, (at, from), region.row.callsite));
         let lost = Inside { from, to, calls: &calls };
-        let new = change.region(of_rank.widest, region, &lost, || spans.get(rank, place));
+        let new = change.region(of_rank.widest, region, &lost, (spans, (rank, place)));
         pieces.push(Piece { from, to, shorter: Shorter::By(to - from - new) });
         at = to;
     }
@@ -134,7 +131,7 @@ impl ThreadChange {
         widest: u32,
         region: &Region,
         inside: &Inside<'_>,
-        span: impl FnOnce() -> Option<crate::spans::Span>,
+        (spans, place): (&Spans, (usize, usize)),
     ) -> Length {
         let (length, had) = (inside.to - inside.from, region.threads(widest));
         let (in_calls, of_a_caller) = inside.calls();
@@ -145,21 +142,23 @@ impl ThreadChange {
         if self.is_without(LossKind::FewerThreads, site) {
             left = left.scaled(f64::from(had) / f64::from(widest.max(1)));
         }
+        let span = spans.get(place.0, place.1);
+        let made_of_tasks = span.filter(Span::is_of_tasks);
+        if let Some(span) = made_of_tasks {
+            // Whatever its threads do, one task follows another.
+            left = left.max(span.length.min(length));
+        }
         // A region that has not all threads was told how many to have, or not to be parallel.
         let wanted = if had == widest { self.threads(widest) } else { had };
         if wanted == had {
             return left;
         }
-        let span = span().map(|span| (span, (span.tasks.0 as f64, (span.tasks + span.shares).0 as f64)));
-        if let Some((span, (of_tasks, all))) = span
-            && of_tasks >= MADE_OF_TASKS * all
-        {
+        if let Some(span) = made_of_tasks {
             let tasks = Tasks { work: losses.running, span: span.length };
             return tasks.length_with(left, had, wanted, self.sharing);
         }
         let mean = losses.running / i64::from(had);
-        let longest =
-            (region.row.longest - of_a_caller).max(span.map_or(Length::ZERO, |(span, _)| span.length));
+        let longest = (region.row.longest - of_a_caller).max(span.map_or(Length::ZERO, |span| span.length));
         let shares = Shares { threads: had, work: losses.running, longest: longest.min(length).max(mean) };
         let shares = if self.is_without(LossKind::Imbalance, site) { shares.balanced() } else { shares };
         left + shares.longest_with(wanted, self.sharing) - shares.longest

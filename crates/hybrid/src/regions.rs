@@ -55,6 +55,11 @@ impl Regions {
         all.any(|region| region.row.callsite.is_some_and(|site| sites.contains(&site)))
     }
 
+    /// Whether tasks were made in one of them.
+    pub fn have_tasks(&self) -> bool {
+        self.ranks.iter().flat_map(|rank| &rank.outer).any(|region| region.row.tasks > 0)
+    }
+
     /// Whether some rank has had only one thread: how evenly more of them share its work is not known.
     pub fn of_one_thread(&self) -> bool {
         self.ranks.iter().any(|rank| rank.widest == 1)

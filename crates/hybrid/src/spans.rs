@@ -18,6 +18,13 @@ pub(crate) struct Span {
     pub shares: Length,
 }
 
+impl Span {
+    /// Whether the region is made of tasks: they are half of what it runs.
+    pub(crate) fn is_of_tasks(&self) -> bool {
+        self.tasks > Length::ZERO && self.tasks >= self.shares
+    }
+}
+
 /// Those of all regions, by rank; empty where tasks were not recorded.
 #[derive(Clone, Debug, Default)]
 pub struct Spans(Vec<Vec<Span>>);

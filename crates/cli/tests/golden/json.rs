@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const PAGE: &str = include_str!("../../../../docs/src/reference/json.md");
 
 /// What shows all fields of each command: some are printed of certain traces only.
-const COMMANDS: [&str; 25] = [
+const COMMANDS: [&str; 26] = [
     "report late-sender.kz --json",
     "report openmpi4.kz --json",
     "report regions.kz --json",
@@ -16,6 +16,7 @@ const COMMANDS: [&str; 25] = [
     "report hybrid.kz --json",
     "whatif openmpi4.kz --json",
     "whatif late-sender.kz --json",
+    "whatif hybrid.kz --json",
     "replay openmpi4.kz --cpu 2x --json",
     "diff late-sender.kz openmpi4.kz --json",
     "diff mpich4.kz openmpi4.kz --json",

@@ -33,10 +33,7 @@ impl ThreadPlan {
         let without =
             [without(LossKind::Imbalance, places(balanced)), without(LossKind::Serial, places(shared))];
         let without = without.into_iter().collect::<Result<_, UsageError>>()?;
-        let spans = match arguments.omp_threads {
-            Some(_) => ThreadSpans::of(trace, &regions)?,
-            None => ThreadSpans::default(),
-        };
+        let spans = ThreadSpans::of(trace, &regions)?;
         let change = ThreadChange { threads: arguments.omp_threads, sharing: Sharing::AsNow, without };
         Ok(Some(ThreadPlan { regions, spans, change }))
     }

@@ -13,7 +13,7 @@ use crate::show::quantity;
 use crate::show::style::Paint;
 use crate::show::text;
 use anyhow::Result;
-use kizami_explain::{Stuck, Threads};
+use kizami_explain::{Stuck, ThreadSpans, Threads};
 use kizami_trace::{TaskRow, Trace};
 use std::io::Write;
 
@@ -47,7 +47,13 @@ pub fn run(arguments: &ReportArguments) -> Result<u8> {
     report.stuck = Stuck::of(trace, &recorded)?;
     report.threads = Threads::of(&recorded)?;
     if let Some(threads) = report.threads.as_mut().filter(|_| !followed.is_reconstructed()) {
-        analysis.gains_of_threads(threads, &regions_of(&recorded)?);
+        let regions = regions_of(&recorded)?;
+        // Only of tasks it is known what follows what.
+        let spans = match regions.have_tasks() {
+            true => ThreadSpans::of(&recorded, &regions)?,
+            false => ThreadSpans::default(),
+        };
+        analysis.gains_of_threads(threads, &regions, &spans);
     }
     if path != arguments.trace {
         // A snapshot has another name for as long as it is there.

@@ -13,9 +13,10 @@ Examples:
   kizami whatif run.kz --omp-threads 2x,16
 
 Ideas come from the findings of `kizami report`, from the places where most is computed or waited,
-from other networks, and from what threads lose. Each is replayed; the error says how far the iterations of the run scatter,
-and how unevenly the time came that would be taken away. The last column is what to give `kizami
-replay` to look at one of them more closely.";
+from other networks, and from what threads lose. Each is replayed; the error says how far the
+iterations of the run scatter, and how unevenly the time came that would be taken away; that of
+other numbers of threads, how evenly they may share the work, too. The last column is what to give
+`kizami replay` to look at one of them more closely.";
 
 /// Rank what could be done about a run by what it would gain.
 #[derive(Debug, Args)]

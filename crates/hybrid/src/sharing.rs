@@ -128,12 +128,12 @@ mod tests {
     #[test]
     fn shares_of_a_loop_that_grows_steadily_are_foretold_exactly() {
         // Of n threads the last has 2 - 1 / n of the mean.
-        let longest = |threads: i64| Length(16_000 * (2 * threads - 1) / (threads * threads));
-        let shares = Shares { threads: 4, work: Length(16_000), longest: longest(4) };
+        let longest = |threads: i64| Length(256_000 * (2 * threads - 1) / (threads * threads));
+        let shares = Shares { threads: 4, work: Length(256_000), longest: longest(4) };
         for threads in [1, 2, 4, 8, 16] {
             assert_eq!(shares.longest_with(threads, Sharing::AsNow), longest(i64::from(threads)));
         }
-        assert_eq!(ALL.map(|sharing| shares.longest_with(8, sharing).0), [2000, 3750, 2000 + 3500]);
+        assert_eq!(ALL.map(|sharing| shares.longest_with(8, sharing).0), [32_000, 60_000, 32_000 + 56_000]);
     }
 
     #[test]
@@ -147,9 +147,9 @@ mod tests {
 
     #[test]
     fn tasks_take_no_less_than_their_longest_chain() {
-        let tasks = Tasks { work: Length(8_000), span: Length(1_500) };
+        let tasks = Tasks { work: Length(8_000), span: Length(1_600) };
         let with = |threads| ALL.map(|sharing| tasks.length_with(Length(2_200), 4, threads, sharing).0);
-        assert_eq!(with(8), [1_500, 1_650, 1_000 + 1_312]);
+        assert_eq!(with(8), [1_600, 1_760, 1_000 + 1_400]);
         assert_eq!(with(1), [8_000, 8_800, 8_000]);
     }
 

@@ -14,7 +14,7 @@ Builds every program of this folder and of constructs/ with -O2 -g into OUTDIR.
   VERSION  of the compilers, as their names end: 13 for gcc-13 (default: gcc without
            any, clang with 19)
 
-hybrid is built with each MPI of Debian, as hybrid.openmpi and hybrid.mpich. A
+hybrid and mixture are built with each MPI of Debian, as hybrid.openmpi and so on. A
 program whose comment says that it needs a later compiler ("Needs: gcc 13,
 clang 15", or "none" where no version is known to do) is left out, and so are
 those for which there is no compiler or no MPI: all with a word. CFLAGS,
@@ -182,7 +182,7 @@ cxx_flags=(-std=gnu++17 -O2 -g "${warnings[@]}" "${flags[@]}" ${CXXFLAGS:-})
 
 for source in "$here"/*.c "$here"/constructs/*.c; do
     name=$(basename "$source" .c)
-    [ "$name" != hybrid ] || continue
+    case $name in hybrid | mixture) continue ;; esac
     may_build "$name" "$source" "$cc" "$family" || continue
     build "C      " "$name" "$cc" "${c_flags[@]}" "$source" "${link[@]}" -lm -lpthread
 done
@@ -201,11 +201,13 @@ build "C      " loaded "$cc" -std=gnu11 -O2 -g "${warnings[@]}" ${CFLAGS:-} "$he
 build "C      " libpart.so "$cc" "${c_flags[@]}" -shared -fPIC "$here/loaded/part.c" "${link[@]}"
 for mpi in openmpi mpich; do
     if ! command -v "mpicc.$mpi" >/dev/null 2>&1; then
-        echo "skipped  hybrid.$mpi: no MPI compiler for C (mpicc.$mpi)"
+        echo "skipped  hybrid.$mpi and mixture.$mpi: no MPI compiler for C (mpicc.$mpi)"
         continue
     fi
     # Each wrapper has its own way to be told the compiler.
-    build "C      " "hybrid.$mpi" env OMPI_CC="$cc" MPICH_CC="$cc" "mpicc.$mpi" "${c_flags[@]}" "$here/hybrid.c" "${link[@]}" -lm
+    for name in hybrid mixture; do
+        build "C      " "$name.$mpi" env OMPI_CC="$cc" MPICH_CC="$cc" "mpicc.$mpi" "${c_flags[@]}" "$here/$name.c" "${link[@]}" -lm
+    done
 done
 while [ "$running" -gt 0 ]; do
     finish_one

@@ -8,9 +8,9 @@ usage: run-all.sh DIR [COMMAND...]
 
 Runs every program of DIR with 1, 2 and 4 threads, naps and pool in all their
 shapes, fib in all its modes, endings in all its ways but being killed, and hybrid
-with 2 ranks. Prints the programs that failed, with what
+and mixture with 2 ranks. Prints the programs that failed, with what
 they wrote, and exits with 1 if there are any. COMMAND is put before each
-program, to run them under a tool; before mpirun for hybrid. SECONDS_EACH (60) is
+program, to run them under a tool; before mpirun for those. SECONDS_EACH (60) is
 how long a program may take.
 TEXT
 }
@@ -71,10 +71,10 @@ for program in "$directory"/*; do
             done
             ;;
         *.so) ;;
-        hybrid.openmpi)
+        *.openmpi)
             run "$@" mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 -n 2 "$program"
             ;;
-        hybrid.mpich)
+        *.mpich)
             run "$@" mpirun.mpich -n 2 "$program"
             ;;
         *)

@@ -26,6 +26,13 @@ pub struct Followed {
     off: Option<Length>,
 }
 
+impl Followed {
+    /// Whether its times were made up.
+    pub fn is_reconstructed(&self) -> bool {
+        self.off.is_some()
+    }
+}
+
 /// The trace, or if it is reduced the one with a row for every call that is made from it; says so.
 pub fn open_to_follow(path: &Path, threads: Option<usize>) -> Result<Followed> {
     follow(Trace::open(&live::readable(path)?)?, threads)

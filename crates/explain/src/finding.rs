@@ -1,7 +1,7 @@
 //! Findings: what is wrong with a run, each with its place, what it costs, and what mending it would gain.
 
 use crate::disease::Disease;
-use crate::gain::Gain;
+use kizami_replay::Gain;
 use kizami_trace::SourceLine;
 use serde::{Deserialize, Serialize};
 

@@ -20,7 +20,6 @@ mod diseases;
 mod efficiency;
 mod error;
 mod finding;
-mod gain;
 mod late_complete;
 mod lateness;
 mod marks;
@@ -36,6 +35,7 @@ mod reconstructed;
 mod regions;
 mod report;
 mod scatter;
+mod threads;
 mod typical;
 mod waits;
 mod whatif;
@@ -49,8 +49,11 @@ pub use disease::Disease;
 pub use efficiency::Efficiency;
 pub use error::ExplainError;
 pub use finding::{Cause, Finding, Headline};
-pub use gain::Gain;
-pub use kizami_hybrid::{Loss, LossKind, Threads};
+pub use kizami_hybrid::{
+    Loss, LossKind, Regions as ThreadRegions, Sharing, Spans as ThreadSpans, ThreadChange, ThreadCount,
+    Threads, changes as thread_changes,
+};
+pub use kizami_replay::Gain;
 pub use kizami_stuck::{CauseState, Stuck, StuckCall, StuckCause, StuckKind};
 pub use kizami_trace::SourceLine;
 pub use pattern::Pattern;
@@ -61,6 +64,7 @@ pub use report::{
     CallTotal, ComputationTotal, MatrixCell, NetworkFit, NotUnderstood, PathPart, RankTime, Report,
     SizeClass, WaitTotal,
 };
+pub use threads::RunThreads;
 pub use typical::typical;
 pub use whatif::{WhatIf, what_if};
 pub use work_interval::WorkInterval;

@@ -4,8 +4,8 @@
 //! only by how much they differ from each other counts. Where hardly two have as many, nothing can be told apart, and all of
 //! it is taken for noise.
 
-use crate::gain::NINE_IN_TEN;
 use kizami_model::Length;
+use kizami_replay::NINE_IN_TEN;
 use rustc_hash::FxHashMap;
 
 /// Fewer blocks of iterations do not tell how far blocks scatter.

@@ -3,12 +3,14 @@
 use crate::analysis::Analysis;
 use crate::disease::Disease;
 use crate::finding::{Cause, Finding, Headline};
-use crate::gain::Gain;
+use crate::outcome::Outcome;
 use crate::pattern::Pattern;
+use crate::threads::RunThreads;
 use crate::who::in_words;
 use kizami_graph::TieKind;
+use kizami_hybrid::{Loss, LossKind, Mended, ThreadCount};
 use kizami_model::Length;
-use kizami_replay::{Epochs, Factor, Network, Pieces, PlaceFactor, Setting, balance};
+use kizami_replay::{Epochs, Factor, Gain, Network, Pieces, PlaceFactor, Setting, balance};
 use kizami_trace::SourceLine;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -29,6 +31,8 @@ struct Candidate {
     error_ns: f64,
     /// The gain is that of the best case.
     at_most: bool,
+    /// Where the truth lies between, if that is known.
+    ends: Option<[Setting; 2]>,
 }
 
 /// What came of it.
@@ -42,25 +46,84 @@ pub struct WhatIf {
     pub gain: Gain,
     /// It gains that in the best case.
     pub at_most: bool,
+    /// The least and the most that it may gain, where a run does not tell how what is different would be used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub between_ns: Option<[i64; 2]>,
 }
 
-/// Replays all ideas for a run, the best first.
-pub fn what_if(analysis: &Analysis, progress: &(dyn Fn(u64) + Sync)) -> Vec<WhatIf> {
-    let candidates = candidates(analysis);
-    let settings: Vec<&Setting> = candidates.iter().map(|candidate| &candidate.setting).collect();
-    let outcomes = analysis.replay_all(&settings, progress);
-    let mut results: Vec<WhatIf> = candidates
-        .iter()
-        .zip(outcomes)
-        .map(|(candidate, outcome)| WhatIf {
-            what: candidate.what.clone(),
-            option: candidate.option.clone(),
-            gain: analysis.gain(&outcome, candidate.error_ns),
+/// Replays all ideas for a run, the best first. If it has threads, these numbers of them are among the ideas.
+pub fn what_if(
+    analysis: &Analysis,
+    threads: Option<(&RunThreads, &[ThreadCount])>,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Vec<WhatIf> {
+    let mut candidates = candidates(analysis);
+    if let Some((threads, counts)) = threads {
+        candidates.extend(of_threads(analysis, threads, counts));
+    }
+    let settings: Vec<&Setting> = candidates.iter().flat_map(Candidate::settings).collect();
+    let mut outcomes = analysis.replay_all(&settings, progress).into_iter();
+    let mut results: Vec<WhatIf> = Vec::with_capacity(candidates.len());
+    for candidate in candidates {
+        let Some(outcome) = outcomes.next() else { break };
+        let length = |outcome: Outcome| outcome.interval.length();
+        let ends: Vec<Length> =
+            outcomes.by_ref().take(candidate.settings().count() - 1).map(length).collect();
+        let run = analysis.interval.length();
+        let gains_ns = ends.iter().map(|end| (run - *end).0);
+        let own_ns = (run - outcome.interval.length()).0;
+        let range_ns = gains_ns.clone().map(|ns| (ns - own_ns).abs()).max().unwrap_or(0);
+        let (least_ns, most_ns) =
+            gains_ns.fold((own_ns, own_ns), |(least, most), ns| (least.min(ns), most.max(ns)));
+        results.push(WhatIf {
+            what: candidate.what,
+            option: candidate.option,
+            gain: analysis.gain(&outcome, candidate.error_ns.hypot(range_ns as f64)),
             at_most: candidate.at_most,
-        })
-        .collect();
+            between_ns: candidate.ends.is_some().then_some([least_ns, most_ns]),
+        });
+    }
     results.sort_by(|a, b| b.gain.ns.cmp(&a.gain.ns).then_with(|| a.what.cmp(&b.what)));
     results
+}
+
+impl Candidate {
+    fn settings(&self) -> impl Iterator<Item = &Setting> {
+        std::iter::once(&self.setting).chain(self.ends.iter().flatten())
+    }
+}
+
+/// Ideas about the threads of ranks: other numbers of them, and the largest losses gone.
+fn of_threads(analysis: &Analysis, threads: &RunThreads, counts: &[ThreadCount]) -> Vec<Candidate> {
+    let mut candidates = Vec::new();
+    for count in counts {
+        let [(setting, error_ns), (even, _), (as_long, _)] = analysis.with_thread_count(threads, *count);
+        candidates.push(Candidate {
+            what: match count {
+                ThreadCount::Times(times) => format!("{times} times as many threads, each with a processor"),
+                ThreadCount::Exactly(threads) => format!("{threads} threads a rank, each with a processor"),
+            },
+            option: Some(format!("--omp-threads {count}")),
+            setting,
+            error_ns,
+            // Nothing is known of how several threads share what one did.
+            at_most: threads.regions.of_one_thread(),
+            ends: Some([even, as_long]),
+        });
+    }
+    let told = &threads.told;
+    // Waits in MPI are among the ideas anyway.
+    let is_idea = |loss: &&Loss| loss.kind != LossKind::IdleInMpi && told.share(loss) >= LEAST_SHARE;
+    for loss in told.losses.iter().filter(is_idea) {
+        let Some(mended) = loss.kind.mended(&loss.place) else { continue };
+        let Some((setting, error_ns)) = analysis.without_loss(&threads.regions, &threads.spans, loss) else {
+            continue;
+        };
+        let Mended { what, option, at_most } = mended;
+        candidates.push(Candidate { what, option, setting, error_ns, at_most, ends: None });
+    }
+    candidates.truncate(counts.len() + MOST_PLACES);
+    candidates
 }
 
 /// Ideas: what the findings say, balance and speed where time is spent, other networks, waits hidden behind
@@ -75,6 +138,7 @@ fn candidates(analysis: &Analysis) -> Vec<Candidate> {
             setting: setting.clone(),
             error_ns,
             at_most: finding.at_most,
+            ends: None,
         };
         if let Some((setting, doubt_ns)) = &suspect.without {
             let (what, option) = mended(finding);
@@ -94,6 +158,7 @@ fn candidates(analysis: &Analysis) -> Vec<Candidate> {
             setting: Setting::of_steps(&analysis.graph, balanced),
             error_ns: 0.0,
             at_most: false,
+            ends: None,
         });
         candidates.push(Candidate {
             what: format!("halve the computation before {place}"),
@@ -101,6 +166,7 @@ fn candidates(analysis: &Analysis) -> Vec<Candidate> {
             setting: at(PlaceFactor::All(Factor(0.5))),
             error_ns: 0.0,
             at_most: false,
+            ends: None,
         });
     }
     let networks = [
@@ -120,6 +186,7 @@ fn candidates(analysis: &Analysis) -> Vec<Candidate> {
             setting: Setting { network, ..Setting::default() },
             error_ns: 0.0,
             at_most: false,
+            ends: None,
         });
     }
     candidates.extend(longest_waits(analysis).into_iter().map(|(place, sites)| overlapped(&place, sites)));
@@ -171,6 +238,7 @@ fn overlapped(place: &SourceLine, sites: FxHashSet<u32>) -> Candidate {
         error_ns: 0.0,
         // Some of that computation may need what is waited for.
         at_most: true,
+        ends: None,
     }
 }
 
@@ -220,6 +288,7 @@ fn larger_eager_limit(bytes: u64) -> Candidate {
         setting: Setting { eager_limit_bytes: Some(limit_bytes), ..Setting::default() },
         error_ns: 0.0,
         at_most: false,
+        ends: None,
     }
 }
 

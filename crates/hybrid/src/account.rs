@@ -1,9 +1,9 @@
 //! The time of one rank's threads, moment by moment: in a region, in a call, or neither.
 
 use crate::loss::LossKind;
+use crate::regions::Region;
 use crate::window::Window;
 use kizami_model::{Call, Length, Moment, Op};
-use kizami_trace::ParallelRow;
 use std::collections::BTreeMap;
 
 /// Where and to what time was lost.
@@ -90,55 +90,34 @@ impl Account {
 
     /// A region that lasted so long, of which its threads were so long in calls.
     fn region(&mut self, region: &Region, threads: u32, length: Length, in_calls: Length) {
-        let row = &region.row;
-        let has = i64::from(row.threads.min(threads).max(1));
-        let capacity = length * has;
-        let running = (region.running - in_calls).at_least_zero().min(capacity);
-        let mut left = capacity - running - in_calls.min(capacity - running);
+        let losses = region.losses(threads, length, in_calls);
         self.outside_mpi += length;
-        self.in_regions += capacity;
-        self.useful += running;
-        self.useful_in_regions += running;
-        let imbalance = (row.longest * has - region.running).at_least_zero();
-        let parts = [
-            (LossKind::Tracer, row.tracer),
-            (LossKind::Away, row.away),
-            (LossKind::Locks, row.locked),
-            (LossKind::Imbalance, imbalance),
-            (LossKind::InRegion, Length(i64::MAX)),
-        ];
-        for (kind, part) in parts {
-            let part = part.min(left);
-            left -= part;
-            self.lose(kind, row.callsite, None, part);
+        self.in_regions += losses.capacity;
+        self.useful += losses.running;
+        self.useful_in_regions += losses.running;
+        for (kind, part) in losses.inside {
+            self.lose(kind, region.row.callsite, None, part);
         }
-        self.lose(LossKind::FewerThreads, row.callsite, None, length * (i64::from(threads) - has));
+        self.lose(LossKind::FewerThreads, region.row.callsite, None, losses.missing);
     }
-}
-
-/// A region that lies in no other.
-#[derive(Clone, Debug)]
-pub struct Region {
-    pub row: ParallelRow,
-    /// How long its threads ran, with those of regions inside it.
-    pub running: Length,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::regions::RankRegions;
     use kizami_model::{Rank, ThreadIndex};
+    use kizami_trace::ParallelRow;
 
-    #[test]
-    fn useful_time_and_losses_add_up() {
+    fn region(start: i64, end: i64) -> Region {
         let row = ParallelRow {
             rank: Rank(0),
             region: 1,
             within: None,
             callsite: Some(3),
             thread: ThreadIndex(0),
-            start: Moment(100),
-            end: Moment(140),
+            start: Moment(start),
+            end: Moment(end),
             threads: 4,
             running: Length(100),
             longest: Length(40),
@@ -148,14 +127,31 @@ mod tests {
             tasks: 0,
             runtime: None,
         };
-        let region = Region { running: row.running, row };
+        Region { running: row.running, row }
+    }
+
+    #[test]
+    fn useful_time_and_losses_add_up() {
         let mut account = Account::default();
-        account.add_rank(Window { from: Moment(0), to: Moment(200) }, 4, &[region], &[]);
+        account.add_rank(Window { from: Moment(0), to: Moment(200) }, 4, &[region(100, 140)], &[]);
         let lost: i64 = account.losses.values().map(|length| length.0).sum();
         assert_eq!(account.all.0, account.useful.0 + lost);
         assert_eq!((account.all.0, account.useful.0), (800, 260));
         let of =
             |kind| account.losses.iter().filter(|(key, _)| key.kind == kind).map(|(_, l)| l.0).sum::<i64>();
         assert_eq!((of(LossKind::Imbalance), of(LossKind::Serial)), (60, 480));
+    }
+
+    #[test]
+    fn a_thread_that_also_calls_outside_of_regions_is_none_of_those_that_run_them() {
+        let regions = RankRegions { widest: 4, outer: vec![region(100, 140), region(200, 240)] };
+        let has = |thread, calls: &[(i64, i64)]| {
+            regions.has_thread(thread, calls.iter().map(|(start, end)| (Moment(*start), Moment(*end))))
+        };
+        assert!(has(0, &[(0, 50), (110, 120)]));
+        assert!(has(2, &[(110, 120), (200, 240)]));
+        assert!(!has(2, &[(110, 120), (150, 160)]));
+        assert!(!has(2, &[(110, 220)]));
+        assert!(!has(2, &[(0, 1000)]));
     }
 }

@@ -1,12 +1,13 @@
 //! What is told of a run's threads.
 
-use crate::account::{Account, Region};
-use crate::loss::Loss;
+use crate::account::Account;
+use crate::loss::{Loss, LossKind};
+use crate::regions::{RankRegions, Regions};
 use crate::window::Window;
 use kizami_model::{Call, Length, Op};
-use kizami_trace::{Definitions, ParallelRow, RankSelection, SourceLine, Trace, TraceError};
+use kizami_trace::{Definitions, RankSelection, SourceLine, Trace, TraceError};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Efficiencies of threads, and where their time went.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,27 +35,23 @@ pub struct Threads {
 impl Threads {
     /// Of a trace; none if it has no parallel regions.
     pub fn of(trace: &Trace) -> Result<Option<Threads>, TraceError> {
-        let rows: Vec<ParallelRow> =
-            trace.parts_of::<ParallelRow>()?.collect::<Result<Vec<_>, _>>()?.concat();
-        if rows.is_empty() {
-            return Ok(None);
-        }
+        let Some(regions) = Regions::of(trace)? else { return Ok(None) };
         let definitions = trace.definitions()?;
-        let window = Window::of(trace, &definitions.ranks, &rows)?;
-        let (mut account, mut threads, mut most) = (Account::default(), 0, 0);
+        let window = Window::of(trace, &definitions.ranks, &regions)?;
+        let (mut account, mut threads) = (Account::default(), 0);
         let ranks = definitions.ranks.len().max(1) as u32;
         for rank in 0..ranks {
-            // They are sorted by rank.
-            let first = rows.partition_point(|row| row.rank.0 < rank);
-            let of_rank = &rows[first..rows.partition_point(|row| row.rank.0 <= rank)];
-            let widest = of_rank.iter().map(|row| row.threads).max().unwrap_or(1).max(1);
+            let of_rank = regions.ranks.get(rank as usize);
+            let widest = of_rank.map_or(1, |of_rank| of_rank.widest.max(1));
             let selection = RankSelection::One(kizami_model::Rank(rank));
-            let calls: Vec<Call> = trace.calls(selection)?.collect::<Result<_, _>>()?;
-            account.add_rank(window, widest, &outermost(of_rank), &calls);
+            let mut calls: Vec<Call> = trace.calls(selection)?.collect::<Result<_, _>>()?;
+            if let Some(of_rank) = of_rank {
+                keep_those_of_regions(&mut calls, of_rank);
+            }
+            account.add_rank(window, widest, of_rank.map_or(&[], |of_rank| &of_rank.outer), &calls);
             threads += widest;
-            most = most.max(widest);
         }
-        Ok(Some(Threads::told(&definitions, &account, (threads, most), rows.len() as u64)))
+        Ok(Some(Threads::told(&definitions, &account, (threads, regions.widest()), regions.run)))
     }
 
     fn told(
@@ -68,14 +65,22 @@ impl Threads {
             whole => part.0 as f64 / whole as f64,
         };
         let (useful, mpi) = (ratio(account.useful, account.all), ratio(account.outside_mpi, account.ranks));
-        let mut losses: Vec<Loss> = account
-            .losses
-            .iter()
-            .map(|(key, length)| Loss {
-                kind: key.kind,
-                place: SourceLine::of(definitions, key.callsite),
-                call: key.op.map(|op| Op(op).name().to_owned()),
+        // A line may have several call sites.
+        let mut by_place: BTreeMap<(LossKind, SourceLine, Option<u16>), Length> = BTreeMap::new();
+        for (key, length) in &account.losses {
+            let place = SourceLine::of(definitions, key.callsite);
+            *by_place.entry((key.kind, place, key.op)).or_default() += *length;
+        }
+        let mut losses: Vec<Loss> = by_place
+            .into_iter()
+            .map(|((kind, place, op), length)| Loss {
+                kind,
+                place,
+                call: op.map(|op| Op(op).name().to_owned()),
                 ns: length.0,
+                gain: None,
+                at_most: false,
+                option: None,
             })
             .collect();
         losses.sort_by_key(|loss| std::cmp::Reverse(loss.ns));
@@ -98,18 +103,13 @@ impl Threads {
     }
 }
 
-/// Regions that lie in no other, each with what those inside it ran.
-fn outermost(rows: &[ParallelRow]) -> Vec<Region> {
-    let within: BTreeMap<u64, u64> = rows.iter().filter_map(|row| Some((row.region, row.within?))).collect();
-    let mut running: BTreeMap<u64, Length> = BTreeMap::new();
-    for row in rows {
-        let mut region = row.region;
-        // Whoever is around has a smaller number, so this ends.
-        while let Some(around) = within.get(&region).filter(|around| **around < region) {
-            region = *around;
-        }
-        *running.entry(region).or_default() += row.running;
-    }
-    let outer = rows.iter().filter(|row| row.within.is_none());
-    outer.map(|row| Region { row: row.clone(), running: running[&row.region] }).collect()
+/// Leaves out calls of threads that do not run regions: their time is not that of those who do. Parts of calls are none.
+fn keep_those_of_regions(calls: &mut Vec<Call>, regions: &RankRegions) {
+    let threads: BTreeSet<u32> = calls.iter().map(|call| call.thread.0).collect();
+    let of = |thread: u32| calls.iter().filter(move |call| call.thread.0 == thread);
+    let others: Vec<u32> = threads
+        .into_iter()
+        .filter(|thread| !regions.has_thread(*thread, of(*thread).map(|call| (call.start, call.end))))
+        .collect();
+    calls.retain(|call| call.calls > 0 && !others.contains(&call.thread.0));
 }

@@ -1,8 +1,9 @@
 //! The part of a run in which the program works, as everywhere: from the first rank that leaves `MPI_Init` to the last
 //! that comes to `MPI_Finalize`. Without MPI, all that was recorded.
 
+use crate::regions::Regions;
 use kizami_model::{Call, Kind, Length, Moment};
-use kizami_trace::{ParallelRow, RankInfo, RankSelection, Trace, TraceError};
+use kizami_trace::{RankInfo, RankSelection, Trace, TraceError};
 
 /// From when to when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +14,7 @@ pub struct Window {
 
 impl Window {
     /// Of a trace with these ranks and regions.
-    pub fn of(trace: &Trace, ranks: &[RankInfo], regions: &[ParallelRow]) -> Result<Window, TraceError> {
+    pub fn of(trace: &Trace, ranks: &[RankInfo], regions: &Regions) -> Result<Window, TraceError> {
         let (mut left_init, mut came_to_finalize): (Option<Moment>, Option<Moment>) = (None, None);
         let mut all: Option<Window> = None;
         for call in trace.calls(RankSelection::All)? {
@@ -31,8 +32,8 @@ impl Window {
                     all = Some(Window::around(all, first, last));
                 }
             }
-            for region in regions {
-                all = Some(Window::around(all, region.start, region.end));
+            for region in regions.ranks.iter().flat_map(|rank| &rank.outer) {
+                all = Some(Window::around(all, region.row.start, region.row.end));
             }
         }
         let all = all.unwrap_or(Window { from: Moment::START, to: Moment::START });

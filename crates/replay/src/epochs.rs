@@ -127,7 +127,7 @@ fn is_border(graph: &Graph, step: &Step, border: Border, own_site: Option<u32>, 
 }
 
 /// Goes over the calls of a strand; parts of calls are none.
-pub(crate) fn each_call(graph: &Graph, first_step: u64, mut tell: impl FnMut(u64, &Step)) {
+pub fn each_call(graph: &Graph, first_step: u64, mut tell: impl FnMut(u64, &Step)) {
     let mut index = first_step;
     loop {
         let step = &graph.steps[index as usize];

@@ -26,6 +26,7 @@
 mod balance;
 mod epochs;
 mod error;
+mod gain;
 mod kinds;
 mod lane_moment;
 mod learned;
@@ -39,8 +40,9 @@ mod walk;
 pub mod work_interval;
 
 pub use balance::balance;
-pub use epochs::Epochs;
+pub use epochs::{Epochs, each_call};
 pub use error::ReplayError;
+pub use gain::{Gain, NINE_IN_TEN, sum_error_ns};
 pub use lane_moment::LaneMoment;
 pub use learned::Progress;
 pub use marks::Marks;

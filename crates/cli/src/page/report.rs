@@ -55,7 +55,8 @@ fn write_section(out: &mut Markup, report: &Report, section: &Section) {
 fn lead(part: Part) -> Option<&'static str> {
     match part {
         Part::Threads => Some(
-            "A rank has as many threads as its widest parallel region. What they do not compute in is lost, here by what became of it.",
+            "A rank has as many threads as its widest parallel region. What they do not compute in is lost, here by what became \
+             of it; what the run would gain without it comes from a replay.",
         ),
         Part::Ranks => Some(
             "What each rank did between <code>MPI_Init</code> and <code>MPI_Finalize</code>; in the table, those that \

@@ -9,7 +9,7 @@ use super::verdict::percent;
 use crate::show::functions;
 use crate::show::quantity;
 use crate::show::table::Align;
-use kizami_explain::{CallTotal, Loss, Report, SizeClass, Threads, WaitTotal};
+use kizami_explain::{CallTotal, Gain, Loss, Report, SizeClass, Threads, WaitTotal};
 use kizami_model::Length;
 
 /// Losses of threads below this part of their time are not told.
@@ -143,12 +143,21 @@ pub fn time(ns: i64) -> String {
 
 /// What threads did not compute in.
 pub fn lost_by_threads(threads: &Threads, most: usize) -> Section {
-    let columns = [number("lost"), number("time"), words("to what, and where")];
+    let columns = [number("lost"), number("time"), number("run gains"), words("to what, and where")];
     let title = "what threads lose of their time";
     // What is hardly there would only be in the way.
     let told: Vec<&Loss> = threads.losses.iter().filter(|loss| threads.share(loss) >= LEAST_LOSS).collect();
-    Section::new(Part::Threads, title, &columns)
-        .with(&told, most, |loss| vec![percent(threads.share(loss)), time(loss.ns), loss.words()])
+    Section::new(Part::Threads, title, &columns).with(&told, most, |loss| {
+        vec![percent(threads.share(loss)), time(loss.ns), gained(loss), loss.words()]
+    })
+}
+
+/// What the run gains without a loss, as a part of it.
+fn gained(loss: &Loss) -> String {
+    let at_most = if loss.at_most { "at most " } else { "" };
+    let gained =
+        |gain: Gain| format!("{at_most}{:.1} % +- {:.1}", 100.0 * gain.share, 100.0 * gain.share_error);
+    loss.gain.map(gained).unwrap_or_default()
 }
 
 fn ranks(report: &Report, most: usize) -> Section {

@@ -16,6 +16,7 @@ const COMMANDS: [&str; 26] = [
     "report hybrid.kz --json",
     "whatif openmpi4.kz --json",
     "whatif late-sender.kz --json",
+    "whatif hybrid.kz --json",
     "replay openmpi4.kz --cpu 2x --json",
     "diff late-sender.kz openmpi4.kz --json",
     "diff mpich4.kz openmpi4.kz --json",

@@ -3,7 +3,7 @@
 use crate::place::Place;
 use serde_json::Value;
 
-const TRACES: [&str; 3] = ["late-sender-20.kz", "openmpi4.kz", "simulated.kz"];
+const TRACES: [&str; 4] = ["late-sender-20.kz", "openmpi4.kz", "simulated.kz", "hybrid.kz"];
 
 fn json(place: &Place, line: &str) -> Value {
     let output = place.output(line);

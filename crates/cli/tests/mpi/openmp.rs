@@ -83,6 +83,53 @@ fn threads_of_a_hybrid_program_compute_as_long_as_it_says() {
     }
 }
 
+/// Records `hybrid`, whose work is the same with any number of threads; gives the trace and how long it worked.
+fn recorded(scratch: &Scratch, name: &'static str, threads: &str, shares: &str) -> (PathBuf, f64) {
+    let trace = scratch.path().join(format!("{threads}-{shares}.kz"));
+    let program = programs("gcc").join(format!("hybrid.{name}"));
+    let program = Program(vec![program.into(), "20".into(), "3000".into(), shares.into(), "48".into()]);
+    let mut record = mpi(name).record_command(2, &program, scratch.path(), &trace);
+    record.envs([("OMP_NUM_THREADS", threads), ("OMP_WAIT_POLICY", "passive")]);
+    finish(record);
+    let work_ns = report(&trace)["run_ns"].as_f64().expect("a number");
+    (trace, work_ns)
+}
+
+/// How far off what is foretold may be here, where tests run beside each other: a part of the run.
+const FAR_OFF: f64 = 0.1;
+
+/// Whether other threads and even shares take as long as is foretold, and all that in words.
+fn is_foretold(name: &'static str) -> (bool, String) {
+    let scratch = Scratch::new();
+    let (uneven, _) = recorded(&scratch, name, "4", "uneven");
+    let threads = report(&uneven)["threads"].clone();
+    let balance = threads["losses"][0]["option"].as_str().expect("it can be balanced");
+    let cases =
+        [(balance, "4", "even"), ("--omp-threads 2x", "8", "uneven"), ("--omp-threads 2", "2", "uneven")];
+    let mut said = format!("{name}, {threads:#}");
+    let mut holds = balance.starts_with("--balance-threads hybrid.c:");
+    for (options, threads, shares) in cases {
+        let (_, really_ns) = recorded(&scratch, name, threads, shares);
+        let words: Vec<&str> = ["replay", "--json"].into_iter().chain(options.split(' ')).collect();
+        let replayed: Value = serde_json::from_slice(&finish(command(&words, &uneven)).stdout).expect("JSON");
+        let foretold_ns = replayed["replayed_work_ns"].as_f64().expect("a number");
+        holds &= (foretold_ns / really_ns - 1.0).abs() < FAR_OFF;
+        said += &format!("\n{options}: {foretold_ns} ns foretold, {really_ns} ns really");
+    }
+    (holds, said)
+}
+
+#[test]
+fn other_threads_and_even_shares_gain_what_is_foretold() {
+    let mut seen = Vec::new();
+    let any = (0..ATTEMPTS).any(|_| {
+        let (holds, what) = is_foretold("mpich");
+        seen.push(what);
+        holds
+    });
+    assert!(any, "{}", seen.join("\n"));
+}
+
 #[test]
 fn what_a_killed_program_did_is_kept() {
     for compiler in COMPILERS {

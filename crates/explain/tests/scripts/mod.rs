@@ -81,7 +81,7 @@ impl Looped {
 
     /// What could be done, the best first.
     pub fn what_if(&self) -> Vec<WhatIf> {
-        what_if(&analysis(&self.rows(), self.definitions(), &[], 1), &|_| {})
+        what_if(&analysis(&self.rows(), self.definitions(), &[], 1), None, &|_| {})
     }
 }
 

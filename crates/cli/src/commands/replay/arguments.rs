@@ -3,6 +3,7 @@
 use super::options::{self, EagerLimit, Line, LineFactor, LinePieces, ModelChange, NetworkKind, Times};
 use clap::Args;
 use clap::builder::FalseyValueParser;
+use kizami_explain::ThreadCount;
 use std::num::NonZero;
 use std::path::PathBuf;
 
@@ -11,6 +12,7 @@ Examples:
   kizami replay run.kz --network ideal
   kizami replay run.kz --latency 0.5x --bandwidth 2x -o faster.kz
   kizami replay run.kz --callsite solver.c:88=0.5 --balance solver.c:120
+  kizami replay run.kz --omp-threads 2x --balance-threads solver.c:64
   kizami replay run.kz --loggops L=1us,o=200ns,g=0,G=0.1ns,O=0,S=64k --json | jq .replayed_ns
 
 Walks all calls in the order in which they depend on each other and works out when each would begin
@@ -77,6 +79,22 @@ pub struct ReplayArguments {
     #[arg(long, value_name = "FILE:LINE", value_parser = options::parse_line)]
     #[arg(value_delimiter = ',', env = "KIZAMI_REPLAY_BALANCE")]
     pub balance: Vec<Line>,
+
+    /// Threads that run parallel regions of OpenMP on each rank, each with a processor: 2x for twice as many, or their
+    /// number. Their work is shared as unevenly as it is; serial parts stay as they are
+    #[arg(long, value_name = "N", value_parser = options::parse_thread_count)]
+    #[arg(env = "KIZAMI_REPLAY_OMP_THREADS")]
+    pub omp_threads: Option<ThreadCount>,
+
+    /// Let all threads of the parallel region that begins at a line compute equally long
+    #[arg(long, value_name = "FILE:LINE", value_parser = options::parse_line)]
+    #[arg(value_delimiter = ',', env = "KIZAMI_REPLAY_BALANCE_THREADS")]
+    pub balance_threads: Vec<Line>,
+
+    /// Let all threads share what one of them computes before the parallel region that begins at a line
+    #[arg(long, value_name = "FILE:LINE", value_parser = options::parse_line)]
+    #[arg(value_delimiter = ',', env = "KIZAMI_REPLAY_SHARE_SERIAL")]
+    pub share_serial: Vec<Line>,
 
     /// Hide waits in calls made at a line behind the time computed right after them: at best, if none of that needs
     /// what was waited for

@@ -9,7 +9,9 @@ mod places;
 mod plan;
 mod run;
 mod show;
+mod threads;
 
 pub use arguments::ReplayArguments;
-pub use options::{Times, parse_times};
+pub use options::{Times, parse_thread_count, parse_times};
 pub use run::run;
+pub use threads::{regions_of, threads_of};

@@ -4,6 +4,7 @@
 
 use crate::show::quantity;
 use clap::ValueEnum;
+use kizami_explain::ThreadCount;
 use kizami_network::LogGops;
 use std::fmt;
 
@@ -39,6 +40,16 @@ fn factor(text: &str) -> Option<f64> {
     let text = text.trim();
     let number = text.strip_suffix(['x', 'X']).unwrap_or(text).trim();
     number.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0)
+}
+
+/// Reads how many threads a rank has: `2x` for twice as many, `16` for that many.
+pub fn parse_thread_count(text: &str) -> Result<ThreadCount, String> {
+    let text = text.trim();
+    let count = match text.strip_suffix(['x', 'X']) {
+        Some(_) => factor(text).filter(|times| *times > 0.0).map(ThreadCount::Times),
+        None => text.parse().ok().filter(|threads| *threads > 0).map(ThreadCount::Exactly),
+    };
+    count.ok_or_else(|| "give a number above zero, such as 16, or 2x for twice as many".to_owned())
 }
 
 /// A line of the program, such as `solver.c:88`.

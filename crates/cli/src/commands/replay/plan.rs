@@ -3,6 +3,7 @@
 use super::arguments::ReplayArguments;
 use super::options::{Line, LinePieces, NetworkKind, Times};
 use super::places::sites_at;
+use super::threads::ThreadPlan;
 use crate::commands::platform;
 use crate::failure::UsageError;
 use anyhow::Result;
@@ -34,6 +35,7 @@ pub struct Plan<'a> {
     ideal_at: FxHashSet<u32>,
     machine: Option<Arc<MeasuredCosts>>,
     platform: Option<Platform>,
+    threads: Option<ThreadPlan>,
 }
 
 impl<'a> Plan<'a> {
@@ -75,6 +77,7 @@ impl<'a> Plan<'a> {
                 None => None,
             },
             platform: arguments.platform.as_deref().map(platform::open).transpose()?,
+            threads: ThreadPlan::new(arguments, trace, sites)?,
         })
     }
 
@@ -124,6 +127,7 @@ impl<'a> Plan<'a> {
         if !self.as_they_come.is_empty() {
             changes.extend(as_they_come(graph, fit, &self.as_they_come));
         }
+        changes.extend(self.threads.iter().flat_map(|threads| threads.changes(graph)));
         changes
     }
 
@@ -168,6 +172,9 @@ pub fn words(arguments: &ReplayArguments) -> Vec<String> {
     words.extend(arguments.cpu.map(|times| format!("--cpu {times}")));
     words.extend(arguments.callsite.iter().map(|place| format!("--callsite {place}")));
     words.extend(arguments.balance.iter().map(|line| format!("--balance {line}")));
+    words.extend(arguments.omp_threads.map(|threads| format!("--omp-threads {threads}")));
+    words.extend(arguments.balance_threads.iter().map(|line| format!("--balance-threads {line}")));
+    words.extend(arguments.share_serial.iter().map(|line| format!("--share-serial {line}")));
     words.extend(arguments.overlap.iter().map(|line| format!("--overlap {line}")));
     words.extend(arguments.no_longer.iter().map(|line| format!("--no-longer {line}")));
     words.extend(arguments.leave_out.iter().map(|line| format!("--leave-out {line}")));

@@ -51,6 +51,13 @@ pub fn run(arguments: &ReplayArguments) -> Result<u8> {
             "at most so much is gained: if no computation that is overlapped needs what was waited for";
         lines.push(("overlap", best.to_owned()));
     }
+    if let Some(threads) = arguments.omp_threads {
+        let trace = as_typed(&arguments.trace);
+        let range = format!(
+            "share work as unevenly as now; `kizami whatif {trace} --omp-threads {threads}` says what else may be"
+        );
+        lines.push(("threads", range));
+    }
     for (label, text) in lines {
         writeln!(out, "{label:<12} {text}")?;
     }

@@ -2,6 +2,7 @@
 
 use super::arguments::ReportArguments;
 use super::{markdown, show};
+use crate::commands::replay::regions_of;
 use crate::input;
 use crate::live;
 use crate::output::{must_be_new, write_new};
@@ -12,7 +13,7 @@ use crate::show::quantity;
 use crate::show::style::Paint;
 use crate::show::text;
 use anyhow::Result;
-use kizami_explain::{Stuck, Threads};
+use kizami_explain::{Stuck, ThreadSpans, Threads};
 use kizami_trace::{TaskRow, Trace};
 use std::io::Write;
 
@@ -40,10 +41,20 @@ pub fn run(arguments: &ReportArguments) -> Result<u8> {
     }
     let followed = input::follow(Trace::open(&path)?, arguments.threads)?;
     let trace = &followed.trace;
-    let mut report = input::analyse(&followed, arguments.threads)?.report(trace);
+    let analysis = input::analyse(&followed, arguments.threads)?;
+    let mut report = analysis.report(trace);
     report.compare_with(&recorded)?;
     report.stuck = Stuck::of(trace, &recorded)?;
     report.threads = Threads::of(&recorded)?;
+    if let Some(threads) = report.threads.as_mut().filter(|_| !followed.is_reconstructed()) {
+        let regions = regions_of(&recorded)?;
+        // Only of tasks it is known what follows what.
+        let spans = match regions.have_tasks() {
+            true => ThreadSpans::of(&recorded, &regions)?,
+            false => ThreadSpans::default(),
+        };
+        analysis.gains_of_threads(threads, &regions, &spans);
+    }
     if path != arguments.trace {
         // A snapshot has another name for as long as it is there.
         report.trace = arguments.trace.display().to_string();

@@ -2,6 +2,7 @@
 
 use super::arguments::WhatifArguments;
 use super::show;
+use crate::commands::replay::{regions_of, threads_of};
 use crate::input;
 use crate::show::json::{self, Versioned};
 use crate::show::progress::Bar;
@@ -9,15 +10,27 @@ use crate::show::quantity;
 use crate::show::style::Paint;
 use crate::show::text;
 use anyhow::Result;
-use kizami_explain::what_if;
+use kizami_explain::{ThreadCount, what_if};
 
 /// Ranks what to fix.
 pub fn run(arguments: &WhatifArguments) -> Result<u8> {
     let followed = input::open_to_follow(&arguments.trace, arguments.threads)?;
     let analysis = input::analyse(&followed, arguments.threads)?;
+    // Times of a reconstructed run are not those at which its regions were recorded.
+    let threads = match followed.is_reconstructed() {
+        true => None,
+        false => threads_of(&followed.trace)?,
+    };
+    if !arguments.omp_threads.is_empty() && threads.is_none() {
+        regions_of(&followed.trace)?;
+    }
+    let counts = match &arguments.omp_threads[..] {
+        [] => &[ThreadCount::Times(2.0)][..],
+        counts => counts,
+    };
     let bar = Bar::new("replaying");
     let events = followed.trace.run().totals.events;
-    let results = what_if(&analysis, &|steps| {
+    let results = what_if(&analysis, threads.as_ref().map(|threads| (threads, counts)), &|steps| {
         bar.set(steps % events.max(1), events, || quantity::counted(steps, "event"));
     });
     drop(bar);

@@ -31,6 +31,13 @@ pub fn print(out: &mut impl Write, results: &[WhatIf], paint: Paint) -> io::Resu
         ])?;
     }
     table.finish()?;
+    for result in results {
+        if let Some(ns) = result.between_ns {
+            let [least, most] = ns.map(|ns| quantity::duration(Length(ns)));
+            let what = &result.what;
+            writeln!(out, "{what}: from {least} to {most}, by how evenly they share the work")?;
+        }
+    }
     if noise_left_out {
         writeln!(out, "errors leave noise out: the run has no loop that tells how far two runs differ")?;
     }

@@ -17,7 +17,7 @@ const UNKNOWN_PART_OF_BEST_CASE: f64 = 0.1;
 /// As a part of the run, how far two runs differ mostly, where the run itself does not tell.
 const COMMON_NOISE: f64 = 0.05;
 /// So many standard deviations hold nine times in ten.
-pub(crate) const NINE_IN_TEN: f64 = 1.645;
+pub const NINE_IN_TEN: f64 = 1.645;
 
 /// What fixing something would gain.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,7 +37,7 @@ pub struct Gain {
 impl Gain {
     /// Of a run that would take another time. Two runs differ by `noise`, which is not known if the run has no loop;
     /// what was taken away may be off by `doubt_ns`.
-    pub(crate) fn of(run: Length, replayed: Length, noise: Option<Length>, doubt_ns: f64) -> Gain {
+    pub fn of(run: Length, replayed: Length, noise: Option<Length>, doubt_ns: f64) -> Gain {
         let ns = (run - replayed).0;
         let noise_ns = noise.map(|noise| noise.0 as f64);
         let whole = run.0.max(1) as f64;
@@ -53,21 +53,21 @@ impl Gain {
     }
 
     /// The same where the replay does not know how well it can be mended.
-    pub(crate) fn of_a_best_case(mut self) -> Gain {
+    pub fn of_a_best_case(mut self) -> Gain {
         self.error_ns += (UNKNOWN_PART_OF_BEST_CASE * self.ns.abs() as f64) as i64;
         self.share_error += UNKNOWN_PART_OF_BEST_CASE * self.share.abs();
         self
     }
 
     /// The same where the whole run may be off by this much, as it was reconstructed.
-    pub(crate) fn off_by(mut self, off: Length, run: Length) -> Gain {
+    pub fn off_by(mut self, off: Length, run: Length) -> Gain {
         self.error_ns = self.error_ns.max(off.0);
         self.share_error = self.share_error.max(off.0 as f64 / run.0.max(1) as f64);
         self
     }
 
     /// Whether it is surely more than nothing. Where noise is not known, only what is more than it mostly is.
-    pub(crate) fn is_sure(&self) -> bool {
+    pub fn is_sure(&self) -> bool {
         let enough = if self.noise_left_out { COMMON_NOISE } else { 0.0 };
         self.ns > self.error_ns && self.share >= enough
     }
@@ -76,7 +76,7 @@ impl Gain {
 /// How far a sum of lengths may be off if it is taken again in another run. Each length counts for as much as it is long:
 /// between the sends of a loop there are a few nanoseconds of computation, too, which say nothing about the
 /// milliseconds before the first one.
-pub(crate) fn sum_error_ns(lengths: impl Iterator<Item = Length>) -> f64 {
+pub fn sum_error_ns(lengths: impl Iterator<Item = Length>) -> f64 {
     let (mut sum, mut squares, mut cubes) = (0.0, 0.0, 0.0);
     for ns in lengths.map(|length| length.0 as f64) {
         sum += ns;

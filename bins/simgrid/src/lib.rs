@@ -4,6 +4,7 @@
 //! those of a library; what comes out is a trace of the same rows at simulated times.
 
 mod actor;
+mod fold;
 mod hosts;
 mod library;
 mod links;
@@ -16,6 +17,7 @@ mod translate;
 
 use anyhow::{Context, Result, bail};
 use clap::Parser;
+use fold::Fold;
 use kizami_kinds::Kinds;
 use kizami_rewrite::{Gaps, Manner, Rewriting};
 use kizami_trace::LinkLoad;
@@ -58,6 +60,9 @@ struct Arguments {
     /// A setting of SimGrid, such as network/bandwidth-factor:0.9
     #[arg(long = "cfg", value_name = "NAME:VALUE")]
     configuration: Vec<String>,
+    /// Play the first rounds of a loop that all ranks go through, and take the others to be alike
+    #[arg(long)]
+    fold: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -74,17 +79,23 @@ struct Told {
     calls: u64,
     seconds: f64,
     kept: BTreeMap<&'static str, u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rounds: Option<Rounds>,
     links: Vec<LinkUse>,
+}
+
+/// Of a loop.
+#[derive(serde::Serialize)]
+struct Rounds {
+    all: usize,
+    played: usize,
 }
 
 /// Runs the command; gives its exit code.
 pub fn command() -> u8 {
     let arguments = Arguments::parse();
-    let (ended, mark) = if supervise::simulates() {
-        (run(&arguments).map(|()| 0), supervise::OWN)
-    } else {
-        (supervise::watched(), "")
-    };
+    let (ended, mark) =
+        if supervise::simulates() { (run(&arguments), supervise::OWN) } else { (supervise::watched(), "") };
     ended.unwrap_or_else(|error| {
         eprintln!("{mark}kizami: error     {error:#}");
         1
@@ -108,10 +119,13 @@ fn open(arguments: &Arguments) -> Result<Trace> {
     Ok(kizami_reconstruct::reconstruct(trace, threads, &|_| {})?)
 }
 
-fn run(arguments: &Arguments) -> Result<()> {
+/// Simulates, and tells; gives the exit code.
+fn run(arguments: &Arguments) -> Result<u8> {
     let platform = PlatformFile::of(&arguments.platform)?;
     let trace = open(arguments)?;
-    let play = translate::translate(&trace)?;
+    let mut play = translate::translate(&trace)?;
+    let fold = if arguments.fold && !supervise::is_asked_for_all() { Fold::find(&play) } else { None };
+    fold.iter().for_each(|fold| fold.apply(&mut play));
     let kept = play.kept.clone();
     let mut configuration = vec![format!("smpi/coll-selector:{}", arguments.collectives)];
     configuration.extend(arguments.configuration.iter().cloned());
@@ -131,22 +145,33 @@ fn run(arguments: &Arguments) -> Result<()> {
     let before = std::time::Instant::now();
     let stage = simulate::simulate(play, &setting)?;
     let seconds = before.elapsed().as_secs_f64();
-    // SAFETY: the simulation is over; nobody writes any more.
-    let times = unsafe { &*stage.times.get() };
+    // SAFETY: the simulation is over; nobody else reads or writes any more.
+    let times = unsafe { &mut *stage.times.get() };
+    let mut loads = stage.links.borrow().rows(stage.begin_s.get());
+    let mut watched_ns = times.iter().map(|[_, end]| *end).max().unwrap_or(0);
+    if let Some(fold) = &fold {
+        watched_ns = fold.cut_ns(&stage.play, times);
+        // What links carry is told until rounds are left out.
+        loads.retain(|load| load.start.0 + load.length.0 <= watched_ns);
+        if !fold.fill(&stage.play, times) {
+            return Ok(supervise::PLAY_ALL);
+        }
+    }
     let outcome = Outcome { times, scripts: &stage.play.scripts };
-    let loads = stage.links.borrow().rows(stage.begin_s.get());
     let told = Told {
         recorded_ns: trace.run().span_ns,
         simulated_ns: outcome.end_ns(),
         calls: stage.calls.get(),
         seconds,
         kept,
-        links: links::uses(&loads, outcome.end_ns()),
+        rounds: fold.map(|fold| Rounds { all: fold.rounds, played: fold.played() }),
+        links: links::uses(&loads, watched_ns),
     };
     if let Some(output) = &arguments.output {
         write(&trace, arguments, &outcome, &loads, &told, output)?;
     }
-    tell(arguments, &told)
+    tell(arguments, &told)?;
+    Ok(0)
 }
 
 fn write(
@@ -164,7 +189,7 @@ fn write(
         run.files.push(links);
         run.replayed = Some(ReplayedFrom {
             made_from: arguments.trace.display().to_string(),
-            setting: vec![format!("simgrid on {}", arguments.platform)],
+            setting: setting(arguments, told),
             recorded_ns: told.recorded_ns,
             replayed_ns: told.simulated_ns,
             followed: told.calls,
@@ -175,6 +200,14 @@ fn write(
     let manner = Manner { without_tracer: true, gaps: Gaps::Stretched };
     rewriting.finish(outcome, manner, describe, &|_| {})?;
     Ok(())
+}
+
+/// What was different, for `run.json`.
+fn setting(arguments: &Arguments, told: &Told) -> Vec<String> {
+    let on = format!("simgrid on {}", arguments.platform);
+    let rounds = told.rounds.as_ref();
+    let rounds = rounds.map(|rounds| format!("with {} of {} rounds played", rounds.played, rounds.all));
+    std::iter::once(on).chain(rounds).collect()
 }
 
 fn tell(arguments: &Arguments, told: &Told) -> Result<()> {
@@ -191,6 +224,11 @@ fn tell(arguments: &Arguments, told: &Told) -> Result<()> {
         told.calls,
         told.seconds
     );
+    if let Some(Rounds { all, played }) = &told.rounds {
+        println!(
+            "rounds     {played} of {all} were played, the others are taken to be as long as the last of them"
+        );
+    }
     for (function, count) in &told.kept {
         println!("kept       {count} calls of {function} have their recorded length");
     }

@@ -83,6 +83,8 @@ pub struct Script {
     pub first_row: u64,
     /// In their order.
     pub steps: Vec<Step>,
+    /// Those that are not played: others tell their times.
+    pub left_out: Range<usize>,
     /// Places of the requests that steps wait for.
     pub waits_for: Vec<u32>,
     /// How many requests are open at once, at most.

@@ -13,20 +13,37 @@ use std::process::{Command, Stdio};
 /// Set in the process that simulates.
 const SIMULATES: &str = "KIZAMI_SIMGRID_SIMULATES";
 
+/// Set in one that must play all rounds of loops.
+const ALL: &str = "KIZAMI_SIMGRID_ALL";
+/// The exit code of one that left out what it must not.
+pub const PLAY_ALL: u8 = 75;
+
+/// Whether all rounds of loops are to be played, since they differ.
+pub fn is_asked_for_all() -> bool {
+    std::env::var_os(ALL).is_some()
+}
+
 /// Whether this process is the one that simulates.
 pub fn simulates() -> bool {
     std::env::var_os(SIMULATES).is_some()
 }
 
-/// Runs this command line in another process; gives its exit code.
+/// Runs this command line in another process, and once more if that finds out that it must play all; gives its exit code.
 pub fn watched() -> Result<u8> {
     let program = std::env::current_exe().context("cannot find this program")?;
-    let mut child = Command::new(program)
-        .args(std::env::args_os().skip(1))
-        .env(SIMULATES, "1")
-        .stderr(Stdio::piped())
-        .spawn()
-        .context("cannot start the simulation")?;
+    let mut command = Command::new(program);
+    command.args(std::env::args_os().skip(1)).env(SIMULATES, "1").stderr(Stdio::piped());
+    match watch(&mut command)? {
+        PLAY_ALL => {
+            eprintln!("kizami: note      rounds of the run's loop differ: all of them are played");
+            watch(command.env(ALL, "1"))
+        }
+        code => Ok(code),
+    }
+}
+
+fn watch(command: &mut Command) -> Result<u8> {
+    let mut child = command.spawn().context("cannot start the simulation")?;
     let mut said = Vec::new();
     let mut shown = Shown::default();
     if let Some(stderr) = child.stderr.take() {

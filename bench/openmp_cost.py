@@ -7,8 +7,8 @@
 DIR holds openmp-gcc and openmp-clang, as .ci/prepare fills it. COMMAND is EZTrace's, of a system or of a folder that its
 packages were unpacked into; it sees tasks of LLVM's runtime only (programs of GCC must be compiled for it). Each round runs a program in all ways, one after the other, so that noise of the machine
 hits all alike. Times are processor time of the whole process, helper threads included, on one thread unless
-OMP_NUM_THREADS says otherwise. Prints nanoseconds more than bare for each task (by the medians, and by the least of
-all runs) and bytes left for each task.
+OMP_NUM_THREADS says otherwise. Prints nanoseconds more than bare for each task (the median over rounds, and the least
+of all runs against the least bare one) and bytes left for each task.
 """
 import argparse
 import os
@@ -66,8 +66,9 @@ def measure(options, compiler, program):
     bare = seconds["bare"]
     print(f"{compiler:6} {program:14} {tasks:>9} tasks, bare {min(bare) / tasks * 1e9:5.0f} ns each", end="")
     for way in ways[1:]:
-        added = [(of(seconds[way]) - of(bare)) / tasks * 1e9 for of in (statistics.median, min)]
-        print(f"; {way} +{added[0]:.0f} (least +{added[1]:.0f}) ns, {left[way] / tasks:.1f} B", end="")
+        added = statistics.median(with_it - without for with_it, without in zip(seconds[way], bare)) / tasks * 1e9
+        least = (min(seconds[way]) - min(bare)) / tasks * 1e9
+        print(f"; {way} +{added:.0f} (least +{least:.0f}) ns, {left[way] / tasks:.1f} B", end="")
     print(flush=True)
 
 

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const SITES: usize = 256;
 /// How far a system has told that tells nothing.
 static NOTHING_TOLD: AtomicU64 = AtomicU64::new(0);
-/// Ticks of counted tasks that are recorded as soon as there are so many: a few microseconds. A thread that waits at the
+/// Ticks of counted tasks that are recorded as soon as there are so many: some tens of microseconds. A thread that waits at the
 /// end of a region may record nothing else before the region is over.
 const TELL_TICKS: u64 = 50_000;
 

@@ -10,7 +10,9 @@ the folder of results, and goes on where it was stopped; `table` has kizami fore
 Tasks of workloads/openmp/naps.c sleep to a deadline instead of computing, so that 64 threads really run 64 tasks at once on two
 cores, and their times are the truth.
 
-Protocol, written before anything was measured:
+Protocol. It was written before anything was measured, but for two rules: that runs have priority, and that disturbed runs are
+made again. They came after a first measurement on a machine that others worked on, in which naps lasted up to twice as long as
+they should, and was thrown away; nothing had been foretold for the shapes APART then.
 - Each shape is recorded 3 times with 2 threads. Each recording foretells the time with 1 to 64 threads, with the defaults of
   `kizami tasks` (the strategy is the runtime that was recorded); the median of the three is the prediction.
   What the process does outside of parallel regions is taken off, because the program does not time it.

@@ -10,12 +10,16 @@ the folder of results, and goes on where it was stopped; `table` has kizami fore
 Tasks of workloads/openmp/naps.c sleep to a deadline instead of computing, so that 64 threads really run 64 tasks at once on two
 cores, and their times are the truth.
 
-Protocol, written before anything was measured:
+Protocol. It was written before anything was measured, but for two rules: that runs have priority, and that disturbed runs are
+made again. They came after a first measurement on a machine that others worked on, in which naps lasted up to twice as long as
+they should, and was thrown away; nothing had been foretold for the shapes APART then.
 - Each shape is recorded 3 times with 2 threads. Each recording foretells the time with 1 to 64 threads, with the defaults of
   `kizami tasks` (the strategy is the runtime that was recorded); the median of the three is the prediction.
   What the process does outside of parallel regions is taken off, because the program does not time it.
 - The truth is the median of 5 runs without recording for each number of threads, by the program's own clock. Beside it stand
   the shortest and the longest. Numbers of threads take turns, so that noise of the machine hits all alike.
+- The program says how late naps ended, all together. A run in which that is more than 2 % of the naps was disturbed by the
+  machine and is made again, recorded or not, whatever it took; up to 6 times, then the least disturbed counts.
 - The error is (prediction - truth) / truth. A runtime is told by the median of the errors' sizes, and by the largest.
 - SEEN are shapes that were looked at while the simulation of runtimes was made. APART are those that were not measured before
   it was done: other shapes, and other sizes and lengths of those that were seen. They decide.
@@ -38,10 +42,11 @@ MICROSECONDS = "3000"
 # Shape, size, seed.
 SEEN = (("tree", 4, 1), ("wave", 10, 1), ("cholesky", 7, 1), ("flat", 200, 1))
 APART = (
-    ("uneven", 6, 1), ("uneven", 7, 4), ("group", 4, 1), ("loop", 100, 1), ("stages", 8, 1),
-    ("tree", 5, 2), ("wave", 14, 2), ("cholesky", 8, 2), ("flat", 150, 2),
+    ("uneven", 6, 1), ("group", 4, 1), ("loop", 100, 1), ("stages", 6, 1),
+    ("tree", 4, 2), ("wave", 12, 2), ("cholesky", 8, 2), ("flat", 120, 2),
 )
 RECORDINGS, RUNS, RECORDED_THREADS = 3, 5, 2
+MOST_LATE, TRIES = 0.02, 6
 OUTSIDE = "(outside of parallel regions)"
 
 
@@ -71,14 +76,36 @@ def foretold(options, trace):
     return {str(on["processors"]): (on["simulated"] - outside) / 1e9 for on in told["processors"]}
 
 
+def undisturbed(make):
+    """What `make` gives, made again until naps end in time; it prints what the program says."""
+    best = None
+    for _ in range(TRIES):
+        said = make()
+        figures = re.search(r"naps: ([\d.]+) s, .* naps \d+ of ([\d.]+) s, .* late ([\d.]+) s", said)
+        seconds, naps, late = map(float, figures.groups())
+        if best is None or late / naps < best[1]:
+            best = seconds, late / naps
+        if late / naps <= MOST_LATE:
+            break
+    return best
+
+
 def truths(options, compiler, case):
-    """Seconds of each run, by number of threads."""
-    seconds = {str(threads): [] for threads in THREADS}
+    """Seconds of each run, and how late its naps were, by number of threads."""
+    found = {str(threads): [] for threads in THREADS}
     for _ in range(RUNS):
         for threads in THREADS:
-            said = run(*program(options, compiler, case), threads=threads)
-            seconds[str(threads)].append(float(re.search(r"naps: ([\d.]+) s", said).group(1)))
-    return seconds
+            command = program(options, compiler, case)
+            found[str(threads)].append(undisturbed(lambda: run(*command, threads=threads)))
+    return found
+
+
+def record(options, compiler, case, trace):
+    def make():
+        shutil.rmtree(trace, ignore_errors=True)
+        command = [options.kizami, "record", "--library", options.library, "-o", trace, "--"]
+        return run(*command, *program(options, compiler, case), threads=RECORDED_THREADS)
+    return undisturbed(make)
 
 
 def chosen(options):
@@ -95,12 +122,10 @@ def measure(options):
         for compiler in options.compilers.split(","):
             if any((other["compiler"], other["case"]) == (compiler, list(case)) for other in known):
                 continue
-            for trace in traces(options, compiler, case):
-                shutil.rmtree(trace, ignore_errors=True)
-                record = [options.kizami, "record", "--library", options.library, "-o", trace, "--"]
-                run(*record, *program(options, compiler, case), threads=RECORDED_THREADS)
+            late = [record(options, compiler, case, trace)[1] for trace in traces(options, compiler, case)]
             truth = truths(options, compiler, case)
-            known.append({"compiler": compiler, "case": list(case), "shapes": shapes, "truth": truth})
+            entry = {"compiler": compiler, "case": list(case), "shapes": shapes, "truth": truth, "late": late}
+            known.append(entry)
             times.write_text(json.dumps(known, indent=1))
             print(compiler, *case, flush=True)
 
@@ -109,8 +134,12 @@ def foretold_seconds(entry, threads):
     return statistics.median(one[str(threads)] for one in entry["foretold"])
 
 
+def taken(entry, threads):
+    return [seconds for seconds, _ in entry["truth"][str(threads)]]
+
+
 def errors(entry):
-    truth = {threads: statistics.median(entry["truth"][str(threads)]) for threads in THREADS}
+    truth = {threads: statistics.median(taken(entry, threads)) for threads in THREADS}
     return [foretold_seconds(entry, threads) / truth[threads] - 1 for threads in THREADS]
 
 
@@ -126,7 +155,7 @@ def table(options):
         shape, size, seed = entry["case"]
         cells = []
         for threads, error in zip(THREADS, errors(entry)):
-            runs = [1e3 * second for second in entry["truth"][str(threads)]]
+            runs = [1e3 * second for second in taken(entry, threads)]
             said = 1e3 * foretold_seconds(entry, threads)
             cells.append(f"{statistics.median(runs):.0f} ({min(runs):.0f}–{max(runs):.0f}), {said:.0f}: {100 * error:+.1f} %")
         mark = "" if entry["shapes"] == "seen" else " *"

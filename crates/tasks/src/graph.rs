@@ -236,7 +236,7 @@ impl TaskGraph {
 
     #[cfg(test)]
     pub(crate) fn lengthen(&mut self, task: u32, length: Length) {
-        self.tasks[task as usize].end = self.tasks[task as usize].end + length;
+        self.tasks[task as usize].end += length;
     }
 
     /// What a runtime knows of each part of a task; none if it is not known of all.

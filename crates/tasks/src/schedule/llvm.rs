@@ -59,8 +59,8 @@ impl Llvm {
         };
         let begin = self.below(count);
         let resting = &self.teams[team as usize].resting;
-        let places = (begin..count).chain(0..begin);
-        let found = places.into_iter().find(|place| may_take(state, resting[*place], first));
+        let mut places = (begin..count).chain(0..begin);
+        let found = places.find(|place| may_take(state, resting[*place], first));
         if let Some(place) = found {
             let thread = self.teams[team as usize].resting.swap_remove(place);
             state.tell_of_task(thread);

@@ -53,7 +53,12 @@ macro_rules! functions {
                 Ok(SimGrid {
                     $(
                         // SAFETY: the type is that of the function of this name in SimGrid's headers.
-                        $field: unsafe { std::mem::transmute::<*mut c_void, _>(address($name)?) },
+                        $field: unsafe {
+                            std::mem::transmute::<
+                                *mut c_void,
+                                unsafe extern "C-unwind" fn($($argument),*) $(-> $result)?,
+                            >(address($name)?)
+                        },
                     )+
                     world: address("MPI_COMM_WORLD")?.cast_const().cast(),
                     byte: address("smpi_MPI_BYTE")?,

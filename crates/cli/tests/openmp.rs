@@ -187,7 +187,7 @@ fn a_runtime_that_is_unloaded_and_loaded_again_is_recorded_each_time() {
 
 /// Records `fib` with so many milliseconds that recording its tasks may cost; what `tasks --json` and `info --json` tell.
 fn fib_with_grace(compiler: &str, grace: &str, folder: &Path) -> (Value, Value) {
-    let program = naps(compiler).with_file_name("fib");
+    let program = program(compiler, "fib");
     let mut command = Command::new(env!("CARGO_BIN_EXE_kizami"));
     command.args(["record", "-o", "fib.kz", "--", program.to_str().unwrap(), "24", "40"]);
     command.current_dir(folder).env("OMP_NUM_THREADS", "2").env("KIZAMI_TRACER_OPENMP", grace);

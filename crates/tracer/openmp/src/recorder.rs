@@ -16,6 +16,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const SITES: usize = 256;
 /// How far a system has told that tells nothing.
 static NOTHING_TOLD: AtomicU64 = AtomicU64::new(0);
+/// Tasks that a thread makes before it looks what recording has cost, and records that one has: where it is made, begins and
+/// ends, and every other time a wait.
+const TASKS_A_LOOK: u64 = 256;
+const RECORDS_A_TASK: u64 = 4;
 /// Ticks of counted tasks that are recorded as soon as there are so many: some tens of microseconds. A thread that waits at the
 /// end of a region may record nothing else before the region is over.
 const TELL_TICKS: u64 = 50_000;
@@ -40,8 +44,6 @@ pub struct Recorder {
     /// Where chunks come from; none where words count for nobody.
     source: Option<Source>,
     switches: Option<Switches>,
-    /// Words that the chunk had room for when it was begun, and what was spent on filling it and those before.
-    chunk_words: usize,
     budget: Budget,
 }
 
@@ -123,7 +125,6 @@ impl Recorder {
             has_counted: false,
             source: None,
             switches: None,
-            chunk_words: 0,
             budget: Budget::new(0),
         })
     }
@@ -176,6 +177,9 @@ impl Recorder {
         let task = TaskName { stream: self.stream, number: self.created };
         self.created += 1;
         self.running.has_made = true;
+        if self.created.is_multiple_of(TASKS_A_LOOK) {
+            self.budget.spend(TASKS_A_LOOK * RECORDS_A_TASK);
+        }
         task
     }
 
@@ -346,14 +350,11 @@ impl Recorder {
     fn make_room(&mut self, needed: usize) -> bool {
         let Some(source) = &mut self.source else { return false };
         let start = clock::now();
-        // Few records have more than a word.
-        self.budget.spend(self.chunk_words.saturating_sub(self.words.room()) as u64);
         let taken = match source.writer.next(self.words.give_up()) {
             Room::Ready(chunk) | Room::Prepared(chunk) => chunk.begin(),
             Room::None => return false,
         };
         self.words = WordCursor::of(taken);
-        self.chunk_words = self.words.room();
         let now = clock::now();
         self.words.push(threading::anew(now, self.created));
         self.words.push(threading::away(AwayBy::Tracer, start, now).at_once());

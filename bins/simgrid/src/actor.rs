@@ -4,14 +4,16 @@
 //! since nobody looks at what is in them.
 
 mod collectives;
+mod windows;
 
 use crate::library::{Handle, NULL, SimGrid, UNDEFINED};
 use crate::links::Links;
 use crate::script::{Action, Message, Step};
 use crate::supervise;
+use crate::traffic::Traffic;
 use crate::translate::Play;
+use kizami_model::CommKind;
 use kizami_model::kind::SendMode;
-use kizami_model::{CommKind, Rank};
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
@@ -27,6 +29,8 @@ pub struct Stage {
     pub times: UnsafeCell<Vec<[i64; 2]>>,
     /// Where messages come from, and where they go.
     pub buffers: [*mut c_void; 2],
+    /// How large they are.
+    pub buffer_bytes: usize,
     /// When the run begins: after the communicators are there.
     pub begin_s: Cell<f64>,
     /// How many ranks have ended.
@@ -37,6 +41,8 @@ pub struct Stage {
     pub began: Instant,
     /// What links carry.
     pub links: RefCell<Links>,
+    /// What is on its way.
+    pub traffic: RefCell<Traffic>,
     /// How long the first intervals are in which links are looked at.
     pub interval_s: f64,
 }
@@ -132,7 +138,7 @@ pub extern "C-unwind" fn watch(_: c_int, _: *mut *mut c_char) {
             let gap_s = 2.0 * chance.share() * interval_s / f64::from(looks);
             // SAFETY: called by an actor.
             unsafe { (stage.simgrid.sleep_for)(gap_s) };
-            stage.links.borrow_mut().look(&stage.simgrid, gap_s);
+            stage.links.borrow_mut().look(&stage.simgrid, &mut stage.traffic.borrow_mut(), gap_s);
         }
         interval_s *= if stage.end_interval() { 2.0 } else { 1.0 };
     }
@@ -166,6 +172,9 @@ struct Actor<'a> {
     communicators: Vec<Handle>,
     operation: Handle,
     requests: Vec<Handle>,
+    /// By request: the message that it receives.
+    awaited: Vec<Option<Message>>,
+    windows: Vec<Handle>,
     /// Operations a second of its host.
     speed: f64,
     /// Amounts of the exchange at hand.
@@ -179,11 +188,22 @@ impl<'a> Actor<'a> {
         // SAFETY: called by an actor; the operation's pointer is to a variable here.
         let speed = unsafe {
             (simgrid.op_create)(combine, 1, &mut operation);
-            (simgrid.host_speed)((simgrid.own_host)())
+            let host = (simgrid.own_host)();
+            stage.traffic.borrow_mut().lives(rank, host);
+            (simgrid.host_speed)(host)
         };
-        let requests = vec![NULL; stage.play.scripts[rank as usize].requests as usize];
-        let communicators = vec![NULL; stage.play.communicators.len()];
-        Actor { stage, rank, communicators, operation, requests, speed, counts: Default::default() }
+        let script = &stage.play.scripts[rank as usize];
+        Actor {
+            stage,
+            rank,
+            communicators: vec![NULL; stage.play.communicators.len()],
+            operation,
+            requests: vec![NULL; script.requests as usize],
+            awaited: vec![None; script.requests as usize],
+            windows: vec![NULL; script.windows as usize],
+            speed,
+            counts: Default::default(),
+        }
     }
 
     /// All communicators of the run are made before it begins, so that nothing depends on who makes which.
@@ -256,11 +276,27 @@ impl<'a> Actor<'a> {
         match &step.action {
             Action::Keep => self.compute(step.recorded_ns),
             Action::Look { between_ns } => self.compute(*between_ns),
-            Action::Send(mode, message) => self.send(*mode, message),
-            Action::SendLater(mode, message, request) => self.send_later(*mode, message, *request),
-            Action::Receive(message) => self.receive(message),
-            Action::ReceiveLater(message, request) => self.receive_later(message, *request),
-            Action::SendReceive(out, back) => self.send_receive(out, back),
+            Action::Send(mode, message) => {
+                self.sends(message, step);
+                self.send(*mode, message);
+            }
+            Action::SendLater(mode, message, request) => {
+                self.sends(message, step);
+                self.send_later(*mode, message, *request);
+            }
+            Action::Receive(message) => {
+                self.receive(message);
+                self.has_received(message);
+            }
+            Action::ReceiveLater(message, request) => {
+                self.receive_later(message, *request);
+                self.awaited[*request as usize] = Some(*message);
+            }
+            Action::SendReceive(out, back) => {
+                self.sends(out, step);
+                self.send_receive(out, back);
+                self.has_received(back);
+            }
             Action::Probe(message) => {
                 let comm = self.communicators[message.comm as usize];
                 // SAFETY: called by an actor; no status is asked for.
@@ -268,10 +304,38 @@ impl<'a> Actor<'a> {
             }
             Action::Complete(range) => self.complete(range.start as usize..range.end as usize),
             Action::Collective(collective) => {
-                self.collective(collective);
+                self.stage.traffic.borrow_mut().is_in(self.rank, Some(step.call));
+                self.collective(collective, None);
+                self.stage.traffic.borrow_mut().is_in(self.rank, None);
             }
-            Action::CollectiveLater(collective, request) => self.collective_later(collective, *request),
+            Action::CollectiveLater(collective, request) => {
+                self.stage.traffic.borrow_mut().is_in(self.rank, Some(step.call));
+                self.collective(collective, Some(*request));
+            }
             Action::NewCommunicator { parent, made } => self.new_communicator(*parent, *made),
+            Action::OnWindow(window, on) => {
+                self.stage.traffic.borrow_mut().is_in(self.rank, Some(step.call));
+                self.on_window(*window, on);
+                self.stage.traffic.borrow_mut().is_in(self.rank, None);
+            }
+        }
+    }
+
+    /// The rank of the world that is at the other end of a message.
+    fn other_end(&self, message: &Message) -> Option<u32> {
+        let members = &self.stage.play.communicators[message.comm as usize].members;
+        Some(members.get(message.peer as usize).copied()??.0)
+    }
+
+    fn sends(&self, message: &Message, step: &Step) {
+        if let Some(to) = self.other_end(message) {
+            self.stage.traffic.borrow_mut().sent(self.rank, to, message, step.call);
+        }
+    }
+
+    fn has_received(&self, message: &Message) {
+        if let Some(from) = self.other_end(message) {
+            self.stage.traffic.borrow_mut().received(from, self.rank, message);
         }
     }
 
@@ -332,8 +396,18 @@ impl<'a> Actor<'a> {
     }
 
     fn complete(&mut self, range: std::ops::Range<usize>) {
-        let simgrid = &self.stage.simgrid;
         let places = &self.stage.play.scripts[self.rank as usize].waits_for[range];
+        self.wait_for(places);
+        for place in places {
+            if let Some(message) = self.awaited[*place as usize].take() {
+                self.has_received(&message);
+            }
+        }
+        self.stage.traffic.borrow_mut().is_in(self.rank, None);
+    }
+
+    fn wait_for(&mut self, places: &[u32]) {
+        let simgrid = &self.stage.simgrid;
         if let [place] = places {
             // SAFETY: called by an actor; no status is asked for.
             unsafe { (simgrid.wait)(&mut self.requests[*place as usize], NULL) };
@@ -363,9 +437,8 @@ impl<'a> Actor<'a> {
                     let count = dims.len() as c_int;
                     (simgrid.cart_create)(parent, count, dims.as_ptr(), periodic.as_ptr(), 0, &mut new);
                 }
-                Some((made, communicator)) => {
-                    let own = communicator.members.iter().position(|member| *member == Some(Rank(self.rank)));
-                    (simgrid.comm_split)(parent, made as c_int, own.unwrap_or(0) as c_int, &mut new);
+                Some((made, _)) => {
+                    (simgrid.comm_split)(parent, made as c_int, self.own_place(made) as c_int, &mut new);
                 }
                 None => {
                     (simgrid.comm_split)(parent, UNDEFINED, 0, &mut new);

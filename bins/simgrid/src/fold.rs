@@ -153,7 +153,11 @@ impl Fold {
                         *own.entry(collective.comm).or_default() += 1;
                     }
                     Action::NewCommunicator { parent, .. } => *own.entry(*parent).or_default() += 1,
-                    Action::Keep | Action::Look { .. } | Action::Probe(_) | Action::Complete(_) => {}
+                    Action::Keep
+                    | Action::Look { .. }
+                    | Action::Probe(_)
+                    | Action::Complete(_)
+                    | Action::OnWindow(..) => {}
                 }
             }
             own.into_iter().for_each(|(comm, count)| collectives.entry(comm).or_default().push(count));
@@ -243,6 +247,7 @@ fn shape(action: &Action, script: &Script, play: &Play) -> u64 {
             collective_shape(collective, play, &mut hasher);
         }
         Action::NewCommunicator { parent, .. } => parent.hash(&mut hasher),
+        Action::OnWindow(window, on) => (window, on).hash(&mut hasher),
     }
     hasher.finish()
 }
@@ -280,7 +285,7 @@ mod tests {
             periodic: Vec::new(),
         };
         let message = |peer: i32| Message { comm: 0, peer, tag: 1, bytes: 8 };
-        let step = |before_ns: i64, action: Action| Step { before_ns, recorded_ns: 0, action };
+        let step = |before_ns: i64, action: Action| Step { before_ns, recorded_ns: 0, action, call: 0 };
         let mut scripts = vec![Script::default(), Script::default()];
         for (script, peer) in scripts.iter_mut().zip([1, 0]) {
             script.steps.push(step(0, Action::Keep));

@@ -1,12 +1,14 @@
 //! On which host of the platform each rank runs.
 
 use anyhow::{Result, bail};
+use rustc_hash::FxHashSet;
 use std::path::Path;
 
 /// Hosts by rank: those of the recording where the platform has them, else those of a list, else those of the platform in
 /// order, again and again.
 pub fn place(recorded: &[Option<String>], platform: &[String], list: Option<&Path>) -> Result<Vec<String>> {
-    let known = |name: &String| platform.contains(name);
+    let there: FxHashSet<&String> = platform.iter().collect();
+    let known = |name: &String| there.contains(name);
     if let Some(path) = list {
         let text = std::fs::read_to_string(path)
             .map_err(|error| anyhow::anyhow!("cannot read the list of hosts {}: {error}", path.display()))?;

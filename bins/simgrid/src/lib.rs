@@ -4,8 +4,10 @@
 //! those of a library; what comes out is a trace of the same rows at simulated times.
 
 mod actor;
+mod estimate;
 mod fold;
 mod hosts;
+mod json;
 mod library;
 mod links;
 mod outcome;
@@ -13,6 +15,8 @@ mod platform;
 mod script;
 mod simulate;
 mod supervise;
+mod told;
+mod traffic;
 mod translate;
 
 use anyhow::{Context, Result, bail};
@@ -21,16 +25,16 @@ use fold::Fold;
 use kizami_kinds::Kinds;
 use kizami_rewrite::{Gaps, Manner, Rewriting};
 use kizami_trace::LinkLoad;
+use kizami_trace::definitions::{Definitions, RankInfo};
 use kizami_trace::run::{Reduced, ReplayedFrom};
 use kizami_trace::schema::Record;
 use kizami_trace::write::summary;
-use kizami_trace::{RunInfo, Trace};
-use links::LinkUse;
+use kizami_trace::{RunInfo, SourceLine, Trace};
 use outcome::Outcome;
 use platform::PlatformFile;
 use simulate::Setting;
-use std::collections::BTreeMap;
 use std::path::PathBuf;
+use told::{Rounds, Told};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -54,9 +58,9 @@ struct Arguments {
     /// Hosts of the ranks, one a line, or NAME:RANKS
     #[arg(long, value_name = "FILE")]
     hostfile: Option<PathBuf>,
-    /// Whose algorithms collectives follow
-    #[arg(long, value_name = "LIBRARY", value_parser = ["default", "ompi", "mpich", "mvapich2", "impi"], default_value = "default")]
-    collectives: String,
+    /// Whose algorithms collectives follow [default: those of the library that was recorded]
+    #[arg(long, value_name = "LIBRARY", value_parser = ["default", "ompi", "mpich", "mvapich2", "impi"])]
+    collectives: Option<String>,
     /// A setting of SimGrid, such as network/bandwidth-factor:0.9
     #[arg(long = "cfg", value_name = "NAME:VALUE")]
     configuration: Vec<String>,
@@ -66,29 +70,6 @@ struct Arguments {
     /// Print JSON
     #[arg(long)]
     json: bool,
-}
-
-/// Links that are told of.
-const TOLD_LINKS: usize = 5;
-
-/// What is told of a simulation.
-#[derive(serde::Serialize)]
-struct Told {
-    recorded_ns: i64,
-    simulated_ns: i64,
-    calls: u64,
-    seconds: f64,
-    kept: BTreeMap<&'static str, u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    rounds: Option<Rounds>,
-    links: Vec<LinkUse>,
-}
-
-/// Of a loop.
-#[derive(serde::Serialize)]
-struct Rounds {
-    all: usize,
-    played: usize,
 }
 
 /// Runs the command; gives its exit code.
@@ -109,12 +90,6 @@ fn open(arguments: &Arguments) -> Result<Trace> {
     if trace.run().reduced.as_ref().is_some_and(Reduced::is_drawn) {
         bail!("{named} has drawn rows only: what lies between them is not known; record with --keep alone");
     }
-    if arguments.output.is_some() && Kinds::of(&trace.definitions()?).is_some() {
-        bail!(
-            "{named} has rows for kinds of ranks, which have times of their own once they are simulated; make it with \
-             `kizami skeleton run --kinds no`, or leave out -o"
-        );
-    }
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     Ok(kizami_reconstruct::reconstruct(trace, threads, &|_| {})?)
 }
@@ -123,21 +98,24 @@ fn open(arguments: &Arguments) -> Result<Trace> {
 fn run(arguments: &Arguments) -> Result<u8> {
     let platform = PlatformFile::of(&arguments.platform)?;
     let trace = open(arguments)?;
-    let mut play = translate::translate(&trace)?;
+    let definitions = trace.definitions()?;
+    if arguments.output.is_some() && Kinds::of(&definitions).is_some() {
+        bail!(
+            "{} has rows for kinds of ranks, which have times of their own once they are simulated; make it with \
+             `kizami skeleton run --kinds no`, or leave out -o",
+            arguments.trace.display()
+        );
+    }
+    let mut play = translate::translate(&trace, &definitions)?;
     let fold = if arguments.fold && !supervise::is_asked_for_all() { Fold::find(&play) } else { None };
     fold.iter().for_each(|fold| fold.apply(&mut play));
-    let kept = play.kept.clone();
-    let mut configuration = vec![format!("smpi/coll-selector:{}", arguments.collectives)];
+    estimate::tell(&play);
+    let collectives = arguments.collectives.as_deref().unwrap_or_else(|| told::library_of(trace.run()));
+    let mut configuration = vec![format!("smpi/coll-selector:{collectives}")];
     configuration.extend(arguments.configuration.iter().cloned());
-    let definitions = trace.definitions()?;
-    let recorded_hosts = definitions
-        .ranks
-        .iter()
-        .map(|rank| Some(definitions.hosts.get(rank.host? as usize)?.name.clone()))
-        .collect();
     let setting = Setting {
         platform: platform.path(),
-        recorded_hosts,
+        recorded_hosts: recorded_hosts(&definitions),
         host_list: arguments.hostfile.as_deref(),
         recorded_s: trace.run().span_ns as f64 * 1e-9,
         configuration: &configuration,
@@ -147,7 +125,7 @@ fn run(arguments: &Arguments) -> Result<u8> {
     let seconds = before.elapsed().as_secs_f64();
     // SAFETY: the simulation is over; nobody else reads or writes any more.
     let times = unsafe { &mut *stage.times.get() };
-    let mut loads = stage.links.borrow().rows(stage.begin_s.get());
+    let mut loads = stage.links.borrow().rows(stage.begin_s.get(), &stage.play.calls);
     let mut watched_ns = times.iter().map(|[_, end]| *end).max().unwrap_or(0);
     if let Some(fold) = &fold {
         watched_ns = fold.cut_ns(&stage.play, times);
@@ -158,20 +136,31 @@ fn run(arguments: &Arguments) -> Result<u8> {
         }
     }
     let outcome = Outcome { times, scripts: &stage.play.scripts };
+    let place = |callsite| {
+        let place = SourceLine::of(&definitions, Some(callsite));
+        (!place.is_unknown()).then(|| place.to_string())
+    };
     let told = Told {
         recorded_ns: trace.run().span_ns,
         simulated_ns: outcome.end_ns(),
+        collectives: collectives.to_owned(),
         calls: stage.calls.get(),
         seconds,
-        kept,
+        kept: stage.play.kept.clone(),
         rounds: fold.map(|fold| Rounds { all: fold.rounds, played: fold.played() }),
-        links: links::uses(&loads, watched_ns),
+        links: links::uses(&loads, watched_ns, place),
     };
     if let Some(output) = &arguments.output {
         write(&trace, arguments, &outcome, &loads, &told, output)?;
     }
-    tell(arguments, &told)?;
+    told.tell(arguments)?;
     Ok(0)
+}
+
+/// Names of the hosts that ranks ran on.
+fn recorded_hosts(definitions: &Definitions) -> Vec<Option<String>> {
+    let host = |rank: &RankInfo| Some(definitions.hosts.get(rank.host? as usize)?.name.clone());
+    definitions.ranks.iter().map(host).collect()
 }
 
 fn write(
@@ -208,39 +197,4 @@ fn setting(arguments: &Arguments, told: &Told) -> Vec<String> {
     let rounds = told.rounds.as_ref();
     let rounds = rounds.map(|rounds| format!("with {} of {} rounds played", rounds.played, rounds.all));
     std::iter::once(on).chain(rounds).collect()
-}
-
-fn tell(arguments: &Arguments, told: &Told) -> Result<()> {
-    if arguments.json {
-        println!("{}", serde_json::to_string_pretty(told)?);
-        return Ok(());
-    }
-    let ms = |ns: i64| ns as f64 / 1e6;
-    println!("recorded   {:.3} ms", ms(told.recorded_ns));
-    println!(
-        "simulated  {:.3} ms  on {}, {} calls in {:.1} s",
-        ms(told.simulated_ns),
-        arguments.platform,
-        told.calls,
-        told.seconds
-    );
-    if let Some(Rounds { all, played }) = &told.rounds {
-        println!(
-            "rounds     {played} of {all} were played, the others are taken to be as long as the last of them"
-        );
-    }
-    for (function, count) in &told.kept {
-        println!("kept       {count} calls of {function} have their recorded length");
-    }
-    for used in told.links.iter().take(TOLD_LINKS) {
-        let (link, share, most) = (&used.link, used.share * 100.0, used.most_share * 100.0);
-        println!(
-            "link       {link} used {share:.1} % of its bandwidth, {most:.1} % at {:.3} ms",
-            ms(used.most_at_ns)
-        );
-    }
-    if let Some(output) = &arguments.output {
-        println!("written    {}", output.display());
-    }
-    Ok(())
 }

@@ -5,7 +5,7 @@
 
 use anyhow::{Result, anyhow};
 use libloading::os::unix::Library;
-use std::ffi::{c_char, c_double, c_int, c_void};
+use std::ffi::{c_char, c_double, c_int, c_long, c_void};
 use std::mem::ManuallyDrop;
 
 /// A communicator, request, datatype or operation of SimGrid's MPI: a pointer to something of its own.
@@ -87,6 +87,7 @@ functions! {
     links = "sg_link_list": fn() -> *mut Handle;
     link_name = "sg_link_get_name": fn(Handle) -> *const c_char;
     link_bandwidth = "sg_link_get_bandwidth": fn(Handle) -> c_double;
+    route_to = "_ZNK7simgrid3s4u4Host8route_toEPKS1_RSt6vectorIPNS0_4LinkESaIS6_EEPd": fn(Handle, Handle, *mut [*mut Handle; 3], *mut c_double);
     link_use = "_ZNK7simgrid3s4u4Link9get_usageEv": fn(Handle) -> c_double;
     new_actor = "sg_actor_create_": fn(*const c_char, Handle, Main, c_int, *const *const c_char) -> Handle;
     leave_alone = "sg_actor_daemonize": fn(Handle);
@@ -128,8 +129,31 @@ functions! {
     reduce = "MPI_Reduce": fn(Buffer, Buffer, c_int, Handle, Handle, c_int, Handle) -> c_int;
     allreduce = "MPI_Allreduce": fn(Buffer, Buffer, c_int, Handle, Handle, Handle) -> c_int;
     reduce_scatter = "MPI_Reduce_scatter": fn(Buffer, Buffer, Counts, Handle, Handle, Handle) -> c_int;
+    reduce_scatter_block = "MPI_Reduce_scatter_block": fn(Buffer, Buffer, c_int, Handle, Handle, Handle) -> c_int;
     scan = "MPI_Scan": fn(Buffer, Buffer, c_int, Handle, Handle, Handle) -> c_int;
     exscan = "MPI_Exscan": fn(Buffer, Buffer, c_int, Handle, Handle, Handle) -> c_int;
+
+    win_create = "MPI_Win_create": fn(Buffer, c_long, c_int, Handle, Handle, *mut Handle) -> c_int;
+    win_free = "MPI_Win_free": fn(*mut Handle) -> c_int;
+    win_fence = "MPI_Win_fence": fn(c_int, Handle) -> c_int;
+    win_lock = "MPI_Win_lock": fn(c_int, c_int, c_int, Handle) -> c_int;
+    win_lock_all = "MPI_Win_lock_all": fn(c_int, Handle) -> c_int;
+    win_unlock = "MPI_Win_unlock": fn(c_int, Handle) -> c_int;
+    win_unlock_all = "MPI_Win_unlock_all": fn(Handle) -> c_int;
+    win_flush = "MPI_Win_flush": fn(c_int, Handle) -> c_int;
+    win_flush_all = "MPI_Win_flush_all": fn(Handle) -> c_int;
+    win_flush_local = "MPI_Win_flush_local": fn(c_int, Handle) -> c_int;
+    win_flush_local_all = "MPI_Win_flush_local_all": fn(Handle) -> c_int;
+    put = "MPI_Put": fn(Buffer, c_int, Handle, c_int, c_long, c_int, Handle, Handle) -> c_int;
+    rput = "MPI_Rput": fn(Buffer, c_int, Handle, c_int, c_long, c_int, Handle, Handle, *mut Handle) -> c_int;
+    get = "MPI_Get": fn(Buffer, c_int, Handle, c_int, c_long, c_int, Handle, Handle) -> c_int;
+    rget = "MPI_Rget": fn(Buffer, c_int, Handle, c_int, c_long, c_int, Handle, Handle, *mut Handle) -> c_int;
+    accumulate = "MPI_Accumulate": fn(Buffer, c_int, Handle, c_int, c_long, c_int, Handle, Handle, Handle) -> c_int;
+    raccumulate = "MPI_Raccumulate": fn(Buffer, c_int, Handle, c_int, c_long, c_int, Handle, Handle, Handle, *mut Handle) -> c_int;
+    get_accumulate = "MPI_Get_accumulate": fn(Buffer, c_int, Handle, Buffer, c_int, Handle, c_int, c_long, c_int, Handle, Handle, Handle) -> c_int;
+    rget_accumulate = "MPI_Rget_accumulate": fn(Buffer, c_int, Handle, Buffer, c_int, Handle, c_int, c_long, c_int, Handle, Handle, Handle, *mut Handle) -> c_int;
+    compare_and_swap = "MPI_Compare_and_swap": fn(Buffer, Buffer, Buffer, Handle, c_int, c_long, Handle) -> c_int;
+
     ibarrier = "MPI_Ibarrier": fn(Handle, *mut Handle) -> c_int;
     ibcast = "MPI_Ibcast": fn(Buffer, c_int, Handle, c_int, Handle, *mut Handle) -> c_int;
     igather = "MPI_Igather": fn(Buffer, c_int, Handle, Buffer, c_int, Handle, c_int, Handle, *mut Handle) -> c_int;
@@ -143,6 +167,7 @@ functions! {
     ireduce = "MPI_Ireduce": fn(Buffer, Buffer, c_int, Handle, Handle, c_int, Handle, *mut Handle) -> c_int;
     iallreduce = "MPI_Iallreduce": fn(Buffer, Buffer, c_int, Handle, Handle, Handle, *mut Handle) -> c_int;
     ireduce_scatter = "MPI_Ireduce_scatter": fn(Buffer, Buffer, Counts, Handle, Handle, Handle, *mut Handle) -> c_int;
+    ireduce_scatter_block = "MPI_Ireduce_scatter_block": fn(Buffer, Buffer, c_int, Handle, Handle, Handle, *mut Handle) -> c_int;
     iscan = "MPI_Iscan": fn(Buffer, Buffer, c_int, Handle, Handle, Handle, *mut Handle) -> c_int;
     iexscan = "MPI_Iexscan": fn(Buffer, Buffer, c_int, Handle, Handle, Handle, *mut Handle) -> c_int;
 }
@@ -164,6 +189,23 @@ impl SimGrid {
             "SimGrid is not installed, or cannot be loaded ({last}); Debian and Ubuntu have it as libsimgrid-dev, and \
              KIZAMI_SIMGRID names a library that lies elsewhere"
         ))
+    }
+
+    /// The links from one host to another.
+    pub fn route(&self, from: Handle, to: Handle) -> Vec<Handle> {
+        // A vector of C++: where it begins, where it ends, where its memory ends.
+        let mut found: [*mut Handle; 3] = [std::ptr::null_mut(); 3];
+        let mut latency_s = 0.0;
+        // SAFETY: an empty vector of C++ is three null pointers, and the library fills it with memory of malloc's, which is
+        // given back here.
+        unsafe {
+            (self.route_to)(from, to, &mut found, &mut latency_s);
+            let [begin, end, _] = found;
+            let links = (!begin.is_null())
+                .then(|| std::slice::from_raw_parts(begin, end.offset_from(begin) as usize).to_vec());
+            libc::free(begin.cast());
+            links.unwrap_or_default()
+        }
     }
 
     /// The communicator of all ranks, for the actor that asks.

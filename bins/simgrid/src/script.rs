@@ -34,6 +34,53 @@ pub struct Collective {
     pub amounts: Option<u32>,
 }
 
+/// What is done with a window.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum OnWindow {
+    /// All members of a communicator make it.
+    New { comm: u32 },
+    /// They free it.
+    Free,
+    /// They wait for all accesses.
+    Fence,
+    /// Asks for a target's lock.
+    Lock { target: i32, exclusive: bool },
+    /// Asks for those of all.
+    LockAll,
+    /// Lets go of a target's lock, or of all.
+    Unlock(Option<i32>),
+    /// Waits for accesses to a target, or to all; or only until their memory here is free again.
+    Flush { target: Option<i32>, locally: bool },
+    /// Reads or writes, and may leave a request.
+    Access(Access, Option<u32>),
+}
+
+/// What is read from a target's window, and written to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Access {
+    /// As a rank of the window's communicator.
+    pub target: i32,
+    /// How.
+    pub way: Way,
+    /// How much.
+    pub bytes: i32,
+}
+
+/// How memory of a target is accessed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Way {
+    /// Writes.
+    Put,
+    /// Reads.
+    Get,
+    /// Adds to what is there.
+    Add,
+    /// The same, and reads what was there.
+    AddAndGet,
+    /// Reads one value, and writes if it is as expected.
+    Swap,
+}
+
 /// What a step does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
@@ -61,6 +108,8 @@ pub enum Action {
     CollectiveLater(Collective, u32),
     /// Makes the communicator of this index, or if it is none, has no part in what others make.
     NewCommunicator { parent: u32, made: Option<u32> },
+    /// Does something with the window in this place.
+    OnWindow(u32, OnWindow),
 }
 
 /// One row.
@@ -72,6 +121,8 @@ pub struct Step {
     pub recorded_ns: i64,
     /// What it does.
     pub action: Action,
+    /// Which function it calls, and from where: an index of [`crate::translate::Play::calls`].
+    pub call: u32,
 }
 
 /// A rank's steps.
@@ -89,6 +140,8 @@ pub struct Script {
     pub waits_for: Vec<u32>,
     /// How many requests are open at once, at most.
     pub requests: u32,
+    /// How many windows it makes.
+    pub windows: u32,
 }
 
 /// What every member of a communicator gives and gets in one collective.

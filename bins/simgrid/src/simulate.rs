@@ -6,6 +6,7 @@ use crate::actor::{self, Stage};
 use crate::hosts;
 use crate::library::SimGrid;
 use crate::links::Links;
+use crate::traffic::Traffic;
 use crate::translate::Play;
 use anyhow::{Context, Result, bail};
 use std::cell::{Cell, RefCell, UnsafeCell};
@@ -45,22 +46,24 @@ pub fn simulate(play: Play, setting: &Setting<'_>) -> Result<&'static Stage> {
     let rows = play.scripts.iter().map(|script| script.steps.len()).sum();
     let members = play.communicators.iter().map(|communicator| communicator.members.len()).max().unwrap_or(1);
     let bytes = play.most_bytes.max(members);
+    let ranks = play.scripts.len();
     let stage = Box::new(Stage {
         simgrid,
         play,
         times: UnsafeCell::new(vec![[0; 2]; rows]),
         buffers: [room(bytes)?, room(bytes)?],
+        buffer_bytes: bytes,
         begin_s: Cell::new(0.0),
         ended: Cell::new(0),
         calls: Cell::new(0),
         began: Instant::now(),
         links: RefCell::new(Links::default()),
+        traffic: RefCell::new(Traffic::of(ranks)),
         interval_s: setting.recorded_s.max(SHORTEST_RUN_S) / FIRST_INTERVALS,
     })
     .set();
     start(stage, setting)?;
-    let ranks = stage.play.scripts.len() as u32;
-    if stage.ended.get() < ranks {
+    if (stage.ended.get() as usize) < ranks {
         bail!(
             "only {} of {ranks} ranks came to their end: the calls in the trace do not fit together",
             stage.ended.get()

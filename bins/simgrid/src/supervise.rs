@@ -60,7 +60,9 @@ fn watch(command: &mut Command) -> Result<u8> {
     drop(shown);
     let ended = child.wait().context("cannot wait for the simulation")?;
     match (ended.code(), ended.signal()) {
-        (Some(code), _) if said.is_empty() || code == 0 => Ok(u8::try_from(code).unwrap_or(1)),
+        (Some(code), _) if said.is_empty() || code == 0 || code == i32::from(PLAY_ALL) => {
+            Ok(u8::try_from(code).unwrap_or(1))
+        }
         (_, signal) => {
             let why = reason(&said);
             let how =
@@ -75,6 +77,11 @@ pub const OWN: &str = "kizami:";
 
 /// How far it is: calls made, a slash, calls in all.
 const PROGRESS: &str = "@";
+
+/// Says something to people: a word on what it is, and a sentence.
+pub fn say(what: &str) {
+    eprintln!("{OWN}kizami: {what}");
+}
 
 /// Tells who watches how many calls are made.
 pub fn tell_progress(made: u64, all: u64) {

@@ -3,15 +3,18 @@
 //! One rank after the other. What cannot be played keeps its length and is counted by function; what cannot be played
 //! without being wrong for others (several threads of a rank that call MPI, communicators between groups) is refused.
 
+mod windows;
+
 use crate::script::{Action, Amounts, Collective, Message, Script, Step};
 use anyhow::{Result, bail};
 use kizami_kinds::DrawnCalls;
 use kizami_model::kind::{CollectiveKind, CommunicatorCall, Form, Kind, SendMode};
-use kizami_model::{Call, Peer, Rank};
-use kizami_trace::definitions::Communicator;
+use kizami_model::{Call, Op, Peer, Rank};
+use kizami_trace::definitions::{Communicator, Definitions};
 use kizami_trace::{RankSelection, Trace};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
+use windows::Windows;
 
 /// All scripts, and what they share.
 #[derive(Debug, Default)]
@@ -24,18 +27,24 @@ pub struct Play {
     pub amounts: Vec<Amounts>,
     /// Calls that keep their length though others may depend on them, by function.
     pub kept: BTreeMap<&'static str, u64>,
+    /// Functions and the places they are called from.
+    pub calls: Vec<CallFrom>,
     /// The most bytes that one call moves.
     pub most_bytes: usize,
 }
 
+/// A function, and the index of the place it is called from.
+pub type CallFrom = (Op, Option<u32>);
+
 /// Reads a trace.
-pub fn translate(trace: &Trace) -> Result<Play> {
-    let communicators = trace.definitions()?.communicators;
+pub fn translate(trace: &Trace, definitions: &Definitions) -> Result<Play> {
+    let communicators = definitions.communicators.clone();
     let ranks = trace.run().ranks as usize;
     let mut translator = Translator {
         places: communicators.iter().map(places).collect(),
         play: Play { scripts: vec![Script::default(); ranks], communicators, ..Play::default() },
         shared: FxHashMap::default(),
+        calls: FxHashMap::default(),
         rank: RankState::default(),
     };
     for call in DrawnCalls::of(trace, RankSelection::All)? {
@@ -62,6 +71,8 @@ struct Translator {
     places: Vec<FxHashMap<Rank, i32>>,
     /// By communicator and which of its collectives with differing amounts it is: its index among them.
     shared: FxHashMap<(u32, u64), u32>,
+    /// Places in the list of calls.
+    calls: FxHashMap<CallFrom, u32>,
     rank: RankState,
 }
 
@@ -78,6 +89,7 @@ struct RankState {
     made: FxHashMap<u32, usize>,
     /// How messages of prepared requests are sent, by communicator, receiver and tag.
     prepared: FxHashMap<(u32, i32, i32), SendMode>,
+    windows: Windows,
 }
 
 impl RankState {
@@ -109,8 +121,17 @@ impl Translator {
         let before_ns = (call.start.0 - self.rank.end_ns).max(0);
         self.rank.end_ns = call.end.0.max(self.rank.end_ns);
         let recorded_ns = (call.end - call.start).0.max(0);
-        self.play.scripts[rank as usize].steps.push(Step { before_ns, recorded_ns, action });
+        let call = self.call_from((call.op, call.callsite));
+        self.play.scripts[rank as usize].steps.push(Step { before_ns, recorded_ns, action, call });
         Ok(())
+    }
+
+    fn call_from(&mut self, call: CallFrom) -> u32 {
+        let known = &mut self.play.calls;
+        *self.calls.entry(call).or_insert_with(|| {
+            known.push(call);
+            known.len() as u32 - 1
+        })
     }
 
     fn action(&mut self, call: &Call) -> Result<Action> {
@@ -164,6 +185,7 @@ impl Translator {
             },
             Kind::Collective(kind, form) => self.collective(call, kind, form)?,
             Kind::Communicator(CommunicatorCall::New) => self.new_communicator(call),
+            Kind::Window(what) => self.window_call(call, what)?,
             Kind::Init | Kind::Finalize | Kind::Start | Kind::FreeRequest | Kind::Other => Action::Keep,
             Kind::Communicator(CommunicatorCall::Free | CommunicatorCall::Name | CommunicatorCall::Ask) => {
                 Action::Keep

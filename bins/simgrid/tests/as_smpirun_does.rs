@@ -76,12 +76,14 @@ fn simulate(folder: &Path, trace: &str, platform: &str, output: &str) -> Value {
 
 #[test]
 fn a_run_takes_as_long_as_smpirun_says() {
-    // The first has sub-communicators and reductions, the next persistent requests, the last exchanges of different sizes.
-    let programs: [(&str, &[&str], f64); 4] = [
+    // The first has sub-communicators and reductions, the next persistent requests, one exchanges of different
+    // sizes; then accesses to windows, whose first fence is told to wait for nobody, which no trace knows.
+    let programs: [(&str, &[&str], f64); 5] = [
         ("stencil2d", &["64", "10"], 0.0005),
         ("persistent", &["5", "1000"], 0.0005),
         ("matmul_shift", &["32"], 0.0005),
         ("radix_sort", &["1000"], 0.005),
+        ("onesided", &[], 0.05),
     ];
     for (program, arguments, tolerance) in programs {
         let scratch = tempfile::tempdir().unwrap();
@@ -157,5 +159,10 @@ fn the_busiest_link_is_the_one_all_messages_cross() {
     let told = simulate(folder, &trace, "halves.xml", "halves.kz");
     assert_eq!(told["links"][0]["link"], "narrow", "{}", told["links"]);
     assert!(told["links"][0]["share"].as_f64().unwrap() > 0.5);
+    // It sends to both neighbours and then waits; hardly anything else crosses.
+    let call = &told["links"][0]["call"];
+    assert_eq!(call["function"], "MPI_Isend", "{call}");
+    assert!(call["place"].as_str().unwrap().starts_with("halo.c:"), "{call}");
+    assert!(call["share"].as_f64().unwrap() > 0.3, "{call}");
     assert!(folder.join("halves.kz/links.parquet").exists());
 }

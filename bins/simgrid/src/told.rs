@@ -1,0 +1,91 @@
+//! What is told of a simulation, to people and as JSON; and what the recording tells the simulation of its library.
+
+use crate::links::LinkUse;
+use crate::{Arguments, json};
+use anyhow::Result;
+use kizami_trace::RunInfo;
+use std::collections::BTreeMap;
+
+/// Links that people are told of.
+const TOLD_LINKS: usize = 5;
+
+/// What is told.
+#[derive(serde::Serialize)]
+pub struct Told {
+    /// How long the run was.
+    pub recorded_ns: i64,
+    /// How long it is there.
+    pub simulated_ns: i64,
+    /// Whose algorithms collectives followed.
+    pub collectives: String,
+    /// Calls that were played.
+    pub calls: u64,
+    /// How long that took.
+    pub seconds: f64,
+    /// Calls that kept their length, by function.
+    pub kept: BTreeMap<&'static str, u64>,
+    /// Of the loop that was played in part.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rounds: Option<Rounds>,
+    /// How links were used, the busiest first.
+    pub links: Vec<LinkUse>,
+}
+
+/// Of a loop.
+#[derive(serde::Serialize)]
+pub struct Rounds {
+    /// How often ranks go round.
+    pub all: usize,
+    /// How many rounds were played.
+    pub played: usize,
+}
+
+impl Told {
+    /// Prints it.
+    pub fn tell(&self, arguments: &Arguments) -> Result<()> {
+        if arguments.json {
+            return Ok(json::print(json::SIMGRID, self)?);
+        }
+        let ms = |ns: i64| ns as f64 / 1e6;
+        println!("recorded   {:.3} ms", ms(self.recorded_ns));
+        println!(
+            "simulated  {:.3} ms  on {}, {} calls in {:.1} s",
+            ms(self.simulated_ns),
+            arguments.platform,
+            self.calls,
+            self.seconds
+        );
+        if let Some(Rounds { all, played }) = &self.rounds {
+            println!(
+                "rounds     {played} of {all} were played, the others are taken to be as long as the last of them"
+            );
+        }
+        for (function, count) in &self.kept {
+            println!("kept       {count} calls of {function} have their recorded length");
+        }
+        self.links.iter().take(TOLD_LINKS).for_each(tell_link);
+        if let Some(output) = &arguments.output {
+            println!("written    {}", output.display());
+        }
+        Ok(())
+    }
+}
+
+fn tell_link(used: &LinkUse) {
+    let (link, share, most) = (&used.link, used.share * 100.0, used.most_share * 100.0);
+    let at_ms = used.most_at_ns as f64 / 1e6;
+    print!("link       {link} used {share:.1} % of its bandwidth, {most:.1} % at {at_ms:.3} ms");
+    if let Some(call) = &used.call {
+        let place = call.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
+        print!("; {:.0} % of it by {}{place}", call.share * 100.0, call.function);
+    }
+    println!();
+}
+
+/// The algorithms of collectives that come nearest to those of the recorded library.
+pub fn library_of(run: &RunInfo) -> &'static str {
+    const LIBRARIES: [(&str, &str); 4] =
+        [("Open MPI", "ompi"), ("MVAPICH", "mvapich2"), ("Intel", "impi"), ("MPICH", "mpich")];
+    let named = LIBRARIES.iter().find(|(name, _)| run.mpi_library.contains(name));
+    named.map_or("default", |(_, algorithms)| algorithms)
+}

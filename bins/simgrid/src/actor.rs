@@ -31,6 +31,8 @@ pub struct Stage {
     pub buffers: [*mut c_void; 2],
     /// How large they are.
     pub buffer_bytes: usize,
+    /// Factor on the time of computation.
+    pub computation: f64,
     /// When the run begins: after the communicators are there.
     pub begin_s: Cell<f64>,
     /// How many ranks have ended.
@@ -249,7 +251,7 @@ impl<'a> Actor<'a> {
         let script = &self.stage.play.scripts[self.rank as usize];
         let played = (script.first_row..).zip(&script.steps).enumerate();
         for (_, (row, step)) in played.filter(|(number, _)| !script.left_out.contains(number)) {
-            self.compute(step.before_ns);
+            self.compute((step.before_ns as f64 * self.stage.computation) as i64);
             let start = self.now_ns();
             self.step(step);
             let end = self.now_ns();

@@ -23,6 +23,7 @@ use anyhow::{Context, Result, bail};
 use clap::Parser;
 use fold::Fold;
 use kizami_kinds::Kinds;
+use kizami_network::collectives::Library;
 use kizami_rewrite::{Gaps, Manner, Rewriting};
 use kizami_trace::LinkLoad;
 use kizami_trace::definitions::{Definitions, RankInfo};
@@ -61,6 +62,9 @@ struct Arguments {
     /// Whose algorithms collectives follow [default: those of the library that was recorded]
     #[arg(long, value_name = "LIBRARY", value_parser = ["default", "ompi", "mpich", "mvapich2", "impi"])]
     collectives: Option<String>,
+    /// Speed of the processors there: at 2x, computation takes half the time
+    #[arg(long, value_name = "TIMES", value_parser = parse_times, default_value = "1x")]
+    cpu: f64,
     /// A setting of SimGrid, such as network/bandwidth-factor:0.9
     #[arg(long = "cfg", value_name = "NAME:VALUE")]
     configuration: Vec<String>,
@@ -70,6 +74,14 @@ struct Arguments {
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+/// A factor, written with or without its sign.
+fn parse_times(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix(['x', 'X', '×']).unwrap_or(text).trim().parse().ok();
+    number
+        .filter(|times: &f64| times.is_finite() && *times > 0.0)
+        .ok_or_else(|| "write a factor such as 2x".to_owned())
 }
 
 /// Runs the command; gives its exit code.
@@ -110,7 +122,8 @@ fn run(arguments: &Arguments) -> Result<u8> {
     let fold = if arguments.fold && !supervise::is_asked_for_all() { Fold::find(&play) } else { None };
     fold.iter().for_each(|fold| fold.apply(&mut play));
     estimate::tell(&play);
-    let collectives = arguments.collectives.as_deref().unwrap_or_else(|| told::library_of(trace.run()));
+    let recorded = Library::of(&trace.run().mpi_library, &trace.run().command.join(" "));
+    let collectives = arguments.collectives.as_deref().unwrap_or(recorded.in_simgrid());
     let mut configuration = vec![format!("smpi/coll-selector:{collectives}")];
     configuration.extend(arguments.configuration.iter().cloned());
     let setting = Setting {
@@ -118,6 +131,7 @@ fn run(arguments: &Arguments) -> Result<u8> {
         recorded_hosts: recorded_hosts(&definitions),
         host_list: arguments.hostfile.as_deref(),
         recorded_s: trace.run().span_ns as f64 * 1e-9,
+        computation: 1.0 / arguments.cpu,
         configuration: &configuration,
     };
     let before = std::time::Instant::now();

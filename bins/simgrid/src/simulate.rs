@@ -35,6 +35,8 @@ pub struct Setting<'a> {
     pub host_list: Option<&'a Path>,
     /// How long the run was.
     pub recorded_s: f64,
+    /// Factor on the time of computation.
+    pub computation: f64,
     /// Settings of SimGrid, `name:value`.
     pub configuration: &'a [String],
 }
@@ -53,6 +55,7 @@ pub fn simulate(play: Play, setting: &Setting<'_>) -> Result<&'static Stage> {
         times: UnsafeCell::new(vec![[0; 2]; rows]),
         buffers: [room(bytes)?, room(bytes)?],
         buffer_bytes: bytes,
+        computation: setting.computation,
         begin_s: Cell::new(0.0),
         ended: Cell::new(0),
         calls: Cell::new(0),

@@ -1,9 +1,8 @@
-//! What is told of a simulation, to people and as JSON; and what the recording tells the simulation of its library.
+//! What is told of a simulation, to people and as JSON.
 
 use crate::links::LinkUse;
 use crate::{Arguments, json};
 use anyhow::Result;
-use kizami_trace::RunInfo;
 use std::collections::BTreeMap;
 
 /// Links that people are told of.
@@ -80,12 +79,4 @@ fn tell_link(used: &LinkUse) {
         print!("; {:.0} % of it by {}{place}", call.share * 100.0, call.function);
     }
     println!();
-}
-
-/// The algorithms of collectives that come nearest to those of the recorded library.
-pub fn library_of(run: &RunInfo) -> &'static str {
-    const LIBRARIES: [(&str, &str); 4] =
-        [("Open MPI", "ompi"), ("MVAPICH", "mvapich2"), ("Intel", "impi"), ("MPICH", "mpich")];
-    let named = LIBRARIES.iter().find(|(name, _)| run.mpi_library.contains(name));
-    named.map_or("default", |(_, algorithms)| algorithms)
 }

@@ -21,13 +21,16 @@ pub struct Known {
     how: &'static str,
 }
 
-static KNOWN: [Known; 2] = [
-    Known {
-        name: "simgrid",
-        about: "Simulate a run on another machine's network with SimGrid",
-        how: "build it with `cargo build --release -p kizami-simgrid` and put it beside kizami",
-    },
-    Known {
+/// Simulates runs.
+pub static SIMGRID: Known = Known {
+    name: "simgrid",
+    about: "Simulate a run on another machine's network with SimGrid",
+    how: "build it with `cargo build --release -p kizami-simgrid` and put it beside kizami",
+};
+
+static KNOWN: [&Known; 2] = [
+    &SIMGRID,
+    &Known {
         name: "skeleton",
         about: "Cut a program down to its communication, and run that as any number of ranks",
         how: "it needs LLVM 19 (llvm-19-dev and clang-19); build it with `cargo build --release -p kizami-skeleton` \
@@ -37,7 +40,7 @@ static KNOWN: [Known; 2] = [
 
 /// What the help says about such commands.
 pub fn help() -> String {
-    let line = |known: &Known| format!("  {:<12} {}\n", known.name, known.about);
+    let line = |known: &&Known| format!("  {:<12} {}\n", known.name, known.about);
     let list: String = KNOWN.iter().map(line).collect();
     format!(
         "Commands that are programs of their own, found beside kizami or on the PATH as kizami-COMMAND:\n{list}\n\
@@ -47,7 +50,7 @@ pub fn help() -> String {
 
 /// One that comes with Kizami, by its name.
 pub fn known(name: &OsStr) -> Option<&'static Known> {
-    KNOWN.iter().find(|known| name == known.name)
+    KNOWN.into_iter().find(|known| name == known.name)
 }
 
 /// Becomes the other program; returns only if that is not possible. `commands` are those of this program, for who
@@ -58,13 +61,7 @@ pub fn run(words: &[OsString], commands: &[String]) -> Result<u8> {
     program.push(name);
     let Some(path) = find(Path::new(&program)) else {
         if let Some(known) = known(name) {
-            let program = program.display();
-            let message = format!(
-                "`kizami {}` needs the program {program}, which is neither beside kizami nor on the PATH: {}",
-                name.display(),
-                known.how
-            );
-            return Err(UsageError(message).into());
+            return Err(missing(known).into());
         }
         let mut others = names_behind(PREFIX, folders());
         others.extend(KNOWN.iter().map(|known| known.name.to_owned()));
@@ -79,6 +76,19 @@ pub fn run(words: &[OsString], commands: &[String]) -> Result<u8> {
     };
     let error = Command::new(&path).args(&words[1..]).exec();
     Err(error).with_context(|| format!("cannot run {}", path.display()))
+}
+
+/// What to say where a command that comes with Kizami is not there.
+pub fn missing(known: &Known) -> UsageError {
+    UsageError(format!(
+        "`kizami {}` needs the program {PREFIX}{}, which is neither beside kizami nor on the PATH: {}",
+        known.name, known.name, known.how
+    ))
+}
+
+/// Where such a command is.
+pub fn path_of(known: &Known) -> Option<PathBuf> {
+    find(Path::new(&format!("{PREFIX}{}", known.name)))
 }
 
 fn find(program: &Path) -> Option<PathBuf> {

@@ -25,6 +25,18 @@ pub enum PredictError {
     #[error(transparent)]
     Platform(#[from] kizami_network::platform::PlatformError),
 
+    /// The program that simulates is not there.
+    #[error("cannot start {}: {source}; `kizami predict --network phases` needs no simulator", program.display())]
+    NoSimGrid { program: PathBuf, source: std::io::Error },
+
+    /// It did not succeed.
+    #[error("the run cannot be simulated: {said}; `kizami predict --network phases` needs no simulator")]
+    Simulation { said: String },
+
+    /// A directory for a run that is simulated.
+    #[error("cannot make a directory for a simulated run: {0}; is there room in the temporary directory?")]
+    Scratch(std::io::Error),
+
     /// Fewer hosts than ranks.
     #[error("the platform has {hosts} hosts for {ranks} ranks; describe one with a host for each rank")]
     FewHosts { ranks: u32, hosts: usize },
@@ -96,6 +108,11 @@ pub enum PredictError {
 }
 
 impl PredictError {
+    /// Whether the run could not be simulated; it may be foretold without.
+    pub(crate) fn is_about_simgrid(&self) -> bool {
+        matches!(self, PredictError::NoSimGrid { .. } | PredictError::Simulation { .. })
+    }
+
     /// Without what to do about it.
     pub(crate) fn in_short(&self) -> String {
         match self {

@@ -143,19 +143,21 @@ impl OneRank<'_> {
 /// Communicators of all ranks, in the order of their numbers, and the places of the program.
 fn definitions(program: &Program, ranks: u32) -> Definitions {
     let seen = program.seen.last().copied().unwrap_or(0);
-    let of_all = program.definitions.communicators.iter().filter(|comm| means_the_same(comm, seen));
+    let of_all: Vec<&Communicator> =
+        program.definitions.communicators.iter().filter(|comm| means_the_same(comm, seen)).collect();
+    let place = |index: u32| of_all.iter().position(|comm| comm.index == index).map(|place| place as u32);
     let communicators = (0..)
-        .zip(of_all)
+        .zip(&of_all)
         .map(|(index, comm)| {
             let alone = comm.kind == CommKind::SelfOnly;
             Communicator {
                 index,
                 identity: CommIdentity(u64::from(index) + 1),
-                parent: None,
+                parent: comm.parent.and_then(place),
                 size: if alone { 1 } else { ranks },
                 members: if alone { Vec::new() } else { (0..ranks).map(|rank| Some(Rank(rank))).collect() },
                 dims: if comm.dims.is_empty() { Vec::new() } else { dims(ranks, comm.dims.len()) },
-                ..comm.clone()
+                ..(*comm).clone()
             }
         })
         .collect();

@@ -8,6 +8,7 @@
 //! - [`costs_of_runs()`]: what calls cost, as the runs themselves tell it, where nobody measured the machine;
 //! - [`spreads_of()`]: to whom a program gives by exchanges that leave it to the program;
 //! - [`on_platform()`]: a run's messages on a network whose links they share;
+//! - [`OnLinks`]: which of a replay and SimGrid ([`BySimGrid`]) says what messages get of links;
 //! - [`point`]: one number of ranks on one machine, with its interval and with what limits it;
 //! - [`Runs`]: several of them, and the check that hides the largest run, foretells it, and tells the error;
 //! - [`sum_s`]: the plain sum of computation and measured collectives, for comparison.
@@ -19,6 +20,7 @@
 //! A prediction is a replay: ranks wait for each other in it as they do in runs, so that noise and imbalance act as they
 //! do there.
 
+mod by_simgrid;
 mod computation;
 mod costs_of_runs;
 mod counted;
@@ -26,6 +28,7 @@ mod counts;
 mod error;
 mod generate;
 mod observe;
+mod on_links;
 mod on_platform;
 pub mod point;
 mod prediction;
@@ -35,13 +38,15 @@ mod spreads;
 pub mod structure;
 mod sum;
 
+pub use by_simgrid::BySimGrid;
 pub use computation::{Computation, Foreseen};
 pub use costs_of_runs::costs_of_runs;
 pub use counted::recorded_counts;
 pub use counts::Counts;
 pub use error::PredictError;
 pub use generate::generate;
-pub use on_platform::on_platform;
+pub use on_links::{OnLinks, ToldBy, simulated_beside};
+pub use on_platform::{SharedNetwork, on_platform};
 pub use prediction::{Checked, LeftOut, Runs, recorded_s};
 pub use shares::{CallShare, Shares};
 pub use spreads::spreads_of;

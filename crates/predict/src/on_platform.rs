@@ -16,12 +16,24 @@ use kizami_network::platform::{Platform, SizeFactors};
 const PAIRS: u32 = 1_000;
 const NS_PER_S: f64 = 1e9;
 
+/// Messages of one size that take so much longer than the middle one are worse off than others.
+const UNEVEN: f64 = 1.25;
+
+/// A network as a run's messages see it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SharedNetwork {
+    /// What they cost.
+    pub model: LogGops,
+    /// Whether all pairs of ranks get about as much of it; if not, one price for all is wrong.
+    pub is_even: bool,
+}
+
 /// The network as the run's messages see it, each rank on a host of its own, in order.
 pub fn on_platform(
     graph: &Graph,
     platform: &Platform,
     eager_limit_bytes: u64,
-) -> Result<LogGops, PredictError> {
+) -> Result<SharedNetwork, PredictError> {
     let ranks = graph.ranks();
     if ranks as usize > platform.hosts() {
         return Err(PredictError::FewHosts { ranks, hosts: platform.hosts() });
@@ -36,15 +48,31 @@ pub fn on_platform(
     };
     let latency_ns = mean(&|from, to| platform.latency_ns(from, to));
     let alone = mean(&|from, to| NS_PER_S / platform.bottleneck_bytes_per_s(from, to));
-    let per_byte_ns = match messages.is_empty() {
-        true => alone,
+    let (per_byte_ns, is_even) = match messages.is_empty() {
+        true => (alone, true),
         false => {
-            let together = phase(platform, &messages, &SizeFactors::NONE)?.all_done_ns;
-            let busiest = busiest_bytes(&messages, ranks);
-            ((together - latency_ns) / busiest.max(1.0)).max(0.0)
+            let done_ns = phase(platform, &messages, &SizeFactors::NONE)?.done_ns;
+            // Each without its own latency: that of a far pair must not count as the price of a near one's bytes.
+            let sending_ns: Vec<f64> = done_ns
+                .iter()
+                .zip(&pairs)
+                .map(|(done, (from, to))| done - platform.latency_ns(*from, *to))
+                .collect();
+            let longest_ns = sending_ns.iter().copied().fold(0.0, f64::max);
+            (longest_ns / busiest_bytes(&messages, ranks).max(1.0), is_even(&messages, &sending_ns))
         }
     };
-    Ok(LogGops { latency_ns, per_byte_ns, eager_limit_bytes, ..LogGops::default() })
+    let model = LogGops { latency_ns, per_byte_ns, eager_limit_bytes, ..LogGops::default() };
+    Ok(SharedNetwork { model, is_even })
+}
+
+/// Whether no pair's bytes take much longer than those of the middle one.
+fn is_even(messages: &[Message], sending_ns: &[f64]) -> bool {
+    let mut per_byte_ns: Vec<f64> =
+        messages.iter().zip(sending_ns).map(|(message, ns)| ns / message.bytes.max(1) as f64).collect();
+    per_byte_ns.sort_by(f64::total_cmp);
+    let (middle, last) = (per_byte_ns.get(per_byte_ns.len() / 2), per_byte_ns.last());
+    middle.zip(last).is_none_or(|(middle, last)| *last <= UNEVEN * middle)
 }
 
 /// One message of its usual size for each pair of ranks.

@@ -4,12 +4,12 @@ use crate::PredictError;
 use crate::computation::{Computation, Foreseen};
 use crate::generate::generate;
 use crate::observe::{ByTrust, IDEAL, LANES, MIDDLE, PlaceTime, Places, Watch};
+use crate::on_links::{By, OnLinks, ToldBy, judge_phases, simulated_beside};
 use crate::on_platform::on_platform;
 use crate::shares::{Shares, ideal, split};
 use crate::structure::{Part, Program};
 use kizami_graph::{Graph, build, build_unaligned};
 use kizami_model::{Length, Op};
-use kizami_network::platform::Platform;
 use kizami_network::{Fit, MeasuredCosts, Messages, Trust};
 use kizami_replay::work_interval::Borders;
 use kizami_replay::{Factor, Network, PlaceFactor, Replayed, Setting, replay};
@@ -37,7 +37,7 @@ pub struct Where {
     /// What calls cost there; as recorded if nobody knows.
     pub costs: Option<Arc<MeasuredCosts>>,
     /// The network there, where its links are known and costs are not.
-    pub platform: Option<Arc<Platform>>,
+    pub network: Option<OnLinks>,
     /// Factor on the time of computation there.
     pub computation: f64,
     /// Whether to foretell also what rests on costs that are not known: to compare it with what was recorded.
@@ -83,6 +83,8 @@ pub struct Point {
     pub costs_not_measured: f64,
     /// The same in collectives of more bytes than anybody measured at this number of ranks.
     pub larger_than_measured: f64,
+    /// Who said what messages get of links, where a network was described.
+    pub network: Option<ToldBy>,
 }
 
 /// A recorded run, on a machine.
@@ -91,13 +93,29 @@ pub fn of_recorded(
     place: &Where,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Point, PredictError> {
+    place.by_network(&mut |by| match by {
+        By::Walk(place) => recorded_there(trace, place, progress),
+        By::SimGrid(simgrid, as_it_is) => {
+            let scratch = tempfile::tempdir().map_err(PredictError::Scratch)?;
+            let there = scratch.path().join("there.kz");
+            let there = simgrid.play(trace.path(), 1.0 / place.computation, &there)?;
+            recorded_there(&there, as_it_is, progress)
+        }
+    })
+}
+
+fn recorded_there(
+    trace: &Trace,
+    place: &Where,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<Point, PredictError> {
     let graph = build(trace, &scratch_folder(trace), place.threads, &|_| {})?;
     let fit = kizami_replay::learn(&graph, place.threads, || (), &|_| {}).learned;
-    let setting = place.setting(&graph, &fit)?;
+    let (setting, is_even) = place.setting_and_evenness(&graph, &fit)?;
     let mut settings = [0; LANES].map(|_| setting.clone());
     settings[IDEAL].network = ideal(&setting.network);
     let walked = Walked::new(&graph, &settings, &fit, place, progress);
-    walked.point(trace)
+    Ok(place.judge(walked.point(trace)?, is_even))
 }
 
 /// A run with so many ranks, on a machine. It is written to `directory`, where only its order counts, not its times.
@@ -111,27 +129,58 @@ pub fn of_program(
 ) -> Result<Point, PredictError> {
     let computation = Computation::at(program, ranks, known)?;
     generate(program, ranks, &computation, directory)?;
-    let trace = Trace::open(directory)?;
-    let graph = build_unaligned(&trace, &scratch_folder(&trace), place.threads, &|_| {})?;
-    let setting = place.setting(&graph, &Fit::default())?;
+    place.by_network(&mut |by| match by {
+        By::Walk(place) => {
+            program_there(program, ranks, &computation, &Trace::open(directory)?, place, progress)
+        }
+        By::SimGrid(simgrid, as_it_is) => {
+            let there = simgrid.play(directory, 1.0 / place.computation, &simulated_beside(directory))?;
+            program_there(program, ranks, &computation, &there, as_it_is, progress)
+        }
+    })
+}
+
+fn program_there(
+    program: &Program,
+    ranks: u32,
+    computation: &Computation,
+    trace: &Trace,
+    place: &Where,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<Point, PredictError> {
+    let graph = build_unaligned(trace, &scratch_folder(trace), place.threads, &|_| {})?;
+    let (setting, is_even) = place.setting_and_evenness(&graph, &Fit::default())?;
     let mut settings =
-        spread(program, &computation, ranks).map(|places| Setting { places, ..setting.clone() });
+        spread(program, computation, ranks).map(|places| Setting { places, ..setting.clone() });
     settings[IDEAL].network = ideal(&setting.network);
     let walked = Walked::new(&graph, &settings, &Fit::default(), place, progress);
-    walked.point(&trace)
+    Ok(place.judge(walked.point(trace)?, is_even))
 }
 
 impl Where {
     /// As a setting of a replay of a run whose messages cost what `fit` says.
     pub fn setting(&self, graph: &Graph, fit: &Fit) -> Result<Setting, PredictError> {
-        let network = match (&self.platform, &self.costs) {
-            (Some(platform), _) => {
-                Network::Model(on_platform(graph, platform, fit.model().eager_limit_bytes)?)
+        Ok(self.setting_and_evenness(graph, fit)?.0)
+    }
+
+    fn judge(&self, point: Point, is_even: bool) -> Point {
+        if matches!(self.network, Some(OnLinks::Phases(_))) { judge_phases(point, is_even) } else { point }
+    }
+
+    /// The setting, and whether all pairs of ranks get about as much of a network whose links they share.
+    fn setting_and_evenness(&self, graph: &Graph, fit: &Fit) -> Result<(Setting, bool), PredictError> {
+        let mut is_even = true;
+        let network = match (&self.network, &self.costs) {
+            (Some(OnLinks::Phases(platform)), _) => {
+                let shared = on_platform(graph, platform, fit.model().eager_limit_bytes)?;
+                is_even = shared.is_even;
+                Network::Model(shared.model)
             }
             (None, Some(costs)) => Network::Measured(costs.clone()),
-            (None, None) => Network::AsRecorded,
+            (Some(_) | None, _) => Network::AsRecorded,
         };
-        Ok(Setting { network, cpu: Factor(self.computation), without_tracer: true, ..Setting::default() })
+        let cpu = Factor(self.computation);
+        Ok((Setting { network, cpu, without_tracer: true, ..Setting::default() }, is_even))
     }
 }
 
@@ -237,6 +286,7 @@ impl<'a> Walked<'a> {
             calls: self.places.values().map(|place| place.calls).sum(),
             costs_not_measured: share(inside.walked),
             larger_than_measured: if self.costs.is_some() { share(inside.larger) } else { 0.0 },
+            network: None,
         })
     }
 

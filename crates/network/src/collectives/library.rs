@@ -38,7 +38,10 @@ impl Library {
     /// to choose as others do.
     pub fn of(mpi: &str, command: &str) -> Library {
         if mpi.contains("SMPI") {
-            let chosen = |name: &str| command.contains(&format!("coll-selector:{name}"));
+            let chosen = |name: &str| {
+                let asked_for = format!("coll-selector:{name}");
+                command.contains(&asked_for) || mpi.contains(&asked_for)
+            };
             return match (chosen("ompi"), chosen("mpich")) {
                 (true, _) => Library::OpenMpi,
                 (_, true) => Library::Mpich,
@@ -49,6 +52,15 @@ impl Library {
             () if mpi.contains("Open MPI") => Library::OpenMpi,
             () if mpi.contains("MPICH") || mpi.contains("Intel") => Library::MpichClassic,
             () => Library::Unknown,
+        }
+    }
+
+    /// The name under which SimGrid chooses as it does.
+    pub fn in_simgrid(self) -> &'static str {
+        match self {
+            Library::OpenMpi => "ompi",
+            Library::Mpich | Library::MpichClassic => "mpich",
+            Library::Unknown => "default",
         }
     }
 

@@ -44,6 +44,10 @@ pub struct PredictArguments {
     #[arg(long, value_name = "PLATFORM", env = "KIZAMI_PREDICT_PLATFORM", conflicts_with = "machine")]
     pub platform: Option<String>,
 
+    /// Who says what messages get of that network's links
+    #[arg(long, value_enum, default_value_t = LinksBy::Auto, env = "KIZAMI_PREDICT_NETWORK")]
+    pub network: LinksBy,
+
     /// Speed of the processors there: at 2x, computation takes half the time
     #[arg(long, value_name = "TIMES", value_parser = parse_times, env = "KIZAMI_PREDICT_CPU")]
     pub cpu: Option<Times>,
@@ -91,6 +95,17 @@ pub struct PredictArguments {
     /// Print JSON
     #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]
     pub json: bool,
+}
+
+/// Who says what messages get of links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LinksBy {
+    /// Phases where they agree with SimGrid, else SimGrid if it is installed.
+    Auto,
+    /// A replay that gives messages fair shares, phase by phase.
+    Phases,
+    /// SimGrid, by `kizami simgrid`.
+    Simgrid,
 }
 
 /// How to foretell.

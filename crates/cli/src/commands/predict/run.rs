@@ -1,11 +1,12 @@
 //! Foretelling runs.
 
-use super::arguments::{Method, PredictArguments};
+use super::arguments::{LinksBy, Method, PredictArguments};
 use super::foreseen::foreseen;
 use super::plot::{self, Form};
 use super::points::RankCounts;
 use super::{check, show, sums};
 use crate::commands::platform;
+use crate::external;
 use crate::failure::UsageError;
 use crate::input::{all_cores, must_have_all_rows, open_to_follow};
 use crate::output::{must_be_new, write_new};
@@ -16,12 +17,14 @@ use crate::show::progress::Bar;
 use crate::show::quantity;
 use crate::show::text;
 use anyhow::{Context, Result};
+use clap::ValueEnum;
 use kizami_graph::Graph;
 use kizami_machine::Machine;
 use kizami_network::Fit;
+use kizami_network::collectives::Library;
 use kizami_predict::point::{Point, Where, of_recorded};
-use kizami_predict::{Checked, LeftOut, Runs};
-use kizami_replay::{Request, retime};
+use kizami_predict::{BySimGrid, Checked, LeftOut, OnLinks, Runs, simulated_beside};
+use kizami_replay::{Request, Setting, retime};
 use kizami_trace::Trace;
 use kizami_trace::provenance::PREDICTED;
 use serde::Serialize;
@@ -70,7 +73,7 @@ pub fn run(arguments: &PredictArguments) -> Result<u8> {
     let threads = arguments.threads.map_or_else(all_cores, |threads| threads.get());
     let place = Where {
         costs: machine.as_ref().map(|machine| Arc::new(machine.costs())),
-        platform: arguments.platform.as_deref().map(platform::open).transpose()?.map(Arc::new),
+        network: network(arguments, &traces)?,
         computation: arguments.cpu.map_or(1.0, |times| 1.0 / times.0),
         even_unknown: false,
         threads,
@@ -111,6 +114,24 @@ pub fn run(arguments: &PredictArguments) -> Result<u8> {
         writeln!(out, "next: kizami report {}", as_typed(output))?;
     }
     Ok(0)
+}
+
+/// Who says what messages get of the links of a platform, if one is described.
+fn network(arguments: &PredictArguments, traces: &[Trace]) -> Result<Option<OnLinks>> {
+    let Some(described) = &arguments.platform else { return Ok(None) };
+    let run = traces.last().map(Trace::run);
+    let library = run.map(|run| Library::of(&run.mpi_library, &run.command.join(" ")).in_simgrid());
+    let simgrid = || {
+        let program = external::path_of(&external::SIMGRID)?;
+        Some(BySimGrid { program, platform: described.clone(), collectives: library.map(str::to_owned) })
+    };
+    let phases = || Ok::<_, anyhow::Error>(Arc::new(platform::open(described)?));
+    Ok(Some(match (arguments.network, simgrid()) {
+        (LinksBy::Phases, _) | (LinksBy::Auto, None) => OnLinks::Phases(phases()?),
+        (LinksBy::Auto, Some(simgrid)) => OnLinks::Either(phases()?, simgrid),
+        (LinksBy::Simgrid, Some(simgrid)) => OnLinks::SimGrid(simgrid),
+        (LinksBy::Simgrid, None) => return Err(external::missing(&external::SIMGRID).into()),
+    }))
 }
 
 /// All runs, by their ranks.
@@ -195,6 +216,7 @@ fn foretell(
         } else if folder.exists() {
             // A directory that cannot be removed now goes with the others.
             let _ = std::fs::remove_dir_all(&folder);
+            let _ = std::fs::remove_dir_all(simulated_beside(&folder));
         }
     }
     Ok(points)
@@ -211,6 +233,10 @@ fn words(arguments: &PredictArguments, ranks: u32) -> Vec<String> {
     let mut words = vec![PREDICTED.to_owned(), format!("--ranks {ranks}")];
     words.extend(arguments.machine.iter().map(|path| format!("--machine {}", as_typed(path))));
     words.extend(arguments.platform.iter().map(|platform| format!("--platform {platform}")));
+    if arguments.platform.is_some() && arguments.network != LinksBy::Auto {
+        let network = arguments.network.to_possible_value();
+        words.extend(network.map(|network| format!("--network {}", network.get_name())));
+    }
     words.extend(arguments.cpu.iter().map(|times| format!("--cpu {times}")));
     words.extend(arguments.param.iter().map(|parameter| format!("--param {parameter}")));
     words.extend(arguments.counts.iter().map(|path| format!("--counts {}", as_typed(path))));
@@ -227,21 +253,31 @@ fn write_trace(
     place: &Where,
 ) -> Result<()> {
     let foretold;
+    let simulated = simulated_beside(generated);
+    let is_simulated = simulated.exists();
     let (trace, clocks_unaligned) = match traces.iter().find(|trace| trace.run().ranks == ranks) {
         Some(recorded) => (recorded, false),
         None => {
-            foretold = Trace::open(generated)?;
-            (&foretold, true)
+            foretold = Trace::open(if is_simulated { &simulated } else { generated })?;
+            (&foretold, !is_simulated)
         }
     };
-    let setting = |graph: &Graph, fit: &Fit| place.setting(graph, fit);
+    let setting = |graph: &Graph, fit: &Fit| match (is_simulated, &place.network) {
+        // Its times are those of the place already.
+        (true, _) => Ok(Setting::default()),
+        (false, Some(OnLinks::Either(platform, _))) => {
+            let network = Some(OnLinks::Phases(platform.clone()));
+            Where { network, ..place.clone() }.setting(graph, fit)
+        }
+        _ => place.setting(graph, fit),
+    };
     retime(trace, Request { clocks_unaligned, ..request }, setting, &|_| {})?;
     Ok(())
 }
 
 /// A run as it was recorded.
 fn recorded(trace: &Trace, threads: usize) -> Result<Recorded> {
-    let as_it_was = Where { costs: None, platform: None, computation: 1.0, even_unknown: false, threads };
+    let as_it_was = Where { costs: None, network: None, computation: 1.0, even_unknown: false, threads };
     Ok(Recorded {
         trace: as_typed(trace.path()),
         ranks: trace.run().ranks,

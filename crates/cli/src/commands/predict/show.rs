@@ -60,7 +60,25 @@ pub fn said(predicted: &Predicted, program: Option<&Program>) -> Vec<String> {
     }
     said.extend(extrapolated(predicted, program));
     said.extend(larger(&predicted.points));
+    said.extend(links(&predicted.points));
     said
+}
+
+/// Who said what messages get of links.
+fn links(points: &[Point]) -> Vec<String> {
+    let by = |who: &str| {
+        let told = points.iter().filter(|point| point.network.as_ref().is_some_and(|told| told.by == who));
+        let ranks: Vec<String> = told.map(|point| quantity::count(u64::from(point.ranks))).collect();
+        (!ranks.is_empty()).then(|| ranks.join(", "))
+    };
+    let simulated =
+        by("simgrid").map(|ranks| format!("links: shared as SimGrid simulates it, at {ranks} ranks"));
+    let phases = by("phases").map(|ranks| format!("links: shared fairly, phase by phase, at {ranks} ranks"));
+    let why = points.iter().find_map(|point| point.network.as_ref()?.not_simulated.as_ref());
+    let why = why.map(|why| {
+        format!("not simulated, though collectives and uneven shares need it, hence the wide interval: {why}")
+    });
+    simulated.into_iter().chain(phases).chain(why).collect()
 }
 
 /// Collectives of more bytes than were measured.

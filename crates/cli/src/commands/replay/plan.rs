@@ -137,7 +137,7 @@ impl<'a> Plan<'a> {
             return Ok(Network::Measured(costs.clone()));
         }
         if let Some(platform) = &self.platform {
-            return Ok(Network::Model(on_platform(graph, platform, fit.model().eager_limit_bytes)?));
+            return Ok(Network::Model(on_platform(graph, platform, fit.model().eager_limit_bytes)?.model));
         }
         let times = |wish: Option<Times>| wish.map_or(1.0, |times| times.0);
         Ok(match (&arguments.loggops, arguments.network) {

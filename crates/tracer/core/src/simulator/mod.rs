@@ -116,3 +116,12 @@ impl Simulator {
         unsafe { (self.comm_self)() }
     }
 }
+
+/// Whose collectives the ranks were told to imitate: the launcher says so to its process, and it is a part of what library
+/// this is.
+pub fn chosen_collectives() -> Option<String> {
+    let line = std::fs::read("/proc/self/cmdline").ok()?;
+    let mut words = line.split(|byte| *byte == 0).filter_map(|word| word.strip_prefix(b"--cfg="));
+    let chosen = words.find(|word| word.starts_with(b"smpi/coll-selector:"))?;
+    Some(String::from_utf8_lossy(chosen).into_owned())
+}

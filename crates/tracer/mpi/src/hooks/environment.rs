@@ -109,13 +109,12 @@ fn library_version() -> String {
     let text = CStr::from_bytes_until_nul(&text)
         .map_or_else(|_| String::new(), |text| text.to_string_lossy().into_owned());
     // MPICH's version goes on with its configuration.
-    let mut words = text.lines().next().unwrap_or_default().split_whitespace();
-    let mut line = String::new();
-    for word in words.by_ref() {
-        if !line.is_empty() {
-            line.push(' ');
-        }
-        line.push_str(word);
+    let words: Vec<&str> = text.lines().next().unwrap_or_default().split_whitespace().collect();
+    let mut line = words.join(" ");
+    if line.contains("SMPI")
+        && let Some(chosen) = simulator::chosen_collectives()
+    {
+        line.push_str(&format!(" ({chosen})"));
     }
     line
 }

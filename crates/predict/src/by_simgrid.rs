@@ -1,0 +1,39 @@
+//! A run on a network that SimGrid simulates: a process of its own is given the run as a trace and gives it back as another.
+//!
+//! What fair shares of links in one phase ([`crate::on_platform`]) get wrong, it has right: messages that meet by chance, and
+//! collectives whose messages go all over the network. It takes a hundred times as long.
+
+use crate::PredictError;
+use kizami_trace::Trace;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// How to simulate.
+#[derive(Clone, Debug)]
+pub struct BySimGrid {
+    /// The program that does it, `kizami-simgrid`.
+    pub program: PathBuf,
+    /// The machine, as it is told to that program.
+    pub platform: String,
+    /// Whose algorithms collectives follow; those of the recorded library if it is not said.
+    pub collectives: Option<String>,
+}
+
+impl BySimGrid {
+    /// Plays a run, with computation `faster` times as fast; leaves the simulated one in `output`, a new directory.
+    pub fn play(&self, trace: &Path, faster: f64, output: &Path) -> Result<Trace, PredictError> {
+        let mut command = Command::new(&self.program);
+        command.arg(trace).args(["--platform", &self.platform, "--cpu", &format!("{faster}x")]);
+        command.args(self.collectives.iter().flat_map(|library| ["--collectives", library]));
+        command.arg("--output").arg(output);
+        let ended = command
+            .output()
+            .map_err(|source| PredictError::NoSimGrid { program: self.program.clone(), source })?;
+        if !ended.status.success() {
+            let said = String::from_utf8_lossy(&ended.stderr).trim().to_owned();
+            let said = said.strip_prefix("kizami: error").map_or(said.clone(), |said| said.trim().to_owned());
+            return Err(PredictError::Simulation { said });
+        }
+        Ok(Trace::open(output)?)
+    }
+}

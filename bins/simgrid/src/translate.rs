@@ -13,7 +13,8 @@ use kizami_model::{Call, Op, Peer, Rank};
 use kizami_trace::definitions::{Communicator, Definitions};
 use kizami_trace::{RankSelection, Trace};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
 use windows::Windows;
 
 /// All scripts, and what they share.
@@ -83,7 +84,8 @@ struct RankState {
     end_ns: i64,
     /// Requests that are open, by their number.
     open: FxHashMap<u64, u32>,
-    free: Vec<u32>,
+    /// Places that are free; the lowest is taken first, so that rounds of a loop take the same ones.
+    free: BinaryHeap<Reverse<u32>>,
     /// By communicator: collectives with differing amounts, and communicators made.
     counted: FxHashMap<u32, u64>,
     made: FxHashMap<u32, usize>,
@@ -94,7 +96,8 @@ struct RankState {
 
 impl RankState {
     fn place_for(&mut self, request: u64, script: &mut Script) -> u32 {
-        let place = self.free.pop().unwrap_or_else(|| {
+        let free = self.free.pop().map(|Reverse(place)| place);
+        let place = free.unwrap_or_else(|| {
             script.requests += 1;
             script.requests - 1
         });
@@ -262,7 +265,7 @@ impl Translator {
         for request in &call.completes {
             if let Some(place) = self.rank.open.remove(request) {
                 script.waits_for.push(place);
-                self.rank.free.push(place);
+                self.rank.free.push(Reverse(place));
             }
         }
         let end = script.waits_for.len() as u32;

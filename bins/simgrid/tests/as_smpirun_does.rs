@@ -109,6 +109,27 @@ fn a_run_takes_as_long_as_smpirun_says() {
 }
 
 #[test]
+fn a_loop_that_is_played_in_part_takes_as_long_as_the_whole() {
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path();
+    let flat = platform(folder, "flat.xml", "");
+    let trace = record(folder, &flat, "stencil2d", &["64", "60"]);
+    let played = |output: &str, how: &[&str]| {
+        let told = ran(Command::new(kizami())
+            .current_dir(folder)
+            .args(["simgrid", &trace, "--platform", &flat, "-o", output, "--json"])
+            .args(how));
+        serde_json::from_slice::<Value>(&told.stdout).expect("it prints JSON")
+    };
+    let (whole, part) = (played("whole.kz", &[]), played("part.kz", &["--fold"]));
+    assert_eq!((&part["rounds"]["all"], &part["rounds"]["played"]), (&60.into(), &14.into()));
+    assert!(part["calls"].as_u64().unwrap() * 3 < whole["calls"].as_u64().unwrap());
+    let lengths = [&whole, &part].map(|told| told["simulated_ns"].as_f64().unwrap());
+    assert!((lengths[1] / lengths[0] - 1.0).abs() < 0.001, "{lengths:?}");
+    assert!((span_ns(folder, "part.kz") / span_ns(folder, "whole.kz") - 1.0).abs() < 0.001);
+}
+
+#[test]
 fn what_goes_wrong_is_said() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path();

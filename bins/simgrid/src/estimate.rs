@@ -1,7 +1,8 @@
 //! How long a simulation will take and how much memory it needs, before it begins.
 //!
 //! What SimGrid does grows with the messages that calls consist of. How many those are follows from the kinds of calls; what
-//! one takes was measured. It is right within a factor of two or so, which is enough to know whether to wait for it.
+//! one takes was measured with some hundred ranks. It is right within a factor of three or so, which is enough to know whether
+//! to wait for it.
 
 use crate::script::{Action, Collective, Script};
 use crate::supervise;
@@ -9,8 +10,10 @@ use crate::translate::Play;
 use kizami_model::kind::CollectiveKind;
 
 /// What a message and a call take, in seconds.
-const A_MESSAGE_S: f64 = 11e-6;
+const A_MESSAGE_S: f64 = 15e-6;
 const A_CALL_S: f64 = 2e-6;
+/// So many messages at once on a link make each take twice as long.
+const MANY_AT_ONCE: f64 = 10.0;
 /// What a rank and a row need, in bytes.
 const A_RANK_BYTES: f64 = 150e3;
 const A_ROW_BYTES: f64 = 130.0;
@@ -64,7 +67,9 @@ fn messages_of(action: &Action, play: &Play) -> f64 {
         Action::Collective(collective) | Action::CollectiveLater(collective, _) => {
             messages_in(collective, play)
         }
-        Action::NewCommunicator { .. } | Action::OnWindow(..) => 1.0,
+        // All members tell all what they want.
+        Action::NewCommunicator { parent, .. } => play.communicators[*parent as usize].members.len() as f64,
+        Action::OnWindow(..) => 1.0,
         Action::Keep
         | Action::Look { .. }
         | Action::Receive(_)
@@ -78,7 +83,9 @@ fn messages_in(collective: &Collective, play: &Play) -> f64 {
     use CollectiveKind::*;
     let members = play.communicators[collective.comm as usize].members.len().max(1) as f64;
     match collective.kind {
-        Alltoall | Alltoallv | Alltoallw | Allgather | Allgatherv | ReduceScatter => members - 1.0,
+        // All are on their way at once and share links, which takes longer for each.
+        Alltoall | Alltoallv | Alltoallw => (members - 1.0) * (1.0 + members / MANY_AT_ONCE),
+        Allgather | Allgatherv | ReduceScatter => members - 1.0,
         Barrier | Allreduce | Scan | Exscan | ReduceScatterBlock => members.log2().ceil(),
         _ => 1.0,
     }

@@ -24,7 +24,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let lengths = schedules(&graph, &processors, strategy);
         let simulated = (graph.made() * processors.len()) as f64;
         for (number, length) in processors.iter().zip(lengths) {
-            print!("  {number}: {:.3} ms", length.0 as f64 / 1e6);
+            print!("  {number}: {:.3} ms", length.length.0 as f64 / 1e6);
+            if let Some((low, high)) = length.range {
+                print!(" ({:.3} .. {:.3})", low.0 as f64 / 1e6, high.0 as f64 / 1e6);
+            }
         }
         println!("  ({:.1} M tasks/s)", simulated / begin.elapsed().as_secs_f64() / 1e6);
     }

@@ -33,5 +33,5 @@ pub use notice::Notice;
 pub use parallelism::Parallelism;
 pub use path::{OnPath, Path};
 pub use places::{PlaceSum, places};
-pub use schedule::{Strategy, recorded_by, schedule, schedules};
+pub use schedule::{Scheduled, Strategy, recorded_by, schedule, schedules};
 pub use survey::{Part, Scope, Stretch, Survey};

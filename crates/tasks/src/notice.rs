@@ -15,13 +15,20 @@ pub struct Notice {
     pub task: Length,
     /// That what it waited for is over.
     pub over: Length,
+    /// Whether both were measured.
+    pub is_measured: bool,
 }
 
 impl Notice {
     /// What is taken where nothing was measured: what waking a sleeping thread takes.
-    pub const COMMON: Notice = Notice { task: Length(5_000), over: Length(5_000) };
+    pub const COMMON: Notice = Notice { task: Length(5_000), over: Length(5_000), is_measured: false };
+    /// So many times as long.
+    pub fn times(self, times: f64) -> Notice {
+        Notice { task: self.task.scaled(times), over: self.over.scaled(times), ..self }
+    }
+
     /// It takes no time.
-    pub const NONE: Notice = Notice { task: Length::ZERO, over: Length::ZERO };
+    pub const NONE: Notice = Notice { task: Length::ZERO, over: Length::ZERO, is_measured: true };
 }
 
 /// Fewer say nothing.
@@ -63,6 +70,7 @@ impl Noticing {
             list.get(list.len() / 2).copied().filter(|_| list.len() >= LEAST).unwrap_or(common)
         };
         Notice {
+            is_measured: self.tasks.len().min(self.overs.len()) >= LEAST,
             task: median(self.tasks, Notice::COMMON.task),
             over: median(self.overs, Notice::COMMON.over),
         }

@@ -43,14 +43,14 @@ fn schedules_keep_their_bounds() {
         let (parallelism, span, work) = (Parallelism::of(&graph), graph.span(), graph.work());
         for strategy in [Strategy::Oldest, Strategy::Newest, Strategy::Longest] {
             for processors in [1, 2, 3, 5, 8, 60] {
-                let time = schedule(&graph, processors, strategy);
+                let time = schedule(&graph, processors, strategy).length;
                 assert!(time >= parallelism.at_least(processors, span), "seed {seed}: {time:?}");
                 // Graham: whenever a processor is idle, some longest chain goes on.
                 let most = Length(work.0 / i64::from(processors)) + span + Length(1);
                 assert!(time <= most, "seed {seed}, {processors} processors: {time:?}, at most {most:?}");
             }
-            assert_eq!(schedule(&graph, 60, strategy), span, "as many processors as tasks");
-            assert_eq!(schedule(&graph, 1, strategy), work, "one is never idle");
+            assert_eq!(schedule(&graph, 60, strategy).length, span, "as many processors as tasks");
+            assert_eq!(schedule(&graph, 1, strategy).length, work, "one is never idle");
         }
         // Moments in which nothing runs cannot be: somebody makes what others wait for.
         assert_eq!(parallelism.at_most(1, span), work, "seed {seed}");

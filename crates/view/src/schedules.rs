@@ -55,7 +55,7 @@ impl Schedules {
             let (scheduled, survey, turn) = own;
             let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
             // Failures are kept in the slot.
-            drop(scheduled.simulated.wait(|_| Ok(schedule(survey.graph(), processors, strategy))));
+            drop(scheduled.simulated.wait(|_| Ok(schedule(survey.graph(), processors, strategy).length)));
         };
         match scheduled.simulated.begun() {
             true => {}

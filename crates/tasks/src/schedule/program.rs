@@ -84,6 +84,7 @@ impl<T: Copy> Lists<T> {
 }
 
 /// All of it.
+#[derive(Clone)]
 pub(super) struct Program {
     /// By task.
     pub steps: Lists<Step>,
@@ -116,6 +117,22 @@ struct Sorted {
 }
 
 impl Program {
+    /// The same with each task longer or shorter by chance, by this share at most.
+    pub(super) fn shaken(&self, seed: u64, share: f64) -> Program {
+        let mut shaken = self.clone();
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        for task in 0..shaken.parent.len() as u32 {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            let chance = (state >> 11) as f64 / (1u64 << 53) as f64;
+            let times = 1.0 + share * (2.0 * chance - 1.0);
+            let steps = shaken.steps.range(task);
+            shaken.steps.all[steps].iter_mut().for_each(|step| step.at = step.at.scaled(times));
+        }
+        shaken
+    }
+
     /// None if the tasks do not tell what they waited for.
     pub(super) fn of(graph: &TaskGraph) -> Option<Program> {
         let roles = graph.roles()?;

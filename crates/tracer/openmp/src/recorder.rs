@@ -155,11 +155,7 @@ impl Recorder {
 
     #[cold]
     fn put_slowly<const WORDS: usize>(&mut self, record: Packed<WORDS>, now: u64) {
-        const ANEW: usize = 2;
-        if self.words.room() >= WORDS + ANEW {
-            self.words.push(threading::anew(now, self.created));
-            self.last_ticks = now;
-        } else if !self.make_room(WORDS) {
+        if !self.tell_time(now, WORDS) {
             return self.lose();
         }
         // What it tells of lies before the present, which the words have said by now.
@@ -321,15 +317,21 @@ impl Recorder {
 
     #[cold]
     fn was_off(&mut self) {
-        const ANEW: usize = 2;
-        let now = clock::now();
-        if self.words.room() >= ANEW {
-            self.words.push(threading::anew(now, self.created));
-            self.last_ticks = now;
-        } else if !self.make_room(MOST_WORDS) {
+        if !self.tell_time(clock::now(), 0) {
             return self.lose();
         }
         self.look(true);
+    }
+
+    /// Says the time in full, with room for so many words behind it, in a new chunk if need be; false if there is none.
+    fn tell_time(&mut self, now: u64, needed: usize) -> bool {
+        const ANEW: usize = 2;
+        if self.words.room() < needed + ANEW {
+            return self.make_room(needed);
+        }
+        self.words.push(threading::anew(now, self.created));
+        self.last_ticks = now;
+        true
     }
 
     /// Records when the thread was off its processor since it last looked.

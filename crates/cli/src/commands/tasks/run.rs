@@ -72,6 +72,11 @@ pub struct Processors {
     pub at_least: i64,
     pub at_most: i64,
     pub simulated: i64,
+    /// The shortest and the longest of several tries.
+    pub simulated_low: Option<i64>,
+    pub simulated_high: Option<i64>,
+    /// How tasks were given out.
+    pub strategy: &'static str,
 }
 
 /// Explains.
@@ -103,7 +108,10 @@ fn explain(trace: &Trace, arguments: &TasksArguments) -> Result<Told> {
         processors: *processors,
         at_least: parallelism.at_least(*processors, span).0,
         at_most: parallelism.at_most(*processors, span).0,
-        simulated: simulated.0,
+        simulated: simulated.length.0,
+        simulated_low: simulated.range.map(|(low, _)| low.0),
+        simulated_high: simulated.range.map(|(_, high)| high.0),
+        strategy: simulated.strategy.name(),
     });
     let is_virtual = trace.run().clocks.method == ClockInfo::VIRTUAL;
     let curve = |parts: usize| match parts {

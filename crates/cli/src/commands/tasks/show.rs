@@ -1,6 +1,6 @@
 //! What is told of tasks, for people.
 
-use super::run::{Place, Told};
+use super::run::{Place, Processors, Told};
 use crate::show::style::Paint;
 use crate::show::table::{Align, Table};
 use crate::show::{quantity, text};
@@ -9,6 +9,9 @@ use std::io::{self, Write};
 
 /// Places that are shown.
 const MOST_PLACES: usize = 12;
+
+/// A range is told if it is wider than this share.
+const WORTH_A_RANGE: f64 = 0.02;
 
 /// Prints it.
 pub fn show(told: &Told) -> io::Result<()> {
@@ -76,20 +79,36 @@ fn processors(told: &Told, out: &mut impl Write) -> io::Result<()> {
         ("processors", Align::Right),
         ("at least", Align::Right),
         ("simulated", Align::Right),
+        ("range", Align::Left),
         ("at most", Align::Right),
         ("speed-up", Align::Right),
     ];
-    let mut table = Table::new(out, Paint::stdout(), &columns);
+    let mut table = Table::new(&mut *out, Paint::stdout(), &columns);
     for on in &told.processors {
         table.row(vec![
             quantity::count(u64::from(on.processors)),
             shown(told, on.at_least),
             shown(told, on.simulated),
+            range(told, on),
             shown(told, on.at_most),
             format!("{:.2}", told.work as f64 / on.simulated.max(1) as f64),
         ])?;
     }
-    table.finish()
+    table.finish()?;
+    let otherwise = told.processors.iter().find(|on| on.strategy != told.strategy);
+    otherwise.map_or(Ok(()), |on| {
+        writeln!(out, "what {} does could not be followed to its end: {} first", told.strategy, on.strategy)
+    })
+}
+
+/// What chance leaves open, where it matters.
+fn range(told: &Told, on: &Processors) -> String {
+    match (on.simulated_low, on.simulated_high) {
+        (Some(low), Some(high)) if (high - low) as f64 > WORTH_A_RANGE * on.simulated as f64 => {
+            format!("{} .. {}", shown(told, low), shown(told, high))
+        }
+        _ => String::new(),
+    }
 }
 
 fn source(place: &Place) -> String {

@@ -5,7 +5,7 @@
 
 Each program is recorded under smpirun on the flat platform. Its trace is then replayed on all platforms, and simulated there by
 `kizami simgrid` without the corrections that SMPI makes by message size (they were measured on one old cluster, and a replay
-knows nothing of them). Both take the algorithms of Open MPI for collectives. Beside the two times stands what calls make up of
+knows nothing of them). The recording imitates Open MPI's collectives, and so do both. Beside the two times stands what calls make up of
 the simulated run, as `kizami report` tells it. Needs what bench/simgrid.py needs; simulated times are exact, so one run of each is enough.
 """
 import argparse
@@ -46,13 +46,14 @@ def shares(trace):
 
 
 def compare(folder, program, arguments, options, tell):
-    recorded, _ = simgrid.record(folder, program, arguments, options.ranks, simgrid.platform(folder, "flat", options.ranks))
+    flat = simgrid.platform(folder, "flat", options.ranks)
+    recorded, _ = simgrid.record(folder, program, arguments, options.ranks, flat, ["--cfg=smpi/coll-selector:ompi"])
     for name in options.platforms.split(","):
         platform = simgrid.platform(folder, name, options.ranks)
         there = folder / "there.kz"
         subprocess.run(["rm", "-rf", there], check=True)
         settings = [word for setting in PLAIN for word in ("--cfg", setting)]
-        told = ended(["kizami", "simgrid", recorded, "--platform", platform, "--collectives", "ompi", "-o", there, "--json", *settings])
+        told = ended(["kizami", "simgrid", recorded, "--platform", platform, "-o", there, "--json", *settings])
         own = ended(["kizami", "replay", recorded, "--platform", platform, "--json"])
         tell(program, name, told["simulated_ns"], own["replayed_ns"], *shares(there))
 

@@ -58,13 +58,13 @@ def platform(folder, name, ranks):
     return path
 
 
-def record(folder, program, arguments, ranks, platform_file):
+def record(folder, program, arguments, ranks, platform_file, settings=()):
     """The trace of a run under smpirun, and how long recording it took."""
     trace = folder / f"{program}.{platform_file.stem}.kz"
     hosts = folder / f"hosts-{ranks}"
     hosts.write_text("".join(f"node-{rank}\n" for rank in range(ranks)))
     command = ["kizami", "record", "-o", trace, "--", "smpirun", "-np", str(ranks), "-platform", platform_file,
-               "-hostfile", hosts, "--cfg=smpi/simulate-computation:no", BUILT / program, *arguments]
+               "-hostfile", hosts, "--cfg=smpi/simulate-computation:no", *settings, BUILT / program, *arguments]
     begin = time.monotonic()
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=PATIENCE_S, cwd=folder)
     if done.returncode != 0 or not (trace / "run.json").exists():

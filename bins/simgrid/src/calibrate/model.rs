@@ -205,3 +205,81 @@ fn link(ways: &[(f64, f64)]) -> Link {
     let per_byte_ns = ways.iter().rev().map(|(_, byte)| *byte).find(|byte| *byte > 0.0);
     Link { latency_ns: latency_ns.unwrap_or(1.0), per_byte_ns: per_byte_ns.unwrap_or(LEAST_BYTE_SHARE) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::Distance;
+    use super::*;
+    use kizami_network::Curve;
+
+    /// A network on which sends cost 200 ns, receives 300 ns, and messages above 8 KiB wait for their receiver.
+    fn network(time_ns: impl Fn(u64) -> f64) -> Samples {
+        let sizes: Vec<u64> = (2..=20).map(|exponent| 1 << exponent).collect();
+        let sample = |(number, bytes): (usize, &u64)| Sample {
+            bytes: *bytes,
+            time_ns: time_ns(*bytes),
+            held_out: number % 3 == 1,
+        };
+        let flat = |ns: f64| Curve::new(sizes.iter().map(|bytes| (*bytes, ns)));
+        Samples {
+            distance: Distance::BetweenNodes,
+            ping_pongs: sizes.iter().enumerate().map(sample).collect(),
+            noise: 0.01,
+            limits: Some(Limits { detached_bytes: 8_192, early_bytes: 8_192 }),
+            send: flat(200.0),
+            receive: flat(300.0),
+            stream: flat(400.0),
+        }
+    }
+
+    fn times(bytes: u64) -> f64 {
+        1_500.0 + 0.1 * bytes as f64
+    }
+
+    #[test]
+    fn a_straight_network_is_met_at_all_sizes() {
+        let samples = network(times);
+        let model = Model::fit(&samples, None);
+        for bytes in samples.ping_pongs.iter().map(|sample| sample.bytes).chain([3, 100_000]) {
+            let error = model.message_ns(bytes, &model.link) / times(bytes) - 1.0;
+            assert!(error.abs() < 1e-3, "{bytes}: {error}");
+        }
+        assert!((model.link.per_byte_ns - 0.1).abs() < 1e-3, "{:?}", model.link);
+        assert_eq!(model.loopback, model.link);
+    }
+
+    #[test]
+    fn overheads_are_those_of_calls_that_do_not_wait() {
+        let model = Model::fit(&network(times), None);
+        let first = model.stretches[0];
+        // A share of each message's time: right on average over the sizes of a stretch.
+        assert!((first.sending.time_ns(256) / 200.0 - 1.0).abs() < 0.2, "{first:?}");
+        assert!((first.receiving.time_ns(256) / first.sending.time_ns(256) - 1.5).abs() < 1e-6);
+        let waiting = model.stretches.last().unwrap();
+        assert_eq!(waiting.from_bytes, 8_192 + ENVELOPE_BYTES + 1);
+        assert_eq!([waiting.sending, waiting.receiving], [Overhead::default(); 2]);
+    }
+
+    #[test]
+    fn overheads_leave_something_for_the_way() {
+        let mut samples = network(|_| 300.0);
+        let model = Model::fit(&samples, None);
+        assert!(model.stretches[0].sending.time_ns(8) + model.stretches[0].receiving.time_ns(8) <= 271.0);
+        assert!((model.message_ns(8, &model.link) - 300.0).abs() < 1e-6);
+        samples.limits = None;
+        assert_eq!(Model::fit(&samples, None).stretches[0].sending, Overhead::default());
+    }
+
+    #[test]
+    fn within_a_node_the_same_factors_get_another_link() {
+        let far = network(times);
+        let model = Model::fit(&far, None);
+        let shorter =
+            Link { latency_ns: 0.6 * model.link.latency_ns, per_byte_ns: 0.7 * model.link.per_byte_ns };
+        let near = network(|bytes| model.message_ns(bytes, &shorter));
+        let found = Model::fit(&far, Some(&near));
+        assert_eq!(found.stretches, model.stretches);
+        assert!((found.loopback.latency_ns / shorter.latency_ns - 1.0).abs() < 1e-6, "{:?}", found.loopback);
+        assert!((found.loopback.per_byte_ns / shorter.per_byte_ns - 1.0).abs() < 1e-6);
+    }
+}

@@ -119,3 +119,67 @@ fn numbered(host: &str) -> (String, u64) {
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::model::Link;
+    use super::super::samples::Limits;
+    use super::*;
+    use kizami_network::platform::Platform;
+
+    fn model() -> Model {
+        let stretch = |from_bytes, latency_factor, sending| Stretch {
+            from_bytes,
+            latency_factor,
+            bandwidth_factor: 1.0 / 3.0,
+            sending,
+            receiving: Overhead::default(),
+        };
+        Model {
+            limits: Some(Limits { detached_bytes: 4_096, early_bytes: 0 }),
+            stretches: vec![
+                stretch(0, 1.0, Overhead { fixed_ns: 80.0, per_byte_ns: 0.025 }),
+                stretch(4_113, 2.5, Overhead::default()),
+            ],
+            link: Link { latency_ns: 1_000.0, per_byte_ns: 0.1 },
+            loopback: Link { latency_ns: 200.0, per_byte_ns: 0.05 },
+        }
+    }
+
+    #[test]
+    fn kizami_reads_the_file_as_a_flat_network() {
+        let hosts = Hosts { nodes: 3, cores: 8, first: "n-4".to_owned() };
+        let text = file(&model(), &hosts, "ours -- <the old one>");
+        let platform = Platform::from_simgrid_xml(&text).unwrap();
+        assert_eq!(platform.hosts(), 3);
+        assert_eq!(platform.host_name(2).as_deref(), Some("n-6"));
+        assert_eq!(platform.latency_ns(0, 2), 1_000.0);
+        assert_eq!(platform.bottleneck_bytes_per_s(0, 2), 1e10);
+    }
+
+    #[test]
+    fn settings_are_in_the_words_of_simgrid() {
+        let settings = settings(&model());
+        let value = |name: &str| settings.iter().find(|(id, _)| *id == name).map(|(_, value)| value.as_str());
+        assert_eq!(value("smpi/lat-factor"), Some("0:1;4112:2.5"));
+        assert_eq!(value("smpi/bw-factor"), Some("0:0.333333;4112:0.333333"));
+        assert_eq!(value("smpi/os"), Some("0:80ns:0.025ns;4096:0ns:0ns"));
+        assert_eq!(value("smpi/ois"), value("smpi/os"));
+        assert_eq!(value("smpi/or"), None);
+        assert_eq!(value("smpi/async-small-thresh"), Some("0"));
+        assert_eq!(value("smpi/send-is-detached-thresh"), Some("4097"));
+    }
+
+    #[test]
+    fn hosts_have_numbers() {
+        let name = |host: &str| numbered(host);
+        assert_eq!(name("node12"), ("node".to_owned(), 12));
+        assert_eq!(name("node007"), ("node007-".to_owned(), 0));
+        assert_eq!(name("vm"), ("vm-".to_owned(), 0));
+        assert_eq!(name(""), ("node-".to_owned(), 0));
+        assert_eq!(
+            [number(0.1 + 0.2), number(8_725_223_456.0), number(1e-9)],
+            ["0.3", "8725220000", "0.000000001"]
+        );
+    }
+}

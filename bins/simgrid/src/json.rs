@@ -3,8 +3,9 @@
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// The form, named like the command that prints it.
+/// The forms, named like the commands that print them.
 pub const SIMGRID: &str = "kizami-simgrid/1";
+pub const CALIBRATE: &str = "kizami-simgrid-calibrate/1";
 
 #[derive(Serialize)]
 struct Versioned<T> {

@@ -4,6 +4,8 @@
 //! those of a library; what comes out is a trace of the same rows at simulated times.
 
 mod actor;
+mod calibrate;
+mod command_line;
 mod estimate;
 mod fold;
 mod hosts;
@@ -20,7 +22,7 @@ mod traffic;
 mod translate;
 
 use anyhow::{Context, Result, bail};
-use clap::Parser;
+use command_line::Asked;
 use fold::Fold;
 use kizami_kinds::Kinds;
 use kizami_network::collectives::Library;
@@ -41,12 +43,11 @@ const EXAMPLES: &str = "\
 Examples:
   kizami simgrid run.kz --platform cluster.xml -o there.kz
   kizami simgrid run.kz --platform fat-tree:64x16,2:1
-  kizami simgrid run.kz --platform cluster.xml --hostfile hosts.txt --collectives ompi";
+  kizami simgrid run.kz --platform cluster.xml --hostfile hosts.txt --collectives ompi
+  kizami simgrid calibrate here.kzm -o here.xml";
 
-/// Simulate a run on another machine's network with SimGrid
-#[derive(Parser)]
-#[command(name = "kizami-simgrid", bin_name = "kizami simgrid", version, max_term_width = 100)]
-#[command(after_help = EXAMPLES)]
+/// What a simulation needs.
+#[derive(clap::Args)]
 struct Arguments {
     /// The trace whose calls are played
     trace: PathBuf,
@@ -86,9 +87,11 @@ fn parse_times(text: &str) -> Result<f64, String> {
 
 /// Runs the command; gives its exit code.
 pub fn command() -> u8 {
-    let arguments = Arguments::parse();
-    let (ended, mark) =
-        if supervise::simulates() { (run(&arguments), supervise::OWN) } else { (supervise::watched(), "") };
+    let (ended, mark) = match command_line::parse() {
+        Asked::Calibrate(arguments) => (calibrate::run(&arguments), ""),
+        Asked::Simulate(arguments) if supervise::simulates() => (run(&arguments), supervise::OWN),
+        Asked::Simulate(_) => (supervise::watched(), ""),
+    };
     ended.unwrap_or_else(|error| {
         eprintln!("{mark}kizami: error     {error:#}");
         1

@@ -66,7 +66,7 @@ fn help_in_the_book_is_what_the_commands_print() {
             seen.push(command);
         }
     }
-    assert_eq!(seen.len(), 25, "{seen:?}");
+    assert_eq!(seen.len(), 26, "{seen:?}");
 }
 
 #[test]

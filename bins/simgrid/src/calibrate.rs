@@ -1,0 +1,134 @@
+//! `kizami simgrid calibrate`: a platform on which messages take what they took on a machine that was measured.
+//!
+//! Times of ping-pongs by size become the latency, the bandwidth and the factors of SimGrid's MPI, times inside calls its
+//! overheads, and who waited for whom its limits. Every third size is held out; how far the platform is from those, and from
+//! the others, is told for each. It promises that a ping-pong simulated on the platform takes what is told; it does not know
+//! how messages that share a link slow each other down, which SimGrid works out.
+
+mod model;
+mod pieces;
+mod samples;
+mod show;
+mod told;
+mod xml;
+
+use crate::json;
+use anyhow::{Context, Result, bail};
+use kizami_machine::Machine;
+use model::Model;
+use samples::{Distance, FEWEST_SIZES, Samples};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use told::Told;
+use xml::Hosts;
+
+const HELP: &str = "\
+Examples:
+  kizami simgrid calibrate here.kzm -o here.xml
+  kizami simgrid calibrate nodes.kzm node.kzm -o ours.xml --nodes 256
+
+Latencies, bandwidths, factors by size, overheads and eager limits are fitted to
+what `kizami bench` has measured, and are settings in the file. Of several
+machines, one may have messages between nodes and another those within a node.
+Every third size is held out, and its error is told apart.";
+
+/// The fewest nodes a platform has, so that there is something between them.
+const FEWEST_NODES: u32 = 2;
+
+/// The exit code if the output is there already.
+const EXISTS: u8 = 2;
+
+/// Fit a platform to a machine that `kizami bench` has measured
+#[derive(Debug, clap::Args)]
+#[command(after_help = HELP)]
+pub struct Arguments {
+    /// The machine as it was measured
+    #[arg(value_name = "NAME.kzm", required = true)]
+    machines: Vec<PathBuf>,
+    /// The platform file to write; it must not exist
+    #[arg(short, long, value_name = "PLATFORM.xml")]
+    output: PathBuf,
+    /// How many nodes [default: as many as were measured, at least 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 22))]
+    nodes: Option<u32>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Fits, writes and tells; gives the exit code.
+pub fn run(arguments: &Arguments) -> Result<u8> {
+    if arguments.output.exists() {
+        eprintln!("kizami: error     {} exists already", arguments.output.display());
+        return Ok(EXISTS);
+    }
+    let (machine, machines) = open(&arguments.machines)?;
+    let enough = |samples: &Samples| samples.ping_pongs.len() >= FEWEST_SIZES;
+    let found =
+        [Distance::BetweenNodes, Distance::WithinNode].map(|distance| Samples::of(&machine, distance));
+    let measured: Vec<&Samples> = found.iter().flatten().filter(|samples| enough(samples)).collect();
+    let Some(first) = measured.first() else { bail!(too_few(&found, &machines)) };
+    let model = Model::fit(first, measured.get(1).copied());
+    let hosts = hosts(&machine, arguments.nodes);
+    let mut told = Told::of(&model, &hosts, &measured);
+    let about = format!("{} ({})", machines.join(", "), machine.about.mpi);
+    write(&arguments.output, &xml::file(&model, &hosts, &about))?;
+    told.machines = machines;
+    told.mpi = machine.about.mpi;
+    told.written = arguments.output.display().to_string();
+    if arguments.json {
+        json::print(json::CALIBRATE, &told)?;
+    } else {
+        show::show(&told)?;
+    }
+    Ok(0)
+}
+
+/// All machines as one, and their names.
+fn open(paths: &[PathBuf]) -> Result<(Machine, Vec<String>)> {
+    let mut all: Option<Machine> = None;
+    let mut names = Vec::new();
+    for path in paths {
+        let machine = Machine::open(path)?;
+        names.push(machine.about.name.clone());
+        match &mut all {
+            None => all = Some(machine),
+            Some(all) => all.add(machine),
+        }
+    }
+    Ok((all.context("no machine was named")?, names))
+}
+
+/// Why there is nothing to fit to.
+fn too_few(found: &[Option<Samples>], machines: &[String]) -> String {
+    let named = machines.join(", ");
+    let sizes = found.iter().flatten().map(|samples| samples.ping_pongs.len()).max();
+    let next = "measure it with `kizami bench`, or import osu_latency of the OSU micro-benchmarks or PingPong of the \
+                Intel MPI Benchmarks";
+    match sizes {
+        None => format!("nothing is known about single messages of {named}; {next}"),
+        Some(sizes) => format!(
+            "{named} has ping-pongs of {sizes} sizes, too few to fit some and hold out others: {FEWEST_SIZES} are needed; \
+             {next}"
+        ),
+    }
+}
+
+/// As many nodes and cores as something was measured on.
+fn hosts(machine: &Machine, nodes: Option<u32>) -> Hosts {
+    let measured = machine.collectives.iter().filter_map(|row| row.nodes).max().unwrap_or(FEWEST_NODES);
+    let cores = machine.collectives.iter().filter_map(|row| row.ranks_per_node).max().unwrap_or(1);
+    let nodes = nodes.unwrap_or(measured.max(FEWEST_NODES));
+    Hosts { nodes, cores: cores.max(1), first: machine.about.host.clone() }
+}
+
+/// Writes a new file; nothing is left of it if that fails.
+fn write(path: &Path, text: &str) -> Result<()> {
+    let cannot = || format!("cannot write {}", path.display());
+    let mut file = std::fs::File::create_new(path).with_context(cannot)?;
+    file.write_all(text.as_bytes()).with_context(|| {
+        // What cannot be removed is named by what could not be done.
+        let _ = std::fs::remove_file(path);
+        cannot()
+    })
+}

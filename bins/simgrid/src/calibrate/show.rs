@@ -1,0 +1,141 @@
+//! A calibration, shown to people.
+
+use super::model::Overhead;
+use super::pieces::holding;
+use super::samples::{Distance, FEWEST_SIZES};
+use super::told::{Errors, Measured, Segment, Told};
+use std::io::{self, Write};
+
+/// Bandwidths above are told as no limit: single bytes of short messages take no time that can be measured.
+const NO_LIMIT_BYTES_PER_S: f64 = 1e13;
+
+/// Prints it.
+pub fn show(told: &Told) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    let mpi = told.mpi.split(',').next().unwrap_or_default();
+    writeln!(out, "machine    {}, {mpi}", told.machines.join(", "))?;
+    for measured in &told.measured {
+        let sizes = measured.sizes.len();
+        writeln!(
+            out,
+            "measured   {sizes} sizes {}: {} fitted, {} held out",
+            measured.distance.name(),
+            measured.fitted.sizes,
+            measured.held_out.sizes
+        )?;
+    }
+    segments(&mut out, &told.segments)?;
+    limits(&mut out, told)?;
+    for measured in &told.measured {
+        errors(&mut out, measured, told.measured.len() > 1)?;
+    }
+    if let [only] = &told.measured[..] {
+        let missing = match only.distance {
+            Distance::WithinNode => Distance::BetweenNodes,
+            Distance::BetweenNodes => Distance::WithinNode,
+        };
+        writeln!(
+            out,
+            "note       {} fewer than {FEWEST_SIZES} sizes were measured: messages take as long as {}",
+            missing.name(),
+            only.distance.name()
+        )?;
+    }
+    writeln!(
+        out,
+        "written    {}: {} of {}",
+        told.written,
+        counted(told.nodes, "host"),
+        counted(told.cores, "core")
+    )
+}
+
+fn segments(out: &mut impl Write, segments: &[Segment]) -> io::Result<()> {
+    writeln!(out)?;
+    writeln!(out, "     from bytes     to bytes    latency   bandwidth   fitted  held out")?;
+    for segment in segments {
+        let error = |error: Option<f64>| error.map_or_else(|| "-".to_owned(), percent);
+        writeln!(
+            out,
+            "{:>15} {:>12} {:>10} {:>11} {:>8} {:>9}",
+            segment.from_bytes,
+            segment.to_bytes.map_or_else(|| "any".to_owned(), |to| to.to_string()),
+            time(segment.latency_ns),
+            bandwidth(segment.bandwidth_bytes_per_s),
+            error(segment.fitted_error),
+            error(segment.held_out_error),
+        )?;
+    }
+    writeln!(out)
+}
+
+fn limits(out: &mut impl Write, told: &Told) -> io::Result<()> {
+    let Some(limits) = &told.limits else {
+        return writeln!(
+            out,
+            "eager      sends were not measured: SimGrid's own limit, 65536 bytes, and no overheads"
+        );
+    };
+    if limits.detached_bytes == 0 {
+        return writeln!(out, "eager      no send ends before its message is there");
+    }
+    let range = |of: fn(&Segment) -> &Overhead, limit_bytes: u64| {
+        let at = |bytes: u64| holding(&told.segments, |segment| segment.from_bytes, bytes);
+        let [first, last] = [0, limit_bytes].map(|bytes| at(bytes).map_or(0.0, |at| of(at).time_ns(bytes)));
+        format!("{} to {}", time(first), time(last))
+    };
+    let sending = range(|segment| &segment.sending, limits.detached_bytes);
+    writeln!(
+        out,
+        "eager      up to {} bytes a send does not wait, and takes {sending}",
+        limits.detached_bytes
+    )?;
+    match limits.early_bytes {
+        0 => writeln!(out, "           a receive moves its message: none was there before"),
+        early_bytes => {
+            let receiving = range(|segment| &segment.receiving, early_bytes);
+            writeln!(
+                out,
+                "           up to {early_bytes} bytes a message comes before its receive, which takes {receiving}"
+            )
+        }
+    }
+}
+
+fn errors(out: &mut impl Write, measured: &Measured, is_named: bool) -> io::Result<()> {
+    let place = if is_named { format!(" {}", measured.distance.name()) } else { String::new() };
+    let line = |of: &Errors| {
+        format!(
+            "median {}, largest {} at {} bytes",
+            percent(of.median),
+            percent(of.largest),
+            of.largest_bytes
+        )
+    };
+    writeln!(out, "error      fitted sizes{place}: {}", line(&measured.fitted))?;
+    writeln!(out, "           held out{place}: {}", line(&measured.held_out))
+}
+
+fn counted(count: u32, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+fn time(ns: f64) -> String {
+    match ns {
+        ns if ns < 1e3 => format!("{ns:.0} ns"),
+        ns if ns < 1e6 => format!("{:.2} us", ns / 1e3),
+        ns => format!("{:.2} ms", ns / 1e6),
+    }
+}
+
+fn bandwidth(bytes_per_s: f64) -> String {
+    match bytes_per_s {
+        rate if rate > NO_LIMIT_BYTES_PER_S => "any".to_owned(),
+        rate if rate >= 1e9 => format!("{:.2} GB/s", rate / 1e9),
+        rate => format!("{:.1} MB/s", rate / 1e6),
+    }
+}

@@ -2,7 +2,6 @@
 
 use crate::links::{Links, Load};
 use kizami_model::{Length, Moment};
-use rayon::prelude::*;
 use serde::Serialize;
 use std::ops::Range;
 
@@ -80,8 +79,8 @@ pub fn busiest(
         let loads = links.loads(link, told).iter();
         loads.map(|load| load.share * load.within(told).0 as f64).sum::<f64>() / length
     };
-    let mut means: Vec<(usize, f64)> =
-        (0..links.len()).into_par_iter().map(|link| (link, mean(link))).collect();
+    // By this thread alone: it takes milliseconds, and others may be busy for longer with what is worked out in the background.
+    let mut means: Vec<(usize, f64)> = (0..links.len()).map(|link| (link, mean(link))).collect();
     means.retain(|(_, mean)| *mean > 0.0);
     // Sorting keeps those that are as busy by name.
     means.sort_by(|one, other| other.1.total_cmp(&one.1));

@@ -37,7 +37,11 @@ kinds: number | null, callsites: Array<CallSite>,
 /**
  * Whether it has tasks, and whether it has anything else.
  */
-tasks: boolean, only_tasks: boolean, };
+tasks: boolean, only_tasks: boolean,
+/**
+ * Whether what the links of its network carried is known.
+ */
+links: boolean, };
 
 /**
  * How the times of a layer came to be, in the end.
@@ -333,6 +337,105 @@ export type MatrixLabels = { labels: Array<string>,
  * The first rank of each; none for a host.
  */
 first_ranks: Array<number | null>, };
+
+/**
+ * The busiest links of a range of time.
+ */
+export type BusyLinks = {
+/**
+ * The range that figures are about.
+ */
+from: number,
+/**
+ * Its end.
+ */
+to: number,
+/**
+ * The busiest first.
+ */
+links: Array<BusyLink>,
+/**
+ * How many carried anything in it.
+ */
+of: number,
+/**
+ * The calls they carried most for.
+ */
+calls: Array<LinkCall>, };
+
+/**
+ * A link, and what it carried.
+ */
+export type BusyLink = {
+/**
+ * Its name in the platform.
+ */
+name: string,
+/**
+ * What it can carry.
+ */
+capacity_bytes_per_s: number,
+/**
+ * The part of it that was used in the range.
+ */
+mean: number,
+/**
+ * The same in the stretch where it was used most.
+ */
+peak: number,
+/**
+ * When that stretch begins and ends.
+ */
+peak_from: number,
+/**
+ * See there.
+ */
+peak_to: number,
+/**
+ * The call that took most of it, by its place in `calls`.
+ */
+call: number | null,
+/**
+ * The part of what it carried that was for that call.
+ */
+call_part: number,
+/**
+ * How busy it is all along, in columns of the same length: stretches that carried anything, one after the other.
+ */
+starts: Array<number>,
+/**
+ * Their ends.
+ */
+ends: Array<number>,
+/**
+ * The part of the bandwidth that was used.
+ */
+shares: Array<number>,
+/**
+ * The bandwidth that was used.
+ */
+bytes_per_s: Array<number>,
+/**
+ * The call that took most of it.
+ */
+stretch_calls: Array<number | null>,
+/**
+ * The part that it took.
+ */
+stretch_call_parts: Array<number>, };
+
+/**
+ * A function, and where it was called.
+ */
+export type LinkCall = {
+/**
+ * Number of the function.
+ */
+op: number,
+/**
+ * Index of the place, if that is known.
+ */
+site: number | null, };
 
 /**
  * Everything about one call.

@@ -2,6 +2,7 @@
 // become typed arrays here, and nothing else in the page knows how they are laid out.
 
 import type {
+  BusyLinks,
   Collectives,
   Flow,
   Histogram,
@@ -170,6 +171,7 @@ export const api = {
     return { n, bytes: answer.f64(cells), messages: answer.f64(cells), latency: answer.f64(cells), wait: answer.f64(cells) };
   },
   matrixLabels: (query: Query, signal?: AbortSignal) => json<MatrixLabels>('matrix/labels', query, signal),
+  links: (query: Query, signal?: AbortSignal) => json<BusyLinks>('links', query, signal),
   flow: (query: Query, signal?: AbortSignal) => json<Flow>('flow', query, signal),
   verdict: (query: Query, signal?: AbortSignal) => json<Verdict>('verdict', query, signal),
   phases: (query: Query, signal?: AbortSignal) => json<Phases>('phases', query, signal),

@@ -5,6 +5,9 @@ import { api, type Run } from './api';
 import { baseName, count, duration, plural } from './format';
 import { Help } from './help';
 import { KindBadge } from './kind';
+import { useBusyLinks } from './links/answer';
+import { LinksPanel } from './links/panel';
+import { LinksStrip } from './links/strip';
 import { useAnswer, useSelection, type Model } from './model';
 import { ComparePanel } from './panels/compare';
 import { DifferenceStrip } from './panels/difference';
@@ -16,7 +19,7 @@ import { ScalingPanel } from './panels/scaling';
 import { TreePanel } from './panels/tree';
 import { VerdictPanel } from './panels/verdict';
 import { Search } from './search';
-import { PAGES, PANELS, type Panel } from './selection';
+import { PAGES, panelsOf, type Panel } from './selection';
 import { Trouble } from './states';
 import { TasksPage } from './tasks/page';
 import { toggleTheme } from './theme';
@@ -24,7 +27,7 @@ import type { TimelineController } from './timeline/controller';
 import { Overview } from './timeline/overview';
 import { Legend, Timeline } from './timeline/view';
 
-const TITLES: Record<Panel, string> = { verdict: 'Verdict', tree: 'Tree', histogram: 'Histogram', matrix: 'Matrix', flow: 'Flow', compare: 'Compare', scaling: 'Scaling' };
+const TITLES: Record<Panel, string> = { verdict: 'Verdict', tree: 'Tree', histogram: 'Histogram', matrix: 'Matrix', flow: 'Flow', compare: 'Compare', scaling: 'Scaling', links: 'Links' };
 
 export function App({ model }: { model: Model }) {
   return model.onTasks(useSelection(model)) ? <OfTasks model={model} /> : <OfCalls model={model} />;
@@ -61,6 +64,11 @@ function OfCalls({ model }: { model: Model }) {
   const [pathOn, setPathOn] = useState(false);
   /** The layer that is compared with. */
   const other = s.panel === 'compare' && s.other !== s.layer ? s.other : null;
+  const panels = panelsOf(model.run.layers);
+  const panel = panels.includes(s.panel) ? s.panel : 'verdict';
+  const linksShown = panel === 'links';
+  const links = useBusyLinks(model, linksShown);
+  const [link, setLink] = useState<string | null>(null);
   const reveal = (rank: number) => controller.current?.reveal(rank);
 
   // The overlay is offered only where the server knows the path.
@@ -80,8 +88,8 @@ function OfCalls({ model }: { model: Model }) {
     const handle = (key: string): boolean => {
       const c = controller.current;
       const number = Number(key);
-      if (number >= 1 && number <= PANELS.length) {
-        model.store.set({ panel: PANELS[number - 1]! });
+      if (number >= 1 && number <= panels.length) {
+        model.store.set({ panel: panels[number - 1]! });
         return true;
       }
       const actions: Record<string, () => void> = {
@@ -143,23 +151,27 @@ function OfCalls({ model }: { model: Model }) {
             </>
           )}
           <Legend model={model} pathOn={path.value ? pathOn : null} togglePath={() => setPathOn(!pathOn)} />
+          {linksShown && model.layer(s.layer).links && (
+            <LinksStrip model={model} answer={links} over={link} setOver={setLink} zoom={(factor, x) => controller.current?.zoom(factor, x)} pan={(share) => controller.current?.pan(share)} />
+          )}
           {strip && <ParallelismStrip model={model} zoomToChosen={() => controller.current?.zoomToChosen()} />}
         </div>
         <aside>
           <nav role="tablist">
-            {PANELS.map((panel, i) => (
-              <button key={panel} role="tab" aria-selected={s.panel === panel} onClick={() => model.store.set({ panel })} title={`key ${i + 1}`}>
-                {TITLES[panel]}
+            {panels.map((each, i) => (
+              <button key={each} role="tab" aria-selected={panel === each} onClick={() => model.store.set({ panel: each })} title={`key ${i + 1}`}>
+                {TITLES[each]}
               </button>
             ))}
           </nav>
-          {s.panel === 'verdict' && <VerdictPanel model={model} reveal={reveal} />}
-          {s.panel === 'tree' && <TreePanel model={model} />}
-          {s.panel === 'histogram' && <HistogramPanel model={model} reveal={reveal} />}
-          {s.panel === 'matrix' && <MatrixPanel model={model} />}
-          {s.panel === 'flow' && <FlowPanel model={model} reveal={reveal} />}
-          {s.panel === 'compare' && <ComparePanel model={model} />}
-          {s.panel === 'scaling' && <ScalingPanel model={model} />}
+          {panel === 'verdict' && <VerdictPanel model={model} reveal={reveal} />}
+          {panel === 'tree' && <TreePanel model={model} />}
+          {panel === 'histogram' && <HistogramPanel model={model} reveal={reveal} />}
+          {panel === 'matrix' && <MatrixPanel model={model} />}
+          {panel === 'flow' && <FlowPanel model={model} reveal={reveal} />}
+          {panel === 'compare' && <ComparePanel model={model} />}
+          {panel === 'scaling' && <ScalingPanel model={model} />}
+          {panel === 'links' && <LinksPanel model={model} answer={links} over={link} setOver={setLink} />}
         </aside>
       </main>
       {dialog === 'help' && <Help close={() => setDialog(null)} />}

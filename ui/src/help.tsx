@@ -8,7 +8,7 @@ const KEYS: [string, string][] = [
   ['0', 'the whole run'],
   ['Z', 'zoom to what is chosen'],
   ['Esc', 'choose nothing'],
-  ['1 … 7', 'the panels on the right'],
+  ['1 2 3 …', 'the panels on the right'],
   ['P', 'ranks computing, on or off'],
   ['/', 'search: rank, function, place, time'],
   ['T', 'light or dark'],

@@ -21,6 +21,9 @@ export class Model {
   /** Of each layer: their numbers are those of its own trace. */
   private readonly sites: Map<number, CallSite>[];
   private readonly markListeners = new Set<() => void>();
+  private readonly pointListeners = new Set<() => void>();
+  /** The moment the pointer is at, on whatever has the timeline's axis. */
+  pointed: number | null = null;
   marks: Marks = { line: SAME, flow: [], path: [], arrows: true };
   readonly categoryOfOp: number[];
   /** Functions that were called. */
@@ -40,6 +43,15 @@ export class Model {
   onMarks(listener: () => void): () => void {
     this.markListeners.add(listener);
     return () => this.markListeners.delete(listener);
+  }
+  point(at: number | null): void {
+    if (at === this.pointed) return;
+    this.pointed = at;
+    for (const listener of this.pointListeners) listener();
+  }
+  onPoint(listener: () => void): () => void {
+    this.pointListeners.add(listener);
+    return () => this.pointListeners.delete(listener);
   }
   layer(index: number): Layer {
     return this.run.layers[index] ?? this.run.layers[0]!;

@@ -10,8 +10,11 @@ export interface Span {
   to: number;
 }
 export type Order = 'rank' | 'wait' | 'cluster';
-export const PANELS = ['verdict', 'tree', 'histogram', 'matrix', 'flow', 'compare', 'scaling'] as const;
+export const PANELS = ['verdict', 'tree', 'histogram', 'matrix', 'flow', 'compare', 'scaling', 'links'] as const;
 export type Panel = (typeof PANELS)[number];
+
+/** Those a run has something for. */
+export const panelsOf = (layers: Layer[]): readonly Panel[] => PANELS.filter((panel) => panel !== 'links' || layers.some((layer) => layer.links));
 
 export const PAGES = ['timeline', 'tasks'] as const;
 export type Page = (typeof PAGES)[number];

@@ -49,6 +49,15 @@ export function simulate(name, ranks, program, ...rest) {
   return trace;
 }
 
+/** Has SimGrid play a run on another platform (its text, or a short form), and gives the trace and what the command said. */
+export function playOn(trace, name, platform) {
+  const file = join(directory, `${name}.xml`);
+  if (platform.startsWith('<')) writeFileSync(file, platform);
+  const output = join(directory, `${name}.kz`);
+  const told = execFileSync(kizami, ['simgrid', trace, '--platform', platform.startsWith('<') ? file : platform, '-o', output, '--json'], { stdio: 'pipe' });
+  return { trace: output, told: JSON.parse(told.toString()) };
+}
+
 /** Has the skeleton of a C workload run as so many ranks that are told by kinds, and gives the trace's path. What computation
     takes is learned from a run of four. */
 export function pretend(name, ranks, ...rest) {

@@ -4,6 +4,7 @@
 
 use crate::ideal::Ideal;
 use crate::insight::Insight;
+use crate::links::Links;
 use crate::schedules::Schedules;
 use crate::slot::{Answer, Slot};
 use crate::verdict::{self, Verdict};
@@ -12,7 +13,7 @@ use kizami_model::Rank;
 use kizami_tasks::{Survey, TaskGraph};
 use kizami_trace::derived::scratch_folder;
 use kizami_trace::run::ClockInfo;
-use kizami_trace::{Definitions, RegionSpan, TaskRow, Trace, TraceError};
+use kizami_trace::{Definitions, LinkLoad, RegionSpan, TaskRow, Trace, TraceError};
 use serde::Serialize;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -29,6 +30,7 @@ pub struct Opened {
     ideal: Slot<Index>,
     verdict: Slot<Verdict>,
     survey: Slot<Survey>,
+    links: Slot<Links>,
     /// How long its tasks take on so many processors.
     pub schedules: Schedules,
     regions: OnceLock<Vec<RegionSpan>>,
@@ -49,6 +51,7 @@ impl Opened {
             ideal: Slot::default(),
             verdict: Slot::default(),
             survey: Slot::default(),
+            links: Slot::default(),
             schedules: Schedules::default(),
             regions: OnceLock::new(),
             turn: Mutex::default(),
@@ -131,6 +134,11 @@ impl Opened {
         })
     }
 
+    /// What links carried, read now.
+    pub fn links_now(&self) -> Result<Arc<Links>, String> {
+        self.links.wait(|_| Links::of(&self.trace).map_err(|error| error.to_string()))
+    }
+
     /// The index, begun in the background if nobody has.
     pub fn index(self: &Arc<Opened>) -> Answer<Index> {
         self.begin(self.index.begun(), Opened::index_now);
@@ -151,11 +159,14 @@ impl Opened {
 
     /// Its tasks; the same, but giving way to nobody: nothing can be shown without them.
     pub fn survey(self: &Arc<Opened>) -> Answer<Survey> {
-        if !self.survey.begun() {
-            let own = Arc::clone(self);
-            std::thread::spawn(move || drop(own.survey_now()));
-        }
+        self.begin_at_once(self.survey.begun(), Opened::survey_now);
         self.survey.peek()
+    }
+
+    /// What links carried; the same, because reading it takes little.
+    pub fn links(self: &Arc<Opened>) -> Answer<Links> {
+        self.begin_at_once(self.links.begun(), Opened::links_now);
+        self.links.peek()
     }
 
     /// The index of the run on an ideal network; the same.
@@ -169,7 +180,19 @@ impl Opened {
         self.ideal.peek()
     }
 
-    /// Works something out in the background, unless that was begun.
+    /// Works something out in the background before others, unless that was begun.
+    fn begin_at_once<T: 'static>(
+        self: &Arc<Opened>,
+        begun: bool,
+        now: fn(&Opened) -> Result<Arc<T>, String>,
+    ) {
+        if !begun {
+            let own = Arc::clone(self);
+            std::thread::spawn(move || drop(now(&own)));
+        }
+    }
+
+    /// The same, giving way to others.
     fn begin<T: 'static>(self: &Arc<Opened>, begun: bool, now: fn(&Opened) -> Result<Arc<T>, String>) {
         if !begun {
             let own = Arc::clone(self);
@@ -257,6 +280,11 @@ impl Layer {
             Origin::Trace => self.opened.index(),
             Origin::Ideal => self.opened.ideal(),
         }
+    }
+
+    /// Whether what links of its network carried is known, at its own times.
+    pub fn has_links(&self) -> bool {
+        self.origin == Origin::Trace && self.opened.trace.has_parts_of::<LinkLoad>()
     }
 
     /// How its times came to be.

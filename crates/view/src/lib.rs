@@ -10,6 +10,7 @@
 mod ideal;
 pub mod insight;
 pub mod layer;
+pub mod links;
 pub mod look;
 pub mod picture;
 pub mod query;

@@ -180,6 +180,7 @@ fn nothing_can_be_changed_and_odd_requests_are_refused() {
     }
     assert_eq!(running.get("/api/calls?limit=1").status, 413);
     assert_eq!(running.get("/api/flow?event=99:0").status, 404);
+    assert_eq!(running.get("/api/links").status, 404);
     assert_eq!(running.get("/api/timeline?ranks=0-4294967295&rows=2&columns=2").status, 200);
     assert_eq!(running.get("/api/timeline?from=-9223372036854775808&to=9223372036854775807").status, 200);
 }

@@ -3,9 +3,10 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, type Matrix } from '../api';
 import { bytes, count, duration, plural } from '../format';
 import { useAnswer, useSettledSelection, type Model } from '../model';
+import { Scale, cellColour } from '../ramp';
 import { query, rankRanges } from '../selection';
 import { Empty, Outline, Trouble } from '../states';
-import { css, onTheme, theme, type Rgb } from '../theme';
+import { css, onTheme, theme } from '../theme';
 import { Scope } from './scope';
 
 type Measure = 'bytes' | 'messages' | 'latency' | 'wait';
@@ -63,16 +64,6 @@ export function MatrixPanel({ model }: { model: Model }) {
   );
 }
 
-/** Quiet to loud, the same for all colour vision: lightness does the telling. */
-export function ramp(share: number): Rgb {
-  const stops: Rgb[] = theme().name === 'light' ? [[226, 236, 244], [86, 180, 233], [0, 114, 178], [9, 44, 84]] : [[31, 45, 58], [22, 88, 138], [63, 159, 220], [214, 238, 255]];
-  const at = Math.max(0, Math.min(0.9999, share)) * (stops.length - 1);
-  const i = Math.floor(at);
-  const part = at - i;
-  const [a, b] = [stops[i]!, stops[i + 1]!];
-  return [0, 1, 2].map((k) => Math.round(a[k]! + (b[k]! - a[k]!) * part)) as unknown as Rgb;
-}
-
 function Cells({ matrix, labels, measure, over, choose }: { matrix: Matrix; labels: string[]; measure: Measure; over: (cell: { from: number; to: number } | null) => void; choose: (cell: { from: number; to: number }) => void }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const { n } = matrix;
@@ -95,7 +86,7 @@ function Cells({ matrix, labels, measure, over, choose }: { matrix: Matrix; labe
     for (let i = 0; i < n; i++) {
       for (let j = 0; j < n; j++) {
         if (!matrix.messages[i * n + j]) continue;
-        g.fillStyle = css(ramp(0.12 + 0.88 * ((values[i * n + j] ?? 0) / most)));
+        g.fillStyle = css(cellColour((values[i * n + j] ?? 0) / most));
         g.fillRect(EDGE + j * step, EDGE + i * step, Math.max(1, step - gap), Math.max(1, step - gap));
       }
     }
@@ -147,17 +138,6 @@ function Cells({ matrix, labels, measure, over, choose }: { matrix: Matrix; labe
         if (cell) choose(cell);
       }}
     />
-  );
-}
-
-function Scale({ most }: { most: string }) {
-  const [, again] = useState(0);
-  useEffect(() => onTheme(() => again((n) => n + 1)), []);
-  const stops = [0, 0.25, 0.5, 0.75, 1].map((share) => css(ramp(0.12 + 0.88 * share)));
-  return (
-    <div class="scale soft">
-      none <span class="scale-none" /> 0 <span class="scale-bar" style={{ background: `linear-gradient(90deg, ${stops.join(', ')})` }} /> {most}
-    </div>
   );
 }
 

@@ -4,7 +4,7 @@ import { duration, moment, plural } from '../format';
 import { useSelection, type Model } from '../model';
 import { firstOf, isSame, scope, showRanks } from '../selection';
 
-export function Scope({ model, time = true }: { model: Model; time?: boolean }) {
+export function Scope({ model, time = true, ranks = true }: { model: Model; time?: boolean; ranks?: boolean }) {
   const s = useSelection(model);
   const layer = model.layer(s.layer);
   const { from, to } = scope(s);
@@ -18,7 +18,7 @@ export function Scope({ model, time = true }: { model: Model; time?: boolean }) 
           {known && !s.chosen ? known : `${moment(Math.max(0, from), step)} + ${duration(to - Math.max(0, from))}`}
         </span>
       )}
-      {time && <span>{s.ranks.length ? `ranks ${showRanks(s.ranks).slice(0, 24)}` : 'all ranks'}</span>}
+      {time && ranks && <span>{s.ranks.length ? `ranks ${showRanks(s.ranks).slice(0, 24)}` : 'all ranks'}</span>}
       {time && s.sites.length > 0 && <span>{plural(s.sites.length, 'call site')}</span>}
       {(s.chosen || s.ranks.length > 0 || s.sites.length > 0) && (
         <button class="link" onClick={() => model.store.set({ chosen: null, ranks: [], sites: [] })} title="Esc">

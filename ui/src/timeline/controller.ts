@@ -13,7 +13,7 @@ import { Overlay } from './overlay';
 import { makePainter, type Boxes, type Painter } from './painter';
 import { Stops } from './stops';
 import { Tiles } from './tiles';
-import { MAX_ROW_HEIGHT, boundRow, boundWindow, fittedRowHeight, positionAt, rowsShown, timeAt, type Viewport } from './viewport';
+import { MAX_ROW_HEIGHT, boundRow, boundWindow, fittedRowHeight, positionAt, rowsShown, timeAt, xOf, type Viewport } from './viewport';
 
 /** What is under the pointer, for the tooltip. */
 export interface Under {
@@ -72,6 +72,7 @@ export class TimelineController {
       () => resized.disconnect(),
       model.store.subscribe(() => this.schedule()),
       model.onMarks(() => this.schedule()),
+      model.onPoint(() => this.schedule()),
       onTheme(() => {
         this.painter.forget(null);
         this.schedule();
@@ -190,7 +191,7 @@ export class TimelineController {
     const under = this.hover && !this.drag ? this.under(view) : null;
     this.overlay.draw(view, colours, this.tiles, chunks, {
       selection: { ...s, chosen: s.chosen && this.own(s.chosen) },
-      hover: this.hover,
+      hover: this.hover ?? this.pointed(view),
       hit: under?.call ?? null,
       brush: this.brush,
       stops: this.gaps.place(view),
@@ -206,6 +207,14 @@ export class TimelineController {
     this.host.dataset.drawn = String(placed.length > 0);
     if (placed.length > 0 && sharp) this.quicken();
     this.host.dataset.calls = String(complete ? chunks.reduce((sum, chunk) => sum + (chunk.calls?.n ?? 0), 0) : 0);
+  }
+
+  /** Where the pointer is in time, if it is on something else that has this axis. */
+  private pointed(view: Viewport): { x: number; y: number } | null {
+    const { pointed } = this.model;
+    if (pointed === null) return null;
+    const x = xOf(view, this.own({ from: pointed, to: pointed }).from);
+    return x >= 0 && x <= view.width ? { x: GUTTER + x, y: RULER } : null;
   }
 
   private under(view: Viewport): Under | null {
@@ -306,6 +315,7 @@ export class TimelineController {
     on('pointerleave', () => {
       if (this.drag) return;
       this.hover = null;
+      this.model.point(null);
       this.schedule();
     });
     on('dblclick', (event) => {
@@ -340,6 +350,8 @@ export class TimelineController {
   private pointer(event: PointerEvent): void {
     const { x, y } = this.place(event);
     this.hover = { x, y };
+    const at = timeAt(this.view(), x - GUTTER);
+    this.model.point(x < GUTTER ? null : this.shared({ from: at, to: at }).from);
     const { drag } = this;
     if (drag) {
       if (Math.abs(x - drag.x) + Math.abs(y - drag.y) > 3) drag.moved = true;

@@ -7,6 +7,7 @@ pub mod calls;
 pub mod collectives;
 pub mod flow;
 pub mod histogram;
+pub mod links;
 pub mod matrix;
 pub mod messages;
 pub mod order;

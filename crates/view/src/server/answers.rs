@@ -51,6 +51,8 @@ pub(super) struct Layer {
     /// Whether it has tasks, and whether it has anything else.
     pub tasks: bool,
     pub only_tasks: bool,
+    /// Whether what the links of its network carried is known.
+    pub links: bool,
 }
 
 /// A place calls are made from.

@@ -46,7 +46,7 @@ pub(super) struct Asked {
     parts: String,
     /// Whether each part begins at 0.
     pub aligned: bool,
-    /// Between the markers, of tasks.
+    /// Between the markers: of tasks, and what figures of links are about.
     pub mark_from: Option<i64>,
     pub mark_to: Option<i64>,
     processors: Option<u64>,

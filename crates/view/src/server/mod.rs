@@ -13,6 +13,7 @@ mod asked;
 mod assets;
 mod encode;
 mod guard;
+mod links;
 mod reply;
 mod routes;
 mod run;

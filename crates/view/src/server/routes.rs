@@ -9,7 +9,7 @@ use super::reply::{Failure, Reply};
 use super::shared::Shared;
 use super::text::{shorten, shown};
 use super::view::View;
-use super::{encode, run, tasks};
+use super::{encode, links, run, tasks};
 use crate::insight::Insight;
 use crate::layer::{Layer, Origin};
 use crate::query::order::Order;
@@ -56,6 +56,7 @@ pub(super) fn questions() -> Router<Arc<Shared>> {
         .route("/matrix", question(matrix))
         .route("/matrix/labels", question(matrix_labels))
         .route("/flow", question(flow))
+        .route("/links", question(links::links))
         .route("/verdict", question(verdict))
         .route("/prediction", question(prediction))
         .route("/tasks/curves", question(tasks::curves))

@@ -100,6 +100,7 @@ fn described(layer: &Layer) -> answers::Layer {
         kinds: if layer.origin == Origin::Trace { kinds(layer) } else { None },
         callsites: callsites(layer),
         tasks: layer.origin == Origin::Trace && layer.opened.has_tasks(),
+        links: layer.has_links(),
         only_tasks: layer.opened.is_only_tasks(),
     }
 }

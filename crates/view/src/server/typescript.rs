@@ -12,7 +12,7 @@ use super::task_answers::{
 };
 use crate::layer::LayerKind;
 use crate::look::Look;
-use crate::query::{collectives, flow, histogram, path, phases, stops, tree};
+use crate::query::{collectives, flow, histogram, links, path, phases, stops, tree};
 use kizami_explain as explain;
 use ts_rs::{Config, TS};
 
@@ -189,6 +189,9 @@ fn all() -> String {
         HistogramCalls,
         histogram::Located,
         MatrixLabels,
+        links::BusyLinks,
+        links::BusyLink,
+        links::LinkCall,
         flow::Flow,
         flow::Stage,
         flow::StageKind,

@@ -110,6 +110,24 @@ def compare(folder, program, arguments, ranks, names, tell):
         tell(program, ranks, name, f"from {names[0]}", span_ns(recorded[name]), told, alike(recorded[name], output), None)
 
 
+def summary(lines):
+    """A row for each program, for the book."""
+    rows = ["| program | ranks | comparisons | largest error on the same platform | on another | calls within 1 % |",
+            "|---|---|---|---|---|---|"]
+    for program in dict.fromkeys(line[0] for line in lines):
+        own = [line for line in lines if line[0] == program]
+        ranks = ", ".join(str(count) for count in sorted({line[1] for line in own}))
+
+        def worst(same):
+            errors = [abs(line[3]) for line in own if (line[2] == "same") == same]
+            return f"{max(errors):.3f} %" if errors else ""
+        shares = [100 * line[4] for line in own if line[4] is not None]
+        alike = f"{min(shares):.1f} to {max(shares):.1f} %" if shares and min(shares) < 99.95 else "100 %"
+        arguments = " ".join([program, *{**PROGRAMS, **HELD_APART}[program]])
+        rows.append(f"| `{arguments}` | {ranks} | {len(own)} | {worst(True)} | {worst(False)} | {alike} |")
+    return "\n".join(rows) + "\n"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ranks", default="16,64,256")
@@ -124,10 +142,10 @@ def main():
 
     def tell(program, ranks, name, how, real_ns, told, share, recording_s):
         error = (told["simulated_ns"] / real_ns - 1) * 100 if real_ns else 0.0
-        calls = "-" if share is None else f"{share * 100:.1f} %"
         speed = "" if recording_s is None else f"{told['calls'] / max(told['seconds'], 1e-3):,.0f}"
         kept = sum(told["kept"].values())
-        lines.append((program, ranks, name, how, real_ns / 1e6, error, calls, speed, kept))
+        lines.append((program, ranks, how, error, share))
+        calls = "-" if share is None else f"{share * 100:.1f} %"
         print(f"{program:14} {ranks:4} {name:10} {how:10} {real_ns / 1e6:10.3f} ms {error:+8.3f} %  calls {calls:>8}  "
               f"{speed:>9} calls/s  kept {kept}", flush=True)
 
@@ -139,10 +157,8 @@ def main():
                 except (RuntimeError, subprocess.TimeoutExpired) as problem:
                     print(f"{program:14} {ranks:4} {problem}", flush=True)
     if options.markdown:
-        rows = [f"| {p} | {r} | {n} | {h} | {ms:.3f} | {e:+.3f} % | {c} | {k} |" for p, r, n, h, ms, e, c, _, k in lines]
-        head = ["| program | ranks | platform | recorded there or | smpirun, ms | `kizami simgrid` | calls alike | kept |", "|---|---|---|---|---|---|---|---|"]
-        options.markdown.write_text("\n".join(head + rows) + "\n")
-    worst = max((abs(line[5]) for line in lines), default=0.0)
+        options.markdown.write_text(summary(lines))
+    worst = max((abs(line[3]) for line in lines), default=0.0)
     print(f"{len(lines)} comparisons, largest error {worst:.3f} %")
 
 

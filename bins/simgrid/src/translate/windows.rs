@@ -1,5 +1,5 @@
 //! Calls on windows, as far as SimGrid's MPI plays them and the trace says enough: fences, locks, and what is read and written
-//! between them. Whom `MPI_Win_post` and `MPI_Win_start` name is not in a trace, so epochs of groups keep their lengths.
+//! between them. Epochs of groups (`MPI_Win_post`, `MPI_Win_start`) keep their lengths.
 
 use super::Translator;
 use crate::script::{Access, Action, OnWindow, Way};

@@ -95,24 +95,18 @@ impl Model {
         let point = |sample: &Sample| Point { bytes: sample.bytes + ENVELOPE_BYTES, time_ns: sample.time_ns };
         let points: Vec<Point> = samples.fitted().map(point).collect();
         let whole = divided(pieces(&points, samples.noise.max(LEAST_NOISE)), samples.limits);
-        let shares: Vec<[f64; 2]> = overhead_shares(&whole, samples, within);
-        let way = |(piece, [send, receive]): (&Piece, &[f64; 2])| {
-            let left = 1.0 - send - receive;
-            (left * piece.fixed_ns, left * piece.per_byte_ns)
-        };
-        let ways: Vec<(f64, f64)> = whole.iter().zip(&shares).map(way).collect();
+        let shares = overhead_shares(&whole, samples, within);
+        let ways: Vec<Piece> = whole.iter().zip(&shares).map(|(piece, shares)| way(piece, *shares)).collect();
         let link = link(&ways);
-        let stretch =
-            |((piece, [send, receive]), (latency_ns, per_byte_ns)): ((&Piece, &[f64; 2]), &(f64, f64))| {
-                Stretch {
-                    from_bytes: piece.from_bytes,
-                    latency_factor: latency_ns / link.latency_ns,
-                    bandwidth_factor: 1.0 / (per_byte_ns / link.per_byte_ns).max(LEAST_BYTE_SHARE),
-                    sending: Overhead::of(piece, *send),
-                    receiving: Overhead::of(piece, *receive),
-                }
-            };
-        let stretches = whole.iter().zip(&shares).zip(&ways).map(stretch).collect();
+        let stretches = (whole.iter().zip(&shares).zip(&ways))
+            .map(|((piece, [send, receive]), way)| Stretch {
+                from_bytes: piece.from_bytes,
+                latency_factor: way.fixed_ns / link.latency_ns,
+                bandwidth_factor: 1.0 / (way.per_byte_ns / link.per_byte_ns).max(LEAST_BYTE_SHARE),
+                sending: Overhead::of(piece, *send),
+                receiving: Overhead::of(piece, *receive),
+            })
+            .collect();
         let mut model = Model { limits: samples.limits, stretches, link, loopback: link };
         if let Some(within) = within {
             model.loopback = model.nearest(within);
@@ -199,10 +193,16 @@ fn overhead_shares(whole: &[Piece], samples: &Samples, within: Option<&Samples>)
     whole.iter().zip(ends).map(share).collect()
 }
 
+/// What is left of a message's time without what its two ranks spend on it.
+fn way(piece: &Piece, [send, receive]: [f64; 2]) -> Piece {
+    let left = 1.0 - send - receive;
+    Piece { fixed_ns: left * piece.fixed_ns, per_byte_ns: left * piece.per_byte_ns, ..*piece }
+}
+
 /// The latency of the shortest messages that have one, and the bandwidth of the longest.
-fn link(ways: &[(f64, f64)]) -> Link {
-    let latency_ns = ways.iter().map(|(latency, _)| *latency).find(|latency| *latency > 0.0);
-    let per_byte_ns = ways.iter().rev().map(|(_, byte)| *byte).find(|byte| *byte > 0.0);
+fn link(ways: &[Piece]) -> Link {
+    let latency_ns = ways.iter().map(|way| way.fixed_ns).find(|latency| *latency > 0.0);
+    let per_byte_ns = ways.iter().rev().map(|way| way.per_byte_ns).find(|byte| *byte > 0.0);
     Link { latency_ns: latency_ns.unwrap_or(1.0), per_byte_ns: per_byte_ns.unwrap_or(LEAST_BYTE_SHARE) }
 }
 

@@ -25,6 +25,9 @@ const MOST_INTERVALS: usize = 256;
 const MOST_LOOKS_AN_INTERVAL: usize = 16;
 const MOST_READ_AN_INTERVAL: usize = 1 << 12;
 
+/// Looks in each of them that also say for whom links work, which takes longer.
+const WHOSE_AN_INTERVAL: u32 = 4;
+
 /// A link of the platform.
 #[derive(Debug)]
 struct Link {
@@ -62,14 +65,16 @@ impl Link {
         self.carried_for.values_mut().for_each(keep_every_second);
     }
 
-    /// The call that it carried most for in an interval, and how much.
+    /// The call that it carried most for in an interval, and the part of what is known to be for any.
     fn most_in(&self, interval: usize) -> Option<(u32, f64)> {
         let of = |carried: &Vec<f64>| {
             let at = |place: usize| carried.get(place).or(carried.last()).copied().unwrap_or(0.0);
             at(interval) - if interval > 0 { at(interval - 1) } else { 0.0 }
         };
-        let all = self.carried_for.iter().map(|(call, carried)| (*call, of(carried)));
-        all.filter(|(_, bytes)| *bytes > 0.0).max_by(|one, other| one.1.total_cmp(&other.1))
+        let all = || self.carried_for.iter().map(|(call, carried)| (*call, of(carried)));
+        let known: f64 = all().map(|(_, bytes)| bytes).sum();
+        let most = all().filter(|(_, bytes)| *bytes > 0.0).max_by(|one, other| one.1.total_cmp(&other.1));
+        most.map(|(call, bytes)| (call, bytes / known))
     }
 }
 
@@ -79,6 +84,8 @@ pub struct Links {
     links: Vec<Link>,
     /// Ends of intervals, in seconds.
     ends_s: Vec<f64>,
+    /// Looks so far.
+    looks: u32,
 }
 
 /// How a link was used in all.
@@ -120,7 +127,7 @@ impl Links {
             };
             list.iter().map(link).collect()
         };
-        Links { links, ends_s: Vec::new() }
+        Links { links, ..Links::default() }
     }
 
     /// How often to look in each interval, so that looking takes little beside simulating.
@@ -130,6 +137,7 @@ impl Links {
 
     /// What links carry now stands for the time since the last look.
     pub fn look(&mut self, simgrid: &SimGrid, traffic: &mut Traffic, since_s: f64) {
+        let every = (self.looks_an_interval() / WHOSE_AN_INTERVAL).max(1);
         let mut busy: Vec<(&mut Link, f64)> = Vec::new();
         for link in &mut self.links {
             // SAFETY: a link of the platform.
@@ -138,6 +146,10 @@ impl Links {
                 link.so_far += bytes;
                 busy.push((link, bytes));
             }
+        }
+        self.looks += 1;
+        if !self.looks.is_multiple_of(every) {
+            return;
         }
         let handles: Vec<Handle> = busy.iter().map(|(link, _)| link.handle).collect();
         for ((link, bytes), calls) in busy.into_iter().zip(traffic.now(simgrid, &handles)) {
@@ -180,7 +192,8 @@ impl Links {
         before.zip(after).enumerate().filter_map(move |(interval, ((from_s, had), (to_s, has)))| {
             let (length_s, bytes) = (to_s - from_s, has - had);
             let bytes_per_s = bytes / length_s;
-            let most = link.most_in(interval).and_then(|(call, of)| Some((calls.get(call as usize)?, of)));
+            let most = link.most_in(interval);
+            let most = most.and_then(|(call, share)| Some((calls.get(call as usize)?, share)));
             (bytes > 0.0 && length_s > 0.0).then(|| LinkLoad {
                 link: link.name.clone(),
                 start: Moment(((from_s - begin_s) * 1e9).round() as i64),
@@ -189,7 +202,7 @@ impl Links {
                 share: bytes_per_s / link.bytes_per_s,
                 op: most.map(|((op, _), _)| *op),
                 callsite: most.and_then(|((_, callsite), _)| *callsite),
-                op_share: most.map_or(0.0, |(_, of)| (of / bytes).min(1.0)),
+                op_share: most.map_or(0.0, |(_, share)| share),
             })
         })
     }
@@ -255,7 +268,7 @@ mod tests {
             calls.into_iter().for_each(|(call, bytes)| *link.so_far_for.entry(call).or_default() += bytes);
             link.end_interval();
         }
-        let fine = Links { links: vec![link], ends_s: vec![2.0, 3.0, 4.0, 5.0] };
+        let fine = Links { links: vec![link], ends_s: vec![2.0, 3.0, 4.0, 5.0], looks: 0 };
         let op = |name| Op::by_name(name).expect("a function of MPI");
         let rows = fine.rows(1.0, &[(op("MPI_Send"), Some(7)), (op("MPI_Bcast"), None)]);
         let shares: Vec<(i64, f64)> = rows.iter().map(|row| (row.start.0, row.share)).collect();
@@ -273,6 +286,6 @@ mod tests {
         coarse.links[0].halve();
         let link = &coarse.links[0];
         assert_eq!((&coarse.ends_s, &link.carried), (&vec![3.0, 5.0], &vec![30.0, 70.0]));
-        assert_eq!((link.most_in(0), link.most_in(1)), (Some((0, 30.0)), Some((1, 40.0))));
+        assert_eq!((link.most_in(0), link.most_in(1)), (Some((0, 1.0)), Some((1, 1.0))));
     }
 }

@@ -75,24 +75,28 @@ fn places(told: &Told, out: &mut impl Write) -> io::Result<()> {
 }
 
 fn processors(told: &Told, out: &mut impl Write) -> io::Result<()> {
-    let columns = [
+    let mut columns = vec![
         ("processors", Align::Right),
         ("at least", Align::Right),
         ("simulated", Align::Right),
-        ("range", Align::Left),
         ("at most", Align::Right),
         ("speed-up", Align::Right),
     ];
+    if told.processors.iter().any(|on| !range(told, on).is_empty()) {
+        columns.push(("simulated range", Align::Left));
+    }
     let mut table = Table::new(&mut *out, Paint::stdout(), &columns);
     for on in &told.processors {
-        table.row(vec![
+        let mut cells = vec![
             quantity::count(u64::from(on.processors)),
             shown(told, on.at_least),
             shown(told, on.simulated),
-            range(told, on),
             shown(told, on.at_most),
             format!("{:.2}", told.work as f64 / on.simulated.max(1) as f64),
-        ])?;
+            range(told, on),
+        ];
+        cells.truncate(columns.len());
+        table.row(cells)?;
     }
     table.finish()?;
     let otherwise = told.processors.iter().find(|on| on.strategy != told.strategy);

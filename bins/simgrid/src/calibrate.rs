@@ -71,10 +71,9 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     let model = Model::fit(first, measured.get(1).copied());
     let hosts = hosts(&machine, arguments.nodes);
     let mut told = Told::of(&model, &hosts, &measured);
-    let about = format!("{} ({})", machines.join(", "), machine.about.mpi);
-    write(&arguments.output, &xml::file(&model, &hosts, &about))?;
     told.machines = machines;
     told.mpi = machine.about.mpi;
+    write(&arguments.output, &xml::file(&model, &hosts, &told.named(&told.mpi)))?;
     told.written = arguments.output.display().to_string();
     if arguments.json {
         json::print(json::CALIBRATE, &told)?;

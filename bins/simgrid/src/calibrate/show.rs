@@ -12,8 +12,7 @@ const NO_LIMIT_BYTES_PER_S: f64 = 1e13;
 /// Prints it.
 pub fn show(told: &Told) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    let mpi = told.mpi.split(',').next().unwrap_or_default();
-    writeln!(out, "machine    {}, {mpi}", told.machines.join(", "))?;
+    writeln!(out, "machine    {}", told.named(told.mpi.split(',').next().unwrap_or_default()))?;
     for measured in &told.measured {
         let sizes = measured.sizes.len();
         writeln!(

@@ -113,6 +113,12 @@ pub struct Errors {
 }
 
 impl Told {
+    /// The machines with an MPI behind them; imported ones do not know theirs.
+    pub fn named(&self, mpi: &str) -> String {
+        let machines = self.machines.join(", ");
+        if mpi.is_empty() { machines } else { format!("{machines}, {mpi}") }
+    }
+
     /// Compares a model with what it was fitted to.
     pub fn of(model: &Model, hosts: &Hosts, measured: &[&Samples]) -> Told {
         let measured: Vec<Measured> = (measured.iter().enumerate())

@@ -1,6 +1,6 @@
 //! A run on a network that SimGrid simulates: a process of its own is given the run as a trace and gives it back as another.
 //!
-//! What fair shares of links in one phase ([`crate::on_platform`]) get wrong, it has right: messages that meet by chance, and
+//! What fair shares of links in one phase ([`crate::on_platform()`]) get wrong, it has right: messages that meet by chance, and
 //! collectives whose messages go all over the network. It takes a hundred times as long.
 
 use crate::PredictError;

@@ -7,6 +7,7 @@
 use crate::script::{Action, Collective, Script};
 use crate::supervise;
 use crate::translate::Play;
+use anyhow::{Result, bail};
 use kizami_model::kind::CollectiveKind;
 
 /// What a message and a call take, in seconds.
@@ -20,9 +21,12 @@ const A_ROW_BYTES: f64 = 130.0;
 /// Less is not worth a word.
 const WORTH_TELLING_S: f64 = 5.0;
 
-/// Says it, if it will take a while or more memory than there is.
-pub fn tell(play: &Play) {
+/// Says it, if it will take a while or more memory than there is. Fails if it would take longer than it may.
+pub fn tell(play: &Play, within_s: Option<f64>) -> Result<()> {
     let (seconds, bytes) = of(play);
+    if within_s.is_some_and(|within_s| seconds > within_s) {
+        bail!("simulating it would take about {}", duration(seconds));
+    }
     let free = free_bytes().unwrap_or(f64::INFINITY);
     if bytes > free {
         supervise::say(&format!(
@@ -37,6 +41,7 @@ pub fn tell(play: &Play) {
             (bytes / 1e9).max(0.1)
         ));
     }
+    Ok(())
 }
 
 /// Seconds and bytes.

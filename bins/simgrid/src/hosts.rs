@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use rustc_hash::FxHashSet;
 use std::path::Path;
 
-/// Hosts by rank: those of the recording where the platform has them, else those of a list, else those of the platform in
+/// Hosts by rank: those of a list, else those of the recording where the platform has them, else those of the platform in
 /// order, again and again.
 pub fn place(recorded: &[Option<String>], platform: &[String], list: Option<&Path>) -> Result<Vec<String>> {
     let there: FxHashSet<&String> = platform.iter().collect();

@@ -72,6 +72,9 @@ struct Arguments {
     /// Play the first rounds of a loop that all ranks go through, and take the others to be alike
     #[arg(long)]
     fold: bool,
+    /// Do not begin if it would take longer than so many seconds
+    #[arg(long, value_name = "SECONDS", hide = true)]
+    within: Option<f64>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -124,7 +127,7 @@ fn run(arguments: &Arguments) -> Result<u8> {
     let mut play = translate::translate(&trace, &definitions)?;
     let fold = if arguments.fold && !supervise::is_asked_for_all() { Fold::find(&play) } else { None };
     fold.iter().for_each(|fold| fold.apply(&mut play));
-    estimate::tell(&play);
+    estimate::tell(&play, arguments.within)?;
     let recorded = Library::of(&trace.run().mpi_library, &trace.run().command.join(" "));
     let collectives = arguments.collectives.as_deref().unwrap_or(recorded.in_simgrid());
     let mut configuration = vec![format!("smpi/coll-selector:{collectives}")];

@@ -81,6 +81,7 @@ struct Translator {
 #[derive(Default)]
 struct RankState {
     rank: u32,
+    /// When its last call, and what the tracer did behind it, ended.
     end_ns: i64,
     /// Requests that are open, by their number.
     open: FxHashMap<u64, u32>,
@@ -121,8 +122,10 @@ impl Translator {
             );
         }
         let action = self.action(call)?;
-        let before_ns = (call.start.0 - self.rank.end_ns).max(0);
-        self.rank.end_ns = call.end.0.max(self.rank.end_ns);
+        // Half of what the tracer takes lies before a call, half behind it.
+        let tracer_ns = call.overhead.0 / i64::from(call.calls.max(1));
+        let before_ns = (call.start.0 - self.rank.end_ns - tracer_ns / 2).max(0);
+        self.rank.end_ns = (call.end.0 + tracer_ns - tracer_ns / 2).max(self.rank.end_ns);
         let recorded_ns = (call.end - call.start).0.max(0);
         let call = self.call_from((call.op, call.callsite));
         self.play.scripts[rank as usize].steps.push(Step { before_ns, recorded_ns, action, call });

@@ -17,6 +17,8 @@ pub struct BySimGrid {
     pub platform: String,
     /// Whose algorithms collectives follow; those of the recorded library if it is not said.
     pub collectives: Option<String>,
+    /// How long it may take, as it is estimated beforehand.
+    pub most_s: Option<f64>,
 }
 
 impl BySimGrid {
@@ -25,14 +27,15 @@ impl BySimGrid {
         let mut command = Command::new(&self.program);
         command.arg(trace).args(["--platform", &self.platform, "--cpu", &format!("{faster}x")]);
         command.args(self.collectives.iter().flat_map(|library| ["--collectives", library]));
+        command.args(self.most_s.iter().flat_map(|most_s| ["--within".to_owned(), most_s.to_string()]));
         command.arg("--output").arg(output);
         let ended = command
             .output()
             .map_err(|source| PredictError::NoSimGrid { program: self.program.clone(), source })?;
         if !ended.status.success() {
-            let said = String::from_utf8_lossy(&ended.stderr).trim().to_owned();
-            let said = said.strip_prefix("kizami: error").map_or(said.clone(), |said| said.trim().to_owned());
-            return Err(PredictError::Simulation { said });
+            let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+            let error = said.lines().find_map(|line| line.strip_prefix("kizami: error"));
+            return Err(PredictError::Simulation { said: error.unwrap_or(&said).trim().to_owned() });
         }
         Ok(Trace::open(output)?)
     }

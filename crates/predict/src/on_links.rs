@@ -2,14 +2,12 @@
 //!
 //! A replay gives messages fair shares of links as if all were sent at once, and then has one price for all. Held against
 //! SimGrid that was within 5 % where ranks send messages to each other and all pairs get about as much; collectives, whose
-//! messages go all over the network, were off by up to three times what they take. So with [`OnLinks::Either`] a run is replayed first, and
+//! messages go all over the network, were told up to four times too short. So with [`OnLinks::Either`] a run is replayed first, and
 //! SimGrid plays it if that cannot be trusted.
 
 use crate::PredictError;
 use crate::by_simgrid::BySimGrid;
 use crate::point::{Point, Where};
-use kizami_model::Op;
-use kizami_model::kind::Kind;
 use kizami_network::platform::Platform;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -19,9 +17,9 @@ use std::sync::Arc;
 const LITTLE: f64 = 0.01;
 /// How far off a replay may be, as a share of what the network takes, where it is trusted and where not.
 const TRUSTED_ERROR: f64 = 0.05;
-const UNTRUSTED_ERROR: f64 = 2.0;
-/// Runs with more calls are not simulated unless that is asked for: it would take minutes.
-const MOST_CALLS: u64 = 2_000_000;
+const UNTRUSTED_ERROR: f64 = 3.0;
+/// Runs are not simulated that would take longer, unless that is asked for.
+const MOST_S: f64 = 120.0;
 
 /// A network whose links are known, and who says what messages get of them.
 #[derive(Clone, Debug)]
@@ -30,8 +28,8 @@ pub enum OnLinks {
     Phases(Arc<Platform>),
     /// SimGrid.
     SimGrid(BySimGrid),
-    /// The first where it can be trusted, else the second.
-    Either(Arc<Platform>, BySimGrid),
+    /// The first where it can be trusted, else the second, if it is there.
+    Either(Arc<Platform>, Option<BySimGrid>),
 }
 
 /// Who said what messages get of links.
@@ -68,15 +66,14 @@ impl Where {
                 if point.network.as_ref().is_none_or(|told| told.is_trusted) {
                     return Ok(point);
                 }
-                let why = if point.calls > MOST_CALLS {
-                    format!(
-                        "it has more than {} million calls; --network simgrid does it all the same",
-                        MOST_CALLS / 1_000_000
-                    )
-                } else {
-                    match self.simulated(simgrid, foretell) {
-                        Err(error) if error.is_about_simgrid() => error.to_string(),
-                        ended => return ended,
+                let why = match simgrid {
+                    None => "the program kizami-simgrid is not there".to_owned(),
+                    Some(simgrid) => {
+                        let simgrid = BySimGrid { most_s: Some(MOST_S), ..simgrid.clone() };
+                        match self.simulated(&simgrid, foretell) {
+                            Err(error) if error.is_about_simgrid() => error.to_string(),
+                            ended => return ended,
+                        }
                     }
                 };
                 point.network.iter_mut().for_each(|told| told.not_simulated = Some(why.clone()));
@@ -101,13 +98,7 @@ impl Where {
 
 /// Says whether a replay that shared links phase by phase can be trusted, and widens its interval by how far it may be off.
 pub(crate) fn judge_phases(mut point: Point, is_even: bool) -> Point {
-    let of_collectives = point
-        .shares
-        .calls
-        .iter()
-        .filter(|call| matches!(Op::by_name(&call.function).map(Op::kind), Some(Kind::Collective(..))));
-    let collectives: f64 = of_collectives.map(|call| call.transfer).sum();
-    let network = point.shares.transfer;
+    let (network, collectives) = (point.shares.transfer, point.shares.transfer_of_collectives);
     let is_trusted = network <= LITTLE || is_even && collectives <= LITTLE;
     let off_s = point.time_s * network * if is_trusted { TRUSTED_ERROR } else { UNTRUSTED_ERROR };
     point.low_s = (point.low_s - off_s).max(0.0);

@@ -93,11 +93,21 @@ pub fn of_recorded(
     place: &Where,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Point, PredictError> {
+    let scratch = tempfile::tempdir().map_err(PredictError::Scratch)?;
+    of_recorded_beside(trace, place, &scratch.path().join("there.kz"), progress)
+}
+
+/// The same; if it is simulated, what comes out is left beside `directory`, as [`of_program`] does.
+pub fn of_recorded_beside(
+    trace: &Trace,
+    place: &Where,
+    directory: &Path,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<Point, PredictError> {
     place.by_network(&mut |by| match by {
         By::Walk(place) => recorded_there(trace, place, progress),
         By::SimGrid(simgrid, as_it_is) => {
-            let scratch = tempfile::tempdir().map_err(PredictError::Scratch)?;
-            let there = scratch.path().join("there.kz");
+            let there = simulated_beside(directory);
             let there = simgrid.play(trace.path(), 1.0 / place.computation, &there)?;
             recorded_there(&there, as_it_is, progress)
         }

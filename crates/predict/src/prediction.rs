@@ -3,7 +3,7 @@
 use crate::PredictError;
 use crate::computation::Foreseen;
 use crate::costs_of_runs::costs_of_runs;
-use crate::point::{Point, Where, of_program, of_recorded};
+use crate::point::{Point, Where, of_program, of_recorded, of_recorded_beside};
 use crate::spreads::spreads_of;
 use crate::structure::Program;
 use kizami_network::MeasuredCosts;
@@ -142,7 +142,7 @@ impl<'a> Runs<'a> {
     ) -> Result<Point, PredictError> {
         let place = self.place_of(ranks)?;
         if let Some(trace) = self.traces.iter().find(|trace| trace.run().ranks == ranks) {
-            let mut point = of_recorded(trace, &place, progress)?;
+            let mut point = of_recorded_beside(trace, &place, directory, progress)?;
             widen(&mut point, LEAST_ERROR);
             return Ok(point);
         }

@@ -6,6 +6,7 @@
 
 use crate::observe::{PlaceTime, Places};
 use kizami_model::Length;
+use kizami_model::kind::Kind;
 use kizami_network::LogGops;
 use kizami_replay::Network;
 use kizami_trace::{Definitions, SourceLine};
@@ -23,6 +24,9 @@ pub struct Shares {
     pub waiting: f64,
     /// Inside calls, because of the network.
     pub transfer: f64,
+    /// The part of that in collectives.
+    #[serde(skip)]
+    pub transfer_of_collectives: f64,
     /// The calls that take most of it, the largest first.
     pub calls: Vec<CallShare>,
 }
@@ -56,6 +60,9 @@ impl Shares {
             shares.computation += share(time.before);
             shares.waiting += share(waiting);
             shares.transfer += share(transfer);
+            if matches!(op.kind(), Kind::Collective(..)) {
+                shares.transfer_of_collectives += share(transfer);
+            }
             shares.calls.push(CallShare {
                 function: op.name().to_owned(),
                 place: SourceLine::of(definitions, *site),

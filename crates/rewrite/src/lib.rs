@@ -20,7 +20,7 @@ use kizami_trace::disturbance::Disturbance;
 use kizami_trace::run::FileEntry;
 use kizami_trace::schema::{COUNTERS_FOLDER, EVENTS_FOLDER, REGIONS_FOLDER, Record};
 use kizami_trace::write::{StagingDir, summary};
-use kizami_trace::{RunInfo, Trace, TraceError};
+use kizami_trace::{LinkLoad, RunInfo, Trace, TraceError};
 use rows::Source;
 use std::path::Path;
 
@@ -103,6 +103,8 @@ impl<'a> Rewriting<'a> {
                 || name == Path::new(RankInfo::PATH)
                 // At other times nobody knows what they would wait for.
                 || name == Path::new(UnderWay::PATH)
+                // Nor what links of a simulated network would carry then.
+                || name == Path::new(LinkLoad::PATH)
         };
         let mut files = copy_tables(trace, folder, left_out)?;
         let small = [Record::write(&ranks, folder)?, Record::write(&rewritten.stops, folder)?];

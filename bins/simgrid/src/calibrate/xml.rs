@@ -25,7 +25,7 @@ pub fn file(model: &Model, hosts: &Hosts, about: &str) -> String {
     let mut text = format!(
         "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n\
          <!-- Fitted by kizami simgrid calibrate to {} -->\n<platform version=\"4.1\">\n  <config>\n",
-        about.replace("--", "- -")
+        about.replace('-', "‐")
     );
     for (name, value) in settings(model) {
         // Writing to a text cannot fail.

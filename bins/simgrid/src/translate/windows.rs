@@ -41,6 +41,9 @@ impl Translator {
             _ => window.is_played,
         };
         let window = *window;
+        if call.peer == Peer::Null {
+            return Ok(Action::Keep);
+        }
         let target = match call.peer {
             Peer::Rank(target) => Some(self.place(window.comm, target, call)?),
             _ => None,

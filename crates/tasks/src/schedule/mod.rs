@@ -86,6 +86,14 @@ pub struct Scheduled {
     pub strategy: Strategy,
 }
 
+impl Scheduled {
+    /// Shaken tasks may take less together, which no schedule of the real ones can.
+    fn at_least(self, bound: Length) -> Scheduled {
+        let range = self.range.map(|(low, high)| (low.max(bound), high.max(bound)));
+        Scheduled { length: self.length.max(bound), range, ..self }
+    }
+}
+
 /// How long the run takes.
 pub fn schedule(graph: &TaskGraph, processors: u32, strategy: Strategy) -> Scheduled {
     schedules(graph, &[processors], strategy)[0]
@@ -105,7 +113,8 @@ pub fn schedules(graph: &TaskGraph, processors: &[u32], strategy: Strategy) -> V
     let notice = graph.notice().unwrap_or(Notice::NONE);
     let one = |processors: &u32| {
         let processors = (*processors).max(1);
-        follow(&all, processors, notice, strategy).unwrap_or_else(|| {
+        let bound = graph.span().max(Length(graph.work().0 / i64::from(processors)));
+        follow(&all, processors, notice, strategy).map(|told| told.at_least(bound)).unwrap_or_else(|| {
             let strategy = match strategy {
                 Strategy::Gnu | Strategy::Llvm => Strategy::Oldest,
                 list => list,

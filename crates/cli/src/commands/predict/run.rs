@@ -123,12 +123,17 @@ fn network(arguments: &PredictArguments, traces: &[Trace]) -> Result<Option<OnLi
     let library = run.map(|run| Library::of(&run.mpi_library, &run.command.join(" ")).in_simgrid());
     let simgrid = || {
         let program = external::path_of(&external::SIMGRID)?;
-        Some(BySimGrid { program, platform: described.clone(), collectives: library.map(str::to_owned) })
+        Some(BySimGrid {
+            program,
+            platform: described.clone(),
+            collectives: library.map(str::to_owned),
+            most_s: None,
+        })
     };
     let phases = || Ok::<_, anyhow::Error>(Arc::new(platform::open(described)?));
     Ok(Some(match (arguments.network, simgrid()) {
-        (LinksBy::Phases, _) | (LinksBy::Auto, None) => OnLinks::Phases(phases()?),
-        (LinksBy::Auto, Some(simgrid)) => OnLinks::Either(phases()?, simgrid),
+        (LinksBy::Phases, _) => OnLinks::Phases(phases()?),
+        (LinksBy::Auto, simgrid) => OnLinks::Either(phases()?, simgrid),
         (LinksBy::Simgrid, Some(simgrid)) => OnLinks::SimGrid(simgrid),
         (LinksBy::Simgrid, None) => return Err(external::missing(&external::SIMGRID).into()),
     }))
@@ -255,7 +260,8 @@ fn write_trace(
     let foretold;
     let simulated = simulated_beside(generated);
     let is_simulated = simulated.exists();
-    let (trace, clocks_unaligned) = match traces.iter().find(|trace| trace.run().ranks == ranks) {
+    let recorded = traces.iter().find(|trace| trace.run().ranks == ranks);
+    let (trace, clocks_unaligned) = match recorded.filter(|_| !is_simulated) {
         Some(recorded) => (recorded, false),
         None => {
             foretold = Trace::open(if is_simulated { &simulated } else { generated })?;

@@ -5,7 +5,7 @@
 //! thought, two intervals become one. (SimGrid's own sums count a message as if it took its links while it waits for their
 //! latency, which for short ones is a hundred times too much.)
 //!
-//! At each look the messages on their way ([`crate::traffic`]) say for which calls a link works; they share what it gives.
+//! At some of these looks the messages on their way ([`crate::traffic`]) say for which calls a link works; they share what it gives.
 //!
 //! Promises: what a link carries is right on average; a message that is over between two looks is not seen.
 

@@ -20,12 +20,18 @@ pub struct Hosts {
 /// No message is held back by a window: what windows do is in the times that were measured.
 const NO_WINDOW_BYTES: &str = "1e15";
 
+/// No comment of XML may have two of these behind each other.
+fn apart(about: &str) -> String {
+    // The second time is for those that stood three in a row.
+    about.replace("--", "- -").replace("--", "- -")
+}
+
 /// The whole file. `about` says what it was made from.
 pub fn file(model: &Model, hosts: &Hosts, about: &str) -> String {
     let mut text = format!(
         "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n\
          <!-- Fitted by kizami simgrid calibrate to {} -->\n<platform version=\"4.1\">\n  <config>\n",
-        about.replace('-', "‐")
+        apart(about)
     );
     for (name, value) in settings(model) {
         // Writing to a text cannot fail.

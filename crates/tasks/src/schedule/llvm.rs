@@ -5,6 +5,7 @@
 //! anyone, by chance. A thread whose task waits takes descendants of that task only, and looks at no more than the last of its own
 //! queue and the first of others'. Whoever makes a task with 256 in its queue runs it at once, and so does one without others.
 
+use super::chance::Chance;
 use super::engine::{Rules, State};
 use super::program::NOBODY;
 use std::collections::VecDeque;
@@ -27,19 +28,12 @@ struct Queues {
 /// The rules.
 pub(super) struct Llvm {
     teams: Vec<Queues>,
-    chance: u64,
+    chance: Chance,
 }
 
 impl Llvm {
     pub(super) fn new(seed: u64) -> Llvm {
-        Llvm { teams: Vec::new(), chance: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1 }
-    }
-
-    pub(super) fn below(&mut self, limit: usize) -> usize {
-        self.chance ^= self.chance << 13;
-        self.chance ^= self.chance >> 7;
-        self.chance ^= self.chance << 17;
-        ((self.chance >> 11) % limit.max(1) as u64) as usize
+        Llvm { teams: Vec::new(), chance: Chance::new(seed) }
     }
 
     fn put(&mut self, state: &mut State<'_>, thread: u32, task: u32) {
@@ -57,7 +51,7 @@ impl Llvm {
         else {
             return;
         };
-        let begin = self.below(count);
+        let begin = self.chance.below(count);
         let resting = &self.teams[team as usize].resting;
         let mut places = (begin..count).chain(0..begin);
         let found = places.find(|place| may_take(state, resting[*place], first));
@@ -74,7 +68,7 @@ impl Llvm {
             return None;
         }
         let count = self.teams[team as usize].tasks.len();
-        let begin = self.below(count);
+        let begin = self.chance.below(count);
         let queues = &mut self.teams[team as usize];
         let last = queues.stolen_from[own];
         let victims = Some(last as usize).filter(|_| last != NOBODY).into_iter();

@@ -4,6 +4,7 @@
 //! wait as long as that takes there. Promises: tasks keep the length they have in virtual time, and make others as long after
 //! their beginning as they did there. It knows no runtime.
 
+use super::chance::Chance;
 use crate::TaskGraph;
 use crate::graph::{Part, Role};
 use kizami_model::Length;
@@ -120,13 +121,9 @@ impl Program {
     /// The same with each task longer or shorter by chance, by this share at most.
     pub(super) fn shaken(&self, seed: u64, share: f64) -> Program {
         let mut shaken = self.clone();
-        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut chance = Chance::new(seed);
         for task in 0..shaken.parent.len() as u32 {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            let chance = (state >> 11) as f64 / (1u64 << 53) as f64;
-            let times = 1.0 + share * (2.0 * chance - 1.0);
+            let times = 1.0 + share * (2.0 * chance.share() - 1.0);
             let steps = shaken.steps.range(task);
             shaken.steps.all[steps].iter_mut().for_each(|step| step.at = step.at.scaled(times));
         }

@@ -1,5 +1,6 @@
 //! Runtimes on programs whose schedules are known, and on made-up ones.
 
+use super::chance::Chance;
 use super::*;
 use crate::graph::{Part, Role};
 use crate::{Need, Task};
@@ -121,7 +122,7 @@ fn too_many_tasks_are_run_by_who_makes_them() {
 }
 
 /// Any program.
-fn made_up(random: &mut crate::schedule::llvm::Llvm, depth: u32) -> Vec<Does> {
+fn made_up(random: &mut Chance, depth: u32) -> Vec<Does> {
     let mut does = Vec::new();
     let (mut made, mut in_group) = (0, false);
     for _ in 0..random.below(6) {
@@ -156,7 +157,7 @@ fn made_up(random: &mut crate::schedule::llvm::Llvm, depth: u32) -> Vec<Does> {
 #[test]
 fn runtimes_do_all_work_and_keep_the_bounds() {
     for seed in 1..300 {
-        let mut random = llvm::Llvm::new(seed);
+        let mut random = Chance::new(seed);
         let graph = Writer::program(&made_up(&mut random, 5));
         for strategy in [Strategy::Gnu, Strategy::Llvm] {
             let program = Program::of(&graph).expect("it tells what it waited for");

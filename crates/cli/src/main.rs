@@ -16,6 +16,7 @@ mod input;
 mod keep;
 mod launch;
 mod live;
+mod memory;
 mod output;
 mod page;
 mod programs;

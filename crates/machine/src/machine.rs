@@ -2,6 +2,7 @@
 
 use crate::error::MachineError;
 use crate::tables::{CollectiveRow, MessageRow, NoiseRow};
+use kizami_trace::TraceError;
 use kizami_trace::columns::TableReader;
 use kizami_trace::schema::Record;
 use serde::{Deserialize, Serialize};
@@ -143,5 +144,6 @@ fn rows<R: Record>(folder: &Path) -> Result<Vec<R>, MachineError> {
     if !path.exists() && !R::ALWAYS {
         return Ok(Vec::new());
     }
-    Ok(R::read(&TableReader::open(&path)?)?)
+    let table = TableReader::open(&path).map_err(TraceError::from)?;
+    Ok(R::read(&table)?)
 }

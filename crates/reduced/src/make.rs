@@ -424,5 +424,5 @@ fn write_rows(part: &mut PartWriter, rows: &[Call]) -> Result<(), TraceError> {
 pub fn write_sequences(path: &Path, bytes: &[u8]) -> Result<WrittenFile, TraceError> {
     let mut file = ChecksumFile::create(path)?;
     file.write_all(bytes).map_err(|error| TraceError::write(path, error))?;
-    file.finish(path)
+    Ok(file.finish(path)?)
 }

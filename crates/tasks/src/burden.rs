@@ -7,6 +7,20 @@ use crate::graph::Part;
 use crate::{Notice, TaskGraph};
 use kizami_model::{Length, Moment};
 
+impl Notice {
+    /// How much later than it could a task begins.
+    #[inline]
+    pub(crate) fn before(self, part: Option<Part>, continued: bool, was_made: bool) -> Length {
+        match part {
+            // What stands for all that came before a barrier is nobody's, and one that was cut goes on at once.
+            Some(Part::Cut | Part::Together) => Length::ZERO,
+            _ if continued => self.over,
+            _ if was_made => self.task,
+            _ => Length::ZERO,
+        }
+    }
+}
+
 /// The span if nothing is noticed at once.
 pub fn burdened_span(graph: &TaskGraph, notice: Notice) -> Length {
     let roles = graph.roles();
@@ -16,14 +30,8 @@ pub fn burdened_span(graph: &TaskGraph, notice: Notice) -> Length {
         let later = |of: u32, at: Moment| starts[of as usize] + (at - graph.tasks()[of as usize].start);
         let created = task.parent.map_or(task.created, |parent| later(parent, task.created));
         let ready = graph.needs(number).iter().map(|need| later(need.of, need.at)).fold(created, Moment::max);
-        let burden = match roles.map(|roles| roles[number as usize].part) {
-            // What stands for all that came before a barrier is nobody's, and one that was cut goes on at once.
-            Some(Part::Cut | Part::Together) => Length::ZERO,
-            _ if task.continued => notice.over,
-            _ if task.parent.is_some() => notice.task,
-            _ => Length::ZERO,
-        };
-        let start = ready + burden;
+        let part = roles.map(|roles| roles[number as usize].part);
+        let start = ready + notice.before(part, task.continued, task.parent.is_some());
         starts.push(start);
         last = last.max(start + task.work());
     }

@@ -1,6 +1,6 @@
 //! Tasks, who made them and what they needed, in memory: about 60 bytes a task.
 
-use crate::notice::Noticing;
+use crate::stream::own_until;
 use crate::{Notice, TasksError};
 use kizami_model::{Length, Moment, Rank};
 use kizami_trace::run::ClockInfo;
@@ -63,8 +63,8 @@ impl Part {
     }
 
     /// None if that is not known.
-    fn of(row: &TaskRow) -> Option<Part> {
-        Some(match (row.kind, row.waited) {
+    pub(crate) fn of(kind: TaskKind, waited: Option<Waited>) -> Option<Part> {
+        Some(match (kind, waited) {
             (TaskKind::Initial, _) => Part::Initial,
             (TaskKind::Implicit, _) => Part::Share,
             (TaskKind::Explicit, _) => Part::Explicit,
@@ -121,7 +121,6 @@ impl TaskGraph {
         let mut running: Vec<Length> = Vec::new();
         // By task: when it ended, as the trace has it.
         let mut ends: Vec<Moment> = Vec::new();
-        let mut noticing = Noticing::default();
         for part in trace.parts_of::<TaskRow>()? {
             for mut row in part?.into_iter().filter(|row| row.rank == rank) {
                 if row.task != graph.tasks.len() as u64 + 1 {
@@ -130,7 +129,6 @@ impl TaskGraph {
                 let end_of =
                     |task: u64| ends.get((task as usize).wrapping_sub(1)).copied().unwrap_or(Moment::START);
                 let made = row.created.unwrap_or_else(|| end_of(row.parent.unwrap_or(0)));
-                let mut ready = made;
                 loop {
                     if next.is_none() {
                         next = held.find(|need| need.rank == rank);
@@ -142,7 +140,6 @@ impl TaskGraph {
                             }
                             // What the program began with was there from the beginning.
                             if of > 0 {
-                                ready = ready.max(at.unwrap_or_else(|| end_of(of)));
                                 let of = of as u32 - 1;
                                 // Recorded moments are those of the run, not of virtual time.
                                 let at = at.filter(|_| is_virtual).unwrap_or(graph.tasks[of as usize].end);
@@ -157,10 +154,9 @@ impl TaskGraph {
                         },
                     }
                 }
-                if let Some(part) = Part::of(&row) {
+                if let Some(part) = Part::of(row.kind, row.waited) {
                     let group = u32::try_from(row.group.unwrap_or(0)).unwrap_or(0);
                     graph.roles.push(Role { made, group, part });
-                    noticing.see(&row, part, ready);
                 }
                 ends.push(row.end);
                 if !is_virtual {
@@ -176,7 +172,7 @@ impl TaskGraph {
         if graph.tasks.len() > u32::MAX as usize / 2 || graph.needs.len() > u32::MAX as usize {
             return Err(TasksError::TooMany { path: path() });
         }
-        graph.notice = (!is_virtual).then(|| noticing.told());
+        graph.notice = if is_virtual { None } else { Some(Notice::of(trace, rank)?) };
         Ok(graph)
     }
 
@@ -186,10 +182,8 @@ impl TaskGraph {
         let made = |parent: u64| {
             let parent = usize::try_from(parent).ok()?.checked_sub(1)?;
             let (task, ran) = (self.tasks.get(parent)?, running.get(parent)?.0);
-            let until = row.parent_running.map_or(ran, |until| until.0.clamp(0, ran));
-            // Recording is taken to be spread over the parent evenly.
-            let own = i128::from(task.work().0) * i128::from(until) / i128::from(ran.max(1));
-            Some(task.start + Length(own as i64))
+            let until = row.parent_running.map_or(ran, |until| until.0);
+            Some(task.start + own_until(task.work(), Length(ran), until))
         };
         let created = match row.parent {
             None => Moment::START,

@@ -3,12 +3,14 @@
 //! In virtual time a task starts as soon as it is made and all it needs is there, as on a machine with as many
 //! processors as wanted and no cost of sharing them out. [`TaskGraph`] reads the tasks of a trace; [`Parallelism`] says
 //! how many of them run at each moment, [`Path`] which of them made the run as long as it is, and [`schedule()`] how
-//! long it takes with so many processors. [`Survey`] keeps what is needed to answer about any part of a run at once.
+//! long it takes with so many processors. [`Survey`] keeps what is needed to answer about any part of a run at once, and
+//! [`stream()`] tells the same of the whole in memory that hardly grows with it.
 //!
 //! Promises: the area below the curve of parallelism is the work, exactly. No schedule is shorter than its bounds.
 //! It does not read segments, and calls no runtime: it knows how some give tasks out, and follows that.
 
 mod burden;
+mod columns;
 mod curve;
 mod error;
 mod flow;
@@ -20,6 +22,7 @@ mod parallelism;
 mod path;
 mod places;
 mod schedule;
+mod stream;
 mod survey;
 
 pub use burden::burdened_span;
@@ -30,8 +33,9 @@ pub use folded::{Folded, Node, NodeSum};
 pub use graph::{Need, Task, TaskGraph};
 pub use lengths::{PlaceLengths, bucket, shortest};
 pub use notice::Notice;
-pub use parallelism::Parallelism;
+pub use parallelism::{Parallelism, at_least};
 pub use path::{OnPath, Path};
 pub use places::{PlaceSum, places};
 pub use schedule::{Scheduled, Strategy, recorded_by, schedule, schedules};
+pub use stream::{Bins, Streamed, rows_of, stream};
 pub use survey::{Part, Scope, Stretch, Survey};

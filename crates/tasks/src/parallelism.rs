@@ -10,6 +10,12 @@ pub struct Parallelism {
     pub(crate) steps: Vec<(Moment, u32)>,
 }
 
+/// No run with so many processors is shorter: they have that much work, and no chain of tasks can be made shorter.
+pub fn at_least(processors: u32, work: Length, span: Length) -> Length {
+    let processors = i64::from(processors.max(1));
+    span.max(Length(work.0.div_euclid(processors) + i64::from(work.0 % processors > 0)))
+}
+
 impl Parallelism {
     /// That of all tasks of a graph.
     pub fn of(graph: &TaskGraph) -> Parallelism {
@@ -66,8 +72,7 @@ impl Parallelism {
 
     /// No run with so many processors is shorter: they have that much work, and no chain of tasks can be made shorter.
     pub fn at_least(&self, processors: u32, span: Length) -> Length {
-        let processors = i64::from(processors.max(1));
-        span.max(Length(self.work().0.div_euclid(processors) + i64::from(self.work().0 % processors > 0)))
+        at_least(processors, self.work(), span)
     }
 
     /// A run that does what it would do at one moment of virtual time before it goes on to the next is no longer.

@@ -20,31 +20,48 @@ pub struct PlaceSum {
     pub on_path: Length,
 }
 
+impl PlaceSum {
+    /// With one task more.
+    pub(crate) fn add(&mut self, continued: bool, work: Length, waited: Length) {
+        self.tasks += u64::from(!continued);
+        self.work += work;
+        self.waited += waited;
+        self.longest = self.longest.max(work);
+    }
+}
+
+/// Sums of all places.
+#[derive(Debug, Default)]
+pub(crate) struct Sums(Vec<PlaceSum>);
+
+impl Sums {
+    /// That of a place.
+    #[inline]
+    pub(crate) fn at(&mut self, place: Option<u32>) -> &mut PlaceSum {
+        let number = place.map_or(0, |place| place as usize + 1);
+        if self.0.len() <= number {
+            self.0.resize(number + 1, PlaceSum::default());
+        }
+        self.0[number].place = place;
+        &mut self.0[number]
+    }
+
+    /// Those with most of the critical path first, then with most work.
+    pub(crate) fn in_order(mut self) -> Vec<PlaceSum> {
+        self.0.retain(|sum| sum.tasks > 0);
+        self.0.sort_by_key(|sum| (std::cmp::Reverse((sum.on_path, sum.work, sum.tasks)), sum.place));
+        self.0
+    }
+}
+
 /// Sums by place, those with most of the critical path first, then with most work.
 pub fn places(graph: &TaskGraph, path: &Path) -> Vec<PlaceSum> {
-    let mut sums: Vec<PlaceSum> = Vec::new();
-    let number = |place: Option<u32>| place.map_or(0, |place| place as usize + 1);
-    let mut at = |place: Option<u32>, add: &mut dyn FnMut(&mut PlaceSum)| {
-        if sums.len() <= number(place) {
-            sums.resize(number(place) + 1, PlaceSum::default());
-        }
-        let sum = &mut sums[number(place)];
-        sum.place = place;
-        add(sum);
-    };
+    let mut sums = Sums::default();
     for task in graph.tasks() {
-        at(task.place, &mut |sum| {
-            sum.tasks += u64::from(!task.continued);
-            sum.work += task.work();
-            sum.waited += task.start - task.created;
-            sum.longest = sum.longest.max(task.work());
-        });
+        sums.at(task.place).add(task.continued, task.work(), task.start - task.created);
     }
     for stretch in &path.stretches {
-        let length = stretch.to - stretch.from;
-        at(graph.tasks()[stretch.task as usize].place, &mut |sum| sum.on_path += length);
+        sums.at(graph.tasks()[stretch.task as usize].place).on_path += stretch.to - stretch.from;
     }
-    sums.retain(|sum| sum.tasks > 0);
-    sums.sort_by_key(|sum| (std::cmp::Reverse((sum.on_path, sum.work, sum.tasks)), sum.place));
-    sums
+    sums.in_order()
 }

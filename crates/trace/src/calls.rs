@@ -4,12 +4,11 @@
 //! not asked for are not read at all. Rows are put together column by column: what is null costs nothing.
 
 use crate::TraceError;
-use crate::columns::TableReader;
+use kizami_columns::TableReader;
 use crate::schema::event_cell::{EventCell, InCall, List};
 use crate::schema::events::event_columns;
 use bytes::Bytes;
 use kizami_model::{Call, Length, Moment, Op, Peer, Rank, ThreadIndex};
-use parquet::file::statistics::Statistics;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
@@ -170,17 +169,9 @@ impl std::fmt::Debug for Calls {
 
 /// Whether a row group may hold rows of these ranks. Without statistics it may.
 fn wanted(part: &TableReader, group: usize, ranks: &RangeInclusive<i64>) -> bool {
-    let Some(group) = part.groups().get(group) else { return false };
-    let column = group.columns().iter().find(|column| column.column_path().string() == "rank");
-    match column.and_then(|column| column.statistics()) {
-        Some(Statistics::Int32(statistics)) => match (statistics.min_opt(), statistics.max_opt()) {
-            (Some(lowest), Some(highest)) => {
-                i64::from(*lowest) <= *ranks.end() && i64::from(*highest) >= *ranks.start()
-            }
-            _ => true,
-        },
-        _ => true,
-    }
+    part.range(group, "rank").is_none_or(|held| {
+        i64::from(*held.start()) <= *ranks.end() && i64::from(*held.end()) >= *ranks.start()
+    })
 }
 
 macro_rules! group {

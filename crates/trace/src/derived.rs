@@ -13,7 +13,7 @@
 //! If the folder cannot be used, all goes on without: files then lie where temporary files do, and are gone with the
 //! process.
 
-use crate::columns::checksum_of;
+use kizami_columns::checksum_of;
 use crate::run::RUN_JSON;
 use crate::schema::DERIVED_FOLDER;
 use crate::{Trace, TraceError};

@@ -1,5 +1,6 @@
 //! The one error of this crate: what happened, to which file, and what to do next.
 
+use kizami_columns::TableError;
 use std::path::{Path, PathBuf};
 
 /// Why a trace could not be opened, read or written.
@@ -57,5 +58,15 @@ impl TraceError {
     /// A table that could not be written.
     pub fn write(path: &Path, what: impl std::fmt::Display) -> TraceError {
         TraceError::Write { path: path.to_path_buf(), what: what.to_string() }
+    }
+}
+
+impl From<TableError> for TraceError {
+    fn from(error: TableError) -> TraceError {
+        match error {
+            TableError::File { doing, path, source } => TraceError::File { doing, path, source },
+            TableError::Damaged { path, what } => TraceError::Damaged { path, what },
+            TableError::Write { path, what } => TraceError::Write { path, what },
+        }
     }
 }

@@ -43,7 +43,6 @@
 //! side by wall clocks; `run.json` says so where it matters.
 
 mod calls;
-pub mod columns;
 pub mod definitions;
 pub mod derived;
 pub mod disturbance;
@@ -58,6 +57,8 @@ mod spans;
 pub mod task_tables;
 mod trace;
 pub mod write;
+
+pub use kizami_columns as columns;
 
 pub use calls::{Calls, RankSelection};
 pub use definitions::{

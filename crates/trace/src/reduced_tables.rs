@@ -7,7 +7,7 @@
 //! one request of an `MPI_Startall`: they move bytes and are no calls, so their number is not to be added to that of calls.
 
 use crate::TraceError;
-use crate::columns::{TableWriter, WrittenFile};
+use kizami_columns::{TableWriter, WrittenFile};
 use crate::schema::Record;
 use kizami_model::{Length, Moment, Op, Rank, ThreadIndex};
 use std::path::Path;
@@ -224,7 +224,7 @@ impl ReducedTables {
         self.sums.append(&SumRow::table(&sums))?;
         self.sketches.append(&SketchRow::table(&sketches))?;
         self.gaps.append(&GapRow::table(&gaps))?;
-        self.peers.append(&PeerRow::table(peers))
+        Ok(self.peers.append(&PeerRow::table(peers))?)
     }
 
     /// Gives the files.

@@ -4,10 +4,10 @@
 //! at once; only one batch of each is in memory. Whatever a file holds, the answer is rows or a [`TraceError`].
 
 use crate::TraceError;
-use crate::columns::{Cells, TableReader};
-use crate::schema::event_cell::{RecentNames, natural};
+use kizami_columns::{Cells, TableReader};
+use crate::schema::event_cell::{Ops, natural};
 use kizami_model::Op;
-use parquet::data_type::{ByteArrayType, Int32Type, Int64Type};
+use parquet::data_type::{Int32Type, Int64Type};
 use std::path::PathBuf;
 
 /// Rows decoded at a time.
@@ -104,7 +104,7 @@ struct Columns {
     thread: Cells<Int32Type>,
     start: Cells<Int64Type>,
     end: Cells<Int64Type>,
-    op: Cells<ByteArrayType>,
+    op: Ops,
     callsite: Cells<Int32Type>,
     calls: Cells<Int32Type>,
 }
@@ -116,7 +116,7 @@ impl Columns {
             thread: part.cells(group, "thread")?,
             start: part.cells(group, "start_ns")?,
             end: part.cells(group, "end_ns")?,
-            op: part.cells(group, "op")?,
+            op: Ops::open(part, group, "op")?,
             callsite: part.cells(group, "callsite")?,
             calls: part.cells(group, "calls")?,
         })
@@ -129,7 +129,7 @@ impl Columns {
             self.thread.read(BATCH_ROWS)?,
             self.start.read(BATCH_ROWS)?,
             self.end.read(BATCH_ROWS)?,
-            self.op.read(BATCH_ROWS)?,
+            self.op.read(BATCH_ROWS),
             self.callsite.read(BATCH_ROWS)?,
             self.calls.read(BATCH_ROWS)?,
         ];
@@ -142,8 +142,7 @@ impl Columns {
         self.thread.every(rows, natural, |row, value| row.thread = value as u32)?;
         self.start.every(rows, |_| Ok(()), |row, value| row.start_ns = value)?;
         self.end.every(rows, |_| Ok(()), |row, value| row.end_ns = value)?;
-        let mut names = RecentNames::default();
-        self.op.every(rows, |_| Ok(()), |row, name| row.op = names.find(&name))?;
+        self.op.every(rows, |row, op| row.op = op);
         self.callsite.some(rows, natural, |row, value| row.site = value as u32)?;
         self.calls.every(rows, |_| Ok(()), |row, value| row.part = value == 0)
     }

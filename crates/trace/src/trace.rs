@@ -6,7 +6,7 @@
 //! [`TraceError`] that names the file.
 
 use crate::calls::{Calls, RankSelection};
-use crate::columns::{TableReader, checksum_of};
+use kizami_columns::{TableReader, checksum_of};
 use crate::definitions::{ClockRow, Counted, Definitions, RegionSpan, Repair, Stop};
 use crate::reduced_tables::{GapRow, PeerRow, SketchRow, SumRow};
 use crate::run::{FileEntry, RUN_JSON};
@@ -91,6 +91,12 @@ impl Trace {
     ) -> Result<impl Iterator<Item = Result<Vec<R>, TraceError>>, TraceError> {
         let files = self.checked_files(R::PATH)?;
         Ok(files.into_iter().map(|path| R::read(&TableReader::open(&path)?)))
+    }
+
+    /// The parts of such a table, to be read column by column; nothing if there is none.
+    pub fn tables_of<R: Record>(&self) -> Result<Vec<TableReader>, TraceError> {
+        let files = self.checked_files(R::PATH)?;
+        Ok(files.iter().map(|path| TableReader::open(path)).collect::<Result<_, _>>()?)
     }
 
     /// Whether a table that is written in parts is there.

@@ -2,8 +2,8 @@
 //!
 //! A type that can be a column says which kind of column it is, how it is written, and which values of a file it believes.
 
-use crate::TraceError;
-use crate::columns::{CellValues, Field, Kind, TableReader, Values};
+
+use kizami_columns::{CellValues, Field, Kind, Names, TableError, TableReader, Values};
 use crate::definitions::{ClockKind, CommIdentity, Pid};
 use crate::reduced_tables::What;
 use crate::task_tables::{Runtime, TaskKind, Waited};
@@ -22,7 +22,7 @@ pub trait Cell: Sized {
         Self: 'a;
 
     /// All values of a column that is in a file.
-    fn read(table: &TableReader, name: &str) -> Result<Vec<Self>, TraceError>;
+    fn read(table: &TableReader, name: &str) -> Result<Vec<Self>, TableError>;
 
     /// What a row of a trace has that was written before there was the column; none if it cannot be missing.
     fn before() -> Option<Self> {
@@ -46,7 +46,7 @@ trait Plain: Sized {
 /// A type that columns hold one of in a row.
 trait Stored: Sized {
     fn values(cells: CellValues<Self>) -> Values;
-    fn read(table: &TableReader, name: &str) -> Result<Vec<Option<Self>>, TraceError>;
+    fn read(table: &TableReader, name: &str) -> Result<Vec<Option<Self>>, TableError>;
     /// For messages.
     fn shown(&self) -> String;
 }
@@ -57,7 +57,7 @@ macro_rules! stored {
             fn values(cells: CellValues<$type>) -> Values {
                 Values::$values(cells)
             }
-            fn read(table: &TableReader, name: &str) -> Result<Vec<Option<$type>>, TraceError> {
+            fn read(table: &TableReader, name: &str) -> Result<Vec<Option<$type>>, TableError> {
                 table.$read(name)
             }
             fn shown(&self) -> String {
@@ -95,7 +95,7 @@ macro_rules! plain {
                 Stored::values(CellValues::all(cells.map(Plain::stored)))
             }
 
-            fn read(table: &TableReader, name: &str) -> Result<Vec<$type>, TraceError> {
+            fn read(table: &TableReader, name: &str) -> Result<Vec<$type>, TableError> {
                 let cells = <$stored as Stored>::read(table, name)?;
                 cells.into_iter().map(|cell| must_be(table, name, cell)).collect()
             }
@@ -109,7 +109,7 @@ macro_rules! plain {
                 Stored::values(cells.map(|cell| cell.as_ref().map(Plain::stored)).collect())
             }
 
-            fn read(table: &TableReader, name: &str) -> Result<Vec<Option<$type>>, TraceError> {
+            fn read(table: &TableReader, name: &str) -> Result<Vec<Option<$type>>, TableError> {
                 let cells = <$stored as Stored>::read(table, name)?;
                 Ok(cells.iter().map(|cell| cell.as_ref().and_then(Plain::believed)).collect())
             }
@@ -126,7 +126,7 @@ fn must_be<P: Plain<Stored: Stored>>(
     table: &TableReader,
     name: &str,
     cell: Option<P::Stored>,
-) -> Result<P, TraceError> {
+) -> Result<P, TableError> {
     let Some(stored) = cell else { return Err(table.damaged(format!("its column {name:?} has nulls"))) };
     let unknown = || table.damaged(format!("its column {name:?} has the unknown value {}", stored.shown()));
     P::believed(&stored).ok_or_else(unknown)
@@ -158,7 +158,6 @@ plain! {
     ObjectKind: Text String, |kind| kind.name().to_owned(), |stored| ObjectKind::from_name(stored);
     ClockKind: Text String, |kind| kind.name().to_owned(), |stored| ClockKind::from_name(stored);
     Ending: Text String, |ending| ending.name().to_owned(), |stored| Ending::from_name(stored);
-    Waited: Text String, |waited| waited.name().to_owned(), |stored| Waited::from_name(stored);
     Runtime: Text String, |runtime| runtime.name().to_owned(), |stored| Runtime::from_name(stored);
     What: Text String, |what| what.name().to_owned(), |stored| What::from_name(stored);
     // A reason of a later version is another reason.
@@ -166,7 +165,25 @@ plain! {
         |stored| Some(StopReason::from_name(stored).unwrap_or(StopReason::Other));
 }
 
-/// One of few names, in tables of so many rows that each is not to be copied.
+/// What each row of a column of names means. Of these columns there are so many rows that no text is made of each.
+fn all_names<C: Copy>(
+    table: &TableReader,
+    name: &str,
+    missing: Option<C>,
+    meaning: impl Fn(&str) -> Option<C>,
+) -> Result<Vec<C>, TableError> {
+    let meaning = |bytes: &[u8]| {
+        let text = String::from_utf8_lossy(bytes);
+        meaning(&text).ok_or_else(|| format!("the unknown value {text:?}"))
+    };
+    let names = Names { missing, meaning };
+    let mut all = Vec::new();
+    for group in 0..table.groups().len() {
+        all.append(&mut table.names(group, name, &names)?);
+    }
+    Ok(all)
+}
+
 impl Cell for TaskKind {
     const KIND: Kind = Kind::Text;
 
@@ -174,15 +191,25 @@ impl Cell for TaskKind {
         Values::Name(CellValues::all(cells.map(|kind| kind.name())))
     }
 
-    fn read(table: &TableReader, name: &str) -> Result<Vec<TaskKind>, TraceError> {
-        let unknown = |what: &str| table.damaged(format!("its column {name:?} has {what}"));
-        let kind = |cell: Option<String>| match cell {
-            None => Err(unknown("nulls")),
-            Some(text) => {
-                TaskKind::from_name(&text).ok_or_else(|| unknown(&format!("the unknown value {text:?}")))
-            }
-        };
-        table.text(name)?.into_iter().map(kind).collect()
+    fn read(table: &TableReader, name: &str) -> Result<Vec<TaskKind>, TableError> {
+        all_names(table, name, None, TaskKind::from_name)
+    }
+}
+
+impl Cell for Option<Waited> {
+    const KIND: Kind = Kind::Text;
+    const NULLABLE: bool = true;
+
+    fn values<'a>(cells: impl Iterator<Item = &'a Option<Waited>>) -> Values {
+        Values::Name(cells.map(|waited| waited.map(Waited::name)).collect())
+    }
+
+    fn read(table: &TableReader, name: &str) -> Result<Vec<Option<Waited>>, TableError> {
+        all_names(table, name, Some(None), |text| Some(Waited::from_name(text)))
+    }
+
+    fn before() -> Option<Option<Waited>> {
+        Some(None)
     }
 }
 
@@ -196,7 +223,7 @@ macro_rules! lists {
                 Values::$kind(cells.map(|list| list.iter().map(|$value| $store).collect()).collect())
             }
 
-            fn read(table: &TableReader, name: &str) -> Result<Vec<Vec<$type>>, TraceError> {
+            fn read(table: &TableReader, name: &str) -> Result<Vec<Vec<$type>>, TableError> {
                 let lists = table.$read(name)?.into_iter();
                 Ok(lists.map(|list| list.into_iter().map(|$from| $believe).collect()).collect())
             }

@@ -4,12 +4,14 @@
 //! type decides all the rest ([`InCall`]), so that a column is one line of [`super::events`].
 
 use crate::TraceError;
-use crate::columns::{Cells, Kind, Lists, TableReader};
+
 use crate::write::GroupWriter;
+use kizami_columns::{Cells, Kind, Lists, Names, TableReader};
 use kizami_model::{Call, Length, Moment, Op, Peer, Rank, ThreadIndex};
-use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
+use parquet::data_type::{BoolType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::Result as ParquetResult;
 use std::fmt::Write;
+use std::ops::Range;
 
 /// Stands for a missing value in columns of 32-bit integers that are being built.
 pub const NULL32: i32 = i32::MIN;
@@ -147,7 +149,7 @@ macro_rules! plain_cells {
             }
 
             fn open(part: &TableReader, group: usize, name: &str) -> Result<Cells<$parquet>, TraceError> {
-                part.cells(group, name)
+                Ok(part.cells(group, name)?)
             }
 
             fn decode(reader: &mut Cells<$parquet>, rows: usize) -> Result<usize, String> {
@@ -177,33 +179,60 @@ plain_cells! {
     f64: DoubleType, |group, column, _nullable| group.doubles(column);
 }
 
+/// Functions of the rows of a row group, and which of them were decoded.
+pub struct Ops {
+    all: Vec<Op>,
+    decoded: Range<usize>,
+}
+
+impl Ops {
+    pub(crate) fn open(part: &TableReader, group: usize, name: &str) -> Result<Ops, TraceError> {
+        // A function this version does not know is shown as unknown.
+        let op = |name: &[u8]| Ok(std::str::from_utf8(name).ok().and_then(Op::by_name).unwrap_or(Op(0)));
+        let all = part.names(group, name, &Names { missing: None, meaning: op })?;
+        Ok(Ops { all, decoded: 0..0 })
+    }
+
+    /// Goes on by so many rows, or as many as there are.
+    pub(crate) fn read(&mut self, rows: usize) -> usize {
+        let start = self.decoded.end;
+        self.decoded = start..(start + rows).min(self.all.len());
+        self.decoded.len()
+    }
+
+    /// Gives those of the rows that were read last.
+    #[inline]
+    pub(crate) fn every<R>(&self, rows: &mut [R], mut give: impl FnMut(&mut R, Op)) {
+        rows.iter_mut().zip(&self.all[self.decoded.clone()]).for_each(|(row, op)| give(row, *op));
+    }
+}
+
 /// Names of functions.
 impl EventCell for Op {
     type Column = Vec<Op>;
-    type Reader = Cells<ByteArrayType>;
+    type Reader = Ops;
     type Read<'a> = Op;
 
     fn write(column: &Vec<Op>, _nullable: bool, group: &mut GroupWriter<'_, '_>) -> ParquetResult<()> {
         group.names(column)
     }
 
-    fn open(part: &TableReader, group: usize, name: &str) -> Result<Cells<ByteArrayType>, TraceError> {
-        part.cells(group, name)
+    fn open(part: &TableReader, group: usize, name: &str) -> Result<Ops, TraceError> {
+        Ops::open(part, group, name)
     }
 
-    fn decode(reader: &mut Cells<ByteArrayType>, rows: usize) -> Result<usize, String> {
-        reader.read(rows)
+    fn decode(reader: &mut Ops, rows: usize) -> Result<usize, String> {
+        Ok(reader.read(rows))
     }
 
     #[inline]
     fn give<F: InCall<Op>>(
-        reader: &mut Cells<ByteArrayType>,
+        reader: &mut Ops,
         calls: &mut [Call],
         field: impl Fn(&mut Call) -> &mut F,
     ) -> Result<(), String> {
-        // Names may lie elsewhere than those of the batch before.
-        let mut names = RecentNames::default();
-        reader.every(calls, |_| Ok(()), |call, name| field(call).load(names.find(&name)))
+        reader.every(calls, |call, op| field(call).load(op));
+        Ok(())
     }
 }
 
@@ -217,7 +246,7 @@ impl EventCell for List {
     }
 
     fn open(part: &TableReader, group: usize, name: &str) -> Result<Lists<Int64Type>, TraceError> {
-        part.lists(group, name)
+        Ok(part.lists(group, name)?)
     }
 
     fn decode(reader: &mut Lists<Int64Type>, rows: usize) -> Result<usize, String> {
@@ -242,30 +271,6 @@ pub(crate) fn natural<T: Copy + Default + PartialOrd + std::fmt::Display>(
     match values.iter().find(|value| **value < T::default()) {
         None => Ok(()),
         Some(value) => Err(format!("{value} where only numbers from 0 on make sense")),
-    }
-}
-
-/// Where the last few names lie in memory, with their numbers: values of a dictionary share their bytes.
-pub(crate) struct RecentNames([(usize, usize, Op); 64]);
-
-impl Default for RecentNames {
-    fn default() -> RecentNames {
-        RecentNames([(0, 0, Op(0)); 64])
-    }
-}
-
-impl RecentNames {
-    #[inline]
-    pub(crate) fn find(&mut self, name: &ByteArray) -> Op {
-        let bytes = name.data();
-        let place = bytes.as_ptr() as usize;
-        let slot = &mut self.0[(place ^ place >> 6) % 64];
-        if (slot.0, slot.1) != (place, bytes.len()) {
-            // A function this version does not know is shown as unknown.
-            let op = std::str::from_utf8(bytes).ok().and_then(Op::by_name).unwrap_or(Op(0));
-            *slot = (place, bytes.len(), op);
-        }
-        slot.2
     }
 }
 

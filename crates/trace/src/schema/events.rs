@@ -9,7 +9,7 @@
 
 use super::event_cell::{InCall, List};
 use super::table::Column;
-use crate::columns::Field;
+use kizami_columns::Field;
 use kizami_model::{Call, Length, Moment, Op, Peer, Rank, ThreadIndex};
 
 /// Calls the macro `$with` with all columns: what each means, its name, how it is held while rows are built, how it is packed,

@@ -8,7 +8,7 @@
 
 use super::cell::Cell;
 use crate::TraceError;
-use crate::columns::{Field, Table, TableReader, TableWriter, WrittenFile};
+use kizami_columns::{Field, Table, TableError, TableReader, TableWriter, WrittenFile};
 use std::path::{Path, PathBuf};
 
 /// One row of a table that is declared with [`table!`](crate::table).
@@ -32,13 +32,13 @@ pub trait Record: Sized {
     fn write(rows: &[Self], folder: &Path) -> Result<WrittenFile, TraceError> {
         let mut file = Self::create(&folder.join(Self::PATH))?;
         file.append(&Self::table(rows))?;
-        file.finish()
+        Ok(file.finish()?)
     }
 
     /// A file to which rows are appended.
     fn create(path: &Path) -> Result<TableWriter, TraceError> {
         let fields: Vec<Field> = Self::COLUMNS.iter().map(|column| column.field).collect();
-        TableWriter::create(path, &fields)
+        Ok(TableWriter::create(path, &fields)?)
     }
 }
 
@@ -86,7 +86,7 @@ impl<R: Record> Buffered<R> {
     /// Writes the rest; gives the file, if there is one.
     pub(crate) fn finish(mut self) -> Result<Option<WrittenFile>, TraceError> {
         self.flush()?;
-        self.file.map(TableWriter::finish).transpose()
+        Ok(self.file.map(TableWriter::finish).transpose()?)
     }
 }
 
@@ -134,7 +134,7 @@ macro_rules! table {
 
 /// The cells of a column, one for each row of the table. A column that may have nulls may also be missing: the trace is older
 /// than the column.
-pub fn column<C: Cell>(table: &TableReader, name: &str) -> Result<std::vec::IntoIter<C>, TraceError> {
+pub fn column<C: Cell>(table: &TableReader, name: &str) -> Result<std::vec::IntoIter<C>, TableError> {
     let counts = table.groups().iter().map(|group| usize::try_from(group.num_rows()).unwrap_or(0));
     let rows = counts.fold(0, usize::saturating_add);
     if !table.has_column(name) {

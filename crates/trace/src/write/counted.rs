@@ -4,7 +4,7 @@
 //! inside the call and between the call before and this one. A rank whose kernel refused a counter has nulls.
 
 use crate::TraceError;
-use crate::columns::{CellValues, Field, Kind, Table, TableWriter, Values, WrittenFile};
+use kizami_columns::{CellValues, Field, Kind, Table, TableWriter, Values, WrittenFile};
 use kizami_model::counter::COUNTERS;
 use std::path::{Path, PathBuf};
 
@@ -70,13 +70,13 @@ impl CountedTable {
             Some(file) => file,
             none => none.insert(TableWriter::create(&self.path, &fields(&self.counters))?),
         };
-        file.append(&table)
+        Ok(file.append(&table)?)
     }
 
     /// Writes the rest; gives the file, if there is one.
     pub fn finish(mut self) -> Result<Option<WrittenFile>, TraceError> {
         self.flush()?;
-        self.file.map(TableWriter::finish).transpose()
+        Ok(self.file.map(TableWriter::finish).transpose()?)
     }
 }
 

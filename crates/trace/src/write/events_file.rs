@@ -5,7 +5,7 @@
 
 use super::rows::Rows;
 use crate::TraceError;
-use crate::columns::{ChecksumFile, Field, WrittenFile, schema};
+use kizami_columns::{ChecksumFile, Field, WrittenFile, schema};
 use crate::schema::event_cell::ListColumn;
 use crate::schema::events::{DIFFERENCES, EVENTS, SKIPPED_BY};
 use crate::schema::{NULL32, NULL64};
@@ -81,7 +81,7 @@ impl EventsFile {
 
     pub(crate) fn finish(self) -> Result<WrittenFile, TraceError> {
         let failed = |error| TraceError::write(&self.path, error);
-        self.writer.into_inner().map_err(failed)?.finish(&self.path)
+        Ok(self.writer.into_inner().map_err(failed)?.finish(&self.path)?)
     }
 }
 

@@ -8,7 +8,7 @@ use super::events_file::EventsFile;
 use super::rows::Rows;
 use super::totals::OpTotals;
 use crate::TraceError;
-use crate::columns::WrittenFile;
+use kizami_columns::WrittenFile;
 use crate::definitions::RegionSpan;
 use crate::schema::{Buffered, COUNTERS_FOLDER, EVENTS_FOLDER, REGIONS_FOLDER, part_name};
 use std::path::Path;

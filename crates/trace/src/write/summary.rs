@@ -1,7 +1,7 @@
 //! What `run.json` says that follows from what was written: sums, ranks in short, files.
 
 use super::totals::OpTotals;
-use crate::columns::WrittenFile;
+use kizami_columns::WrittenFile;
 use crate::definitions::{HostInfo, RankInfo};
 use crate::run::{FileEntry, RANKS_IN_RUN_JSON, RankSummary, Totals};
 use std::path::Path;

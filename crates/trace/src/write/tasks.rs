@@ -4,7 +4,7 @@
 //! makes columns of them while more rows come.
 
 use crate::TraceError;
-use crate::columns::{Field, TableWriter, WrittenFile};
+use kizami_columns::{Field, TableWriter, WrittenFile};
 use crate::schema::{Record, part_name};
 use crate::task_tables::{NeedRow, ParallelRow, TaskRow};
 use std::path::{Path, PathBuf};
@@ -188,7 +188,7 @@ impl<R: Record> Parts<R> {
         let path = self.folder.join(part_name(self.files.len()));
         let fields: Vec<Field> = R::COLUMNS.iter().map(|column| column.field).collect();
         // Numbers and times rise from row to row, or hardly change.
-        TableWriter::of_differences(&path, &fields)
+        Ok(TableWriter::of_differences(&path, &fields)?)
     }
 
     fn finish(mut self) -> Result<Vec<WrittenFile>, TraceError> {

@@ -8,7 +8,7 @@ use super::part::{PartWriter, Shared, WINDOW_ROWS};
 use super::tasks::TaskTables;
 use super::{Row, StagingDir, summary};
 use crate::TraceError;
-use crate::columns::WrittenFile;
+use kizami_columns::WrittenFile;
 use crate::definitions::{Definitions, Function, RankInfo, RegionSpan, Stop};
 use crate::run::{ClockInfo, Health, RunInfo, SCHEMA, utc};
 use crate::schema::Record;

@@ -1,5 +1,6 @@
 //! What can be asked of `kizami tasks`.
 
+use crate::show::quantity;
 use clap::Args;
 use clap::builder::FalseyValueParser;
 use kizami_tasks::Strategy;
@@ -13,6 +14,7 @@ Examples:
   kizami tasks naive.kz --curve 100 --json
   kizami tasks run.kz --rank 3
   kizami tasks run.kz --processors 4,16,64 --strategy gnu
+  kizami tasks huge.kz --bounds
 
 Times are virtual: a task starts as soon as it is made and all it needs is
 there. Work is how long all tasks run, span how long the run takes then; no
@@ -55,6 +57,14 @@ pub struct TasksArguments {
     /// Which of the tasks that can run is taken [default: as the runtime that ran the program does]
     #[arg(long, value_name = "gnu|llvm|oldest|newest|longest", value_parser = parse_strategy, env = "KIZAMI_TASKS_STRATEGY")]
     pub strategy: Option<Strategy>,
+
+    /// Tell bounds only: nothing is simulated, and memory hardly grows with the number of tasks
+    #[arg(long, env = "KIZAMI_TASKS_BOUNDS", value_parser = FalseyValueParser::new())]
+    pub bounds: bool,
+
+    /// Memory to stay within: where all tasks would take more, bounds are told only [default: half of what is free]
+    #[arg(long, value_name = "SIZE", value_parser = quantity::parse_size, env = "KIZAMI_READ_MEMORY")]
+    pub memory: Option<u64>,
 
     /// In JSON, mean parallelism in so many equal parts of virtual time
     #[arg(long, value_name = "PARTS", env = "KIZAMI_TASKS_CURVE")]

@@ -4,11 +4,15 @@ use super::arguments::TasksArguments;
 use super::plot::Plot;
 use super::show;
 use crate::failure::UsageError;
+use crate::memory;
 use crate::output::{must_be_new, write_new};
 use crate::show::json;
 use anyhow::Result;
-use kizami_model::{Moment, Rank};
-use kizami_tasks::{Parallelism, Path, Strategy, TaskGraph, burdened_span, places, recorded_by, schedules};
+use kizami_model::{Length, Moment, Rank};
+use kizami_tasks::{
+    Notice, Parallelism, Path, PlaceSum, Strategy, TaskGraph, at_least, burdened_span, places, recorded_by,
+    rows_of, schedules, stream,
+};
 use kizami_trace::run::{ClockInfo, CountedTasks};
 use kizami_trace::{CallSite, Trace};
 use serde::Serialize;
@@ -31,10 +35,15 @@ pub struct Told {
     pub span: i64,
     pub parallelism: f64,
     pub peak: u32,
+    /// For how long the mean is taken that the peak is one of; none if it is exact.
+    pub peak_over: Option<i64>,
     /// With what idle threads take to notice tasks; not of runs in virtual time.
     pub burden: Option<Burden>,
-    /// By which tasks were given out.
-    pub strategy: &'static str,
+    /// By which tasks were given out; none if they were not.
+    pub strategy: Option<&'static str>,
+    /// Memory that it would have taken to give them out, where that was too much.
+    #[serde(skip)]
+    pub too_much: Option<u64>,
     /// Tasks of all ranks that were only counted: nothing else here knows of them.
     pub counted_tasks: Option<CountedTasks>,
     pub places: Vec<Place>,
@@ -71,12 +80,13 @@ pub struct Processors {
     pub processors: u32,
     pub at_least: i64,
     pub at_most: i64,
-    pub simulated: i64,
+    /// None if it was not simulated.
+    pub simulated: Option<i64>,
     /// The shortest and the longest of several tries.
     pub simulated_low: Option<i64>,
     pub simulated_high: Option<i64>,
-    /// How tasks were given out.
-    pub strategy: &'static str,
+    /// How tasks were given out; none if they were not.
+    pub strategy: Option<&'static str>,
 }
 
 /// Explains.
@@ -96,55 +106,124 @@ pub fn run(arguments: &TasksArguments) -> Result<u8> {
     Ok(0)
 }
 
+/// What a task takes in memory, with all that schedules need.
+const BYTES_A_TASK: u64 = 250;
+
 fn explain(trace: &Trace, arguments: &TasksArguments) -> Result<Told> {
+    let rank = Rank(arguments.rank);
+    let needed = BYTES_A_TASK * rows_of(trace, rank)? as u64;
+    let too_much = needed > arguments.memory.unwrap_or_else(memory::half_of_free);
+    match arguments.bounds || too_much {
+        true => bounds(trace, arguments, too_much.then_some(needed)),
+        false => all(trace, arguments),
+    }
+}
+
+/// What is told with all tasks in memory.
+fn all(trace: &Trace, arguments: &TasksArguments) -> Result<Told> {
     let graph = TaskGraph::of(trace, Rank(arguments.rank))?;
     let (parallelism, path) = (Parallelism::of(&graph), Path::of(&graph));
     let (work, span) = (graph.work(), graph.span());
-    let callsites = trace.definitions()?.callsites;
-    let sums = places(&graph, &path);
     let strategy = strategy(trace, arguments, &graph)?;
     let simulated = schedules(&graph, &arguments.processors, strategy);
     let processors = arguments.processors.iter().zip(simulated).map(|(processors, simulated)| Processors {
         processors: *processors,
         at_least: parallelism.at_least(*processors, span).0,
         at_most: parallelism.at_most(*processors, span).0,
-        simulated: simulated.length.0,
+        simulated: Some(simulated.length.0),
         simulated_low: simulated.range.map(|(low, _)| low.0),
         simulated_high: simulated.range.map(|(_, high)| high.0),
-        strategy: simulated.strategy.name(),
+        strategy: Some(simulated.strategy.name()),
     });
-    let is_virtual = trace.run().clocks.method == ClockInfo::VIRTUAL;
-    let curve = |parts: usize| match parts {
-        0 => Vec::new(),
-        parts => parallelism.curve(Moment::START, Moment::START + span, parts),
+    let curve = |parts: usize| parallelism.curve(Moment::START, Moment::START + span, parts);
+    let burden = graph.notice().map(|notice| (notice, burdened_span(&graph, notice)));
+    let told = Told {
+        tasks: graph.made() as u64,
+        peak: parallelism.peak(),
+        burden: burden.map(|burden| Burden::of(burden, work)),
+        strategy: Some(strategy.name()),
+        places: told_places(trace, &places(&graph, &path))?,
+        processors: processors.collect(),
+        ..Told::of(trace, arguments, work, span)
     };
-    let unit = if is_virtual { "units" } else { "ns" };
+    finish(trace, arguments, told, curve)
+}
+
+/// What is told without them: all but schedules.
+fn bounds(trace: &Trace, arguments: &TasksArguments, too_much: Option<u64>) -> Result<Told> {
+    let streamed = stream(trace, Rank(arguments.rank))?;
+    let (bins, work, span) = (&streamed.bins, streamed.work, streamed.span);
+    let processors = arguments.processors.iter().map(|processors| Processors {
+        processors: *processors,
+        at_least: at_least(*processors, work, span).0,
+        at_most: bins.at_most(*processors, span).0,
+        simulated: None,
+        simulated_low: None,
+        simulated_high: None,
+        strategy: None,
+    });
+    let told = Told {
+        tasks: streamed.made,
+        peak: bins.peak().ceil() as u32,
+        peak_over: Some(bins.width().0).filter(|width| *width > 1),
+        burden: streamed.burden.map(|burden| Burden::of(burden, work)),
+        too_much,
+        places: told_places(trace, &streamed.places)?,
+        processors: processors.collect(),
+        ..Told::of(trace, arguments, work, span)
+    };
+    finish(trace, arguments, told, |parts| bins.curve(span, parts))
+}
+
+/// Adds the curve, and draws it, if asked for.
+fn finish(
+    trace: &Trace,
+    arguments: &TasksArguments,
+    mut told: Told,
+    curve: impl Fn(usize) -> Vec<f64>,
+) -> Result<Told> {
     if let Some(file) = &arguments.plot {
         let title = format!("{}: how many tasks run", trace.run().command.join(" "));
-        let (span, peak) = (span.0 as f64, f64::from(parallelism.peak()));
-        let plot = Plot { title: &title, unit, span, peak, curve: &curve(PLOTTED_PARTS.min(span as usize)) };
+        let (span, peak) = (told.span as f64, f64::from(told.peak));
+        let curve = &curve(PLOTTED_PARTS.min(span as usize));
+        let plot = Plot { title: &title, unit: told.unit, span, peak, curve };
         write_new(file, plot.draw().as_bytes())?;
     }
-    Ok(Told {
-        unit,
-        rank: arguments.rank,
-        ranks: trace.run().ranks,
-        tasks: graph.made() as u64,
-        work: work.0,
-        span: span.0,
-        parallelism: work.0 as f64 / span.0.max(1) as f64,
-        peak: parallelism.peak(),
-        burden: burden(&graph),
-        strategy: strategy.name(),
-        counted_tasks: trace.run().counted_tasks,
-        places: sums
-            .iter()
-            .filter(|sum| sum.tasks > 0 || sum.work.0 > 0)
-            .map(|sum| place(sum, &callsites))
-            .collect(),
-        processors: processors.collect(),
-        curve: curve(arguments.curve.unwrap_or(0) as usize),
-    })
+    if let Some(parts) = arguments.curve.filter(|parts| *parts > 0) {
+        told.curve = curve(parts as usize);
+    }
+    Ok(told)
+}
+
+impl Told {
+    /// What is known of any run.
+    fn of(trace: &Trace, arguments: &TasksArguments, work: Length, span: Length) -> Told {
+        let is_virtual = trace.run().clocks.method == ClockInfo::VIRTUAL;
+        Told {
+            unit: if is_virtual { "units" } else { "ns" },
+            rank: arguments.rank,
+            ranks: trace.run().ranks,
+            tasks: 0,
+            work: work.0,
+            span: span.0,
+            parallelism: work.0 as f64 / span.0.max(1) as f64,
+            peak: 0,
+            peak_over: None,
+            burden: None,
+            strategy: None,
+            too_much: None,
+            counted_tasks: trace.run().counted_tasks,
+            places: Vec::new(),
+            processors: Vec::new(),
+            curve: Vec::new(),
+        }
+    }
+}
+
+fn told_places(trace: &Trace, sums: &[PlaceSum]) -> Result<Vec<Place>> {
+    let callsites = trace.definitions()?.callsites;
+    let worth_telling = sums.iter().filter(|sum| sum.tasks > 0 || sum.work.0 > 0);
+    Ok(worth_telling.map(|sum| place(sum, &callsites)).collect())
 }
 
 /// The one that was asked for, or that of the runtime that ran the program.
@@ -165,11 +244,11 @@ fn strategy(trace: &Trace, arguments: &TasksArguments, graph: &TaskGraph) -> Res
     Ok(asked.or(recorded).unwrap_or_default())
 }
 
-fn burden(graph: &TaskGraph) -> Option<Burden> {
-    let notice = graph.notice()?;
-    let span = burdened_span(graph, notice);
-    let parallelism = graph.work().0 as f64 / span.0.max(1) as f64;
-    Some(Burden { task: notice.task.0, over: notice.over.0, span: span.0, parallelism })
+impl Burden {
+    fn of((notice, span): (Notice, Length), work: Length) -> Burden {
+        let parallelism = work.0 as f64 / span.0.max(1) as f64;
+        Burden { task: notice.task.0, over: notice.over.0, span: span.0, parallelism }
+    }
 }
 
 /// What a place is called. Compilers make functions of their own of tasks and regions: the one that has them is meant.
@@ -182,7 +261,7 @@ fn name(site: &CallSite) -> String {
     written.find(|name| !name.is_empty()).unwrap_or("(task)").to_owned()
 }
 
-fn place(sum: &kizami_tasks::PlaceSum, callsites: &[CallSite]) -> Place {
+fn place(sum: &PlaceSum, callsites: &[CallSite]) -> Place {
     let site = sum.place.and_then(|place| callsites.get(place as usize));
     Place {
         name: site.map_or("(outside of parallel regions)".to_owned(), name),

@@ -24,7 +24,11 @@ pub fn show(told: &Told) -> io::Result<()> {
     line("work        ", format!("{}, in {}", time(told.work), quantity::counted(told.tasks, "task")))?;
     line("span        ", format!("{}: the longest chain of tasks", time(told.span)))?;
     let peak = quantity::count(u64::from(told.peak));
-    line("parallelism ", format!("{:.2}, at most {peak} tasks at once", told.parallelism))?;
+    let most = match told.peak_over {
+        None => format!("at most {peak} tasks at once"),
+        Some(over) => format!("at most {peak} tasks at once over {}", time(over)),
+    };
+    line("parallelism ", format!("{:.2}, {most}", told.parallelism))?;
     if let Some(burden) = &told.burden {
         let (span, task, over) = (time(burden.span), time(burden.task), time(burden.over));
         let noticed = format!("{task} until a task is noticed and {over} that a wait is over");
@@ -37,14 +41,19 @@ pub fn show(told: &Told) -> io::Result<()> {
     writeln!(out, "\nwhat the span is made of:")?;
     places(told, &mut out)?;
     let how = match told.strategy {
-        "gnu" => "as GNU's runtime gives tasks out",
-        "llvm" => "as LLVM's runtime gives tasks out",
-        "newest" => "the task first that could run last",
-        "longest" => "the task first that has the longest chain behind it",
-        _ => "the task first that could run first",
+        None => "no run is shorter or longer than",
+        Some("gnu") => "as GNU's runtime gives tasks out",
+        Some("llvm") => "as LLVM's runtime gives tasks out",
+        Some("newest") => "the task first that could run last",
+        Some("longest") => "the task first that has the longest chain behind it",
+        Some(_) => "the task first that could run first",
     };
     writeln!(out, "\nwith so many processors, {how}:")?;
-    processors(told, &mut out)
+    processors(told, &mut out)?;
+    told.too_much.map_or(Ok(()), |bytes| {
+        let bytes = quantity::bytes(bytes);
+        writeln!(out, "schedules were not simulated: all tasks would take {bytes} of memory (--memory allows more)")
+    })
 }
 
 fn places(told: &Told, out: &mut impl Write) -> io::Result<()> {
@@ -75,40 +84,46 @@ fn places(told: &Told, out: &mut impl Write) -> io::Result<()> {
 }
 
 fn processors(told: &Told, out: &mut impl Write) -> io::Result<()> {
-    let mut columns = vec![
-        ("processors", Align::Right),
-        ("at least", Align::Right),
-        ("simulated", Align::Right),
-        ("at most", Align::Right),
-        ("speed-up", Align::Right),
+    let simulated = told.strategy.is_some();
+    let ranges = told.processors.iter().any(|on| !range(told, on).is_empty());
+    let columns = [
+        (true, ("processors", Align::Right)),
+        (true, ("at least", Align::Right)),
+        (simulated, ("simulated", Align::Right)),
+        (true, ("at most", Align::Right)),
+        (simulated, ("speed-up", Align::Right)),
+        (!simulated, ("speed-up at most", Align::Right)),
+        (ranges, ("simulated range", Align::Left)),
     ];
-    if told.processors.iter().any(|on| !range(told, on).is_empty()) {
-        columns.push(("simulated range", Align::Left));
-    }
-    let mut table = Table::new(&mut *out, Paint::stdout(), &columns);
+    let titles: Vec<_> = columns.iter().filter(|(shown, _)| *shown).map(|(_, column)| *column).collect();
+    let mut table = Table::new(&mut *out, Paint::stdout(), &titles);
     for on in &told.processors {
-        let mut cells = vec![
+        let speed_up = |time: i64| format!("{:.2}", told.work as f64 / time.max(1) as f64);
+        let cells = [
             quantity::count(u64::from(on.processors)),
             shown(told, on.at_least),
-            shown(told, on.simulated),
+            on.simulated.map_or(String::new(), |time| shown(told, time)),
             shown(told, on.at_most),
-            format!("{:.2}", told.work as f64 / on.simulated.max(1) as f64),
+            on.simulated.map_or(String::new(), speed_up),
+            speed_up(on.at_least),
             range(told, on),
         ];
-        cells.truncate(columns.len());
-        table.row(cells)?;
+        table.row(cells.into_iter().zip(&columns).filter(|(_, (shown, _))| *shown).map(|(cell, _)| cell).collect())?;
     }
     table.finish()?;
     let otherwise = told.processors.iter().find(|on| on.strategy != told.strategy);
-    otherwise.map_or(Ok(()), |on| {
-        writeln!(out, "what {} does could not be followed to its end: {} first", told.strategy, on.strategy)
-    })
+    match otherwise.and_then(|on| Some((told.strategy?, on.strategy?))) {
+        None => Ok(()),
+        Some((asked, taken)) => {
+            writeln!(out, "what {asked} does could not be followed to its end: {taken} first")
+        }
+    }
 }
 
 /// What chance leaves open, where it matters.
 fn range(told: &Told, on: &Processors) -> String {
     match (on.simulated_low, on.simulated_high) {
-        (Some(low), Some(high)) if (high - low) as f64 > WORTH_A_RANGE * on.simulated as f64 => {
+        (Some(low), Some(high)) if (high - low) as f64 > WORTH_A_RANGE * on.simulated.unwrap_or(0) as f64 => {
             format!("{} .. {}", shown(told, low), shown(told, high))
         }
         _ => String::new(),

@@ -12,13 +12,13 @@ use std::sync::Arc;
 
 /// The bytes of one table.
 #[derive(Clone)]
-pub(super) enum Source {
+pub(crate) enum Source {
     File { file: Arc<File>, bytes: u64 },
     Memory(Bytes),
 }
 
 impl Source {
-    pub(super) fn file(file: File) -> io::Result<Source> {
+    pub(crate) fn file(file: File) -> io::Result<Source> {
         let bytes = file.metadata()?.len();
         Ok(Source::File { file: Arc::new(file), bytes })
     }

@@ -1,33 +1,36 @@
 //! Reading tables that may have been cut, changed or made by somebody else.
 //!
-//! Whatever a file holds, the answer is values or a [`TraceError`]: columns are looked up by name, their
+//! Whatever a file holds, the answer is values or a [`TableError`]: columns are looked up by name, their
 //! types are checked before anything is read, and no length in the file is believed before data backs it.
 
-use super::bounds;
-use super::source::Source;
-use crate::TraceError;
+use crate::bounds;
+use crate::source::Source;
+use crate::TableError;
 use bytes::Bytes;
 use parquet::basic::Type as Physical;
+use parquet::column::page::PageReader;
 use parquet::column::reader::{ColumnReaderImpl, get_typed_column_reader};
 use parquet::data_type::{BoolType, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::statistics::Statistics;
 use std::fs::File;
 use std::io::Read;
+use std::ops::RangeInclusive;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 /// Rows read at a time where whole columns are read.
-const BATCH_ROWS: usize = 64 << 10;
+pub(crate) const BATCH_ROWS: usize = 64 << 10;
 
 /// Checksum of a file's bytes.
-pub(crate) fn checksum_of(path: &Path) -> Result<u32, TraceError> {
-    let mut file = File::open(path).map_err(TraceError::file("open", path))?;
+pub fn checksum_of(path: &Path) -> Result<u32, TableError> {
+    let mut file = File::open(path).map_err(TableError::file("open", path))?;
     let mut checksum = crc32fast::Hasher::new();
     let mut buffer = vec![0; 1 << 20];
     loop {
-        match file.read(&mut buffer).map_err(TraceError::file("read", path))? {
+        match file.read(&mut buffer).map_err(TableError::file("read", path))? {
             0 => return Ok(checksum.finalize()),
             count => checksum.update(&buffer[..count]),
         }
@@ -42,7 +45,7 @@ pub struct TableReader {
 }
 
 /// Runs a step of the decoder, which panics on some files that are damaged in a way no checksum tells.
-fn guarded<T>(step: impl FnOnce() -> parquet::errors::Result<T>) -> Result<T, String> {
+pub(crate) fn guarded<T>(step: impl FnOnce() -> parquet::errors::Result<T>) -> Result<T, String> {
     match catch_unwind(AssertUnwindSafe(step)) {
         Ok(result) => result.map_err(|error| error.to_string()),
         Err(_) => Err("the decoder cannot make sense of it".to_owned()),
@@ -51,19 +54,19 @@ fn guarded<T>(step: impl FnOnce() -> parquet::errors::Result<T>) -> Result<T, St
 
 impl TableReader {
     /// Opens a file.
-    pub fn open(path: &Path) -> Result<TableReader, TraceError> {
-        let source = File::open(path).and_then(Source::file).map_err(TraceError::file("open", path))?;
+    pub fn open(path: &Path) -> Result<TableReader, TableError> {
+        let source = File::open(path).and_then(Source::file).map_err(TableError::file("open", path))?;
         TableReader::over(source, path)
     }
 
     /// A table that is in memory; `name` is for messages.
-    pub(crate) fn in_memory(bytes: Bytes, name: &Path) -> Result<TableReader, TraceError> {
+    pub fn in_memory(bytes: Bytes, name: &Path) -> Result<TableReader, TableError> {
         TableReader::over(Source::Memory(bytes), name)
     }
 
-    fn over(source: Source, path: &Path) -> Result<TableReader, TraceError> {
+    fn over(source: Source, path: &Path) -> Result<TableReader, TableError> {
         let unreadable =
-            |error: String| TraceError::damaged(path, format!("not a readable Parquet file ({error})"));
+            |error: String| TableError::damaged(path, format!("not a readable Parquet file ({error})"));
         bounds::check_footer(&source).map_err(unreadable)?;
         let reader = guarded(|| SerializedFileReader::new(source.clone())).map_err(unreadable)?;
         Ok(TableReader { path: path.to_path_buf(), source, reader })
@@ -75,8 +78,8 @@ impl TableReader {
     }
 
     /// An error that says what is wrong with it.
-    pub fn damaged(&self, what: impl Into<String>) -> TraceError {
-        TraceError::damaged(&self.path, what)
+    pub fn damaged(&self, what: impl Into<String>) -> TableError {
+        TableError::damaged(&self.path, what)
     }
 
     /// Whether it has a column of this name.
@@ -86,7 +89,7 @@ impl TableReader {
     }
 
     /// Index of the column and its highest definition level, if it is as expected.
-    fn column<T: DataType>(&self, name: &str, list: bool) -> Result<(usize, i16), TraceError> {
+    fn column<T: DataType>(&self, name: &str, list: bool) -> Result<(usize, i16), TableError> {
         let schema = self.reader.metadata().file_metadata().schema_descr();
         let found = schema.columns().iter().position(|column| {
             let parts = column.path().parts();
@@ -114,7 +117,7 @@ impl TableReader {
         &self,
         group: usize,
         column: usize,
-    ) -> Result<ColumnReaderImpl<T>, TraceError> {
+    ) -> Result<ColumnReaderImpl<T>, TableError> {
         let failed = |error: String| self.damaged(format!("row group {group} cannot be read ({error})"));
         guarded(|| {
             let group = self.reader.get_row_group(group)?;
@@ -125,26 +128,118 @@ impl TableReader {
         .map_err(failed)
     }
 
+    /// The pages of a column within one row group, and whether it may have nulls.
+    pub(crate) fn pages<T: DataType>(
+        &self,
+        group: usize,
+        name: &str,
+    ) -> Result<(Box<dyn PageReader>, bool), TableError> {
+        let (column, deepest) = self.column::<T>(name, false)?;
+        let failed = |error: String| self.damaged(format!("row group {group} cannot be read ({error})"));
+        let pages = guarded(|| {
+            let group = self.reader.get_row_group(group)?;
+            bounds::check_pages(&self.source, group.metadata().column(column))
+                .map_err(ParquetError::General)?;
+            group.get_column_page_reader(column)
+        });
+        Ok((pages.map_err(failed)?, deepest > 0))
+    }
+
     /// The cells of a column within one row group, to be read batch by batch.
-    pub(crate) fn cells<T: DataType>(&self, group: usize, name: &str) -> Result<Cells<T>, TraceError> {
+    pub fn cells<T: DataType>(&self, group: usize, name: &str) -> Result<Cells<T>, TableError> {
         let (column, deepest) = self.column::<T>(name, false)?;
         let reader = self.group_column::<T>(group, column)?;
         Ok(Cells { reader, nullable: deepest > 0, levels: Vec::new(), values: Vec::new(), row: 0, value: 0 })
     }
 
     /// The lists of a column within one row group, to be read batch by batch.
-    pub(crate) fn lists<T: DataType>(&self, group: usize, name: &str) -> Result<Lists<T>, TraceError> {
+    pub fn lists<T: DataType>(&self, group: usize, name: &str) -> Result<Lists<T>, TableError> {
         let (column, deepest) = self.column::<T>(name, true)?;
         let reader = self.group_column::<T>(group, column)?;
         let (definition, repetition, values) = (Vec::new(), Vec::new(), Vec::new());
         Ok(Lists { reader, deepest, definition, repetition, values, level: 0, value: 0 })
     }
 
+    /// The values of a column within one row group, one for each row: `missing` where there is none, unless that must not be.
+    pub fn int64_group(
+        &self,
+        group: usize,
+        name: &str,
+        missing: Option<i64>,
+    ) -> Result<Vec<i64>, TableError> {
+        self.dense::<Int64Type>(group, name, missing)
+    }
+
+    /// The same of 32 bits.
+    pub fn int32_group(
+        &self,
+        group: usize,
+        name: &str,
+        missing: Option<i32>,
+    ) -> Result<Vec<i32>, TableError> {
+        self.dense::<Int32Type>(group, name, missing)
+    }
+
+    fn dense<T: DataType<T: Copy>>(
+        &self,
+        group: usize,
+        name: &str,
+        missing: Option<T::T>,
+    ) -> Result<Vec<T::T>, TableError> {
+        let rows = usize::try_from(self.groups()[group].num_rows()).unwrap_or(0);
+        let mut cells = self.cells::<T>(group, name)?;
+        let mut dense = Vec::new();
+        // So that they are not moved while they grow; more than that only as data comes.
+        cells.values.reserve(rows.min(BATCH_ROWS));
+        cells.levels.reserve(if cells.nullable { rows.min(BATCH_ROWS) } else { 0 });
+        while cells.read(rows.saturating_sub(dense.len())).map_err(|error| self.damaged(error))? > 0 {
+            if !cells.nullable || !cells.levels.contains(&0) {
+                match dense.is_empty() {
+                    true => std::mem::swap(&mut dense, &mut cells.values),
+                    false => dense.append(&mut cells.values),
+                }
+                continue;
+            }
+            let missing =
+                missing.ok_or_else(|| self.damaged(format!("its column {name:?} has nulls")))?;
+            let mut values = cells.values.iter();
+            dense.extend(cells.levels.iter().map(|level| match level {
+                0 => missing,
+                _ => values.next().copied().unwrap_or(missing),
+            }));
+        }
+        match dense.len() == rows {
+            true => Ok(dense),
+            false => Err(self.damaged(format!("its column {name:?} has {} rows instead of {rows}", dense.len()))),
+        }
+    }
+
+    /// The smallest and the largest value of a column of 32-bit integers within one row group, as the file says.
+    pub fn range(&self, group: usize, name: &str) -> Option<RangeInclusive<i32>> {
+        match self.statistics(group, name)? {
+            Statistics::Int32(statistics) => Some(*statistics.min_opt()?..=*statistics.max_opt()?),
+            _ => None,
+        }
+    }
+
+    /// The same of 64-bit integers.
+    pub fn range64(&self, group: usize, name: &str) -> Option<RangeInclusive<i64>> {
+        match self.statistics(group, name)? {
+            Statistics::Int64(statistics) => Some(*statistics.min_opt()?..=*statistics.max_opt()?),
+            _ => None,
+        }
+    }
+
+    fn statistics(&self, group: usize, name: &str) -> Option<&Statistics> {
+        let columns = self.groups().get(group)?.columns();
+        columns.iter().find(|column| column.column_path().string() == name)?.statistics()
+    }
+
     fn all_cells<T: DataType, V>(
         &self,
         name: &str,
         convert: impl Fn(T::T) -> V,
-    ) -> Result<Vec<Option<V>>, TraceError> {
+    ) -> Result<Vec<Option<V>>, TableError> {
         let mut all = Vec::new();
         for group in 0..self.groups().len() {
             let mut cells = self.cells::<T>(group, name)?;
@@ -165,7 +260,7 @@ impl TableReader {
         &self,
         name: &str,
         convert: impl Fn(&T::T) -> V,
-    ) -> Result<Vec<Vec<V>>, TraceError> {
+    ) -> Result<Vec<Vec<V>>, TableError> {
         let mut all = Vec::new();
         for group in 0..self.groups().len() {
             let mut lists = self.lists::<T>(group, name)?;
@@ -183,33 +278,40 @@ impl TableReader {
         Ok(all)
     }
 
-    pub(crate) fn int32(&self, name: &str) -> Result<Vec<Option<i32>>, TraceError> {
+    /// All values of a column.
+    pub fn int32(&self, name: &str) -> Result<Vec<Option<i32>>, TableError> {
         self.all_cells::<Int32Type, i32>(name, |value| value)
     }
 
-    pub(crate) fn int64(&self, name: &str) -> Result<Vec<Option<i64>>, TraceError> {
+    /// All values of a column.
+    pub fn int64(&self, name: &str) -> Result<Vec<Option<i64>>, TableError> {
         self.all_cells::<Int64Type, i64>(name, |value| value)
     }
 
-    pub(crate) fn double(&self, name: &str) -> Result<Vec<Option<f64>>, TraceError> {
+    /// All values of a column.
+    pub fn double(&self, name: &str) -> Result<Vec<Option<f64>>, TableError> {
         self.all_cells::<DoubleType, f64>(name, |value| value)
     }
 
-    pub(crate) fn text(&self, name: &str) -> Result<Vec<Option<String>>, TraceError> {
+    /// All values of a column.
+    pub fn text(&self, name: &str) -> Result<Vec<Option<String>>, TableError> {
         self.all_cells::<ByteArrayType, String>(name, |value| {
             String::from_utf8_lossy(value.data()).into_owned()
         })
     }
 
-    pub(crate) fn int32_lists(&self, name: &str) -> Result<Vec<Vec<i32>>, TraceError> {
+    /// All lists of a column.
+    pub fn int32_lists(&self, name: &str) -> Result<Vec<Vec<i32>>, TableError> {
         self.all_lists::<Int32Type, i32>(name, |value| *value)
     }
 
-    pub(crate) fn bool_lists(&self, name: &str) -> Result<Vec<Vec<bool>>, TraceError> {
+    /// All lists of a column.
+    pub fn bool_lists(&self, name: &str) -> Result<Vec<Vec<bool>>, TableError> {
         self.all_lists::<BoolType, bool>(name, |value| *value)
     }
 
-    pub(crate) fn text_lists(&self, name: &str) -> Result<Vec<Vec<String>>, TraceError> {
+    /// All lists of a column.
+    pub fn text_lists(&self, name: &str) -> Result<Vec<Vec<String>>, TableError> {
         self.all_lists::<ByteArrayType, String>(name, |value| {
             String::from_utf8_lossy(value.data()).into_owned()
         })
@@ -228,7 +330,7 @@ pub struct Cells<T: DataType> {
 
 impl<T: DataType> Cells<T> {
     /// Reads the next rows, at most so many; gives how many, 0 at the end. What was left over is dropped.
-    pub(crate) fn read(&mut self, rows: usize) -> Result<usize, String> {
+    pub fn read(&mut self, rows: usize) -> Result<usize, String> {
         self.levels.clear();
         self.values.clear();
         (self.row, self.value) = (0, 0);
@@ -239,7 +341,7 @@ impl<T: DataType> Cells<T> {
 
     /// The cell of the next row of what was read.
     #[inline]
-    pub(crate) fn next(&mut self) -> Result<Option<T::T>, String> {
+    pub fn next(&mut self) -> Result<Option<T::T>, String> {
         let row = self.row;
         self.row += 1;
         if self.nullable && self.levels.get(row) != Some(&1) {
@@ -255,7 +357,7 @@ const SHORTER: &str = "a column is shorter than its neighbours";
 
 impl<T: DataType> Cells<T> {
     /// Gives what was read to the rows it belongs to, of which each must have a value. `check` sees all values first.
-    pub(crate) fn every<R>(
+    pub fn every<R>(
         &mut self,
         rows: &mut [R],
         check: impl Fn(&[T::T]) -> Result<(), String>,
@@ -270,7 +372,7 @@ impl<T: DataType> Cells<T> {
     }
 
     /// The same where rows may have no value: those are left as they are.
-    pub(crate) fn some<R>(
+    pub fn some<R>(
         &mut self,
         rows: &mut [R],
         check: impl Fn(&[T::T]) -> Result<(), String>,
@@ -302,7 +404,7 @@ pub struct Lists<T: DataType> {
 
 impl<T: DataType> Lists<T> {
     /// Reads the lists of the next rows, at most so many; gives how many.
-    pub(crate) fn read(&mut self, rows: usize) -> Result<usize, String> {
+    pub fn read(&mut self, rows: usize) -> Result<usize, String> {
         self.definition.clear();
         self.repetition.clear();
         self.values.clear();
@@ -314,7 +416,7 @@ impl<T: DataType> Lists<T> {
     }
 
     /// Gives what was read to the rows it belongs to. `check` sees all values first.
-    pub(crate) fn every<R>(
+    pub fn every<R>(
         &mut self,
         rows: &mut [R],
         check: impl Fn(&[T::T]) -> Result<(), String>,
@@ -329,7 +431,7 @@ impl<T: DataType> Lists<T> {
 
     /// The list of the next row of what was read.
     #[inline]
-    pub(crate) fn next(&mut self) -> Result<&[T::T], String> {
+    pub fn next(&mut self) -> Result<&[T::T], String> {
         let start = self.value;
         loop {
             let definition = self.definition.get(self.level).ok_or(SHORTER)?;

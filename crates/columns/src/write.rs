@@ -1,7 +1,7 @@
 //! Writing tables: small ones from whole columns, and the file below every table.
 
-use super::{Field, Kind, schema};
-use crate::TraceError;
+use crate::{Field, Kind, schema};
+use crate::TableError;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::Result as ParquetResult;
@@ -36,18 +36,18 @@ pub struct WrittenFile {
 
 impl ChecksumFile {
     /// Makes the file, and the folder it is in.
-    pub fn create(path: &Path) -> Result<ChecksumFile, TraceError> {
+    pub fn create(path: &Path) -> Result<ChecksumFile, TableError> {
         if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(TraceError::file("make the folder", folder))?;
+            std::fs::create_dir_all(folder).map_err(TableError::file("make the folder", folder))?;
         }
-        let file = File::create(path).map_err(TraceError::file("create", path))?;
+        let file = File::create(path).map_err(TableError::file("create", path))?;
         let file = BufWriter::with_capacity(256 << 10, file);
         Ok(ChecksumFile { file, checksum: crc32fast::Hasher::new(), bytes: 0 })
     }
 
     /// Empties the buffer; gives size and checksum.
-    pub fn finish(mut self, path: &Path) -> Result<WrittenFile, TraceError> {
-        self.file.flush().map_err(|error| TraceError::write(path, error))?;
+    pub fn finish(mut self, path: &Path) -> Result<WrittenFile, TableError> {
+        self.file.flush().map_err(|error| TableError::write(path, error))?;
         Ok(WrittenFile { path: path.to_path_buf(), bytes: self.bytes, crc32: self.checksum.finalize() })
     }
 }
@@ -219,12 +219,12 @@ pub struct TableWriter {
 
 impl TableWriter {
     /// Makes the file, with these columns, and nothing in it yet. Values may be missing anywhere but in lists.
-    pub fn create(path: &Path, fields: &[Field]) -> Result<TableWriter, TraceError> {
+    pub fn create(path: &Path, fields: &[Field]) -> Result<TableWriter, TableError> {
         TableWriter::with(path, fields, properties())
     }
 
     /// The same for tables in which whole numbers differ little from row to row.
-    pub(crate) fn of_differences(path: &Path, fields: &[Field]) -> Result<TableWriter, TraceError> {
+    pub fn of_differences(path: &Path, fields: &[Field]) -> Result<TableWriter, TableError> {
         let numbers = fields.iter().filter(|field| matches!(field.kind, Kind::Int32 | Kind::Int64));
         let properties = numbers.fold(properties(), |properties, field| {
             let column = ColumnPath::from(field.name);
@@ -239,9 +239,9 @@ impl TableWriter {
         path: &Path,
         fields: &[Field],
         properties: WriterPropertiesBuilder,
-    ) -> Result<TableWriter, TraceError> {
+    ) -> Result<TableWriter, TableError> {
         let file = ChecksumFile::create(path)?;
-        let failed = |error| TraceError::write(path, error);
+        let failed = |error| TableError::write(path, error);
         let fields: Vec<Field> =
             fields.iter().map(|field| Field { nullable: !field.kind.is_list(), ..*field }).collect();
         let schema = schema(&fields).map_err(failed)?;
@@ -250,8 +250,8 @@ impl TableWriter {
     }
 
     /// Appends rows, whose columns are in the order of the file's.
-    pub fn append(&mut self, table: &Table) -> Result<(), TraceError> {
-        self.append_groups(table).map_err(|error| TraceError::write(&self.path, error))
+    pub fn append(&mut self, table: &Table) -> Result<(), TableError> {
+        self.append_groups(table).map_err(|error| TableError::write(&self.path, error))
     }
 
     fn append_groups(&mut self, table: &Table) -> ParquetResult<()> {
@@ -269,8 +269,8 @@ impl TableWriter {
     }
 
     /// Gives the finished file.
-    pub fn finish(self) -> Result<WrittenFile, TraceError> {
-        let failed = |error| TraceError::write(&self.path, error);
+    pub fn finish(self) -> Result<WrittenFile, TableError> {
+        let failed = |error| TableError::write(&self.path, error);
         self.writer.into_inner().map_err(failed)?.finish(&self.path)
     }
 }

@@ -2,15 +2,21 @@
 //!
 //! A table here is a list of named columns of one of a few kinds. Nullable columns are `OPTIONAL`; lists are
 //! the standard three-level lists with elements that are never null, so that every Parquet reader shows them
-//! as lists. What a table means is not known here: see [`crate::schema`] and the sealing and reading code.
+//! as lists.
+//!
+//! Promises: whatever a file holds, the answer is values or a [`TableError`], and no length in it is believed before data
+//! backs it. What a table means is not known here: that is for those who declare it.
 
 mod bounds;
+mod error;
+mod names;
 mod read;
 mod source;
 mod write;
 
-pub use read::TableReader;
-pub(crate) use read::{Cells, Lists, checksum_of};
+pub use error::TableError;
+pub use names::Names;
+pub use read::{Cells, Lists, TableReader, checksum_of};
 pub use write::{CellValues, ChecksumFile, Table, TableWriter, Values, WrittenFile};
 
 use parquet::basic::{ConvertedType, LogicalType, Repetition, Type as Physical};
@@ -105,7 +111,7 @@ fn leaf(name: &str, physical: Physical, text: bool, repetition: Repetition) -> R
 }
 
 /// The Parquet schema of a table with these columns.
-pub(crate) fn schema(fields: &[Field]) -> Result<TypePtr> {
+pub fn schema(fields: &[Field]) -> Result<TypePtr> {
     let columns = fields.iter().map(|field| field.parquet().map(Arc::new)).collect::<Result<_>>()?;
     Ok(Arc::new(Type::group_type_builder("schema").with_fields(columns).build()?))
 }

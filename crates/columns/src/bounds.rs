@@ -5,7 +5,7 @@
 //! table whose numbers make no sense is refused. Nothing is decoded: this walks over Thrift's compact
 //! encoding, in which Parquet keeps its footer and page headers, and skips what it need not know.
 
-use super::source::Source;
+use crate::source::Source;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{ChunkReader, Length};
 
@@ -25,7 +25,7 @@ const TAIL_BYTES: u64 = 8;
 const COUNTED_WITHIN: [i64; 2] = [6, 7];
 
 /// Checks the footer's schema. A file without a footer is left for the decoder to refuse.
-pub(super) fn check_footer(source: &Source) -> Result<(), String> {
+pub(crate) fn check_footer(source: &Source) -> Result<(), String> {
     let Some(footer) = footer(source) else { return Ok(()) };
     let mut schema = Schema::default();
     let mut thrift = Thrift { rest: &footer, lists: true };
@@ -75,7 +75,7 @@ impl Schema {
 }
 
 /// Checks the headers of all pages of a column of one row group.
-pub(super) fn check_pages(source: &Source, column: &ColumnChunkMetaData) -> Result<(), String> {
+pub(crate) fn check_pages(source: &Source, column: &ColumnChunkMetaData) -> Result<(), String> {
     let (mut position, length) = column.byte_range();
     let end = position.checked_add(length).filter(|end| *end <= source.len());
     let end = end.ok_or("a column lies beyond the end of the file")?;

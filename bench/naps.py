@@ -155,6 +155,11 @@ def taken(entry, threads):
     return [seconds for seconds, _ in entry["truth"][str(threads)]]
 
 
+def is_undisturbed(entry, threads):
+    """Whether naps ended in time in most runs: more threads that wait busily than there are cores keep naps from ending."""
+    return statistics.median(late for _, late in entry["truth"][str(threads)]) <= MOST_LATE
+
+
 def errors(entry):
     truth = {threads: statistics.median(taken(entry, threads)) for threads in THREADS}
     return [foretold_seconds(entry, threads) / truth[threads] - 1 for threads in THREADS]
@@ -178,8 +183,8 @@ def table(options):
         mark = "" if entry["shapes"] == "seen" else " *"
         print(f"| {entry['compiler']} | {shape} {size} {seed}{mark} | " + " | ".join(cells) + " |")
     print()
-    print("| Compiler | Shapes | Median error | Largest | Inside the range | Points |")
-    print("|---|---|---|---|---|---|")
+    print("| Compiler | Shapes | Median error | Largest | Inside the range | Points | Largest, undisturbed | Undisturbed |")
+    print("|---|---|---|---|---|---|---|---|")
     for compiler in ("gcc", "clang"):
         for shapes in ("seen", "apart", "fresh"):
             entries = [entry for entry in known if (entry["compiler"], entry["shapes"]) == (compiler, shapes)]
@@ -187,7 +192,10 @@ def table(options):
             if sizes:
                 median, largest = 100 * statistics.median(sizes), 100 * max(sizes)
                 inside = sum(is_inside(entry, threads) for entry in entries for threads in THREADS)
-                print(f"| {compiler} | {shapes} | {median:.1f} % | {largest:.1f} % | {inside} | {len(sizes)} |")
+                calm = [abs(error) for entry in entries for threads, error in zip(THREADS, errors(entry))
+                        if is_undisturbed(entry, threads)]
+                print(f"| {compiler} | {shapes} | {median:.1f} % | {largest:.1f} % | {inside} | {len(sizes)} "
+                      f"| {100 * max(calm):.1f} % | {len(calm)} |")
 
 
 def main():

@@ -568,6 +568,14 @@ begin: number, end: number,
  */
 units: boolean,
 /**
+ * How many ranks there are: tasks are those of one.
+ */
+ranks: number,
+/**
+ * Whether it is known what tasks waited for, so that a runtime can be followed.
+ */
+follows_runtime: boolean,
+/**
  * The first is of the whole run.
  */
 curves: Array<TaskCurve>, };
@@ -675,4 +683,12 @@ export type TaskSchedule = { at_least: number, at_most: number,
 /**
  * None while it is being worked out.
  */
-simulated: number | null, };
+simulated: number | null,
+/**
+ * The shortest and the longest of several tries; none if there was one.
+ */
+low: number | null, high: number | null,
+/**
+ * How tasks are given out.
+ */
+strategy: string, };

@@ -30,6 +30,15 @@ export function recordWith(options, name, ranks, ...command) {
   return trace;
 }
 
+/** Records a program with threads under Open MPI. */
+export function recordOpenMp(program, ranks, threads) {
+  const trace = join(directory, `${program}-openmp.kz`);
+  const launcher = ['mpirun', '--oversubscribe', '--bind-to', 'none', '-n', String(ranks)];
+  const path = join(workloads('openmp-gcc'), `${program}.openmpi`);
+  execFileSync(kizami, ['record', '-o', trace, '--', ...launcher, path], { env: { ...environment, ...threads }, stdio: 'pipe' });
+  return trace;
+}
+
 /** Records a workload under SimGrid's simulator, where it takes the same time however busy this machine is. */
 export function simulate(name, ranks, program, ...rest) {
   const trace = join(directory, `${name}.kz`);

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { hash, kizami, launch, open, pictures, serve } from './setup.mjs';
+import { hash, kizami, launch, open, pictures, recordOpenMp, serve } from './setup.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const RUNS = { reverse: 'numbers(30, L), naive(L, R)', best_path: 'best_path(a, h, Cost, Path)' };
@@ -157,6 +157,34 @@ test('an address shows what its sender saw', async () => {
   await box.hover();
   await page.getByTestId('flow-over').getByText('best_path.fl').waitFor();
   await page.screenshot({ path: join(pictures, 'tasks-dark.png') });
+  assert.deepEqual(page.wrong, []);
+  await page.close();
+});
+
+test('of a hybrid program, tasks of any rank are shown, and given out as its runtime does', async () => {
+  // Under Open MPI, with threads; a rank's tasks differ from those of the other.
+  const trace = recordOpenMp('hybrid', 2, { OMP_NUM_THREADS: '4' });
+  const command = (...rest) => JSON.parse(execFileSync(kizami, ['tasks', '--json', '--processors', '8', ...rest, trace]).toString());
+  const server = serve(trace);
+  servers.push(server);
+  addresses.hybrid = await server.address;
+  const page = await windows('hybrid', 'page=tasks');
+  const first = command('--rank', '0');
+  assert.equal(await figure(page, 'task-curves', 'work'), first.work);
+  assert.equal(await page.getByTestId('processors').getAttribute('data-strategy'), 'gnu');
+  assert.equal(await figure(page, 'processors', 'simulated'), first.processors[0].simulated);
+  assert.deepEqual(await page.locator('[data-testid=strategy] option').count(), 6);
+  await page.getByTestId('task-rank').fill('1');
+  await settled(page);
+  const second = command('--rank', '1', '--strategy', 'longest');
+  assert.notEqual(second.work, first.work);
+  assert.equal(await figure(page, 'task-curves', 'work'), second.work);
+  assert.equal((await hash(page)).task_rank, '1');
+  await page.getByTestId('strategy').selectOption('longest');
+  await settled(page);
+  assert.equal(await page.getByTestId('processors').getAttribute('data-strategy'), 'longest');
+  assert.equal(await figure(page, 'processors', 'simulated'), second.processors[0].simulated);
+  await page.screenshot({ path: join(pictures, 'tasks-hybrid.png') });
   assert.deepEqual(page.wrong, []);
   await page.close();
 });

@@ -71,9 +71,7 @@ impl<C: Copy, F: Fn(&[u8]) -> Result<C, String>> Names<C, F> {
     fn of_dictionary(&self, mut pages: Box<dyn PageReader>, nullable: bool) -> Result<Vec<C>, Failed> {
         let (mut dictionary, mut values) = (Vec::new(), Vec::new());
         let (mut there, mut numbers_of): (Vec<bool>, Vec<u32>) = (Vec::new(), Vec::new());
-        while let Some(page) =
-            crate::read::guarded(|| pages.get_next_page()).map_err(Failed::Damaged)?
-        {
+        while let Some(page) = crate::read::guarded(|| pages.get_next_page()).map_err(Failed::Damaged)? {
             let bytes = page.buffer().clone();
             let rows = page.num_values() as usize;
             let (encoding, levels, numbers): (Encoding, &[u8], &[u8]) = match page {
@@ -228,7 +226,8 @@ mod tests {
     fn runs_and_groups_of_any_width_are_read() {
         for bits in 1..=32u8 {
             let mask = u32::MAX >> (32 - bits);
-            let numbers: Vec<u32> = (1..=48u32).map(|number| number.wrapping_mul(0x9E37_79B9) & mask).collect();
+            let numbers: Vec<u32> =
+                (1..=48u32).map(|number| number.wrapping_mul(0x9E37_79B9) & mask).collect();
             let mut bytes = packed(&numbers, bits);
             // Seven times the last one.
             bytes.push(7 << 1);

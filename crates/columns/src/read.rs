@@ -3,9 +3,9 @@
 //! Whatever a file holds, the answer is values or a [`TableError`]: columns are looked up by name, their
 //! types are checked before anything is read, and no length in the file is believed before data backs it.
 
+use crate::TableError;
 use crate::bounds;
 use crate::source::Source;
-use crate::TableError;
 use bytes::Bytes;
 use parquet::basic::Type as Physical;
 use parquet::column::page::PageReader;
@@ -200,8 +200,7 @@ impl TableReader {
                 }
                 continue;
             }
-            let missing =
-                missing.ok_or_else(|| self.damaged(format!("its column {name:?} has nulls")))?;
+            let missing = missing.ok_or_else(|| self.damaged(format!("its column {name:?} has nulls")))?;
             let mut values = cells.values.iter();
             dense.extend(cells.levels.iter().map(|level| match level {
                 0 => missing,
@@ -210,7 +209,9 @@ impl TableReader {
         }
         match dense.len() == rows {
             true => Ok(dense),
-            false => Err(self.damaged(format!("its column {name:?} has {} rows instead of {rows}", dense.len()))),
+            false => {
+                Err(self.damaged(format!("its column {name:?} has {} rows instead of {rows}", dense.len())))
+            }
         }
     }
 

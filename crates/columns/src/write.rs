@@ -1,7 +1,7 @@
 //! Writing tables: small ones from whole columns, and the file below every table.
 
-use crate::{Field, Kind, schema};
 use crate::TableError;
+use crate::{Field, Kind, schema};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::Result as ParquetResult;

@@ -75,7 +75,7 @@ const MOST: usize = 1 << 16;
 /// Threads from here on are taken for one.
 const MOST_THREADS: i32 = 1 << 16;
 /// Nor do more tasks, whether or not threads were idle: they are not looked at.
-const MOST_ROWS: usize = 1 << 20;
+const MOST_ROWS: usize = 1 << 18;
 
 /// Looks at tasks in the order in which they began.
 #[derive(Debug, Default)]

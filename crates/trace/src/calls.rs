@@ -4,10 +4,10 @@
 //! not asked for are not read at all. Rows are put together column by column: what is null costs nothing.
 
 use crate::TraceError;
-use kizami_columns::TableReader;
 use crate::schema::event_cell::{EventCell, InCall, List};
 use crate::schema::events::event_columns;
 use bytes::Bytes;
+use kizami_columns::TableReader;
 use kizami_model::{Call, Length, Moment, Op, Peer, Rank, ThreadIndex};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};

@@ -13,10 +13,10 @@
 //! If the folder cannot be used, all goes on without: files then lie where temporary files do, and are gone with the
 //! process.
 
-use kizami_columns::checksum_of;
 use crate::run::RUN_JSON;
 use crate::schema::DERIVED_FOLDER;
 use crate::{Trace, TraceError};
+use kizami_columns::checksum_of;
 use memmap2::Mmap;
 use std::fs::{File, Permissions};
 use std::hash::{Hash, Hasher};

@@ -7,8 +7,8 @@
 //! one request of an `MPI_Startall`: they move bytes and are no calls, so their number is not to be added to that of calls.
 
 use crate::TraceError;
-use kizami_columns::{TableWriter, WrittenFile};
 use crate::schema::Record;
+use kizami_columns::{TableWriter, WrittenFile};
 use kizami_model::{Length, Moment, Op, Rank, ThreadIndex};
 use std::path::Path;
 

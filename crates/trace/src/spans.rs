@@ -4,8 +4,8 @@
 //! at once; only one batch of each is in memory. Whatever a file holds, the answer is rows or a [`TraceError`].
 
 use crate::TraceError;
-use kizami_columns::{Cells, TableReader};
 use crate::schema::event_cell::{Ops, natural};
+use kizami_columns::{Cells, TableReader};
 use kizami_model::Op;
 use parquet::data_type::{Int32Type, Int64Type};
 use std::path::PathBuf;

@@ -6,12 +6,12 @@
 //! [`TraceError`] that names the file.
 
 use crate::calls::{Calls, RankSelection};
-use kizami_columns::{TableReader, checksum_of};
 use crate::definitions::{ClockRow, Counted, Definitions, RegionSpan, Repair, Stop};
 use crate::reduced_tables::{GapRow, PeerRow, SketchRow, SumRow};
 use crate::run::{FileEntry, RUN_JSON};
 use crate::schema::{COUNTERS_FOLDER, EVENTS_FOLDER, RAW_FOLDER, Record, column};
 use crate::{Provenance, RunInfo, Spans, TraceError};
+use kizami_columns::{TableReader, checksum_of};
 use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Mutex, PoisonError};

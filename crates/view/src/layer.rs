@@ -5,12 +5,12 @@
 use crate::ideal::Ideal;
 use crate::insight::Insight;
 use crate::links::Links;
-use crate::schedules::Schedules;
+use crate::schedules::{Known, Schedules};
 use crate::slot::{Answer, Slot};
 use crate::verdict::{self, Verdict};
 use kizami_index::Index;
 use kizami_model::Rank;
-use kizami_tasks::{Survey, TaskGraph};
+use kizami_tasks::{Strategy, Survey, TaskGraph, recorded_by};
 use kizami_trace::derived::scratch_folder;
 use kizami_trace::run::ClockInfo;
 use kizami_trace::{Definitions, LinkLoad, RegionSpan, TaskRow, Trace, TraceError};
@@ -29,14 +29,25 @@ pub struct Opened {
     insight: Slot<Insight>,
     ideal: Slot<Index>,
     verdict: Slot<Verdict>,
-    survey: Slot<Survey>,
+    /// By rank, those asked for last behind the others.
+    tasks: Mutex<Vec<(Rank, Arc<RankTasks>)>>,
     links: Slot<Links>,
-    /// How long its tasks take on so many processors.
-    pub schedules: Schedules,
     regions: OnceLock<Vec<RegionSpan>>,
     /// Whoever has it works; others wait for their turn, so that memory is for one thing at a time.
     turn: Mutex<()>,
 }
+
+/// The tasks of one rank.
+#[derive(Debug, Default)]
+struct RankTasks {
+    survey: Slot<Survey>,
+    recorded_by: OnceLock<Option<Strategy>>,
+    /// How long they take on so many processors.
+    schedules: Schedules,
+}
+
+/// Ranks whose tasks are kept, at most.
+const MOST_TASK_RANKS: usize = 4;
 
 impl Opened {
     /// Opens a trace; its index is mapped if it was kept.
@@ -50,9 +61,8 @@ impl Opened {
             insight: Slot::default(),
             ideal: Slot::default(),
             verdict: Slot::default(),
-            survey: Slot::default(),
+            tasks: Mutex::default(),
             links: Slot::default(),
-            schedules: Schedules::default(),
             regions: OnceLock::new(),
             turn: Mutex::default(),
         };
@@ -126,12 +136,16 @@ impl Opened {
         })
     }
 
-    /// The tasks of its first rank, read now.
-    pub fn survey_now(&self) -> Result<Arc<Survey>, String> {
-        self.survey.wait(|_| {
-            let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-            TaskGraph::of(&self.trace, Rank(0)).map(Survey::of).map_err(|error| error.to_string())
-        })
+    /// The tasks of a rank, as far as they are read; of ranks that nobody asked for since many others they are forgotten.
+    fn tasks_of(&self, rank: Rank) -> Arc<RankTasks> {
+        let mut all = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = all.iter().position(|(other, _)| *other == rank).map(|place| all.remove(place).1);
+        let tasks = known.unwrap_or_default();
+        all.push((rank, Arc::clone(&tasks)));
+        if all.len() > MOST_TASK_RANKS {
+            all.remove(0);
+        }
+        tasks
     }
 
     /// What links carried, read now.
@@ -157,10 +171,36 @@ impl Opened {
         self.verdict.peek()
     }
 
-    /// Its tasks; the same, but giving way to nobody: nothing can be shown without them.
-    pub fn survey(self: &Arc<Opened>) -> Answer<Survey> {
-        self.begin_at_once(self.survey.begun(), Opened::survey_now);
-        self.survey.peek()
+    /// The tasks of a rank; the same, but giving way to nobody: nothing can be shown without them.
+    pub fn survey(self: &Arc<Opened>, rank: Rank) -> Answer<Survey> {
+        let tasks = self.tasks_of(rank);
+        if !tasks.survey.begun() {
+            let (own, tasks) = (Arc::clone(self), Arc::clone(&tasks));
+            let read = move || {
+                // Failures are kept in the slot.
+                drop(tasks.survey.wait(|_| {
+                    let _turn = own.turn.lock().unwrap_or_else(PoisonError::into_inner);
+                    TaskGraph::of(&own.trace, rank).map(Survey::of).map_err(|error| error.to_string())
+                }));
+            };
+            std::thread::spawn(read);
+        }
+        tasks.survey.peek()
+    }
+
+    /// What so many processors do with the tasks of a rank; by default as the runtime does that ran them.
+    pub fn schedule(
+        &self,
+        rank: Rank,
+        survey: &Arc<Survey>,
+        processors: u32,
+        strategy: Option<Strategy>,
+    ) -> Known {
+        let tasks = self.tasks_of(rank);
+        let recorded = || *tasks.recorded_by.get_or_init(|| recorded_by(&self.trace, rank).ok().flatten());
+        let followed = survey.graph().can_follow_runtime();
+        let strategy = strategy.or_else(|| recorded().filter(|_| followed)).unwrap_or_default();
+        tasks.schedules.of(survey, processors, strategy)
     }
 
     /// What links carried; the same, because reading it takes little.

@@ -2,7 +2,7 @@
 
 use crate::slot::{Answer, Slot};
 use kizami_model::Length;
-use kizami_tasks::{Part, Strategy, Survey, schedule};
+use kizami_tasks::{self as tasks, Part, Strategy, Survey, schedule};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// So many tasks are simulated while the page waits.
@@ -14,7 +14,7 @@ const MOST: usize = 256;
 #[derive(Debug, Default)]
 struct Scheduled {
     bounds: OnceLock<(Length, Length)>,
-    simulated: Slot<Length>,
+    simulated: Slot<tasks::Scheduled>,
 }
 
 /// What so many processors do, as far as it is known.
@@ -25,7 +25,9 @@ pub struct Known {
     /// One that goes through virtual time step by step is no longer.
     pub at_most: Length,
     /// With tasks given out one by one.
-    pub simulated: Answer<Length>,
+    pub simulated: Answer<tasks::Scheduled>,
+    /// How tasks are given out, if that can be followed.
+    pub strategy: Strategy,
 }
 
 type Key = (u32, u8);
@@ -55,14 +57,14 @@ impl Schedules {
             let (scheduled, survey, turn) = own;
             let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
             // Failures are kept in the slot.
-            drop(scheduled.simulated.wait(|_| Ok(schedule(survey.graph(), processors, strategy).length)));
+            drop(scheduled.simulated.wait(|_| Ok(schedule(survey.graph(), processors, strategy))));
         };
         match scheduled.simulated.begun() {
             true => {}
             false if survey.graph().len() <= AT_ONCE => simulate(),
             false => drop(std::thread::spawn(simulate)),
         }
-        Known { at_least: bounds.0, at_most: bounds.1, simulated: scheduled.simulated.peek() }
+        Known { at_least: bounds.0, at_most: bounds.1, simulated: scheduled.simulated.peek(), strategy }
     }
 
     fn scheduled(&self, key: Key) -> Arc<Scheduled> {

@@ -10,7 +10,7 @@ import { Trouble } from '../states';
 import { onTheme, theme } from '../theme';
 import { Frame, within, type Linked } from './page';
 import { at, colourOf, length, partName, partTitle } from './names';
-import { STRATEGIES, taskScope, type Strategy } from './selection';
+import { LISTED, STRATEGIES, taskScope, type Strategy } from './selection';
 
 /** Room for numbers left of the curves. */
 const LEFT = 52;
@@ -56,13 +56,18 @@ export function CurvesWindow({ linked, value, error }: { linked: Linked; value: 
       title="Parallelism"
       id="task-curves"
       busy={false}
-      head={<Marks linked={linked} value={value} />}
+      head={
+        <>
+          <RankChoice linked={linked} ranks={value.ranks} />
+          <Marks linked={linked} value={value} />
+        </>
+      }
       figures={{ 'data-curves': value.curves.length, 'data-area': area, 'data-work': all.work, 'data-span': value.end - value.begin, 'data-peak': all.peak, 'data-tasks': all.tasks }}
     >
       {error !== null && <Trouble error={error} />}
       <Figures linked={linked} value={value} />
       <div class="curves-plot" ref={host} onWheel={wheel} role="img" aria-label="tasks that run, over virtual time" />
-      <Processors linked={linked} curve={all} />
+      <Processors linked={linked} curve={all} followsRuntime={value.follows_runtime} />
     </Frame>
   );
 }
@@ -155,11 +160,37 @@ function Figures({ linked, value }: { linked: Linked; value: TaskCurves }) {
   );
 }
 
+/** Which task is taken, in words. */
+const NAMES: Record<Strategy, string> = { '': 'task as recorded', gnu: "task as GNU's runtime does", llvm: "task as LLVM's runtime does", oldest: 'oldest', newest: 'newest', longest: 'longest' };
+
+/** Whose tasks are shown, where there are several ranks. */
+function RankChoice({ linked, ranks }: { linked: Linked; ranks: number }) {
+  if (ranks < 2) return null;
+  return (
+    <label class="check">
+      rank{' '}
+      <input
+        type="number"
+        min={0}
+        max={ranks - 1}
+        value={linked.s.rank}
+        data-testid="task-rank"
+        onInput={(event) => {
+          const rank = Number(event.currentTarget.value);
+          // Parts, markers and what is shown are those of another rank.
+          if (Number.isInteger(rank) && rank >= 0 && rank < ranks) linked.change({ rank, window: null, marks: null, parts: [] });
+        }}
+      />{' '}
+      of {ranks}
+    </label>
+  );
+}
+
 /** What so many processors would do. */
-function Processors({ linked, curve }: { linked: Linked; curve: TaskCurve }) {
+function Processors({ linked, curve, followsRuntime }: { linked: Linked; curve: TaskCurve; followsRuntime: boolean }) {
   const { s, settled, change, layer, units } = linked;
   const [again, setAgain] = useState(0);
-  const asked = { layer, processors: settled.processors, strategy: settled.strategy };
+  const asked = { layer, rank: settled.rank, processors: settled.processors, strategy: settled.strategy };
   const { value, error } = useAnswer(`${JSON.stringify(asked)}/${again}`, (signal) => api.taskSchedule(asked, signal));
   useEffect(() => {
     if (!value || value.simulated !== null) return undefined;
@@ -167,7 +198,7 @@ function Processors({ linked, curve }: { linked: Linked; curve: TaskCurve }) {
     return () => clearTimeout(timer);
   }, [value]);
   return (
-    <div class="processors" data-testid="processors" data-simulated={value?.simulated ?? ''} data-at-least={value?.at_least ?? ''} data-at-most={value?.at_most ?? ''}>
+    <div class="processors" data-testid="processors" data-simulated={value?.simulated ?? ''} data-at-least={value?.at_least ?? ''} data-at-most={value?.at_most ?? ''} data-strategy={value?.strategy ?? ''}>
       <label class="check">
         <input
           type="number"
@@ -185,9 +216,9 @@ function Processors({ linked, curve }: { linked: Linked; curve: TaskCurve }) {
       <label class="check">
         taking the
         <select value={s.strategy} aria-label="which task is taken" data-testid="strategy" onChange={(event) => change({ strategy: event.currentTarget.value as Strategy })}>
-          {STRATEGIES.map((strategy) => (
+          {(followsRuntime ? STRATEGIES : (['', ...LISTED] as const)).map((strategy) => (
             <option key={strategy} value={strategy}>
-              {strategy}
+              {NAMES[strategy]}
             </option>
           ))}
         </select>
@@ -201,6 +232,12 @@ function Processors({ linked, curve }: { linked: Linked; curve: TaskCurve }) {
           ) : (
             <>
               simulated <strong>{length(value.simulated, units)}</strong>
+              {value.low !== null && value.high !== null && value.high > value.low && (
+                <span data-testid="simulated-range">
+                  {' '}
+                  ({length(value.low, units)} to {length(value.high, units)})
+                </span>
+              )}
               <span class="soft">
                 {' '}
                 (speed-up {(curve.work / Math.max(1, value.simulated)).toFixed(2)}, {percent(curve.work / Math.max(1, value.simulated * settled.processors))} busy)

@@ -4,9 +4,9 @@ import type { Model } from '../model';
 import { css, theme } from '../theme';
 import type { TaskSelection } from './selection';
 
-/** The function of a place, or what the run began with. */
+/** The function of a place; tasks without one are what a program does outside of parallel regions. */
 export function taskName(model: Model, place: number | null): string {
-  return (place === null ? undefined : model.site(place)?.function)?.slice(0, 80) || 'unknown task';
+  return place === null ? '(outside of parallel regions)' : model.site(place)?.function.slice(0, 80) || 'unknown task';
 }
 /** The line of a place. */
 export function taskLine(model: Model, place: number | null): string {

@@ -49,7 +49,14 @@ export function TasksPage({ model }: { model: Model }) {
   if (!value) {
     return (
       <main>
-        <div class="stage">{error !== null ? <Trouble error={error} /> : <Outline what="Reading tasks…" lines={8} progress={progress} />}</div>
+        <div class="stage">
+          {error !== null ? <Trouble error={error} /> : <Outline what="Reading tasks…" lines={8} progress={progress} />}
+          {error !== null && s.rank !== 0 && (
+            <button class="link" onClick={() => change({ rank: 0, window: null, marks: null, parts: [] })}>
+              show rank 0
+            </button>
+          )}
+        </div>
       </main>
     );
   }

@@ -2,7 +2,9 @@
 // processors are asked about. Times are nanoseconds or units of virtual time.
 import type { Span } from '../selection';
 
-export const STRATEGIES = ['oldest', 'newest', 'longest'] as const;
+/** Those of a list, and those of runtimes; '' is as the runtime does that ran the tasks, or the oldest first. */
+export const LISTED = ['oldest', 'newest', 'longest'] as const;
+export const STRATEGIES = ['', 'gnu', 'llvm', ...LISTED] as const;
 export type Strategy = (typeof STRATEGIES)[number];
 
 /** Sub-trees that are drawn beside the whole run, at most: as many as there are colours. */
@@ -19,9 +21,11 @@ export interface TaskSelection {
   aligned: boolean;
   processors: number;
   strategy: Strategy;
+  /** Whose tasks. */
+  rank: number;
 }
 
-export const NO_TASKS: TaskSelection = { window: null, marks: null, parts: [], aligned: false, processors: 8, strategy: 'oldest' };
+export const NO_TASKS: TaskSelection = { window: null, marks: null, parts: [], aligned: false, processors: 8, strategy: '', rank: 0 };
 
 const show = ({ from, to }: Span): string => `${Math.round(from)}-${Math.round(to)}`;
 
@@ -38,6 +42,7 @@ export function taskHash(s: TaskSelection): [string, string][] {
   if (s.aligned) parts.push(['aligned', '1']);
   if (s.processors !== NO_TASKS.processors) parts.push(['processors', `${s.processors}`]);
   if (s.strategy !== NO_TASKS.strategy) parts.push(['strategy', s.strategy]);
+  if (s.rank !== NO_TASKS.rank) parts.push(['task_rank', `${s.rank}`]);
   return parts;
 }
 
@@ -45,6 +50,7 @@ export function taskHash(s: TaskSelection): [string, string][] {
 export function taskSelection(given: URLSearchParams): TaskSelection {
   const processors = Number(given.get('processors'));
   const strategy = given.get('strategy') as Strategy | null;
+  const rank = Number(given.get('task_rank'));
   const parts = (given.get('parts') ?? '').split(',').filter((part) => /^[ntp]\d{1,10}$/.test(part));
   return {
     window: parse(given.get('shown')),
@@ -52,6 +58,7 @@ export function taskSelection(given: URLSearchParams): TaskSelection {
     parts: [...new Set(parts)].slice(0, MOST_PARTS),
     aligned: given.get('aligned') === '1',
     processors: Number.isInteger(processors) && processors >= 1 && processors <= 1e6 ? processors : NO_TASKS.processors,
+    rank: Number.isInteger(rank) && rank >= 0 && rank <= 1e7 ? rank : NO_TASKS.rank,
     strategy: strategy && STRATEGIES.includes(strategy) ? strategy : NO_TASKS.strategy,
   };
 }
@@ -59,10 +66,10 @@ export function taskSelection(given: URLSearchParams): TaskSelection {
 /** What the windows are about: what is between the markers, or else what is shown. */
 export const taskScope = (s: TaskSelection): Span | null => s.marks ?? s.window;
 
-/** The scope as the server takes it. */
+/** Whose tasks are meant, and the scope, as the server takes them. */
 export function marked(s: TaskSelection): Record<string, number | null> {
   const scope = taskScope(s);
-  return { mark_from: scope ? Math.round(scope.from) : null, mark_to: scope ? Math.round(scope.to) : null };
+  return { rank: s.rank, mark_from: scope ? Math.round(scope.from) : null, mark_to: scope ? Math.round(scope.to) : null };
 }
 
 /** Adds a sub-tree to those that are chosen, or takes it away; of too many the oldest goes. */

@@ -39,6 +39,15 @@ pub enum Strategy {
 }
 
 impl Strategy {
+    /// All of them.
+    pub const ALL: [Strategy; 5] =
+        [Strategy::Gnu, Strategy::Llvm, Strategy::Oldest, Strategy::Newest, Strategy::Longest];
+
+    /// Whether it is that of a runtime, which can only be followed if tasks tell what they waited for.
+    pub fn is_of_runtime(self) -> bool {
+        matches!(self, Strategy::Gnu | Strategy::Llvm)
+    }
+
     /// What it is called.
     pub fn name(self) -> &'static str {
         match self {

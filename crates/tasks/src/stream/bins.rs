@@ -123,7 +123,8 @@ impl Bins {
             bin.area as f64 * (1.0 - processors / most).max(0.0) / processors
         };
         let exact = |bin: Bin| (bin.area as f64 - processors).max(0.0) / processors;
-        let sum: f64 = if self.shift == 0 { self.parts().map(exact).sum() } else { self.parts().map(over).sum() };
+        let sum: f64 =
+            if self.shift == 0 { self.parts().map(exact).sum() } else { self.parts().map(over).sum() };
         span + Length(sum.ceil() as i64)
     }
 

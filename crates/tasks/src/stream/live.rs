@@ -37,7 +37,8 @@ impl LastUses {
     fn in_order(self) -> Vec<(u32, u32)> {
         // None goes before its own tasks have come.
         let own = |page: u32| (page + 1) * PAGE as u32 - 1;
-        let mut order: Vec<(u32, u32)> = self.0.into_iter().zip(0..).map(|(last, page)| (last.max(own(page)), page)).collect();
+        let mut order: Vec<(u32, u32)> =
+            self.0.into_iter().zip(0..).map(|(last, page)| (last.max(own(page)), page)).collect();
         order.sort_unstable();
         order
     }

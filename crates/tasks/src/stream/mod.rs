@@ -12,9 +12,9 @@ mod tests;
 
 pub use bins::Bins;
 
+use crate::columns::{Groups, MISSING, NO_PLACE, Needs, Ran, TaskColumns, pairs, parts};
 use crate::places::{PlaceSum, Sums};
 use crate::{Notice, TasksError};
-use crate::columns::{Groups, MISSING, NO_PLACE, Needs, Ran, TaskColumns, pairs, parts};
 use kizami_model::{Length, Moment, Rank};
 use kizami_trace::run::ClockInfo;
 use kizami_trace::{NeedRow, TaskRow, Trace, TraceError};

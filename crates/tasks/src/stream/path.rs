@@ -1,8 +1,8 @@
 //! The critical path of a run that is not in memory: followed backwards through the tables, by what was noted of each task.
 
-use crate::columns::{Groups, MISSING, NO_PLACE, Ran, TaskColumns, pairs};
 use super::own_until;
 use crate::TasksError;
+use crate::columns::{Groups, MISSING, NO_PLACE, Ran, TaskColumns, pairs};
 use kizami_model::Length;
 use kizami_trace::TraceError;
 use rustc_hash::FxHashMap;

@@ -22,14 +22,8 @@ impl Random {
     }
 }
 
-const WAITED: [Waited; 6] = [
-    Waited::Nothing,
-    Waited::Children,
-    Waited::Group,
-    Waited::Barrier,
-    Waited::Region,
-    Waited::Together,
-];
+const WAITED: [Waited; 6] =
+    [Waited::Nothing, Waited::Children, Waited::Group, Waited::Barrier, Waited::Region, Waited::Together];
 
 /// Any task that comes after so many others, most often one of the last.
 fn row(random: &mut Random, rank: u32, before: u64, longest: u64) -> TaskRow {
@@ -208,7 +202,8 @@ fn runs_in_virtual_time_are_told_alike() {
             let (kind, parent) = (TaskKind::Goal, parent.map(|parent| parent + 1));
             let created = Some(created).filter(|_| !at_end);
             let any = row(&mut random, 0, before, 20);
-            let row = TaskRow { parent, kind, created, start, end, running: end - start, waited: None, ..any };
+            let row =
+                TaskRow { parent, kind, created, start, end, running: end - start, waited: None, ..any };
             writer.task(row).unwrap();
             times.push((start, end));
         }

@@ -2,11 +2,10 @@
 //!
 //! A type that can be a column says which kind of column it is, how it is written, and which values of a file it believes.
 
-
-use kizami_columns::{CellValues, Field, Kind, Names, TableError, TableReader, Values};
 use crate::definitions::{ClockKind, CommIdentity, Pid};
 use crate::reduced_tables::What;
 use crate::task_tables::{Runtime, TaskKind, Waited};
+use kizami_columns::{CellValues, Field, Kind, Names, TableError, TableReader, Values};
 use kizami_model::{CommKind, Ending, Length, Moment, ObjectKind, Op, Peer, Rank, StopReason, ThreadIndex};
 
 /// A value that has a column of its own.

@@ -5,11 +5,11 @@
 
 use super::rows::Rows;
 use crate::TraceError;
-use kizami_columns::{ChecksumFile, Field, WrittenFile, schema};
 use crate::schema::event_cell::ListColumn;
 use crate::schema::events::{DIFFERENCES, EVENTS, SKIPPED_BY};
 use crate::schema::{NULL32, NULL64};
 use bytes::Bytes;
+use kizami_columns::{ChecksumFile, Field, WrittenFile, schema};
 use kizami_model::{Op, function};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::column::writer::{

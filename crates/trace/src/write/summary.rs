@@ -1,9 +1,9 @@
 //! What `run.json` says that follows from what was written: sums, ranks in short, files.
 
 use super::totals::OpTotals;
-use kizami_columns::WrittenFile;
 use crate::definitions::{HostInfo, RankInfo};
 use crate::run::{FileEntry, RANKS_IN_RUN_JSON, RankSummary, Totals};
+use kizami_columns::WrittenFile;
 use std::path::Path;
 
 /// Sums over everything.

@@ -4,9 +4,9 @@
 //! makes columns of them while more rows come.
 
 use crate::TraceError;
-use kizami_columns::{Field, TableWriter, WrittenFile};
 use crate::schema::{Record, part_name};
 use crate::task_tables::{NeedRow, ParallelRow, TaskRow};
+use kizami_columns::{Field, TableWriter, WrittenFile};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;

@@ -9,8 +9,8 @@ use crate::query::Selection;
 use crate::query::matrix::By;
 use crate::query::order::Order;
 use kizami_index::Index;
-use kizami_model::{Moment, Op};
-use kizami_tasks::{Part, Stretch, Survey};
+use kizami_model::{Moment, Op, Rank};
+use kizami_tasks::{Part, Strategy, Stretch, Survey};
 use serde::Deserialize;
 
 /// Parts of a run's tasks that are looked at together, at most.
@@ -50,17 +50,10 @@ pub(super) struct Asked {
     pub mark_from: Option<i64>,
     pub mark_to: Option<i64>,
     processors: Option<u64>,
-    pub strategy: Strategy,
-}
-
-/// Which of the tasks that can run is taken.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Strategy {
-    #[default]
-    Oldest,
-    Newest,
-    Longest,
+    /// Whose tasks.
+    rank: u32,
+    /// Which of the tasks that can run is taken; empty: as the runtime does that ran them.
+    strategy: String,
 }
 
 impl Asked {
@@ -91,6 +84,21 @@ impl Asked {
 
     pub(super) fn processors(&self) -> Result<u32, Failure> {
         Ok(whole("processors", self.processors, 1, u64::from(u32::MAX))? as u32)
+    }
+
+    /// Whose tasks are meant.
+    pub(super) fn rank(&self) -> Rank {
+        Rank(self.rank)
+    }
+
+    /// Which of the tasks that can run is taken; none: as the runtime does that ran them.
+    pub(super) fn strategy(&self) -> Result<Option<Strategy>, Failure> {
+        if self.strategy.is_empty() {
+            return Ok(None);
+        }
+        let known = Strategy::ALL.into_iter().find(|strategy| strategy.name() == self.strategy);
+        let unknown = || Failure::bad(format!("There is no strategy {}.", shown(&self.strategy)));
+        known.map(Some).ok_or_else(unknown)
     }
 
     /// A range of the run's tasks; all of it if none is given.

@@ -14,6 +14,10 @@ pub(super) struct TaskCurves {
     pub end: i64,
     /// Whether times are units, not nanoseconds.
     pub units: bool,
+    /// How many ranks there are: tasks are those of one.
+    pub ranks: u32,
+    /// Whether it is known what tasks waited for, so that a runtime can be followed.
+    pub follows_runtime: bool,
     /// The first is of the whole run.
     pub curves: Vec<TaskCurve>,
 }
@@ -131,4 +135,9 @@ pub(super) struct TaskSchedule {
     pub at_most: i64,
     /// None while it is being worked out.
     pub simulated: Option<i64>,
+    /// The shortest and the longest of several tries; none if there was one.
+    pub low: Option<i64>,
+    pub high: Option<i64>,
+    /// How tasks are given out.
+    pub strategy: String,
 }

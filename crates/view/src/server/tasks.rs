@@ -1,6 +1,6 @@
 //! Questions about tasks in virtual time: curves, the tree, the flow, lengths, and what processors would do.
 
-use super::asked::{self, Asked};
+use super::asked::Asked;
 use super::reply::{Failure, Reply};
 use super::routes::{layer, ready};
 use super::task_answers::{
@@ -27,7 +27,7 @@ fn survey(view: &View, asked: &Asked) -> Result<Arc<Survey>, Failure> {
         let next = "kizami fleng writes runs that have.";
         return Err(Failure::plain(StatusCode::NOT_FOUND, "This run has no tasks.", next));
     }
-    ready(opened.survey())
+    ready(opened.survey(asked.rank()))
 }
 
 /// The place a part is named by.
@@ -93,6 +93,8 @@ pub(super) fn curves(view: &View, asked: &Asked) -> Result<Reply, Failure> {
         begin: whole.from.0,
         end: whole.to.0,
         units: layer(view, asked)?.opened.is_virtual(),
+        ranks: layer(view, asked)?.opened.trace.run().ranks,
+        follows_runtime: survey.graph().can_follow_runtime(),
         curves: std::iter::once(Part::All).chain(asked.parts(&survey)?).map(told).collect(),
     })
 }
@@ -172,16 +174,26 @@ pub(super) fn lengths(view: &View, asked: &Asked) -> Result<Reply, Failure> {
 
 pub(super) fn schedule(view: &View, asked: &Asked) -> Result<Reply, Failure> {
     let survey = survey(view, asked)?;
-    let strategy = match asked.strategy {
-        asked::Strategy::Oldest => Strategy::Oldest,
-        asked::Strategy::Newest => Strategy::Newest,
-        asked::Strategy::Longest => Strategy::Longest,
-    };
-    let schedules = &layer(view, asked)?.opened.schedules;
-    let known = schedules.of(&survey, asked.processors()?, strategy);
+    let strategy = asked.strategy()?;
+    if strategy.is_some_and(Strategy::is_of_runtime) && !survey.graph().can_follow_runtime() {
+        let next = "Choose oldest, newest or longest.";
+        let what = "The trace does not tell what tasks waited for, so that no runtime can be followed.";
+        return Err(Failure::plain(StatusCode::BAD_REQUEST, what, next));
+    }
+    let opened = &layer(view, asked)?.opened;
+    let known = opened.schedule(asked.rank(), &survey, asked.processors()?, strategy);
     let simulated = match known.simulated {
         Answer::Pending(_) => None,
-        done => Some(ready(done)?.0),
+        done => Some(ready(done)?),
     };
-    Reply::json(&TaskSchedule { at_least: known.at_least.0, at_most: known.at_most.0, simulated })
+    let range = simulated.as_ref().and_then(|simulated| simulated.range);
+    let strategy = simulated.as_ref().map_or(known.strategy, |simulated| simulated.strategy);
+    Reply::json(&TaskSchedule {
+        at_least: known.at_least.0,
+        at_most: known.at_most.0,
+        simulated: simulated.map(|simulated| simulated.length.0),
+        low: range.map(|(low, _)| low.0),
+        high: range.map(|(_, high)| high.0),
+        strategy: strategy.name().to_owned(),
+    })
 }

@@ -80,12 +80,6 @@ pub struct TasksArguments {
 }
 
 fn parse_strategy(text: &str) -> Result<Strategy, String> {
-    match text {
-        "oldest" => Ok(Strategy::Oldest),
-        "newest" => Ok(Strategy::Newest),
-        "longest" => Ok(Strategy::Longest),
-        "gnu" => Ok(Strategy::Gnu),
-        "llvm" => Ok(Strategy::Llvm),
-        _ => Err("gnu, llvm, oldest, newest or longest".to_owned()),
-    }
+    let known = Strategy::ALL.into_iter().find(|strategy| strategy.name() == text);
+    known.ok_or_else(|| "gnu, llvm, oldest, newest or longest".to_owned())
 }

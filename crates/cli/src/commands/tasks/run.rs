@@ -229,9 +229,7 @@ fn told_places(trace: &Trace, sums: &[PlaceSum]) -> Result<Vec<Place>> {
 /// The one that was asked for, or that of the runtime that ran the program.
 fn strategy(trace: &Trace, arguments: &TasksArguments, graph: &TaskGraph) -> Result<Strategy> {
     let asked = arguments.strategy;
-    if let Some(Strategy::Gnu | Strategy::Llvm) = asked
-        && !graph.can_follow_runtime()
-    {
+    if asked.is_some_and(Strategy::is_of_runtime) && !graph.can_follow_runtime() {
         let what =
             "--strategy: the trace does not tell what tasks waited for, so that no runtime can be followed";
         let next = "record the program again, or take oldest, newest or longest";

@@ -52,7 +52,10 @@ pub fn show(told: &Told) -> io::Result<()> {
     processors(told, &mut out)?;
     told.too_much.map_or(Ok(()), |bytes| {
         let bytes = quantity::bytes(bytes);
-        writeln!(out, "schedules were not simulated: all tasks would take {bytes} of memory (--memory allows more)")
+        writeln!(
+            out,
+            "schedules were not simulated: all tasks would take {bytes} of memory (--memory allows more)"
+        )
     })
 }
 
@@ -108,7 +111,9 @@ fn processors(told: &Told, out: &mut impl Write) -> io::Result<()> {
             speed_up(on.at_least),
             range(told, on),
         ];
-        table.row(cells.into_iter().zip(&columns).filter(|(_, (shown, _))| *shown).map(|(cell, _)| cell).collect())?;
+        table.row(
+            cells.into_iter().zip(&columns).filter(|(_, (shown, _))| *shown).map(|(cell, _)| cell).collect(),
+        )?;
     }
     table.finish()?;
     let otherwise = told.processors.iter().find(|on| on.strategy != told.strategy);

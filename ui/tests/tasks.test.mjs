@@ -175,6 +175,7 @@ test('of a hybrid program, tasks of any rank are shown, and given out as its run
   assert.equal(await figure(page, 'processors', 'simulated'), first.processors[0].simulated);
   assert.deepEqual(await page.locator('[data-testid=strategy] option').count(), 6);
   await page.getByTestId('task-rank').fill('1');
+  await page.getByTestId('task-rank').press('Enter');
   await settled(page);
   const second = command('--rank', '1', '--strategy', 'longest');
   assert.notEqual(second.work, first.work);

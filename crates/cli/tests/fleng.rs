@@ -39,6 +39,13 @@ fn tables_of_tasks_say_what_the_run_said() {
             told["places"].as_array().unwrap().iter().map(|place| place["on_critical_path"].as_u64());
         assert_eq!(on_path.map(Option::unwrap).sum::<u64>(), run["end"].as_u64().unwrap(), "{query}");
         assert_eq!(told["curve"].as_array().unwrap().len(), 10);
+        // Without all tasks in memory the same is told, but for schedules.
+        let bounds = json(&kizami(&["tasks", &trace, "--json", "--bounds", "--curve", "10"], scratch.path()));
+        for field in ["tasks", "work", "span", "peak", "parallelism", "places"] {
+            assert_eq!(bounds[field], told[field], "{field} of {query}");
+        }
+        let least = |told: &Value| told["processors"][2]["at_least"].clone();
+        assert_eq!((least(&bounds), &bounds["processors"][2]["simulated"]), (least(&told), &Value::Null));
         // A run in another order has the same tasks at the same times.
         let again = ["fleng", &program(name), query, "--order", "7", "--json"];
         assert_eq!(json(&kizami(&again, scratch.path())), run, "{query}");

@@ -116,6 +116,8 @@ struct PageClaims {
     values: i64,
     encoding: i64,
     dictionary: bool,
+    /// How many headers of contents it has: a page with two could say one thing here and another to the decoder.
+    contents: u32,
 }
 
 impl PageClaims {
@@ -146,6 +148,7 @@ impl PageClaims {
         encoding_field: i64,
         depth: u32,
     ) -> Option<()> {
+        self.contents += 1;
         thrift.fields(depth, kinds, &mut |thrift, field, kind, depth| {
             match field {
                 1 => self.values = thrift.number()?,
@@ -157,6 +160,9 @@ impl PageClaims {
     }
 
     fn check(&self) -> Result<(), String> {
+        if self.contents > 1 {
+            return Err("a page with two headers".to_owned());
+        }
         if !(0..=PAGE_BYTES).contains(&self.bytes) || self.compressed_bytes < 0 {
             return Err(format!("a page of {} bytes", self.bytes));
         }

@@ -1,9 +1,11 @@
 //! Columns of few different names, read as one value a row: no text is made of any of them twice.
 //!
-//! Writers keep such names in a dictionary and rows as numbers in it. These are read as they are; a page that is not held
-//! that way is left to the decoder.
+//! Writers keep such names in a dictionary and rows as numbers in it. These are read as they are; a column with a page that
+//! is not held that way is left to the decoder.
 
-use crate::{TableError, TableReader};
+use crate::read::{BATCH_ROWS, guarded, other_length};
+use crate::{Cells, TableError, TableReader};
+use bytes::Bytes;
 use parquet::basic::Encoding;
 use parquet::column::page::{Page, PageReader};
 use parquet::data_type::ByteArrayType;
@@ -20,14 +22,20 @@ pub struct Names<C, F> {
 enum Failed {
     /// It is held in a way that is not known here.
     OtherWay,
-    Damaged(String),
+    /// The decoder says so.
+    Unreadable(String),
+    /// It has something that it should not have.
+    Has(String),
 }
 
 impl From<&str> for Failed {
     fn from(what: &str) -> Failed {
-        Failed::Damaged(what.to_owned())
+        Failed::Has(what.to_owned())
     }
 }
+
+const NULLS: &str = "nulls";
+const SHORT: &str = "a page that ends early";
 
 impl TableReader {
     /// What the names of a column mean, row by row, within one row group.
@@ -38,104 +46,148 @@ impl TableReader {
         names: &Names<C, F>,
     ) -> Result<Vec<C>, TableError> {
         let (pages, nullable) = self.pages::<ByteArrayType>(group, name)?;
-        let damaged = |what: String| self.damaged(format!("its column {name:?} has {what}"));
-        match names.of_dictionary(pages, nullable) {
-            Ok(values) => Ok(values),
-            Err(Failed::Damaged(what)) => Err(damaged(what)),
-            Err(Failed::OtherWay) => {
-                let mut cells = self.cells::<ByteArrayType>(group, name)?;
-                let mut values = Vec::new();
-                loop {
-                    let rows = cells.read(crate::read::BATCH_ROWS).map_err(damaged)?;
-                    if rows == 0 {
-                        return Ok(values);
-                    }
-                    for _ in 0..rows {
-                        let cell = cells.next().map_err(damaged)?;
-                        let value = match cell {
-                            Some(text) => (names.meaning)(text.data()),
-                            None => names.missing.ok_or_else(|| NULLS.to_owned()),
-                        };
-                        values.push(value.map_err(damaged)?);
-                    }
+        let rows = usize::try_from(self.groups()[group].num_rows()).unwrap_or(0);
+        let values = match names.of_dictionary(pages, nullable, rows) {
+            Err(Failed::OtherWay) => names.one_by_one(self.cells::<ByteArrayType>(group, name)?),
+            read => read,
+        };
+        let what = match values {
+            Ok(values) if values.len() == rows => return Ok(values),
+            Ok(values) => other_length(name, values.len(), rows),
+            Err(Failed::Has(what)) => format!("its column {name:?} has {what}"),
+            Err(Failed::Unreadable(what)) => format!("its column {name:?} cannot be read ({what})"),
+            Err(Failed::OtherWay) => format!("its column {name:?} cannot be read"),
+        };
+        Err(self.damaged(what))
+    }
+}
+
+impl<C: Copy, F: Fn(&[u8]) -> Result<C, String>> Names<C, F> {
+    fn of_dictionary(
+        &self,
+        mut pages: Box<dyn PageReader>,
+        nullable: bool,
+        most: usize,
+    ) -> Result<Vec<C>, Failed> {
+        let (mut dictionary, mut values) = (Dictionary::default(), Vec::new());
+        let (mut there, mut numbers): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
+        while let Some(page) = guarded(|| pages.get_next_page()).map_err(Failed::Unreadable)? {
+            let (bytes, rows) = (page.buffer().clone(), page.num_values() as usize);
+            if let Page::DictionaryPage { encoding, .. } = page {
+                if !matches!(encoding, Encoding::PLAIN | Encoding::PLAIN_DICTIONARY) {
+                    return Err(Failed::OtherWay);
                 }
+                dictionary = self.dictionary(&bytes, rows)?;
+                continue;
+            }
+            if rows > most - values.len() {
+                return Err("more rows than its neighbours".into());
+            }
+            let (levels, packed) = levels_and_numbers(&page, &bytes, nullable)?;
+            there.clear();
+            numbers.clear();
+            if nullable {
+                hybrid(levels, 1, rows, &mut there)?;
+            }
+            let missing = there.iter().filter(|there| **there == 0).count();
+            let (bits, packed) = packed.split_first().map_or((0, packed), |(bits, rest)| (*bits, rest));
+            hybrid(packed, bits, rows - missing, &mut numbers)?;
+            let mut named = dictionary.of(&numbers)?;
+            if missing == 0 {
+                values.extend(named);
+                continue;
+            }
+            let missing = self.missing.ok_or(NULLS)?;
+            let value = |there: &u32| if *there == 0 { missing } else { named.next().unwrap_or(missing) };
+            values.extend(there.iter().map(value));
+        }
+        Ok(values)
+    }
+
+    fn dictionary(&self, mut bytes: &[u8], names: usize) -> Result<Dictionary<C>, Failed> {
+        let mut dictionary = Dictionary::default();
+        for _ in 0..names {
+            let (name, rest) = counted(bytes)?;
+            let meaning = (self.meaning)(name);
+            dictionary.meanings.push(meaning.as_ref().ok().copied());
+            // One that no row has does no harm.
+            dictionary.unknown = dictionary.unknown.take().or(meaning.err());
+            bytes = rest;
+        }
+        Ok(dictionary)
+    }
+
+    /// The same by the decoder.
+    fn one_by_one(&self, mut cells: Cells<ByteArrayType>) -> Result<Vec<C>, Failed> {
+        let mut values = Vec::new();
+        loop {
+            let rows = cells.read(BATCH_ROWS).map_err(Failed::Unreadable)?;
+            if rows == 0 {
+                return Ok(values);
+            }
+            for _ in 0..rows {
+                values.push(match cells.next_cell().map_err(Failed::Unreadable)? {
+                    Some(text) => (self.meaning)(text.data()).map_err(Failed::Has)?,
+                    None => self.missing.ok_or(NULLS)?,
+                });
             }
         }
     }
 }
 
-const NULLS: &str = "nulls";
-const SHORT: &str = "a page that ends early";
+/// What the names of a dictionary mean.
+struct Dictionary<C> {
+    meanings: Vec<Option<C>>,
+    /// Why one of them is not known.
+    unknown: Option<String>,
+}
 
-impl<C: Copy, F: Fn(&[u8]) -> Result<C, String>> Names<C, F> {
-    fn of_dictionary(&self, mut pages: Box<dyn PageReader>, nullable: bool) -> Result<Vec<C>, Failed> {
-        let (mut dictionary, mut values) = (Vec::new(), Vec::new());
-        let (mut there, mut numbers_of): (Vec<bool>, Vec<u32>) = (Vec::new(), Vec::new());
-        while let Some(page) = crate::read::guarded(|| pages.get_next_page()).map_err(Failed::Damaged)? {
-            let bytes = page.buffer().clone();
-            let rows = page.num_values() as usize;
-            let (encoding, levels, numbers): (Encoding, &[u8], &[u8]) = match page {
-                Page::DictionaryPage { encoding: Encoding::PLAIN | Encoding::PLAIN_DICTIONARY, .. } => {
-                    dictionary = self.dictionary(&bytes, rows)?;
-                    continue;
-                }
-                Page::DictionaryPage { .. } => return Err(Failed::OtherWay),
-                Page::DataPage { encoding, .. } if !nullable => (encoding, &[], &bytes),
-                Page::DataPage { encoding, def_level_encoding: Encoding::RLE, .. } => {
-                    let (length, rest) = bytes.split_at_checked(4).ok_or(SHORT)?;
-                    let length = u32::from_le_bytes([length[0], length[1], length[2], length[3]]);
-                    let (levels, numbers) = rest.split_at_checked(length as usize).ok_or(SHORT)?;
-                    (encoding, levels, numbers)
-                }
-                Page::DataPage { .. } => return Err(Failed::OtherWay),
-                Page::DataPageV2 { encoding, def_levels_byte_len, rep_levels_byte_len: 0, .. } => {
-                    let cut = bytes.split_at_checked(def_levels_byte_len as usize).ok_or(SHORT)?;
-                    (encoding, cut.0, cut.1)
-                }
-                Page::DataPageV2 { .. } => return Err(Failed::OtherWay),
-            };
-            if !matches!(encoding, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY) {
-                return Err(Failed::OtherWay);
-            }
-            numbers_of.clear();
-            if nullable {
-                hybrid(levels, 1, rows, &mut numbers_of)?;
-            }
-            there.clear();
-            there.extend(numbers_of.iter().map(|level| *level > 0));
-            let all = !there.contains(&false);
-            let named = if all { rows } else { there.iter().filter(|there| **there).count() };
-            let (bits, numbers) = numbers.split_first().map_or((0, numbers), |(bits, rest)| (*bits, rest));
-            numbers_of.clear();
-            hybrid(numbers, bits, named, &mut numbers_of)?;
-            if numbers_of.iter().any(|number| *number as usize >= dictionary.len()) {
-                return Err("a name that is not in its dictionary".into());
-            }
-            let mut named = numbers_of.iter().map(|number| dictionary[*number as usize]);
-            if all {
-                values.extend(named);
-                continue;
-            }
-            let missing = self.missing.ok_or(NULLS)?;
-            values.extend(there.iter().map(|there| match there {
-                true => named.next().unwrap_or(missing),
-                false => missing,
-            }));
-        }
-        Ok(values)
+impl<C> Default for Dictionary<C> {
+    fn default() -> Dictionary<C> {
+        Dictionary { meanings: Vec::new(), unknown: None }
     }
+}
 
-    fn dictionary(&self, mut bytes: &[u8], names: usize) -> Result<Vec<C>, Failed> {
-        let mut meanings = Vec::new();
-        for _ in 0..names {
-            let (length, rest) = bytes.split_at_checked(4).ok_or(SHORT)?;
-            let length = u32::from_le_bytes([length[0], length[1], length[2], length[3]]);
-            let (name, rest) = rest.split_at_checked(length as usize).ok_or(SHORT)?;
-            meanings.push((self.meaning)(name).map_err(Failed::Damaged)?);
-            bytes = rest;
+impl<C: Copy> Dictionary<C> {
+    /// What the names with these numbers mean.
+    fn of<'a>(&'a self, numbers: &'a [u32]) -> Result<impl Iterator<Item = C> + 'a, Failed> {
+        if numbers.iter().any(|number| *number as usize >= self.meanings.len()) {
+            return Err("a name that is not in its dictionary".into());
         }
-        Ok(meanings)
+        let meaning = |number: &u32| self.meanings[*number as usize];
+        if let Some(unknown) = &self.unknown
+            && numbers.iter().any(|number| meaning(number).is_none())
+        {
+            return Err(Failed::Has(unknown.clone()));
+        }
+        Ok(numbers.iter().filter_map(meaning))
     }
+}
+
+/// Which rows of a page have a name, and the numbers of these names, both as they are packed.
+fn levels_and_numbers<'a>(
+    page: &Page,
+    bytes: &'a Bytes,
+    nullable: bool,
+) -> Result<(&'a [u8], &'a [u8]), Failed> {
+    let by_number = [Encoding::RLE_DICTIONARY, Encoding::PLAIN_DICTIONARY];
+    if !by_number.contains(&page.encoding()) {
+        return Err(Failed::OtherWay);
+    }
+    match page {
+        Page::DataPage { .. } if !nullable => Ok((&[], bytes)),
+        Page::DataPage { def_level_encoding: Encoding::RLE, .. } => counted(bytes),
+        Page::DataPageV2 { def_levels_byte_len, rep_levels_byte_len: 0, .. } => {
+            Ok(bytes.split_at_checked(*def_levels_byte_len as usize).ok_or(SHORT)?)
+        }
+        _ => Err(Failed::OtherWay),
+    }
+}
+
+/// Bytes that begin with their count, and what is behind them.
+fn counted(bytes: &[u8]) -> Result<(&[u8], &[u8]), Failed> {
+    let (count, rest) = bytes.split_first_chunk().ok_or(SHORT)?;
+    Ok(rest.split_at_checked(u32::from_le_bytes(*count) as usize).ok_or(SHORT)?)
 }
 
 /// Numbers of so many bits in runs of equal ones and in groups of eight, as Parquet writes them.

@@ -37,6 +37,11 @@ pub fn checksum_of(path: &Path) -> Result<u32, TableError> {
     }
 }
 
+/// A column that does not have as many rows as its group.
+pub(crate) fn other_length(name: &str, found: usize, rows: usize) -> String {
+    format!("its column {name:?} has {found} rows instead of {rows}")
+}
+
 /// An open table.
 pub struct TableReader {
     path: PathBuf,
@@ -189,10 +194,10 @@ impl TableReader {
         let rows = usize::try_from(self.groups()[group].num_rows()).unwrap_or(0);
         let mut cells = self.cells::<T>(group, name)?;
         let mut dense = Vec::new();
-        // So that they are not moved while they grow; more than that only as data comes.
+        // So that they are not moved while they grow.
         cells.values.reserve(rows.min(BATCH_ROWS));
         cells.levels.reserve(if cells.nullable { rows.min(BATCH_ROWS) } else { 0 });
-        while cells.read(rows.saturating_sub(dense.len())).map_err(|error| self.damaged(error))? > 0 {
+        while cells.read(BATCH_ROWS).map_err(|error| self.damaged(error))? > 0 {
             if !cells.nullable || !cells.levels.contains(&0) {
                 match dense.is_empty() {
                     true => std::mem::swap(&mut dense, &mut cells.values),
@@ -209,9 +214,7 @@ impl TableReader {
         }
         match dense.len() == rows {
             true => Ok(dense),
-            false => {
-                Err(self.damaged(format!("its column {name:?} has {} rows instead of {rows}", dense.len())))
-            }
+            false => Err(self.damaged(other_length(name, dense.len(), rows))),
         }
     }
 
@@ -250,7 +253,7 @@ impl TableReader {
                     break;
                 }
                 for _ in 0..rows {
-                    all.push(cells.next().map_err(|error| self.damaged(error))?.map(&convert));
+                    all.push(cells.next_cell().map_err(|error| self.damaged(error))?.map(&convert));
                 }
             }
         }
@@ -271,7 +274,7 @@ impl TableReader {
                     break;
                 }
                 for _ in 0..rows {
-                    let list = lists.next().map_err(|error| self.damaged(error))?;
+                    let list = lists.next_list().map_err(|error| self.damaged(error))?;
                     all.push(list.iter().map(&convert).collect());
                 }
             }
@@ -342,7 +345,7 @@ impl<T: DataType> Cells<T> {
 
     /// The cell of the next row of what was read.
     #[inline]
-    pub fn next(&mut self) -> Result<Option<T::T>, String> {
+    pub fn next_cell(&mut self) -> Result<Option<T::T>, String> {
         let row = self.row;
         self.row += 1;
         if self.nullable && self.levels.get(row) != Some(&1) {
@@ -427,12 +430,12 @@ impl<T: DataType> Lists<T> {
         if self.values.is_empty() {
             return Ok(());
         }
-        rows.iter_mut().try_for_each(|row| self.next().map(|list| give(row, list)))
+        rows.iter_mut().try_for_each(|row| self.next_list().map(|list| give(row, list)))
     }
 
     /// The list of the next row of what was read.
     #[inline]
-    pub fn next(&mut self) -> Result<&[T::T], String> {
+    pub fn next_list(&mut self) -> Result<&[T::T], String> {
         let start = self.value;
         loop {
             let definition = self.definition.get(self.level).ok_or(SHORTER)?;

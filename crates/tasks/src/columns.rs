@@ -6,22 +6,26 @@ use kizami_model::Rank;
 use kizami_trace::columns::{Names, TableReader};
 use kizami_trace::schema::Record;
 use kizami_trace::{TaskKind, Trace, TraceError, Waited};
+use std::cell::RefCell;
 use std::ops::Range;
+use std::path::PathBuf;
+use std::rc::Rc;
 
 /// Stands for a value that is not there.
 pub(crate) const MISSING: i64 = i64::MIN;
 /// Stands for a place that is not known.
-pub(crate) const NO_PLACE: i32 = -1;
+const NO_PLACE: i32 = -1;
 
-/// Where the rows of one rank lie in a table.
+/// Where the rows of one rank lie in a table. One part is open at a time: a large run has more of them than a process may open.
 pub(crate) struct Groups {
-    tables: Vec<TableReader>,
+    files: Vec<PathBuf>,
+    open: RefCell<Option<(usize, Rc<TableReader>)>>,
     places: Vec<GroupPlace>,
 }
 
 #[derive(Clone, Debug)]
 struct GroupPlace {
-    table: usize,
+    file: usize,
     group: usize,
     /// Which of the group's rows are the rank's.
     rows: Range<usize>,
@@ -31,10 +35,11 @@ struct GroupPlace {
 
 impl Groups {
     pub(crate) fn of<R: Record>(trace: &Trace, rank: Rank) -> Result<Groups, TraceError> {
-        let tables = trace.tables_of::<R>()?;
+        let files = trace.files_of::<R>()?;
         let rank = rank.0 as i32;
-        let (mut places, mut before) = (Vec::new(), 0);
-        for (table, reader) in tables.iter().enumerate() {
+        let (mut places, mut before) = (Vec::new(), 0usize);
+        for (file, path) in files.iter().enumerate() {
+            let reader = TableReader::open(path)?;
             for group in 0..reader.groups().len() {
                 let all = usize::try_from(reader.groups()[group].num_rows()).unwrap_or(0);
                 let rows = match reader.range(group, "rank") {
@@ -48,12 +53,30 @@ impl Groups {
                     }
                 };
                 if !rows.is_empty() {
-                    places.push(GroupPlace { table, group, rows: rows.clone(), before });
-                    before += rows.len();
+                    places.push(GroupPlace { file, group, rows: rows.clone(), before });
+                    before = before.saturating_add(rows.len());
                 }
             }
         }
-        Ok(Groups { tables, places })
+        Ok(Groups { files, open: RefCell::new(None), places })
+    }
+
+    /// The part that has a group.
+    fn table(&self, place: &GroupPlace) -> Result<Rc<TableReader>, TraceError> {
+        let mut open = self.open.borrow_mut();
+        match &*open {
+            Some((file, table)) if *file == place.file => Ok(Rc::clone(table)),
+            _ => {
+                let table = Rc::new(TableReader::open(&self.files[place.file])?);
+                *open = Some((place.file, Rc::clone(&table)));
+                Ok(table)
+            }
+        }
+    }
+
+    /// An error that says what is wrong with the part that has a group.
+    pub(crate) fn damaged(&self, group: usize, what: &str) -> TraceError {
+        TraceError::damaged(&self.files[self.places[group].file], what)
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -82,7 +105,7 @@ impl Groups {
         missing: Option<i64>,
     ) -> Result<Vec<i64>, TraceError> {
         let place = &self.places[group];
-        let values = self.tables[place.table].int64_group(place.group, name, missing)?;
+        let values = self.table(place)?.int64_group(place.group, name, missing)?;
         Ok(cut(values, &place.rows))
     }
 
@@ -93,7 +116,7 @@ impl Groups {
         missing: Option<i32>,
     ) -> Result<Vec<i32>, TraceError> {
         let place = &self.places[group];
-        let values = self.tables[place.table].int32_group(place.group, name, missing)?;
+        let values = self.table(place)?.int32_group(place.group, name, missing)?;
         Ok(cut(values, &place.rows))
     }
 
@@ -102,7 +125,7 @@ impl Groups {
     pub(crate) fn misnumbered(&self, group: usize) -> Result<Option<(i64, i64)>, TraceError> {
         let place = &self.places[group];
         let (first, last) = (place.before as i64 + 1, (place.before + place.rows.len()) as i64);
-        if self.tables[place.table].range64(place.group, "task") == Some(first..=last) {
+        if self.table(place)?.range64(place.group, "task") == Some(first..=last) {
             return Ok(None);
         }
         let numbers = self.int64(group, "task", None)?;
@@ -117,7 +140,7 @@ impl Groups {
         meaning: impl Fn(&str) -> Option<C>,
     ) -> Result<Vec<C>, TraceError> {
         let place = &self.places[group];
-        let table = &self.tables[place.table];
+        let table = self.table(place)?;
         if let (Some(missing), false) = (missing, table.has_column(name)) {
             return Ok(vec![missing; place.rows.len()]);
         }
@@ -211,7 +234,11 @@ impl<'a> Needs<'a> {
         if self.group == self.groups.len() {
             return Ok(false);
         }
+        let last = self.task.last().copied().unwrap_or(0);
         (self.task, self.of) = pairs(self.groups, self.group)?;
+        if !self.task.is_sorted() || self.task.first().is_some_and(|first| *first < last) {
+            return Err(self.groups.damaged(self.group, "its rows are not sorted by task"));
+        }
         if self.with_moments {
             self.at = self.groups.int64(self.group, "at_ns", Some(MISSING))?;
         }

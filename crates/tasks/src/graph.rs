@@ -1,6 +1,6 @@
 //! Tasks, who made them and what they needed, in memory: about 60 bytes a task.
 
-use crate::stream::own_until;
+use crate::columns::{Groups, MISSING};
 use crate::{Notice, TasksError};
 use kizami_model::{Length, Moment, Rank};
 use kizami_trace::run::ClockInfo;
@@ -76,6 +76,21 @@ impl Part {
             (TaskKind::Continued, Some(Waited::Region)) => Part::AfterRegion,
             (TaskKind::Continued, Some(Waited::Together)) => Part::Together,
         })
+    }
+}
+
+/// How much of a task's work was done when it had run for so long, with what recording took: that is taken to be spread over
+/// it evenly. All of it if nobody says for how long.
+#[inline]
+pub(crate) fn own_until(work: Length, ran: Length, until: i64) -> Length {
+    let ran = ran.0.max(0);
+    let until = if until == MISSING { ran } else { until.clamp(0, ran) };
+    if until == ran {
+        return if ran == 0 { Length::ZERO } else { work };
+    }
+    match work.0.checked_mul(until) {
+        Some(product) => Length(product / ran.max(1)),
+        None => Length((i128::from(work.0) * i128::from(until) / i128::from(ran.max(1))) as i64),
     }
 }
 
@@ -172,7 +187,10 @@ impl TaskGraph {
         if graph.tasks.len() > u32::MAX as usize / 2 || graph.needs.len() > u32::MAX as usize {
             return Err(TasksError::TooMany { path: path() });
         }
-        graph.notice = if is_virtual { None } else { Some(Notice::of(trace, rank)?) };
+        if !is_virtual {
+            let (tasks, needs) = (Groups::of::<TaskRow>(trace, rank)?, Groups::of::<NeedRow>(trace, rank)?);
+            graph.notice = Some(Notice::of(&tasks, &needs)?);
+        }
         Ok(graph)
     }
 

@@ -7,8 +7,7 @@
 use crate::TasksError;
 use crate::columns::{Groups, MISSING, Needs, parts};
 use crate::graph::Part;
-use kizami_model::{Length, Moment, Rank};
-use kizami_trace::{NeedRow, TaskRow, Trace};
+use kizami_model::{Length, Moment};
 
 /// How long it takes until a thread that is idle has noticed something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,9 +25,8 @@ impl Notice {
     pub const COMMON: Notice = Notice { task: Length(5_000), over: Length(5_000), is_measured: false };
 
     /// As it was in the run of one rank: in its beginning, if that is long.
-    pub(crate) fn of(trace: &Trace, rank: Rank) -> Result<Notice, TasksError> {
-        let (tasks, needs) = (Groups::of::<TaskRow>(trace, rank)?, Groups::of::<NeedRow>(trace, rank)?);
-        let (mut needs, mut noticing) = (Needs::new(&needs, true), Noticing::default());
+    pub(crate) fn of(tasks: &Groups, needs: &Groups) -> Result<Notice, TasksError> {
+        let (mut needs, mut noticing) = (Needs::new(needs, true), Noticing::default());
         // By task: when it ended.
         let mut ends: Vec<i64> = Vec::new();
         for group in (0..tasks.len()).take_while(|group| tasks.before(*group) < MOST_ROWS) {
@@ -37,9 +35,9 @@ impl Notice {
             let (starts, own_ends) = (starts?, own_ends?);
             let created = tasks.int64(group, "created_ns", Some(MISSING))?;
             let parents = tasks.int64(group, "parent", Some(0))?;
-            for (row, (_, part)) in parts(&tasks, group)?.into_iter().enumerate() {
+            for (row, (_, part)) in parts(tasks, group)?.into_iter().enumerate() {
                 let end_of = |task: i64| {
-                    let task = usize::try_from(task - 1).ok();
+                    let task = usize::try_from(task.wrapping_sub(1)).ok();
                     task.and_then(|task| ends.get(task)).copied().unwrap_or(Moment::START.0)
                 };
                 let or_end = |at: i64, task: i64| if at == MISSING { end_of(task) } else { at };

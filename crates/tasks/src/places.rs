@@ -2,6 +2,7 @@
 
 use crate::{Path, TaskGraph};
 use kizami_model::Length;
+use rustc_hash::FxHashMap;
 
 /// All tasks of one place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,27 +31,38 @@ impl PlaceSum {
     }
 }
 
+/// Places up to here have room made for them; a number out of a damaged table must not.
+const NEAR: usize = 1 << 16;
+
 /// Sums of all places.
 #[derive(Debug, Default)]
-pub(crate) struct Sums(Vec<PlaceSum>);
+pub(crate) struct Sums {
+    near: Vec<PlaceSum>,
+    far: FxHashMap<usize, PlaceSum>,
+}
 
 impl Sums {
     /// That of a place.
     #[inline]
     pub(crate) fn at(&mut self, place: Option<u32>) -> &mut PlaceSum {
         let number = place.map_or(0, |place| place as usize + 1);
-        if self.0.len() <= number {
-            self.0.resize(number + 1, PlaceSum::default());
+        if number >= NEAR {
+            return self.far.entry(number).or_insert(PlaceSum { place, ..PlaceSum::default() });
         }
-        self.0[number].place = place;
-        &mut self.0[number]
+        if self.near.len() <= number {
+            self.near.resize(number + 1, PlaceSum::default());
+        }
+        self.near[number].place = place;
+        &mut self.near[number]
     }
 
     /// Those with most of the critical path first, then with most work.
-    pub(crate) fn in_order(mut self) -> Vec<PlaceSum> {
-        self.0.retain(|sum| sum.tasks > 0);
-        self.0.sort_by_key(|sum| (std::cmp::Reverse((sum.on_path, sum.work, sum.tasks)), sum.place));
-        self.0
+    pub(crate) fn in_order(self) -> Vec<PlaceSum> {
+        let mut all = self.near;
+        all.extend(self.far.into_values());
+        all.retain(|sum| sum.tasks > 0);
+        all.sort_by_key(|sum| (std::cmp::Reverse((sum.on_path, sum.work, sum.tasks)), sum.place));
+        all
     }
 }
 

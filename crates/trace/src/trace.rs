@@ -93,10 +93,9 @@ impl Trace {
         Ok(files.into_iter().map(|path| R::read(&TableReader::open(&path)?)))
     }
 
-    /// The parts of such a table, to be read column by column; nothing if there is none.
-    pub fn tables_of<R: Record>(&self) -> Result<Vec<TableReader>, TraceError> {
-        let files = self.checked_files(R::PATH)?;
-        Ok(files.iter().map(|path| TableReader::open(path)).collect::<Result<_, _>>()?)
+    /// The files of such a table, to be read column by column; nothing if there is none.
+    pub fn files_of<R: Record>(&self) -> Result<Vec<PathBuf>, TraceError> {
+        self.checked_files(R::PATH)
     }
 
     /// Whether a table that is written in parts is there.

@@ -46,8 +46,21 @@ struct RankTasks {
     schedules: Schedules,
 }
 
+impl RankTasks {
+    fn is_under_way(&self) -> bool {
+        self.survey.begun() && matches!(self.survey.peek(), Answer::Pending(_))
+    }
+
+    /// Whether they take so much memory that they are not kept beside others.
+    fn is_large(&self) -> bool {
+        matches!(self.survey.peek(), Answer::Ready(survey) if survey.graph().len() > MANY_TASKS)
+    }
+}
+
 /// Ranks whose tasks are kept, at most.
 const MOST_TASK_RANKS: usize = 4;
+/// More tasks of a rank are not kept beside those of others.
+const MANY_TASKS: usize = 1_000_000;
 
 impl Opened {
     /// Opens a trace; its index is mapped if it was kept.
@@ -141,10 +154,14 @@ impl Opened {
         let mut all = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         let known = all.iter().position(|(other, _)| *other == rank).map(|place| all.remove(place).1);
         let tasks = known.unwrap_or_default();
+        // Those that are being read stay: whoever asked will ask again.
+        let first = all.len().saturating_sub(MOST_TASK_RANKS - 1);
+        let mut place = 0;
+        all.retain(|(_, other)| {
+            place += 1;
+            place > first && !other.is_large() || other.is_under_way()
+        });
         all.push((rank, Arc::clone(&tasks)));
-        if all.len() > MOST_TASK_RANKS {
-            all.remove(0);
-        }
         tasks
     }
 

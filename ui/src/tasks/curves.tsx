@@ -175,10 +175,11 @@ function RankChoice({ linked, ranks }: { linked: Linked; ranks: number }) {
         max={ranks - 1}
         value={linked.s.rank}
         data-testid="task-rank"
-        onInput={(event) => {
-          const rank = Number(event.currentTarget.value);
+        onChange={(event) => {
+          const { value } = event.currentTarget;
+          const rank = Number(value);
           // Parts, markers and what is shown are those of another rank.
-          if (Number.isInteger(rank) && rank >= 0 && rank < ranks) linked.change({ rank, window: null, marks: null, parts: [] });
+          if (value !== '' && Number.isInteger(rank) && rank >= 0 && rank < ranks) linked.change({ rank, window: null, marks: null, parts: [] });
         }}
       />{' '}
       of {ranks}

@@ -72,7 +72,7 @@ impl Live {
     /// Of the next task.
     #[inline]
     pub(super) fn push(&mut self, task: usize, times: Times) {
-        if task % PAGE == 0 {
+        if task.is_multiple_of(PAGE) {
             self.next_page(task);
         }
         if let Some(Some(page)) = self.pages.last_mut() {

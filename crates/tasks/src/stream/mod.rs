@@ -12,7 +12,8 @@ mod tests;
 
 pub use bins::Bins;
 
-use crate::columns::{Groups, MISSING, NO_PLACE, Needs, Ran, TaskColumns, pairs, parts};
+use crate::columns::{Groups, MISSING, Needs, Ran, TaskColumns, pairs, parts};
+use crate::graph::own_until;
 use crate::places::{PlaceSum, Sums};
 use crate::{Notice, TasksError};
 use kizami_model::{Length, Moment, Rank};
@@ -64,7 +65,7 @@ fn stream_keeping(trace: &Trace, rank: Rank, kept: usize) -> Result<Streamed, Ta
         return Err(TasksError::TooMany { path: path() });
     }
     let is_virtual = trace.run().clocks.method == ClockInfo::VIRTUAL;
-    let notice = if is_virtual { None } else { Some(Notice::of(trace, rank)?) };
+    let notice = if is_virtual { None } else { Some(Notice::of(&tasks, &needs)?) };
     let uses = if tasks.rows() > kept { Some(last_uses(&tasks, &needs)?) } else { None };
     let mut pass = Pass {
         live: Live::new(uses),
@@ -107,7 +108,7 @@ fn last_uses(tasks: &Groups, needs: &Groups) -> Result<LastUses, TraceError> {
     let mut spoken_of = |of: i64, by: usize| {
         // Those that are wrong, and none, are far behind the last.
         let of = of.wrapping_sub(1) as usize;
-        if of < by {
+        if of < by && by < tasks.rows() {
             uses.spoken_of(of, by);
         }
     };
@@ -121,21 +122,6 @@ fn last_uses(tasks: &Groups, needs: &Groups) -> Result<LastUses, TraceError> {
         task.iter().zip(&of).for_each(|(task, of)| spoken_of(*of, by(task)));
     }
     Ok(uses)
-}
-
-/// How much of a task's work was done when it had run for so long, with what recording took: that is taken to be spread over
-/// it evenly.
-#[inline]
-pub(crate) fn own_until(work: Length, ran: Length, until: i64) -> Length {
-    let ran = ran.0;
-    let until = if until == MISSING { ran } else { until.clamp(0, ran) };
-    if until == ran {
-        return if ran == 0 { Length::ZERO } else { work };
-    }
-    match work.0.checked_mul(until) {
-        Some(product) => Length(product / ran.max(1)),
-        None => Length((i128::from(work.0) * i128::from(until) / i128::from(ran.max(1))) as i64),
-    }
 }
 
 /// Why the pass ended.
@@ -181,12 +167,17 @@ impl Pass {
         for (row, (continued, part)) in parts(tasks, group)?.into_iter().enumerate() {
             let task = first + row;
             let made = self.made(task, columns.parent[row], &columns.ran, row)?;
-            let ready = self.ready(task, made, needs)?;
+            let (ready, decided) = self.ready(task, made, needs)?;
             let burden = self.notice.before(part, continued, columns.parent[row] > 0);
             let times = ready.times(&columns.ran, row, burden);
             if made.at > times.start || times.start > times.end {
                 return Err(Failed::Damaged(format!("task {} ends before it begins", task + 1)));
             }
+            if times.start < Moment::START {
+                return Err(Failed::Damaged(format!("task {} begins before the run", task + 1)));
+            }
+            // In virtual time that others wrote, a task may begin later than it could.
+            self.decided.push(if ready.at == times.start { decided } else { 0 });
             self.note(task, columns.place[row], continued, made.at, times);
         }
         Ok(())
@@ -224,9 +215,9 @@ impl Pass {
         Ok(Made { at, burdened: parent.burdened + (at - parent.start) })
     }
 
-    /// When all it needs is there.
+    /// When all it needs is there, and which of these things was there last, from 1; 0 if that was before it was made.
     #[inline]
-    fn ready(&mut self, task: usize, made: Made, needs: &mut Needs<'_>) -> Result<Made, Failed> {
+    fn ready(&self, task: usize, made: Made, needs: &mut Needs<'_>) -> Result<(Made, u32), Failed> {
         let (mut latest, mut decided, mut number) = (made, 0, 0);
         while let Some((of, at)) = needs.of(task as i64 + 1)? {
             number += 1;
@@ -242,8 +233,7 @@ impl Pass {
             }
             latest.burdened = latest.burdened.max(of.burdened + (at - of.start));
         }
-        self.decided.push(decided);
-        Ok(latest)
+        Ok((latest, decided))
     }
 
     #[inline]
@@ -257,7 +247,7 @@ impl Pass {
         }
         self.last_burdened = self.last_burdened.max(times.burdened + work);
         self.bins.add(times.start, times.end);
-        let sum = self.sums.at((place != NO_PLACE).then_some(place as u32));
+        let sum = self.sums.at(u32::try_from(place).ok());
         sum.add(continued, work, times.start - created);
         self.live.push(task, times);
     }
@@ -285,7 +275,7 @@ impl Made {
                 Times { start: Moment(start[row]), end: Moment(end[row]), running: Length::ZERO, burdened }
             }
             Ran::Recorded { running, tracer, .. } => {
-                let work = Length((running[row] - tracer[row]).max(0));
+                let work = Length(running[row].saturating_sub(tracer[row]).max(0));
                 Times { start: self.at, end: self.at + work, running: Length(running[row]), burdened }
             }
         }

@@ -1,8 +1,8 @@
 //! The critical path of a run that is not in memory: followed backwards through the tables, by what was noted of each task.
 
-use super::own_until;
 use crate::TasksError;
-use crate::columns::{Groups, MISSING, NO_PLACE, Ran, TaskColumns, pairs};
+use crate::columns::{Groups, MISSING, Ran, TaskColumns, pairs};
+use crate::graph::own_until;
 use kizami_model::Length;
 use kizami_trace::TraceError;
 use rustc_hash::FxHashMap;
@@ -79,7 +79,7 @@ pub(super) fn follow(
         let (row, columns) = (task - of_group.first, &of_group.columns);
         let (length, made) = match &columns.ran {
             Ran::Recorded { running, parent_running, tracer } => {
-                let work = Length((running[row] - tracer[row]).max(0));
+                let work = Length(running[row].saturating_sub(tracer[row]).max(0));
                 let length = match until {
                     Until::End => work,
                     Until::Made(at) => own_until(work, Length(running[row]), at),
@@ -95,17 +95,21 @@ pub(super) fn follow(
             }
         };
         let place = columns.place[row];
-        each((place != NO_PLACE).then_some(place as u32), length);
-        (task, until) = match decided.of(task) {
+        each(u32::try_from(place).ok(), length);
+        let (earlier, at) = match decided.of(task) {
             0 => match columns.parent[row] {
                 0 => return Ok(()),
-                parent => (parent as usize - 1, Until::Made(made)),
+                parent => (parent, Until::Made(made)),
             },
             need => {
                 let (of, at) = lookup.find(task as i64 + 1, need as usize - 1)?;
-                (of as usize - 1, if is_virtual { Until::Made(at) } else { Until::End })
+                (of, if is_virtual { Until::Made(at) } else { Until::End })
             }
         };
+        // The pass has seen to that; if it were not so, this would not end.
+        let earlier = usize::try_from(earlier.wrapping_sub(1)).ok().filter(|earlier| *earlier < task);
+        task = earlier.ok_or_else(|| tasks.damaged(group, "it has changed while it was read"))?;
+        until = at;
     }
 }
 

@@ -152,24 +152,63 @@ fn tasks_that_nobody_speaks_of_any_more_are_forgotten() {
     same(&trace, Rank(0), 0, "a chain");
 }
 
-#[test]
-fn what_comes_later_is_refused() {
+/// A recording of one rank with these rows.
+fn written(method: &str, tasks: &[TaskRow], needs: &[(u64, u64)]) -> (tempfile::TempDir, Trace) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.kz");
     let rank = RankInfo { threads: 1, ending: Ending::Finalized, ..RankInfo::absent(Rank(0)) };
     let definitions = Definitions { ranks: vec![rank], ..Definitions::default() };
     let mut writer = TraceWriter::create(&path, About::default(), definitions).unwrap();
-    let mut random = Random(5);
-    for before in 0..4 {
-        let parent = (before == 2).then_some(4);
-        writer.task(TaskRow { parent, ..row(&mut random, 0, before, 50) }).unwrap();
+    tasks.iter().for_each(|task| writer.task(task.clone()).unwrap());
+    for (task, of) in needs {
+        writer.need(NeedRow { rank: Rank(0), task: *task, of: *of, at: None }).unwrap();
     }
-    writer.finish(|_| ()).unwrap();
+    writer.finish(|run| run.clocks.method = method.to_owned()).unwrap();
     let trace = Trace::open(&path).unwrap();
-    let error = stream(&trace, Rank(0)).unwrap_err().to_string();
-    assert!(error.contains("task 3 comes of 4, which comes later"), "{error}");
+    (folder, trace)
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let mut random = Random(5);
+    let rows: Vec<TaskRow> =
+        (0..6).map(|before| TaskRow { parent: None, ..row(&mut random, 0, before, 50) }).collect();
+    let with = |task: usize, change: fn(&mut TaskRow)| {
+        let mut rows = rows.clone();
+        change(&mut rows[task]);
+        rows
+    };
+    let refused = |method: &str, tasks: &[TaskRow], needs: &[(u64, u64)], why: &str| {
+        let (_folder, trace) = written(method, tasks, needs);
+        for kept in [0, usize::MAX] {
+            let error = stream_keeping(&trace, Rank(0), kept).unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
+        }
+    };
+    let later = with(2, |row| row.parent = Some(4));
+    refused("measured", &later, &[], "task 3 comes of 4, which comes later");
+    refused("measured", &rows, &[(3, 3)], "task 3 comes of 3, which comes later");
+    refused("measured", &with(2, |row| row.task = 9), &[], "task 9 comes where 3 should");
+    refused("measured", &rows, &[(3, 1), (5, 2), (4, 1)], "its rows are not sorted by task");
+    let before = with(0, |row| (row.created, row.start) = (Some(Moment(-10)), Moment(-10)));
+    refused(ClockInfo::VIRTUAL, &before, &[], "task 1 begins before the run");
+    let (_folder, trace) = written("measured", &rows, &[]);
     let none = stream(&trace, Rank(9)).unwrap_err().to_string();
     assert!(none.contains("has no tasks of rank 9"), "{none}");
+}
+
+#[test]
+fn odd_numbers_do_no_harm() {
+    let mut random = Random(5);
+    let mut rows: Vec<TaskRow> =
+        (0..6).map(|before| TaskRow { parent: None, ..row(&mut random, 0, before, 50) }).collect();
+    rows[1].callsite = Some(i32::MAX as u32);
+    rows[2].running = Length(-7);
+    rows[3] = TaskRow { parent: Some(3), parent_running: Some(Length(5)), ..rows[3].clone() };
+    rows[4].thread = ThreadIndex(i32::MAX as u32);
+    // One needs something, and is not there.
+    let (_folder, trace) = written("measured", &rows, &[(5, 1), (1 << 40, 1 << 39)]);
+    same(&trace, Rank(0), 0, "odd numbers");
 }
 
 #[test]

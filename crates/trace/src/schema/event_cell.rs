@@ -4,7 +4,6 @@
 //! type decides all the rest ([`InCall`]), so that a column is one line of [`super::events`].
 
 use crate::TraceError;
-
 use crate::write::GroupWriter;
 use kizami_columns::{Cells, Kind, Lists, Names, TableReader};
 use kizami_model::{Call, Length, Moment, Op, Peer, Rank, ThreadIndex};

@@ -27,7 +27,12 @@ fn survey(view: &View, asked: &Asked) -> Result<Arc<Survey>, Failure> {
         let next = "kizami fleng writes runs that have.";
         return Err(Failure::plain(StatusCode::NOT_FOUND, "This run has no tasks.", next));
     }
-    ready(opened.survey(asked.rank()))
+    let (rank, ranks) = (asked.rank(), opened.trace.run().ranks);
+    if rank.0 >= ranks {
+        let what = format!("There is no rank {rank}: the run has {ranks}.");
+        return Err(Failure::plain(StatusCode::NOT_FOUND, &what, "Choose another one."));
+    }
+    ready(opened.survey(rank))
 }
 
 /// The place a part is named by.

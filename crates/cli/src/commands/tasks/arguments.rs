@@ -59,7 +59,7 @@ pub struct TasksArguments {
     pub strategy: Option<Strategy>,
 
     /// Tell bounds only: nothing is simulated, and memory hardly grows with the number of tasks
-    #[arg(long, env = "KIZAMI_TASKS_BOUNDS", value_parser = FalseyValueParser::new())]
+    #[arg(long, conflicts_with = "strategy", env = "KIZAMI_TASKS_BOUNDS", value_parser = FalseyValueParser::new())]
     pub bounds: bool,
 
     /// Memory to stay within: where all tasks would take more, bounds are told only [default: half of what is free]

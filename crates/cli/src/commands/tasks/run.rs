@@ -111,7 +111,7 @@ const BYTES_A_TASK: u64 = 250;
 
 fn explain(trace: &Trace, arguments: &TasksArguments) -> Result<Told> {
     let rank = Rank(arguments.rank);
-    let needed = BYTES_A_TASK * rows_of(trace, rank)? as u64;
+    let needed = BYTES_A_TASK.saturating_mul(rows_of(trace, rank)? as u64);
     let too_much = needed > arguments.memory.unwrap_or_else(memory::half_of_free);
     match arguments.bounds || too_much {
         true => bounds(trace, arguments, too_much.then_some(needed)),

@@ -41,7 +41,7 @@ pub fn show(told: &Told) -> io::Result<()> {
     writeln!(out, "\nwhat the span is made of:")?;
     places(told, &mut out)?;
     let how = match told.strategy {
-        None => "no run is shorter or longer than",
+        None => "without giving tasks out",
         Some("gnu") => "as GNU's runtime gives tasks out",
         Some("llvm") => "as LLVM's runtime gives tasks out",
         Some("newest") => "the task first that could run last",

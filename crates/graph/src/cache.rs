@@ -1,8 +1,8 @@
 //! The graph of a trace, kept in its `derived/` folder: the next command does not have to match again.
 //!
 //! One file with the lists of the graph as they lie in memory, and their lengths in its head. Whatever goes wrong with it
-//! (a folder that cannot be written to, a full disk, a damaged file) leaves things as they were without it. Very large
-//! graphs are not kept: they take more than ten times the room of their trace.
+//! (a folder that cannot be written to, a full disk, a damaged file) leaves things as they were without it. Large graphs
+//! are not kept: they take fifty times the room of their trace, and writing one takes about as long as making it.
 
 use crate::channels::Channel;
 use crate::collectives::Members;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// Changes whenever steps, ties or what they mean do.
 const VERSION: u32 = 8;
 /// Bytes a graph may have to be kept.
-const LARGEST: usize = 1 << 30;
+const LARGEST: usize = 64 << 20;
 const NAME: &str = "graph.bin";
 
 #[derive(Clone, Copy, Pod, Zeroable)]

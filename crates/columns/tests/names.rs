@@ -10,6 +10,9 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
+/// How a writer is told what to do.
+type Way = fn(WriterPropertiesBuilder) -> WriterPropertiesBuilder;
+
 const KNOWN: [&str; 3] = ["send", "receive", "wait"];
 
 /// A file with one column, in which rows may have no name.
@@ -55,7 +58,7 @@ fn whichever_way_they_are_written() {
         name.map_or(9, |name| KNOWN.iter().position(|known| *known == name).unwrap() as u8)
     };
     let small_pages = || WriterProperties::builder().set_data_page_row_count_limit(1_000);
-    let ways: [(&str, fn(WriterPropertiesBuilder) -> WriterPropertiesBuilder); 4] = [
+    let ways: [(&str, Way); 4] = [
         ("as usual", |properties| properties),
         ("pages of version 2", |properties| properties.set_writer_version(WriterVersion::PARQUET_2_0)),
         ("no dictionary", |properties| properties.set_dictionary_enabled(false)),

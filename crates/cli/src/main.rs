@@ -16,7 +16,6 @@ mod input;
 mod keep;
 mod launch;
 mod live;
-mod memory;
 mod output;
 mod page;
 mod programs;

@@ -91,8 +91,9 @@ pub(crate) fn make<T>(path: &CStr, set_up: impl FnOnce(i32) -> Result<T, i32>) -
 }
 
 fn open(path: &CStr, flags: i32) -> Result<i32, i32> {
-    /// Threads that begin together need a descriptor for a moment each, and there may be fewer than threads.
-    const TRIES: u32 = 50;
+    /// Threads that begin together need a descriptor for a moment each, and there may be fewer than threads. On a busy disk a
+    /// moment is milliseconds, so this waits for up to a tenth of a second.
+    const TRIES: u32 = 500;
     const MOMENT: libc::timespec = libc::timespec { tv_sec: 0, tv_nsec: 200_000 };
     let flags = flags | libc::O_RDWR | libc::O_CLOEXEC | libc::O_NOFOLLOW;
     for _ in 0..TRIES {

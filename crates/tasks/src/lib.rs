@@ -37,5 +37,5 @@ pub use parallelism::{Parallelism, at_least};
 pub use path::{OnPath, Path};
 pub use places::{PlaceSum, places};
 pub use schedule::{Scheduled, Strategy, recorded_by, schedule, schedules};
-pub use stream::{Bins, Streamed, rows_of, stream};
+pub use stream::{Bins, Streamed, memory_needed, stream};
 pub use survey::{Part, Scope, Stretch, Survey};

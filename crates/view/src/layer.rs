@@ -5,12 +5,13 @@
 use crate::ideal::Ideal;
 use crate::insight::Insight;
 use crate::links::Links;
+use crate::memory::half_of_free;
 use crate::schedules::{Known, Schedules};
 use crate::slot::{Answer, Slot};
 use crate::verdict::{self, Verdict};
 use kizami_index::Index;
 use kizami_model::Rank;
-use kizami_tasks::{Strategy, Survey, TaskGraph, recorded_by};
+use kizami_tasks::{Strategy, Survey, TaskGraph, TasksError, memory_needed, recorded_by};
 use kizami_trace::derived::scratch_folder;
 use kizami_trace::run::ClockInfo;
 use kizami_trace::{Definitions, LinkLoad, RegionSpan, TaskRow, Trace, TraceError};
@@ -197,12 +198,26 @@ impl Opened {
                 // Failures are kept in the slot.
                 drop(tasks.survey.wait(|_| {
                     let _turn = own.turn.lock().unwrap_or_else(PoisonError::into_inner);
-                    TaskGraph::of(&own.trace, rank).map(Survey::of).map_err(|error| error.to_string())
+                    own.read_tasks(rank)
                 }));
             };
             std::thread::spawn(read);
         }
         tasks.survey.peek()
+    }
+
+    /// Reads the tasks of a rank, unless they take more memory than is to be had.
+    fn read_tasks(&self, rank: Rank) -> Result<Survey, String> {
+        let told = |error: TasksError| error.to_string();
+        let needed = memory_needed(&self.trace, rank).map_err(told)?;
+        if needed > half_of_free() {
+            let next = "`kizami tasks --bounds` tells work, span, places and bounds without them";
+            return Err(format!(
+                "All tasks would take {} MB of memory, too much here: {next}.",
+                needed >> 20
+            ));
+        }
+        TaskGraph::of(&self.trace, rank).map(Survey::of).map_err(told)
     }
 
     /// What so many processors do with the tasks of a rank; by default as the runtime does that ran them.

@@ -12,6 +12,7 @@ pub mod insight;
 pub mod layer;
 pub mod links;
 pub mod look;
+pub mod memory;
 pub mod picture;
 pub mod query;
 pub mod schedules;

@@ -44,9 +44,12 @@ pub struct Streamed {
     pub held: usize,
 }
 
-/// How many tasks a rank of a trace has; what one does after it has waited counts as another.
-pub fn rows_of(trace: &Trace, rank: Rank) -> Result<usize, TasksError> {
-    Ok(Groups::of::<TaskRow>(trace, rank)?.rows())
+/// What a task takes in memory, with all that schedules need.
+const BYTES_A_TASK: u64 = 250;
+
+/// How many bytes all tasks of a rank take in memory, with what is made of them.
+pub fn memory_needed(trace: &Trace, rank: Rank) -> Result<u64, TasksError> {
+    Ok(BYTES_A_TASK.saturating_mul(Groups::of::<TaskRow>(trace, rank)?.rows() as u64))
 }
 
 /// Goes through the tasks of one rank.

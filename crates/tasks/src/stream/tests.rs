@@ -84,7 +84,7 @@ fn same(trace: &Trace, rank: Rank, kept: usize, what: &str) {
     assert_eq!(streamed.span, graph.span(), "{what}");
     assert_eq!(streamed.bins.work(), graph.work(), "{what}");
     assert_eq!(streamed.places, places(&graph, &Path::of(&graph)), "{what}");
-    assert_eq!(rows_of(trace, rank).unwrap(), graph.len(), "{what}");
+    assert_eq!(memory_needed(trace, rank).unwrap(), BYTES_A_TASK * graph.len() as u64, "{what}");
     let burden = graph.notice().map(|notice| (notice, burdened_span(&graph, notice)));
     assert_eq!(streamed.burden, burden, "{what}");
     let parallelism = Parallelism::of(&graph);

@@ -4,17 +4,17 @@ use super::arguments::TasksArguments;
 use super::plot::Plot;
 use super::show;
 use crate::failure::UsageError;
-use crate::memory;
 use crate::output::{must_be_new, write_new};
 use crate::show::json;
 use anyhow::Result;
 use kizami_model::{Length, Moment, Rank};
 use kizami_tasks::{
-    Notice, Parallelism, Path, PlaceSum, Strategy, TaskGraph, at_least, burdened_span, places, recorded_by,
-    rows_of, schedules, stream,
+    Notice, Parallelism, Path, PlaceSum, Strategy, TaskGraph, at_least, burdened_span, memory_needed, places,
+    recorded_by, schedules, stream,
 };
 use kizami_trace::run::{ClockInfo, CountedTasks};
 use kizami_trace::{CallSite, Trace};
+use kizami_view::memory::half_of_free;
 use serde::Serialize;
 
 /// Parts of a picture's curve, at most.
@@ -106,13 +106,10 @@ pub fn run(arguments: &TasksArguments) -> Result<u8> {
     Ok(0)
 }
 
-/// What a task takes in memory, with all that schedules need.
-const BYTES_A_TASK: u64 = 250;
-
 fn explain(trace: &Trace, arguments: &TasksArguments) -> Result<Told> {
     let rank = Rank(arguments.rank);
-    let needed = BYTES_A_TASK.saturating_mul(rows_of(trace, rank)? as u64);
-    let too_much = needed > arguments.memory.unwrap_or_else(memory::half_of_free);
+    let needed = memory_needed(trace, rank)?;
+    let too_much = needed > arguments.memory.unwrap_or_else(half_of_free);
     match arguments.bounds || too_much {
         true => bounds(trace, arguments, too_much.then_some(needed)),
         false => all(trace, arguments),

@@ -1,4 +1,4 @@
-//! How much memory a command may take where nobody says.
+//! How much memory may be taken where nobody says.
 
 /// Half of what is free now; where the system does not tell, a gigabyte.
 pub fn half_of_free() -> u64 {

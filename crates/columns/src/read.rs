@@ -13,7 +13,7 @@ use parquet::column::reader::{ColumnReaderImpl, get_typed_column_reader};
 use parquet::data_type::{BoolType, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::RowGroupMetaData;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::statistics::Statistics;
 use std::fs::File;
 use std::io::Read;
@@ -123,12 +123,24 @@ impl TableReader {
         group: usize,
         column: usize,
     ) -> Result<ColumnReaderImpl<T>, TableError> {
+        self.checked(group, column, |group| {
+            Ok(get_typed_column_reader::<T>(group.get_column_reader(column)?))
+        })
+    }
+
+    /// Opens something of a column within one row group, if what its pages claim makes sense.
+    fn checked<V>(
+        &self,
+        group: usize,
+        column: usize,
+        open: impl FnOnce(&dyn RowGroupReader) -> parquet::errors::Result<V>,
+    ) -> Result<V, TableError> {
         let failed = |error: String| self.damaged(format!("row group {group} cannot be read ({error})"));
         guarded(|| {
             let group = self.reader.get_row_group(group)?;
             bounds::check_pages(&self.source, group.metadata().column(column))
                 .map_err(ParquetError::General)?;
-            Ok(get_typed_column_reader::<T>(group.get_column_reader(column)?))
+            open(&*group)
         })
         .map_err(failed)
     }
@@ -140,14 +152,7 @@ impl TableReader {
         name: &str,
     ) -> Result<(Box<dyn PageReader>, bool), TableError> {
         let (column, deepest) = self.column::<T>(name, false)?;
-        let failed = |error: String| self.damaged(format!("row group {group} cannot be read ({error})"));
-        let pages = guarded(|| {
-            let group = self.reader.get_row_group(group)?;
-            bounds::check_pages(&self.source, group.metadata().column(column))
-                .map_err(ParquetError::General)?;
-            group.get_column_page_reader(column)
-        });
-        Ok((pages.map_err(failed)?, deepest > 0))
+        Ok((self.checked(group, column, |group| group.get_column_page_reader(column))?, deepest > 0))
     }
 
     /// The cells of a column within one row group, to be read batch by batch.

@@ -5,13 +5,12 @@
 use crate::ideal::Ideal;
 use crate::insight::Insight;
 use crate::links::Links;
-use crate::memory::half_of_free;
 use crate::schedules::{Known, Schedules};
 use crate::slot::{Answer, Slot};
 use crate::verdict::{self, Verdict};
 use kizami_index::Index;
 use kizami_model::Rank;
-use kizami_tasks::{Strategy, Survey, TaskGraph, TasksError, memory_needed, recorded_by};
+use kizami_tasks::{Strategy, Survey, TaskGraph, TasksError, half_of_free, memory_needed, recorded_by};
 use kizami_trace::derived::scratch_folder;
 use kizami_trace::run::ClockInfo;
 use kizami_trace::{Definitions, LinkLoad, RegionSpan, TaskRow, Trace, TraceError};

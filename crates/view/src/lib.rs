@@ -12,7 +12,6 @@ pub mod insight;
 pub mod layer;
 pub mod links;
 pub mod look;
-pub mod memory;
 pub mod picture;
 pub mod query;
 pub mod schedules;

@@ -1,10 +1,10 @@
 //! Numbers by chance: the same for the same seed, so that a schedule comes out alike whenever it is asked for.
 
 /// Where they come from.
-pub(super) struct Chance(u64);
+pub(crate) struct Chance(u64);
 
 impl Chance {
-    pub(super) fn new(seed: u64) -> Chance {
+    pub(crate) fn new(seed: u64) -> Chance {
         Chance(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
 
@@ -17,12 +17,12 @@ impl Chance {
     }
 
     /// One that is smaller than this.
-    pub(super) fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         (self.next() % limit.max(1) as u64) as usize
     }
 
     /// From 0 to 1.
-    pub(super) fn share(&mut self) -> f64 {
+    pub(crate) fn share(&mut self) -> f64 {
         self.next() as f64 / (1u64 << 53) as f64
     }
 }

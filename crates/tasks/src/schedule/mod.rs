@@ -3,7 +3,7 @@
 //! Some strategies are lists: a task that can run is taken whatever made it ([`list`]). Others do what a real runtime does with
 //! its queues and with threads that wait ([`gomp`], [`llvm`]), on one engine. No schedule is shorter than its bounds.
 
-mod chance;
+pub(crate) mod chance;
 mod engine;
 mod gomp;
 mod list;

@@ -44,14 +44,6 @@ pub struct Streamed {
     pub held: usize,
 }
 
-/// What a task takes in memory, with all that schedules need.
-const BYTES_A_TASK: u64 = 250;
-
-/// How many bytes all tasks of a rank take in memory, with what is made of them.
-pub fn memory_needed(trace: &Trace, rank: Rank) -> Result<u64, TasksError> {
-    Ok(BYTES_A_TASK.saturating_mul(Groups::of::<TaskRow>(trace, rank)?.rows() as u64))
-}
-
 /// Goes through the tasks of one rank.
 pub fn stream(trace: &Trace, rank: Rank) -> Result<Streamed, TasksError> {
     stream_keeping(trace, rank, ALL_KEPT)

@@ -1,20 +1,23 @@
 //! One pass tells what is told with all tasks in memory: over made-up recordings and runs in virtual time.
 
 use super::*;
+use crate::memory::{BYTES_A_TASK, memory_needed};
+use crate::schedule::chance::Chance;
 use crate::{Parallelism, Path, TaskGraph, burdened_span, places};
 use kizami_model::{Ending, ThreadIndex};
 use kizami_trace::write::About;
 use kizami_trace::{Definitions, RankInfo, TaskKind, TraceWriter, Waited};
 
-/// A small generator: the same numbers every time.
-struct Random(u64);
+/// Numbers as tables have them.
+struct Random(Chance);
 
 impl Random {
+    fn new(seed: u64) -> Random {
+        Random(Chance::new(seed))
+    }
+
     fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) % limit.max(1)
+        self.0.below(limit as usize) as u64
     }
 
     fn some(&mut self, limit: u64) -> Option<i64> {
@@ -58,7 +61,7 @@ fn recording(seed: u64, tasks: u64, longest: u64, method: &str) -> (tempfile::Te
     let rank = |rank| RankInfo { threads: 4, ending: Ending::Finalized, ..RankInfo::absent(Rank(rank)) };
     let definitions = Definitions { ranks: vec![rank(0), rank(1)], ..Definitions::default() };
     let mut writer = TraceWriter::create(&path, About::default(), definitions).unwrap();
-    let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    let mut random = Random::new(seed);
     for rank in 0..2 {
         for before in 0..tasks {
             writer.task(row(&mut random, rank, before, longest)).unwrap();
@@ -136,7 +139,7 @@ fn tasks_that_nobody_speaks_of_any_more_are_forgotten() {
     let rank = RankInfo { threads: 1, ending: Ending::Finalized, ..RankInfo::absent(Rank(0)) };
     let definitions = Definitions { ranks: vec![rank], ..Definitions::default() };
     let mut writer = TraceWriter::create(&path, About::default(), definitions).unwrap();
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     // A chain, in which each is made by the one before; the first is needed by all.
     for before in 0..100_000 {
         let parent = Some(before).filter(|parent| *parent > 0);
@@ -170,7 +173,7 @@ fn written(method: &str, tasks: &[TaskRow], needs: &[(u64, u64)]) -> (tempfile::
 
 #[test]
 fn what_makes_no_sense_is_refused() {
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     let rows: Vec<TaskRow> =
         (0..6).map(|before| TaskRow { parent: None, ..row(&mut random, 0, before, 50) }).collect();
     let with = |task: usize, change: fn(&mut TaskRow)| {
@@ -199,7 +202,7 @@ fn what_makes_no_sense_is_refused() {
 
 #[test]
 fn odd_numbers_do_no_harm() {
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     let mut rows: Vec<TaskRow> =
         (0..6).map(|before| TaskRow { parent: None, ..row(&mut random, 0, before, 50) }).collect();
     rows[1].callsite = Some(i32::MAX as u32);
@@ -219,7 +222,7 @@ fn runs_in_virtual_time_are_told_alike() {
         let rank = RankInfo { threads: 1, ending: Ending::Finalized, ..RankInfo::absent(Rank(0)) };
         let definitions = Definitions { ranks: vec![rank], ..Definitions::default() };
         let mut writer = TraceWriter::create(&path, About::default(), definitions).unwrap();
-        let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+        let mut random = Random::new(seed);
         let mut times: Vec<(Moment, Moment)> = Vec::new();
         for before in 0..1 + seed * 53 % 900 {
             let within = |random: &mut Random, task: u64| {

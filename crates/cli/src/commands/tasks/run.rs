@@ -9,12 +9,11 @@ use crate::show::json;
 use anyhow::Result;
 use kizami_model::{Length, Moment, Rank};
 use kizami_tasks::{
-    Notice, Parallelism, Path, PlaceSum, Strategy, TaskGraph, at_least, burdened_span, memory_needed, places,
-    recorded_by, schedules, stream,
+    Notice, Parallelism, Path, PlaceSum, Strategy, TaskGraph, at_least, burdened_span, half_of_free,
+    memory_needed, places, recorded_by, schedules, stream,
 };
 use kizami_trace::run::{ClockInfo, CountedTasks};
 use kizami_trace::{CallSite, Trace};
-use kizami_view::memory::half_of_free;
 use serde::Serialize;
 
 /// Parts of a picture's curve, at most.

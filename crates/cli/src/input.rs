@@ -2,6 +2,7 @@
 
 use crate::failure::UsageError;
 use crate::live;
+use crate::memory::MemoryArguments;
 use crate::show::path::as_typed;
 use crate::show::progress::Bar;
 use crate::show::{provenance, quantity};
@@ -34,12 +35,13 @@ impl Followed {
 }
 
 /// The trace, or if it is reduced the one with a row for every call that is made from it; says so.
-pub fn open_to_follow(path: &Path, threads: Option<usize>) -> Result<Followed> {
-    follow(Trace::open(&live::readable(path)?)?, threads)
+pub fn open_to_follow(path: &Path, threads: Option<usize>, memory: MemoryArguments) -> Result<Followed> {
+    follow(Trace::open(&live::readable(path)?)?, threads, memory)
 }
 
 /// The same for a trace that is open.
-pub fn follow(trace: Trace, threads: Option<usize>) -> Result<Followed> {
+pub fn follow(trace: Trace, threads: Option<usize>, memory: MemoryArguments) -> Result<Followed> {
+    memory.stay_within(&trace)?;
     provenance::tell_times(&trace);
     let Some(reduced) = &trace.run().reduced else { return Ok(Followed { trace, off: None }) };
     if reduced.is_drawn() {
@@ -92,10 +94,9 @@ pub fn analyse(followed: &Followed, threads: Option<usize>) -> Result<Analysis> 
     let trace = &followed.trace;
     let bar = Bar::new("explaining");
     let threads = threads.unwrap_or_else(all_cores);
-    let mut analysis =
-        Analysis::of(trace, &kizami_trace::derived::scratch_folder(trace), threads, &|progress| {
-            bar.set(progress.done, progress.total, || quantity::counted(progress.done / 3, "event"));
-        })?;
+    let mut analysis = Analysis::of(trace, threads, &|progress| {
+        bar.set(progress.done, progress.total, || quantity::counted(progress.done / 3, "event"));
+    })?;
     if let Some(off) = followed.off {
         analysis.off_by(off);
     }

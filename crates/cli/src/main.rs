@@ -16,6 +16,7 @@ mod input;
 mod keep;
 mod launch;
 mod live;
+mod memory;
 mod output;
 mod page;
 mod programs;
@@ -29,6 +30,10 @@ use commands::{
     record, reduce, replay, report, seal, tasks, undisturb, view, whatif,
 };
 use std::process::ExitCode;
+
+/// Traces may be larger than memory.
+#[global_allocator]
+static ALLOCATOR: kizami_memory::Allocator = kizami_memory::Allocator;
 
 fn main() -> ExitCode {
     keep_quiet_about_damaged_tables();
@@ -64,6 +69,7 @@ fn main() -> ExitCode {
         Command::Other(words) => external::run(words, &listed_commands()),
     };
     live::remove_all();
+    memory::tell_if_more_was_held();
     match result {
         Ok(code) => ExitCode::from(code),
         Err(error) => {

@@ -1,7 +1,7 @@
 //! The way from a trace to a report.
 
 use crate::blame::{Doing, blame};
-use crate::diseases::{Evidence, Suspect, suspects};
+use crate::diseases::{Evidence, Suspect, blamed_suspects, other_suspects};
 use crate::efficiency::Efficiency;
 use crate::error::ExplainError;
 use crate::finding::Finding;
@@ -29,7 +29,6 @@ use kizami_trace::SourceLine;
 use kizami_trace::{Definitions, RegionSpan, RunInfo, Trace};
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
-use std::path::Path as FilePath;
 
 /// Findings of waiting that are looked at.
 const MOST_FINDINGS: usize = 7;
@@ -68,10 +67,9 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// Takes a trace apart. `folder` is for what does not fit into memory.
+    /// Takes a trace apart.
     pub fn of(
         trace: &Trace,
-        folder: &FilePath,
         threads: usize,
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Analysis, ExplainError> {
@@ -80,7 +78,7 @@ impl Analysis {
         let tell =
             |pass: u64, steps: u64| progress(Progress { done: (pass * events + steps).min(total), total });
         let definitions = trace.definitions()?;
-        let graph = build(trace, folder, threads, &|rows| tell(0, rows))?;
+        let graph = build(trace, threads, &|rows| tell(0, rows))?;
         Ok(Analysis::watched(graph, definitions, &trace.region_spans()?, threads, &tell))
     }
 
@@ -106,33 +104,34 @@ impl Analysis {
         let interval = WorkInterval::recorded(&graph, &borders);
         let walked = learn(&graph, threads, Waits::new, &|steps| tell(1, steps));
         let (fit, unmatched) = (walked.learned, walked.unmatched);
-        let add_up = || profile(&graph, interval);
-        let find_blame = || {
+        let sort_waits = || {
             let mut waits = Waits::all(walked.observers);
             late_complete::divide(&graph, &mut waits);
             let by_step = ByStep::new(graph.steps.len(), &waits.long);
-            let blamed = blame(&graph, &waits.long, &by_step);
-            (waits, by_step, blamed)
+            (waits, by_step)
         };
-        let (profile, (waits, by_step, blamed)) = both(threads, add_up, find_blame);
+        let add_up = || (profile(&graph, interval), find_loop(&graph, &definitions, interval));
+        let ((profile, looped), (waits, by_step)) = both(threads, add_up, sort_waits);
         let regions = Regions { definitions: &definitions, strands: &graph.strands, spans: regions };
-        let looped = find_loop(&graph, &definitions, interval);
-        let suspects = suspects(
-            &Evidence {
-                graph: &graph,
-                profile: &profile,
-                regions: &regions,
-                waits: &waits,
-                by_step: &by_step,
-                blamed: &blamed,
-                interval,
-                looped: &looped,
-                fit: &fit,
-                epochs: OnceCell::new(),
-                mutual: OnceCell::new(),
-            },
-            MOST_FINDINGS,
-        );
+        let evidence = || Evidence {
+            graph: &graph,
+            profile: &profile,
+            regions: &regions,
+            waits: &waits,
+            by_step: &by_step,
+            interval,
+            looped: &looped,
+            fit: &fit,
+            epochs: OnceCell::new(),
+            mutual: OnceCell::new(),
+        };
+        let find_others = || other_suspects(&evidence());
+        let find_blamed = || {
+            let blamed = blame(&graph, &waits.long, &by_step);
+            blamed_suspects(&evidence(), &blamed, MOST_FINDINGS)
+        };
+        let (others, mut suspects) = both(threads, find_others, find_blamed);
+        suspects.extend(others);
         let ideal = interval;
         let mut analysis = Analysis {
             graph,

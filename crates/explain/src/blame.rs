@@ -117,6 +117,9 @@ pub(crate) fn blame(graph: &Graph, waits: &[LongWait], by_step: &ByStep) -> Blam
         loads: FxHashMap::default(),
         lateness: Lateness::default(),
         doings: Vec::new(),
+        late: Vec::new(),
+        carried: Vec::new(),
+        lengths: Vec::new(),
         too_long: Vec::new(),
         numbers: PairInterner::default(),
         culprits: Vec::new(),
@@ -144,6 +147,10 @@ struct Inquiry<'a> {
     lateness: Lateness,
     /// What those who are late did.
     doings: Vec<Done>,
+    /// Kept for their memory.
+    late: Vec<Arrival>,
+    carried: Vec<Load>,
+    lengths: Vec<Length>,
     /// Computation and calls that made others wait.
     too_long: Vec<Excess>,
     /// Where a culprit is in the list: by rank, then by what it did.
@@ -168,20 +175,26 @@ impl Inquiry<'_> {
         let waits = &self.waits[group.clone()];
         let (until, last) = (waits[0].until, waits[0]);
         let from = waits.iter().map(|wait| wait.from).min().unwrap_or(until);
-        let late: Vec<Arrival> = match self.arrivals.after(self.graph, &last, from) {
-            Some(late) => late.to_vec(),
-            None => vec![Arrival { at: until, step: last.of, strand: last.of_strand }],
-        };
-        let carried = group.filter_map(|index| self.loads.remove(&(index as u32)));
-        let carried: Vec<Load> = carried.flatten().collect();
-        self.lateness.set(self.graph, waits, &carried, &late);
+        let mut late = std::mem::take(&mut self.late);
+        late.clear();
+        match self.arrivals.after(self.graph, &last, from) {
+            Some(others) => late.extend_from_slice(others),
+            None => late.push(Arrival { at: until, step: last.of, strand: last.of_strand }),
+        }
+        self.carried.clear();
+        self.carried.extend(group.filter_map(|index| self.loads.remove(&(index as u32))).flatten());
+        self.lateness.set(self.graph, waits, &self.carried, &late);
         self.doings.clear();
-        let usual = until - middle(waits.iter().map(|wait| until - self.came(wait)).collect());
-        for arrival in late {
+        let mut lengths = std::mem::take(&mut self.lengths);
+        lengths.clear();
+        lengths.extend(waits.iter().map(|wait| until - self.came(wait)));
+        let usual = until - middle(&mut lengths);
+        for arrival in &late {
             let until = arrival.at.min(until);
-            self.look_back(arrival, from.min(usual), until, usual);
+            self.look_back(*arrival, from.min(usual), until, usual);
         }
         self.note_who_waited(waits);
+        (self.late, self.lengths) = (late, lengths);
     }
 
     /// When one came to what it waits for. Only where a call of its own began that, that is not when it began to wait.
@@ -268,9 +281,7 @@ impl Inquiry<'_> {
 
     /// What several waited for was too long once: by as much as it was for the one who says most.
     fn keep_longest(&mut self) {
-        let which = |excess: &Excess| (excess.step, excess.inside);
-        self.too_long.sort_unstable_by_key(|excess| (which(excess), std::cmp::Reverse(excess.length)));
-        self.too_long.dedup_by_key(|excess| which(excess));
+        keep_longest(&mut self.too_long);
     }
 
     fn end(mut self) -> Blamed {
@@ -293,9 +304,22 @@ impl Inquiry<'_> {
     }
 }
 
+/// Leaves the longest of those that are the same, in the order of steps.
+pub(crate) fn keep_longest(excesses: &mut Vec<Excess>) {
+    let which = |excess: &Excess| excess.step << 1 | u64::from(excess.inside);
+    excesses.sort_unstable_by_key(which);
+    excesses.dedup_by(|next, kept| {
+        let same = which(next) == which(kept);
+        if same && next.length > kept.length {
+            *kept = *next;
+        }
+        same
+    });
+}
+
 /// The length in the middle of the time they take together: half of it is in those that are no longer. Short ones do not
 /// count for much.
-pub(crate) fn middle(mut lengths: Vec<Length>) -> Length {
+pub(crate) fn middle(lengths: &mut [Length]) -> Length {
     lengths.sort_unstable();
     let all: Length = lengths.iter().copied().sum();
     let mut so_far = Length::ZERO;

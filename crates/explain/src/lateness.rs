@@ -86,7 +86,8 @@ impl Arrivals {
                 origins.extend(awaited.map(|tie| (tie.key, meeting)));
             }
         }
-        let mut all: Vec<(usize, Arrival)> = Vec::new();
+        let mut all: Vec<(u32, Arrival)> = Vec::new();
+        let mut sizes = vec![0usize; places.len()];
         for (number, strand) in (0..).zip(&graph.strands) {
             let mut index = strand.first_step;
             loop {
@@ -97,7 +98,8 @@ impl Arrivals {
                     kind => kind.is_collective().then_some(Meeting::Collective(tie.key)),
                 });
                 for (place, _) in meetings.filter_map(|meeting| places.get(&meeting)) {
-                    all.push((*place, Arrival { at: step.start, step: index, strand: number }));
+                    sizes[*place] += 1;
+                    all.push((*place as u32, Arrival { at: step.start, step: index, strand: number }));
                 }
                 if step.next == 0 {
                     break;
@@ -105,13 +107,12 @@ impl Arrivals {
                 index += u64::from(step.next);
             }
         }
-        all.sort_unstable();
+        let (list, ends) = by_place(&all, &sizes);
         for (begin, end) in places.values_mut() {
             let place = *begin;
-            *begin = all.partition_point(|(other, _)| *other < place);
-            *end = all.partition_point(|(other, _)| *other <= place);
+            (*begin, *end) = (ends[place] - sizes[place], ends[place]);
         }
-        Arrivals { places, list: all.into_iter().map(|(_, arrival)| arrival).collect() }
+        Arrivals { places, list }
     }
 
     /// Those who came after a moment to what somebody waited for all in, in order; none if it was not that.
@@ -134,10 +135,36 @@ impl Arrivals {
     }
 }
 
+/// Arrivals by place and time, and where those of each place end. How many each has is known.
+fn by_place(all: &[(u32, Arrival)], sizes: &[usize]) -> (Vec<Arrival>, Vec<usize>) {
+    let mut filled: Vec<usize> = sizes
+        .iter()
+        .scan(0, |next, size| {
+            *next += size;
+            Some(*next - size)
+        })
+        .collect();
+    let nobody = Arrival { at: Moment::default(), step: 0, strand: 0 };
+    let mut list = vec![nobody; all.len()];
+    for (place, arrival) in all {
+        let next = &mut filled[*place as usize];
+        list[*next] = *arrival;
+        *next += 1;
+    }
+    for (end, size) in filled.iter().zip(sizes) {
+        list[end - size..*end].sort_unstable();
+    }
+    (list, filled)
+}
+
 /// What somebody waited for all in, if it was that.
 fn met_at(graph: &Graph, wait: &LongWait) -> Option<Meeting> {
     if wait.pattern == Pattern::EarlyWait {
         return Some(Meeting::Exposure(wait.step));
+    }
+    // What was waited for was a message: nothing has to be looked up.
+    if matches!(wait.pattern, Pattern::LateSender | Pattern::LateSenderWrongOrder) {
+        return None;
     }
     let last = graph.ties_of(&graph.steps[wait.of as usize]).iter();
     let key =

@@ -155,7 +155,7 @@ impl Calls {
     /// an iteration.
     fn begin_rows(&mut self) {
         let lengths: Vec<Length> = self.times.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        let soon = middle(lengths.clone()) / SOON_PART;
+        let soon = middle(&mut lengths.clone()) / SOON_PART;
         let begins = |index: &usize| *index == 0 || !self.close[*index] || lengths[*index - 1] > soon;
         let rows: Vec<usize> = (0..self.times.len()).filter(begins).collect();
         if rows.len() >= FEWEST && self.times.len() >= FEWEST_IN_A_ROW * rows.len() {

@@ -65,6 +65,20 @@ impl Channels {
         (index, self.counts[index as usize][side as usize].wrapping_add(1))
     }
 
+    /// Adds those of another, which has counted for other ranks; gives what each is called here, by its index there.
+    pub(crate) fn join(&mut self, other: Channels) -> Vec<ChannelIndex> {
+        let counted = other.list.into_iter().zip(other.counts);
+        counted
+            .map(|(channel, [sent, received])| {
+                let index = self.find(channel);
+                let counts = &mut self.counts[index as usize];
+                // Each side of a channel is counted by one rank.
+                *counts = [counts[0].wrapping_add(sent), counts[1].wrapping_add(received)];
+                index
+            })
+            .collect()
+    }
+
     /// All of them, by index.
     pub(crate) fn list(&self) -> &[Channel] {
         &self.list

@@ -175,6 +175,18 @@ impl Collectives {
         }
     }
 
+    /// Adds the roots of another, which has read other ranks; gives what each of its places is called here.
+    pub(crate) fn join(&mut self, other: &Collectives) -> Vec<u32> {
+        let mut roots: Vec<_> = other.roots.iter().map(|(root, place)| (*place, *root)).collect();
+        roots.sort_unstable_by_key(|(place, _)| *place);
+        let mut places: Vec<u32> = (0..other.members.sizes.len() as u32).collect();
+        for (place, (comm, root)) in roots {
+            places[place as usize] =
+                *self.roots.entry((comm, root)).or_insert_with(|| self.members.again(comm));
+        }
+        places
+    }
+
     /// What the call does. Calls must come rank by rank, in the order of their start.
     pub(crate) fn part_of(&mut self, call: &Call) -> Part {
         let role = self.roles.get(usize::from(call.op.0)).copied().unwrap_or(Role::None);

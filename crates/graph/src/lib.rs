@@ -11,7 +11,7 @@
 //!
 //! Promises: no trace makes it fail, however odd. What cannot be followed keeps no ties and is counted in
 //! [`Graph::not_followed`]. Memory: what one rank has open, one entry for each combination of communicator, sender,
-//! receiver and tag, and the steps, which move to a file without a name when they outgrow a limit.
+//! receiver and tag, and the steps: whoever may not hold those has an allocator that puts them elsewhere, as the command does.
 //!
 //! A run told by kinds of rank has a strand for each kind. Messages are tied by the kind that sends and how far they go, so
 //! that several kinds may await what one of them sends, and a kind comes to a collective once for all its ranks (`folding`).
@@ -41,7 +41,7 @@ pub use error::GraphError;
 pub use folding::{Ask, Folding};
 pub use list::List;
 pub use protocol::{Clocks, Protocol};
-pub use read::{build, build_unaligned, of_rows, read};
+pub use read::{RowObserver, build, build_unaligned, of_rows, read};
 pub use step::{Polls, Step, StepKind, Tie, TieKind};
 pub use unfolding::{Unfolding, unfold};
 
@@ -105,6 +105,7 @@ impl Graph {
     }
 
     /// The ties of a step.
+    #[inline]
     pub fn ties_of(&self, step: &Step) -> &[Tie] {
         let first = step.first_tie as usize;
         &self.ties[first..first + step.ties as usize]

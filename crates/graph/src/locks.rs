@@ -97,6 +97,17 @@ impl Locks {
         }
     }
 
+    /// Adds those of ranks that another has read, whose steps lie so many further behind here.
+    pub(crate) fn join(&mut self, other: Locks, steps: u64) {
+        let behind = |call: Candidate| Candidate { step: call.step + steps, ..call };
+        self.held.extend(other.held.into_iter().map(|held| Held {
+            lock: behind(held.lock),
+            access: behind(held.access),
+            unlock: behind(held.unlock),
+            ..held
+        }));
+    }
+
     /// The ties between those who let go and those who waited for that, by step.
     pub(crate) fn ties(mut self, channels: &mut Channels) -> Vec<(u64, Tie)> {
         let mut ties = Vec::new();

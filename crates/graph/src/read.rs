@@ -1,61 +1,54 @@
 //! From a trace to its graph: the one that was kept, or one made from all rows.
+//!
+//! Rows of different ranks are read at the same time, in as many shares as there are threads, and put together.
 
 use crate::build::Builder;
 use crate::{Clocks, Graph, GraphError, cache};
 use kizami_model::{Call, Length};
-use kizami_trace::{Calls, Definitions, RankSelection, Trace};
-use std::path::Path;
-use std::sync::mpsc::{channel, sync_channel};
+use kizami_trace::{Definitions, RankSelection, Trace};
+use std::ops::RangeInclusive;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Batches of rows that are decoded before they are needed, at most.
-const BATCHES_AHEAD: usize = 32;
+/// Sees the rows of some ranks as they are read, in their order.
+pub trait RowObserver: Send {
+    /// The next row.
+    fn row(&mut self, call: &Call);
+}
 
-/// The graph of a trace: as it was kept in `derived/`, or made by reading all rows. `folder` is for what does not fit
-/// into memory; `progress` hears how many rows are done.
-pub fn build(
-    trace: &Trace,
-    folder: &Path,
-    threads: usize,
-    progress: &dyn Fn(u64),
-) -> Result<Graph, GraphError> {
+/// Looks at nothing.
+impl RowObserver for () {
+    fn row(&mut self, _call: &Call) {}
+}
+
+/// The graph of a trace: as it was kept in `derived/`, or made by reading all rows. `progress` hears how many rows are done.
+pub fn build(trace: &Trace, threads: usize, progress: &dyn Fn(u64)) -> Result<Graph, GraphError> {
     if let Some(graph) = cache::load(trace) {
         return Ok(graph);
     }
-    let graph = read(trace, folder, threads, &mut |_| {}, progress)?;
+    let (graph, _) = read(trace, threads, || (), progress)?;
     cache::save(trace, &graph);
     Ok(graph)
 }
 
 /// The graph of a trace in which times of different ranks do not fit together. It is not kept.
-pub fn build_unaligned(
-    trace: &Trace,
-    folder: &Path,
-    threads: usize,
-    progress: &dyn Fn(u64),
-) -> Result<Graph, GraphError> {
-    read_with(trace, Clocks::Unaligned, folder, threads, &mut |_| {}, progress)
+pub fn build_unaligned(trace: &Trace, threads: usize, progress: &dyn Fn(u64)) -> Result<Graph, GraphError> {
+    Ok(read_with(trace, Clocks::Unaligned, threads, || (), progress)?.0)
 }
 
-/// The graph by reading all rows in any case; `each` sees every one of them. With more than one thread, one of them
-/// decodes rows while another makes steps of them.
-pub fn read(
+/// The graph by reading all rows in any case. `observer` is asked for one observer for each share of the ranks, in their order.
+pub fn read<O: RowObserver>(
     trace: &Trace,
-    folder: &Path,
     threads: usize,
-    each: &mut dyn FnMut(&Call),
+    observer: impl FnMut() -> O,
     progress: &dyn Fn(u64),
-) -> Result<Graph, GraphError> {
-    read_with(trace, clocks(trace), folder, threads, each, progress)
+) -> Result<(Graph, Vec<O>), GraphError> {
+    read_with(trace, clocks(trace), threads, observer, progress)
 }
 
 /// The graph of rows that are in no trace, rank by rank, each in the order of their start; their times need not fit together.
-pub fn of_rows<'a>(
-    definitions: &Definitions,
-    rows: impl IntoIterator<Item = &'a Call>,
-    folder: &Path,
-) -> Result<Graph, GraphError> {
-    let mut builder = Builder::new(definitions, &[], folder).with_clocks(Clocks::Unaligned);
-    rows.into_iter().try_for_each(|row| builder.call(row))?;
+pub fn of_rows<'a>(definitions: &Definitions, rows: impl IntoIterator<Item = &'a Call>) -> Graph {
+    let mut builder = Builder::new(definitions, &[]).with_clocks(Clocks::Unaligned);
+    rows.into_iter().for_each(|row| builder.call(row));
     builder.finish()
 }
 
@@ -66,69 +59,87 @@ fn clocks(trace: &Trace) -> Clocks {
     Clocks::Aligned { between_hosts: clocks.aligned.then(|| error.saturating_add(error)) }
 }
 
-fn read_with(
+fn read_with<O: RowObserver>(
     trace: &Trace,
     clocks: Clocks,
-    folder: &Path,
     threads: usize,
-    each: &mut dyn FnMut(&Call),
+    mut observer: impl FnMut() -> O,
     progress: &dyn Fn(u64),
-) -> Result<Graph, GraphError> {
+) -> Result<(Graph, Vec<O>), GraphError> {
     let definitions = trace.definitions()?;
     let mut stops = trace.stops()?;
     stops.sort_by_key(|stop| (stop.rank, stop.start, stop.thread));
-    let mut builder = Builder::new(&definitions, &stops, folder).with_clocks(clocks);
-    let mut rows: u64 = 0;
-    let mut add = |batch: &[Call]| {
-        for call in batch {
-            each(call);
-            builder.call(call)?;
-        }
-        let before = rows;
-        rows += batch.len() as u64;
-        if before >> 16 != rows >> 16 {
-            progress(rows);
-        }
-        Ok(())
-    };
-    let mut calls = trace.calls(RankSelection::All)?;
-    if threads > 1 {
-        read_ahead(calls, &mut add)?;
-    } else {
+    let done = AtomicU64::new(0);
+    let share = |ranks: RangeInclusive<u32>, mut observer: O, tell: &dyn Fn(u64)| {
+        let mut builder = Builder::new(&definitions, &stops).with_clocks(clocks);
+        let mut calls = trace.calls(RankSelection::Range(ranks))?;
         loop {
-            match calls.next_batch()? {
-                [] => break,
-                batch => add(batch)?,
+            let batch = calls.next_batch()?;
+            if batch.is_empty() {
+                return Ok::<_, GraphError>((builder, observer));
             }
+            for call in batch {
+                observer.row(call);
+                builder.call(call);
+            }
+            let rows = batch.len() as u64;
+            tell(done.fetch_add(rows, Ordering::Relaxed) + rows);
         }
-    }
-    builder.finish()
+    };
+    // What kinds of rank do is counted for all of them together.
+    let most = if trace.run().is_told_by_kinds() { 1 } else { threads };
+    let calls = trace.run().rank_summaries.iter().map(|rank| (rank.rank, rank.calls));
+    let mut shares = shares(calls, most).into_iter();
+    let first = shares.next().unwrap_or(0..=u32::MAX);
+    std::thread::scope(|scope| {
+        let own = observer();
+        let others: Vec<_> = shares
+            .map(|ranks| {
+                let (share, observer) = (&share, observer());
+                scope.spawn(move || share(ranks, observer, &|_| {}))
+            })
+            .collect();
+        // All know how far all are; one tells.
+        let (mut builder, observer) = share(first, own, progress)?;
+        let mut observers = vec![observer];
+        for other in others {
+            let (other, observer) = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            builder.join(other);
+            observers.push(observer);
+        }
+        Ok((builder.finish(), observers))
+    })
 }
 
-/// Decodes rows in a thread of its own; they are added here.
-fn read_ahead(
-    mut calls: Calls,
-    add: &mut dyn FnMut(&[Call]) -> Result<(), GraphError>,
-) -> Result<(), GraphError> {
-    let (to_here, decoded) = sync_channel(BATCHES_AHEAD);
-    let (to_decoder, used) = channel();
-    std::thread::scope(|scope| {
-        scope.spawn(move || {
-            loop {
-                // Lists go to and fro for their memory.
-                let mut batch = used.try_recv().unwrap_or_default();
-                let done = calls.read_batch(&mut batch).map(|()| batch);
-                let last = done.as_ref().map_or(true, |batch| batch.is_empty());
-                if to_here.send(done).is_err() || last {
-                    return;
-                }
-            }
-        });
-        for batch in decoded {
-            let batch: Vec<Call> = batch?;
-            add(&batch)?;
-            to_decoder.send(batch).unwrap_or(());
+/// Stretches of ranks with about as many calls each, one behind the other; all ranks are in one of them.
+fn shares(calls: impl Iterator<Item = (u32, u64)> + Clone, most: usize) -> Vec<RangeInclusive<u32>> {
+    let each = (calls.clone().map(|(_, calls)| calls).sum::<u64>() / most.max(1) as u64).max(1);
+    let (mut first, mut before, mut shares) = (0, 0, Vec::new());
+    for (rank, calls) in calls {
+        let full = before >= each * (shares.len() as u64 + 1);
+        if full && rank > first && shares.len() + 1 < most {
+            shares.push(first..=rank - 1);
+            first = rank;
         }
-        Ok(())
-    })
+        before += calls;
+    }
+    shares.push(first..=u32::MAX);
+    shares
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rank_is_in_one_share() {
+        let shares_of = |calls: &[u64], most: usize| shares((0..).zip(calls.iter().copied()), most);
+        assert_eq!(shares_of(&[5, 5, 5, 5], 2), [0..=1, 2..=u32::MAX]);
+        assert_eq!(shares_of(&[100, 1, 1, 1], 3), [0..=0, 1..=1, 2..=u32::MAX]);
+        assert_eq!(shares_of(&[1, 1, 100], 2), [0..=u32::MAX]);
+        assert_eq!(shares_of(&[0, 0], 4), [0..=u32::MAX]);
+        assert_eq!(shares_of(&[], 4), [0..=u32::MAX]);
+        assert_eq!(shares_of(&[1; 8], 1), [0..=u32::MAX]);
+        assert_eq!(shares_of(&[1; 8], 64).len(), 8);
+    }
 }

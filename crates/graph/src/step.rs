@@ -237,6 +237,12 @@ impl Tie {
         self.head & MOST_BYTES
     }
 
+    /// Whether it is about a channel or a communicator.
+    #[inline]
+    pub(crate) fn names_a_place(self) -> bool {
+        !matches!(self.kind(), TieKind::Polls | TieKind::Moves)
+    }
+
     /// Index of the channel or the communicator.
     #[inline]
     pub fn place(self) -> u32 {

@@ -8,13 +8,12 @@
 use crate::build::Builder;
 use crate::channels::{Channel, ChannelIndex};
 use crate::collectives::{Members, Roots};
-use crate::step::{Step, Tie, TieKind};
-use crate::{Clocks, Graph, GraphError, Strand};
+use crate::step::{Step, Tie};
+use crate::{Clocks, Graph, List, Strand};
 use kizami_kinds::Kinds;
 use kizami_model::{Call, Rank};
 use kizami_trace::Definitions;
 use rustc_hash::FxHashMap;
-use std::path::Path;
 
 /// Which places the ties of each rank are about.
 #[derive(Debug)]
@@ -29,17 +28,11 @@ impl Unfolding {
     /// A tie of a rank's kind as the rank has it.
     #[inline]
     pub(crate) fn of(&self, rank: Rank, tie: Tie) -> Tie {
-        match names_a_place(tie) {
+        match tie.names_a_place() {
             true => tie.at(self.places[(self.begins[rank.0 as usize] + tie.place()) as usize]),
             false => tie,
         }
     }
-}
-
-/// Whether the tie is about a channel or a communicator.
-#[inline]
-fn names_a_place(tie: Tie) -> bool {
-    !matches!(tie.kind(), TieKind::Polls | TieKind::Moves)
 }
 
 /// The graph of all ranks, from the rows of those that have some: rank by rank, each in the order of their start. None if
@@ -48,12 +41,11 @@ pub fn unfold<'a>(
     definitions: &Definitions,
     rows: impl IntoIterator<Item = &'a Call>,
     clocks: Clocks,
-    folder: &Path,
-) -> Result<Option<Graph>, GraphError> {
-    let Some(kinds) = Kinds::of(definitions) else { return Ok(None) };
-    let mut builder = Builder::of_few(definitions, folder).with_clocks(clocks);
-    rows.into_iter().try_for_each(|row| builder.call(row))?;
-    let (mut graph, roots) = builder.finish_with_roots()?;
+) -> Option<Graph> {
+    let kinds = Kinds::of(definitions)?;
+    let mut builder = Builder::of_few(definitions).with_clocks(clocks);
+    rows.into_iter().for_each(|row| builder.call(row));
+    let (mut graph, roots) = builder.finish_with_roots();
     let used = number_places(&mut graph, &kinds);
     let members = std::mem::take(&mut graph.members);
     let roots_of = roots.iter().map(|((_, root), place)| (*place, *root)).collect();
@@ -66,10 +58,10 @@ pub fn unfold<'a>(
         roots,
         roots_of,
     };
-    let Some(unfolding) = all.places(&graph, &used) else { return Ok(None) };
+    let unfolding = all.places(&graph, &used)?;
     let All { channels, members, .. } = all;
     let strands = strands(&graph, &kinds);
-    Ok(Some(Graph { channels, members, strands, unfolding: Some(unfolding), ..graph }))
+    Some(Graph { channels, members, strands, unfolding: Some(unfolding), ..graph })
 }
 
 /// What the ties of one kind are about, by their number: a channel or a communicator of the graph of the rows.
@@ -79,15 +71,15 @@ type Used = Vec<(bool, u32)>;
 fn number_places(graph: &mut Graph, kinds: &Kinds) -> Vec<Used> {
     let mut used: Vec<Used> = vec![Vec::new(); kinds.count()];
     let mut end = graph.steps.len();
-    let Graph { steps, ties, strands, .. } = graph;
+    let Graph { steps, ties: List::Made(ties), strands, .. } = graph else { return used };
     for of_rank in strands.chunk_by(|a, b| a.rank == b.rank).rev() {
         let first = of_rank[0].first_step as usize;
         let mut numbers: FxHashMap<(bool, u32), u32> = FxHashMap::default();
         let used = &mut used[kinds.number(of_rank[0].rank) as usize];
         let of_step = |step: &Step| step.first_tie as usize..step.first_tie as usize + step.ties as usize;
         for index in steps[first..end].iter().flat_map(of_step) {
-            let tie = ties.at_mut(index);
-            if names_a_place(*tie) {
+            let tie = &mut ties[index];
+            if tie.names_a_place() {
                 let what = (tie.kind().is_collective(), tie.place());
                 let number = *numbers.entry(what).or_insert_with(|| {
                     used.push(what);

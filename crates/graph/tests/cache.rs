@@ -1,6 +1,6 @@
 //! What is kept of a graph comes back as it was, and is believed only if it is whole and of the same trace.
 
-use kizami_graph::{Graph, build, read};
+use kizami_graph::{Graph, RowObserver, build, read};
 use kizami_model::Call;
 use kizami_records::CallRecord;
 use kizami_seal::{SealOptions, seal};
@@ -38,7 +38,7 @@ fn parts(graph: &Graph) -> impl PartialEq + std::fmt::Debug {
 }
 
 fn built(trace: &Trace) -> Graph {
-    build(trace, &std::env::temp_dir(), 1, &|_| {}).unwrap()
+    build(trace, 1, &|_| {}).unwrap()
 }
 
 #[test]
@@ -51,29 +51,57 @@ fn a_kept_graph_is_the_same_graph() {
     assert_eq!(parts(&built(&trace)), parts(&first));
 }
 
+/// All rows of a share.
+#[derive(Default)]
+struct Rows(Vec<Call>);
+
+impl RowObserver for Rows {
+    fn row(&mut self, call: &Call) {
+        self.0.push(call.clone());
+    }
+}
+
 #[test]
-fn rows_that_are_decoded_ahead_make_the_same_graph() {
+fn ranks_that_are_read_at_the_same_time_make_the_same_graph() {
     let folder = tempfile::tempdir().unwrap();
     // Several batches, of which the last is not full.
     let trace = make(folder.path(), 5_003);
     let with = |threads| {
-        let mut seen = Vec::new();
-        let mut each = |call: &Call| seen.push(call.clone());
-        let graph = read(&trace, folder.path(), threads, &mut each, &|_| {}).unwrap();
-        (graph, seen)
+        let (graph, seen) = read(&trace, threads, Rows::default, &|_| {}).unwrap();
+        (graph, seen.into_iter().flat_map(|rows| rows.0).collect::<Vec<_>>())
     };
-    let ((one, rows), (two, ahead)) = (with(1), with(2));
+    let ((one, rows), (two, together)) = (with(1), with(2));
     assert_eq!(rows.len(), 10_006);
-    assert_eq!((parts(&one), rows), (parts(&two), ahead));
+    assert_eq!((parts(&one), rows), (parts(&two), together));
 
     let part = trace.path().join("events/part-00000.parquet");
     let mut bytes = std::fs::read(&part).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle..middle + 64].fill(0xff);
     std::fs::write(&part, bytes).unwrap();
-    let failed =
-        |threads| read(&trace, folder.path(), threads, &mut |_| {}, &|_| {}).unwrap_err().to_string();
+    let failed = |threads| read(&trace, threads, || (), &|_| {}).unwrap_err().to_string();
     assert_eq!(failed(1), failed(2));
+}
+
+/// Windows, locks, roots, wildcards, threads, polls: all that is counted apart for ranks that are read apart.
+#[test]
+fn recorded_runs_are_the_same_graphs_with_any_number_of_threads() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../cli/tests/golden/schema-1");
+    let mut compared = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let Some(trace) = Trace::open(&path).ok().filter(|_| path.extension().is_some_and(|kz| kz == "kz"))
+        else {
+            continue;
+        };
+        let with = |threads| read(&trace, threads, || (), &|_| {}).map(|(graph, _)| graph).unwrap();
+        let (one, ranks) = (with(1), trace.run().ranks as usize);
+        for threads in [2, 3, ranks] {
+            assert!(parts(&with(threads)) == parts(&one), "{} with {threads} threads", path.display());
+        }
+        compared += 1;
+    }
+    assert!(compared > 25, "{compared} runs");
 }
 
 #[test]

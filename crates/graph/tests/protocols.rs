@@ -32,9 +32,9 @@ fn late(number: i64, bytes: u64, waits: bool) -> Vec<Call> {
 
 fn graph_with(definitions: &Definitions, clocks: Clocks, mut rows: Vec<Call>) -> Graph {
     rows.sort_by_key(|row| (row.rank, row.start));
-    let mut builder = Builder::new(definitions, &[], &std::env::temp_dir()).with_clocks(clocks);
-    rows.iter().for_each(|row| builder.call(row).unwrap());
-    builder.finish().unwrap()
+    let mut builder = Builder::new(definitions, &[]).with_clocks(clocks);
+    rows.iter().for_each(|row| builder.call(row));
+    builder.finish()
 }
 
 fn graph(rows: Vec<Call>) -> Graph {

@@ -13,7 +13,6 @@ use kizami_network::collectives::Library;
 use kizami_network::{Curve, Fit, MeasuredCosts, MeasuredMessages, SeenCollective, messages_of_collectives};
 use kizami_replay::{Observer, Seen, learn};
 use kizami_trace::Trace;
-use kizami_trace::derived::scratch_folder;
 use rustc_hash::FxHashMap;
 
 /// Up to this size messages are told at least, by a line behind the largest that was seen.
@@ -26,7 +25,7 @@ pub fn costs_of_runs(traces: &[&Trace], threads: usize) -> Result<MeasuredCosts,
     let mut costs = MeasuredCosts { spreads: spreads_of(traces)?, ..MeasuredCosts::default() };
     let mut fit = Fit::default();
     for trace in traces {
-        let graph = build(trace, &scratch_folder(trace), threads, &|_| {})?;
+        let graph = build(trace, threads, &|_| {})?;
         let learned = learn(&graph, threads, || Spans::new(&graph), &|_| {});
         fit.merge(&learned.learned);
         let mut seen: FxHashMap<(Op, u32, u64), Vec<i64>> = FxHashMap::default();

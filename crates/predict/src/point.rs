@@ -13,7 +13,6 @@ use kizami_model::{Length, Op};
 use kizami_network::{Fit, MeasuredCosts, Messages, Trust};
 use kizami_replay::work_interval::Borders;
 use kizami_replay::{Factor, Network, PlaceFactor, Replayed, Setting, replay};
-use kizami_trace::derived::scratch_folder;
 use kizami_trace::{Definitions, SourceLine, Trace};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -119,7 +118,7 @@ fn recorded_there(
     place: &Where,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Point, PredictError> {
-    let graph = build(trace, &scratch_folder(trace), place.threads, &|_| {})?;
+    let graph = build(trace, place.threads, &|_| {})?;
     let fit = kizami_replay::learn(&graph, place.threads, || (), &|_| {}).learned;
     let (setting, is_even) = place.setting_and_evenness(&graph, &fit)?;
     let mut settings = [0; LANES].map(|_| setting.clone());
@@ -158,7 +157,7 @@ fn program_there(
     place: &Where,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Point, PredictError> {
-    let graph = build_unaligned(trace, &scratch_folder(trace), place.threads, &|_| {})?;
+    let graph = build_unaligned(trace, place.threads, &|_| {})?;
     let (setting, is_even) = place.setting_and_evenness(&graph, &Fit::default())?;
     let mut settings =
         spread(program, computation, ranks).map(|places| Setting { places, ..setting.clone() });

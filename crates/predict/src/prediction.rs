@@ -9,7 +9,6 @@ use crate::structure::Program;
 use kizami_network::MeasuredCosts;
 use kizami_replay::WorkInterval;
 use kizami_trace::Trace;
-use kizami_trace::derived::scratch_folder;
 use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
@@ -199,7 +198,7 @@ fn as_called(costs: &MeasuredCosts, traces: &[&Trace]) -> Result<Arc<MeasuredCos
 
 /// How long a recorded run worked, in seconds.
 pub fn recorded_s(trace: &Trace, threads: usize) -> Result<f64, PredictError> {
-    let graph = kizami_graph::build(trace, &scratch_folder(trace), threads, &|_| {})?;
+    let graph = kizami_graph::build(trace, threads, &|_| {})?;
     Ok(WorkInterval::of(&graph).length().0 as f64 * 1e-9)
 }
 

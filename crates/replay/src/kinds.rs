@@ -89,7 +89,7 @@ pub(crate) fn settle(
                 true => Clocks::Unaligned,
                 false => Clocks::Aligned { between_hosts: None },
             };
-            if let Some(all) = unfold(&definitions, &all, clocks, folder.path())? {
+            if let Some(all) = unfold(&definitions, &all, clocks) {
                 return Ok(Settled::AllRanks(Box::new(all)));
             }
         }
@@ -98,7 +98,7 @@ pub(crate) fn settle(
         }
         definitions.kinds = finer.table();
         let drawn: Vec<Call> = finer.with_rows().iter().flat_map(|rank| draw(*rank, &definitions)).collect();
-        let graph = of_rows(&definitions, &drawn, folder.path())?;
+        let graph = of_rows(&definitions, &drawn);
         match split(&graph, &definitions, fit, setting) {
             Some(kinds) => finer = kinds,
             None => break,

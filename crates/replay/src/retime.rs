@@ -6,7 +6,7 @@ use crate::kinds::{self, Settled};
 use crate::lane_moment::LaneMoment;
 use crate::learned::{Learned, Passes, Progress};
 use crate::setting::{Factor, Setting};
-use crate::times::{LastEnd, MEMORY_BYTES, Times};
+use crate::times::{LastEnd, Times};
 use crate::walk::observer::{Observer, Seen};
 use crate::walk::{Replayed, replay};
 use crate::work_interval::{Borders, WorkInterval, WorkIntervals};
@@ -50,14 +50,14 @@ pub fn retime<E: From<ReplayError>>(
         None => scratch_folder(trace),
     };
     let make = if request.clocks_unaligned { build_unaligned } else { build };
-    let graph =
-        make(trace, &folder, request.threads, &|rows| passes.tell(0, rows)).map_err(ReplayError::from)?;
+    let graph = make(trace, request.threads, &|rows| passes.tell(0, rows)).map_err(ReplayError::from)?;
     let learned = Learned::of(graph, request.threads, &passes);
     let setting = setting(&learned.graph, &learned.fit)?;
     let beside = request.output.map_or(&*folder, |output| output.parent().unwrap_or(&folder));
     let beside = if beside.as_os_str().is_empty() { Path::new(".") } else { beside };
     let as_it_is = (trace, trace.path());
-    let (work, finer) = match kinds::settle(trace, &learned, &setting, (beside, rewriting.is_some()))? {
+    let (_written_in, finer) = match kinds::settle(trace, &learned, &setting, (beside, rewriting.is_some()))?
+    {
         Settled::AsItIs => {
             return Ok(retime_with(as_it_is, rewriting, request, learned, &setting, &passes)?);
         }
@@ -68,7 +68,7 @@ pub fn retime<E: From<ReplayError>>(
         Settled::Finer(work, finer) => (work, finer),
     };
     drop(rewriting);
-    let graph = make(&finer, work.path(), request.threads, &|_| {}).map_err(ReplayError::from)?;
+    let graph = make(&finer, request.threads, &|_| {}).map_err(ReplayError::from)?;
     let learned = Learned { graph, fit: learned.fit };
     let rewriting = begin(&request, &finer)?;
     Ok(retime_with((&finer, trace.path()), rewriting, request, learned, &setting, &passes)?)
@@ -119,8 +119,7 @@ fn retime_with(
         let [work] = WorkIntervals::all(ends.into_iter().map(|ends| ends.work).collect());
         return Ok(made(&replayed.without_observers(), last.as_moment().since_start(), work));
     };
-    let folder = rewriting.folder().to_path_buf();
-    let (times, replayed) = Times::under(setting, &graph, &fit, threads, (&folder, MEMORY_BYTES), &tell)?;
+    let (times, replayed) = Times::under(setting, &graph, &fit, threads, &tell);
     let weighed = weighed(trace, &graph, &times)?;
     let mut told = made(&replayed, Length::ZERO, times.work_interval(&borders));
     let describe = |run: &mut RunInfo| {

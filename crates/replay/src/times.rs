@@ -1,44 +1,34 @@
 //! The new times of all rows of a trace, kept until they are written.
 
-use crate::error::ReplayError;
 use crate::lane_moment::LaneMoment;
 use crate::setting::Setting;
 use crate::walk::observer::{Observer, Seen};
 use crate::walk::{Replayed, Shares, replay};
 use crate::work_interval::{Borders, WorkInterval};
-use kizami_graph::{Graph, List};
+use kizami_graph::Graph;
 use kizami_model::{Moment, Rank};
 use kizami_network::Fit;
 use kizami_rewrite::NewTimes;
-use std::path::Path;
-
-/// Bytes that times of a run that is written anew may have in memory.
-pub(crate) const MEMORY_BYTES: usize = 4 << 30;
 
 /// When each row begins and ends.
 #[derive(Debug)]
 pub struct Times<'a> {
     graph: &'a Graph,
-    times: List<[Moment; 2]>,
+    times: Vec<[Moment; 2]>,
 }
 
 impl<'a> Times<'a> {
-    /// Walks a graph under a setting and keeps what comes out; what is beyond the bytes it may have in memory lies in
-    /// a folder.
+    /// Walks a graph under a setting and keeps what comes out.
     pub fn under(
         setting: &Setting,
         graph: &'a Graph,
         fit: &Fit,
         threads: usize,
-        (folder, memory_bytes): (&Path, usize),
         progress: &(dyn Fn(u64) + Sync),
-    ) -> Result<(Times<'a>, Replayed<()>), ReplayError> {
-        let mut times = List::new(folder, memory_bytes);
-        for step in graph.steps.iter() {
-            times.push([step.start, step.end])?;
-        }
+    ) -> (Times<'a>, Replayed<()>) {
+        let mut times: Vec<[Moment; 2]> = graph.steps.iter().map(|step| [step.start, step.end]).collect();
         let mut shares = Shares::of(graph, threads).steps(graph).into_iter();
-        let mut rest = times.as_mut_slice();
+        let mut rest = &mut times[..];
         let observer = || {
             let share = shares.next().unwrap_or(0..0);
             let all = std::mem::take(&mut rest);
@@ -47,7 +37,7 @@ impl<'a> Times<'a> {
             Writer { first: share.start, times: own }
         };
         let replayed = replay(graph, [setting], fit, threads, observer, progress).without_observers();
-        Ok((Times { graph, times }, replayed))
+        (Times { graph, times }, replayed)
     }
 
     /// The part in which the program works.

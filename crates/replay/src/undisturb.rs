@@ -10,8 +10,8 @@
 use crate::error::ReplayError;
 use crate::learned::{Learned, Passes, Progress};
 use crate::setting::Setting;
-use crate::times::{MEMORY_BYTES, Times};
-use kizami_graph::read;
+use crate::times::Times;
+use kizami_graph::{RowObserver, read};
 use kizami_model::{Call, Length};
 use kizami_rewrite::{Gaps, Manner, Rewriting};
 use kizami_trace::disturbance::{Disturbance, RankLoss};
@@ -34,16 +34,15 @@ pub fn undisturb(
 ) -> Result<RunInfo, ReplayError> {
     let rewriting = Rewriting::begin(trace, output)?;
     let passes = Passes::new(trace, 4, progress);
-    let mut losses = Losses::new(trace)?;
-    let mut add = |call: &Call| losses.add(call);
-    let graph = read(trace, rewriting.folder(), threads, &mut add, &|rows| passes.tell(0, rows))?;
-    let losses = Disturbance::of(&losses.by_rank);
+    let mut stops = trace.stops()?;
+    stops.sort_by_key(|stop| (stop.rank, stop.start, stop.thread));
+    let losses = || Losses { stops: &stops, by_rank: Vec::new() };
+    let (graph, losses) = read(trace, threads, losses, &|rows| passes.tell(0, rows))?;
+    let losses: Vec<RankLoss> = losses.into_iter().flat_map(|share| share.by_rank).collect();
+    let losses = Disturbance::of(&losses);
     let Learned { graph, fit } = Learned::of(graph, threads, &passes);
     let setting = Setting { without_tracer: true, ..Setting::default() };
-    let (times, replayed) =
-        Times::under(&setting, &graph, &fit, threads, (rewriting.folder(), MEMORY_BYTES), &|steps| {
-            passes.tell(2, steps)
-        })?;
+    let (times, replayed) = Times::under(&setting, &graph, &fit, threads, &|steps| passes.tell(2, steps));
     let describe = |run: &mut RunInfo| {
         let span = Length(run.span_ns);
         let direct_only = if graph.strands.is_empty() { span } else { replayed.direct_only.since_start() };
@@ -65,20 +64,14 @@ pub fn undisturb(
 }
 
 /// What the tracer took from each rank, added up while rows are read.
-struct Losses {
+struct Losses<'a> {
     /// By rank, then by start.
-    stops: Vec<Stop>,
+    stops: &'a [Stop],
     by_rank: Vec<RankLoss>,
 }
 
-impl Losses {
-    fn new(trace: &Trace) -> Result<Losses, ReplayError> {
-        let mut stops = trace.stops()?;
-        stops.sort_by_key(|stop| (stop.rank, stop.start, stop.thread));
-        Ok(Losses { stops, by_rank: Vec::new() })
-    }
-
-    fn add(&mut self, call: &Call) {
+impl RowObserver for Losses<'_> {
+    fn row(&mut self, call: &Call) {
         let rank = call.rank.0;
         if self.by_rank.last().is_none_or(|loss| loss.rank != rank) {
             self.by_rank.push(self.held(rank));
@@ -87,7 +80,9 @@ impl Losses {
             loss.add_call(u64::from(call.calls), call.overhead.0);
         }
     }
+}
 
+impl Losses<'_> {
     /// What a rank lost to being held.
     fn held(&self, rank: u32) -> RankLoss {
         let begin = self.stops.partition_point(|stop| stop.rank.0 < rank);

@@ -33,7 +33,7 @@ pub use flow::Flow;
 pub use folded::{Folded, Node, NodeSum};
 pub use graph::{Need, Task, TaskGraph};
 pub use lengths::{PlaceLengths, bucket, shortest};
-pub use memory::{half_of_free, memory_needed};
+pub use memory::memory_needed;
 pub use notice::Notice;
 pub use parallelism::{Parallelism, at_least};
 pub use path::{OnPath, Path};

@@ -4,16 +4,12 @@ use crate::insight::Insight;
 use kizami_graph::StepKind;
 use kizami_index::Source;
 use kizami_model::Rank;
-use kizami_replay::{Network, ReplayError, Setting, Times};
+use kizami_replay::{Network, Setting, Times};
 use kizami_rewrite::NewTimes;
 use kizami_trace::{NO_SITE, Span, TraceError};
-use std::path::Path;
 
 /// Ranks that are read at a time.
 const RANKS_OF_A_GROUP: u32 = 16;
-/// Bytes times may have in memory.
-const MEMORY_BYTES: usize = 512 << 20;
-
 /// The rows of a run at other times.
 pub(crate) struct Ideal<'a> {
     insight: &'a Insight,
@@ -23,19 +19,14 @@ pub(crate) struct Ideal<'a> {
 
 impl<'a> Ideal<'a> {
     /// Replays a run.
-    pub(crate) fn of(
-        insight: &'a Insight,
-        folder: &Path,
-        threads: usize,
-        progress: &(dyn Fn(f64) + Sync),
-    ) -> Result<Ideal<'a>, ReplayError> {
+    pub(crate) fn of(insight: &'a Insight, threads: usize, progress: &(dyn Fn(f64) + Sync)) -> Ideal<'a> {
         let (graph, fit) = (&insight.graph, &insight.fit);
         let setting = Setting { network: Network::Ideal, ..Setting::default() };
         let steps = graph.steps.len().max(1) as f64;
         let tell = |done| progress(done as f64 / steps);
-        let (times, _) = Times::under(&setting, graph, fit, threads, (folder, MEMORY_BYTES), &tell)?;
+        let (times, _) = Times::under(&setting, graph, fit, threads, &tell);
         let ranks = graph.strands.last().map_or(0, |strand| strand.rank.0 + 1);
-        Ok(Ideal { insight, times, ranks })
+        Ideal { insight, times, ranks }
     }
 
     fn rank(&self, rank: u32, each: &mut impl FnMut(Span)) {

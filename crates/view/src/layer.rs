@@ -10,8 +10,7 @@ use crate::slot::{Answer, Slot};
 use crate::verdict::{self, Verdict};
 use kizami_index::Index;
 use kizami_model::Rank;
-use kizami_tasks::{Strategy, Survey, TaskGraph, TasksError, half_of_free, memory_needed, recorded_by};
-use kizami_trace::derived::scratch_folder;
+use kizami_tasks::{Strategy, Survey, TaskGraph, TasksError, memory_needed, recorded_by};
 use kizami_trace::run::ClockInfo;
 use kizami_trace::{Definitions, LinkLoad, RegionSpan, TaskRow, Trace, TraceError};
 use serde::Serialize;
@@ -141,9 +140,8 @@ impl Opened {
             }
             let insight = self.insight_now()?;
             let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-            let folder = scratch_folder(&self.trace);
             let half = |part: f64| progress(part / 2.0);
-            let ideal = Ideal::of(&insight, &folder, threads(), &half).map_err(|error| error.to_string())?;
+            let ideal = Ideal::of(&insight, threads(), &half);
             let index = Index::of_source(&ideal, &self.trace, &|part| progress(0.5 + part / 2.0));
             index.map_err(|error| error.to_string())
         })
@@ -209,7 +207,7 @@ impl Opened {
     fn read_tasks(&self, rank: Rank) -> Result<Survey, String> {
         let told = |error: TasksError| error.to_string();
         let needed = memory_needed(&self.trace, rank).map_err(told)?;
-        if needed > half_of_free() {
+        if needed > kizami_memory::half_of_free() {
             let next = "`kizami tasks --bounds` tells work, span, places and bounds without them";
             return Err(format!(
                 "All tasks would take {} MB of memory, too much here: {next}.",

@@ -5,7 +5,7 @@
 use crate::insight::{Insight, WaitRow};
 use kizami_explain::{Analysis, ExplainError, Finding, Report, SourceLine, Stuck, typical};
 use kizami_graph::{Step, StepKind};
-use kizami_trace::derived::{Derived, Numbers, scratch_folder};
+use kizami_trace::derived::{Derived, Numbers};
 use kizami_trace::{Definitions, Trace};
 use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
@@ -55,7 +55,7 @@ pub fn explain(
     threads: usize,
     progress: &(dyn Fn(f64) + Sync),
 ) -> Result<Verdict, ExplainError> {
-    let analysis = Analysis::of(trace, &scratch_folder(trace), threads, &|done| {
+    let analysis = Analysis::of(trace, threads, &|done| {
         progress(done.done as f64 / done.total.max(1) as f64);
     })?;
     let mut report = analysis.report(trace);

@@ -168,7 +168,7 @@ impl Observer<1> for Ends {
 }
 
 fn replay_as_recorded(trace: &Trace) -> Ends {
-    let graph = build(trace, &std::env::temp_dir(), 1, &|_| {}).expect("a graph");
+    let graph = build(trace, 1, &|_| {}).expect("a graph");
     let learned = learn(&graph, 2, || (), &|_| {});
     assert_eq!(learned.unmatched, 0);
     let recorded = Setting::default();

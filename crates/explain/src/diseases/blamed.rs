@@ -8,7 +8,7 @@
 use super::shape::Shape;
 use super::usual::too_long;
 use super::{Evidence, LEAST_SHARE, Suspect, WORTH_REPLAYING, calls, option};
-use crate::blame::{Doing, Excess, Waited};
+use crate::blame::{Blamed, Doing, Excess, Waited};
 use crate::changes::without_excess;
 use crate::disease::Disease;
 use crate::finding::{Cause, Finding, Headline};
@@ -46,9 +46,9 @@ struct Group {
 }
 
 /// Puts blame together; gives at most `most` suspects.
-pub(super) fn suspects(evidence: &Evidence<'_>, most: usize) -> Vec<Suspect> {
+pub(super) fn suspects(evidence: &Evidence<'_>, blamed: &Blamed, most: usize) -> Vec<Suspect> {
     let mut groups: FxHashMap<Doing, Group> = FxHashMap::default();
-    for (culprit, blame) in &evidence.blamed.culprits {
+    for (culprit, blame) in &blamed.culprits {
         let group = groups.entry(culprit.doing).or_default();
         group.direct_ns += blame.direct_ns;
         group.propagated_ns += blame.propagated_ns;
@@ -56,7 +56,7 @@ pub(super) fn suspects(evidence: &Evidence<'_>, most: usize) -> Vec<Suspect> {
         group.by_rank.push((culprit.rank, blame.direct_ns + blame.propagated_ns));
     }
     let begins = evidence.looped.begins(evidence.graph);
-    for (doing, excess) in too_long(evidence.graph, evidence.blamed, evidence.interval, &begins) {
+    for (doing, excess) in too_long(evidence.graph, blamed, evidence.interval, &begins) {
         if let Some(group) = groups.get_mut(&doing) {
             group.excesses.push(excess);
         }
@@ -71,7 +71,7 @@ pub(super) fn suspects(evidence: &Evidence<'_>, most: usize) -> Vec<Suspect> {
     order.truncate(most);
     let nobody = Waited::default();
     let suspect = |(doing, group)| {
-        let waited = evidence.blamed.waited.get(&doing).unwrap_or(&nobody);
+        let waited = blamed.waited.get(&doing).unwrap_or(&nobody);
         Blame { evidence, doing, waited }.suspect(group)
     };
     order.into_iter().map(suspect).collect()

@@ -33,12 +33,13 @@ pub(super) fn rows<'a>(
         if step.kind() == StepKind::Call {
             let gap = last_end.map_or(Length::ZERO, |end| step.start.saturating_since(end).at_least_zero());
             let call = InRow { index, step, gap };
-            let goes_on = belongs(step) && row.last().is_some_and(|last| follows(last, &call));
+            let belongs = belongs(step);
+            let goes_on = belongs && row.last().is_some_and(|last| follows(last, &call));
             if !goes_on {
                 tell(&row, Some(call));
                 row.clear();
             }
-            if belongs(step) {
+            if belongs {
                 row.push(call);
             }
         }

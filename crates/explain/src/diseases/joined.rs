@@ -137,6 +137,15 @@ fn partners(graph: &Graph, step: &Step) -> (Vec<(u32, u32)>, u64) {
     (partners, bytes)
 }
 
+/// How many bytes the largest of its messages has, or its part in a collective.
+fn most_bytes(graph: &Graph, step: &Step) -> u64 {
+    let counts = |kind: TieKind| {
+        matches!(kind, TieKind::Departs | TieKind::Awaits) || kind.is_collective() && kind.tells()
+    };
+    let ties = graph.ties_of(step).iter().filter(|tie| counts(tie.kind()));
+    ties.map(|tie| tie.bytes()).max().unwrap_or(0)
+}
+
 fn find(
     graph: &Graph,
     fit: &Fit,
@@ -144,13 +153,13 @@ fn find(
 ) -> FxHashMap<(What, Op, Option<u32>), Found> {
     let mut all: FxHashMap<(What, Op, Option<u32>), Found> = FxHashMap::default();
     let small =
-        |step: &Step| kind_of(step).is_some() && wanted(step) && partners(graph, step).1 <= SMALL_BYTES;
+        |step: &Step| kind_of(step).is_some() && wanted(step) && most_bytes(graph, step) <= SMALL_BYTES;
     let follows = |last: &InRow<'_>, next: &InRow<'_>| {
         let close = next.gap <= HARDLY_ANY.max(next.step.length().min(last.step.length()) / 4);
         let same = last.step.op() == next.step.op();
         close && same && partners(graph, last.step).0 == partners(graph, next.step).0
     };
-    let begins_small = |step: &Step| begins(step) && wanted(step) && partners(graph, step).1 <= SMALL_BYTES;
+    let begins_small = |step: &Step| begins(step) && wanted(step) && most_bytes(graph, step) <= SMALL_BYTES;
     let exchanges_small = |step: &Step| begins_small(step) || step.op().kind() == Kind::Complete;
     let soon = |_: &InRow<'_>, next: &InRow<'_>| next.gap <= HARDLY_ANY.max(next.step.length() / 4);
     for strand in &graph.strands {
@@ -178,7 +187,7 @@ fn find(
             let mut bytes = 0;
             for call in rest {
                 found.time += call.step.length();
-                let of_call = partners(graph, call.step).1;
+                let of_call = most_bytes(graph, call.step);
                 bytes += of_call;
                 found.most_bytes = found.most_bytes.max(of_call);
                 found.changes.push((call.index, StepChange { left_out: true, ..StepChange::default() }));
@@ -238,7 +247,7 @@ fn one_by_one(
         found.calls += alike.iter().map(sends).sum::<u64>();
         let mut bytes = 0;
         for call in rest.iter().flat_map(|exchange| exchange.iter()) {
-            let of_call = partners(graph, call.step).1;
+            let of_call = most_bytes(graph, call.step);
             bytes += of_call;
             found.most_bytes = found.most_bytes.max(of_call);
             found.time += call.step.length();
@@ -250,6 +259,28 @@ fn one_by_one(
     }
 }
 
+/// Whether a row may have enough calls with the same partner to be joined: told without looking at all partners, since most
+/// rows have one call for each.
+fn may_have_enough_alike(graph: &Graph, row: &[InRow<'_>]) -> bool {
+    if row.len() < FEWEST_MESSAGES {
+        return false;
+    }
+    let between = |place: u32| {
+        let channel = &graph.channels[place as usize];
+        u64::from(channel.from.0) << 32 | u64::from(channel.to.0)
+    };
+    let is_message = |kind: TieKind| matches!(kind, TieKind::Departs | TieKind::Awaits);
+    let mut firsts: Vec<(u16, u64)> = row
+        .iter()
+        .filter_map(|call| {
+            let ties = graph.ties_of(call.step).iter().filter(|tie| is_message(tie.kind()));
+            Some((call.step.op().0, ties.map(|tie| between(tie.place())).min()?))
+        })
+        .collect();
+    firsts.sort_unstable();
+    firsts.chunk_by(|a, b| a == b).any(|alike| alike.len() >= FEWEST_MESSAGES)
+}
+
 /// Sends and receives that are begun together, and completed by the call behind them: one for each partner is enough.
 fn begun_together(
     graph: &Graph,
@@ -258,6 +289,9 @@ fn begun_together(
     behind: Option<InRow<'_>>,
     all: &mut FxHashMap<(What, Op, Option<u32>), Found>,
 ) {
+    if !may_have_enough_alike(graph, row) {
+        return;
+    }
     let mut by_partner: FxHashMap<Exchange, Vec<&InRow<'_>>> = FxHashMap::default();
     for call in row.iter().filter(|call| !partners(graph, call.step).0.is_empty()) {
         by_partner.entry((call.step.op(), partners(graph, call.step).0)).or_default().push(call);
@@ -272,7 +306,7 @@ fn begun_together(
         found.sites.extend(row.iter().filter_map(|call| call.step.site()));
         kept += 1;
         for call in &calls[1..] {
-            let of_call = partners(graph, call.step).1;
+            let of_call = most_bytes(graph, call.step);
             bytes += of_call;
             left_out += 1;
             found.time += call.step.length();

@@ -146,7 +146,6 @@ pub(crate) struct Evidence<'a> {
     pub regions: &'a Regions<'a>,
     pub waits: &'a Waits,
     pub by_step: &'a ByStep,
-    pub blamed: &'a Blamed,
     pub interval: WorkInterval,
     pub looped: &'a Loop,
     pub fit: &'a Fit,
@@ -177,7 +176,7 @@ impl Evidence<'_> {
     }
 
     fn ranks(&self) -> usize {
-        self.profile.ranks.len()
+        self.graph.ranks() as usize
     }
 
     /// As a part of the time of all ranks.
@@ -241,10 +240,14 @@ fn option(name: &str, place: &SourceLine) -> Option<String> {
     place.line.is_some().then(|| format!("{name} {place}"))
 }
 
-/// All suspects, at most `most` of those that waiting is blamed on.
-pub(crate) fn suspects(evidence: &Evidence<'_>, most: usize) -> Vec<Suspect> {
-    let mut suspects = blamed::suspects(evidence, most);
-    suspects.extend(barrier::suspects(evidence));
+/// What waiting is blamed on: at most so many.
+pub(crate) fn blamed_suspects(evidence: &Evidence<'_>, blamed: &Blamed, most: usize) -> Vec<Suspect> {
+    blamed::suspects(evidence, blamed, most)
+}
+
+/// What is suspect whoever is to blame.
+pub(crate) fn other_suspects(evidence: &Evidence<'_>) -> Vec<Suspect> {
+    let mut suspects = barrier::suspects(evidence);
     suspects.extend(order::suspects(evidence));
     suspects.extend(late_receiver::suspects(evidence));
     suspects.extend(joined::suspects(evidence));

@@ -3,7 +3,7 @@
 //! A rank that was held up itself makes others wait while it does what everybody does. Nothing of that is too long. What
 //! counts is the longest stretch of each rank in each iteration: between the sends of a loop there is some computation, too.
 
-use crate::blame::{Blamed, Doing, Excess, Waited, before};
+use crate::blame::{Blamed, Doing, Excess, Waited, before, keep_longest};
 use crate::pattern::Pattern;
 use crate::work_interval::WorkInterval;
 use kizami_graph::{Graph, Step, StepKind};
@@ -179,9 +179,7 @@ pub(crate) fn too_long(
         usual.beyond(excess, since, &meetings, &mut found);
     }
     // What several waits are blamed on was too long once.
-    let which = |excess: &Excess| (excess.step, excess.inside);
-    found.sort_unstable_by_key(|excess| (which(excess), std::cmp::Reverse(excess.length)));
-    found.dedup_by_key(|excess| which(excess));
+    keep_longest(&mut found);
     // What lies before the part of the run that is looked at is left alone.
     let inside = found.into_iter().map(|excess| (&graph.steps[excess.step as usize], excess));
     let inside = inside.filter(|(step, _)| step.start >= interval.begin);

@@ -112,9 +112,9 @@ impl Stepped {
 }
 
 fn analysis(rows: &[Call], definitions: Definitions, spans: &[RegionSpan], threads: usize) -> Analysis {
-    let mut builder = Builder::new(&definitions, &[], &std::env::temp_dir());
-    rows.iter().for_each(|call| builder.call(call).unwrap());
-    Analysis::of_graph(builder.finish().unwrap(), definitions, spans, threads)
+    let mut builder = Builder::new(&definitions, &[]);
+    rows.iter().for_each(|call| builder.call(call));
+    Analysis::of_graph(builder.finish(), definitions, spans, threads)
 }
 
 /// What is said about these rows.

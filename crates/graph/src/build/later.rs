@@ -4,11 +4,10 @@
 //! sends wait, the ties of all others go, and what is left moves together.
 
 use super::Parts;
-use crate::GraphError;
 use crate::protocol::{
     self, Decision, Judge, Learned, Protocol, RankSteps, SURELY_RENDEZVOUS, Send, Verdict,
 };
-use crate::step::{StepKind, Tie, TieKind};
+use crate::step::{Step, StepKind, Tie, TieKind};
 
 /// Who waits for the receiver of a message, in rising order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,18 +24,11 @@ enum Awaited {
 
 impl Parts<'_> {
     /// Finds out which sends wait for their receivers, and leaves only the ties of those.
-    pub(super) fn decide_who_waits(&mut self) -> Result<Vec<Protocol>, GraphError> {
+    pub(super) fn decide_who_waits(&mut self) -> Vec<Protocol> {
         let ranks = self.rank_steps();
         let lists = (&self.steps[..], &self.ties[..]);
-        let learned = protocol::learn(
-            lists,
-            &self.waiting,
-            &ranks,
-            &self.channels,
-            self.definitions,
-            self.clocks,
-            &self.folder,
-        )?;
+        let learned =
+            protocol::learn(lists, &self.waiting, &ranks, &self.channels, self.definitions, self.clocks);
         let judge = Judge::new(lists, &ranks, self.channels.list(), &learned.messages, &learned.pairs);
         let mut told_in_mpi = Vec::new();
         let awaited = awaited(&judge, &self.waiting, &learned, &mut told_in_mpi);
@@ -56,7 +48,7 @@ impl Parts<'_> {
         };
         keep(&mut self.steps, &mut self.ties, kept);
         self.later.extend(told_in_mpi);
-        Ok(learned.protocols)
+        learned.protocols
     }
 
     /// Of a run told by kinds, whose times were worked out: large messages wait for their receivers where a model of the
@@ -87,12 +79,12 @@ impl Parts<'_> {
     }
 
     /// Gives steps the ties that were found behind them.
-    pub(super) fn add_later_ties(&mut self) -> Result<(), GraphError> {
+    pub(super) fn add_later_ties(&mut self) {
         let mut later = std::mem::take(&mut self.later);
         later.extend(std::mem::take(&mut self.locks).ties(&mut self.channels));
         later.sort_by_key(|(step, _)| *step);
         for of_step in later.chunk_by(|a, b| a.0 == b.0) {
-            let step = self.steps.at_mut(of_step[0].0 as usize);
+            let step = &mut self.steps[of_step[0].0 as usize];
             let own = step.first_tie as usize..step.first_tie as usize + step.ties as usize;
             step.first_tie = self.ties.len() as u64;
             step.ties += of_step.len() as u32;
@@ -101,10 +93,9 @@ impl Parts<'_> {
             all.extend(of_step.iter().map(|(_, tie)| *tie));
             all.sort_by_key(|tie| !tie.kind().tells());
             for tie in all {
-                self.ties.push(tie)?;
+                self.ties.push(tie);
             }
         }
-        Ok(())
     }
 }
 
@@ -179,24 +170,18 @@ fn waited(send: &Send, of_step: &[Send], learned: &Learned) -> Option<Awaited> {
 
 /// Keeps some of the ties, or others in their place, and moves them together. Ties lie in the order of their steps but for
 /// those of polls, which were given theirs when the call behind them was read.
-fn keep(
-    steps: &mut crate::List<crate::Step>,
-    ties: &mut crate::List<Tie>,
-    kept: impl Fn(Tie) -> Option<Tie>,
-) {
-    let steps = steps.as_mut_slice();
+fn keep(steps: &mut [Step], ties: &mut Vec<Tie>, kept: impl Fn(Tie) -> Option<Tie>) {
     let polling = steps.iter().enumerate().filter(|(_, step)| step.kind() == StepKind::Polling);
     let mut polling: Vec<(u64, usize)> = polling.map(|(index, step)| (step.first_tie, index)).collect();
     polling.sort_unstable();
     let mut polling = polling.into_iter().peekable();
-    let list = ties.as_mut_slice();
     let mut end = 0;
-    let mut move_ties = |step: &mut crate::Step| {
+    let mut move_ties = |step: &mut Step| {
         let own = step.first_tie as usize..step.first_tie as usize + step.ties as usize;
         let first = end;
         for index in own {
-            if let Some(tie) = kept(list[index]) {
-                list[end] = tie;
+            if let Some(tie) = kept(ties[index]) {
+                ties[end] = tie;
                 end += 1;
             }
         }

@@ -2,6 +2,7 @@
 
 mod cost;
 mod exchange;
+mod join;
 mod later;
 
 use crate::channels::{Channel, ChannelIndex, Channels, Side};
@@ -13,18 +14,14 @@ use crate::protocol::Clocks;
 use crate::step::{Polls, Step, StepKind, Tie, TieKind};
 use crate::topology::Topology;
 use crate::windows::{self, WindowRole, Windows};
-use crate::{Graph, GraphError, Strand};
+use crate::{Graph, Strand};
 use cost::{Cost, idle_polls, seen};
 use kizami_model::kind::{Form, Kind, SendMode};
 use kizami_model::{Call, Length, Moment, Op, Rank, Shape};
 use kizami_trace::{Definitions, Stop};
 use kizami_traffic::{Beginning, Ending, Message, Numbering, OpenRequests, Traffic};
 use rustc_hash::FxHashMap;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Bytes steps may have in memory, and as many their ties.
-const MEMORY_LIMIT: usize = 4 << 30;
 
 /// A graph being built, rank by rank, each in the order of its rows.
 pub struct Builder<'a> {
@@ -36,10 +33,10 @@ pub struct Builder<'a> {
 /// What belongs to all ranks.
 struct Parts<'a> {
     definitions: &'a Definitions,
-    steps: List<Step>,
-    ties: List<Tie>,
+    steps: Vec<Step>,
+    ties: Vec<Tie>,
     /// Steps that may wait until somebody is ready.
-    waiting: List<u64>,
+    waiting: Vec<u64>,
     strands: Vec<Strand>,
     channels: Channels,
     collectives: Collectives,
@@ -55,7 +52,6 @@ struct Parts<'a> {
     /// Ties of steps that were found behind them.
     later: Vec<(u64, Tie)>,
     clocks: Clocks,
-    folder: PathBuf,
     /// Kept for their memory.
     beginnings: Vec<Beginning>,
     endings: Vec<Ending>,
@@ -108,27 +104,22 @@ struct ThreadState {
 
 impl<'a> Builder<'a> {
     /// `stops` must be sorted by rank and start.
-    pub fn new(definitions: &'a Definitions, stops: &'a [Stop], folder: &Path) -> Builder<'a> {
-        Builder::with(definitions, Folding::of(definitions), stops, folder)
+    pub fn new(definitions: &'a Definitions, stops: &'a [Stop]) -> Builder<'a> {
+        Builder::with(definitions, Folding::of(definitions), stops)
     }
 
     /// Of the rows of some ranks of a run told by kinds, which stand for no others.
-    pub(crate) fn of_few(definitions: &'a Definitions, folder: &Path) -> Builder<'a> {
-        Builder::with(definitions, None, &[], folder)
+    pub(crate) fn of_few(definitions: &'a Definitions) -> Builder<'a> {
+        Builder::with(definitions, None, &[])
     }
 
-    fn with(
-        definitions: &'a Definitions,
-        folding: Option<Arc<Folding>>,
-        stops: &'a [Stop],
-        folder: &Path,
-    ) -> Builder<'a> {
+    fn with(definitions: &'a Definitions, folding: Option<Arc<Folding>>, stops: &'a [Stop]) -> Builder<'a> {
         let functions = kizami_model::function::functions();
         let parts = Parts {
             definitions,
-            steps: List::new(folder, MEMORY_LIMIT),
-            ties: List::new(folder, MEMORY_LIMIT),
-            waiting: List::new(folder, MEMORY_LIMIT),
+            steps: Vec::new(),
+            ties: Vec::new(),
+            waiting: Vec::new(),
             strands: Vec::new(),
             channels: Channels::new(),
             collectives: Collectives::new(definitions, folding.clone()),
@@ -141,7 +132,6 @@ impl<'a> Builder<'a> {
             not_followed: 0,
             later: Vec::new(),
             clocks: Clocks::Aligned { between_hosts: None },
-            folder: folder.to_path_buf(),
             beginnings: Vec::new(),
             endings: Vec::new(),
             tells: Vec::new(),
@@ -157,7 +147,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The next row.
-    pub fn call(&mut self, call: &Call) -> Result<(), GraphError> {
+    pub fn call(&mut self, call: &Call) {
         if self.rank.as_ref().is_none_or(|state| state.rank != call.rank) {
             self.end_rank();
         }
@@ -167,25 +157,26 @@ impl<'a> Builder<'a> {
     }
 
     /// There are no more rows.
-    pub fn finish(self) -> Result<Graph, GraphError> {
-        Ok(self.finish_with_roots()?.0)
+    pub fn finish(self) -> Graph {
+        self.finish_with_roots().0
     }
 
     /// The same, with the places where those are told apart that a root gives to a communicator.
-    pub(crate) fn finish_with_roots(mut self) -> Result<(Graph, Roots), GraphError> {
+    pub(crate) fn finish_with_roots(mut self) -> (Graph, Roots) {
         self.end_rank();
         let mut parts = self.parts;
         let told_by_kinds = !parts.definitions.kinds.is_empty();
         let protocols = match told_by_kinds {
             true => parts.let_large_wait_in_models(),
-            false => parts.decide_who_waits()?,
+            false => parts.decide_who_waits(),
         };
-        parts.add_later_ties()?;
+        parts.add_later_ties();
+        parts.ties.shrink_to_fit();
         let roots = parts.collectives.roots;
         let graph = Graph {
             clocks_unaligned: parts.clocks == Clocks::Unaligned,
-            steps: parts.steps,
-            ties: parts.ties,
+            steps: List::Made(parts.steps),
+            ties: List::Made(parts.ties),
             strands: parts.strands,
             channels: parts.channels.into_list(),
             members: parts.collectives.members,
@@ -195,7 +186,7 @@ impl<'a> Builder<'a> {
             unfolding: None,
             asks: parts.counting.asks,
         };
-        Ok((graph, roots))
+        (graph, roots)
     }
 
     fn end_rank(&mut self) {
@@ -206,7 +197,7 @@ impl<'a> Builder<'a> {
 
 impl Parts<'_> {
     /// Adds the step of a row whose ties are known.
-    fn step(&mut self, state: &mut RankState, call: &Call) -> Result<(), GraphError> {
+    fn step(&mut self, state: &mut RankState, call: &Call) {
         let cost = Cost::of(call);
         let slot = state.threads.iter().position(|(thread, _)| *thread == call.thread.0);
         let before = slot.map(|slot| state.threads[slot].1);
@@ -227,14 +218,14 @@ impl Parts<'_> {
         step.ties = (self.tells.len() + self.awaits.len()) as u32;
         let index = self.steps.len() as u64;
         for tie in self.tells.iter().chain(&self.awaits) {
-            self.ties.push(*tie)?;
+            self.ties.push(*tie);
         }
         match before {
             Some(thread) => {
-                self.steps.at_mut(thread.last_step as usize).next = (index - thread.last_step) as u32;
+                self.steps[thread.last_step as usize].next = (index - thread.last_step) as u32;
                 let found = |polls: Op| polls == call.op || !call.completes.is_empty();
                 if thread.polling.is_some_and(found) && !self.awaits.is_empty() {
-                    self.let_polls_wait(thread.last_step)?;
+                    self.let_polls_wait(thread.last_step);
                 }
             }
             None => {
@@ -244,9 +235,9 @@ impl Parts<'_> {
             }
         }
         if self.awaits.iter().any(|tie| tie.kind().awaits_readiness()) {
-            self.waiting.push(index)?;
+            self.waiting.push(index);
         }
-        self.steps.push(step)?;
+        self.steps.push(step);
         let part_of = before.filter(|_| call.calls == 0);
         let thread = ThreadState {
             last_step: index,
@@ -260,27 +251,25 @@ impl Parts<'_> {
             Some(slot) => state.threads[slot].1 = thread,
             None => state.threads.push((call.thread.0, thread)),
         }
-        Ok(())
     }
 
     /// Polls right before the call being added waited for the same as this call, which did not begin it itself. Their
     /// ties are all their own: what the tracer took between them, and now these.
-    fn let_polls_wait(&mut self, polls: u64) -> Result<(), GraphError> {
-        let step = self.steps.at_mut(polls as usize);
+    fn let_polls_wait(&mut self, polls: u64) {
+        let step = &mut self.steps[polls as usize];
         let own = step.first_tie as usize..step.first_tie as usize + step.ties as usize;
         step.set_kind(StepKind::Polling);
         step.first_tie = self.ties.len() as u64;
         step.ties = (own.len() + self.awaits.len()) as u32;
         for index in own {
-            self.ties.push(self.ties[index])?;
+            self.ties.push(self.ties[index]);
         }
         for tie in &self.awaits {
-            self.ties.push(*tie)?;
+            self.ties.push(*tie);
         }
         if self.awaits.iter().any(|tie| tie.kind().awaits_readiness()) {
-            self.waiting.push(polls)?;
+            self.waiting.push(polls);
         }
-        Ok(())
     }
 
     fn meaning(&self, op: Op) -> Meaning {

@@ -2,14 +2,9 @@
 //!
 //! Messages of a channel are numbered, so each has a place in a long list and finding it takes no hashing.
 
-use crate::GraphError;
 use crate::channels::Channels;
-use crate::list::List;
 use crate::step::{Step, StepKind, Tie, TieKind};
-use std::path::Path;
 
-/// Bytes each of the lists may have in memory.
-const MEMORY_LIMIT: usize = 1 << 30;
 /// A step that is not there.
 const NONE: u32 = u32::MAX;
 
@@ -35,8 +30,8 @@ pub(crate) struct Messages {
     /// By channel.
     places: Vec<Place>,
     /// Counted from the first of the rank.
-    sent: List<u32>,
-    posted: List<u32>,
+    sent: Vec<u32>,
+    posted: Vec<u32>,
 }
 
 impl Messages {
@@ -44,8 +39,7 @@ impl Messages {
         (steps, ties): (&[Step], &[Tie]),
         ranks: &[RankSteps],
         channels: &Channels,
-        folder: &Path,
-    ) -> Result<Messages, GraphError> {
+    ) -> Messages {
         let mut places = Vec::with_capacity(channels.list().len());
         let mut all = 0;
         // A rank without rows has no steps to be found.
@@ -55,10 +49,9 @@ impl Messages {
             places.push(Place { first: all, from_step, to_step });
             all += u64::from(most);
         }
-        let empty = || List::filled(folder, MEMORY_LIMIT, NONE, all as usize);
-        let mut messages = Messages { places, sent: empty()?, posted: empty()? };
+        let empty = || vec![NONE; all as usize];
+        let mut messages = Messages { places, sent: empty(), posted: empty() };
         let Messages { places, sent, posted } = &mut messages;
-        let (sent, posted) = (sent.as_mut_slice(), posted.as_mut_slice());
         for (index, step) in steps.iter().enumerate().filter(|(_, step)| step.kind() != StepKind::Polling) {
             for tie in &ties[step.first_tie as usize..][..step.ties as usize] {
                 let place = match tie.kind() {
@@ -74,7 +67,7 @@ impl Messages {
                 list[place.of(*tie)] = u32::try_from(index.wrapping_sub(first_step)).unwrap_or(NONE);
             }
         }
-        Ok(messages)
+        messages
     }
 
     /// The place of a message among all.

@@ -22,14 +22,12 @@ pub use hosts::{Clocks, NO_HOST};
 pub(crate) use judge::{Judge, Send, Verdict};
 pub(crate) use messages::{Messages, RankSteps};
 
-use crate::GraphError;
 use crate::channels::Channels;
 use crate::step::{Step, Tie};
 use decide::Rules;
 use evidence::gather;
 use hosts::{Hosts, Pairs};
 use kizami_trace::Definitions;
-use std::path::Path;
 
 /// Messages above this many bytes wait for their receiver in every MPI we know, unless times say otherwise.
 pub(crate) const SURELY_RENDEZVOUS: u64 = 64 << 10;
@@ -125,15 +123,14 @@ pub(crate) fn learn(
     channels: &Channels,
     definitions: &Definitions,
     clocks: Clocks,
-    folder: &Path,
-) -> Result<Learned, GraphError> {
+) -> Learned {
     let pairs = Pairs::new(channels.list(), &Hosts::new(definitions, clocks));
-    let messages = Messages::new((steps, ties), ranks, channels, folder)?;
+    let messages = Messages::new((steps, ties), ranks, channels);
     let judge = Judge::new((steps, ties), ranks, channels.list(), &messages, &pairs);
     let evidence = gather(&judge, waiting, &pairs);
     let rules = Rules::new(&pairs, &evidence);
     let protocols = rules.protocols(&pairs, &evidence);
-    Ok(Learned { protocols, rules, pairs, messages })
+    Learned { protocols, rules, pairs, messages }
 }
 
 /// The size up to which sends do not wait, where the run shows it: between the hosts with most sends that show

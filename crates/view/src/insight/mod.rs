@@ -8,12 +8,11 @@ mod alike;
 mod watch;
 
 use bytemuck::{Pod, Zeroable};
-use kizami_graph::{Graph, GraphError, List, StepKind, build};
+use kizami_graph::{Graph, GraphError, StepKind, build};
 use kizami_model::{Length, Moment};
 use kizami_network::Fit;
 use kizami_replay::{WaitKind, learn};
 use kizami_trace::Trace;
-use kizami_trace::derived::scratch_folder;
 use watch::Watch;
 
 /// One message.
@@ -105,9 +104,9 @@ pub struct Insight {
     /// What messages cost.
     pub fit: Fit,
     /// Each list by the moment of arrival.
-    pub messages: Vec<List<MessageRow>>,
+    pub messages: Vec<Vec<MessageRow>>,
     /// Each list by step; steps of the lists rise.
-    pub waits: Vec<List<WaitRow>>,
+    pub waits: Vec<Vec<WaitRow>>,
     /// No message was longer under way.
     pub longest: Length,
     /// The ranks of each kind, in a run told by kinds of rank; empty in others.
@@ -123,19 +122,15 @@ impl std::fmt::Debug for Insight {
 impl Insight {
     /// Walks over the graph of a trace.
     pub fn of(trace: &Trace, threads: usize, progress: &(dyn Fn(f64) + Sync)) -> Result<Insight, GraphError> {
-        let folder = scratch_folder(trace);
         let events = trace.run().totals.events.max(1) as f64;
-        let graph = build(trace, &folder, threads, &|rows| progress(rows as f64 / events / 2.0))?;
-        let watch = || Watch::new(&graph, &folder);
+        let graph = build(trace, threads, &|rows| progress(rows as f64 / events / 2.0))?;
+        let watch = || Watch::new(&graph);
         let walked = learn(&graph, threads, watch, &|steps| progress(0.5 + steps as f64 / events / 2.0));
         let fit = walked.learned;
         let (mut messages, mut waits, mut longest) = (Vec::new(), Vec::new(), Length::ZERO);
         for mut watch in walked.observers {
-            if let Some(error) = watch.failed {
-                return Err(error);
-            }
-            watch.messages.as_mut_slice().sort_unstable_by_key(|message| message.received_ns);
-            watch.waits.as_mut_slice().sort_unstable_by_key(|wait| wait.step);
+            watch.messages.sort_unstable_by_key(|message| message.received_ns);
+            watch.waits.sort_unstable_by_key(|wait| wait.step);
             let under_way = watch.messages.iter().map(MessageRow::under_way);
             longest = longest.max(under_way.max().unwrap_or_default());
             messages.push(watch.messages);

@@ -1,34 +1,28 @@
 //! Writing down what a walk tells: messages as they are taken, and who waited for whom.
 
 use super::{MessageRow, WaitRow};
-use kizami_graph::{Channel, Graph, GraphError, List};
+use kizami_graph::{Channel, Graph};
 use kizami_model::Rank;
 use kizami_replay::{Message, Observer, Seen, Wait, WaitKind};
 use rustc_hash::FxHashMap;
-use std::path::Path;
-
-/// Bytes of messages, and of waits, each thread of the walk keeps in memory.
-const MEMORY_LIMIT: usize = 256 << 20;
 
 /// Writes down what it sees.
 pub(super) struct Watch<'a> {
     graph: &'a Graph,
     /// By the step that is about to end, and the rank that sent each.
     taken: Vec<(Message, Rank)>,
-    pub messages: List<MessageRow>,
-    pub waits: List<WaitRow>,
-    pub failed: Option<GraphError>,
+    pub messages: Vec<MessageRow>,
+    pub waits: Vec<WaitRow>,
     senders: SendersToFirst,
 }
 
 impl<'a> Watch<'a> {
-    pub(super) fn new(graph: &'a Graph, folder: &Path) -> Watch<'a> {
+    pub(super) fn new(graph: &'a Graph) -> Watch<'a> {
         Watch {
             graph,
             taken: Vec::new(),
-            messages: List::new(folder, MEMORY_LIMIT),
-            waits: List::new(folder, MEMORY_LIMIT),
-            failed: None,
+            messages: Vec::new(),
+            waits: Vec::new(),
             senders: SendersToFirst::of(graph),
         }
     }
@@ -74,36 +68,27 @@ impl<'a> Watch<'a> {
         }
     }
 
-    fn keep(&mut self, seen: &Seen<'_, 0>) -> Result<(), GraphError> {
+    fn keep(&mut self, seen: &Seen<'_, 0>) {
         let of = seen.wait.as_ref().map(|wait| self.waited_for(seen, wait));
         for (message, from) in std::mem::take(&mut self.taken) {
             let (sent_ns, received_ns) = (message.sent.0, seen.step.end.0);
             let to = self.rank_of(message.strand).0;
-            self.messages.push(MessageRow {
-                sent_ns,
-                received_ns,
-                bytes: message.bytes,
-                from: from.0,
-                to,
-            })?;
+            self.messages.push(MessageRow { sent_ns, received_ns, bytes: message.bytes, from: from.0, to });
         }
-        let (Some(wait), Some(of_rank)) = (seen.wait, of) else { return Ok(()) };
+        let (Some(wait), Some(of_rank)) = (seen.wait, of) else { return };
         // Clocks of different hosts may say that somebody came after its partners had left.
         let (from_ns, until_ns) = (seen.step.start.0, wait.until.min(seen.step.end).0);
         if until_ns > from_ns {
             let (step, of, strand, of_strand) = (seen.index, wait.step, seen.strand, wait.strand);
             let (of_rank, kind) = (of_rank.0, wait.kind as u32);
-            self.waits.push(WaitRow { step, of, from_ns, until_ns, strand, of_strand, of_rank, kind })?;
+            self.waits.push(WaitRow { step, of, from_ns, until_ns, strand, of_strand, of_rank, kind });
         }
-        Ok(())
     }
 }
 
 impl Observer<0> for Watch<'_> {
     fn step(&mut self, seen: &Seen<'_, 0>) {
-        if let Err(error) = self.keep(seen) {
-            self.failed = Some(error);
-        }
+        self.keep(seen);
     }
 
     fn message(&mut self, message: &Message) {

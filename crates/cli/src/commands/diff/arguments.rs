@@ -1,6 +1,7 @@
 //! Arguments of `kizami diff`.
 
 use super::condition::Condition;
+use crate::memory::MemoryArguments;
 use clap::Args;
 use clap::builder::FalseyValueParser;
 use std::path::PathBuf;
@@ -46,6 +47,9 @@ pub struct DiffArguments {
     /// Threads to use; as many as there are cores unless said
     #[arg(long, value_name = "N", env = "KIZAMI_THREADS")]
     pub threads: Option<usize>,
+
+    #[command(flatten)]
+    pub memory: MemoryArguments,
 
     /// Print JSON
     #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]

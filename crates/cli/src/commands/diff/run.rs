@@ -22,7 +22,7 @@ const ROWS_SHOWN: usize = 15;
 /// Compares two traces.
 pub fn run(arguments: &DiffArguments) -> Result<u8> {
     let report = |path: &Path| -> Result<Report> {
-        let followed = input::open_to_follow(path, arguments.threads)?;
+        let followed = input::open_to_follow(path, arguments.threads, arguments.memory)?;
         Ok(input::analyse(&followed, arguments.threads)?.report(&followed.trace))
     };
     let diff = Diff::of(&report(&arguments.before)?, &report(&arguments.after)?);

@@ -2,6 +2,7 @@
 
 use super::points::{Parameter, RankCounts, parse_parameter, parse_ranks};
 use crate::commands::replay::{Times, parse_times};
+use crate::memory::MemoryArguments;
 use crate::show::quantity::parse_size;
 use clap::Args;
 use clap::ValueEnum;
@@ -91,6 +92,9 @@ pub struct PredictArguments {
     /// Threads to walk with; the result does not depend on it [default: all cores]
     #[arg(long, value_name = "N", env = "KIZAMI_THREADS")]
     pub threads: Option<NonZero<usize>>,
+
+    #[command(flatten)]
+    pub memory: MemoryArguments,
 
     /// Print JSON
     #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]

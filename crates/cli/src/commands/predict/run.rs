@@ -144,7 +144,7 @@ fn opened(arguments: &PredictArguments) -> Result<Vec<Trace>> {
     let threads = arguments.threads.map_or_else(all_cores, |threads| threads.get());
     let mut traces = Vec::new();
     for path in &arguments.traces {
-        let trace = open_to_follow(path, Some(threads))?.trace;
+        let trace = open_to_follow(path, Some(threads), arguments.memory)?.trace;
         must_have_all_rows(&trace)?;
         traces.push(trace);
     }

@@ -9,7 +9,6 @@ use kizami_graph::build;
 use kizami_predict::point::Where;
 use kizami_predict::{costs_of_runs, sum_s};
 use kizami_trace::Trace;
-use kizami_trace::derived::scratch_folder;
 use serde::Serialize;
 use std::io::Write;
 use std::sync::Arc;
@@ -51,7 +50,7 @@ pub fn run(
             ))
             .into());
         };
-        let graph = build(trace, &scratch_folder(trace), place.threads, &|_| {})?;
+        let graph = build(trace, place.threads, &|_| {})?;
         sums.push(Sum { ranks: *ranks, time_s: sum_s(&graph, &costs, place.computation) });
     }
     if as_json {

@@ -1,6 +1,7 @@
 //! What can be asked of `kizami replay`.
 
 use super::options::{self, EagerLimit, Line, LineFactor, LinePieces, ModelChange, NetworkKind, Times};
+use crate::memory::MemoryArguments;
 use clap::Args;
 use clap::builder::FalseyValueParser;
 use kizami_explain::ThreadCount;
@@ -145,6 +146,9 @@ pub struct ReplayArguments {
     /// Threads to walk with; the result does not depend on it [default: all cores]
     #[arg(long, value_name = "N", env = "KIZAMI_REPLAY_THREADS")]
     pub threads: Option<NonZero<usize>>,
+
+    #[command(flatten)]
+    pub memory: MemoryArguments,
 
     /// Directory to make for the resulting trace; it must not exist
     #[arg(short, long, value_name = "OUT.kz", env = "KIZAMI_REPLAY_OUTPUT")]

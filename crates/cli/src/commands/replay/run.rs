@@ -19,7 +19,7 @@ use std::io::Write;
 /// Replays, and says what came of it.
 pub fn run(arguments: &ReplayArguments) -> Result<u8> {
     let threads = arguments.threads.map(|threads| threads.get());
-    let trace = input::open_to_follow(&arguments.trace, threads)?.trace;
+    let trace = input::open_to_follow(&arguments.trace, threads, arguments.memory)?.trace;
     if let Some(output) = &arguments.output {
         must_be_new(output, "-o")?;
     }

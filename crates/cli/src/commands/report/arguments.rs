@@ -1,5 +1,6 @@
 //! What can be asked of `kizami report`.
 
+use crate::memory::MemoryArguments;
 use clap::Args;
 use clap::builder::FalseyValueParser;
 use std::path::PathBuf;
@@ -41,6 +42,9 @@ pub struct ReportArguments {
     /// Threads to use; as many as there are cores unless said
     #[arg(long, value_name = "N", env = "KIZAMI_THREADS")]
     pub threads: Option<usize>,
+
+    #[command(flatten)]
+    pub memory: MemoryArguments,
 
     /// Print JSON
     #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]

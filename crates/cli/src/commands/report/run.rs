@@ -39,7 +39,7 @@ pub fn run(arguments: &ReportArguments) -> Result<u8> {
         writeln!(out, "next: kizami tasks {}", as_typed(&arguments.trace))?;
         return Ok(0);
     }
-    let followed = input::follow(Trace::open(&path)?, arguments.threads)?;
+    let followed = input::follow(Trace::open(&path)?, arguments.threads, arguments.memory)?;
     let trace = &followed.trace;
     let analysis = input::analyse(&followed, arguments.threads)?;
     let mut report = analysis.report(trace);

@@ -9,8 +9,8 @@ use crate::show::json;
 use anyhow::Result;
 use kizami_model::{Length, Moment, Rank};
 use kizami_tasks::{
-    Notice, Parallelism, Path, PlaceSum, Strategy, TaskGraph, at_least, burdened_span, half_of_free,
-    memory_needed, places, recorded_by, schedules, stream,
+    Notice, Parallelism, Path, PlaceSum, Strategy, TaskGraph, at_least, burdened_span, memory_needed, places,
+    recorded_by, schedules, stream,
 };
 use kizami_trace::run::{ClockInfo, CountedTasks};
 use kizami_trace::{CallSite, Trace};
@@ -108,7 +108,7 @@ pub fn run(arguments: &TasksArguments) -> Result<u8> {
 fn explain(trace: &Trace, arguments: &TasksArguments) -> Result<Told> {
     let rank = Rank(arguments.rank);
     let needed = memory_needed(trace, rank)?;
-    let too_much = needed > arguments.memory.unwrap_or_else(half_of_free);
+    let too_much = needed > arguments.memory.unwrap_or_else(kizami_memory::half_of_free);
     match arguments.bounds || too_much {
         true => bounds(trace, arguments, too_much.then_some(needed)),
         false => all(trace, arguments),

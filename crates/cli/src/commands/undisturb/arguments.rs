@@ -1,5 +1,6 @@
 //! What can be asked of `kizami undisturb`.
 
+use crate::memory::MemoryArguments;
 use clap::Args;
 use clap::builder::FalseyValueParser;
 use std::path::PathBuf;
@@ -24,6 +25,9 @@ pub struct UndisturbArguments {
     /// Directory to make for the result; it must not exist
     #[arg(short, long, value_name = "CLEAN.kz", env = "KIZAMI_UNDISTURB_OUTPUT")]
     pub output: PathBuf,
+
+    #[command(flatten)]
+    pub memory: MemoryArguments,
 
     /// Print JSON
     #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]

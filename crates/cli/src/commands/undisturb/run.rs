@@ -37,6 +37,7 @@ pub fn run(arguments: &UndisturbArguments) -> Result<u8> {
         );
         return Err(UsageError(message).into());
     }
+    arguments.memory.stay_within(&trace)?;
     let bar = Bar::new("taking the tracer out");
     let run = kizami_replay::undisturb(&trace, output, all_cores(), &|progress| {
         bar.set(progress.rows, progress.total, || quantity::counted(progress.rows, "row"));

@@ -1,5 +1,6 @@
 //! The arguments of `kizami view`.
 
+use crate::memory::MemoryArguments;
 use crate::show::quantity;
 use clap::Args;
 use clap::builder::FalseyValueParser;
@@ -80,6 +81,9 @@ pub struct ViewArguments {
     #[arg(long, value_name = "PIXELS", requires = "png", default_value = "1080", env = "KIZAMI_VIEW_HEIGHT",
         value_parser = pixels::<{ Size::SMALLEST.height }, { Size::LARGEST.height }>)]
     pub height: usize,
+
+    #[command(flatten)]
+    pub memory: MemoryArguments,
 }
 
 /// A number of pixels pictures can have.

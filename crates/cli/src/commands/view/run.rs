@@ -4,6 +4,7 @@ use super::arguments::ViewArguments;
 use super::files;
 use crate::failure::UsageError;
 use crate::input;
+use crate::memory::MemoryArguments;
 use crate::output::must_be_new;
 use crate::show::json;
 use crate::show::path::as_typed;
@@ -25,7 +26,8 @@ pub fn run(arguments: &ViewArguments) -> Result<u8> {
             must_be_new(output, option)?;
         }
     }
-    let traces: Vec<Arc<Opened>> = arguments.traces.iter().map(|path| opened(path)).collect::<Result<_>>()?;
+    let traces: Vec<Arc<Opened>> =
+        arguments.traces.iter().map(|path| opened(path, arguments.memory)).collect::<Result<_>>()?;
     let first = traces.first().context("a trace is needed")?;
     if arguments.png.is_none() && arguments.snapshot.is_none() {
         return serve(arguments, &traces);
@@ -35,8 +37,8 @@ pub fn run(arguments: &ViewArguments) -> Result<u8> {
 }
 
 /// Opens a trace; what is not in a reduced one is reconstructed, and told to be.
-fn opened(path: &Path) -> Result<Arc<Opened>> {
-    let trace = input::open_to_follow(path, None)?.trace;
+fn opened(path: &Path, memory: MemoryArguments) -> Result<Arc<Opened>> {
+    let trace = input::open_to_follow(path, None, memory)?.trace;
     Ok(Opened::open(trace.path())?)
 }
 

@@ -1,6 +1,7 @@
 //! What can be asked of `kizami whatif`.
 
 use crate::commands::replay::parse_thread_count;
+use crate::memory::MemoryArguments;
 use clap::Args;
 use clap::builder::FalseyValueParser;
 use kizami_explain::ThreadCount;
@@ -35,6 +36,9 @@ pub struct WhatifArguments {
     /// Threads to use; as many as there are cores unless said
     #[arg(long, value_name = "N", env = "KIZAMI_THREADS")]
     pub threads: Option<usize>,
+
+    #[command(flatten)]
+    pub memory: MemoryArguments,
 
     /// Print JSON
     #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]

@@ -14,7 +14,7 @@ use kizami_explain::{ThreadCount, what_if};
 
 /// Ranks what to fix.
 pub fn run(arguments: &WhatifArguments) -> Result<u8> {
-    let followed = input::open_to_follow(&arguments.trace, arguments.threads)?;
+    let followed = input::open_to_follow(&arguments.trace, arguments.threads, arguments.memory)?;
     let analysis = input::analyse(&followed, arguments.threads)?;
     // Times of a reconstructed run are not those at which its regions were recorded.
     let threads = match followed.is_reconstructed() {

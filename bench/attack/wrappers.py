@@ -1,0 +1,48 @@
+"""Libraries between program and MPI."""
+
+
+from recording_bench import Counts, Failed, HERE, RANKS, Skipped, check_counts, check_same, run, short
+
+
+def wrappers(bench, _random):
+    """PMPI libraries: how they get in, and which in which order."""
+    rounds = bench.times(2000, 200)
+    for mpi in bench.mpis:
+        for way in ["linked", "LD_PRELOAD", "launcher's option", "inside"]:
+            for names in [["doubler"], ["tripler"], ["doubler", "tripler"], ["tripler", "doubler"]]:
+                yield "libraries between program and MPI", f"{mpi}, {way}, {' before '.join(names)}", \
+                    lambda folder, m=mpi, w=way, n=names: wrapped(bench, folder, m, w, n, rounds)
+
+
+def wrapped(bench, folder, mpi, way, names, rounds):
+    program, options, environment = bench.build(mpi, "calls"), [], {}
+    libraries = [bench.library(mpi, name) for name in names]
+    if way == "linked":
+        # All needed, though no symbol of the later ones may be asked for.
+        program = bench.build(mpi, "calls", "calls-" + "-".join(names), "-Wl,--no-as-needed", *libraries)
+    elif way == "inside":
+        # One within the program itself; a second one can only be linked.
+        program = bench.build(mpi, "calls", "calls-with-" + "-".join(names), HERE / f"{names[0]}.c",
+                              "-Wl,--no-as-needed", *libraries[1:], "-rdynamic", "-ldl")
+    else:
+        preload = ":".join(map(str, libraries))
+        if way == "LD_PRELOAD":
+            environment = {"LD_PRELOAD": preload}
+        else:
+            options = ["-x", f"LD_PRELOAD={preload}"] if mpi == "openmpi" else ["-genv", "LD_PRELOAD", preload]
+    line = bench.launch(mpi, program, rounds, options=options)
+    bare = run(line, folder, environment)
+    if bare.code != 0 or not any(name in bare.printed for name in names):
+        raise Skipped(short(bare.told))
+    counts = Counts(folder)
+    recorded = run(bench.record(line), folder, environment | counts.environment)
+    check_same(bare, recorded)
+    info = bench.info(folder)
+    check_counts(info, counts.calls())
+    calls = {one["op"]: one["calls"] for one in info["functions"]}
+    expected = {"MPI_Init": 1, "MPI_Allreduce": rounds, "MPI_Isend": rounds, "MPI_Waitall": rounds, "MPI_Finalize": 1}
+    for op, number in expected.items():
+        if calls.get(op) != number * RANKS:
+            raise Failed(f"{op}: {calls.get(op)} calls recorded of {number * RANKS}")
+    if not info["health"]["complete"]:
+        raise Failed(f"not complete: {info['health']}")

@@ -4,6 +4,7 @@
 //! preload. Segments are stood in for by files of their names.
 
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -209,4 +210,27 @@ fn inside_a_launcher_all_share_one_directory_and_only_the_last_speaks() {
     assert_eq!(outputs[..2], ["", ""]);
     assert!(outputs[2].contains("kizami seal kizami-mpi-3-"), "{}", outputs[2]);
     assert_eq!(entries(folder.path()).len(), 1);
+}
+
+/// A trace has the arguments of its program: whatever the umask, nobody else may look unless asked for.
+#[test]
+fn traces_are_private_unless_they_are_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    let mode = |options: &[&str], name: &str| {
+        let options = [&["--no-seal", "-o", name], options].concat();
+        let words: Vec<String> = options.iter().map(|word| format!("'{word}'")).collect();
+        let script = format!(
+            "umask 0; exec '{}' record {} -- sh -c 'touch $KIZAMI_RAW/host.1.0.calls'",
+            env!("CARGO_BIN_EXE_kizami"),
+            words.join(" ")
+        );
+        let mut shell = Command::new("sh");
+        shell.current_dir(folder.path()).args(["-c", &script]);
+        let output = shell.env("KIZAMI_LIBRARY", stand_in_library()).output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        std::fs::metadata(folder.path().join(name)).unwrap().permissions().mode() & 0o777
+    };
+    assert_eq!(mode(&[], "mine.kz"), 0o700);
+    assert_eq!(mode(&["--open-to", "group"], "ours.kz"), 0o750);
+    assert_eq!(mode(&["--open-to", "all"], "of-all.kz"), 0o755);
 }

@@ -3,7 +3,7 @@
 //! The columns are those of `events/` under the same names, in the same units. Numbers that stand for
 //! something are spelled out where a reader would have to join a table: `op` is the function's name,
 //! `callsite` is `function file:line`. Quoting follows RFC 4180, with plain line feeds. A missing value is an
-//! empty field. It is large and slow to read: tools that know Parquet should open `events/` itself.
+//! empty field. Names come out so that neither a terminal nor a spreadsheet obeys them. It is large and slow to read: tools that know Parquet should open `events/` itself.
 
 use super::source::{RowCounter, Source};
 use super::{ExportProgress, Summary};
@@ -20,7 +20,8 @@ pub fn export(trace: &Trace, out: &Path, progress: ExportProgress) -> Result<Sum
 }
 
 fn write(source: Source, out: &Path, progress: ExportProgress) -> Result<Summary, ExportError> {
-    let sites: Vec<String> = source.definitions.callsites.iter().map(site_text).collect();
+    let sites: Vec<String> =
+        source.definitions.callsites.iter().map(|site| harmless(&site_text(site))).collect();
     let mut output = Output::create(out)?;
     output.write(header().as_bytes())?;
     let mut counter = RowCounter::new(source.rows.count, progress);
@@ -47,6 +48,22 @@ pub(super) fn site_text(site: &CallSite) -> String {
         (Some(file), None) => format!("{} {file}", site.function),
         (None, _) => site.function.clone(),
     }
+}
+
+/// A name that neither a terminal obeys nor a spreadsheet works out: control characters as they would be written in a
+/// program, and a quote before what would begin a formula.
+fn harmless(text: &str) -> String {
+    let mut harmless = String::with_capacity(text.len());
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}']) {
+        harmless.push('\'');
+    }
+    for letter in text.chars() {
+        match letter.is_control() {
+            true => harmless.extend(letter.escape_unicode()),
+            false => harmless.push(letter),
+        }
+    }
+    harmless
 }
 
 fn append_line(line: &mut String, call: &Call, sites: &[String]) {
@@ -105,6 +122,13 @@ mod tests {
                 "1,0,5,6,MPI_Recv,,-1,,,,,,,,,,false,false,,1,,true,50,2.5",
             ]
         );
+    }
+
+    #[test]
+    fn names_are_obeyed_by_nobody() {
+        assert_eq!(harmless("main a.c:1"), "main a.c:1");
+        assert_eq!(harmless("=cmd|'/c calc'!A0"), "'=cmd|'/c calc'!A0");
+        assert_eq!(harmless("\u{1b}]52;c;\u{7}x\n\u{9b}"), "\\u{1b}]52;c;\\u{7}x\\u{a}\\u{9b}");
     }
 
     #[test]

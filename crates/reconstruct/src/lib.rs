@@ -53,7 +53,8 @@ pub fn reconstruct(
     let derived = Derived::of(&trace);
     // Others may want the same: one makes it, the others find it made.
     let _lock = derived.as_ref().and_then(Derived::lock);
-    if let Some(found) = derived.as_ref().and_then(|derived| derived.trace(KEPT, VERSION)) {
+    let kept = derived.as_ref().and_then(|derived| derived.trace(KEPT, VERSION));
+    if let Some(found) = kept.filter(is_whole) {
         return Ok(found);
     }
     let folder = scratch_folder(&trace);
@@ -86,6 +87,11 @@ pub fn reconstruct(
             Ok(Trace::open(&work.join(KEPT))?)
         }
     }
+}
+
+/// Whether all tables are as they were written. One that is damaged is made again.
+fn is_whole(trace: &Trace) -> bool {
+    trace.run().files.iter().all(|file| trace.check(file).is_ok())
 }
 
 /// How long the last rank that came to it was in `MPI_Finalize`: a network model knows nothing of what is done there.

@@ -16,6 +16,7 @@ use kizami_segment::HeaderView;
 use kizami_trace::TraceError;
 use kizami_trace::run::RUN_JSON;
 use kizami_trace::schema::RAW_FOLDER;
+use kizami_trace::write::make_directory;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -150,7 +151,7 @@ fn place_for(directory: &Path, identity: u64) -> Result<PathBuf, TraceError> {
     };
     for number in 2u32.. {
         let place = directory.with_file_name(format!("{stem}.{number}{ending}"));
-        match std::fs::create_dir(&place) {
+        match make_directory(&place) {
             Ok(()) => return Ok(place),
             Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
                 if is_of_launch(&place) {

@@ -97,6 +97,8 @@ impl Derived {
                 Ok(_) => std::fs::remove_file(&path)?,
                 Err(_) => {}
             }
+            // Whoever may look into the folder may look into what is kept there.
+            std::fs::set_permissions(made, std::fs::metadata(&self.folder)?.permissions())?;
             std::fs::rename(made, &path)
         };
         let mut numbers = Numbers::default();

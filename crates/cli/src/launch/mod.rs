@@ -9,3 +9,4 @@ pub mod environment;
 pub mod hand_on;
 pub mod launcher;
 pub mod library;
+pub mod sanitizer;

@@ -46,7 +46,39 @@ pub fn print(schema: &'static str, value: impl Serialize) -> io::Result<()> {
 
 /// Prints what has its own schema, or has it in each of its parts.
 pub fn print_as_is(value: &impl Serialize) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    serde_json::to_writer_pretty(&mut out, value)?;
-    writeln!(out)
+    writeln!(io::stdout().lock(), "{}", harmless(serde_json::to_string_pretty(value)?))
+}
+
+/// One object on one line, without its end.
+pub fn line(value: &impl Serialize) -> io::Result<String> {
+    Ok(harmless(serde_json::to_string(value)?))
+}
+
+/// The same JSON with nothing in its texts that a terminal obeys: what JSON itself lets through.
+fn harmless(json: String) -> String {
+    let obeyed = |letter: char| matches!(letter, '\u{7f}'..='\u{9f}');
+    if !json.contains(obeyed) {
+        return json;
+    }
+    let mut harmless = String::with_capacity(json.len());
+    for letter in json.chars() {
+        match obeyed(letter) {
+            true => harmless.push_str(&format!("\\u{:04x}", u32::from(letter))),
+            false => harmless.push(letter),
+        }
+    }
+    harmless
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_steer_no_terminal_and_stay_the_same() {
+        let text = "a\u{1b}[2J\u{7f}\u{9b}31m\u{e9}";
+        let json = line(&text).unwrap();
+        assert_eq!(json, "\"a\\u001b[2J\\u007f\\u009b31m\u{e9}\"");
+        assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
+    }
 }

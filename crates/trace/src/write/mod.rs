@@ -19,7 +19,7 @@ pub use counted::CountedTable;
 pub(crate) use events_file::GroupWriter;
 pub use part::{PartWriter, Shared, WINDOW_ROWS};
 pub use rows::{Row, Rows};
-pub use staging::StagingDir;
+pub use staging::{StagingDir, make_directory};
 pub use tasks::TaskTables;
 pub use totals::{OpTotal, OpTotals};
 pub use writer::{About, TraceWriter, write_definitions};

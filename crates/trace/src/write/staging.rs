@@ -13,10 +13,18 @@ use crate::schema::{self, DERIVED_FOLDER, RAW_FOLDER};
 use crate::{RunInfo, TraceError};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Component, Path, PathBuf};
 
 const WORK_FOLDER: &str = "sealing.tmp";
 const REMOVED_RAW: &str = "raw-removed.tmp";
+
+/// Makes the directory of a trace, which must not exist: nobody else may look into it, whatever the umask. A trace has the
+/// arguments of its program and the names in its source.
+pub fn make_directory(directory: &Path) -> std::io::Result<()> {
+    DirBuilder::new().mode(0o700).create(directory)
+}
 
 /// The places of one trace that is being put together.
 pub struct StagingDir {
@@ -44,7 +52,7 @@ impl StagingDir {
 
     /// Makes the directory of a trace that is not made from segments; it must not exist.
     pub fn make(directory: &Path) -> Result<StagingDir, TraceError> {
-        std::fs::create_dir(directory).map_err(TraceError::file("make the directory", directory))?;
+        make_directory(directory).map_err(TraceError::file("make the directory", directory))?;
         let staging = StagingDir {
             directory: directory.to_path_buf(),
             raw: directory.join(RAW_FOLDER),

@@ -54,6 +54,9 @@ pub fn hand_over(job: Job) {
     }
 }
 
+/// Of the helper's stack.
+const STACK_BYTES: usize = 128 << 10;
+
 fn start_helper() -> Option<&'static Helper> {
     let helper: &'static Helper =
         Box::leak(Box::new(Helper { jobs: Mutex::new(VecDeque::new()), wake: Condvar::new() }));
@@ -66,14 +69,54 @@ fn start_helper() -> Option<&'static Helper> {
         libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut old);
         old
     };
-    let started = std::thread::Builder::new()
-        .name("kizami".into())
-        .stack_size(128 << 10)
-        .spawn(move || help(helper))
-        .is_ok();
+    let started = start_thread(helper);
     // SAFETY: restores what was read above.
     unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &old, std::ptr::null_mut()) };
     started.then_some(helper)
+}
+
+/// Starts the thread by the C library alone: the standard one ends the process where there is no memory for a thread.
+fn start_thread(helper: &'static Helper) -> bool {
+    let helper = std::ptr::from_ref(helper).cast_mut().cast();
+    // SAFETY: attributes and thread are local and made before they are used; the helper lives for ever.
+    unsafe {
+        let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
+        if libc::pthread_attr_init(&mut attributes) != 0 {
+            return false;
+        }
+        let stack = STACK_BYTES + least_stack(&attributes);
+        let mut thread: libc::pthread_t = std::mem::zeroed();
+        let started = libc::pthread_attr_setstacksize(&mut attributes, stack) == 0
+            && libc::pthread_attr_setdetachstate(&mut attributes, libc::PTHREAD_CREATE_DETACHED) == 0
+            && libc::pthread_create(&mut thread, &attributes, begin, helper) == 0;
+        libc::pthread_attr_destroy(&mut attributes);
+        started
+    }
+}
+
+/// What a stack has before a thread can use any of it: the C library puts thread-local variables of the program there.
+fn least_stack(attributes: &libc::pthread_attr_t) -> usize {
+    type LeastStack = unsafe extern "C" fn(*const libc::pthread_attr_t) -> libc::size_t;
+    // SAFETY: the name ends with a zero; the function of that name in the C library has this form and only asks.
+    let least = unsafe {
+        let found = libc::dlsym(libc::RTLD_DEFAULT, c"__pthread_get_minstack".as_ptr());
+        if found.is_null() {
+            return 0;
+        }
+        std::mem::transmute::<*mut libc::c_void, LeastStack>(found)(attributes)
+    };
+    least.next_multiple_of(4096)
+}
+
+extern "C" fn begin(helper: *mut libc::c_void) -> *mut libc::c_void {
+    // SAFETY: `start_thread` was given a helper that lives for ever; the name ends with a zero.
+    let helper = unsafe {
+        libc::pthread_setname_np(libc::pthread_self(), c"kizami".as_ptr());
+        &*helper.cast::<Helper>()
+    };
+    // Whatever goes wrong here, the program goes on.
+    let _ = std::panic::catch_unwind(|| help(helper));
+    std::ptr::null_mut()
 }
 
 fn help(helper: &'static Helper) {

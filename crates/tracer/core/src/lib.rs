@@ -18,6 +18,7 @@ pub mod loader;
 pub mod process;
 pub mod processor;
 pub mod reduction;
+pub mod reserve;
 pub mod settings;
 pub mod simulator;
 pub mod stream;

@@ -11,9 +11,12 @@ use serde::Deserialize;
 use std::fs::File;
 use std::io::{self, Read};
 use std::net::{IpAddr, SocketAddr};
+use std::sync::{Mutex, PoisonError};
 
 /// Random bytes of a token.
 const TOKEN_BYTES: usize = 16;
+/// Where a ticket leads, with it behind.
+pub(super) const ONCE: &str = "/once/";
 const TOKEN_HEADER: &str = "x-kizami-token";
 
 /// Looks at every request.
@@ -21,17 +24,38 @@ const TOKEN_HEADER: &str = "x-kizami-token";
 pub(super) struct Guard {
     token: String,
     page_key: String,
+    /// What stands for the token once, for those who open a browser: other users can read a command line.
+    ticket: Mutex<Option<String>>,
     address: SocketAddr,
 }
 
 impl Guard {
     /// With a new token, for a server that listens there.
     pub(super) fn new(address: SocketAddr) -> io::Result<Guard> {
-        Ok(Guard { token: random()?, page_key: random()?, address })
+        let ticket = Mutex::new(Some(random()?));
+        Ok(Guard { token: random()?, page_key: random()?, ticket, address })
     }
 
     pub(super) fn token(&self) -> &str {
         &self.token
+    }
+
+    /// What stands for the token once; nothing if it did.
+    pub(super) fn ticket(&self) -> Option<String> {
+        self.ticket.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The address of the page, with the token, for who comes with the ticket first.
+    pub(super) fn admit(&self, uri: &Uri, headers: &HeaderMap) -> Result<String, Failure> {
+        self.check_name(headers)?;
+        let given = uri.path().strip_prefix(ONCE).unwrap_or_default();
+        let mut ticket = self.ticket.lock().unwrap_or_else(PoisonError::into_inner);
+        if ticket.as_ref().is_some_and(|ticket| same(given, ticket)) {
+            *ticket = None;
+            return Ok(format!("/?token={}", self.token));
+        }
+        let what = "This address is good for one visit, and somebody was here.";
+        Err(refusal(what))
     }
 
     /// What lets the page load its files.
@@ -43,22 +67,27 @@ impl Guard {
         format!("kizami-{}", self.address.port())
     }
 
-    pub(super) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Failure> {
-        let path = uri.path();
-        let refuse = |what: &str, next: &str| Err(Failure::plain(StatusCode::FORBIDDEN, what, next));
+    /// Whether a request is made to this machine's name, and not by a page of another site.
+    fn check_name(&self, headers: &HeaderMap) -> Result<(), Failure> {
         let text = |name: header::HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
         let host = text(header::HOST).unwrap_or_default();
         if !self.is_ours(host) {
-            return refuse("This name is not that of the server.", "Open the address `kizami view` printed.");
+            return Err(refusal("This name is not that of the server."));
         }
         if text(header::ORIGIN).is_some_and(|origin| origin != format!("http://{host}")) {
-            return refuse("Other sites may not ask here.", "Open the address `kizami view` printed.");
+            return Err(refusal("Other sites may not ask here."));
         }
+        Ok(())
+    }
+
+    pub(super) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Failure> {
+        self.check_name(headers)?;
+        let path = uri.path();
         let site = headers.get("sec-fetch-site").map(|value| value.to_str().unwrap_or("?"));
         let page = matches!(path, "/" | "/index.html");
         // A link to the page may be anywhere: it has the token. Everything else is asked for by the page itself.
         if !page && site.is_some_and(|site| !matches!(site, "same-origin" | "none")) {
-            return refuse("Other sites may not ask here.", "Open the address `kizami view` printed.");
+            return Err(refusal("Other sites may not ask here."));
         }
         let in_header = headers.get(TOKEN_HEADER).and_then(|value| value.to_str().ok());
         let given = in_header.map_or_else(|| in_query(uri), str::to_owned);
@@ -90,6 +119,10 @@ impl Guard {
             all.flat_map(|cookies| cookies.split(';')).filter_map(|cookie| cookie.trim().split_once('='));
         cookies.any(|(name, value)| name == self.cookie_name() && same(value, &self.page_key))
     }
+}
+
+fn refusal(what: &str) -> Failure {
+    Failure::plain(StatusCode::FORBIDDEN, what, "Open the address `kizami view` printed.")
 }
 
 /// The token in an address; none if the address is odd in any way.
@@ -140,6 +173,19 @@ mod tests {
         }
         let open = guard("0.0.0.0:8000");
         assert!(open.is_ours("10.1.2.3:8000") && !open.is_ours("evil.example:8000"));
+    }
+
+    #[test]
+    fn a_ticket_is_good_once() {
+        let guard = guard("127.0.0.1:8000");
+        let uri: Uri = format!("/once/{}", guard.ticket().unwrap()).parse().unwrap();
+        let mut headers = HeaderMap::new();
+        assert!(guard.admit(&uri, &headers).is_err(), "without the name of this machine");
+        headers.insert(header::HOST, "127.0.0.1:8000".parse().unwrap());
+        assert!(guard.admit(&"/once/".parse().unwrap(), &headers).is_err());
+        assert_eq!(guard.admit(&uri, &headers).unwrap(), format!("/?token={}", guard.token()));
+        assert!(guard.admit(&uri, &headers).is_err() && guard.ticket().is_none());
+        assert!(guard.admit(&"/once/".parse().unwrap(), &headers).is_err());
     }
 
     #[test]

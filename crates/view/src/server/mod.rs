@@ -31,7 +31,7 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::{self, Next};
-use axum::response::{IntoResponse, Response};
+use axum::response::{IntoResponse, Redirect, Response};
 use guard::Guard;
 use reply::{Failure, Reply};
 use shared::Shared;
@@ -68,6 +68,12 @@ impl Server {
     /// What to open, with the token.
     pub fn url(&self) -> io::Result<String> {
         Ok(format!("http://{}/?token={}", self.address()?, self.shared.guard.token()))
+    }
+
+    /// What to have a browser open: it leads to the page once, and tells nothing to others who read it afterwards.
+    pub fn url_for_once(&self) -> io::Result<String> {
+        let ticket = self.shared.guard.ticket().unwrap_or_default();
+        Ok(format!("http://{}{}{ticket}", self.address()?, guard::ONCE))
     }
 
     /// Answers until the process ends.
@@ -110,9 +116,17 @@ async fn guarded(State(shared): State<Arc<Shared>>, request: Request, next: Next
         let next = "Nothing can be changed here.";
         Err(Failure::plain(StatusCode::METHOD_NOT_ALLOWED, "Only GET is answered.", next))
     };
-    let mut response = match allowed {
-        Ok(()) => next.run(request).await,
-        Err(refusal) => refusal.into_response(),
+    let comes_once = request.method() == Method::GET && request.uri().path().starts_with(guard::ONCE);
+    let mut response = if comes_once {
+        match shared.guard.admit(request.uri(), request.headers()) {
+            Ok(page) => Redirect::to(&page).into_response(),
+            Err(refusal) => refusal.into_response(),
+        }
+    } else {
+        match allowed {
+            Ok(()) => next.run(request).await,
+            Err(refusal) => refusal.into_response(),
+        }
     };
     let found = response.status() == StatusCode::OK;
     let headers = response.headers_mut();

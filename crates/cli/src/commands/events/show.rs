@@ -53,8 +53,7 @@ impl<W: Write> Rows<W> {
         match self {
             Rows::Json(out) => {
                 let row = Versioned::new(json::EVENTS, Row::new(call, definitions));
-                serde_json::to_writer(&mut *out, &row)?;
-                out.write_all(b"\n")
+                writeln!(out, "{}", json::line(&row)?)
             }
             Rows::Table(table, weighted) => {
                 let mut cells = as_cells(call, definitions);

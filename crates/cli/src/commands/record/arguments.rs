@@ -1,8 +1,8 @@
 //! What can be asked of `kizami record`.
 
 use super::policy::PolicyArguments;
-use clap::Args;
 use clap::builder::FalseyValueParser;
+use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -26,6 +26,28 @@ If the output cannot be written, the application runs all the same, without bein
 --importance paper (last example) is there to compare with: calls are drawn by how rare their
 function and duration are among those just collected; of the others only the number is known.";
 
+/// Who may look into a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OpenTo {
+    /// Its owner alone.
+    Me,
+    /// And the owner's group.
+    Group,
+    /// Everybody.
+    All,
+}
+
+impl OpenTo {
+    /// The permissions that the trace's directory is given beside those it was made with.
+    pub fn mode(self) -> Option<u32> {
+        match self {
+            OpenTo::Me => None,
+            OpenTo::Group => Some(0o050),
+            OpenTo::All => Some(0o055),
+        }
+    }
+}
+
 /// Run a program and record its MPI calls.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
@@ -41,6 +63,16 @@ pub struct RecordArguments {
     /// Do not seal after the run; `kizami seal` does it later, on another machine if you like
     #[arg(long, env = "KIZAMI_NO_SEAL", value_parser = FalseyValueParser::new())]
     pub no_seal: bool,
+
+    /// Who may look into the trace, as far as the umask lets them see its files
+    #[arg(
+        long,
+        value_name = "me|group|all",
+        default_value = "me",
+        hide_possible_values = true,
+        env = "KIZAMI_OPEN_TO"
+    )]
+    pub open_to: OpenTo,
 
     /// The tracer, if it is not beside kizami or in its ../lib
     #[arg(long, value_name = "libkizami.so", env = "KIZAMI_LIBRARY")]

@@ -7,6 +7,7 @@
 //! process is killed before its note, nobody seals, and `kizami seal` does it later.
 
 use super::output::{Expectation, NO_NAME, OutputError, RAW};
+use kizami_trace::write::make_directory;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, ErrorKind, Read, Write};
@@ -125,9 +126,21 @@ impl Place {
                     return Ok(false);
                 }
             }
+            // A trace of another user.
+            Err(error) if error.kind() == ErrorKind::PermissionDenied && directory.exists() => {
+                return Ok(false);
+            }
             Err(_) => {}
         }
         let raw = directory.join(RAW);
+        if !directory.exists() {
+            std::fs::create_dir_all(directory.parent().unwrap_or(directory))?;
+            match make_directory(directory) {
+                // Another rank was faster.
+                Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+                _ => {}
+            }
+        }
         std::fs::create_dir_all(&raw)?;
         let mut job_file = Locked::open(&raw)?;
         let mut owner = String::new();

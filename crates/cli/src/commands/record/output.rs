@@ -6,6 +6,7 @@
 
 use super::naming;
 use kizami_trace::RunInfo;
+use kizami_trace::write::make_directory;
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -72,9 +73,19 @@ impl Output {
             Ok(false) => return Err(occupied(path)),
             Err(error) if error.kind() == ErrorKind::NotFound => false,
             Err(error) if error.kind() == ErrorKind::NotADirectory => return Err(occupied(path)),
+            // A trace of another user.
+            Err(error) if error.kind() == ErrorKind::PermissionDenied && directory.is_dir() => {
+                return Err(occupied(path));
+            }
             Err(error) => return Err(unusable(error)),
         };
-        std::fs::create_dir_all(&directory).map_err(unusable)?;
+        if !existed {
+            std::fs::create_dir_all(directory.parent().unwrap_or(&directory)).map_err(unusable)?;
+            match make_directory(&directory) {
+                Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(unusable(error)),
+                _ => {}
+            }
+        }
         match std::fs::create_dir(directory.join(RAW)) {
             Ok(()) => Ok(Output { directory, naming: None, existed }),
             // Another recording was faster.
@@ -164,7 +175,7 @@ fn ranks_part(ranks: Option<u32>) -> String {
 fn claim(folder: &Path, application: &str, ranks: &str) -> io::Result<PathBuf> {
     for number in 1u32.. {
         let candidate = folder.join(format!("kizami-{application}-{ranks}-{number}.kz"));
-        match std::fs::create_dir(&candidate) {
+        match make_directory(&candidate) {
             Ok(()) => return Ok(candidate),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),

@@ -11,12 +11,15 @@ use crate::launch::command_line;
 use crate::launch::environment;
 use crate::launch::hand_on::hand_on;
 use crate::launch::launcher::Launcher;
+use crate::launch::sanitizer;
 use crate::show::path::as_typed;
 use crate::show::say;
 use anyhow::Result;
 use kizami_reduced::ReduceOptions;
 use kizami_seal::Seen;
 use kizami_trace::RunInfo;
+use std::fs::{OpenOptions, Permissions};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -81,8 +84,10 @@ impl Recording<'_> {
             }
         } else if self.arguments.no_seal {
             output.name_after(&Expectation::of_segments(&output.raw()));
+            self.open(&output.directory);
             say(&show::not_sealed(&output.directory));
         } else {
+            self.open(&output.directory);
             let mut sealed = self.seal(&output.directory, code.seen).into_iter();
             if let Some((_, run)) = sealed.next() {
                 output.name_after(&Expectation::of_run(&run));
@@ -90,6 +95,7 @@ impl Recording<'_> {
             }
             for (directory, run) in sealed {
                 let directory = output.name_beside(directory, &Expectation::of_run(&run));
+                self.open(&directory);
                 say(&show::sealed(&directory, &run));
             }
         }
@@ -123,9 +129,23 @@ impl Recording<'_> {
         Ok(code.exit)
     }
 
+    /// Lets others look into a trace, if they shall. What cannot be done here can be done by hand.
+    fn open(&self, directory: &Path) {
+        let Some(more) = self.arguments.open_to.mode() else { return };
+        let flags = libc::O_DIRECTORY | libc::O_NOFOLLOW;
+        if let Ok(directory) = OpenOptions::new().read(true).custom_flags(flags).open(directory)
+            && let Ok(now) = directory.metadata()
+        {
+            let _ = directory.set_permissions(Permissions::from_mode(now.mode() & 0o7777 | more));
+        }
+    }
+
     /// What the last process inside a launcher does for all.
     fn close(&self, directory: &Path, ended: &Ended) {
         let recorded = has_segments(&directory.join(output::RAW));
+        if recorded {
+            self.open(directory);
+        }
         if self.arguments.no_seal && recorded {
             return say(&show::not_sealed(directory));
         }
@@ -134,6 +154,7 @@ impl Recording<'_> {
             say(&show::nothing_recorded(directory.parent().unwrap_or(directory), ended.exit));
         } else {
             for (directory, run) in self.seal(directory, ended.seen.clone()) {
+                self.open(&directory);
                 say(&show::sealed(&directory, &run));
             }
         }
@@ -142,7 +163,8 @@ impl Recording<'_> {
     fn traced(&self, raw: &Path) -> Ended {
         let command = &self.arguments.command;
         let wishes = self.arguments.policy.variables(self.keep.as_ref());
-        let variables = environment::variables(self.launcher, &self.library, raw, wishes);
+        let mut variables = environment::variables(self.launcher, &self.library, raw, wishes);
+        variables.extend(sanitizer::options(command).map(|options| (sanitizer::OPTIONS, options)));
         // It ends with this function: whoever notes an end or seals must not be in its own way.
         let _recording = raw.parent().map(kizami_seal::Recording::begin);
         let watcher = Watcher::begin(raw);

@@ -89,7 +89,9 @@ fn serve(arguments: &ViewArguments, traces: &[Arc<Opened>]) -> Result<u8> {
     out.flush()?;
     drop(out);
     if !arguments.no_open && has_display() {
-        open_browser(&url);
+        // Where it leads to keeps what stands behind the hash.
+        let selection = url.find('#').map_or("", |at| &url[at..]);
+        open_browser(&format!("{}{selection}", server.url_for_once()?));
     }
     server.run()?;
     Ok(0)
@@ -110,7 +112,7 @@ fn has_display() -> bool {
         .any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
 }
 
-/// Asks the desktop to open an address; whoever has none opens it by hand.
+/// Asks the desktop to open an address; whoever has none opens it by hand. Other users can read it.
 fn open_browser(url: &str) {
     let mut command = Command::new("xdg-open");
     command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -103,7 +103,10 @@ fn is_foretold(name: &'static str) -> (bool, String) {
     let scratch = Scratch::new();
     let (uneven, _) = recorded(&scratch, name, "4", "uneven");
     let threads = report(&uneven)["threads"].clone();
-    let balance = threads["losses"][0]["option"].as_str().expect("it can be balanced");
+    // On a machine that is busy otherwise, something else may cost more.
+    let Some(balance) = threads["losses"][0]["option"].as_str() else {
+        return (false, format!("{name}: nothing can be balanced in {threads:#}"));
+    };
     let cases =
         [(balance, "4", "even"), ("--omp-threads 2x", "8", "uneven"), ("--omp-threads 2", "2", "uneven")];
     let mut said = format!("{name}, {threads:#}");

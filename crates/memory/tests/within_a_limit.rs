@@ -1,6 +1,7 @@
 //! A program with this allocator and a limit: lists, tables and zeros that do not fit are as they would be in memory, and
 //! memory stays within it. One test, since a limit is for a whole process.
 
+use kizami_testing::Random;
 use std::collections::HashMap;
 
 #[global_allocator]
@@ -15,28 +16,17 @@ fn anonymous_bytes() -> u64 {
     line.split_whitespace().next().unwrap().parse::<u64>().unwrap() * 1024
 }
 
-/// Numbers that look like chance.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, most: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % most as u64) as usize
-    }
-}
-
 /// Lists that grow, shrink, are copied and dropped in any order keep what is in them.
 fn lists_of_any_fate(seed: u64) {
-    let mut chance = Chance(seed);
+    let mut random = Random(seed);
+    let mut below = |most: usize| random.below(most as u64) as usize;
     // Each holds its own number, and its length is known apart.
     let mut lists: Vec<(Vec<u64>, usize)> = (0..6).map(|_| (Vec::new(), 0)).collect();
     for _ in 0..200 {
-        let at = chance.below(lists.len());
+        let at = below(lists.len());
         let number = at as u64 * 1_000_003;
         let (list, len) = &mut lists[at];
-        match chance.below(6) {
+        match below(6) {
             0 => {
                 list.truncate(*len / 3);
                 list.shrink_to_fit();
@@ -45,7 +35,7 @@ fn lists_of_any_fate(seed: u64) {
             2 => *list = Vec::new(),
             3 => list.resize(*len / 2, number),
             _ => {
-                let more = chance.below(600_000);
+                let more = below(600_000);
                 list.extend(std::iter::repeat_n(number, more));
             }
         }

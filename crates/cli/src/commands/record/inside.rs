@@ -6,8 +6,7 @@
 //! last seals. All of this happens under a lock on `record.job`, so no moment is decided by luck. If a
 //! process is killed before its note, nobody seals, and `kizami seal` does it later.
 
-use super::output::{Expectation, NO_NAME, OutputError, RAW};
-use kizami_trace::write::make_directory;
+use super::output::{Expectation, NO_NAME, OutputError, RAW, make_unless_there};
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, ErrorKind, Read, Write};
@@ -133,14 +132,7 @@ impl Place {
             Err(_) => {}
         }
         let raw = directory.join(RAW);
-        if !directory.exists() {
-            std::fs::create_dir_all(directory.parent().unwrap_or(directory))?;
-            match make_directory(directory) {
-                // Another rank was faster.
-                Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
-                _ => {}
-            }
-        }
+        make_unless_there(directory)?;
         std::fs::create_dir_all(&raw)?;
         let mut job_file = Locked::open(&raw)?;
         let mut owner = String::new();

@@ -79,13 +79,7 @@ impl Output {
             }
             Err(error) => return Err(unusable(error)),
         };
-        if !existed {
-            std::fs::create_dir_all(directory.parent().unwrap_or(&directory)).map_err(unusable)?;
-            match make_directory(&directory) {
-                Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(unusable(error)),
-                _ => {}
-            }
-        }
+        make_unless_there(&directory).map_err(unusable)?;
         match std::fs::create_dir(directory.join(RAW)) {
             Ok(()) => Ok(Output { directory, naming: None, existed }),
             // Another recording was faster.
@@ -182,6 +176,15 @@ fn claim(folder: &Path, application: &str, ranks: &str) -> io::Result<PathBuf> {
         }
     }
     Err(ErrorKind::AlreadyExists.into())
+}
+
+/// Makes the directory of a recording, and the folders it lies in, unless another rank or recording was faster.
+pub fn make_unless_there(directory: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(directory.parent().unwrap_or(directory))?;
+    match make_directory(directory) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        made => made,
+    }
 }
 
 fn absolute(path: &Path) -> Result<PathBuf, OutputError> {

@@ -7,13 +7,14 @@ use crate::error::ExplainError;
 use crate::finding::Finding;
 use crate::late_complete;
 use crate::marks::ByStep;
-use crate::outcome::{Outcome, Watch};
+use crate::outcome::Outcome;
 use crate::path::{Path, critical_path};
 use crate::pattern::Pattern;
 use crate::phases::{Loop, find_loop};
 use crate::profile::{Calls, Profile, function_at, profile};
 use crate::protocols::SendProtocol;
 use crate::regions::Regions;
+use crate::replays::Replays;
 use crate::report::{
     CallTotal, ComputationTotal, MatrixCell, NetworkFit, NotUnderstood, PathPart, RankTime, Report,
     SizeClass, WaitTotal,
@@ -24,7 +25,7 @@ use crate::work_interval::{Borders, WorkInterval};
 use kizami_graph::{Graph, build};
 use kizami_model::{Length, Op, Rank};
 use kizami_network::Fit;
-use kizami_replay::{Gain, Network, Setting, learn, replay};
+use kizami_replay::{Gain, Setting, learn};
 use kizami_trace::SourceLine;
 use kizami_trace::{Definitions, RegionSpan, RunInfo, Trace};
 use rustc_hash::FxHashMap;
@@ -32,8 +33,6 @@ use std::cell::OnceCell;
 
 /// Findings of waiting that are looked at.
 const MOST_FINDINGS: usize = 7;
-/// Settings of one walk.
-const MOST_LANES: usize = 8;
 /// Computation this many times the median is that of an outlier.
 const OUTLIER: f64 = 1.5;
 
@@ -125,15 +124,28 @@ impl Analysis {
             epochs: OnceCell::new(),
             mutual: OnceCell::new(),
         };
-        let find_others = || other_suspects(&evidence());
+        let replays = |threads| Replays::new(&graph, &fit, &borders, &looped.marks, threads);
+        let find_others = || {
+            let others = other_suspects(&evidence());
+            // Who is to blame takes longer to find: these can be replayed meanwhile.
+            let early = (threads > 1).then(|| replays(threads - 1).ideal_and(&others, &[], &|_| {}));
+            (others, early)
+        };
         let find_blamed = || {
             let blamed = blame(&graph, &waits.long, &by_step);
             blamed_suspects(&evidence(), &blamed, MOST_FINDINGS)
         };
-        let (others, mut suspects) = both(threads, find_others, find_blamed);
-        suspects.extend(others);
-        let ideal = interval;
+        let ((others, early), blamed) = both(threads, find_others, find_blamed);
+        let progress = |steps| tell(2, steps);
+        let outcomes = match early {
+            Some(mut outcomes) => {
+                outcomes.extend(replays(threads).without(&blamed, &progress));
+                outcomes
+            }
+            None => replays(threads).ideal_and(&others, &blamed, &progress),
+        };
         let mut analysis = Analysis {
+            ideal: interval,
             graph,
             definitions,
             borders,
@@ -142,48 +154,33 @@ impl Analysis {
             fit,
             waits,
             by_step,
-            suspects,
+            suspects: Vec::new(),
             unmatched,
-            ideal,
             looped,
             threads,
             off: Length::ZERO,
         };
-        analysis.replay_suspects(tell);
+        analysis.settle(blamed, others, outcomes);
         analysis
     }
 
-    /// Replays the run on an ideal network, and without each of the suspects.
-    fn replay_suspects(&mut self, tell: &(dyn Fn(u64, u64) + Sync)) {
-        let ideal = Setting { network: Network::Ideal, ..Setting::default() };
-        let mut settings = vec![&ideal];
-        let worth = |suspect: &&Suspect| suspect.is_worth_replaying();
-        settings.extend(self.suspects.iter().filter(worth).flat_map(Suspect::settings));
-        let mut outcomes = self.replay_all(&settings, &|steps| tell(2, steps)).into_iter();
-        let recorded = Outcome { interval: self.interval, iterations: None };
-        self.ideal = outcomes.next().unwrap_or(recorded).interval;
-        let mut suspects = std::mem::take(&mut self.suspects);
-        for suspect in suspects.iter_mut().filter(|suspect| suspect.is_worth_replaying()) {
+    /// Notes how the run came out on an ideal network, without each of the others, and without each that is to blame.
+    fn settle(&mut self, mut blamed: Vec<Suspect>, mut others: Vec<Suspect>, outcomes: Vec<Outcome>) {
+        let mut outcomes = outcomes.into_iter();
+        self.ideal = outcomes.next().map_or(self.interval, |outcome| outcome.interval);
+        let worth = others.iter_mut().chain(&mut blamed).filter(|suspect| suspect.is_worth_replaying());
+        for suspect in worth {
             suspect.settle(|doubt_ns| outcomes.next().map(|outcome| self.gain(&outcome, doubt_ns)));
         }
-        suspects.sort_by(|a, b| b.merit().total_cmp(&a.merit()));
-        self.suspects = suspects;
+        blamed.extend(others);
+        blamed.sort_by(|a, b| b.merit().total_cmp(&a.merit()));
+        self.suspects = blamed;
     }
 
     /// The run under any number of settings, in as few walks as possible.
     pub(crate) fn replay_all(&self, settings: &[&Setting], progress: &(dyn Fn(u64) + Sync)) -> Vec<Outcome> {
-        let recorded = Setting::default();
-        let mut outcomes = Vec::with_capacity(settings.len());
-        for batch in settings.chunks(MOST_LANES) {
-            // More lanes take more time, also if they are not used.
-            match batch.len() {
-                1 => outcomes.extend(self.replay([batch[0]], progress)),
-                2..=4 => outcomes.extend(self.replay(lanes::<4>(batch, &recorded), progress)),
-                _ => outcomes.extend(self.replay(lanes::<MOST_LANES>(batch, &recorded), progress)),
-            }
-        }
-        outcomes.truncate(settings.len());
-        outcomes
+        Replays::new(&self.graph, &self.fit, &self.borders, &self.looped.marks, self.threads)
+            .all(settings, progress)
     }
 
     /// What is gained if the run comes out like this. What is taken away may be off by `doubt_ns`, and the rest as two
@@ -193,16 +190,6 @@ impl Analysis {
         let noise = outcome.iterations.as_ref().map(|lengths| scatter(lengths, &self.looped.marks));
         let gain = Gain::of(run, outcome.interval.length(), noise, doubt_ns);
         gain.off_by(self.off, run)
-    }
-
-    fn replay<const LANES: usize>(
-        &self,
-        settings: [&Setting; LANES],
-        progress: &(dyn Fn(u64) + Sync),
-    ) -> Vec<Outcome> {
-        let watch = || Watch::new(&self.borders, &self.looped.marks);
-        let replayed = replay(&self.graph, settings, &self.fit, self.threads, watch, progress);
-        Watch::outcomes(replayed.observers)
     }
 
     /// All that waiting is blamed on.
@@ -444,11 +431,6 @@ fn both<A: Send, B>(threads: usize, one: impl FnOnce() -> A + Send, other: impl 
         let other = other();
         (one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), other)
     })
-}
-
-/// Settings for all lanes; those that are left over are as recorded.
-fn lanes<'a, const LANES: usize>(settings: &[&'a Setting], recorded: &'a Setting) -> [&'a Setting; LANES] {
-    std::array::from_fn(|lane| settings.get(lane).copied().unwrap_or(recorded))
 }
 
 fn outliers(computation: &[Length]) -> Vec<u32> {

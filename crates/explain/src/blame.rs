@@ -14,11 +14,11 @@
 
 use crate::lateness::{Arrival, Arrivals, Lateness, Load};
 use crate::marks::{ByStep, RankSet};
-use crate::pair_interner::PairInterner;
 use crate::pattern::Pattern;
 use crate::waits::LongWait;
 use kizami_graph::{Graph, StepKind};
 use kizami_model::{Kind, Length, Moment, Op};
+use kizami_replay::PairInterner;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -114,7 +114,7 @@ pub(crate) fn blame(graph: &Graph, waits: &[LongWait], by_step: &ByStep) -> Blam
         waits,
         by_step,
         arrivals: Arrivals::new(graph, waits),
-        loads: FxHashMap::default(),
+        loads: Loads::of(waits.len()),
         lateness: Lateness::default(),
         doings: Vec::new(),
         late: Vec::new(),
@@ -143,7 +143,7 @@ struct Inquiry<'a> {
     by_step: &'a ByStep,
     arrivals: Arrivals,
     /// What was passed on to waits whose turn is still to come.
-    loads: FxHashMap<u32, Vec<Load>>,
+    loads: Loads,
     lateness: Lateness,
     /// What those who are late did.
     doings: Vec<Done>,
@@ -157,6 +157,43 @@ struct Inquiry<'a> {
     numbers: PairInterner<Doing>,
     culprits: Vec<(Culprit, Blame)>,
     waited: FxHashMap<Doing, Waited>,
+}
+
+/// What was passed on, by the index of the wait: most have nothing, and few are under way at a time.
+struct Loads {
+    /// Where the list of each wait is among the lists.
+    places: Vec<u32>,
+    lists: Vec<Vec<Load>>,
+    /// Lists that nobody has.
+    free: Vec<u32>,
+}
+
+impl Loads {
+    const NOWHERE: u32 = u32::MAX;
+
+    fn of(waits: usize) -> Loads {
+        Loads { places: vec![Loads::NOWHERE; waits], lists: Vec::new(), free: Vec::new() }
+    }
+
+    fn of_wait(&mut self, wait: usize) -> &mut Vec<Load> {
+        let Loads { places, lists, free } = self;
+        if places[wait] == Loads::NOWHERE {
+            places[wait] = free.pop().unwrap_or_else(|| {
+                lists.push(Vec::new());
+                lists.len() as u32 - 1
+            });
+        }
+        &mut lists[places[wait] as usize]
+    }
+
+    /// Adds what a wait has to a list; it has nothing then.
+    fn take(&mut self, wait: usize, to: &mut Vec<Load>) {
+        let place = std::mem::replace(&mut self.places[wait], Loads::NOWHERE);
+        if place != Loads::NOWHERE {
+            to.append(&mut self.lists[place as usize]);
+            self.free.push(place);
+        }
+    }
 }
 
 /// What several who are late did at one time.
@@ -182,7 +219,7 @@ impl Inquiry<'_> {
             None => late.push(Arrival { at: until, step: last.of, strand: last.of_strand }),
         }
         self.carried.clear();
-        self.carried.extend(group.filter_map(|index| self.loads.remove(&(index as u32))).flatten());
+        group.for_each(|index| self.loads.take(index, &mut self.carried));
         self.lateness.set(self.graph, waits, &self.carried, &late);
         self.doings.clear();
         let mut lengths = std::mem::take(&mut self.lengths);
@@ -218,8 +255,7 @@ impl Inquiry<'_> {
                 let other = &waits[earlier as usize];
                 waited = (other.from.clamp(from, until), other.until.clamp(from, until));
                 if waited.1 > waited.0 {
-                    let loads = self.loads.entry(earlier).or_default();
-                    self.lateness.pass_on(waited.0, waited.1, ranks, loads);
+                    self.lateness.pass_on(waited.0, waited.1, ranks, self.loads.of_wait(earlier as usize));
                 }
             }
             let mut excess = Length::ZERO;

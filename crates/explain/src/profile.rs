@@ -1,9 +1,9 @@
 //! Where time went, and what was sent: by function, place and rank.
 
-use crate::pair_interner::PairInterner;
 use crate::work_interval::WorkInterval;
 use kizami_graph::{Graph, StepKind, TieKind};
 use kizami_model::{Length, Moment, Op, Rank};
+use kizami_replay::PairInterner;
 use rustc_hash::FxHashMap;
 
 /// Calls of one function from one place; time within the interval.

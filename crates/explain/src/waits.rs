@@ -4,9 +4,9 @@
 //! Watches the first walk of a graph. Waits shorter than a limit are only in the totals; the limit rises when there
 //! would be too many to keep, so that memory is bounded.
 
-use crate::pair_interner::PairInterner;
 use crate::pattern::Pattern;
 use kizami_model::{Length, Moment, Op};
+use kizami_replay::PairInterner;
 use kizami_replay::{Message, Observer, Seen};
 use rustc_hash::FxHashMap;
 

@@ -2,7 +2,8 @@
 //! comparing the few things that are kept with it. There is no hashing, and what is used again and again lies together.
 
 /// Pairs with their numbers, which count from 0 on in the order in which pairs came.
-pub(crate) struct PairInterner<K> {
+#[derive(Debug)]
+pub struct PairInterner<K> {
     rows: Vec<Vec<(K, u32)>>,
     count: u32,
 }
@@ -16,7 +17,7 @@ impl<K> Default for PairInterner<K> {
 impl<K: Copy + PartialEq> PairInterner<K> {
     /// The number of a pair, and whether it is a new one.
     #[inline]
-    pub(crate) fn number(&mut self, index: usize, key: K) -> (usize, bool) {
+    pub fn number(&mut self, index: usize, key: K) -> (usize, bool) {
         if index >= self.rows.len() {
             self.rows.resize_with(index + 1, Vec::new);
         }

@@ -7,6 +7,7 @@
 //! and waits, or the first one sees that it has to lock like everybody else.
 
 use std::cell::UnsafeCell;
+use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering, compiler_fence};
 
 /// Whether a thread is inside something that belongs to it. Every thread has one; all zeros when it is not.
@@ -61,21 +62,16 @@ impl<T> Biased<T> {
         }
     }
 
-    /// Lets `act` have the value. It must not come here again.
+    /// Waits until nobody else is inside. Whoever is inside must not come here again.
     #[inline(always)]
-    pub fn with<R>(&self, me: ThreadKey, act: impl FnOnce(&mut T) -> R) -> R {
+    pub fn enter(&self, me: ThreadKey) -> Inside<'_, T> {
         me.presence().store(true, Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
         let owns = self.owner.load(Ordering::Relaxed) == me.0;
         if !owns {
             self.enter_locked(me);
         }
-        // SAFETY: either the lock is held; or this thread has said that it is inside before it saw that it is the owner, and
-        // whoever takes that right away looks at the one after having changed the other, with a barrier in between.
-        let result = act(unsafe { &mut *self.value.get() });
-        let entrance = if owns { me.presence() } else { &self.locked };
-        entrance.store(false, Ordering::Release);
-        result
+        Inside { lock: self, me, owns }
     }
 
     /// The thread will not come again, and its presence may vanish.
@@ -130,6 +126,42 @@ impl<T> Biased<T> {
     }
 }
 
+/// A thread's way to the value, as long as it is inside. No closure: what is put in and taken out then stays in registers,
+/// and does not have to be read from the stack right after it was written there.
+pub struct Inside<'a, T> {
+    lock: &'a Biased<T>,
+    me: ThreadKey,
+    /// It needed no lock.
+    owns: bool,
+}
+
+impl<T> Deref for Inside<'_, T> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        // SAFETY: as below.
+        unsafe { &*self.lock.value.get() }
+    }
+}
+
+impl<T> DerefMut for Inside<'_, T> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: either the lock is held; or this thread has said that it is inside before it saw that it is the owner, and
+        // whoever takes that right away looks at the one after having changed the other, with a barrier in between.
+        unsafe { &mut *self.lock.value.get() }
+    }
+}
+
+impl<T> Drop for Inside<'_, T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        let entrance = if self.owns { self.me.presence() } else { &self.lock.locked };
+        entrance.store(false, Ordering::Release);
+    }
+}
+
 const GLOBAL: libc::c_int = 1 << 0;
 const PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
 const REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
@@ -157,12 +189,12 @@ mod tests {
         let (first, second) = (Presence::default(), Presence::default());
         let lock = Biased::new(0);
         for expected in 0..3 {
-            assert_eq!(lock.with(key(&first), |value| std::mem::replace(value, expected + 1)), expected);
+            assert_eq!(std::mem::replace(&mut *lock.enter(key(&first)), expected + 1), expected);
             assert_eq!(lock.owner.load(Ordering::Relaxed), key(&first).0);
         }
-        assert_eq!(lock.with(key(&second), |value| *value), 3);
+        assert_eq!(*lock.enter(key(&second)), 3);
         assert_eq!(lock.owner.load(Ordering::Relaxed), SHARED);
-        assert_eq!(lock.with(key(&first), |value| *value), 3);
+        assert_eq!(*lock.enter(key(&first)), 3);
         assert!(!lock.locked.load(Ordering::Relaxed) && !first.0.load(Ordering::Relaxed));
     }
 
@@ -170,11 +202,11 @@ mod tests {
     fn who_gives_up_leaves_it_to_the_next() {
         let (first, second) = (Presence::default(), Presence::default());
         let lock = Biased::new(());
-        lock.with(key(&first), |()| ());
+        drop(lock.enter(key(&first)));
         lock.give_up(key(&second));
         assert_eq!(lock.owner.load(Ordering::Relaxed), key(&first).0);
         lock.give_up(key(&first));
-        lock.with(key(&second), |()| ());
+        drop(lock.enter(key(&second)));
         assert_eq!(lock.owner.load(Ordering::Relaxed), key(&second).0);
     }
 
@@ -189,11 +221,11 @@ mod tests {
                 (0..number * round * 100).for_each(|_| std::hint::spin_loop());
                 for _ in 0..EACH {
                     // Two halves that would differ if two threads were inside at once.
-                    lock.with(key(&presence), |(a, b)| {
-                        *a += 1;
-                        *b += 1;
-                        assert_eq!(a, b);
-                    });
+                    let mut inside = lock.enter(key(&presence));
+                    let (a, b) = &mut *inside;
+                    *a += 1;
+                    *b += 1;
+                    assert_eq!(a, b);
                 }
                 lock.give_up(key(&presence));
             };

@@ -6,7 +6,7 @@
 //! locked only where several threads use it: the first needs no lock until another comes ([`crate::biased`]).
 
 use crate::arch;
-use crate::biased::{Biased, ThreadKey};
+use crate::biased::{Biased, Inside, ThreadKey};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// What was posted.
@@ -110,52 +110,49 @@ pub fn take_numbers(count: u32) -> u32 {
 /// Remembers what was posted under a handle.
 #[inline(always)]
 pub fn add(handle: usize, posted: Posted) {
-    with(|table| table.add(handle, posted));
+    table().add(handle, posted);
 }
 
 /// A request has been completed: gives what was posted and forgets it, or ends a persistent one's round.
 #[inline(always)]
 pub fn complete(handle: usize) -> Option<Posted> {
-    with(|table| {
-        let index = table.find(handle)?;
-        let first = table.places[index].first as usize;
-        let posted = &mut table.nodes[first].posted;
-        if posted.kind.is_persistent() {
-            // Waiting for a persistent request that is not under way completes nothing.
-            let round = std::mem::take(&mut posted.round);
-            return (round != 0).then_some(Posted { number: round, ..*posted });
-        }
-        Some(table.take_first(index))
-    })
+    let mut table = table();
+    let index = table.find(handle)?;
+    let first = table.places[index].first as usize;
+    let posted = &mut table.nodes[first].posted;
+    if posted.kind.is_persistent() {
+        // Waiting for a persistent request that is not under way completes nothing.
+        let round = std::mem::take(&mut posted.round);
+        return (round != 0).then_some(Posted { number: round, ..*posted });
+    }
+    Some(table.take_first(index))
 }
 
 /// Begins a round of the persistent request that had the handle `before` and has `now`; gives its number.
 pub fn start(before: usize, now: usize, round: u32) -> Option<u32> {
-    with(|table| {
-        let index = table.find(before)?;
-        let first = table.places[index].first as usize;
-        table.nodes[first].posted.round = round;
-        let number = table.nodes[first].posted.number;
-        if now != before {
-            let posted = table.take_first(index);
-            table.add(now, posted);
-        }
-        Some(number)
-    })
+    let mut table = table();
+    let index = table.find(before)?;
+    let first = table.places[index].first as usize;
+    table.nodes[first].posted.round = round;
+    let number = table.nodes[first].posted.number;
+    if now != before {
+        let posted = table.take_first(index);
+        table.add(now, posted);
+    }
+    Some(number)
 }
 
 /// Forgets a request that the program freed.
 pub fn forget(handle: usize) {
-    with(|table| {
-        if let Some(index) = table.find(handle) {
-            table.take_first(index);
-        }
-    });
+    let mut table = table();
+    if let Some(index) = table.find(handle) {
+        table.take_first(index);
+    }
 }
 
 #[inline(always)]
-fn with<T>(act: impl FnOnce(&mut Table) -> T) -> T {
-    TABLE.with(this_thread(), act)
+fn table() -> Inside<'static, Table> {
+    TABLE.enter(this_thread())
 }
 
 #[inline(always)]

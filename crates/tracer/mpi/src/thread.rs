@@ -110,22 +110,38 @@ impl Thread {
     /// Records a call.
     #[inline(always)]
     pub fn record(&mut self, call: &CallRecord, shape: Shape) {
-        if self.unusual
-            && (self.held_up && self.skips_call()
-                || self.reduces(|reduction| reduction.call(call, shape))
-                || self.collects(call, || reduction::packed(call, shape)))
-        {
-            return;
+        // What is rare gets copies: the record itself then never has to lie in memory.
+        if self.unusual {
+            let copy = *call;
+            if self.goes_elsewhere(&copy, shape) {
+                return;
+            }
         }
         self.fold = None;
         self.record_counted(CALL_SLOTS);
         match call.pack(shape) {
             Some(words) => self.push_one(words),
             None => {
-                let [first, second] = call.pack_wide();
-                self.push(first, [second].into_iter());
+                let copy = *call;
+                self.push_wide(&copy);
             }
         }
+    }
+
+    /// Whether a call is not to be recorded as it is: it is skipped, or only what is left of it when reduced.
+    #[cold]
+    #[inline(never)]
+    fn goes_elsewhere(&mut self, call: &CallRecord, shape: Shape) -> bool {
+        self.held_up && self.skips_call()
+            || self.reduces(|reduction| reduction.call(call, shape))
+            || self.collects(call, || reduction::packed(call, shape))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn push_wide(&mut self, call: &CallRecord) {
+        let [first, second] = call.pack_wide();
+        self.push(first, [second].into_iter());
     }
 
     /// Records the ranks of the group that the call just recorded was given.
@@ -147,8 +163,11 @@ impl Thread {
     /// Records a wait or test with what it completed, as left in `self.completed`.
     #[inline(always)]
     pub fn record_completion(&mut self, call: &CallRecord) {
-        if self.unusual && (self.held_up && self.skips_call() || self.reduces_completion(call)) {
-            return;
+        if self.unusual {
+            let copy = *call;
+            if self.held_up && self.skips_call() || self.reduces_completion(&copy) {
+                return;
+            }
         }
         self.fold = None;
         self.record_counted(1 + completion_slots(self.completed.len()));

@@ -1,5 +1,5 @@
 """Libraries between program and MPI."""
-
+import shutil
 
 from recording_bench import Counts, Failed, HERE, RANKS, Skipped, check_counts, check_same, run, short
 
@@ -12,6 +12,7 @@ def wrappers(bench, _random):
             for names in [["doubler"], ["tripler"], ["doubler", "tripler"], ["tripler", "doubler"]]:
                 yield "libraries between program and MPI", f"{mpi}, {way}, {' before '.join(names)}", \
                     lambda folder, m=mpi, w=way, n=names: wrapped(bench, folder, m, w, n, rounds)
+        yield "another tracer at the same time", f"{mpi}, EZTrace", lambda folder, m=mpi: beside_eztrace(bench, folder, m, rounds)
 
 
 def wrapped(bench, folder, mpi, way, names, rounds):
@@ -46,3 +47,33 @@ def wrapped(bench, folder, mpi, way, names, rounds):
             raise Failed(f"{op}: {calls.get(op)} calls recorded of {number * RANKS}")
     if not info["health"]["complete"]:
         raise Failed(f"not complete: {info['health']}")
+
+
+def beside_eztrace(bench, folder, mpi, rounds):
+    """EZTrace, which wraps MPI as well and makes calls of its own: it sees what it sees without Kizami, and Kizami sees at
+    least what the program does."""
+    if not shutil.which("eztrace") or not shutil.which("otf2-print"):
+        raise Skipped("EZTrace and otf2-print are not installed")
+    line = bench.launch(mpi, "eztrace", "-t", mpi, bench.build(mpi, "calls"), rounds)
+    bare = run(line, folder)
+    if bare.code != 0:
+        raise Skipped(short(bare.told))
+    seen = eztrace_calls(folder)
+    shutil.rmtree(folder / "calls_trace")
+    counts = Counts(folder)
+    recorded = run(bench.record(line), folder, counts.environment)
+    check_same(bare, recorded)
+    if eztrace_calls(folder) != seen:
+        raise Failed(f"EZTrace saw {eztrace_calls(folder)} calls, without recording {seen}")
+    info = bench.info(folder)
+    calls = {one["op"]: one["calls"] for one in info["functions"]}
+    for op in ["MPI_Allreduce", "MPI_Isend", "MPI_Waitall"]:
+        if calls.get(op, 0) < rounds * RANKS:
+            raise Failed(f"{op}: {calls.get(op)} calls recorded of {rounds * RANKS}")
+    if info["totals"]["calls"] < sum(counts.calls()) or not info["health"]["complete"]:
+        raise Failed(f"the program made {counts.calls()} calls: {info['totals']}, {info['health']}")
+
+
+def eztrace_calls(folder):
+    printed = run(["otf2-print", folder / "calls_trace" / "eztrace_log.otf2"], folder)
+    return sum(line.startswith("ENTER") for line in printed.printed.splitlines())

@@ -8,7 +8,9 @@ use kizami_model::Rank;
 use kizami_records::{Record, Records};
 use kizami_segment::{HeaderView, Segment};
 use kizami_trace::{RankSelection, Trace};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Command;
 
 /// A wrong clock, by the tracer's rule.
 #[derive(Clone, Copy)]
@@ -122,4 +124,41 @@ fn the_truth_lies_within_the_bound_with_open_mpi() {
 #[test]
 fn the_truth_lies_within_the_bound_with_mpich() {
     check(&mpi("mpich"), 2);
+}
+
+/// Containers may have a time namespace each: clocks of one host that are a constant apart.
+fn ranks_in_time_namespaces_agree(mpi: &Mpi) {
+    let scratch = Scratch::new();
+    let script = scratch.path().join("in-its-own-time");
+    // The second rank lives a thousand seconds ahead.
+    let own_time = "#!/bin/sh\nif [ \"${OMPI_COMM_WORLD_RANK:-$PMI_RANK}\" = 1 ]; then\n  exec unshare --time --monotonic 1000 \"$@\"\nfi\nexec \"$@\"\n";
+    std::fs::write(&script, own_time).unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let may = Command::new("unshare").args(["--time", "true"]).status();
+    if !may.is_ok_and(|status| status.success()) {
+        println!("no time namespaces to be had here: nothing is checked");
+        return;
+    }
+    for clock in ["monotonic", "counter"] {
+        let out = scratch.path().join(format!("{clock}.kz"));
+        let mut program = mpi.workload("halo", &["100"]);
+        program.0.insert(0, script.clone().into());
+        let mut command = mpi.record_command(2, &program, scratch.path(), &out);
+        command.env("KIZAMI_CLOCK", clock);
+        let output = finish(command);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let trace = Trace::open(&out).expect("a trace");
+        let (run, seconds) = (trace.run(), trace.run().span_ns / 1_000_000_000);
+        assert!(seconds < 500 && run.health.complete, "{clock}: {seconds} s, {:?}", run.health);
+    }
+}
+
+#[test]
+fn ranks_in_time_namespaces_agree_with_open_mpi() {
+    ranks_in_time_namespaces_agree(&mpi("openmpi"));
+}
+
+#[test]
+fn ranks_in_time_namespaces_agree_with_mpich() {
+    ranks_in_time_namespaces_agree(&mpi("mpich"));
 }

@@ -2,12 +2,15 @@
 
 use crate::{launcher, processor, simulator};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 static USE_TIME_STAMP: AtomicBool = AtomicBool::new(false);
+/// How far the process's own `CLOCK_MONOTONIC` is ahead of that of its host.
+static AHEAD_NS: AtomicI64 = AtomicI64::new(0);
 
 /// Chooses the clock; before any reading.
 pub fn choose() {
+    AHEAD_NS.store(ahead_of_host_ns().unwrap_or(0), Ordering::Relaxed);
     let forced_off = std::env::var_os("KIZAMI_CLOCK").is_some_and(|value| value == "monotonic");
     let real = simulator::get().is_none();
     let trusted = processor::time_stamp_is_invariant() && !forced_off && distortion().is_none() && real;
@@ -24,18 +27,31 @@ pub fn now() -> u64 {
     if is_time_stamp() { processor::time_stamp() } else { monotonic_ns() }
 }
 
-/// `CLOCK_MONOTONIC` in nanoseconds, or what a simulator or a test made of it.
+/// `CLOCK_MONOTONIC` of the host in nanoseconds, or what a simulator or a test made of it.
 pub fn monotonic_ns() -> u64 {
     if let Some(simulator) = simulator::get() {
         return simulator.now_ns();
     }
-    let true_ns = read(libc::CLOCK_MONOTONIC);
+    let true_ns = read(libc::CLOCK_MONOTONIC).wrapping_sub(AHEAD_NS.load(Ordering::Relaxed) as u64);
     distortion().map_or(true_ns, |distortion| distortion.of(true_ns))
 }
 
 /// Nanoseconds since 1970.
 pub fn realtime_ns() -> u64 {
     read(libc::CLOCK_REALTIME)
+}
+
+/// In a time namespace, as some containers have one, the clock is ahead or behind: ranks of one host must agree all the same.
+fn ahead_of_host_ns() -> Option<i64> {
+    ahead_ns(&std::fs::read_to_string("/proc/self/timens_offsets").ok()?)
+}
+
+/// Of lines such as `monotonic 86400 0`: seconds and nanoseconds.
+fn ahead_ns(offsets: &str) -> Option<i64> {
+    let words = offsets.lines().find_map(|line| line.trim().strip_prefix("monotonic"))?;
+    let mut numbers = words.split_whitespace().map(|number| number.parse::<i64>().ok());
+    let (seconds, ns) = (numbers.next()??, numbers.next()??);
+    seconds.checked_mul(1_000_000_000)?.checked_add(ns)
 }
 
 fn read(clock: libc::clockid_t) -> u64 {
@@ -109,6 +125,17 @@ pub fn some_are_distorted() -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn clocks_of_time_namespaces_are_set_back() {
+        assert_eq!(
+            ahead_ns("monotonic        1000         5\nboottime            0         0\n"),
+            Some(1_000_000_000_005)
+        );
+        assert_eq!(ahead_ns("monotonic          -3 999000000\n"), Some(-2_001_000_000));
+        assert_eq!(ahead_ns("boottime 1 0\n"), None);
+        assert_eq!(ahead_ns("monotonic 9223372036854775807 0\n"), None);
+    }
 
     #[test]
     fn a_rank_finds_its_own_distortion() {

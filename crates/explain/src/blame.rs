@@ -343,7 +343,8 @@ impl Inquiry<'_> {
 /// Leaves the longest of those that are the same, in the order of steps.
 pub(crate) fn keep_longest(excesses: &mut Vec<Excess>) {
     let which = |excess: &Excess| excess.step << 1 | u64::from(excess.inside);
-    excesses.sort_unstable_by_key(which);
+    // Most are in order already, and this way of sorting makes use of that.
+    excesses.sort_by_key(which);
     excesses.dedup_by(|next, kept| {
         let same = which(next) == which(kept);
         if same && next.length > kept.length {

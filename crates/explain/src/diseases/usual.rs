@@ -163,20 +163,28 @@ pub(crate) fn too_long(
     begins: &[Moment],
 ) -> Vec<(Doing, Excess)> {
     let usual = Usual::of(graph, &blamed.excesses, begins);
+    // Where those waited who waited for something; nothing where its usual length does not count.
+    let meetings = |waited: &Waited| {
+        let counts = !waited.most().is_some_and(one_waits_for_all);
+        counts.then(|| waited.at.iter().map(|((_, site), _)| *site).collect())
+    };
+    let meetings: FxHashMap<Doing, Option<Vec<Option<u32>>>> =
+        blamed.waited.iter().map(|(doing, waited)| (*doing, meetings(waited))).collect();
     let mut found = Vec::new();
     for excess in &blamed.excesses {
         let step = &graph.steps[excess.step as usize];
-        let waited = blamed.waited.get(&doing(step, excess));
-        if waited.and_then(Waited::most).is_some_and(one_waits_for_all) {
-            found.push(*excess);
-            continue;
-        }
-        let meetings: Vec<Option<u32>> =
-            waited.into_iter().flat_map(|waited| waited.at.iter().map(|((_, site), _)| *site)).collect();
+        let meetings = match meetings.get(&doing(step, excess)) {
+            Some(None) => {
+                found.push(*excess);
+                continue;
+            }
+            Some(Some(meetings)) => meetings.as_slice(),
+            None => &[],
+        };
         // Iterations begin when the rank that marks them comes, which may be the first of all.
         let iteration = begins.partition_point(|begin| *begin < step.start);
         let since = iteration.checked_sub(2).map_or(interval.begin, |before| begins[before]);
-        usual.beyond(excess, since, &meetings, &mut found);
+        usual.beyond(excess, since, meetings, &mut found);
     }
     // What several waits are blamed on was too long once.
     keep_longest(&mut found);

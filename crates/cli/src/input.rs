@@ -56,9 +56,9 @@ pub fn follow(trace: Trace, threads: Option<usize>, memory: MemoryArguments) -> 
     provenance::tell_reconstructed(reduced);
     let (calls, exact) = (reduced.calls, trace.run().functions.clone());
     let bar = Bar::new("reconstructing");
-    let drawn = kizami_reconstruct::reconstruct(trace, threads.unwrap_or_else(all_cores), &|rows| {
-        bar.set(rows.min(calls), calls, || quantity::counted(rows.min(calls), "call"));
-    })?;
+    let progress = |rows: u64| bar.set(rows.min(calls), calls, || quantity::counted(rows.min(calls), "call"));
+    let threads = threads.unwrap_or_else(all_cores);
+    let drawn = kizami_reconstruct::reconstruct(trace, threads, &progress, &live::goes_away)?;
     drop(bar);
     let mpi = Length(drawn.run().totals.mpi_ns);
     let off_ns = off_ns(&exact, &drawn.run().functions);

@@ -48,19 +48,19 @@ fn is_sealed(path: &Path) -> bool {
 }
 
 fn snapshot(path: &Path, holder: Option<&Holder>) -> Result<PathBuf> {
-    remove_on_signals();
     remove_left_behind();
     let folder = tempfile::Builder::new().prefix(&format!("{PREFIX}{}-", std::process::id())).tempdir();
     let folder = folder.with_context(|| {
         let place = std::env::temp_dir();
         format!("there is no room for a snapshot in {}; TMPDIR names another place", place.display())
     })?;
+    goes_away(folder.path());
     let output = folder.path().join(path.file_name().unwrap_or("run.kz".as_ref()));
     let bar = Bar::new("reading");
     let made = kizami_seal::snapshot(path, &output, &|progress| show_progress(&bar, progress));
     drop(bar);
     let run = made.map_err(|error| explained(error, path))?;
-    FOLDERS.lock().unwrap_or_else(PoisonError::into_inner).push(folder.keep());
+    folder.keep();
     say(&[told(path, run.watched, holder)]);
     Ok(output)
 }
@@ -94,7 +94,13 @@ fn told(path: &Path, watched: Option<Watched>, holder: Option<&Holder>) -> Strin
     format!("kizami: snapshot  {text}")
 }
 
-/// Takes all snapshots away.
+/// Has a folder taken away with this process, whether it ends by itself or by a signal.
+pub fn goes_away(folder: &Path) {
+    remove_on_signals();
+    FOLDERS.lock().unwrap_or_else(PoisonError::into_inner).push(folder.to_path_buf());
+}
+
+/// Takes all folders away that were made for this process.
 pub fn remove_all() {
     for folder in FOLDERS.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
         // What cannot be removed is removed by a later snapshot.
@@ -113,7 +119,7 @@ fn remove_left_behind() {
     }
 }
 
-/// Has snapshots taken away before a signal ends this process.
+/// Has folders taken away before a signal ends this process.
 fn remove_on_signals() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {

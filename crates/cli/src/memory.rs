@@ -6,7 +6,7 @@ use crate::show::{self, quantity};
 use anyhow::Result;
 use clap::Args;
 use kizami_trace::Trace;
-use kizami_trace::derived::scratch_folder;
+use kizami_trace::derived::Scratch;
 
 /// The option of all commands that hold what they make of a trace.
 #[derive(Clone, Copy, Debug, Default, Args)]
@@ -19,10 +19,10 @@ pub struct MemoryArguments {
 impl MemoryArguments {
     /// From now on.
     pub fn stay_within(&self, trace: &Trace) -> Result<()> {
-        let (beside, elsewhere) = (scratch_folder(trace), std::env::temp_dir());
+        let (beside, elsewhere) = (Scratch::beside(trace), std::env::temp_dir());
         let bytes = self.memory.unwrap_or_else(kizami_memory::half_of_free);
         let limited =
-            kizami_memory::limit(bytes, &beside).or_else(|_| kizami_memory::limit(bytes, &elsewhere));
+            kizami_memory::limit(bytes, beside.path()).or_else(|_| kizami_memory::limit(bytes, &elsewhere));
         match (limited, self.memory) {
             (Err(error), Some(_)) => {
                 let message = format!(

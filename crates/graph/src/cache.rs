@@ -1,10 +1,11 @@
 //! The graph of a trace, kept in its `derived/` folder: the next command does not have to match again.
 //!
 //! One file with the lists of the graph as they lie in memory, and their lengths in its head. Whatever goes wrong with it
-//! (a folder that cannot be written to, a full disk, a damaged file) leaves things as they were without it. Large graphs
-//! are not kept: they take fifty times the room of their trace, and writing one takes about as long as making it.
+//! (a folder that cannot be written to, a full disk, a damaged file, one that contradicts itself or the trace) leaves
+//! things as they were without it. Large graphs are not kept: they take fifty times the room of their trace, and writing one takes about as long as making it.
 
 use crate::channels::Channel;
+use crate::check::Claims;
 use crate::collectives::Members;
 use crate::list::List;
 use crate::protocol::{Basis, Decision, Protocol, Shown};
@@ -125,7 +126,7 @@ pub(crate) fn load(trace: &Trace) -> Option<Graph> {
     let protocols = protocols.into_iter().map(ProtocolRow::protocol).collect::<Option<_>>()?;
     let mut listed = members.into_iter().map(Rank);
     let lists = lengths.iter().map(|length| listed.by_ref().take(*length as usize).collect()).collect();
-    Some(Graph {
+    let graph = Graph {
         folding: None,
         unfolding: None,
         asks: Vec::new(),
@@ -153,7 +154,9 @@ pub(crate) fn load(trace: &Trace) -> Option<Graph> {
         },
         protocols,
         not_followed,
-    })
+    };
+    let definitions = trace.definitions().ok()?;
+    Claims::of(trace.run(), &definitions).hold_for(&graph).then_some(graph)
 }
 
 /// Keeps the graph of a trace, if there is room.

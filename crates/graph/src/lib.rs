@@ -22,6 +22,7 @@
 mod build;
 mod cache;
 mod channels;
+mod check;
 mod collectives;
 mod error;
 mod folding;

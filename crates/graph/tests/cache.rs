@@ -7,6 +7,7 @@ use kizami_seal::{SealOptions, seal};
 use kizami_testing::segments::{SegmentWriter, Who, call, define};
 use kizami_trace::Trace;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 fn make(folder: &Path, receives: u64) -> Trace {
     let path = folder.join("run.kz");
@@ -132,6 +133,89 @@ fn a_damaged_file_is_not_believed() {
         std::fs::write(&path, damaged).unwrap();
         assert_eq!(parts(&built(&trace)), parts(&first), "byte {at}");
     }
+}
+
+/// Whether a kept graph was taken: nobody hears of rows then.
+fn is_believed(trace: &Trace) -> bool {
+    let read = AtomicBool::new(false);
+    build(trace, 1, &|_| read.store(true, Ordering::Relaxed)).unwrap();
+    !read.into_inner()
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let to = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&entry.path(), &to),
+            false => _ = std::fs::copy(entry.path(), to).unwrap(),
+        }
+    }
+}
+
+#[test]
+fn kept_graphs_of_recorded_runs_are_believed() {
+    let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/../cli/tests/golden/schema-1");
+    let folder = tempfile::tempdir().unwrap();
+    let (mut believed, mut doubted) = (0, Vec::new());
+    for entry in std::fs::read_dir(golden).unwrap().map(Result::unwrap) {
+        let path = folder.path().join(entry.file_name());
+        if path.extension().is_none_or(|kz| kz != "kz") {
+            continue;
+        }
+        copy(&entry.path(), &path);
+        let Some(trace) = Trace::open(&path).ok() else { continue };
+        built(&trace);
+        if !path.join("derived/graph.bin").is_file() {
+            continue;
+        }
+        match is_believed(&trace) {
+            true => believed += 1,
+            false => doubted.push(path),
+        }
+    }
+    assert!(believed > 25 && doubted.is_empty(), "{believed} believed, not {doubted:?}");
+}
+
+/// Who knows the format makes a checksum that is right. Then a graph is taken only if it can be gone through.
+#[test]
+fn a_graph_that_somebody_made_up_is_not_believed() {
+    const HEAD_WORDS: usize = 16;
+    let folder = tempfile::tempdir().unwrap();
+    let trace = make(folder.path(), 10);
+    let first = built(&trace);
+    let path = trace.path().join("derived/graph.bin");
+    let whole = std::fs::read(&path).unwrap();
+    let lists = HEAD_WORDS + 6 * first.steps.len() + 2 * first.ties.len();
+    let mut refused = 0;
+    for at in (5..HEAD_WORDS - 1).chain(HEAD_WORDS..whole.len() / 8) {
+        for value in [0, 1, 1 << 31, u64::MAX] {
+            let mut forged = whole.clone();
+            forged[8 * at..8 * at + 8].copy_from_slice(&u64::to_le_bytes(value));
+            let mut checksum = crc32fast::Hasher::new();
+            checksum.update(&forged[..8 * HEAD_WORDS - 8]);
+            checksum.update(&forged[8 * HEAD_WORDS..]);
+            let sum = u64::from(checksum.finalize()).to_le_bytes();
+            forged[8 * HEAD_WORDS - 8..8 * HEAD_WORDS].copy_from_slice(&sum);
+            std::fs::write(&path, &forged).unwrap();
+            let graph = built(&trace);
+            refused += usize::from(std::fs::read(&path).unwrap() != forged);
+            let mut passed = 0;
+            for strand in &graph.strands {
+                let mut step = strand.first_step as usize;
+                loop {
+                    passed += 1;
+                    assert!(graph.ties_of(&graph.steps[step]).iter().all(|tie| tie.place() < 1), "word {at}");
+                    match graph.steps[step].next {
+                        0 => break,
+                        next => step += next as usize,
+                    }
+                }
+            }
+            assert_eq!(passed, 20, "word {at} {value}");
+        }
+    }
+    assert!(refused > 2 * lists, "{refused} of {} forged graphs", 4 * whole.len() / 8);
 }
 
 #[test]

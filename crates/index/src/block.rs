@@ -27,6 +27,18 @@ pub(crate) struct BlockHead {
     zero: [u8; 3],
 }
 
+impl BlockHead {
+    /// Whether it has rows, and they lie within so many bytes.
+    pub(crate) fn is_within(&self, bytes: usize) -> bool {
+        let rows = usize::from(self.rows);
+        let widths = [self.start_bits, self.length_bits, self.kind_bits].map(usize::from);
+        let packed: usize = widths.iter().map(|bits| (rows * bits).div_ceil(8)).sum();
+        let end = usize::try_from(self.offset).ok().and_then(|at| at.checked_add(packed + SLACK_BYTES));
+        let is_packed = (1..=BLOCK_ROWS).contains(&rows) && widths.iter().all(|bits| *bits <= 64);
+        is_packed && end.is_some_and(|end| end <= bytes)
+    }
+}
+
 /// One row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {

@@ -1,7 +1,7 @@
 //! Making an index: rows are packed and written group by group, then each rank's shares are added up from them.
 
 use super::block::{BLOCK_ROWS, BlockHead, Row, SLACK_BYTES, pack, unpack};
-use super::file::{Head, Mapped, Sections, Unfinished};
+use super::file::{Head, Mapped, Room, Sections, Unfinished};
 use super::kind::{Kind, RankRow};
 use super::pyramid::{Division, Sums};
 use super::time::{RankTime, stops_of};
@@ -47,7 +47,7 @@ impl Ranks<'_> {
         alike.map_or(Ranks::Below(ranks), Ranks::OfKinds)
     }
 
-    fn count(self) -> u32 {
+    pub(super) fn count(self) -> u32 {
         match self {
             Ranks::Below(ranks) => ranks,
             Ranks::OfKinds(kinds) => kinds.count() as u32,
@@ -64,16 +64,30 @@ impl Ranks<'_> {
     }
 }
 
-/// Makes an index of the rows of some ranks; it is kept if it is that of the trace.
+/// Makes an index of the rows of some ranks; elsewhere if there is no room in the trace.
 pub(super) fn build(
     source: &impl Source,
     trace: &Trace,
-    keep: bool,
+    room: Room,
     ranks: Ranks<'_>,
     stops: &[Stop],
     progress: &(dyn Fn(f64) + Sync),
 ) -> Result<Mapped, TraceError> {
-    let file = Unfinished::create(trace, keep)?;
+    match build_in(source, trace, room, ranks, stops, progress) {
+        Err(TraceError::Write { .. }) => build_in(source, trace, Room::Elsewhere, ranks, stops, progress),
+        made => made,
+    }
+}
+
+fn build_in(
+    source: &impl Source,
+    trace: &Trace,
+    room: Room,
+    ranks: Ranks<'_>,
+    stops: &[Stop],
+    progress: &(dyn Fn(f64) + Sync),
+) -> Result<Mapped, TraceError> {
+    let file = Unfinished::create(trace, room)?;
     let kinds = Kinds::default();
     let at = AtomicU64::new(0);
     let done = AtomicU64::new(0);

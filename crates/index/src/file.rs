@@ -4,19 +4,20 @@
 //! head | packed rows | cells of all levels | ranks | blocks | kinds
 //! ```
 //!
-//! The head and the last three are checked when a kept file is mapped.
+//! All of it is summed up when a kept file is mapped, and what the tables say is held against each other and the trace
+//! (`check`).
 
 use super::block::BlockHead;
 use super::kind::{Kind, RankRow};
 use super::pyramid::{Cell, Division};
 use bytemuck::{Pod, Zeroable};
-use kizami_trace::derived::{Derived, Draft, HEAD_BYTES, Kept, Numbers};
+use kizami_trace::derived::{Derived, Draft, HEAD_BYTES, Kept, Numbers, Scratch};
 use kizami_trace::{Trace, TraceError};
 use memmap2::Mmap;
 use std::ops::Range;
 
 /// Changes whenever anything in the file or its meaning does.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// Name of the file that is kept.
 const NAME: &str = "view.bin";
 
@@ -76,13 +77,28 @@ impl Head {
     }
 }
 
+/// Where an index is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Room {
+    /// In the trace, to be kept there.
+    Kept,
+    /// In the trace, as long as it is used.
+    Beside,
+    /// Where temporary files are, as long as it is used.
+    Elsewhere,
+}
+
 /// An index that is being written. Without [`Unfinished::finish`] nothing is left of it.
 pub(super) struct Unfinished(Draft);
 
 impl Unfinished {
-    /// One of the trace itself takes its place there if it can.
-    pub(super) fn create(trace: &Trace, keep: bool) -> Result<Unfinished, TraceError> {
-        let draft = if keep { Draft::kept(trace, NAME, VERSION) } else { Draft::fleeting(trace) };
+    /// One that is to be kept takes its place in the trace if it can.
+    pub(super) fn create(trace: &Trace, room: Room) -> Result<Unfinished, TraceError> {
+        let draft = match room {
+            Room::Kept => Draft::kept(trace, NAME, VERSION),
+            Room::Beside => Draft::fleeting(&Scratch::beside(trace)),
+            Room::Elsewhere => Draft::fleeting(&Scratch::elsewhere()),
+        };
         draft.map(Unfinished).map_err(|error| TraceError::write(trace.path(), error))
     }
 
@@ -122,7 +138,7 @@ impl Unfinished {
     pub(super) fn finish(self, head: Head) -> Result<Mapped, TraceError> {
         let path = self.0.path().to_path_buf();
         let numbers: Numbers = bytemuck::cast(head);
-        let kept = self.0.finish(numbers, head.tables_at());
+        let kept = self.0.finish(numbers);
         let mapped = Mapped::of(kept.map_err(|error| TraceError::write(&path, error))?);
         mapped.ok_or_else(|| TraceError::damaged(&path, "it is not as it was written"))
     }
@@ -180,6 +196,10 @@ impl Mapped {
 
     pub(super) fn cells(&self) -> &[Cell] {
         bytemuck::cast_slice(&self.map[self.cells.clone()])
+    }
+
+    pub(super) fn sections(&self) -> Sections<'_> {
+        Sections { ranks: self.ranks(), blocks: self.blocks(), kinds: self.kinds() }
     }
 
     pub(super) fn ranks(&self) -> &[RankRow] {

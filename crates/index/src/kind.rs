@@ -33,6 +33,11 @@ impl Kind {
         Kind { site, thread, op: op.0, category: Category::of(op) as u8, part: u8::from(part) }
     }
 
+    /// Whether it is as such a kind is made.
+    pub(crate) fn is_one(&self) -> bool {
+        *self == Kind::new(Op(self.op), self.site, self.thread, self.is_part())
+    }
+
     /// Which function was called.
     pub fn op(&self) -> Op {
         Op(self.op)

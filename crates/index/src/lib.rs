@@ -2,9 +2,8 @@
 //!
 //! It is made in one pass over the few columns it needs, in parallel over row groups, and kept as `view.bin` in the
 //! trace's `derived/` folder, from where the next viewer maps it. Memory for making it does not grow with the number
-//! of rows. Whatever goes wrong with a kept one leaves things as they were without it. Tables are checked when it is
-//! mapped; packed rows are not, since reading them all would take longer than they are worth: any bytes can be
-//! unpacked.
+//! of rows. Whatever goes wrong with a kept one leaves things as they were without it: all of it is checked when it is
+//! mapped, by several threads.
 //!
 //! Of a run told by kinds of rank it has the rows of one rank of each kind, and says for any rank what its kind's rows say.
 //!
@@ -13,6 +12,7 @@
 mod block;
 mod build;
 pub mod category;
+mod check;
 mod file;
 mod kind;
 mod pyramid;
@@ -26,7 +26,7 @@ pub use pyramid::{Cell, Division};
 use crate::category::Category;
 use block::{BlockHead, unpack};
 use build::Ranks;
-use file::Mapped;
+use file::{Mapped, Room};
 use kind::RankRow;
 use kizami_kinds::Kinds;
 use kizami_model::Rank;
@@ -49,8 +49,9 @@ impl Index {
     pub fn kept(trace: &Trace) -> Option<Index> {
         let mapped = Mapped::load(trace)?;
         let alike = alike(trace).ok()?;
-        let as_many = alike.as_ref().is_none_or(|kinds| kinds.count() == mapped.ranks().len());
-        as_many.then_some(Index { mapped, stops: stops(trace).ok()?, alike })
+        let (run, ranks) = (trace.run(), Ranks::of(trace.run().ranks, alike.as_ref()));
+        let holds = check::holds(&mapped, u64::from(ranks.count()), run.totals.events);
+        holds.then_some(Index { mapped, stops: stops(trace).ok()?, alike })
     }
 
     /// Makes the index of a trace and keeps it; `progress` hears which part is done.
@@ -58,7 +59,7 @@ impl Index {
         let alike = alike(trace)?;
         let ranks = Ranks::of(trace.run().ranks, alike.as_ref());
         let stops = stops(trace)?;
-        let mapped = build::build(&trace.spans()?, trace, true, ranks, &stops, progress)?;
+        let mapped = build::build(&trace.spans()?, trace, Room::Kept, ranks, &stops, progress)?;
         Ok(Index { mapped, stops, alike })
     }
 
@@ -70,7 +71,7 @@ impl Index {
     ) -> Result<Index, TraceError> {
         let alike = alike(trace)?;
         let ranks = Ranks::of(trace.run().ranks, alike.as_ref());
-        let mapped = build::build(source, trace, false, ranks, &[], progress)?;
+        let mapped = build::build(source, trace, Room::Beside, ranks, &[], progress)?;
         Ok(Index { mapped, stops: Vec::new(), alike })
     }
 

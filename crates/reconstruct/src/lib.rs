@@ -17,11 +17,13 @@ use kizami_graph::Graph;
 use kizami_model::{Kind, Length, Shape};
 use kizami_network::{Fit, LogGops};
 use kizami_replay::{LaneMoment, LastEnd, Network, ReplayError, Request, Setting, replay, retime};
-use kizami_trace::derived::{Derived, scratch_folder};
+use kizami_trace::derived::{Derived, Scratch};
 use kizami_trace::provenance::RECONSTRUCTED;
 use kizami_trace::reduced_tables::{SketchRow, SumRow, quantile};
 use kizami_trace::{Trace, TraceError};
 use std::collections::BTreeMap;
+use std::path::Path;
+use tempfile::TempDir;
 
 /// Where the result is kept, and where times that do not fit together are meanwhile.
 const KEPT: &str = "drawn.kz";
@@ -42,10 +44,14 @@ const MOST_TRIES: usize = 8;
 const MOST_OVERHEAD_NS: f64 = 1e8;
 
 /// The trace itself if it has a row for every call; else the one made from it, now or before.
+///
+/// If it cannot be kept it lies where temporary files do, and its reader has to take it away. `goes_away` is told the folder
+/// of all that is made before anything is in it, so that nothing stays behind however the process ends.
 pub fn reconstruct(
     trace: Trace,
     threads: usize,
     progress: &(dyn Fn(u64) + Sync),
+    goes_away: &dyn Fn(&Path),
 ) -> Result<Trace, ReconstructError> {
     if trace.run().reduced.is_none() {
         return Ok(trace);
@@ -57,36 +63,79 @@ pub fn reconstruct(
     if let Some(found) = kept.filter(is_whole) {
         return Ok(found);
     }
-    let folder = scratch_folder(&trace);
-    let derived = derived.filter(|_| folder.starts_with(trace.path()));
-    let work = tempfile::Builder::new().prefix("drawn-").tempdir_in(&folder);
-    let work = work.map_err(TraceError::file("make a folder in", &folder))?;
-    let (apart, whole) = (work.path().join(MEANWHILE), work.path().join(KEPT));
-    expand(&trace, &apart, progress)?;
-    let unaligned = Trace::open(&apart)?;
-    let (model, took) =
-        (model(&trace.sketches()?), Length(trace.run().span_ns).saturating_sub(finalizing(&trace.sums()?)));
-    let request = Request {
-        made_from: None,
-        clocks_unaligned: true,
-        output: Some(&whole),
-        threads,
-        words: vec![RECONSTRUCTED.to_owned(), "model network".to_owned()],
-    };
-    let setting = |graph: &Graph, fit: &Fit| {
-        Ok::<_, ReplayError>(as_long_as_it_took(model, took, (graph, fit), threads, progress))
-    };
-    retime(&unaligned, request, setting, &|step| progress(step.rows))?;
-    match derived {
-        Some(derived) => Ok(derived.keep_trace(KEPT, VERSION, &whole)?),
-        None => {
-            // Whoever reads it does so by its name, as long as the process lives.
-            let work = work.keep();
-            // It is not needed, and does no harm.
-            let _ = std::fs::remove_dir_all(work.join(MEANWHILE));
-            Ok(Trace::open(&work.join(KEPT))?)
-        }
+    let making = Making { trace: &trace, threads, progress, goes_away };
+    let scratch = Scratch::beside(&trace);
+    match derived.filter(|_| scratch.is_beside()) {
+        None => making.elsewhere(),
+        Some(derived) => match making.kept(&derived, &scratch) {
+            Err(error) if is_for_want_of_room(&error) => making.elsewhere(),
+            made => made,
+        },
     }
+}
+
+/// What a run is made from, and who hears of it.
+struct Making<'a> {
+    trace: &'a Trace,
+    threads: usize,
+    progress: &'a (dyn Fn(u64) + Sync),
+    goes_away: &'a dyn Fn(&Path),
+}
+
+impl Making<'_> {
+    /// Makes it beside the trace and keeps it there.
+    fn kept(&self, derived: &Derived, scratch: &Scratch) -> Result<Trace, ReconstructError> {
+        let work = self.folder(scratch)?;
+        self.make(work.path())?;
+        Ok(derived.keep_trace(KEPT, VERSION, &work.path().join(KEPT))?)
+    }
+
+    /// Makes it where temporary files are; it stays there for its reader.
+    fn elsewhere(&self) -> Result<Trace, ReconstructError> {
+        let work = self.folder(&Scratch::elsewhere())?;
+        self.make(work.path())?;
+        let work = work.keep();
+        // It is not needed, and goes with the others.
+        let _ = std::fs::remove_dir_all(work.join(MEANWHILE));
+        Ok(Trace::open(&work.join(KEPT))?)
+    }
+
+    fn folder(&self, scratch: &Scratch) -> Result<TempDir, TraceError> {
+        let work = tempfile::Builder::new().prefix("drawn-").tempdir_in(scratch.path());
+        let work = work.map_err(TraceError::file("make a folder in", scratch.path()))?;
+        (self.goes_away)(work.path());
+        Ok(work)
+    }
+
+    fn make(&self, work: &Path) -> Result<(), ReconstructError> {
+        let Making { trace, threads, progress, .. } = *self;
+        let (apart, whole) = (work.join(MEANWHILE), work.join(KEPT));
+        expand(trace, &apart, progress)?;
+        let unaligned = Trace::open(&apart)?;
+        let took = Length(trace.run().span_ns).saturating_sub(finalizing(&trace.sums()?));
+        let model = model(&trace.sketches()?);
+        let request = Request {
+            made_from: Some(trace.path().display().to_string()),
+            clocks_unaligned: true,
+            output: Some(&whole),
+            threads,
+            words: vec![RECONSTRUCTED.to_owned(), "model network".to_owned()],
+        };
+        let setting = |graph: &Graph, fit: &Fit| {
+            Ok::<_, ReplayError>(as_long_as_it_took(model, took, (graph, fit), threads, progress))
+        };
+        retime(&unaligned, request, setting, &|step| progress(step.rows))?;
+        Ok(())
+    }
+}
+
+/// Whether something could not be written, and might be elsewhere.
+fn is_for_want_of_room(error: &ReconstructError) -> bool {
+    use ReconstructError::{Replay, Trace};
+    let (Trace(of_file) | Replay(ReplayError::Trace(of_file))) = error else {
+        return matches!(error, Replay(ReplayError::Write { .. }));
+    };
+    matches!(of_file, TraceError::Write { .. } | TraceError::File { .. })
 }
 
 /// Whether all tables are as they were written. One that is damaged is made again.

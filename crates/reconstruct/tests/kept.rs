@@ -28,7 +28,7 @@ fn reduced(folder: &Path, name: &str, barriers: u64) -> PathBuf {
 }
 
 fn drawn(trace: &Path) -> Trace {
-    reconstruct(Trace::open(trace).unwrap(), 1, &|_| {}).unwrap()
+    reconstruct(Trace::open(trace).unwrap(), 1, &|_| {}, &|_| {}).unwrap()
 }
 
 #[test]
@@ -57,9 +57,13 @@ fn a_folder_that_is_a_link_is_left_alone() {
     let elsewhere = folder.path().join("elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();
     std::os::unix::fs::symlink(&elsewhere, trace.join("derived")).unwrap();
-    let made = drawn(&trace);
+    let folders = std::cell::RefCell::new(Vec::new());
+    let told = |folder: &Path| folders.borrow_mut().push(folder.to_path_buf());
+    let made = reconstruct(Trace::open(&trace).unwrap(), 1, &|_| {}, &told).unwrap();
     assert_eq!(made.run().totals.calls, 200);
     assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
-    // It lies among temporary files and is this test's to remove.
-    std::fs::remove_dir_all(made.path().parent().unwrap()).unwrap();
+    // It lies among temporary files and is its reader's to remove.
+    let folders = folders.into_inner();
+    assert_eq!(folders, [made.path().parent().unwrap()]);
+    std::fs::remove_dir_all(&folders[0]).unwrap();
 }

@@ -15,7 +15,7 @@ use kizami_kinds::Weighed;
 use kizami_model::Length;
 use kizami_network::Fit;
 use kizami_rewrite::{Gaps, Manner, NewTimes, Rewriting};
-use kizami_trace::derived::scratch_folder;
+use kizami_trace::derived::Scratch;
 use kizami_trace::run::ReplayedFrom;
 use kizami_trace::{RankSelection, RunInfo, Trace};
 use std::path::Path;
@@ -45,15 +45,13 @@ pub fn retime<E: From<ReplayError>>(
 ) -> Result<ReplayedFrom, E> {
     let rewriting = begin(&request, trace)?;
     let passes = Passes::new(trace, if rewriting.is_some() { 4 } else { 3 }, progress);
-    let folder = match &rewriting {
-        Some(rewriting) => rewriting.folder().to_path_buf(),
-        None => scratch_folder(trace),
-    };
+    let scratch = Scratch::beside(trace);
+    let folder = rewriting.as_ref().map_or(scratch.path(), Rewriting::folder);
     let make = if request.clocks_unaligned { build_unaligned } else { build };
     let graph = make(trace, request.threads, &|rows| passes.tell(0, rows)).map_err(ReplayError::from)?;
     let learned = Learned::of(graph, request.threads, &passes);
     let setting = setting(&learned.graph, &learned.fit)?;
-    let beside = request.output.map_or(&*folder, |output| output.parent().unwrap_or(&folder));
+    let beside = request.output.map_or(folder, |output| output.parent().unwrap_or(folder));
     let beside = if beside.as_os_str().is_empty() { Path::new(".") } else { beside };
     let as_it_is = (trace, trace.path());
     let (_written_in, finer) = match kinds::settle(trace, &learned, &setting, (beside, rewriting.is_some()))?

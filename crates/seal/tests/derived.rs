@@ -4,7 +4,7 @@ mod place;
 
 use kizami_testing::segments::{SegmentWriter, Who, call, define};
 use kizami_trace::Trace;
-use kizami_trace::derived::{Derived, Draft, HEAD_BYTES, Numbers, scratch_folder};
+use kizami_trace::derived::{Derived, Draft, HEAD_BYTES, Numbers, Scratch};
 use place::Place;
 use std::os::unix::fs::symlink;
 
@@ -66,22 +66,69 @@ fn nothing_else_is_believed() {
 }
 
 #[test]
-fn what_is_not_checked_is_what_was_asked_for() {
+fn what_was_written_piece_by_piece_is_checked_as_a_whole() {
     let place = sealed(3);
     let draft = Draft::kept(&place.open(), "x.bin", 1).unwrap();
     draft.write_at(4, b"tables").unwrap();
     draft.write_at(0, b"rows").unwrap();
     assert_eq!(&draft.map().unwrap()[..4], b"rows");
-    assert_eq!(draft.finish(NUMBERS, 4).unwrap().content(), b"rowstables");
+    assert_eq!(draft.finish(NUMBERS).unwrap().content(), b"rowstables");
     let path = place.trace.join("derived/x.bin");
-    let with = |at: usize| {
-        let mut bytes = std::fs::read(&path).unwrap();
-        bytes[HEAD_BYTES + at] ^= 1;
-        std::fs::write(&path, bytes).unwrap();
-        derived(&place).read("x.bin", 1).is_some()
-    };
-    assert!(with(3), "rows are not checked");
-    assert!(!with(4), "tables are");
+    let whole = std::fs::read(&path).unwrap();
+    assert!(derived(&place).read("x.bin", 1).is_some());
+    for at in 0..whole.len() {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 0x80;
+        std::fs::write(&path, damaged).unwrap();
+        assert!(derived(&place).read("x.bin", 1).is_none(), "byte {at}");
+    }
+}
+
+#[test]
+fn long_files_are_summed_up_by_several_threads_as_by_one() {
+    let place = sealed(3);
+    let long: Vec<u8> =
+        (0..40u32 << 20).map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    derived(&place).write("x.bin", 1, NUMBERS, &[&long[..5], &long[5..]]).unwrap();
+    assert_eq!(derived(&place).read("x.bin", 1).unwrap().content(), long);
+    let bytes = std::fs::read(place.trace.join("derived/x.bin")).unwrap();
+    let mut once = crc32fast::Hasher::new();
+    once.update(&bytes[..HEAD_BYTES - 8]);
+    once.update(&long);
+    assert_eq!(bytes[HEAD_BYTES - 8..HEAD_BYTES], u64::from(once.finalize()).to_le_bytes());
+}
+
+#[test]
+fn a_folder_that_changes_places_with_a_link_is_written_to_all_the_same() {
+    let place = sealed(3);
+    let (folder, elsewhere) = (place.trace.join("derived"), tempfile::tempdir().unwrap());
+    let opened = derived(&place);
+    let draft = Draft::kept(&place.open(), "y.bin", 1).unwrap();
+    let aside = place.trace.join("aside");
+    std::fs::rename(&folder, &aside).unwrap();
+    symlink(elsewhere.path(), &folder).unwrap();
+    opened.write("x.bin", 1, NUMBERS, &[b"kept"]).unwrap();
+    draft.finish(NUMBERS).unwrap();
+    opened.keep_trace("made.kz", 1, &sealed(5).trace).unwrap();
+    assert_eq!(files_in(elsewhere.path()), 0);
+    std::fs::remove_file(&folder).unwrap();
+    std::fs::rename(&aside, &folder).unwrap();
+    assert!(opened.read("x.bin", 1).is_some() && opened.read("y.bin", 1).is_some());
+    assert!(opened.trace("made.kz", 1).is_some());
+}
+
+#[test]
+fn a_kept_trace_is_written_beside_even_if_its_name_leads_elsewhere() {
+    let place = sealed(3);
+    let kept = derived(&place).keep_trace("made.kz", 1, &sealed(5).trace).unwrap();
+    let (folder, elsewhere) = (place.trace.join("derived"), tempfile::tempdir().unwrap());
+    std::fs::create_dir(elsewhere.path().join("made.kz")).unwrap();
+    let aside = place.trace.join("aside");
+    std::fs::rename(&folder, &aside).unwrap();
+    symlink(elsewhere.path(), &folder).unwrap();
+    Derived::of(&kept).unwrap().write("x.bin", 1, NUMBERS, &[b"kept"]).unwrap();
+    assert_eq!(files_in(&elsewhere.path().join("made.kz")), 0);
+    assert!(aside.join("made.kz/derived/x.bin").is_file());
 }
 
 #[test]
@@ -91,10 +138,10 @@ fn a_folder_that_is_a_link_is_not_used() {
     symlink(elsewhere.path(), place.trace.join("derived")).unwrap();
     let trace = place.open();
     assert!(Derived::of(&trace).is_none());
-    assert_eq!(scratch_folder(&trace), std::env::temp_dir());
+    assert_eq!(Scratch::beside(&trace).path(), std::env::temp_dir());
     let draft = Draft::kept(&trace, "x.bin", 1).unwrap();
     draft.write_at(0, b"still of use").unwrap();
-    assert_eq!(draft.finish(NUMBERS, 0).unwrap().content(), b"still of use");
+    assert_eq!(draft.finish(NUMBERS).unwrap().content(), b"still of use");
     assert_eq!(files_in(elsewhere.path()), 0);
 }
 

@@ -1,17 +1,18 @@
 //! What was worked out from a trace and is kept beside it, in `derived/`: the one place that writes there.
 //!
 //! ```text
-//! magic | which file | its version | what it was made from | where checking begins | 10 numbers of its own | crc32
+//! magic | which file | its version | what it was made from | 0 | 10 numbers of its own | crc32
 //! ... what is kept ...
 //! ```
 //!
-//! A kept file is believed only if it is of this name and version, was made from exactly this trace, and is whole: its
-//! head and all from where checking begins are under the checksum. Anything else is as if nothing had been kept.
+//! A kept file is believed only if it is of this name and version, was made from exactly this trace, and is whole: all of
+//! it is under the checksum. Anything else is as if nothing had been kept.
 //!
-//! A trace may come from somebody else. So `derived/` is used only if it is a folder and no link to one; files are written
+//! A trace may come from somebody else. So `derived/` is used only if it is a folder and no link to one; it is opened once
+//! for each use, and everything is done below that descriptor, whatever takes its name meanwhile. Files are written
 //! under fresh names that nobody can have prepared, and get their own when they are complete; links are not followed.
-//! If the folder cannot be used, all goes on without: files then lie where temporary files do, and are gone with the
-//! process.
+//! If the folder cannot be used, or is full, all goes on without: files then lie where temporary files do, and are gone
+//! with the process.
 
 use crate::run::RUN_JSON;
 use crate::schema::DERIVED_FOLDER;
@@ -21,8 +22,10 @@ use memmap2::Mmap;
 use std::fs::{File, Permissions};
 use std::hash::{Hash, Hasher};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tempfile::NamedTempFile;
 
 /// Bytes before what is kept.
@@ -36,22 +39,50 @@ const MAGIC: u64 = u64::from_le_bytes(*b"kizcache");
 const VERSION: u32 = 1;
 /// Behind the name of a kept trace: the file that says which it is.
 const KEY_ENDING: &str = ".key";
+/// A thread that is to sum up has at least so many bytes.
+const LEAST_OF_A_THREAD: usize = 8 << 20;
+
+/// A folder that stays the same one, whatever is done to its name.
+#[derive(Clone, Debug)]
+pub(crate) struct Folder(Arc<File>);
+
+impl Folder {
+    /// The one of this name, unless it is a link.
+    fn open(path: &Path) -> io::Result<Folder> {
+        let mut options = File::options();
+        options.read(true).custom_flags(libc::O_NOFOLLOW | libc::O_DIRECTORY);
+        options.open(path).map(Arc::new).map(Folder)
+    }
+
+    /// Its name as long as the descriptor is open.
+    pub(crate) fn path(&self) -> PathBuf {
+        format!("/proc/self/fd/{}", self.0.as_raw_fd()).into()
+    }
+
+    fn join(&self, name: &str) -> PathBuf {
+        self.path().join(name)
+    }
+}
 
 /// The folder `derived/` of one trace.
 #[derive(Clone, Debug)]
 pub struct Derived {
-    folder: PathBuf,
+    folder: Folder,
+    /// What it is called, for messages.
+    name: PathBuf,
     made_from: u64,
 }
 
 impl Derived {
     /// That of a trace, made if it was not there; none if there can be no such folder.
     pub fn of(trace: &Trace) -> Option<Derived> {
-        let folder = trace.path().join(DERIVED_FOLDER);
+        let path = trace.folder().map_or_else(|| trace.path().to_path_buf(), Folder::path);
+        let path = path.join(DERIVED_FOLDER);
         // Whether it is there is seen next.
-        let _ = std::fs::create_dir(&folder);
-        let is_folder = std::fs::symlink_metadata(&folder).is_ok_and(|found| found.is_dir());
-        is_folder.then(|| Derived { folder, made_from: fingerprint(trace) })
+        let _ = std::fs::create_dir(&path);
+        let folder = Folder::open(&path).ok()?;
+        let name = trace.path().join(DERIVED_FOLDER);
+        Some(Derived { folder, name, made_from: fingerprint(trace) })
     }
 
     /// A file that was kept, if it can be believed.
@@ -63,8 +94,7 @@ impl Derived {
         if !file.metadata().ok()?.is_file() {
             return None;
         }
-        let kept = Kept::of(&file)?;
-        (kept.identity == self.identity(name, version)).then_some(kept)
+        Kept::of(&file, self.identity(name, version))
     }
 
     /// Keeps a file with these numbers and these parts, one behind the other.
@@ -81,44 +111,46 @@ impl Derived {
     /// A trace that was made from this one and kept, if it is the one that was.
     pub fn trace(&self, name: &str, version: u32) -> Option<Trace> {
         let [checksum, ..] = self.read(&key_of(name), version)?.numbers;
-        let path = self.folder.join(name);
-        let is_folder = std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir());
-        let same = || checksum_of(&path.join(RUN_JSON)).is_ok_and(|found| u64::from(found) == checksum);
+        let folder = Folder::open(&self.folder.join(name)).ok()?;
         // The list of files in `run.json` has their checksums.
-        if is_folder && same() { Trace::open(&path).ok() } else { None }
+        let found = checksum_of(&folder.join(RUN_JSON)).ok()?;
+        if u64::from(found) == checksum { Trace::open_kept(&self.name.join(name), folder).ok() } else { None }
     }
 
-    /// Keeps a trace that was made in [`scratch_folder`] from this one: it is moved.
+    /// Keeps a trace that was made in a [`Scratch`] of this folder from this one: it is moved.
     pub fn keep_trace(&self, name: &str, version: u32, made: &Path) -> Result<Trace, TraceError> {
-        let path = self.folder.join(name);
-        let keep = || -> io::Result<()> {
+        let (path, shown) = (self.folder.join(name), self.name.join(name));
+        let keep = || -> io::Result<Folder> {
             match std::fs::symlink_metadata(&path) {
                 Ok(old) if old.is_dir() => std::fs::remove_dir_all(&path)?,
                 Ok(_) => std::fs::remove_file(&path)?,
                 Err(_) => {}
             }
             // Whoever may look into the folder may look into what is kept there.
-            std::fs::set_permissions(made, std::fs::metadata(&self.folder)?.permissions())?;
-            std::fs::rename(made, &path)
+            std::fs::set_permissions(made, self.folder.0.metadata()?.permissions())?;
+            std::fs::rename(made, &path)?;
+            Folder::open(&path)
         };
         let mut numbers = Numbers::default();
         numbers[0] = u64::from(checksum_of(&made.join(RUN_JSON))?);
-        keep().map_err(TraceError::file("put in place", &path))?;
+        let folder = keep().map_err(TraceError::file("put in place", &shown))?;
         // Without its key it will be made again.
         let _ = self.write(&key_of(name), version, numbers, &[]);
-        Trace::open(&path)
+        Trace::open_kept(&shown, folder)
     }
 
     /// Waits until nobody else makes anything here that takes long. The lock ends with the file, or with the process.
     pub fn lock(&self) -> Option<File> {
-        let folder = File::open(&self.folder).ok()?;
+        // Locks are of what was opened: a copy of the descriptor would share this one's.
+        let folder = File::open(self.folder.path()).ok()?;
         folder.lock().ok().map(|()| folder)
     }
 
     fn draft(&self, name: &str, version: u32) -> io::Result<Draft> {
-        let file = fresh_file(&self.folder)?;
+        let file = fresh_file(&self.folder.path())?;
         let place = Some(self.folder.join(name));
-        Ok(Draft { file, place, identity: self.identity(name, version) })
+        let identity = self.identity(name, version);
+        Ok(Draft { file, place, identity, _within: Some(self.folder.clone()) })
     }
 
     fn identity(&self, name: &str, version: u32) -> Identity {
@@ -143,11 +175,36 @@ fn fingerprint(trace: &Trace) -> u64 {
     hash.finish()
 }
 
-/// A folder for what does not fit into memory: `derived/` if it can be written to.
-pub fn scratch_folder(trace: &Trace) -> PathBuf {
-    let derived = Derived::of(trace).map(|derived| derived.folder);
-    let usable = |folder: &PathBuf| tempfile::tempfile_in(folder).is_ok();
-    derived.filter(usable).unwrap_or_else(std::env::temp_dir)
+/// A folder for what does not fit into memory, or is not to be kept.
+#[derive(Clone, Debug)]
+pub struct Scratch {
+    path: PathBuf,
+    /// `derived/`, if it is that.
+    within: Option<Folder>,
+}
+
+impl Scratch {
+    /// `derived/` of a trace if it can be written to; else where temporary files are.
+    pub fn beside(trace: &Trace) -> Scratch {
+        let folder = Derived::of(trace).map(|derived| derived.folder);
+        let usable = folder.filter(|folder| tempfile::tempfile_in(folder.path()).is_ok());
+        usable.map_or_else(Scratch::elsewhere, |folder| Scratch { path: folder.path(), within: Some(folder) })
+    }
+
+    /// Where temporary files are, for what had no room beside its trace.
+    pub fn elsewhere() -> Scratch {
+        Scratch { path: std::env::temp_dir(), within: None }
+    }
+
+    /// Whether it is `derived/`.
+    pub fn is_beside(&self) -> bool {
+        self.within.is_some()
+    }
+
+    /// Its name, as long as this is there.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
 }
 
 /// A file of a name that nobody could know, for all to read once it has its own.
@@ -163,19 +220,21 @@ pub struct Draft {
     /// Where it belongs, if it is kept.
     place: Option<PathBuf>,
     identity: Identity,
+    /// What the names above are below.
+    _within: Option<Folder>,
 }
 
 impl Draft {
     /// One that is kept under this name, if it can be.
     pub fn kept(trace: &Trace, name: &str, version: u32) -> io::Result<Draft> {
         let draft = Derived::of(trace).and_then(|derived| derived.draft(name, version).ok());
-        draft.map_or_else(|| Draft::fleeting(trace), Ok)
+        draft.map_or_else(|| Draft::fleeting(&Scratch::elsewhere()), Ok)
     }
 
     /// One that is gone with the process.
-    pub fn fleeting(trace: &Trace) -> io::Result<Draft> {
-        let file = fresh_file(&scratch_folder(trace))?;
-        Ok(Draft { file, place: None, identity: [MAGIC, 0, 0, 0] })
+    pub fn fleeting(scratch: &Scratch) -> io::Result<Draft> {
+        let file = fresh_file(scratch.path())?;
+        Ok(Draft { file, place: None, identity: [MAGIC, 0, 0, 0], _within: scratch.within.clone() })
     }
 
     /// Where it lies until it is finished, for messages.
@@ -194,18 +253,17 @@ impl Draft {
         unsafe { memmap2::MmapOptions::new().offset(HEAD_BYTES as u64).map(self.file.as_file()) }
     }
 
-    /// Maps the complete file, and gives it its name if it has one. All from `checked_from` on, counted from behind the
-    /// head, is checked whenever it is read.
-    pub fn finish(self, numbers: Numbers, checked_from: u64) -> io::Result<Kept> {
-        let mut words = self.words(numbers, checked_from);
+    /// Maps the complete file, and gives it its name if it has one.
+    pub fn finish(self, numbers: Numbers) -> io::Result<Kept> {
+        let mut words = self.words(numbers);
         let file = self.file.as_file();
         file.write_all_at(&bytes_of(words), 0)?;
         // SAFETY: the file is never changed once its checksum, which is in front of what is summed up, is written.
         let map = unsafe { Mmap::map(file) }?;
         let wrong = || io::Error::other("it is not as it was written");
-        words[15] = checksum(&map, words).ok_or_else(wrong)?;
+        words[15] = checksum(words, &[map.get(HEAD_BYTES..).ok_or_else(wrong)?]);
         file.write_all_at(&bytes_of(words), 0)?;
-        let kept = Kept { map, numbers, identity: self.identity };
+        let kept = Kept { map, numbers };
         if let Some(place) = self.place {
             // It can be used all the same if that fails.
             let _ = self.file.persist(place);
@@ -217,11 +275,8 @@ impl Draft {
 impl Draft {
     /// Gives the file its name; it consists of these parts, which are summed up where they are.
     fn complete(self, numbers: Numbers, parts: &[&[u8]]) -> io::Result<()> {
-        let mut words = self.words(numbers, 0);
-        let mut checksum = crc32fast::Hasher::new();
-        checksum.update(&bytes_of(words)[..HEAD_BYTES - 8]);
-        parts.iter().for_each(|part| checksum.update(part));
-        words[15] = u64::from(checksum.finalize());
+        let mut words = self.words(numbers);
+        words[15] = checksum(words, parts);
         self.file.as_file().write_all_at(&bytes_of(words), 0)?;
         if let Some(place) = self.place {
             self.file.persist(place)?;
@@ -229,38 +284,36 @@ impl Draft {
         Ok(())
     }
 
-    fn words(&self, numbers: Numbers, checked_from: u64) -> [u64; WORDS] {
+    fn words(&self, numbers: Numbers) -> [u64; WORDS] {
         let mut words = [0; WORDS];
         words[..4].copy_from_slice(&self.identity);
-        words[4] = checked_from;
         words[5..15].copy_from_slice(&numbers);
         words
     }
 }
 
-/// A file that was kept: mapped, and checked as far as it is.
+/// A file that was kept: mapped and checked.
 #[derive(Debug)]
 pub struct Kept {
     /// All of it, with its head.
     pub map: Mmap,
     /// Those it was finished with.
     pub numbers: Numbers,
-    identity: Identity,
 }
 
 impl Kept {
-    fn of(file: &File) -> Option<Kept> {
+    fn of(file: &File, expected: Identity) -> Option<Kept> {
         // SAFETY: files get their names when they are complete and are never changed, only replaced by others.
         let map = unsafe { Mmap::map(file) }.ok()?;
         let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().unwrap_or_default());
         let mut words = [0; WORDS];
         let head = map.get(..HEAD_BYTES)?.chunks_exact(8).map(word);
         words.iter_mut().zip(head).for_each(|(place, word)| *place = word);
-        if checksum(&map, words)? != words[15] {
+        // Summing up what is of another trace would be for nothing.
+        if words[..4] != expected || checksum(words, &[&map[HEAD_BYTES..]]) != words[15] {
             return None;
         }
-        let identity = words[..4].try_into().ok()?;
-        Some(Kept { map, numbers: words[5..15].try_into().ok()?, identity })
+        Some(Kept { map, numbers: words[5..15].try_into().ok()? })
     }
 
     /// What is behind the head.
@@ -273,11 +326,32 @@ fn bytes_of(words: [u64; WORDS]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// Of the head without its checksum, and of all from where checking begins; none if that is not there.
-fn checksum(map: &[u8], words: [u64; WORDS]) -> Option<u64> {
-    let checked_from = usize::try_from(words[4]).ok()?.checked_add(HEAD_BYTES)?;
+/// Of the head without its checksum, and of all that is behind it.
+fn checksum(words: [u64; WORDS], parts: &[&[u8]]) -> u64 {
     let mut checksum = crc32fast::Hasher::new();
     checksum.update(&bytes_of(words)[..HEAD_BYTES - 8]);
-    checksum.update(map.get(checked_from..)?);
-    Some(u64::from(checksum.finalize()))
+    parts.iter().for_each(|part| checksum.combine(&summed(part)));
+    u64::from(checksum.finalize())
+}
+
+/// The sum of a part, by several threads if it is long.
+fn summed(part: &[u8]) -> crc32fast::Hasher {
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let each = part.len().div_ceil(threads).max(LEAST_OF_A_THREAD);
+    let of = |piece: &[u8]| {
+        let mut sum = crc32fast::Hasher::new();
+        sum.update(piece);
+        sum
+    };
+    if part.len() <= each {
+        return of(part);
+    }
+    std::thread::scope(|scope| {
+        let pieces: Vec<_> = part.chunks(each).map(|piece| scope.spawn(move || of(piece))).collect();
+        let mut all = crc32fast::Hasher::new();
+        for piece in pieces {
+            all.combine(&piece.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        all
+    })
 }

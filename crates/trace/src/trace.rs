@@ -7,6 +7,7 @@
 
 use crate::calls::{Calls, RankSelection};
 use crate::definitions::{ClockRow, Counted, Definitions, RegionSpan, Repair, Stop};
+use crate::derived::Folder;
 use crate::reduced_tables::{GapRow, PeerRow, SketchRow, SumRow};
 use crate::run::{FileEntry, RUN_JSON};
 use crate::schema::{COUNTERS_FOLDER, EVENTS_FOLDER, RAW_FOLDER, Record, column};
@@ -23,6 +24,8 @@ pub struct Trace {
     run: RunInfo,
     /// Files whose checksums were found right.
     checked: Mutex<HashSet<PathBuf>>,
+    /// The directory itself, if it is one that is kept beside another trace.
+    folder: Option<Folder>,
 }
 
 impl Trace {
@@ -39,7 +42,17 @@ impl Trace {
             });
         }
         let run = RunInfo::read(path)?;
-        Ok(Trace { path: path.to_path_buf(), run, checked: Mutex::default() })
+        Ok(Trace { path: path.to_path_buf(), run, checked: Mutex::default(), folder: None })
+    }
+
+    /// Opens one that is kept beside another, which may be written below even if its name changes hands.
+    pub(crate) fn open_kept(path: &Path, folder: Folder) -> Result<Trace, TraceError> {
+        let run = RunInfo::read(&folder.path())?;
+        Ok(Trace { path: path.to_path_buf(), run, checked: Mutex::default(), folder: Some(folder) })
+    }
+
+    pub(crate) fn folder(&self) -> Option<&Folder> {
+        self.folder.as_ref()
     }
 
     /// The directory.

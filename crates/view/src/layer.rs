@@ -64,7 +64,11 @@ const MANY_TASKS: usize = 1_000_000;
 impl Opened {
     /// Opens a trace; its index is mapped if it was kept.
     pub fn open(path: &Path) -> Result<Arc<Opened>, TraceError> {
-        let trace = Trace::open(path)?;
+        Opened::of(Trace::open(path)?)
+    }
+
+    /// The same with a trace that is open.
+    pub fn of(trace: Trace) -> Result<Arc<Opened>, TraceError> {
         let definitions = trace.definitions()?;
         let opened = Opened {
             trace,

@@ -165,7 +165,7 @@ fn nodes(index: &Index, definitions: &Definitions, paths: &Paths, sums: &Sums) -
     }
     let mut by_place: FxHashMap<(usize, u16, Option<u32>), (i64, u64)> = FxHashMap::default();
     for ((path, kind), (ns, calls)) in sums {
-        let kind = &index.kinds()[*kind as usize];
+        let Some(kind) = index.kinds().get(*kind as usize) else { continue };
         let sum = by_place.entry((*path, kind.op().0, kind.site())).or_default();
         *sum = (sum.0 + ns, sum.1 + calls);
     }

@@ -38,8 +38,7 @@ pub fn run(arguments: &ViewArguments) -> Result<u8> {
 
 /// Opens a trace; what is not in a reduced one is reconstructed, and told to be.
 fn opened(path: &Path, memory: MemoryArguments) -> Result<Arc<Opened>> {
-    let trace = input::open_to_follow(path, None, memory)?.trace;
-    Ok(Opened::open(trace.path())?)
+    Ok(Opened::of(input::open_to_follow(path, None, memory)?.trace)?)
 }
 
 /// Reads what `kizami predict --json` has printed.

@@ -24,6 +24,9 @@ const PREFIX: &str = "kizami-snapshot-";
 const PATIENCE: Duration = Duration::from_secs(300);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
+/// How often a folder is tried to be removed in which somebody still writes.
+const TRIES: usize = 40;
+
 /// Folders that go away with this process.
 static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
@@ -60,7 +63,8 @@ fn snapshot(path: &Path, holder: Option<&Holder>) -> Result<PathBuf> {
     let made = kizami_seal::snapshot(path, &output, &|progress| show_progress(&bar, progress));
     drop(bar);
     let run = made.map_err(|error| explained(error, path))?;
-    folder.keep();
+    // From now on it goes away with the process.
+    let _ = folder.keep();
     say(&[told(path, run.watched, holder)]);
     Ok(output)
 }
@@ -103,8 +107,11 @@ pub fn goes_away(folder: &Path) {
 /// Takes all folders away that were made for this process.
 pub fn remove_all() {
     for folder in FOLDERS.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-        // What cannot be removed is removed by a later snapshot.
-        let _ = std::fs::remove_dir_all(folder);
+        // Threads may still write there. What cannot be removed is removed by a later snapshot.
+        let is_left = || std::fs::remove_dir_all(&folder).is_err() && folder.exists();
+        for _ in (0..TRIES).take_while(|_| is_left()) {
+            std::thread::sleep(LOOK_EVERY);
+        }
     }
 }
 

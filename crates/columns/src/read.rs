@@ -13,7 +13,7 @@ use parquet::column::reader::{ColumnReaderImpl, get_typed_column_reader};
 use parquet::data_type::{BoolType, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::RowGroupMetaData;
-use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+use parquet::file::reader::{FileReader, Length, RowGroupReader, SerializedFileReader};
 use parquet::file::statistics::Statistics;
 use std::fs::File;
 use std::io::Read;
@@ -23,6 +23,10 @@ use std::path::{Path, PathBuf};
 
 /// Rows read at a time where whole columns are read.
 pub(crate) const BATCH_ROWS: usize = 64 << 10;
+
+/// Bytes of text any column may have, and how many more for each byte of its file.
+const MOST_TEXT: u64 = 128 << 20;
+const TEXT_OF_A_BYTE: u64 = 64;
 
 /// Checksum of a file's bytes.
 pub fn checksum_of(path: &Path) -> Result<u32, TableError> {
@@ -247,7 +251,7 @@ impl TableReader {
     fn all_cells<T: DataType, V>(
         &self,
         name: &str,
-        convert: impl Fn(T::T) -> V,
+        mut convert: impl FnMut(T::T) -> Result<V, String>,
     ) -> Result<Vec<Option<V>>, TableError> {
         let mut all = Vec::new();
         for group in 0..self.groups().len() {
@@ -258,7 +262,8 @@ impl TableReader {
                     break;
                 }
                 for _ in 0..rows {
-                    all.push(cells.next_cell().map_err(|error| self.damaged(error))?.map(&convert));
+                    let cell = cells.next_cell().map_err(|error| self.damaged(error))?;
+                    all.push(cell.map(&mut convert).transpose().map_err(|error| self.damaged(error))?);
                 }
             }
         }
@@ -268,7 +273,7 @@ impl TableReader {
     fn all_lists<T: DataType, V>(
         &self,
         name: &str,
-        convert: impl Fn(&T::T) -> V,
+        mut convert: impl FnMut(&T::T) -> Result<V, String>,
     ) -> Result<Vec<Vec<V>>, TableError> {
         let mut all = Vec::new();
         for group in 0..self.groups().len() {
@@ -280,7 +285,8 @@ impl TableReader {
                 }
                 for _ in 0..rows {
                     let list = lists.next_list().map_err(|error| self.damaged(error))?;
-                    all.push(list.iter().map(&convert).collect());
+                    let list: Result<_, String> = list.iter().map(&mut convert).collect();
+                    all.push(list.map_err(|error| self.damaged(error))?);
                 }
             }
         }
@@ -289,41 +295,62 @@ impl TableReader {
 
     /// All values of a column.
     pub fn int32(&self, name: &str) -> Result<Vec<Option<i32>>, TableError> {
-        self.all_cells::<Int32Type, i32>(name, |value| value)
+        self.all_cells::<Int32Type, i32>(name, Ok)
     }
 
     /// All values of a column.
     pub fn int64(&self, name: &str) -> Result<Vec<Option<i64>>, TableError> {
-        self.all_cells::<Int64Type, i64>(name, |value| value)
+        self.all_cells::<Int64Type, i64>(name, Ok)
     }
 
     /// All values of a column.
     pub fn double(&self, name: &str) -> Result<Vec<Option<f64>>, TableError> {
-        self.all_cells::<DoubleType, f64>(name, |value| value)
+        self.all_cells::<DoubleType, f64>(name, Ok)
     }
 
     /// All values of a column.
     pub fn text(&self, name: &str) -> Result<Vec<Option<String>>, TableError> {
-        self.all_cells::<ByteArrayType, String>(name, |value| {
-            String::from_utf8_lossy(value.data()).into_owned()
-        })
+        let mut room = self.room_for_text(name);
+        self.all_cells::<ByteArrayType, String>(name, |value| room.text(value.data()))
     }
 
     /// All lists of a column.
     pub fn int32_lists(&self, name: &str) -> Result<Vec<Vec<i32>>, TableError> {
-        self.all_lists::<Int32Type, i32>(name, |value| *value)
+        self.all_lists::<Int32Type, i32>(name, |value| Ok(*value))
     }
 
     /// All lists of a column.
     pub fn bool_lists(&self, name: &str) -> Result<Vec<Vec<bool>>, TableError> {
-        self.all_lists::<BoolType, bool>(name, |value| *value)
+        self.all_lists::<BoolType, bool>(name, |value| Ok(*value))
     }
 
     /// All lists of a column.
     pub fn text_lists(&self, name: &str) -> Result<Vec<Vec<String>>, TableError> {
-        self.all_lists::<ByteArrayType, String>(name, |value| {
-            String::from_utf8_lossy(value.data()).into_owned()
-        })
+        let mut room = self.room_for_text(name);
+        self.all_lists::<ByteArrayType, String>(name, |value| room.text(value.data()))
+    }
+
+    fn room_for_text<'a>(&self, name: &'a str) -> RoomForText<'a> {
+        RoomForText {
+            name,
+            bytes: MOST_TEXT.saturating_add(self.source.len().saturating_mul(TEXT_OF_A_BYTE)),
+        }
+    }
+}
+
+/// How much text a column may still have. A name that is stored once can be that of any number of rows, and each of them
+/// gets a copy.
+struct RoomForText<'a> {
+    name: &'a str,
+    bytes: u64,
+}
+
+impl RoomForText<'_> {
+    fn text(&mut self, bytes: &[u8]) -> Result<String, String> {
+        let left = self.bytes.checked_sub(bytes.len() as u64);
+        self.bytes =
+            left.ok_or_else(|| format!("its column {:?} has more text than its file can tell", self.name))?;
+        Ok(String::from_utf8_lossy(bytes).into_owned())
     }
 }
 

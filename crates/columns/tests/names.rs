@@ -116,3 +116,17 @@ fn damage_anywhere_is_an_error_or_other_names() {
         assert!(read_as_before > 100, "{read_as_before}: not all damage is seen, and none crashes");
     }
 }
+
+#[test]
+fn a_name_that_is_stored_once_is_not_copied_for_ever() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("names.parquet");
+    let name = "f".repeat(1_000);
+    let read = |rows: usize| {
+        write(&path, &vec![Some(&*name); rows], true, WriterProperties::builder());
+        TableReader::open(&path).unwrap().text("op")
+    };
+    assert_eq!(read(10_000).unwrap().len(), 10_000);
+    let refused = read(300_000).unwrap_err().to_string();
+    assert!(refused.contains("more text than its file can tell"), "{refused}");
+}

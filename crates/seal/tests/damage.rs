@@ -162,3 +162,17 @@ fn what_is_missing_is_told_and_raw_is_kept() {
     assert_eq!(rows.len(), 1600);
     assert_eq!(rows[0].peer, kizami_model::Peer::Unknown, "rank 0's communicators were lost");
 }
+
+#[test]
+fn ranks_that_no_table_lists_are_not_believed() {
+    let (_folder, trace) = sealed();
+    let json = std::fs::read_to_string(trace.join("run.json")).unwrap();
+    assert!(read_everything(&trace).is_ok());
+    for ranks in ["4", "2147483648", "4294967295"] {
+        let forged = json.replace("\"ranks\": 3,", &format!("\"ranks\": {ranks},"));
+        assert_ne!(forged, json);
+        std::fs::write(trace.join("run.json"), forged).unwrap();
+        let refused = read_everything(&trace).unwrap_err().to_string();
+        assert!(refused.contains(&format!("it tells of {ranks} ranks")), "{refused}");
+    }
+}

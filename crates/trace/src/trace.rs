@@ -6,7 +6,7 @@
 //! [`TraceError`] that names the file.
 
 use crate::calls::{Calls, RankSelection};
-use crate::definitions::{ClockRow, Counted, Definitions, RegionSpan, Repair, Stop};
+use crate::definitions::{ClockRow, Counted, Definitions, RankInfo, RegionSpan, Repair, Stop};
 use crate::derived::Folder;
 use crate::reduced_tables::{GapRow, PeerRow, SketchRow, SumRow};
 use crate::run::{FileEntry, RUN_JSON};
@@ -72,8 +72,15 @@ impl Trace {
 
     /// Reads the tables of `defs/`.
     pub fn definitions(&self) -> Result<Definitions, TraceError> {
+        let ranks: Vec<RankInfo> = self.rows_of()?;
+        // Whoever makes room for each rank believes `run.json`.
+        if (self.run.ranks as usize) > ranks.len() {
+            let (path, said, listed) = (self.path.join(RUN_JSON), self.run.ranks, ranks.len());
+            let what = format!("it tells of {said} ranks, and {} lists {listed}", RankInfo::PATH);
+            return Err(TraceError::damaged(&path, what));
+        }
         Ok(Definitions {
-            ranks: self.rows_of()?,
+            ranks,
             hosts: self.rows_of()?,
             communicators: self.rows_of()?,
             callsites: self.rows_of()?,

@@ -8,6 +8,7 @@ use kizami_view::layer::Opened;
 use kizami_view::server::{Server, View};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
 use tempfile::TempDir;
 
 struct Running {
@@ -264,4 +265,56 @@ fn whatever_a_trace_calls_things_is_text() {
     let verdict = running.get("/api/verdict");
     assert_eq!(verdict.json()["executable"], hostile);
     assert!(verdict.body.len() < 100_000);
+}
+
+#[test]
+fn connections_that_say_nothing_make_room_for_others() {
+    let running = running();
+    let mut trusted = TcpStream::connect(running.address).unwrap();
+    let ask = |stream: &mut TcpStream| {
+        let (host, token) = (running.address, &running.token);
+        let request = format!("GET /api/none HTTP/1.1\r\nHost: {host}\r\nX-Kizami-Token: {token}\r\n\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = [0; 1 << 12];
+        let length = stream.read(&mut answer).unwrap();
+        assert!(
+            answer[..length].starts_with(b"HTTP/1.1 404"),
+            "{}",
+            String::from_utf8_lossy(&answer[..length])
+        );
+    };
+    ask(&mut trusted);
+    let mut idle: Vec<TcpStream> = Vec::new();
+    for number in 0..400 {
+        let mut stream = TcpStream::connect(running.address).unwrap();
+        if number % 2 == 1 {
+            stream.write_all(b"GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ").unwrap();
+        }
+        idle.push(stream);
+    }
+    assert_eq!(running.get("/api/run").status, 200);
+    idle[0].set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    assert_eq!(idle[0].read(&mut [0]).unwrap_or(0), 0, "the oldest has to go");
+    let mut last = idle.pop().unwrap();
+    last.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+    assert_eq!(last.read(&mut [0]).unwrap_err().kind(), std::io::ErrorKind::WouldBlock, "the newest stays");
+    ask(&mut trusted);
+}
+
+#[test]
+fn an_address_for_once_leads_its_user_to_the_page() {
+    let folder = tempfile::tempdir().unwrap();
+    stencil(&folder.path().join("run.kz"), 4, 5);
+    let opened = Opened::open(&folder.path().join("run.kz")).unwrap();
+    let server = Server::bind(View::new(&[opened]), "127.0.0.1:0".parse().unwrap()).unwrap();
+    let (address, url, once) =
+        (server.address().unwrap(), server.url().unwrap(), server.url_for_once().unwrap());
+    let token = url.split_once("token=").unwrap().1.to_owned();
+    std::thread::spawn(move || server.run());
+    let running = Running { address, token, _folder: folder };
+    let path = once.strip_prefix(&format!("http://{address}")).unwrap();
+    let got = running.get_with(path, &address.to_string(), "");
+    assert_eq!(got.status, 303);
+    assert_eq!(got.header("location"), Some(&*format!("/?token={}", running.token)));
+    assert_eq!(running.get_with(path, &address.to_string(), "").status, 403);
 }

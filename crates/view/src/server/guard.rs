@@ -45,10 +45,20 @@ impl Guard {
         self.ticket.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The address of the page, with the token, for who comes with the ticket first.
-    pub(super) fn admit(&self, uri: &Uri, headers: &HeaderMap) -> Result<String, Failure> {
+    /// The address of the page, with the token, for who comes with the ticket first and is the user who started this.
+    pub(super) fn admit(
+        &self,
+        uri: &Uri,
+        headers: &HeaderMap,
+        is_same_user: &dyn Fn() -> bool,
+    ) -> Result<String, Failure> {
         self.check_name(headers)?;
         let given = uri.path().strip_prefix(ONCE).unwrap_or_default();
+        if !is_same_user() {
+            return Err(refusal(
+                "This address is for the user who started `kizami view`, on the same machine.",
+            ));
+        }
         let mut ticket = self.ticket.lock().unwrap_or_else(PoisonError::into_inner);
         if ticket.as_ref().is_some_and(|ticket| same(given, ticket)) {
             *ticket = None;
@@ -180,12 +190,14 @@ mod tests {
         let guard = guard("127.0.0.1:8000");
         let uri: Uri = format!("/once/{}", guard.ticket().unwrap()).parse().unwrap();
         let mut headers = HeaderMap::new();
-        assert!(guard.admit(&uri, &headers).is_err(), "without the name of this machine");
+        let (same, other) = (&|| true, &|| false);
+        assert!(guard.admit(&uri, &headers, same).is_err(), "without the name of this machine");
         headers.insert(header::HOST, "127.0.0.1:8000".parse().unwrap());
-        assert!(guard.admit(&"/once/".parse().unwrap(), &headers).is_err());
-        assert_eq!(guard.admit(&uri, &headers).unwrap(), format!("/?token={}", guard.token()));
-        assert!(guard.admit(&uri, &headers).is_err() && guard.ticket().is_none());
-        assert!(guard.admit(&"/once/".parse().unwrap(), &headers).is_err());
+        assert!(guard.admit(&"/once/".parse().unwrap(), &headers, same).is_err());
+        assert!(guard.admit(&uri, &headers, other).is_err() && guard.ticket().is_some(), "of another user");
+        assert_eq!(guard.admit(&uri, &headers, same).unwrap(), format!("/?token={}", guard.token()));
+        assert!(guard.admit(&uri, &headers, same).is_err() && guard.ticket().is_none());
+        assert!(guard.admit(&"/once/".parse().unwrap(), &headers, same).is_err());
     }
 
     #[test]

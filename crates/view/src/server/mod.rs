@@ -4,7 +4,7 @@
 //! without the token gets nothing of a trace; names other than this machine's in `Host` (another site's name that was
 //! made to lead here) and requests other sites make (`Origin`, `Sec-Fetch-Site`) are refused; pages may load nothing
 //! from elsewhere and run no script that is not in the binary; no part of a request ever becomes the name of a file;
-//! nothing can be changed by a request.
+//! nothing can be changed by a request; connections without the token keep nobody out.
 //!
 //! It draws nothing and works nothing out itself: see `query` and `layer`.
 
@@ -28,11 +28,12 @@ mod view;
 pub use view::View;
 
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Redirect, Response};
 use guard::Guard;
+use kizami_listen::{Caller, Gate};
 use reply::{Failure, Reply};
 use shared::Shared;
 use std::io;
@@ -83,8 +84,8 @@ impl Server {
             .max_blocking_threads(WORKERS)
             .build()?;
         runtime.block_on(async {
-            let listener = tokio::net::TcpListener::from_std(self.listener)?;
-            axum::serve(listener, router(self.shared)).await
+            let questions = router(self.shared).into_make_service_with_connect_info::<Caller>();
+            axum::serve(Gate::new(self.listener)?, questions).await
         })
     }
 }
@@ -108,7 +109,12 @@ async fn page(uri: Uri) -> Result<Reply, Failure> {
 }
 
 /// Lets through what may be asked, and forbids in every answer whatever a page does not need.
-async fn guarded(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
+async fn guarded(
+    State(shared): State<Arc<Shared>>,
+    ConnectInfo(caller): ConnectInfo<Caller>,
+    request: Request,
+    next: Next,
+) -> Response {
     let is_page = !request.uri().path().starts_with("/api/");
     let allowed = if request.method() == Method::GET {
         shared.guard.check(request.uri(), request.headers())
@@ -118,13 +124,16 @@ async fn guarded(State(shared): State<Arc<Shared>>, request: Request, next: Next
     };
     let comes_once = request.method() == Method::GET && request.uri().path().starts_with(guard::ONCE);
     let mut response = if comes_once {
-        match shared.guard.admit(request.uri(), request.headers()) {
+        match shared.guard.admit(request.uri(), request.headers(), &|| caller.is_same_user()) {
             Ok(page) => Redirect::to(&page).into_response(),
             Err(refusal) => refusal.into_response(),
         }
     } else {
         match allowed {
-            Ok(()) => next.run(request).await,
+            Ok(()) => {
+                caller.trust();
+                next.run(request).await
+            }
             Err(refusal) => refusal.into_response(),
         }
     };

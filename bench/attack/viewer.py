@@ -10,7 +10,7 @@ import time
 import urllib.parse
 from pathlib import Path
 
-from reading_bench import Attack, PATIENCE, kill_group
+from reading_bench import Attack, NOBODY, PATIENCE, kill_group
 
 
 class Viewer:
@@ -92,7 +92,7 @@ class Viewer:
 
 def viewer(bench):
     """The viewer keeps its token, answers beside silent connections, and does not grow by questions."""
-    return [viewer_token(bench), viewer_connections(bench), viewer_questions(bench)]
+    return [viewer_token(bench), viewer_ticket(bench), viewer_connections(bench), viewer_questions(bench)]
 
 
 def viewer_token(bench):
@@ -127,6 +127,44 @@ def viewer_token(bench):
                     "DISPLAY=:99 kizami view RUN.kz, with an xdg-open on the PATH that sleeps; then: cat /proc/*/cmdline", [])
     called = (folder / "called").read_text().split() if (folder / "called").exists() else []
     attack.note(f"opened by: {', '.join(sorted(set(called))) or 'nobody'}")
+    return attack.end()
+
+
+ASK_ONCE = """
+import http.client, sys
+connection = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]), timeout=5)
+connection.request("GET", sys.argv[2])
+print(connection.getresponse().status)
+"""
+
+
+def viewer_ticket(bench):
+    """A browser is given an address that is good once. Others can read it, and may come first."""
+    attack = Attack("viewer ticket", "another user comes first with the address a browser is given", bench.options)
+    if os.geteuid() != 0:
+        attack.note("left out: being another user needs root")
+        return attack.end()
+    folder = bench.scratch / "opener"
+    folder.mkdir()
+    (folder / "xdg-open").write_text(f'#!/bin/sh\necho "$1" > "{folder}/told"\n')
+    (folder / "xdg-open").chmod(0o755)
+    for _ in range(bench.options.count(10, 2)):
+        (folder / "told").unlink(missing_ok=True)
+        environment = {"PATH": f"{folder}:{bench.environment['PATH']}", "DISPLAY": ":99"}
+        view = Viewer(bench, bench.sealed, environment=environment, opens=True)
+        deadline = time.monotonic() + PATIENCE
+        while not (folder / "told").exists() or not (folder / "told").read_text().endswith("\n"):
+            if time.monotonic() > deadline:
+                break
+            time.sleep(0.02)
+        path = urllib.parse.urlsplit((folder / "told").read_text().strip()).path
+        for user, wanted in ((NOBODY, b"403"), (0, b"303"), (0, b"403")):
+            words = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "python3", "-c", ASK_ONCE, view.port, path]
+            status = bench.do(*words).out.strip()
+            attack.case(status != wanted and f"user {user} was answered {status.decode()} instead of {wanted.decode()}",
+                        f"DISPLAY=:99 kizami view RUN.kz, with an xdg-open on the PATH that tells its argument; then as user {user}: "
+                        "curl -i ADDRESS", [])
+        view.end()
     return attack.end()
 
 

@@ -6,6 +6,7 @@ use axum::extract::connect_info::Connected;
 use axum::serve::{IncomingStream, Listener};
 use std::io;
 use std::net::SocketAddr;
+use std::os::fd::AsRawFd;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -20,6 +21,8 @@ const PART_OF_DESCRIPTORS: u64 = 4;
 /// So long somebody may take to say who they are.
 const PATIENCE: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Connections that wait to be taken, at most; the kernel may allow fewer.
+const QUEUE: i32 = 4096;
 /// Until there may be a descriptor again.
 const PAUSE: Duration = Duration::from_millis(20);
 
@@ -34,6 +37,7 @@ impl Gate {
     /// At a port that is listened at already. Must be called within a runtime.
     pub fn new(listener: std::net::TcpListener) -> io::Result<Gate> {
         let descriptors = raise_descriptors()?;
+        lengthen_queue(&listener)?;
         let most = (descriptors / PART_OF_DESCRIPTORS).clamp(1, MOST_STRANGERS);
         let seats = Seats::new(most as usize);
         let watched = seats.clone();
@@ -44,6 +48,15 @@ impl Gate {
             }
         });
         Ok(Gate { listener: TcpListener::from_std(listener)?, seats })
+    }
+}
+
+/// Lets more connections wait than the standard library does: one that finds the queue full comes again after a second.
+fn lengthen_queue(listener: &std::net::TcpListener) -> io::Result<()> {
+    // SAFETY: a socket that is open and listens already.
+    match unsafe { libc::listen(listener.as_raw_fd(), QUEUE) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
     }
 }
 

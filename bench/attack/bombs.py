@@ -81,7 +81,7 @@ def bomb_tables(bench):
 
 
 def bomb_rows(bench):
-    rows = 40_000_000
+    rows = 8_000_000 if bench.options.gate else 40_000_000
     attack = Attack("bombs rows", f"{rows // 10**6} million equal rows, ranks or names in a few kilobytes", bench.options)
     trace = bench.copy(bench.sealed, bench.scratch / "bomb.kz")
     events = trace / "events" / "part-00000.parquet"
@@ -92,7 +92,7 @@ def bomb_rows(bench):
     commands = [words for words in bomb_commands(trace, bench.scratch / "bomb-out") if words[0] != "export" or not bench.options.small]
     if bench.options.small:
         commands = [words for words in commands if words[0] != "replay"]
-    try_bomb(bench, attack, "40 million calls", trace, commands)
+    try_bomb(bench, attack, f"{rows // 10**6} million calls", trace, commands)
     for table, values in (("defs/ranks.parquet", {"rank": 0, "host": 0, "pid": 1, "thread": 0, "ending": "finalized", "calls": 0, "mpi_ns": 0,
                                                   "lost_calls": 0, "threads": 1}),
                           ("defs/callsites.parquet", {"index": 0, "offset": 0, "function": "f" * 1000}),
@@ -106,7 +106,7 @@ def bomb_rows(bench):
             # A minute each.
             continue
         commands = list(bomb_commands(trace, bench.scratch / "bomb-out"))
-        try_bomb(bench, attack, f"40 million rows of {table}", trace, commands[2:3] if bench.options.small else commands)
+        try_bomb(bench, attack, f"{rows // 10**6} million rows of {table}", trace, commands[2:3] if bench.options.small else commands)
     return attack.end()
 
 

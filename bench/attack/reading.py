@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Attacks on whatever reads traces: traces may come from somebody else, and so may anything around them.
 
-    bench/attack/reading.py --kizami PATH [--small] [--only NAME] [--mpi openmpi] [--seed 1] [--keep DIR]
+    bench/attack/reading.py --kizami PATH [--small | --gate] [--only NAME] [--mpi openmpi] [--seed 1] [--keep DIR]
 
 PATH is kizami, with libkizami.so beside it. Records a few traces of ring.c, so mpicc and mpirun of an MPI are needed. NAME is
 links, caches, names, viewer or bombs. Prints one line for each attack: what was tried, how many cases, how many held; below it
 the first cases that failed and how to repeat them. All that failed are told in DIR, with what they were made of. Ends with 1 if
 any failed.
 
---small takes some minutes, all of it hours. Some cases need root, to be another user or to mount a full file system; they say so
+--gate takes about a minute, --small some minutes, all of it hours. Some cases need root, to be another user or to mount a full file system; they say so
 if they are left out.
 """
 import argparse
@@ -25,18 +25,6 @@ from names import names
 from reading_bench import Bench
 from viewer import viewer
 
-# ------------------------------------------------------------------------------------------------------------------ links
-
-
-
-# ------------------------------------------------------------------------------------------------------------------ names
-
-
-
-# ------------------------------------------------------------------------------------------------------------------ bombs
-
-
-
 ATTACKS = {"links": links, "caches": caches, "names": names, "viewer": viewer, "bombs": bombs}
 
 
@@ -44,12 +32,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kizami", required=True, type=lambda path: Path(path).resolve())
     parser.add_argument("--small", action="store_true", help="a few cases of each, in minutes")
+    parser.add_argument("--gate", action="store_true", help="as --small, with smaller bombs")
     parser.add_argument("--only", choices=list(ATTACKS), help="this attack only")
     parser.add_argument("--mpi", help="whose mpicc.NAME and mpirun.NAME to use (default: openmpi, else mpich)")
     parser.add_argument("--seed", type=int, default=1, help="what chance is made from")
     parser.add_argument("--keep", type=lambda path: Path(path).resolve(), default=Path("attack-failures").resolve(),
                         help="where failed cases are kept (default: attack-failures)")
     options = parser.parse_args()
+    options.small |= options.gate
     options.count = lambda full, small: small if options.small else full
     options.mpi = options.mpi or ("openmpi" if shutil.which("mpicc.openmpi") else "mpich")
     held = []

@@ -140,3 +140,26 @@ fn what_a_trace_calls_things_stays_text() {
     assert!(page.contains("&lt;script&gt;alert(1)"));
     assert_eq!(size(&folder.path().join("run.png")).0, 1_920);
 }
+
+/// What cannot be kept beside a trace lies among temporary files, until the command ends.
+#[test]
+fn nothing_is_left_where_temporary_files_are() {
+    let folder = recording(2, 200);
+    let folder = folder.path();
+    stdout(&kizami(folder, &["reduce", "run.kz", "--keep", "20%", "-o", "reduced.kz"]));
+    let temporary = folder.join("tmp");
+    std::fs::create_dir(&temporary).unwrap();
+    // Neither a folder nor a name for one.
+    std::fs::write(folder.join("reduced.kz/derived"), "in the way").unwrap();
+    for arguments in [
+        &["report", "reduced.kz"][..],
+        &["whatif", "reduced.kz"],
+        &["view", "reduced.kz", "--png", "picture.png"],
+        &["view", "reduced.kz", "--snapshot", "page.html"],
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_kizami"));
+        stdout(&command.current_dir(folder).env("TMPDIR", &temporary).args(arguments).output().unwrap());
+        let left: Vec<_> = std::fs::read_dir(&temporary).unwrap().flatten().collect();
+        assert!(left.is_empty(), "{arguments:?} left {left:?}");
+    }
+}

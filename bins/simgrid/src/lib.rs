@@ -36,7 +36,8 @@ use kizami_trace::{RunInfo, SourceLine, Trace};
 use outcome::Outcome;
 use platform::PlatformFile;
 use simulate::Setting;
-use std::path::PathBuf;
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
 use told::{Rounds, Told};
 
 const EXAMPLES: &str = "\
@@ -101,21 +102,34 @@ pub fn command() -> u8 {
     })
 }
 
-/// The trace with a row for every call: of a reduced one, what is reconstructed from it.
-fn open(arguments: &Arguments) -> Result<Trace> {
+/// A folder that is taken away again.
+struct Fleeting(PathBuf);
+
+impl Drop for Fleeting {
+    fn drop(&mut self) {
+        // It may have been moved to where it is kept.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The trace with a row for every call: of a reduced one, what is reconstructed from it, and where.
+fn open(arguments: &Arguments) -> Result<(Trace, Vec<Fleeting>)> {
     let trace = Trace::open(&arguments.trace)?;
     let named = arguments.trace.display();
     if trace.run().reduced.as_ref().is_some_and(Reduced::is_drawn) {
         bail!("{named} has drawn rows only: what lies between them is not known; record with --keep alone");
     }
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    Ok(kizami_reconstruct::reconstruct(trace, threads, &|_| {})?)
+    let made_in = RefCell::new(Vec::new());
+    let goes_away = |folder: &Path| made_in.borrow_mut().push(Fleeting(folder.to_path_buf()));
+    let trace = kizami_reconstruct::reconstruct(trace, threads, &|_| {}, &goes_away)?;
+    Ok((trace, made_in.into_inner()))
 }
 
 /// Simulates, and tells; gives the exit code.
 fn run(arguments: &Arguments) -> Result<u8> {
     let platform = PlatformFile::of(&arguments.platform)?;
-    let trace = open(arguments)?;
+    let (trace, _made_in) = open(arguments)?;
     let definitions = trace.definitions()?;
     if arguments.output.is_some() && Kinds::of(&definitions).is_some() {
         bail!(

@@ -7,13 +7,14 @@ use super::guard::{self, Holder};
 use super::launches;
 use super::segment_file::{SegmentInfo, TASKS_EXTENSION, freeze, read_header};
 use crate::SealError;
-use kizami_segment::HeaderView;
+use kizami_segment::{HeaderView, named};
 use rayon::prelude::*;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// A world this much larger than what it left behind is a damaged header, not a world.
-const BELIEVABLE_WORLD: u32 = 1 << 24;
+const BELIEVABLE_WORLD: u32 = 1 << 20;
 
 /// All segments of one process.
 #[derive(Clone, Debug, Default)]
@@ -155,7 +156,7 @@ fn segments_in(directory: &Path, raw: &Path) -> Result<Vec<PathBuf>, SealError> 
         .filter_map(|entry| entry.ok().map(|entry| entry.path()))
         .filter(|path| {
             path.extension().is_some_and(|extension| {
-                ["defs", "calls", TASKS_EXTENSION].iter().any(|known| extension == *known)
+                ["defs", "calls", TASKS_EXTENSION, named::EXTENSION].iter().any(|known| extension == *known)
             })
         })
         .collect();
@@ -209,7 +210,8 @@ impl Recorded {
 /// What the segments of one process have in common in their file names: `<host>.<pid>`.
 fn process_name(segment: &SegmentInfo) -> String {
     let name = segment.file_name();
-    let parts = if segment.header.thread.is_some() { 3 } else { 2 };
+    let two_endings = segment.header.thread.is_some() || name.ends_with(named::EXTENSION);
+    let parts = if two_endings { 3 } else { 2 };
     let stem = name.rsplitn(parts, '.').last().map(str::to_owned);
     stem.unwrap_or(name)
 }
@@ -294,13 +296,15 @@ struct World {
 }
 
 impl World {
-    /// What most of its processes say, unless that cannot be.
+    /// What most of its processes say, unless that cannot be. Of as many, the smallest world that has all their ranks: one
+    /// damaged header must not make it huge.
     fn size(&self) -> u32 {
-        let claimed = self.claimed_sizes.iter().max_by_key(|(_, count)| **count).map_or(0, |(size, _)| *size);
         let believable = BELIEVABLE_WORLD.max((self.processes.len() as u32).saturating_mul(64));
         let ranks = self.processes.iter().map(|(rank, _)| rank.saturating_add(1));
-        match claimed {
-            0 => ranks.filter(|rank| *rank <= believable).max().unwrap_or(0),
+        let needed = ranks.filter(|rank| *rank <= believable).max().unwrap_or(0);
+        let trust = |(size, count): &(&u32, &usize)| (**count, **size >= needed, Reverse(**size));
+        match self.claimed_sizes.iter().max_by_key(trust).map_or(0, |(size, _)| *size) {
+            0 => needed,
             size => size.min(believable),
         }
     }

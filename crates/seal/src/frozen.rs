@@ -5,7 +5,8 @@
 //! the windows. The copy is taken again if meanwhile a chunk was drained or another call began: what is read is what a
 //! kill at that moment would have left. Nothing is written to the file, and no lock is taken.
 
-use kizami_segment::{HEADER_BYTES, Header, HeaderView, SLOT_BYTES};
+use kizami_segment::{HEADER_BYTES, Header, HeaderView, SLOT_BYTES, named};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::mem::offset_of;
@@ -30,6 +31,9 @@ pub(crate) struct Frozen {
 impl Frozen {
     /// Copies the front of a segment.
     pub(crate) fn of(path: &Path) -> io::Result<Frozen> {
+        if let Some(front) = path.file_name().and_then(OsStr::to_str).and_then(named::page) {
+            return Ok(Frozen { front, drained: 0 });
+        }
         let file = File::open(path)?;
         let mut page = vec![0; HEADER_BYTES];
         read_up_to(&file, &mut page, 0)?;

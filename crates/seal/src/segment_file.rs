@@ -2,7 +2,7 @@
 
 use super::frozen::Frozen;
 use kizami_reduce::summary;
-use kizami_segment::{HEADER_BYTES, HeaderView, SLOT_BYTES, slot_words};
+use kizami_segment::{HEADER_BYTES, HeaderView, SLOT_BYTES, named, slot_words};
 use kizami_trace::TraceError;
 use std::fs::File;
 use std::io::Read;
@@ -65,6 +65,9 @@ fn is_of_tasks(path: &Path) -> bool {
 
 /// Reads the header of a segment. The error is a sentence for people.
 pub(crate) fn read_header(path: &Path) -> Result<SegmentInfo, String> {
+    if path.extension().is_some_and(|extension| extension == named::EXTENSION) {
+        return freeze(path);
+    }
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     let failed = |error: std::io::Error| format!("segment {name} cannot be read: {error}");
     let file = File::open(path).map_err(failed)?;

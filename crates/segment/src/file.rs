@@ -11,6 +11,7 @@
 //! a hole on a full disk would kill the process by `SIGBUS`.
 
 use crate::descriptor::{Descriptor, make};
+use crate::headroom::leaves_enough;
 use crate::{CHUNK_MAGIC, Cursor, HEADER_BYTES, Header, MAGIC, SLOT_BYTES, Slot};
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -57,13 +58,19 @@ unsafe impl Send for SegmentFile {}
 unsafe impl Sync for SegmentFile {}
 
 impl SegmentFile {
-    /// Makes the file; on a nearly full disk the window gets smaller before it fails. The error is an `errno`.
+    /// Makes the file; on a nearly full disk, or with little memory left, the window gets smaller before it fails. The error
+    /// is an `errno`.
     pub fn create(path: &CStr, mut shape: WindowShape) -> Result<SegmentFile, i32> {
         let (opened, base) = make(path, |descriptor| {
             loop {
                 let bytes = HEADER_BYTES + shape.bytes();
-                match allocate(descriptor, bytes).and_then(|()| map(descriptor, bytes)) {
-                    Err(_) if shape.chunk_bytes > WindowShape::SMALLEST_CHUNK => shape.chunk_bytes /= 4,
+                match allocate_and_map(descriptor, bytes) {
+                    Err(_) if shape.chunk_bytes > WindowShape::SMALLEST_CHUNK => {
+                        shape.chunk_bytes /= 4;
+                        // What was allocated must not lie behind a smaller window.
+                        // SAFETY: a plain system call on our own descriptor.
+                        unsafe { libc::ftruncate(descriptor, 0) };
+                    }
                     result => break result,
                 }
             }
@@ -217,7 +224,15 @@ pub(crate) fn errno() -> i32 {
     std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
 }
 
-pub(crate) fn allocate(descriptor: i32, bytes: usize) -> Result<(), i32> {
+/// Makes a file of zeros so long and maps it.
+pub(crate) fn allocate_and_map(descriptor: i32, bytes: usize) -> Result<*mut libc::c_void, i32> {
+    if !leaves_enough(bytes) {
+        return Err(libc::ENOMEM);
+    }
+    allocate(descriptor, bytes).and_then(|()| map(descriptor, bytes))
+}
+
+fn allocate(descriptor: i32, bytes: usize) -> Result<(), i32> {
     if !may_reach(bytes as u64) {
         return Err(libc::EFBIG);
     }
@@ -231,7 +246,7 @@ pub(crate) fn allocate(descriptor: i32, bytes: usize) -> Result<(), i32> {
     }
 }
 
-pub(crate) fn map(descriptor: i32, bytes: usize) -> Result<*mut libc::c_void, i32> {
+fn map(descriptor: i32, bytes: usize) -> Result<*mut libc::c_void, i32> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     // SAFETY: a plain system call on our own descriptor.
     let base =

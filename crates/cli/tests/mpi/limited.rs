@@ -1,7 +1,7 @@
 //! Programs that take away what a recorder needs (descriptors, rights, stack, space) or give it nothing to look at: they must
 //! not notice it, and what could not be stored is counted.
 
-use crate::mpi::{Mpi, Scratch, finish, mpi, sorted_lines};
+use crate::mpi::{Mpi, Program, Scratch, finish, mpi, sorted_lines};
 use crate::trouble::SmallDisk;
 use kizami_trace::Trace;
 use std::path::Path;
@@ -62,7 +62,7 @@ fn threads_without_a_segment(mpi: &Mpi) {
 fn full_disk(mpi: &Mpi) {
     const CALLS: u64 = 2 * (4 + 4 * 5000);
     let scratch = Scratch::new();
-    for size in ["8k", "24k", "48k", "96k", "256k", "1m"] {
+    for size in ["4k", "8k", "12k", "24k", "32k", "48k", "96k", "256k", "1m"] {
         let directory = scratch.make(size);
         let disk = SmallDisk::mount(&directory, size);
         let program = mpi.workload("late_threads", &["nothing", "4", "5000"]);
@@ -90,6 +90,34 @@ fn sealed_elsewhere(full: &Path, copy: &Path) -> Trace {
     Trace::open(copy).expect("a trace")
 }
 
+/// Threads begin when the process may take hardly any more memory: it goes on, and no call goes uncounted.
+fn little_memory(mpi: &Mpi) {
+    const CALLS: u64 = 2 * (4 + 16 * 1000);
+    let scratch = Scratch::new();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/attack/limits.c");
+    let program = scratch.path().join("limits");
+    let mut compile = Command::new(format!("mpicc.{}", mpi.name));
+    compile.args(["-g", "-O1", "-pthread", "-o"]).arg(&program).arg(source);
+    assert!(compile.status().is_ok_and(|status| status.success()), "{compile:?}");
+    for bytes in ["65536", "1048576", "4194304", "8388608"] {
+        for keep in ["", "1%"] {
+            let directory = scratch.make(&format!("{bytes}-{keep}"));
+            let words = [program.to_str().expect("text"), "memory", bytes, "16", "1000"];
+            let program = Program(words.iter().map(Into::into).collect());
+            let mut command = mpi.record_command(2, &program, &directory, &directory.join("run.kz"));
+            if !keep.is_empty() {
+                command.env("KIZAMI_KEEP", keep);
+            }
+            let output = finish(command);
+            assert!(output.status.success(), "{bytes}: {}", String::from_utf8_lossy(&output.stderr));
+            let trace = Trace::open(&directory.join("run.kz")).expect("a trace");
+            let totals = &trace.run().totals;
+            let calls: u64 = trace.run().functions.iter().map(|function| function.calls).sum();
+            assert_eq!(calls + totals.lost_calls, CALLS, "{bytes} {keep}: {:?}", trace.run().health);
+        }
+    }
+}
+
 macro_rules! on_both {
     ($($test:ident),+) => {
         mod openmpi { $(#[test] fn $test() { super::$test(&super::mpi("openmpi")); })+ }
@@ -103,5 +131,6 @@ on_both!(
     small_stacks,
     arguments_that_point_nowhere,
     threads_without_a_segment,
-    full_disk
+    full_disk,
+    little_memory
 );

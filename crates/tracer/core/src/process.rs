@@ -7,7 +7,7 @@ use crate::{clock, launcher, settings, simulator};
 use kizami_model::function;
 use kizami_records::Definition;
 use kizami_segment::header::{DEFINITIONS_THREAD, RANK_UNKNOWN, store_text};
-use kizami_segment::{Appender, Header, SegmentFile, WindowShape};
+use kizami_segment::{Appender, Header, NamedHeader, SegmentFile, WindowShape, named};
 use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -29,6 +29,8 @@ pub struct Process {
     definitions: Mutex<Option<Appender>>,
     /// The header of the segment of definitions, which is there even if nothing else had room.
     header: Option<&'static Header>,
+    /// The file whose name tells what that header says, if the disk has no room even for its page.
+    named: Option<NamedHeader>,
     /// Rank, size of the world and which world, once `MPI_Init` has told.
     world: Mutex<Option<World>>,
     /// What recording one plain call costs, in 1/1024 tick.
@@ -56,6 +58,9 @@ pub struct World {
 
 static PROCESS: OnceLock<Option<Process>> = OnceLock::new();
 static FORKED: AtomicBool = AtomicBool::new(false);
+/// The header of a process that has no room for any file.
+// SAFETY: a header is made of integers, for all of which zero is a value.
+static WITHOUT_FILE: Header = unsafe { std::mem::zeroed() };
 
 /// The process, set up at its first MPI call; `None` where nothing is to be recorded.
 pub fn get() -> Option<&'static Process> {
@@ -101,22 +106,13 @@ impl Process {
             streams: Mutex::new(Vec::new()),
             definitions: Mutex::new(None),
             header: None,
+            named: None,
             world: Mutex::new(None),
             call_cost: AtomicU64::new(0),
             base: clock::reading(),
             tick_ns: AtomicU64::new(1f64.to_bits()),
         };
-        // Without a place for definitions records mean little, but the program runs on either way.
-        let appender =
-            process.make_segment("defs", |path| Appender::create(path, WindowShape::DEFINITIONS)).ok();
-        process.header = appender.as_ref().map(Appender::header).or_else(|| {
-            let alone = |path: &CStr| SegmentFile::create(path, WindowShape::NONE).map(|file| file.header());
-            process.make_segment("defs", alone).ok()
-        });
-        if let Some(header) = process.header {
-            process.fill_header(header, DEFINITIONS_THREAD);
-        }
-        *lock(&process.definitions) = appender;
+        process.make_definitions();
         for text in command_line() {
             process.define(&Definition::Argument { text: text.to_string_lossy().into_owned() });
         }
@@ -124,6 +120,24 @@ impl Process {
             process.define(&asked(keep));
         }
         Some(process)
+    }
+
+    /// Makes the segment of definitions, or as much of it as there is room for. Without a place for definitions records mean
+    /// little, but the program runs on either way.
+    fn make_definitions(&mut self) {
+        let appender =
+            self.make_segment("defs", |path| Appender::create(path, WindowShape::DEFINITIONS)).ok();
+        let header = appender.as_ref().map(Appender::header).or_else(|| {
+            let alone = |path: &CStr| SegmentFile::create(path, WindowShape::NONE).map(|file| file.header());
+            self.make_segment("defs", alone).ok()
+        });
+        self.fill_header(header.unwrap_or(&WITHOUT_FILE), DEFINITIONS_THREAD);
+        if header.is_none() {
+            let name = |path: &CStr| NamedHeader::create(path, &WITHOUT_FILE);
+            self.named = self.make_segment(named::EXTENSION, name).ok();
+        }
+        self.header = header.or(self.named.as_ref().map(|_| &WITHOUT_FILE));
+        *lock(&self.definitions) = appender;
     }
 
     /// A stream for one more thread, and what becomes of the calls there. The error is an `errno`.
@@ -235,6 +249,18 @@ impl Process {
         self.header.into_iter().for_each(&act);
         for stream in lock(&self.streams).iter() {
             act(stream.file().header());
+        }
+        self.tell_losses();
+    }
+
+    /// Tells how many calls were lost, where that does not tell itself by being counted.
+    pub fn tell_losses(&self) {
+        if let Some((named, header)) = self.named.as_ref().zip(self.header) {
+            let (ticks, monotonic) = clock::reading();
+            header.last_reading.ticks.store(ticks, Ordering::Relaxed);
+            header.last_reading.monotonic_ns.store(monotonic, Ordering::Relaxed);
+            // Refused, the number that was told before stays.
+            let _ = named.update(header);
         }
     }
 

@@ -2,14 +2,19 @@
 //!
 //! A program under a limit (`ulimit -v`, a batch system) may live on when an allocation fails; Rust ends the process. So
 //! whatever the tracer still needs then, to say that it records no more, comes from a piece that was set aside when the library was
-//! loaded. It is used only then; of what is taken from it, only the last piece can be given back.
+//! loaded. It is used only then, and where little is left: there the system gives each piece as a mapping of its own, and
+//! libraries that watch mappings end the program when they find no memory for that. Of what is taken from it, only the last
+//! piece can be given back.
 
+use kizami_segment::headroom;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What some forty threads need to begin. Nothing of it is touched before it is needed.
-const BYTES: usize = 1 << 20;
+/// What some eighty threads need to begin. Nothing of it is touched before it is needed.
+const BYTES: usize = 2 << 20;
+/// With less than this left the system's allocator has no room for what it gives a thread to take pieces from.
+const LITTLE: u64 = 64 << 20;
 
 /// The allocator of the system, with something set aside.
 pub struct Reserve {
@@ -43,6 +48,14 @@ impl Reserve {
         (first..first + BYTES).contains(&(piece as usize))
     }
 
+    /// A piece of what is set aside, if little else is left.
+    fn take_early(&self, layout: Layout) -> *mut u8 {
+        match headroom::left_bytes() {
+            Some(left) if left < LITTLE => self.take(layout),
+            _ => std::ptr::null_mut(),
+        }
+    }
+
     /// A piece of what is set aside; nothing if there is not enough left.
     fn take(&self, layout: Layout) -> *mut u8 {
         let first = self.aside.get() as usize;
@@ -62,6 +75,10 @@ impl Reserve {
 // SAFETY: pieces are those of the system, or of what is set aside, which is told by their address.
 unsafe impl GlobalAlloc for Reserve {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let early = self.take_early(layout);
+        if !early.is_null() {
+            return early;
+        }
         // SAFETY: as promised to us.
         let piece = unsafe { System.alloc(layout) };
         if piece.is_null() { self.take(layout) } else { piece }
@@ -70,11 +87,14 @@ unsafe impl GlobalAlloc for Reserve {
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as promised to us; a piece of ours is as long.
         unsafe {
-            let piece = System.alloc_zeroed(layout);
-            if !piece.is_null() {
-                return piece;
+            let mut piece = self.take_early(layout);
+            if piece.is_null() {
+                piece = System.alloc_zeroed(layout);
+                if !piece.is_null() {
+                    return piece;
+                }
+                piece = self.take(layout);
             }
-            let piece = self.take(layout);
             if !piece.is_null() {
                 piece.write_bytes(0, layout.size());
             }

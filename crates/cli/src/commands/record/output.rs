@@ -34,9 +34,10 @@ impl Expectation {
         Expectation { application, ranks: Some(run.ranks) }
     }
 
-    /// As the segments' names tell it: every process has one file of definitions.
+    /// As the segments' names tell it: every process has one file of definitions, or one that says what it lost.
     pub fn of_segments(raw: &Path) -> Expectation {
-        let is_definition = |path: PathBuf| path.extension().is_some_and(|ending| ending == "defs");
+        let is_definition =
+            |path: PathBuf| path.extension().is_some_and(|ending| ending == "defs" || ending == "lost");
         let entries = std::fs::read_dir(raw).into_iter().flatten().flatten();
         let processes = entries.filter(|entry| is_definition(entry.path())).count();
         Expectation { application: None, ranks: u32::try_from(processes).ok().filter(|count| *count > 0) }

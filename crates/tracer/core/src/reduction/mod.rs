@@ -71,9 +71,13 @@ impl Reduction {
     fn create(segment: &CStr, keep: Keep, owner: Owner) -> Result<Box<Reduction>, i32> {
         let beside =
             |ending: &[u8]| CString::new([segment.to_bytes(), ending].concat()).map_err(|_| libc::EINVAL);
-        let sample = block::create(&beside(b".sample")?, BLOCK_BYTES)?;
-        let sizes = Sizes::default();
-        let order = block::create(&beside(b".order")?, sizes.bytes())?;
+        let (sample_path, order_path, sizes) = (beside(b".sample")?, beside(b".order")?, Sizes::default());
+        let sample = block::create(&sample_path, BLOCK_BYTES)?;
+        let order = block::create(&order_path, sizes.bytes()).inspect_err(|_| {
+            // One alone would say that the calls are there.
+            // SAFETY: it was just made, and nobody has it.
+            unsafe { block::remove(&sample_path, sample, BLOCK_BYTES) };
+        })?;
         // SAFETY: new pages that nobody else has, mapped for ever, of that size.
         let (sample, order) = unsafe {
             let words = std::slice::from_raw_parts(order.cast::<AtomicU64>(), sizes.bytes() / 8);

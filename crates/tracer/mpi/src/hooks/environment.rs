@@ -70,6 +70,7 @@ pub fn session_ended(call: Call) {
         note_ending(Ending::Finalized, 0);
     }
     last(call);
+    tell_losses();
 }
 
 /// A call behind which there need not be another: the thread draws from what it collected, if it does.
@@ -127,6 +128,7 @@ pub fn finalised(call: Call) {
         note_ending(Ending::Finalized, 0);
     }
     last(call);
+    tell_losses();
 }
 
 /// `MPI_Abort` is about to be called and will not return: its record is stored now.
@@ -137,6 +139,12 @@ pub fn aborting(call: &mut Call, code: i32) {
     let record = call.record();
     call.thread().record(&record, kizami_model::Shape::Timed);
     call.thread().draw_rest();
+    tell_losses();
+}
+
+/// The last call counts as well, and nothing may come after it.
+fn tell_losses() {
+    process::existing().into_iter().for_each(process::Process::tell_losses);
 }
 
 fn note_ending(ending: Ending, code: i32) {

@@ -16,14 +16,15 @@
 
 use crate::run::RUN_JSON;
 use crate::schema::DERIVED_FOLDER;
+use crate::write::{share, shared_with};
 use crate::{Trace, TraceError};
 use kizami_columns::checksum_of;
 use memmap2::Mmap;
-use std::fs::{File, Permissions};
+use std::fs::{DirBuilder, File};
 use std::hash::{Hash, Hasher};
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::NamedTempFile;
@@ -62,6 +63,11 @@ impl Folder {
     fn join(&self, name: &str) -> PathBuf {
         self.path().join(name)
     }
+
+    /// What others than its owner may do there, for [`share`].
+    fn shared_with(&self) -> u32 {
+        self.0.metadata().map_or(0, |folder| shared_with(&folder))
+    }
 }
 
 /// The folder `derived/` of one trace.
@@ -77,10 +83,12 @@ impl Derived {
     /// That of a trace, made if it was not there; none if there can be no such folder.
     pub fn of(trace: &Trace) -> Option<Derived> {
         let path = trace.folder().map_or_else(|| trace.path().to_path_buf(), Folder::path);
-        let path = path.join(DERIVED_FOLDER);
-        // Whether it is there is seen next.
-        let _ = std::fs::create_dir(&path);
-        let folder = Folder::open(&path).ok()?;
+        let made = path.join(DERIVED_FOLDER);
+        // Whether it is there is seen next. Whoever may look into the trace may look into it.
+        if DirBuilder::new().mode(0o700).create(&made).is_ok() {
+            share(&made, std::fs::metadata(&path).map_or(0, |trace| shared_with(&trace)));
+        }
+        let folder = Folder::open(&made).ok()?;
         let name = trace.path().join(DERIVED_FOLDER);
         Some(Derived { folder, name, made_from: fingerprint(trace) })
     }
@@ -127,7 +135,7 @@ impl Derived {
                 Err(_) => {}
             }
             // Whoever may look into the folder may look into what is kept there.
-            std::fs::set_permissions(made, self.folder.0.metadata()?.permissions())?;
+            share(made, self.folder.shared_with());
             std::fs::rename(made, &path)?;
             Folder::open(&path)
         };
@@ -148,6 +156,7 @@ impl Derived {
 
     fn draft(&self, name: &str, version: u32) -> io::Result<Draft> {
         let file = fresh_file(&self.folder.path())?;
+        share(file.path(), self.folder.shared_with());
         let place = Some(self.folder.join(name));
         let identity = self.identity(name, version);
         Ok(Draft { file, place, identity, _within: Some(self.folder.clone()) })
@@ -207,10 +216,9 @@ impl Scratch {
     }
 }
 
-/// A file of a name that nobody could know, for all to read once it has its own.
+/// A file of a name that nobody could know, which nobody else may read.
 fn fresh_file(folder: &Path) -> io::Result<NamedTempFile> {
-    let permissions = Permissions::from_mode(0o666);
-    tempfile::Builder::new().suffix(".tmp").permissions(permissions).tempfile_in(folder)
+    tempfile::Builder::new().suffix(".tmp").tempfile_in(folder)
 }
 
 /// A file that is being written; several threads may. Without [`Draft::finish`] nothing is left of it.

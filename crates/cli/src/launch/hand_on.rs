@@ -3,11 +3,12 @@
 //! The tracer should be loaded into the ranks and into nothing else, so a launcher that has an option for
 //! the ranks' environment gets that option, directly behind its name where no argument of the application
 //! can be meant. Everything else gets the variables in its own environment, which its children inherit.
-//! What the user gave the launcher stays as it is, except an `LD_PRELOAD` of theirs, which is kept behind
-//! ours.
+//! What the user gave the launcher stays as it is, except an `LD_PRELOAD` and options for
+//! AddressSanitizer of theirs, which are kept behind ours.
 
 use super::command_line::{Context, contexts};
 use super::launcher::Launcher;
+use super::sanitizer;
 use std::ffi::{OsStr, OsString};
 
 /// Variables to hand on, `LD_PRELOAD` among them.
@@ -42,8 +43,8 @@ fn open_mpi_refuses_x(command: &[OsString]) -> bool {
         || command.iter().any(|word| word == "mca_base_env_list" || word == "--app" || word == "-app")
 }
 
-/// Open MPI's own list of variables, `NAME=VALUE;NAME=VALUE`, overrides the environment: ours goes in front of a preload
-/// that it holds.
+/// Open MPI's own list of variables, `NAME=VALUE;NAME=VALUE`, overrides the environment: ours goes in front of what it
+/// holds.
 fn open_mpi_list(mut launch: Launch, contexts: &[Context], variables: &Variables) -> Launch {
     for context in contexts {
         for index in context.begin + 1..context.program.unwrap_or(0) {
@@ -65,13 +66,13 @@ fn open_mpi(command: &[OsString], contexts: &[Context], variables: &Variables) -
         }
         let mut words = command[context.begin..context.end].to_vec();
         let options = context.program.map_or(0, |program| program - context.begin);
-        let mut merged = false;
+        let mut merged = Vec::new();
         for index in 1..options {
             if matches!(words[index - 1].to_str(), Some("-x" | "--x")) {
-                merged |= merge_assignment(&mut words[index], variables);
+                merged.extend(merge_assignment(&mut words[index], variables));
             }
         }
-        for (name, value) in variables.iter().filter(|(name, _)| !(merged && *name == "LD_PRELOAD")) {
+        for (name, value) in variables.iter().filter(|(name, _)| !merged.contains(name)) {
             changed.extend(["-x".into(), assignment(name, value)]);
         }
         changed.extend(words);
@@ -81,7 +82,7 @@ fn open_mpi(command: &[OsString], contexts: &[Context], variables: &Variables) -
 
 fn hydra(command: &[OsString], contexts: &[Context], variables: &Variables) -> Launch {
     let mut words = command.to_vec();
-    let mut merged_globally = false;
+    let mut merged_globally = Vec::new();
     for context in contexts {
         for index in context.begin + 1..context.program.unwrap_or(0) {
             let option = words[index - 1].to_str();
@@ -90,17 +91,18 @@ fn hydra(command: &[OsString], contexts: &[Context], variables: &Variables) -> L
                 continue;
             }
             // The variable in two words, or in one.
-            let merged = if words[index] == "LD_PRELOAD" && index + 1 < context.end {
-                words[index + 1] = behind_ours(&words[index + 1], variables);
-                true
-            } else {
-                merge_assignment(&mut words[index], variables)
+            let merged = match words[index].to_str().and_then(|name| of_both(name, variables)) {
+                Some(ours) if index + 1 < context.end => {
+                    words[index + 1] = behind_ours(ours, &words[index + 1]);
+                    Some(ours.0)
+                }
+                _ => merge_assignment(&mut words[index], variables),
             };
-            merged_globally |= merged && global;
+            merged_globally.extend(merged.filter(|_| global));
         }
     }
     let mut changed = vec![words.remove(0)];
-    for (name, value) in variables.iter().filter(|(name, _)| !(merged_globally && *name == "LD_PRELOAD")) {
+    for (name, value) in variables.iter().filter(|(name, _)| !merged_globally.contains(name)) {
         changed.extend(["-genv".into(), (*name).into(), value.clone()]);
     }
     changed.extend(words);
@@ -133,51 +135,63 @@ fn srun(command: &[OsString], contexts: &[Context], variables: &Variables) -> Op
         }
         // NONE and NIL stand alone; a list of assignments exports nothing else either.
         let inherited = (!matches!(list.as_str(), "NONE" | "NIL" | "")).then_some(list);
-        // What comes last counts: a preload of theirs takes ours in, and ours is left out.
-        let merged = inherited.as_deref().map(|list| merge_list(list, ',', variables));
-        let theirs = merged != inherited;
-        let ours = assignments.iter().filter(|ours| !(theirs && ours.starts_with("LD_PRELOAD=")));
-        let all: Vec<String> = merged.into_iter().chain(ours.cloned()).collect();
+        // What comes last counts: where theirs takes ours in, ours is left out.
+        let theirs = inherited.as_deref().map_or(Vec::new(), |list| merged_in(list, ',', variables));
+        let merged = inherited.map(|list| merge_list(&list, ',', variables));
+        let ours = variables.iter().zip(&assignments).filter(|((name, _), _)| !theirs.contains(name));
+        let all: Vec<String> = merged.into_iter().chain(ours.map(|(_, ours)| ours.clone())).collect();
         changed.push(format!("--export={}", all.join(",")).into());
         changed.extend(rest);
     }
     Some(Launch { command: changed, needs_environment: false })
 }
 
-/// A list of assignments in which ours is in front of the preload, if there is one.
+/// A list of assignments in which ours is in front of what is theirs.
 fn merge_list(list: &str, separator: char, variables: &Variables) -> String {
     let merged = |item: &str| match item.split_once('=') {
-        Some(("LD_PRELOAD", theirs)) => {
-            format!("LD_PRELOAD={}", behind_ours(OsStr::new(theirs), variables).to_string_lossy())
-        }
-        _ => item.to_owned(),
+        Some((name, theirs)) => of_both(name, variables).map_or(item.to_owned(), |ours| {
+            format!("{name}={}", behind_ours(ours, OsStr::new(theirs)).to_string_lossy())
+        }),
+        None => item.to_owned(),
     };
     list.split(separator).map(merged).collect::<Vec<_>>().join(&separator.to_string())
 }
 
-/// If `word` sets `LD_PRELOAD`, puts ours in front of it.
-fn merge_assignment(word: &mut OsString, variables: &Variables) -> bool {
-    let Some(text) = word.to_str() else { return false };
-    let theirs = match text.split_once('=') {
-        Some(("LD_PRELOAD", value)) => OsString::from(value),
-        // Exported as it is in the environment: our value holds that one already.
-        None if text == "LD_PRELOAD" => OsString::new(),
-        _ => return false,
-    };
-    *word = assignment("LD_PRELOAD", &behind_ours(&theirs, variables));
-    true
+/// Variables of ours that such a list assigns.
+fn merged_in(list: &str, separator: char, variables: &Variables) -> Vec<&'static str> {
+    let names = list.split(separator).filter_map(|item| item.split_once('='));
+    names.filter_map(|(name, _)| Some(of_both(name, variables)?.0)).collect()
 }
 
-fn behind_ours(theirs: &OsStr, variables: &Variables) -> OsString {
-    let ours = variables.iter().find(|(name, _)| *name == "LD_PRELOAD").map(|(_, value)| value.clone());
-    match ours {
-        Some(mut ours) if !theirs.is_empty() => {
-            ours.push(":");
-            ours.push(theirs);
-            ours
-        }
-        ours => ours.unwrap_or_default(),
+/// If `word` sets what we set as well, puts ours in front of it; gives the variable.
+fn merge_assignment(word: &mut OsString, variables: &Variables) -> Option<&'static str> {
+    let text = word.to_str()?;
+    let (name, theirs) =
+        text.split_once('=').map_or((text, None), |(name, theirs)| (name, Some(OsStr::new(theirs))));
+    let ours = of_both(name, variables)?;
+    // Exported as it is in the environment: our value holds that one already.
+    let value = theirs.map_or_else(|| ours.1.clone(), |theirs| behind_ours(ours, theirs));
+    *word = assignment(ours.0, &value);
+    Some(ours.0)
+}
+
+/// Our value of a variable that users set for themselves, too.
+fn of_both<'a>(name: &str, variables: &'a Variables) -> Option<&'a (&'static str, OsString)> {
+    let ours = variables.iter().find(|(ours, _)| *ours == name);
+    ours.filter(|_| ["LD_PRELOAD", sanitizer::OPTIONS].contains(&name))
+}
+
+fn behind_ours((name, ours): &(&'static str, OsString), theirs: &OsStr) -> OsString {
+    // Of these our value may hold what is in the environment, which counts no more.
+    if *name == sanitizer::OPTIONS {
+        return sanitizer::with_any_order(theirs);
     }
+    let mut both = ours.clone();
+    if !theirs.is_empty() {
+        both.push(":");
+        both.push(theirs);
+    }
+    both
 }
 
 fn assignment(name: &str, value: &OsStr) -> OsString {

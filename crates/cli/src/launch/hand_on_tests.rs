@@ -134,3 +134,40 @@ fn anything_else_is_left_alone() {
     let launch = hand_on(Launcher::None, &words("./app -n 4 : -x"), &variables);
     assert_eq!(launch, Launch { command: words("./app -n 4 : -x"), needs_environment: true });
 }
+
+/// The same for a program built with AddressSanitizer, with options in the environment as well.
+fn checked(launcher: Launcher, line: &str) -> String {
+    let variables = [("ASAN_OPTIONS", OsString::from("verify_asan_link_order=0:log_path=e"))];
+    let words: Vec<_> = hand_on(launcher, &words(line), &variables).command;
+    words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn options_for_a_sanitizer_stay_behind_ours() {
+    let merged = "ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0";
+    let theirs = "ASAN_OPTIONS=detect_leaks=0";
+    for (launcher, line) in [
+        (Launcher::OpenMpi, "mpirun -x {} -n 1 ./a"),
+        (Launcher::OpenMpi, "mpirun --mca mca_base_env_list A=1;{} ./a"),
+        (Launcher::Hydra, "mpiexec -genv {} -n 1 ./a"),
+        (Launcher::Srun, "srun --export=ALL,{} ./a"),
+    ] {
+        assert_eq!(checked(launcher, &line.replace("{}", theirs)), line.replace("{}", merged));
+    }
+    assert_eq!(
+        checked(Launcher::Hydra, "mpiexec -genv ASAN_OPTIONS detect_leaks=0 ./a"),
+        "mpiexec -genv ASAN_OPTIONS verify_asan_link_order=0:detect_leaks=0 ./a"
+    );
+    assert_eq!(
+        checked(Launcher::OpenMpi, "mpirun -x ASAN_OPTIONS ./a"),
+        "mpirun -x ASAN_OPTIONS=verify_asan_link_order=0:log_path=e ./a"
+    );
+}
+
+#[test]
+fn options_for_a_sanitizer_are_left_alone_where_none_is_needed() {
+    assert_eq!(
+        rewritten(Launcher::OpenMpi, "mpirun -x ASAN_OPTIONS=a=1 ./a"),
+        "mpirun -x LD_PRELOAD=/k.so -x KIZAMI_RAW=/r -x ASAN_OPTIONS=a=1 ./a"
+    );
+}

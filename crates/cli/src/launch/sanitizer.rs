@@ -19,7 +19,7 @@ pub fn options(command: &[OsString]) -> Option<OsString> {
 }
 
 /// Of options, the last one said counts: those of the user stay what they are.
-fn with_any_order(theirs: &OsStr) -> OsString {
+pub fn with_any_order(theirs: &OsStr) -> OsString {
     let mut value = OsString::from(ANY_ORDER);
     if !theirs.is_empty() {
         value.push(":");

@@ -23,6 +23,7 @@ mod reducing;
 mod replay;
 mod report;
 mod sealing;
+mod sharing;
 mod simulated;
 mod trouble;
 mod truth;

@@ -5,6 +5,7 @@ use crate::truth::{calls_by_function, rows};
 use kizami_trace::Trace;
 use std::ffi::OsString;
 use std::path::Path;
+use std::process::Command;
 
 /// A program with the library of wrappers preloaded by the launcher's own option.
 fn preloading(mpi: &Mpi, program: Program) -> Program {
@@ -107,6 +108,36 @@ fn preloaded_into_python(mpi: &Mpi) {
     check_same(mpi, &program, 3, |_| ());
 }
 
+/// A sanitizer that wants to be the first library of all, with options of the user's by the launcher's own option.
+fn sanitized(mpi: &Mpi) {
+    let scratch = Scratch::new();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/attack/sanitized.c");
+    let program = scratch.path().join("sanitized");
+    let mut compile = Command::new(format!("mpicc.{}", mpi.name));
+    compile.args(["-g", "-pthread", "-fsanitize=address", "-o"]).arg(&program).arg(source);
+    assert!(compile.status().is_ok_and(|status| status.success()), "{compile:?}");
+    let options = "detect_leaks=0:exitcode=77";
+    let forms = match mpi.name {
+        "openmpi" => vec![vec!["-x".to_owned(), format!("ASAN_OPTIONS={options}")]],
+        _ => vec![
+            vec!["-genv".to_owned(), "ASAN_OPTIONS".to_owned(), options.to_owned()],
+            vec!["-genv".to_owned(), format!("ASAN_OPTIONS={options}")],
+        ],
+    };
+    for (form, number) in forms.into_iter().zip(0..) {
+        for (fault, code) in [("clean", 0), ("memory", 77)] {
+            let mut words: Vec<OsString> = form.iter().map(Into::into).collect();
+            words.extend([program.clone().into(), fault.into()]);
+            let directory = scratch.make(&format!("{fault}{number}"));
+            let bare = mpi.run_bare(1, &Program(words.clone()), &directory);
+            let (output, trace) = mpi.record(1, &Program(words), &directory);
+            let told = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!((bare.status.code(), output.status.code()), (Some(code), Some(code)), "{told}");
+            assert!(trace.run().totals.calls >= 102, "{:?}", trace.run().totals);
+        }
+    }
+}
+
 macro_rules! on_both {
     ($($test:ident),+) => {
         mod openmpi { $(#[test] fn $test() { super::$test(&super::mpi("openmpi")); })+ }
@@ -120,5 +151,6 @@ on_both!(
     preloaded,
     preloaded_by_the_environment,
     preloaded_into_fortran,
-    preloaded_into_python
+    preloaded_into_python,
+    sanitized
 );

@@ -8,6 +8,7 @@
 //! What the old trace had is taken away first, so that nothing of it is taken for a part of the new one: all that its
 //! `run.json` lists, all that any trace can have, and whatever stands where a new table belongs.
 
+use super::sharing::{share, shared_with};
 use crate::run::RUN_JSON;
 use crate::schema::{self, DERIVED_FOLDER, RAW_FOLDER};
 use crate::{RunInfo, TraceError};
@@ -79,6 +80,7 @@ impl StagingDir {
         let text = serde_json::to_vec_pretty(run).map_err(|error| TraceError::write(&json, error))?;
         std::fs::write(&json, text).map_err(|error| TraceError::write(&json, error))?;
         self.check_whole(run)?;
+        share(&self.work, std::fs::metadata(&self.directory).map_or(0, |found| shared_with(&found)));
         let made = entries_of(&self.work)?;
         let old = listed(&self.directory);
         remove(&self.directory.join(RUN_JSON))?;

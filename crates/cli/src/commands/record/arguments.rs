@@ -39,11 +39,11 @@ pub enum OpenTo {
 
 impl OpenTo {
     /// The permissions that the trace's directory is given beside those it was made with.
-    pub fn mode(self) -> Option<u32> {
+    pub fn mode(self) -> u32 {
         match self {
-            OpenTo::Me => None,
-            OpenTo::Group => Some(0o050),
-            OpenTo::All => Some(0o055),
+            OpenTo::Me => 0,
+            OpenTo::Group => 0o050,
+            OpenTo::All => 0o055,
         }
     }
 }
@@ -64,7 +64,7 @@ pub struct RecordArguments {
     #[arg(long, env = "KIZAMI_NO_SEAL", value_parser = FalseyValueParser::new())]
     pub no_seal: bool,
 
-    /// Who may look into the trace, as far as the umask lets them see its files
+    /// Who may look into the trace and all that is in it, whatever the umask
     #[arg(
         long,
         value_name = "me|group|all",

@@ -18,8 +18,7 @@ use anyhow::Result;
 use kizami_reduced::ReduceOptions;
 use kizami_seal::Seen;
 use kizami_trace::RunInfo;
-use std::fs::{OpenOptions, Permissions};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use kizami_trace::write::share;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -129,15 +128,9 @@ impl Recording<'_> {
         Ok(code.exit)
     }
 
-    /// Lets others look into a trace, if they shall. What cannot be done here can be done by hand.
+    /// Lets others look into a trace, if they shall; what sealing makes there later follows the directory.
     fn open(&self, directory: &Path) {
-        let Some(more) = self.arguments.open_to.mode() else { return };
-        let flags = libc::O_DIRECTORY | libc::O_NOFOLLOW;
-        if let Ok(directory) = OpenOptions::new().read(true).custom_flags(flags).open(directory)
-            && let Ok(now) = directory.metadata()
-        {
-            let _ = directory.set_permissions(Permissions::from_mode(now.mode() & 0o7777 | more));
-        }
+        share(directory, self.arguments.open_to.mode());
     }
 
     /// What the last process inside a launcher does for all.
@@ -232,7 +225,9 @@ struct Ended {
 
 /// Whether a traced process left anything.
 fn has_segments(raw: &Path) -> bool {
-    let is_segment =
-        |path: PathBuf| path.extension().is_some_and(|ending| ending == "calls" || ending == "defs");
+    let is_segment = |path: PathBuf| {
+        path.extension()
+            .is_some_and(|ending| ["calls", "defs", "lost"].contains(&ending.to_str().unwrap_or_default()))
+    };
     std::fs::read_dir(raw).into_iter().flatten().flatten().any(|entry| is_segment(entry.path()))
 }

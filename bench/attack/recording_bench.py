@@ -157,7 +157,8 @@ class Bench:
     """Where things are, and how they are run."""
 
     def __init__(self, options, folder):
-        self.kizami, self.small, self.folder = options.kizami, options.small, folder
+        self.kizami, self.folder = options.kizami, folder
+        self.gate, self.small = options.gate, options.small or options.gate
         self.seed, self.mpis = options.seed, options.mpi or ["openmpi", "mpich"]
         self.built = {}
         self.serial = 0

@@ -47,7 +47,7 @@ def unsealed_copy(bench, folder, unsealed, mpi):
         origin = bench.case_folder()
         counts = Counts(origin)
         # Enough calls that a seal can be met at work.
-        line = bench.launch(mpi, bench.build(mpi, "calls"), bench.times(50000, 20000))
+        line = bench.launch(mpi, bench.build(mpi, "calls"), 5000 if bench.gate else bench.times(50000, 20000))
         made = run(bench.record(line, "--no-seal", output="raw.kz"), origin, counts.environment)
         if made.code != 0:
             raise Failed(f"record --no-seal: exit code {made.code}: {short(made.told)}")

@@ -15,7 +15,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 RANKS = 2
 SLOT_BYTES = 64
-LONG = 60  # seconds that no case takes unless something hangs
+LONG = 240  # seconds that no case takes unless something hangs, however busy the machine is
 BECOME_REAPER = 36  # PR_SET_CHILD_SUBREAPER
 
 

@@ -4,8 +4,8 @@
 //! are generated from the table of functions; the outermost call on a thread is recorded, whatever the
 //! language it came from, and everything the MPI library calls inside passes straight through.
 //!
-//! What it promises: no lock, no system call and no allocation on the path of an ordinary call; what was
-//! recorded survives the process; if recording becomes impossible (disk full, directory gone) the program
+//! What it promises: no lock, no system call and no allocation on the path of an ordinary call (those on windows, files
+//! and datatypes lock a table); what was recorded survives the process; if recording becomes impossible (disk full, directory gone) the program
 //! runs on and the loss is counted; without `KIZAMI_RAW` in the environment it does nothing at all.
 //!
 //! What it does not do: no clock model, no translation of ranks, no symbols, no compression. Numbers are

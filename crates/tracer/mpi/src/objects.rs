@@ -4,14 +4,8 @@ use crate::process;
 use crate::stream::lock;
 use kizami_model::ObjectKind;
 use kizami_records::{Definition, NO_COMM};
+use std::collections::BTreeMap;
 use std::sync::Mutex;
-
-#[derive(Clone, Copy)]
-struct Known {
-    kind: ObjectKind,
-    handle: usize,
-    object: Object,
-}
 
 /// What is known of an object.
 #[derive(Clone, Copy, Debug)]
@@ -25,19 +19,18 @@ pub struct Object {
 const UNKNOWN: Object = Object { local: 0, comm: NO_COMM };
 
 struct Table {
-    known: Vec<Known>,
+    /// A program may have many thousand datatypes.
+    known: BTreeMap<(ObjectKind, usize), Object>,
     made: u32,
     /// Messages taken off the queue by a matched probe: (handle, communicator).
     messages: Vec<(usize, u32)>,
 }
 
-static TABLE: Mutex<Table> = Mutex::new(Table { known: Vec::new(), made: 0, messages: Vec::new() });
+static TABLE: Mutex<Table> = Mutex::new(Table { known: BTreeMap::new(), made: 0, messages: Vec::new() });
 
 /// The object with this handle.
 pub fn of(kind: ObjectKind, handle: usize) -> Object {
-    let table = lock(&TABLE);
-    let found = table.known.iter().find(|known| known.kind == kind && known.handle == handle);
-    found.map_or(UNKNOWN, |known| known.object)
+    lock(&TABLE).known.get(&(kind, handle)).copied().unwrap_or(UNKNOWN)
 }
 
 /// Enters a new object.
@@ -46,7 +39,7 @@ pub fn add(kind: ObjectKind, handle: usize, comm: u32, name: String, bytes: u64)
         let mut table = lock(&TABLE);
         table.made += 1;
         let object = Object { local: table.made, comm };
-        table.known.push(Known { kind, handle, object });
+        table.known.insert((kind, handle), object);
         object
     };
     if let Some(process) = process::existing() {
@@ -74,14 +67,12 @@ pub fn add_file(name: String) -> u32 {
 
 /// Remembers an object whose freeing failed.
 pub fn remember(kind: ObjectKind, handle: usize, object: Object) {
-    lock(&TABLE).known.push(Known { kind, handle, object });
+    lock(&TABLE).known.insert((kind, handle), object);
 }
 
 /// Forgets an object that is about to be freed: once it is, another thread may be given its handle.
 pub fn forget(kind: ObjectKind, handle: usize) -> Object {
-    let object = of(kind, handle);
-    lock(&TABLE).known.retain(|known| known.kind != kind || known.handle != handle);
-    object
+    lock(&TABLE).known.remove(&(kind, handle)).unwrap_or(UNKNOWN)
 }
 
 /// A matched probe took a message off the queue of this communicator.

@@ -166,13 +166,13 @@ class Bench:
     def times(self, full, small):
         return small if self.small else full
 
-    def build(self, mpi, source, name=None, *flags):
+    def build(self, mpi, source, name=None, *flags, compiler="gcc"):
         """A program or library of one of the sources beside this file."""
         path = self.folder / "built" / mpi / (name or source)
         if path not in self.built:
             path.parent.mkdir(parents=True, exist_ok=True)
             command = [f"mpicc.{mpi}", "-g", "-O1", "-pthread", HERE / f"{source}.c", "-o", path, *flags]
-            made = run(command, self.folder)
+            made = run(command, self.folder, {"OMPI_CC": compiler, "MPICH_CC": compiler})
             if made.code != 0:
                 sys.exit(f"{shlex.join(made.words)} failed:\n{made.told}")
             self.built[path] = True

@@ -1,5 +1,7 @@
 """Smallest stacks, fibres, signal stacks and sanitizers."""
+import itertools
 import re
+import shutil
 
 from recording_bench import Counts, Failed, Skipped, check_counts, check_same, run, short
 
@@ -19,8 +21,16 @@ def stacks(bench, _random):
             for words in ["clean", fault]:
                 for leaks in [0, 1] if sanitizer == "address" else [0]:
                     note = f"{', leaks looked for' * leaks}"
-                    yield "programs with sanitizers", f"{mpi}, -fsanitize={sanitizer}, {words}{note}", \
-                        lambda folder, m=mpi, s=sanitizer, w=words, l=leaks: sanitized(bench, folder, m, s, w, l)
+                    for compiler in compilers():
+                        yield "programs with sanitizers", f"{mpi}, {compiler} -fsanitize={sanitizer}, {words}{note}", \
+                            lambda folder, m=mpi, c=compiler, s=sanitizer, w=words, l=leaks: \
+                            sanitized(bench, folder, m, c, s, w, l)
+
+
+def compilers():
+    """gcc, and clang by any of its names: its sanitizers are linked into programs, gcc's are libraries beside them."""
+    clang = (name for name in ["clang", *(f"clang-{version}" for version in range(30, 11, -1))] if shutil.which(name))
+    return ["gcc", *itertools.islice(clang, 1)]
 
 
 def squeezed(bench, folder, mpi, options, words):
@@ -34,9 +44,9 @@ def squeezed(bench, folder, mpi, options, words):
     check_counts(bench.info(folder), counts.calls(), nested=counts.nested())
 
 
-def sanitized(bench, folder, mpi, sanitizer, fault, leaks):
-    program = bench.build(mpi, "sanitized", f"sanitized-{sanitizer}", f"-fsanitize={sanitizer}",
-                          "-fno-sanitize-recover=undefined")
+def sanitized(bench, folder, mpi, compiler, sanitizer, fault, leaks):
+    program = bench.build(mpi, "sanitized", f"sanitized-{sanitizer}-{compiler}", f"-fsanitize={sanitizer}",
+                          "-fno-sanitize-recover=undefined", compiler=compiler)
     environment = {"ASAN_OPTIONS": f"detect_leaks={leaks}"}
     # One rank: the threads of two race in some MPI libraries.
     line = bench.launch(mpi, program, fault, ranks=1)

@@ -37,10 +37,20 @@ def limited(bench, folder, mpi, before, options, words):
     bare = run([*before, *line], folder)
     if bare.code != 0:
         raise Skipped(short(bare.told))
-    counts = Counts(folder)
-    recorded = run([*before, *bench.record(line, *options)], folder, counts.environment)
+    for attempts_left in reversed(range(3)):
+        counts = Counts(folder)
+        recorded = run([*before, *bench.record(line, *options)], folder, counts.environment)
+        if not (attempts_left and ended_by_ucx(recorded)):
+            break
+        shutil.rmtree(folder / "run.kz")
     check_same(bare, recorded)
     check_told(bench, folder, recorded, counts)
+
+
+def ended_by_ucx(process):
+    """Whether UCX, below MPICH, found no memory for itself: it then ends the program, or lets it hang, without Kizami as
+    well now and then (2 of 100)."""
+    return process.code != 0 and "log.c:" in process.told
 
 
 def check_told(bench, folder, recorded, counts):

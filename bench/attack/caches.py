@@ -51,10 +51,9 @@ def forge(data, chance):
         value = chance.choice(extreme) if chance.random() < 0.7 else chance.getrandbits(64)
         struct.pack_into("<Q", data, 8 * place, value)
         words.append(place)
-    checked_from = struct.unpack_from("<Q", data, 32)[0] + 8 * HEAD_WORDS
-    sum_ = zlib.crc32(bytes(data[:8 * (HEAD_WORDS - 1)]))
-    sum_ = zlib.crc32(bytes(data[checked_from:]), sum_) if checked_from <= len(data) else sum_
-    struct.pack_into("<Q", data, 8 * (HEAD_WORDS - 1), sum_)
+    # Of the head without the checksum, and of all behind it.
+    head = zlib.crc32(bytes(data[:8 * (HEAD_WORDS - 1)]))
+    struct.pack_into("<Q", data, 8 * (HEAD_WORDS - 1), zlib.crc32(bytes(data[8 * HEAD_WORDS:]), head))
     return bytes(data), f"words {words} forged, checksum right"
 
 

@@ -95,11 +95,7 @@ fn little_memory(mpi: &Mpi) {
     const CALLS: u64 = 2 * (4 + 16 * 1000);
     const ATTEMPTS: u32 = 3;
     let scratch = Scratch::new();
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/attack/limits.c");
-    let program = scratch.path().join("limits");
-    let mut compile = Command::new(format!("mpicc.{}", mpi.name));
-    compile.args(["-g", "-O1", "-pthread", "-o"]).arg(&program).arg(source);
-    assert!(compile.status().is_ok_and(|status| status.success()), "{compile:?}");
+    let program = mpi.attacker("limits", &[], scratch.path());
     for bytes in ["65536", "1048576", "4194304", "8388608"] {
         for keep in ["", "1%"] {
             let words = [program.to_str().expect("text"), "memory", bytes, "16", "1000"];

@@ -104,6 +104,17 @@ impl Mpi {
         Program(std::iter::once(path).chain(arguments.iter().map(OsString::from)).collect())
     }
 
+    /// One of the programs that attack recordings, compiled into a folder.
+    pub fn attacker(&self, name: &str, flags: &[&str], folder: &Path) -> PathBuf {
+        let source =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/attack").join(format!("{name}.c"));
+        let program = folder.join(name);
+        let mut compile = Command::new(format!("mpicc.{}", self.name));
+        compile.args(["-g", "-O1", "-pthread"]).args(flags).arg("-o").arg(&program).arg(source);
+        assert!(compile.status().is_ok_and(|status| status.success()), "{compile:?}");
+        program
+    }
+
     /// The Python workload that communicates.
     pub fn ring(&self, arguments: &[&str]) -> Program {
         self.script("ring.py", arguments)

@@ -5,7 +5,6 @@ use crate::truth::{calls_by_function, rows};
 use kizami_trace::Trace;
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::Command;
 
 /// A program with the library of wrappers preloaded by the launcher's own option.
 fn preloading(mpi: &Mpi, program: Program) -> Program {
@@ -111,11 +110,7 @@ fn preloaded_into_python(mpi: &Mpi) {
 /// A sanitizer that wants to be the first library of all, with options of the user's by the launcher's own option.
 fn sanitized(mpi: &Mpi) {
     let scratch = Scratch::new();
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/attack/sanitized.c");
-    let program = scratch.path().join("sanitized");
-    let mut compile = Command::new(format!("mpicc.{}", mpi.name));
-    compile.args(["-g", "-pthread", "-fsanitize=address", "-o"]).arg(&program).arg(source);
-    assert!(compile.status().is_ok_and(|status| status.success()), "{compile:?}");
+    let program = mpi.attacker("sanitized", &["-fsanitize=address"], scratch.path());
     let options = "detect_leaks=0:exitcode=77";
     let forms = match mpi.name {
         "openmpi" => vec![vec!["-x".to_owned(), format!("ASAN_OPTIONS={options}")]],

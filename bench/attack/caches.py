@@ -104,7 +104,7 @@ def caches(bench):
         expected = {}
         differing = {}
         number = others_told = 0
-        while number < bench.options.count(5000, 75):
+        while number < bench.options.count(10000, 75):
             base = bench.chance.choice(["sealed", "sealed", "reduced"])
             trace = bench.scratch / base / "run.kz"
             relative = bench.chance.choice(sorted(full[base]))

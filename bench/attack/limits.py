@@ -29,7 +29,9 @@ def limits(bench, draw):
             yield "a limit on all from outside", f"{mpi}, ulimit {words}, record -- limits nothing 0 4 {calls}", \
                 lambda folder, m=mpi, s=shell, c=calls: limited(bench, folder, m, s, [], ["nothing", 0, 4, c])
         for size in bench.times(DISKS, ["12k", "32k", "1m"]):
-            yield "full disks", f"{mpi}, {size}", lambda folder, m=mpi, s=size: full_disk(bench, folder, m, s)
+            for options in bench.times([[], ["--memory", "2M"], ["--keep", "1%"]], [[]]):
+                yield "full disks", f"{mpi}, {size}, record {' '.join(options)}", \
+                    lambda folder, m=mpi, s=size, o=options: full_disk(bench, folder, m, s, o)
 
 
 def limited(bench, folder, mpi, before, options, words):
@@ -66,7 +68,7 @@ def check_told(bench, folder, recorded, counts):
     check_counts(bench.info(folder), counts.calls())
 
 
-def full_disk(bench, folder, mpi, size):
+def full_disk(bench, folder, mpi, size, options):
     disk = folder / "disk"
     disk.mkdir()
     if os.geteuid() != 0 or run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", disk], folder).code != 0:
@@ -75,7 +77,7 @@ def full_disk(bench, folder, mpi, size):
         counts = Counts(folder)
         line = bench.launch(mpi, bench.build(mpi, "limits"), "nothing", 0, 4, 5000)
         bare = run(line, folder)
-        recorded = run(bench.record(line, output="disk/run.kz"), folder, counts.environment)
+        recorded = run(bench.record(line, *options, output="disk/run.kz"), folder, counts.environment)
         if (disk / "run.kz").is_dir():
             # Elsewhere there is room to seal what is there.
             shutil.copytree(disk / "run.kz", folder / "run.kz")

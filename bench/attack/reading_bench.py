@@ -25,6 +25,8 @@ PATIENCE = 60
 # Failed cases of an attack that are printed one by one, and those that are kept; all are told in a file.
 MOST_TOLD = 12
 MOST_KEPT = 200
+# How long an attack may say nothing.
+SILENCE_S = 60
 # What a command that was told to stay within 256 MiB may really take: its own code and buffers come on top.
 WITHIN = "256M"
 MOST_RESIDENT = 512 << 20
@@ -37,11 +39,15 @@ class Attack:
     def __init__(self, name, what, options):
         self.name, self.what, self.options = name, what, options
         self.cases, self.failures, self.notes = 0, [], []
-        self.begun = time.monotonic()
+        self.begun = self.told = time.monotonic()
 
     def case(self, failure=None, repeat="", keep=()):
         """One case; `failure` says what was wrong, if anything was. `keep` are folders or files that show it."""
         self.cases += 1
+        if failure or time.monotonic() - self.told > SILENCE_S:
+            self.told = time.monotonic()
+            what = f"case {self.cases} failed: {failure}" if failure else f"{self.cases} cases"
+            print(f"{self.name}: {what}, {self.told - self.begun:.0f} s", file=sys.stderr, flush=True)
         if not failure:
             return
         kept = []

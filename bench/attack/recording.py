@@ -37,6 +37,8 @@ ATTACKS = {"wrappers": wrappers, "seals": seals, "descriptors": descriptors, "li
            "kills": kills}
 # Of the cases of --small, the gate takes one of so many: each thing that is tried has its turn, and so has each MPI.
 ONE_OF = {"wrappers": 7, "seals": 8, "descriptors": 5, "limits": 3, "stacks": 5, "kills": 5}
+# How long an attack may say nothing.
+SILENCE_S = 60
 
 
 class Line:
@@ -54,10 +56,13 @@ def attack(bench, name, only_case):
         # By the number of the case, so that one alone draws what it drew among all.
         return random.Random(f"{bench.seed}/{name}/{next(numbers)}")
 
-    started = time.monotonic()
+    started = told = time.monotonic()
     for case, (tried, words, check) in enumerate(ATTACKS[name](bench, draw)):
         if only_case is not None and case != only_case or bench.gate and case % ONE_OF[name]:
             continue
+        if time.monotonic() - told > SILENCE_S:
+            told = time.monotonic()
+            print(f"{name}: {case} cases, {told - started:.0f} s", file=sys.stderr, flush=True)
         line = lines.setdefault(tried, Line())
         line.cases += 1
         folder = bench.case_folder()
@@ -68,6 +73,7 @@ def attack(bench, name, only_case):
             line.skipped.append(f"{words}: {reason}")
         except Failed as failure:
             line.failures.append((case, words, failure, folder))
+            print(f"{name}: case {case} failed: {failure}", file=sys.stderr, flush=True)
         finally:
             end_all()
         if not line.failures or line.failures[-1][0] != case:

@@ -24,13 +24,14 @@ def seals(bench, draw):
     """Several seals at once, seals of a live run, and seals that are killed."""
     unsealed = {}
     for mpi in bench.mpis:
+        # Half of what is promised with each MPI.
         for number in [2, 3]:
-            for case in range(bench.times(200, 10) if number == 2 else bench.times(100, 5)):
+            for case in range(bench.times(100, 10) if number == 2 else bench.times(50, 5)):
                 yield f"{number} seals at once", f"{mpi} {case}", \
                     lambda folder, m=mpi, n=number, r=draw(): sealed_at_once(bench, folder, unsealed, m, n, r)
-        for case in range(bench.times(50, 4)):
+        for case in range(bench.times(25, 4)):
             yield "seals of a live run", f"{mpi} {case}", lambda folder, m=mpi, r=draw(): sealed_alive(bench, folder, m, r)
-        for case in range(bench.times(200, 10)):
+        for case in range(bench.times(100, 10)):
             yield "seals that are killed", f"{mpi} {case}", \
                 lambda folder, m=mpi, r=draw(): sealed_and_killed(bench, folder, unsealed, m, r)
 

@@ -106,9 +106,9 @@ def get(struct_, field):
 
 
 def put(struct_, field, value):
-    """Gives a field that is there another value; says whether it was."""
+    """Gives a field that is there another value of its kind; says whether it was."""
     for entry in struct_:
-        if entry[0] == field:
+        if entry[0] == field and isinstance(value, int) == (entry[1] in (I16, I32, I64)):
             entry[2] = value
             return True
     return False

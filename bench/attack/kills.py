@@ -44,7 +44,10 @@ def killed(bench, folder, mpi, whom, options, rng):
     launchers = [one for one in descendants(recorder.child.pid) if (status_of(one) or (0, 0))[1] == recorder.child.pid]
     victims = {"one": ranks[:1] if rng.random() < 0.5 else ranks[-1:], "all": ranks, "recorder": [recorder.child.pid],
                "launcher": launchers}[whom]
-    for victim in victims or launchers:
+    if not victims:
+        # No rank has come to life yet.
+        whom, victims = "launcher", launchers
+    for victim in victims:
         kill(victim)
     if whom in ("recorder", "launcher"):
         # Ranks may live on for a while, and make calls.

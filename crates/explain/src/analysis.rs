@@ -1,15 +1,11 @@
 //! The way from a trace to a report.
 
-use crate::blame::{Doing, blame};
 use crate::diseases::{Evidence, Suspect, blamed_suspects, other_suspects};
 use crate::efficiency::Efficiency;
 use crate::error::ExplainError;
 use crate::finding::Finding;
-use crate::late_complete;
-use crate::marks::ByStep;
 use crate::outcome::Outcome;
 use crate::path::{Path, critical_path};
-use crate::pattern::Pattern;
 use crate::phases::{Loop, find_loop};
 use crate::profile::{Calls, Profile, function_at, profile};
 use crate::protocols::SendProtocol;
@@ -20,8 +16,11 @@ use crate::report::{
     SizeClass, WaitTotal,
 };
 use crate::scatter::scatter;
-use crate::waits::{Total, Waits};
 use crate::work_interval::{Borders, WorkInterval};
+use kizami_blame::ByStep;
+use kizami_blame::Pattern;
+use kizami_blame::{Doing, blame};
+use kizami_blame::{Total, Waits};
 use kizami_graph::{Graph, build};
 use kizami_model::{Length, Op, Rank};
 use kizami_network::Fit;
@@ -105,7 +104,7 @@ impl Analysis {
         let (fit, unmatched) = (walked.learned, walked.unmatched);
         let sort_waits = || {
             let mut waits = Waits::all(walked.observers);
-            late_complete::divide(&graph, &mut waits);
+            kizami_blame::divide(&graph, &mut waits);
             let by_step = ByStep::new(graph.steps.len(), &waits.long);
             (waits, by_step)
         };
@@ -124,26 +123,15 @@ impl Analysis {
             epochs: OnceCell::new(),
             mutual: OnceCell::new(),
         };
-        let replays = |threads| Replays::new(&graph, &fit, &borders, &looped.marks, threads);
-        let find_others = || {
-            let others = other_suspects(&evidence());
-            // Who is to blame takes longer to find: these can be replayed meanwhile.
-            let early = (threads > 1).then(|| replays(threads - 1).ideal_and(&others, &[], &|_| {}));
-            (others, early)
-        };
-        let find_blamed = || {
-            let blamed = blame(&graph, &waits.long, &by_step);
-            blamed_suspects(&evidence(), &blamed, MOST_FINDINGS)
-        };
-        let ((others, early), blamed) = both(threads, find_others, find_blamed);
-        let progress = |steps| tell(2, steps);
-        let outcomes = match early {
-            Some(mut outcomes) => {
-                outcomes.extend(replays(threads).without(&blamed, &progress));
-                outcomes
-            }
-            None => replays(threads).ideal_and(&others, &blamed, &progress),
-        };
+        let blamed = blame(&graph, &waits.long, &by_step, threads);
+        let find_others = || other_suspects(&evidence());
+        let find_blamed = || blamed_suspects(&evidence(), &blamed, MOST_FINDINGS);
+        let (others, blamed) = both(threads, find_others, find_blamed);
+        let outcomes = Replays::new(&graph, &fit, &borders, &looped.marks, threads).ideal_and(
+            &others,
+            &blamed,
+            &|steps| tell(2, steps),
+        );
         let mut analysis = Analysis {
             ideal: interval,
             graph,

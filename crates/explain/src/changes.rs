@@ -1,13 +1,12 @@
 //! What is different, step by step, in a run in which something is gone that costs time: for replays that tell what that
 //! gains, those of findings and those that people ask for.
 
-use crate::blame::{Doing, Excess, blame};
 use crate::diseases;
-use crate::late_complete;
-use crate::marks::ByStep;
 use crate::phases::iterations;
-use crate::waits::Waits;
 use crate::work_interval::WorkInterval;
+use kizami_blame::ByStep;
+use kizami_blame::Waits;
+use kizami_blame::{Doing, Excess, blame};
 use kizami_graph::Graph;
 use kizami_model::Length;
 use kizami_network::Fit;
@@ -31,9 +30,9 @@ pub(crate) fn without_excess<'a>(excesses: impl Iterator<Item = &'a Excess>) -> 
 /// by as much as others waited for it, as far as it is longer than usual.
 pub fn no_longer(graph: &Graph, sites: &[u32], threads: usize) -> Vec<(u64, StepChange)> {
     let mut waits = Waits::all(learn(graph, threads, Waits::new, &|_| {}).observers);
-    late_complete::divide(graph, &mut waits);
+    kizami_blame::divide(graph, &mut waits);
     let by_step = ByStep::new(graph.steps.len(), &waits.long);
-    let blamed = blame(graph, &waits.long, &by_step);
+    let blamed = blame(graph, &waits.long, &by_step, threads);
     let interval = WorkInterval::of(graph);
     let begins = iterations(graph, interval);
     let too_long = diseases::too_long(graph, &blamed, interval, &begins).into_iter();

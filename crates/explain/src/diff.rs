@@ -4,8 +4,8 @@
 //! same if the function called, the file and the line are. What has no counterpart by that is matched by the function
 //! called and the function it is called in, in the order of lines: code that moved is still the same code.
 
-use crate::pattern::Pattern;
 use crate::report::Report;
+use kizami_blame::Pattern;
 use kizami_trace::SourceLine;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

@@ -12,7 +12,6 @@
 //! It prints nothing: text, Markdown and HTML are for the crates that show.
 
 mod analysis;
-mod blame;
 mod changes;
 pub mod diff;
 mod disease;
@@ -20,13 +19,9 @@ mod diseases;
 mod efficiency;
 mod error;
 mod finding;
-mod late_complete;
-mod lateness;
-mod marks;
 mod nothing;
 mod outcome;
 mod path;
-mod pattern;
 mod phases;
 mod profile;
 mod protocols;
@@ -37,7 +32,6 @@ mod report;
 mod scatter;
 mod threads;
 mod typical;
-mod waits;
 mod whatif;
 mod who;
 
@@ -49,6 +43,7 @@ pub use disease::Disease;
 pub use efficiency::Efficiency;
 pub use error::ExplainError;
 pub use finding::{Cause, Finding, Headline};
+pub use kizami_blame::Pattern;
 pub use kizami_hybrid::{
     Loss, LossKind, Regions as ThreadRegions, Sharing, Spans as ThreadSpans, ThreadChange, ThreadCount,
     Threads, changes as thread_changes,
@@ -56,7 +51,6 @@ pub use kizami_hybrid::{
 pub use kizami_replay::Gain;
 pub use kizami_stuck::{CauseState, Stuck, StuckCall, StuckCause, StuckKind};
 pub use kizami_trace::SourceLine;
-pub use pattern::Pattern;
 pub use phases::Phase;
 pub use protocols::{SendProtocol, SendsWait, WaitBasis};
 pub use reconstructed::{Reconstructed, ReconstructedPlace};

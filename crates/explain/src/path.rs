@@ -3,10 +3,10 @@
 //! It is followed from the end of the last rank backwards. Where that rank waited for another, the path goes on with
 //! the other, at the moment it sent, posted or came. Shortening anything that is not on it gains nothing at first.
 
-use crate::blame::{Doing, before};
-use crate::marks::ByStep;
-use crate::waits::LongWait;
 use crate::work_interval::WorkInterval;
+use kizami_blame::ByStep;
+use kizami_blame::LongWait;
+use kizami_blame::{Doing, before};
 use kizami_graph::Graph;
 use kizami_model::Length;
 use rustc_hash::FxHashMap;

@@ -5,9 +5,9 @@
 //! loop. What is called in several parts of a program that have little in common marks no loop: most of the run lies
 //! between two of its calls.
 
-use crate::blame::middle;
 use crate::scatter::scatter;
 use crate::work_interval::WorkInterval;
+use kizami_blame::middle;
 use kizami_graph::{Graph, StepKind, Strand};
 use kizami_model::{Length, Moment};
 use kizami_trace::Definitions;

@@ -1,6 +1,6 @@
 //! Regions of the program, as people name them.
 
-use crate::blame::Occasion;
+use kizami_blame::Occasion;
 use kizami_graph::Strand;
 use kizami_trace::{Definitions, RegionSpan};
 

@@ -2,10 +2,10 @@
 
 use crate::efficiency::Efficiency;
 use crate::finding::Finding;
-use crate::pattern::Pattern;
 use crate::phases::Phase;
 use crate::protocols::SendProtocol;
 use crate::reconstructed::Reconstructed;
+use kizami_blame::Pattern;
 use kizami_hybrid::Threads;
 use kizami_network::Fit;
 use kizami_stuck::Stuck;

@@ -3,7 +3,7 @@
 
 use super::{Evidence, LEAST_SHARE, Suspect, about_call, option};
 use crate::disease::Disease;
-use crate::pattern::Pattern;
+use kizami_blame::Pattern;
 use kizami_model::kind::{CollectiveKind, Form, Kind};
 use kizami_model::{Length, Op};
 use kizami_replay::Setting;

@@ -8,13 +8,13 @@
 use super::shape::Shape;
 use super::usual::too_long;
 use super::{Evidence, LEAST_SHARE, Suspect, WORTH_REPLAYING, calls, option};
-use crate::blame::{Blamed, Doing, Excess, Waited};
 use crate::changes::without_excess;
 use crate::disease::Disease;
 use crate::finding::{Cause, Finding, Headline};
-use crate::pattern::Pattern;
 use crate::profile::function_at;
 use crate::who::{FEW_RANKS, Who, stretches};
+use kizami_blame::Pattern;
+use kizami_blame::{Blamed, Doing, Excess, Waited};
 use kizami_model::{Kind, Length, Op, Rank};
 use kizami_replay::{Pieces, Setting, balance, sum_error_ns};
 use kizami_trace::SourceLine;
@@ -178,7 +178,7 @@ impl Blame<'_> {
     }
 
     fn waiting_in(&self) -> Option<(String, SourceLine)> {
-        let most = self.waited.at.iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
+        let most = self.waited.at.iter().max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)));
         most.map(|((op, site), _)| (op.name().to_owned(), self.evidence.place(*site)))
     }
 

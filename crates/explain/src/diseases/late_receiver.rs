@@ -3,9 +3,9 @@
 
 use super::{Evidence, LEAST_SHARE, Suspect, about_call, option};
 use crate::disease::Disease;
-use crate::pattern::Pattern;
-use crate::waits::LongWait;
 use crate::who::in_words;
+use kizami_blame::LongWait;
+use kizami_blame::Pattern;
 use kizami_graph::TieKind;
 use kizami_model::{Length, Op};
 use kizami_replay::Setting;

@@ -15,15 +15,15 @@ mod shape;
 mod transfer;
 mod usual;
 
-use crate::blame::Blamed;
 use crate::disease::Disease;
 use crate::finding::{Cause, Finding, Headline};
-use crate::marks::ByStep;
 use crate::phases::Loop;
 use crate::profile::Profile;
 use crate::regions::Regions;
-use crate::waits::Waits;
 use crate::work_interval::WorkInterval;
+use kizami_blame::Blamed;
+use kizami_blame::ByStep;
+use kizami_blame::Waits;
 use kizami_graph::{Channel, Graph};
 use kizami_model::Op;
 use kizami_network::Fit;

@@ -4,8 +4,8 @@
 use super::calls::{InRow, rows};
 use super::{Evidence, LEAST_SHARE, Suspect, about_call, option};
 use crate::disease::Disease;
-use crate::pattern::Pattern;
 use crate::who::in_words;
+use kizami_blame::Pattern;
 use kizami_graph::{Graph, Step, TieKind};
 use kizami_model::kind::{Form, Kind};
 use kizami_model::{Length, Moment, Op};

@@ -1,9 +1,9 @@
 //! How too much computation is spread over ranks and time: always the same ranks, moving, growing, now and then, or
 //! without any order.
 
-use crate::blame::{Excess, middle};
 use crate::disease::Disease;
 use crate::who::Who;
+use kizami_blame::{Excess, middle};
 use kizami_graph::Graph;
 use kizami_model::{Length, Moment};
 use rustc_hash::FxHashMap;

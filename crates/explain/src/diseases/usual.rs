@@ -3,9 +3,9 @@
 //! A rank that was held up itself makes others wait while it does what everybody does. Nothing of that is too long. What
 //! counts is the longest stretch of each rank in each iteration: between the sends of a loop there is some computation, too.
 
-use crate::blame::{Blamed, Doing, Excess, Waited, before, keep_longest};
-use crate::pattern::Pattern;
 use crate::work_interval::WorkInterval;
+use kizami_blame::Pattern;
+use kizami_blame::{Blamed, Doing, Excess, Waited, before, keep_longest};
 use kizami_graph::{Graph, Step, StepKind};
 use kizami_model::{Length, Moment};
 use rustc_hash::FxHashMap;

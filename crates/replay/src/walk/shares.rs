@@ -43,7 +43,7 @@ impl Shares {
 
     /// Which one a rank belongs to.
     #[inline]
-    pub(super) fn of_rank(&self, rank: Rank) -> usize {
+    pub fn of_rank(&self, rank: Rank) -> usize {
         match self.first_ranks.len() {
             1 => 0,
             _ => self.first_ranks.partition_point(|first| *first <= rank.0) - 1,
@@ -56,7 +56,7 @@ impl Shares {
     }
 
     /// The strands of one.
-    pub(super) fn strands(&self, graph: &Graph, share: usize) -> Range<u32> {
+    pub fn strands(&self, graph: &Graph, share: usize) -> Range<u32> {
         let first = |share: usize| match self.first_ranks.get(share) {
             Some(rank) => graph.strands.partition_point(|strand| strand.rank.0 < *rank) as u32,
             None => graph.strands.len() as u32,

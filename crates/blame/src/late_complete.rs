@@ -3,7 +3,7 @@
 //! A target waits until the origin it waits for calls `MPI_Win_complete`. What of that lies behind the origin's last
 //! access is *late complete*, the rest stays *early wait*. Only waits that are kept one by one are divided.
 
-use crate::blame::before;
+use crate::back::before;
 use crate::pattern::Pattern;
 use crate::waits::{Key, Waits};
 use kizami_graph::Graph;
@@ -11,7 +11,7 @@ use kizami_model::kind::{Kind, WindowCall};
 use kizami_model::{Length, Moment};
 
 /// Divides the early waits of a run.
-pub(crate) fn divide(graph: &Graph, waits: &mut Waits) {
+pub fn divide(graph: &Graph, waits: &mut Waits) {
     for wait in waits.long.iter_mut().filter(|wait| wait.pattern == Pattern::EarlyWait) {
         let first = graph.strands[wait.of_strand as usize].first_step;
         let done = last_access(graph, wait.of, first).unwrap_or(wait.from);

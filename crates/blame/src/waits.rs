@@ -19,48 +19,61 @@ const REMEMBERED: usize = 4;
 
 /// One wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct LongWait {
+pub struct LongWait {
     /// The step that waited.
     pub step: u64,
     /// The step that was waited for.
     pub of: u64,
+    /// When it began to wait.
     pub from: Moment,
+    /// When that came.
     pub until: Moment,
+    /// The strand that waited.
     pub strand: u32,
     /// The strand that was waited for.
     pub of_strand: u32,
+    /// In which way.
     pub pattern: Pattern,
 }
 
 impl LongWait {
-    pub(crate) fn length(&self) -> Length {
+    /// How long it was.
+    pub fn length(&self) -> Length {
         self.until - self.from
     }
 }
 
 /// All waits of one pattern, by one strand, at one place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Total {
+pub struct Total {
+    /// How many.
     pub count: u64,
+    /// How long together.
     pub time: Length,
 }
 
 /// Where waits are added up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Key {
+pub struct Key {
+    /// In which way.
     pub pattern: Pattern,
+    /// Who waited.
     pub strand: u32,
+    /// In a call at this place.
     pub site: Option<u32>,
+    /// Of this function.
     pub op: Op,
 }
 
 /// What is known so far.
 #[derive(Default)]
-pub(crate) struct Waits {
+pub struct Waits {
+    /// Added up.
     pub totals: FxHashMap<Key, Total>,
     /// The same while the run is walked, by strand.
     numbers: PairInterner<(Pattern, Option<u32>, Op)>,
     adding: Vec<(Key, Total)>,
+    /// Those that are longer, one by one.
     pub long: Vec<LongWait>,
     shortest: Length,
     /// By strand: late messages waited for, the last one last.
@@ -79,13 +92,14 @@ struct Late {
 }
 
 impl Waits {
-    pub(crate) fn new() -> Waits {
+    /// None yet.
+    pub fn new() -> Waits {
         Waits { shortest: SHORTEST, ..Waits::default() }
     }
 
     /// Of all threads of a walk; long ones in the order in which they ended, the last first, and those for the same
     /// step together.
-    pub(crate) fn all(mut parts: Vec<Waits>) -> Waits {
+    pub fn all(mut parts: Vec<Waits>) -> Waits {
         let order = |wait: &LongWait| (std::cmp::Reverse(wait.until), wait.of, wait.step);
         std::thread::scope(|scope| {
             let mut parts = parts.iter_mut();

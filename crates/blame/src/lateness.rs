@@ -5,11 +5,10 @@
 //! the same way. So every nanosecond of waiting is somebody's, once, and who comes last has more than who comes last
 //! but one.
 
-use crate::pattern::Pattern;
+use crate::arrivals::Arrival;
 use crate::waits::LongWait;
-use kizami_graph::{Graph, TieKind};
+use kizami_graph::Graph;
 use kizami_model::{Length, Moment};
-use rustc_hash::FxHashMap;
 
 /// Stretches of time a wait keeps apart.
 const MOST_LOADS: usize = 4;
@@ -42,136 +41,6 @@ impl Load {
             _ => loads.push(self),
         }
     }
-}
-
-/// One who came to a collective, or sent or posted what was waited for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Arrival {
-    pub at: Moment,
-    pub step: u64,
-    pub strand: u32,
-}
-
-/// Who came when to that in which somebody waited for all: to collectives, and as origins to windows.
-pub(crate) struct Arrivals {
-    /// By what was waited in: where its arrivals begin and end in the list.
-    places: FxHashMap<Meeting, (usize, usize)>,
-    /// By place and time.
-    list: Vec<Arrival>,
-}
-
-/// What somebody waits in for all of several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Meeting {
-    /// A collective, by the key of its ties.
-    Collective(u64),
-    /// The end of an exposure of a window, by its step.
-    Exposure(u64),
-}
-
-impl Arrivals {
-    pub(crate) fn new(graph: &Graph, waits: &[LongWait]) -> Arrivals {
-        let mut places: FxHashMap<Meeting, (usize, usize)> = FxHashMap::default();
-        // What origins tell a target when they are done, by the step of the target.
-        let mut origins: FxHashMap<u64, Meeting> = FxHashMap::default();
-        for meeting in waits.iter().filter_map(|wait| met_at(graph, wait)) {
-            let number = places.len();
-            if places.contains_key(&meeting) {
-                continue;
-            }
-            places.insert(meeting, (number, 0));
-            if let Meeting::Exposure(step) = meeting {
-                let awaited = graph.ties_of(&graph.steps[step as usize]).iter();
-                let awaited = awaited.filter(|tie| tie.kind().awaits_readiness());
-                origins.extend(awaited.map(|tie| (tie.key, meeting)));
-            }
-        }
-        let mut all: Vec<(u32, Arrival)> = Vec::new();
-        let mut sizes = vec![0usize; places.len()];
-        for (number, strand) in (0..).zip(&graph.strands) {
-            let mut index = strand.first_step;
-            loop {
-                let step = &graph.steps[index as usize];
-                let told = graph.ties_of(step).iter().filter(|tie| tie.kind().tells());
-                let meetings = told.filter_map(|tie| match tie.kind() {
-                    TieKind::Posts => origins.get(&tie.key).copied(),
-                    kind => kind.is_collective().then_some(Meeting::Collective(tie.key)),
-                });
-                for (place, _) in meetings.filter_map(|meeting| places.get(&meeting)) {
-                    sizes[*place] += 1;
-                    all.push((*place as u32, Arrival { at: step.start, step: index, strand: number }));
-                }
-                if step.next == 0 {
-                    break;
-                }
-                index += u64::from(step.next);
-            }
-        }
-        let (list, ends) = by_place(&all, &sizes);
-        for (begin, end) in places.values_mut() {
-            let place = *begin;
-            (*begin, *end) = (ends[place] - sizes[place], ends[place]);
-        }
-        Arrivals { places, list }
-    }
-
-    /// Those who came after a moment to what somebody waited for all in, in order; none if it was not that.
-    pub(crate) fn after(&self, graph: &Graph, wait: &LongWait, from: Moment) -> Option<&[Arrival]> {
-        let (begin, end) = *self.places.get(&met_at(graph, wait)?)?;
-        let all = &self.list[begin..end];
-        Some(&all[all.partition_point(|arrival| arrival.at <= from)..]).filter(|late| !late.is_empty())
-    }
-}
-
-impl Arrivals {
-    /// When one who waits came to what it waits in: before it began to wait, where it only began the collective then.
-    pub(crate) fn came(&self, graph: &Graph, wait: &LongWait) -> Moment {
-        let came = met_at(graph, wait).and_then(|key| {
-            let (begin, end) = *self.places.get(&key)?;
-            let own = self.list[begin..end].iter().find(|arrival| arrival.strand == wait.strand)?;
-            Some(own.at)
-        });
-        came.map_or(wait.from, |came| came.min(wait.from))
-    }
-}
-
-/// Arrivals by place and time, and where those of each place end. How many each has is known.
-fn by_place(all: &[(u32, Arrival)], sizes: &[usize]) -> (Vec<Arrival>, Vec<usize>) {
-    let mut filled: Vec<usize> = sizes
-        .iter()
-        .scan(0, |next, size| {
-            *next += size;
-            Some(*next - size)
-        })
-        .collect();
-    let nobody = Arrival { at: Moment::default(), step: 0, strand: 0 };
-    let mut list = vec![nobody; all.len()];
-    for (place, arrival) in all {
-        let next = &mut filled[*place as usize];
-        list[*next] = *arrival;
-        *next += 1;
-    }
-    for (end, size) in filled.iter().zip(sizes) {
-        list[end - size..*end].sort_unstable();
-    }
-    (list, filled)
-}
-
-/// What somebody waited for all in, if it was that.
-fn met_at(graph: &Graph, wait: &LongWait) -> Option<Meeting> {
-    if wait.pattern == Pattern::EarlyWait {
-        return Some(Meeting::Exposure(wait.step));
-    }
-    // What was waited for was a message: nothing has to be looked up.
-    if matches!(wait.pattern, Pattern::LateSender | Pattern::LateSenderWrongOrder) {
-        return None;
-    }
-    let last = graph.ties_of(&graph.steps[wait.of as usize]).iter();
-    let key =
-        last.filter(|tie| tie.kind().is_collective() && tie.kind().tells()).map(|tie| tie.key).next()?;
-    let mut awaited = graph.ties_of(&graph.steps[wait.step as usize]).iter();
-    let met = awaited.any(|tie| tie.kind() == TieKind::AwaitsAll && tie.key == key);
-    met.then_some(Meeting::Collective(key))
 }
 
 /// What it costs within some stretch of time that one of those who are late is not there.

@@ -1,0 +1,400 @@
+//! The search for who is to blame, among the strands of one share.
+//!
+//! Every strand is followed from its last item to its first (`agenda`). Where it was late for others, it can only be said
+//! what that cost once it is known what was passed on to those who waited: it stops there until each of them has left that
+//! wait behind. So a wait is passed on once, with its load complete, and in the order of the waits of each strand, whoever
+//! looks at which strand and whichever comes first.
+//!
+//! Shares tell each other in rounds, by [`News`]: the share that has the step that was waited for is told what was passed on
+//! to waits of others, tells them the cost of being late if several were, and hears what these did.
+
+use crate::agenda::{Agenda, Item};
+use crate::arrivals::Arrival;
+use crate::back::look_back;
+use crate::blame::{Blame, Culprit, Doing, Excess, Fine, Occasion, Waited, add, keep_longest, middle};
+use crate::case::Case;
+use crate::lateness::{Cost, Lateness, Load};
+use crate::loads::Loads;
+use crate::waits::LongWait;
+use kizami_model::{Kind, Length, Moment};
+use kizami_replay::{PairInterner, Seat};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What was too long is looked through for what is told twice when there is so much of it.
+const MANY: usize = 1 << 20;
+
+/// What shares tell each other.
+pub(crate) enum News {
+    /// This wait has got all that is passed on to it.
+    Left(u32, Vec<Load>),
+    /// What it costs to be late for this group.
+    Cost(u32, Arc<Delay>),
+    /// What those of a share who were late for this group did.
+    Did(u32, Vec<Done>),
+}
+
+/// What it costs to be late for a group.
+#[derive(Default)]
+pub(crate) struct Delay {
+    lateness: Lateness,
+    /// When the first began to wait.
+    from: Moment,
+    /// When most of them came.
+    usual: Moment,
+}
+
+/// What several who are late did at one time.
+pub(crate) struct Done {
+    doing: Doing,
+    /// What it cost directly.
+    direct: Fine,
+    /// Until when it was done at the latest.
+    until: Moment,
+    worst: Occasion,
+}
+
+/// A group of waits for several who were late together.
+struct Gathering<'a> {
+    late: &'a [Arrival],
+    delay: Arc<Delay>,
+    /// Those of this share who are still to be looked at.
+    left: usize,
+    /// Shares that have yet to tell what theirs did.
+    silent: usize,
+    doings: Vec<Done>,
+}
+
+/// What came of one share.
+pub(crate) struct Found {
+    /// In the order of strands.
+    pub culprits: Vec<(Culprit, Blame)>,
+    pub waited: FxHashMap<Doing, Waited>,
+    /// In the order of steps.
+    pub excesses: Vec<Excess>,
+}
+
+/// The search in one share.
+pub(crate) struct Inquiry<'a> {
+    case: &'a Case<'a>,
+    own: usize,
+    strands: Range<u32>,
+    agenda: Agenda,
+    /// By strand: it cannot go on.
+    stopped: Vec<bool>,
+    /// Strands that can go on.
+    ready: Vec<u32>,
+    gatherings: FxHashMap<u32, Gathering<'a>>,
+    outgoing: Vec<Vec<News>>,
+    loads: Loads<'a>,
+    excesses: Vec<Excess>,
+    too_many: usize,
+    /// Where a culprit is in the list: by strand, then by what it did.
+    numbers: PairInterner<Doing>,
+    culprits: Vec<(u32, Doing, Blame)>,
+    waited: FxHashMap<Doing, Waited>,
+    /// Kept for their memory.
+    delay: Delay,
+    carried: Vec<Load>,
+    lengths: Vec<Length>,
+    doings: Vec<Done>,
+}
+
+impl<'a> Inquiry<'a> {
+    pub(crate) fn new(case: &'a Case<'a>, own: usize) -> Inquiry<'a> {
+        let strands = case.shares.strands(case.graph, own);
+        Inquiry {
+            case,
+            own,
+            agenda: Agenda::new(case, strands.clone()),
+            stopped: vec![false; strands.len()],
+            ready: strands.clone().rev().collect(),
+            strands,
+            gatherings: FxHashMap::default(),
+            outgoing: (0..case.shares.count()).map(|_| Vec::new()).collect(),
+            loads: Loads::new(&case.places),
+            excesses: Vec::new(),
+            too_many: MANY,
+            numbers: PairInterner::default(),
+            culprits: Vec::new(),
+            waited: FxHashMap::default(),
+            delay: Delay::default(),
+            carried: Vec::new(),
+            lengths: Vec::new(),
+            doings: Vec::new(),
+        }
+    }
+
+    /// Looks at everything, in rounds with those who look at other shares.
+    pub(crate) fn look(mut self, seat: &Seat<'_, bool, News>) -> Found {
+        loop {
+            while let Some(strand) = self.ready.pop() {
+                self.follow(strand);
+            }
+            let telling = self.outgoing.iter().any(|news| !news.is_empty());
+            let Some((all, incoming)) = seat.end_round(telling, &mut self.outgoing) else { break };
+            // Nobody has told anything, so that nobody will go on: all is done.
+            if !all.contains(&true) {
+                break;
+            }
+            incoming.into_iter().flatten().for_each(|news| self.hear(news));
+        }
+        debug_assert!(self.agenda.is_empty(), "waits are passed on to earlier ones only");
+        self.end()
+    }
+
+    /// Follows a strand as far as it can be followed.
+    fn follow(&mut self, strand: u32) {
+        while let Some(item) = self.agenda.next(strand) {
+            let done = match item {
+                Item::Leave(wait) => {
+                    self.leave(wait);
+                    true
+                }
+                Item::LookBack(group) => self.was_late(group),
+                Item::LookBackAmong(group, number) => self.was_late_among(group, number),
+            };
+            if !done {
+                self.stopped[(strand - self.strands.start) as usize] = true;
+                return;
+            }
+            self.agenda.done(strand);
+        }
+    }
+
+    fn hear(&mut self, news: News) {
+        match news {
+            News::Left(wait, mut loads) => {
+                self.loads.of_wait(wait).append(&mut loads);
+                self.left(self.case.group_of(wait));
+            }
+            News::Cost(group, delay) => self.gather(group, delay, 0),
+            News::Did(group, doings) => self.did(group, doings),
+        }
+    }
+
+    /// Nothing will be passed on to this wait any more.
+    fn leave(&mut self, wait: u32) {
+        let group = self.case.group_of(wait);
+        let asked = self.case.share_of(self.case.waits[group as usize].of_strand);
+        if asked == self.own {
+            return self.left(group);
+        }
+        let mut loads = Vec::new();
+        self.loads.take(wait, &mut loads);
+        self.outgoing[asked].push(News::Left(wait, loads));
+    }
+
+    /// One wait of a group that this share is asked about is left behind.
+    fn left(&mut self, group: u32) {
+        if !self.case.completes(group) {
+            return;
+        }
+        let case = self.case;
+        let Some(late) = case.late_together(group) else {
+            return self.go_on(case.waits[group as usize].of_strand, group);
+        };
+        let mut delay = Delay::default();
+        self.work_out(group, late, &mut delay);
+        let delay = Arc::new(delay);
+        let mut shares: Vec<usize> = late.iter().map(|late| case.share_of(late.strand)).collect();
+        shares.sort_unstable();
+        shares.dedup();
+        shares.retain(|share| *share != self.own);
+        for share in &shares {
+            self.outgoing[*share].push(News::Cost(group, delay.clone()));
+        }
+        self.gather(group, delay, shares.len());
+    }
+
+    /// Those of this share who were late for a group can go on. So many other shares will tell what theirs did.
+    fn gather(&mut self, group: u32, delay: Arc<Delay>, silent: usize) {
+        let case = self.case;
+        let late = case.late_together(group).unwrap_or_default();
+        let own = || late.iter().filter(|late| self.strands.contains(&late.strand));
+        let gathering = Gathering { late, delay, left: own().count(), silent, doings: Vec::new() };
+        let strands: Vec<u32> = own().map(|late| late.strand).collect();
+        self.gatherings.insert(group, gathering);
+        strands.into_iter().for_each(|strand| self.go_on(strand, group));
+    }
+
+    /// A strand goes on if it has stopped for this group.
+    fn go_on(&mut self, strand: u32, group: u32) {
+        let stopped = &mut self.stopped[(strand - self.strands.start) as usize];
+        let here = matches!(self.agenda.next(strand),
+            Some(Item::LookBack(of) | Item::LookBackAmong(of, _)) if of == group);
+        if *stopped && here {
+            *stopped = false;
+            self.ready.push(strand);
+        }
+    }
+
+    /// One was late for a group, alone. False if it cannot be said yet what that cost.
+    fn was_late(&mut self, group: u32) -> bool {
+        let case = self.case;
+        let Some(waits) = case.group(group).filter(|_| case.is_complete(group)) else { return false };
+        let late = Arrival { at: waits[0].until, step: waits[0].of, strand: waits[0].of_strand };
+        let (mut delay, mut doings) = (std::mem::take(&mut self.delay), std::mem::take(&mut self.doings));
+        self.work_out(group, &[late], &mut delay);
+        self.look_back(group, late, &delay, &mut doings);
+        self.note_who_waited(waits, &doings);
+        doings.clear();
+        (self.delay, self.doings) = (delay, doings);
+        true
+    }
+
+    /// The same of one of several.
+    fn was_late_among(&mut self, group: u32, number: u32) -> bool {
+        let Some(mut gathering) = self.gatherings.remove(&group) else { return false };
+        let late = gathering.late[number as usize];
+        self.look_back(group, late, &gathering.delay, &mut gathering.doings);
+        gathering.left -= 1;
+        self.keep_or_end(group, gathering);
+        true
+    }
+
+    /// Another share tells what those did who were late.
+    fn did(&mut self, group: u32, doings: Vec<Done>) {
+        let Some(mut gathering) = self.gatherings.remove(&group) else { return };
+        gathering.silent -= 1;
+        doings.into_iter().for_each(|done| done.add_to(&mut gathering.doings));
+        self.keep_or_end(group, gathering);
+    }
+
+    /// Once it is known what all did who were late: notes it, or tells the share that was asked.
+    fn keep_or_end(&mut self, group: u32, gathering: Gathering<'a>) {
+        if gathering.left > 0 || gathering.silent > 0 {
+            self.gatherings.insert(group, gathering);
+            return;
+        }
+        let Some(waits) = self.case.group(group) else { return };
+        let asked = self.case.share_of(waits[0].of_strand);
+        if asked == self.own {
+            self.note_who_waited(waits, &gathering.doings);
+        } else {
+            self.outgoing[asked].push(News::Did(group, gathering.doings));
+        }
+    }
+
+    /// What it costs to be late for a group whose loads are complete.
+    fn work_out(&mut self, group: u32, late: &[Arrival], delay: &mut Delay) {
+        let case = self.case;
+        let Some(waits) = case.group(group) else { return };
+        self.carried.clear();
+        (group..group + waits.len() as u32).for_each(|wait| self.loads.take(wait, &mut self.carried));
+        delay.lateness.set(case.graph, waits, &self.carried, late);
+        let until = waits[0].until;
+        self.lengths.clear();
+        self.lengths.extend(waits.iter().map(|wait| until - came(case, wait)));
+        delay.from = waits.iter().map(|wait| wait.from).min().unwrap_or(until);
+        delay.usual = until - middle(&mut self.lengths);
+    }
+
+    /// What one who was late for a group did meanwhile. Those it should have come with came at the usual time.
+    fn look_back(&mut self, group: u32, late: Arrival, delay: &Delay, doings: &mut Vec<Done>) {
+        let Case { graph, waits, by_step, .. } = *self.case;
+        let until = waits[group as usize].until;
+        let rank = graph.strands[late.strand as usize].rank;
+        let (rank, ranks) = (rank.0, f64::from(graph.weight(rank)));
+        let Delay { lateness, from, usual } = delay;
+        let (first, last) = ((*from).min(*usual), late.at.min(until));
+        look_back(graph, late, first, last, &mut |doing, from, until, step| {
+            // Where it waited itself, that is passed on; the rest is to blame on what it did.
+            let mut waited = (from, from);
+            if let (Doing::Calling(..), Some(earlier)) = (doing, by_step.find(step)) {
+                let other = &waits[earlier as usize];
+                waited = (other.from.clamp(from, until), other.until.clamp(from, until));
+                // Only if clocks disagree is one that was left behind waited in now.
+                if waited.1 > waited.0 && earlier > group {
+                    lateness.pass_on(waited.0, waited.1, ranks, self.loads.of_wait(earlier));
+                }
+            }
+            let mut excess = Length::ZERO;
+            for (from, until) in [(from, waited.0), (waited.1, until)] {
+                if until <= from {
+                    continue;
+                }
+                excess += (until - from.max(*usual)).at_least_zero();
+                let cost = lateness.between(from, until).of_ranks(ranks);
+                // Before anybody waited.
+                if cost.sum_ns() <= 0.0 {
+                    continue;
+                }
+                let Cost { direct_ns, propagated_ns, whole_ns } = cost;
+                self.blame_of(late.strand, doing).add(&Blame { direct_ns, propagated_ns, whole_ns });
+                let at = from + (until - from) / 2;
+                let worst = Occasion { cost_ns: cost.sum_ns(), strand: late.strand, at };
+                Done { doing, direct: Fine::of_ns(direct_ns), until, worst }.add_to(doings);
+            }
+            if excess > Length::ZERO && doing != Doing::Starting {
+                let inside = matches!(doing, Doing::Calling(..));
+                self.excesses.push(Excess { step, length: excess, rank, inside });
+            }
+        });
+        if self.excesses.len() >= self.too_many {
+            keep_longest(&mut self.excesses);
+            self.too_many = MANY.max(2 * self.excesses.len());
+        }
+    }
+
+    /// Who waited while these things were done, and where.
+    fn note_who_waited(&mut self, waits: &[LongWait], doings: &[Done]) {
+        let graph = self.case.graph;
+        for Done { doing, direct, until, worst } in doings {
+            let held = || waits.iter().filter(|wait| wait.from < *until);
+            let all: Length = held().map(|wait| *until - wait.from).sum();
+            let waited = self.waited.entry(*doing).or_default();
+            waited.worst = waited.worst.worse(*worst);
+            for wait in held() {
+                let step = &graph.steps[wait.step as usize];
+                waited.ranks.insert(graph.strands[wait.strand as usize].rank.0);
+                let part = (*until - wait.from).0 as f64 / all.0 as f64;
+                let time = Fine::of_ns(direct.as_ns() * part);
+                add(&mut waited.at, (step.op(), step.site()), time);
+                add(&mut waited.patterns, wait.pattern, time);
+            }
+        }
+    }
+
+    fn blame_of(&mut self, strand: u32, doing: Doing) -> &mut Blame {
+        let (number, new) = self.numbers.number((strand - self.strands.start) as usize, doing);
+        if new {
+            self.culprits.push((strand, doing, Blame::default()));
+        }
+        &mut self.culprits[number].2
+    }
+
+    fn end(mut self) -> Found {
+        keep_longest(&mut self.excesses);
+        // Those of each strand are in the order in which they were found on it.
+        self.culprits.sort_by_key(|(strand, ..)| *strand);
+        let of_rank = |(strand, doing, blame): (u32, Doing, Blame)| {
+            (Culprit { rank: self.case.graph.strands[strand as usize].rank.0, doing }, blame)
+        };
+        let culprits = self.culprits.into_iter().map(of_rank).collect();
+        Found { culprits, waited: self.waited, excesses: self.excesses }
+    }
+}
+
+impl Done {
+    /// Adds it to what others did. The order makes no difference.
+    fn add_to(self, doings: &mut Vec<Done>) {
+        match doings.iter_mut().find(|done| done.doing == self.doing) {
+            Some(done) => {
+                done.direct = done.direct.plus(self.direct);
+                done.until = done.until.max(self.until);
+                done.worst = done.worst.worse(self.worst);
+            }
+            None => doings.push(self),
+        }
+    }
+}
+
+/// When one came to what it waits for. Only where a call of its own began that, that is not when it began to wait.
+fn came(case: &Case<'_>, wait: &LongWait) -> Moment {
+    match case.graph.steps[wait.step as usize].op().kind() {
+        Kind::Complete => case.arrivals.came(case.graph, wait),
+        _ => wait.from,
+    }
+}

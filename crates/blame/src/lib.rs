@@ -1,0 +1,29 @@
+//! Who waited for whom in a run, and who is to blame for it.
+//!
+//! [`Waits`] watches the first walk of a graph and keeps every wait, with its [`Pattern`]. [`blame()`] follows each back to what
+//! the one waited for was doing meanwhile: computing, in a call, or waiting itself, which is passed on.
+//!
+//! Promises: every nanosecond of waiting that is kept is blamed on somebody, once. What comes out is the same whatever the
+//! number of threads, to the last bit. Memory is in proportion to the number of waits, which is bounded.
+//!
+//! It does not know what is wrong with a program, or what mending it would gain.
+
+mod agenda;
+mod arrivals;
+mod back;
+mod blame;
+mod case;
+mod inquiry;
+mod late_complete;
+mod lateness;
+mod loads;
+mod marks;
+mod pattern;
+mod waits;
+
+pub use back::before;
+pub use blame::{Blame, Blamed, Culprit, Doing, Excess, Fine, Occasion, Waited, blame, keep_longest, middle};
+pub use late_complete::divide;
+pub use marks::{ByStep, RankSet};
+pub use pattern::Pattern;
+pub use waits::{Key, LongWait, Total, Waits};

@@ -4,7 +4,9 @@ use crate::pattern::Pattern;
 use crate::waits::LongWait;
 use kizami_graph::{Graph, TieKind};
 use kizami_model::Moment;
+use kizami_replay::Shares;
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 
 /// One who came to a collective, or sent or posted what was waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,9 +34,10 @@ enum Meeting {
 }
 
 impl Arrivals {
-    pub(crate) fn new(graph: &Graph, waits: &[LongWait]) -> Arrivals {
+    /// Looked for by a thread for each share.
+    pub(crate) fn new(graph: &Graph, waits: &[LongWait], shares: &Shares) -> Arrivals {
         let mut places: FxHashMap<Meeting, (usize, usize)> = FxHashMap::default();
-        // What origins tell a target when they are done, by the step of the target.
+        // What origins tell a target when they are done, by its key.
         let mut origins: FxHashMap<u64, Meeting> = FxHashMap::default();
         for meeting in waits.iter().filter_map(|wait| met_at(graph, wait)) {
             let number = places.len();
@@ -48,28 +51,11 @@ impl Arrivals {
                 origins.extend(awaited.map(|tie| (tie.key, meeting)));
             }
         }
-        let mut all: Vec<(u32, Arrival)> = Vec::new();
+        let expected = Expected { graph, places: &places, origins: &origins };
+        let parts = expected.found_by(shares);
         let mut sizes = vec![0usize; places.len()];
-        for (number, strand) in (0..).zip(&graph.strands) {
-            let mut index = strand.first_step;
-            loop {
-                let step = &graph.steps[index as usize];
-                let told = graph.ties_of(step).iter().filter(|tie| tie.kind().tells());
-                let meetings = told.filter_map(|tie| match tie.kind() {
-                    TieKind::Posts => origins.get(&tie.key).copied(),
-                    kind => kind.is_collective().then_some(Meeting::Collective(tie.key)),
-                });
-                for (place, _) in meetings.filter_map(|meeting| places.get(&meeting)) {
-                    sizes[*place] += 1;
-                    all.push((*place as u32, Arrival { at: step.start, step: index, strand: number }));
-                }
-                if step.next == 0 {
-                    break;
-                }
-                index += u64::from(step.next);
-            }
-        }
-        let (list, ends) = by_place(&all, &sizes);
+        parts.iter().flatten().for_each(|(place, _)| sizes[*place as usize] += 1);
+        let (list, ends) = by_place(&parts, &sizes);
         for (begin, end) in places.values_mut() {
             let place = *begin;
             (*begin, *end) = (ends[place] - sizes[place], ends[place]);
@@ -97,8 +83,57 @@ impl Arrivals {
     }
 }
 
+/// What is looked for among the steps of a run.
+struct Expected<'a> {
+    graph: &'a Graph,
+    /// The number of each meeting first.
+    places: &'a FxHashMap<Meeting, (usize, usize)>,
+    origins: &'a FxHashMap<u64, Meeting>,
+}
+
+impl Expected<'_> {
+    /// Arrivals with the number of their meeting, by share.
+    fn found_by(&self, shares: &Shares) -> Vec<Vec<(u32, Arrival)>> {
+        if self.places.is_empty() {
+            return Vec::new();
+        }
+        std::thread::scope(|scope| {
+            let find = |share| self.among(shares.strands(self.graph, share));
+            let others: Vec<_> = (1..shares.count()).map(|share| scope.spawn(move || find(share))).collect();
+            let first = find(0);
+            let join = |other: std::thread::ScopedJoinHandle<'_, _>| {
+                other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            std::iter::once(first).chain(others.into_iter().map(join)).collect()
+        })
+    }
+
+    fn among(&self, strands: Range<u32>) -> Vec<(u32, Arrival)> {
+        let mut found = Vec::new();
+        for strand in strands {
+            let mut index = self.graph.strands[strand as usize].first_step;
+            loop {
+                let step = &self.graph.steps[index as usize];
+                let told = self.graph.ties_of(step).iter().filter(|tie| tie.kind().tells());
+                let meetings = told.filter_map(|tie| match tie.kind() {
+                    TieKind::Posts => self.origins.get(&tie.key).copied(),
+                    kind => kind.is_collective().then_some(Meeting::Collective(tie.key)),
+                });
+                for (place, _) in meetings.filter_map(|meeting| self.places.get(&meeting)) {
+                    found.push((*place as u32, Arrival { at: step.start, step: index, strand }));
+                }
+                if step.next == 0 {
+                    break;
+                }
+                index += u64::from(step.next);
+            }
+        }
+        found
+    }
+}
+
 /// Arrivals by place and time, and where those of each place end. How many each has is known.
-fn by_place(all: &[(u32, Arrival)], sizes: &[usize]) -> (Vec<Arrival>, Vec<usize>) {
+fn by_place(parts: &[Vec<(u32, Arrival)>], sizes: &[usize]) -> (Vec<Arrival>, Vec<usize>) {
     let mut filled: Vec<usize> = sizes
         .iter()
         .scan(0, |next, size| {
@@ -107,8 +142,8 @@ fn by_place(all: &[(u32, Arrival)], sizes: &[usize]) -> (Vec<Arrival>, Vec<usize
         })
         .collect();
     let nobody = Arrival { at: Moment::default(), step: 0, strand: 0 };
-    let mut list = vec![nobody; all.len()];
-    for (place, arrival) in all {
+    let mut list = vec![nobody; parts.iter().map(Vec::len).sum()];
+    for (place, arrival) in parts.iter().flatten() {
         let next = &mut filled[*place as usize];
         list[*next] = *arrival;
         *next += 1;

@@ -12,12 +12,12 @@
 
 use crate::case::Case;
 use crate::inquiry::{Found, Inquiry};
+use crate::mail::Mail;
 use crate::marks::{ByStep, RankSet};
 use crate::pattern::Pattern;
 use crate::waits::LongWait;
 use kizami_graph::Graph;
 use kizami_model::{Length, Moment, Op};
-use kizami_replay::Meeting;
 use rustc_hash::FxHashMap;
 
 /// What somebody did while others waited.
@@ -156,10 +156,10 @@ pub struct Excess {
 pub fn blame(graph: &Graph, waits: &[LongWait], by_step: &ByStep, threads: usize) -> Blamed {
     let case = Case::new(graph, waits, by_step, threads);
     let shares = case.shares.count();
-    let meeting = Meeting::new(shares);
+    let mail = Mail::new(shares);
     let found: Vec<Found> = std::thread::scope(|scope| {
-        let (case, meeting) = (&case, &meeting);
-        let look = move |own| Inquiry::new(case, own).look(&meeting.seat(own));
+        let (case, mail) = (&case, &mail);
+        let look = move |own| Inquiry::new(case, own).look(&mail.seat(own));
         let others: Vec<_> = (1..shares).map(|own| scope.spawn(move || look(own))).collect();
         let first = look(0);
         let join = |other: std::thread::ScopedJoinHandle<'_, Found>| {

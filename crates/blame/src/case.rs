@@ -39,13 +39,13 @@ impl<'a> Case<'a> {
             incomplete.extend((0..size).map(|place| AtomicU32::new(if place == 0 { size } else { 0 })));
         }
         // Where strands have their steps in common, a step says nothing about whose it is.
-        let threads = if graph.unfolding.is_some() { 1 } else { threads };
+        let shares = Shares::of(graph, if graph.unfolding.is_some() { 1 } else { threads });
         Case {
             graph,
             waits,
             by_step,
-            arrivals: Arrivals::new(graph, waits),
-            shares: Shares::of(graph, threads),
+            arrivals: Arrivals::new(graph, waits, &shares),
+            shares,
             places: Places::new(waits.len()),
             groups,
             incomplete,

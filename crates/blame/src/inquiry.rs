@@ -5,7 +5,7 @@
 //! wait behind. So a wait is passed on once, with its load complete, and in the order of the waits of each strand, whoever
 //! looks at which strand and whichever comes first.
 //!
-//! Shares tell each other in rounds, by [`News`]: the share that has the step that was waited for is told what was passed on
+//! Shares tell each other by [`News`]: the share that has the step that was waited for is told what was passed on
 //! to waits of others, tells them the cost of being late if several were, and hears what these did.
 
 use crate::agenda::{Agenda, Item};
@@ -15,15 +15,18 @@ use crate::blame::{Blame, Culprit, Doing, Excess, Fine, Occasion, Waited, add, k
 use crate::case::Case;
 use crate::lateness::{Cost, Lateness, Load};
 use crate::loads::Loads;
+use crate::mail::Seat;
 use crate::waits::LongWait;
 use kizami_model::{Kind, Length, Moment};
-use kizami_replay::{PairInterner, Seat};
+use kizami_replay::PairInterner;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// What was too long is looked through for what is told twice when there is so much of it.
 const MANY: usize = 1 << 20;
+/// Strands that are followed before others are told and heard.
+const FOLLOWED_AT_A_TIME: usize = 16;
 
 /// What shares tell each other.
 pub(crate) enum News {
@@ -126,19 +129,24 @@ impl<'a> Inquiry<'a> {
         }
     }
 
-    /// Looks at everything, in rounds with those who look at other shares.
-    pub(crate) fn look(mut self, seat: &Seat<'_, bool, News>) -> Found {
+    /// Looks at everything, while others look at other shares.
+    pub(crate) fn look(mut self, seat: &Seat<'_, News>) -> Found {
+        let mut mail = Vec::new();
         loop {
-            while let Some(strand) = self.ready.pop() {
+            mail.drain(..).for_each(|news| self.hear(news));
+            // Others may wait for what is found here, and have found what is waited for.
+            for _ in 0..FOLLOWED_AT_A_TIME {
+                let Some(strand) = self.ready.pop() else { break };
                 self.follow(strand);
             }
-            let telling = self.outgoing.iter().any(|news| !news.is_empty());
-            let Some((all, incoming)) = seat.end_round(telling, &mut self.outgoing) else { break };
-            // Nobody has told anything, so that nobody will go on: all is done.
-            if !all.contains(&true) {
-                break;
+            for (share, news) in self.outgoing.iter_mut().enumerate() {
+                seat.send(share, news);
             }
-            incoming.into_iter().flatten().for_each(|news| self.hear(news));
+            mail = seat.look();
+            if self.ready.is_empty() && mail.is_empty() {
+                let Some(late) = seat.wait() else { break };
+                mail = late;
+            }
         }
         debug_assert!(self.agenda.is_empty(), "waits are passed on to earlier ones only");
         self.end()

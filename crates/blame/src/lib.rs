@@ -17,6 +17,7 @@ mod inquiry;
 mod late_complete;
 mod lateness;
 mod loads;
+mod mail;
 mod marks;
 mod pattern;
 mod waits;

@@ -21,7 +21,6 @@ pub use collective_state::{CollectiveNews, ShareArrivals};
 pub use pending::Arrival;
 pub use shares::Shares;
 
-use crate::meeting::Meeting;
 use crate::setting::Setting;
 use exchange::{Alone, Exchange};
 use kizami_graph::Graph;
@@ -30,6 +29,7 @@ use kizami_network::Fit;
 use lane::Lane;
 use observer::Observer;
 use rustc_hash::FxHashMap;
+use threads::Common;
 use worker::Worker;
 
 /// Steps of a strand within one slice of recorded time, about.
@@ -147,15 +147,15 @@ pub fn replay<const LANES: usize, O: Observer<LANES>>(
     if shares.count() == 1 {
         return Replayed::of_shares([walk.share(0, observer(), &mut Alone, &progress)]);
     }
-    let meeting = Meeting::new(shares.count());
+    let common = Common::new(shares.count());
     let silent = |_| {};
     std::thread::scope(|scope| {
         let walkers: Vec<_> = (0..shares.count())
             .map(|own| {
-                let (walk, meeting, observer) = (&walk, &meeting, observer());
+                let (walk, common, observer) = (&walk, &common, observer());
                 // All know how far all are; one tells.
                 let progress: &(dyn Fn(u64) + Sync) = if own == 0 { progress } else { &silent };
-                scope.spawn(move || walk.share(own, observer, &mut meeting.seat(own), &progress))
+                scope.spawn(move || walk.share(own, observer, &mut common.exchange(own), &progress))
             })
             .collect();
         let join = |walker: std::thread::ScopedJoinHandle<'_, _>| {

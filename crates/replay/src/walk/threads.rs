@@ -1,16 +1,112 @@
-//! Shares walked by threads of this process.
+//! Shares walked by threads of this process: events lie in boxes between them, and all meet at a barrier twice a round.
 
 use super::exchange::{Exchange, RemoteEvent, Round, Standing};
-use crate::meeting::Seat;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-impl<const LANES: usize> Exchange<LANES> for Seat<'_, Standing, RemoteEvent<LANES>> {
+/// Turns of waiting without giving the core away.
+const SPINS: u32 = 1 << 10;
+
+/// What the threads of a walk have in common.
+pub(super) struct Common<const LANES: usize> {
+    standings: Vec<Mutex<Standing>>,
+    /// Events to each share from each.
+    boxes: Vec<Vec<Mutex<Vec<RemoteEvent<LANES>>>>>,
+    barrier: Barrier,
+}
+
+impl<const LANES: usize> Common<LANES> {
+    pub(super) fn new(shares: usize) -> Common<LANES> {
+        let row = || (0..shares).map(|_| Mutex::default()).collect();
+        Common {
+            standings: (0..shares).map(|_| Mutex::default()).collect(),
+            boxes: (0..shares).map(|_| row()).collect(),
+            barrier: Barrier::new(shares),
+        }
+    }
+
+    /// For the thread that walks this share.
+    pub(super) fn exchange(&self, own: usize) -> ThreadExchange<'_, LANES> {
+        ThreadExchange { common: self, own }
+    }
+}
+
+/// The way of one thread to the others.
+pub(super) struct ThreadExchange<'a, const LANES: usize> {
+    common: &'a Common<LANES>,
+    own: usize,
+}
+
+impl<const LANES: usize> Exchange<LANES> for ThreadExchange<'_, LANES> {
     fn end_round(
         &mut self,
         standing: Standing,
         outgoing: &mut [Vec<RemoteEvent<LANES>>],
     ) -> Option<Round<LANES>> {
-        let (all, incoming) = Seat::end_round(self, standing, outgoing)?;
-        let all = all.into_iter().reduce(Standing::and)?;
-        Some(Round { all, incoming })
+        let Common { standings, boxes, barrier } = self.common;
+        debug_assert!(outgoing[self.own].is_empty(), "nobody writes to itself");
+        *lock(&standings[self.own]) = standing;
+        for (to, events) in outgoing.iter_mut().enumerate().filter(|(_, events)| !events.is_empty()) {
+            lock(&boxes[to][self.own]).append(events);
+        }
+        if !barrier.wait() {
+            return None;
+        }
+        let all = standings.iter().map(|standing| *lock(standing)).reduce(Standing::and)?;
+        let incoming = boxes[self.own].iter().map(|events| std::mem::take(&mut *lock(events))).collect();
+        // Nobody may write its next standing or event before all have read these.
+        barrier.wait().then_some(Round { all, incoming })
     }
+}
+
+/// Tells the others when its thread unwinds.
+impl<const LANES: usize> Drop for ThreadExchange<'_, LANES> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.common.barrier.broken.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Where threads wait for each other, unless one of them will never come.
+struct Barrier {
+    threads: usize,
+    waiting: AtomicUsize,
+    round: AtomicU64,
+    /// A thread has panicked; the others must not wait for it.
+    broken: AtomicBool,
+}
+
+impl Barrier {
+    fn new(threads: usize) -> Barrier {
+        Barrier {
+            threads,
+            waiting: AtomicUsize::new(0),
+            round: AtomicU64::new(0),
+            broken: AtomicBool::new(false),
+        }
+    }
+
+    /// Waits until all are here. False if one of them will never come.
+    fn wait(&self) -> bool {
+        let round = self.round.load(Ordering::Acquire);
+        if self.waiting.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
+            self.waiting.store(0, Ordering::Relaxed);
+            self.round.store(round + 1, Ordering::Release);
+            return true;
+        }
+        let mut spins = 0;
+        while self.round.load(Ordering::Acquire) == round {
+            if self.broken.load(Ordering::Relaxed) {
+                return false;
+            }
+            spins += 1;
+            if spins < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
+        }
+        true
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

@@ -1,6 +1,7 @@
 """Small files that claim to be large, and damaged segments beside healthy ones."""
 import json
 import shutil
+from collections import Counter
 
 import forged
 from reading_bench import Attack, MOST_RESIDENT, WITHIN, keep_copy, last_line, remove, shown, signed
@@ -12,10 +13,10 @@ ONE_CALL = {"rank": 0, "thread": 0, "start_ns": 1000, "end_ns": 1000, "op": "MPI
 
 def bomb_commands(trace, out):
     yield ["info", trace]
-    yield ["events", trace, "--limit", "5"]
+    yield ["events", trace, "--limit", "5", "--memory", WITHIN]
     yield ["report", trace, "--memory", WITHIN]
     yield ["view", trace, "--memory", WITHIN, "--png", out / "bomb.png"]
-    yield ["export", trace, "--to", "csv", "-o", out / "bomb.csv"]
+    yield ["export", trace, "--to", "csv", "-o", out / "bomb.csv", "--memory", WITHIN]
     yield ["replay", trace, "--memory", WITHIN]
 
 
@@ -110,6 +111,15 @@ def bomb_rows(bench):
     return attack.end()
 
 
+def calls_by_rank(bench, trace):
+    """How many rows each rank has. Where there are very many ranks, by what one of them says, only the rows tell."""
+    summaries = json.loads((trace / "run.json").read_text())["rank_summaries"]
+    if summaries:
+        return {rank["rank"]: rank["calls"] for rank in summaries}
+    rows = bench.must(bench.kizami, "events", trace, "--json").out.splitlines()
+    return Counter(json.loads(row)["rank"] for row in rows)
+
+
 def bomb_segments(bench):
     """Raw segments of one rank are changed: the other ranks are sealed with all their calls."""
     attack = Attack("bombs segments", "random bytes of one rank's raw segments changed; the others must be sealed whole", bench.options)
@@ -135,7 +145,7 @@ def bomb_segments(bench):
         ended = bench.do(bench.kizami, "seal", trace)
         wrong = ended.wrong() or (f"seal ended with {ended.code}: {last_line(ended.err)}" if ended.code else None)
         if not wrong:
-            sealed = {rank["rank"]: rank["calls"] for rank in json.loads((trace / "run.json").read_text())["rank_summaries"]}
+            sealed = calls_by_rank(bench, trace)
             harmed += sealed.get(victim) != calls[victim]
             lost = [rank for rank in calls if rank != victim and sealed.get(rank) != calls[rank]]
             if lost:

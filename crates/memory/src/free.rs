@@ -5,16 +5,39 @@ use std::fs::read_to_string;
 /// Where nobody tells.
 const UNKNOWN_BYTES: u64 = 1 << 30;
 
-/// Half of what may still be taken: of what the machine has free, or what a job is allowed, whichever is less. Where the
-/// system does not tell, a gigabyte.
+/// Half of what may still be taken: of what the machine has free, what a job is allowed, or what the process is (`ulimit -d`),
+/// whichever is less. Where the system does not tell, a gigabyte.
 pub fn half_of_free() -> u64 {
     let machine = read_to_string("/proc/meminfo").ok().and_then(|told| available_bytes(&told));
-    machine.into_iter().chain(left_in_group()).min().map_or(UNKNOWN_BYTES, |free| free / 2)
+    machine
+        .into_iter()
+        .chain(left_in_group())
+        .chain(left_to_process())
+        .min()
+        .map_or(UNKNOWN_BYTES, |free| free / 2)
 }
 
 fn available_bytes(meminfo: &str) -> Option<u64> {
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    kibibytes_of(meminfo, "MemAvailable:")
+}
+
+/// In bytes what a line tells in kibibytes.
+fn kibibytes_of(told: &str, name: &str) -> Option<u64> {
+    let line = told.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// What is left to the process of memory that is no file's, if that has a limit.
+fn left_to_process() -> Option<u64> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the structure is there and of the right kind.
+    let told = unsafe { libc::getrlimit(libc::RLIMIT_DATA, &raw mut limit) } == 0;
+    if !told || limit.rlim_cur == libc::RLIM_INFINITY {
+        return None;
+    }
+    let status = read_to_string("/proc/self/status").ok()?;
+    let taken = kibibytes_of(&status, "VmData:")?;
+    Some(limit.rlim_cur.saturating_sub(taken))
 }
 
 /// How control groups of one kind tell what they may take.

@@ -1,5 +1,6 @@
 //! What can be asked of `kizami events`.
 
+use crate::memory::MemoryArguments;
 use crate::show::quantity;
 use clap::Args;
 use clap::builder::FalseyValueParser;
@@ -42,6 +43,9 @@ pub struct EventsArguments {
     /// At most so many rows, 0 for all [default: 100, for JSON all]
     #[arg(short, long, value_name = "N", env = "KIZAMI_EVENTS_LIMIT")]
     pub limit: Option<u64>,
+
+    #[command(flatten)]
+    pub memory: MemoryArguments,
 
     /// Print JSON, one object a line
     #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]

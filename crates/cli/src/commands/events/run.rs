@@ -16,6 +16,7 @@ const ROWS_OF_A_TABLE: u64 = 100;
 /// Prints the rows that were asked for.
 pub fn run(arguments: &EventsArguments) -> Result<u8> {
     let trace = input::open(&arguments.trace)?;
+    arguments.memory.stay_within(&trace)?;
     let filter = Filter::new(arguments, &trace)?;
     let definitions = trace.definitions()?;
     let ranks = arguments.rank.map_or(RankSelection::All, |rank| RankSelection::One(Rank(rank)));

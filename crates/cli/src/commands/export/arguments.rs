@@ -1,5 +1,6 @@
 //! What can be asked of `kizami export`.
 
+use crate::memory::MemoryArguments;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -26,6 +27,9 @@ pub struct ExportArguments {
     /// What to write; it must not exist [default: the trace's name with the format's ending; standard output for csv]
     #[arg(short, long, value_name = "OUT", env = "KIZAMI_EXPORT_OUTPUT")]
     pub output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub memory: MemoryArguments,
 }
 
 /// Formats of other tools.

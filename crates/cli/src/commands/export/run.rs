@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 /// Exports and says what to do with the result.
 pub fn run(arguments: &ExportArguments) -> Result<u8> {
     let trace = Trace::open(&live::readable(&arguments.trace)?)?;
+    arguments.memory.stay_within(&trace)?;
     provenance::tell_times(&trace);
     let output = arguments.output.clone().unwrap_or_else(|| default_output(&arguments.trace, arguments.to));
     let to_stdout = output == Path::new("-");

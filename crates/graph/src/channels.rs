@@ -40,8 +40,8 @@ pub(crate) enum Side {
     Receiver = 1,
 }
 
-impl Channels {
-    pub(crate) fn new() -> Channels {
+impl Default for Channels {
+    fn default() -> Channels {
         let nowhere = Channel { comm: u32::MAX, from: Rank(u32::MAX), to: Rank(u32::MAX), tag: i32::MIN };
         Channels {
             index: FxHashMap::default(),
@@ -50,7 +50,9 @@ impl Channels {
             recent: [(nowhere, 0); RECENT],
         }
     }
+}
 
+impl Channels {
     /// The number of the next message of a channel, counted.
     pub(crate) fn count(&mut self, channel: Channel, side: Side) -> (ChannelIndex, u32) {
         let index = self.find(channel);

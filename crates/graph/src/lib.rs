@@ -30,6 +30,7 @@ mod list;
 mod locks;
 pub mod protocol;
 mod read;
+mod shares;
 mod step;
 mod topology;
 mod unfolding;

@@ -100,14 +100,15 @@ fn read_with<O: RowObserver>(
             })
             .collect();
         // All know how far all are; one tells.
-        let (mut builder, observer) = share(first, own, progress)?;
-        let mut observers = vec![observer];
+        let (first, observer) = share(first, own, progress)?;
+        let (mut builders, mut observers) = (Vec::with_capacity(others.len()), vec![observer]);
         for other in others {
-            let (other, observer) = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-            builder.join(other);
+            let (builder, observer) =
+                other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            builders.push(builder);
             observers.push(observer);
         }
-        Ok((builder.finish(), observers))
+        Ok((first.finish_with(builders).0, observers))
     })
 }
 

@@ -45,7 +45,7 @@ pub fn unfold<'a>(
     let kinds = Kinds::of(definitions)?;
     let mut builder = Builder::of_few(definitions).with_clocks(clocks);
     rows.into_iter().for_each(|row| builder.call(row));
-    let (mut graph, roots) = builder.finish_with_roots();
+    let (mut graph, roots) = builder.finish_with(Vec::new());
     let used = number_places(&mut graph, &kinds);
     let members = std::mem::take(&mut graph.members);
     let roots_of = roots.iter().map(|((_, root), place)| (*place, *root)).collect();

@@ -6,9 +6,8 @@ mod join;
 mod later;
 
 use crate::channels::{Channel, ChannelIndex, Channels, Side};
-use crate::collectives::{Collectives, Roots};
+use crate::collectives::Collectives;
 use crate::folding::{Counting, Folding};
-use crate::list::List;
 use crate::locks::Locks;
 use crate::protocol::Clocks;
 use crate::step::{Polls, Step, StepKind, Tie, TieKind};
@@ -121,7 +120,7 @@ impl<'a> Builder<'a> {
             ties: Vec::new(),
             waiting: Vec::new(),
             strands: Vec::new(),
-            channels: Channels::new(),
+            channels: Channels::default(),
             collectives: Collectives::new(definitions, folding.clone()),
             folding,
             counting: Counting::default(),
@@ -158,35 +157,7 @@ impl<'a> Builder<'a> {
 
     /// There are no more rows.
     pub fn finish(self) -> Graph {
-        self.finish_with_roots().0
-    }
-
-    /// The same, with the places where those are told apart that a root gives to a communicator.
-    pub(crate) fn finish_with_roots(mut self) -> (Graph, Roots) {
-        self.end_rank();
-        let mut parts = self.parts;
-        let told_by_kinds = !parts.definitions.kinds.is_empty();
-        let protocols = match told_by_kinds {
-            true => parts.let_large_wait_in_models(),
-            false => parts.decide_who_waits(),
-        };
-        parts.add_later_ties();
-        parts.ties.shrink_to_fit();
-        let roots = parts.collectives.roots;
-        let graph = Graph {
-            clocks_unaligned: parts.clocks == Clocks::Unaligned,
-            steps: List::Made(parts.steps),
-            ties: List::Made(parts.ties),
-            strands: parts.strands,
-            channels: parts.channels.into_list(),
-            members: parts.collectives.members,
-            protocols,
-            not_followed: parts.not_followed,
-            folding: parts.folding,
-            unfolding: None,
-            asks: parts.counting.asks,
-        };
-        (graph, roots)
+        self.finish_with(Vec::new()).0
     }
 
     fn end_rank(&mut self) {

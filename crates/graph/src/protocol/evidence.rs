@@ -62,7 +62,7 @@ impl Evidence {
         }
     }
 
-    /// With what sends between other hosts show.
+    /// With what other sends show.
     pub(super) fn plus(self, other: &Evidence) -> Evidence {
         let both = |one: Option<u64>, other: Option<u64>| match (one, other) {
             (Some(one), Some(other)) => Some(one.min(other)),
@@ -88,20 +88,33 @@ impl Evidence {
 /// Of one pair of hosts, by class.
 pub(super) type BySize = [Evidence; CLASSES];
 
-/// Judges all sends that are over in some steps; by pair.
-pub(super) fn gather(judge: &Judge<'_>, waiting: &[u64], pairs: &Pairs) -> Vec<BySize> {
-    let mut evidence = vec![[Evidence::NONE; CLASSES]; pairs.list.len()];
+/// Judges all sends of a share; by pair, where there are any. A share has senders on few hosts, so most pairs have none.
+pub(super) fn gather(judge: &Judge<'_>, pairs: &Pairs) -> Vec<Option<Box<BySize>>> {
+    let mut evidence = vec![None; pairs.list.len()];
     let mut sends = Vec::new();
-    for step in waiting.iter().map(|index| &judge.steps[*index as usize]) {
+    for step in judge.waiting() {
         judge.step(step, &mut sends);
         for send in &sends {
             // A send that is polled for is over in the call behind the polls.
             let polled = step.kind() == StepKind::Polling;
             if pairs.shows(send.tie.place()) && !(polled && send.verdict != Verdict::AfterPost) {
                 let of_pair = &mut evidence[pairs.of(send.tie.place())];
+                let of_pair = of_pair.get_or_insert_with(|| Box::new([Evidence::NONE; CLASSES]));
                 of_pair[class(send.tie.bytes())].add(send.tie.bytes(), send.verdict);
             }
         }
     }
     evidence
+}
+
+/// What all shares show together, by pair.
+pub(super) fn sum(pairs: &Pairs, of_shares: Vec<Vec<Option<Box<BySize>>>>) -> Vec<BySize> {
+    let mut sums = vec![[Evidence::NONE; CLASSES]; pairs.list.len()];
+    for of_share in of_shares {
+        let shown = sums.iter_mut().zip(of_share).filter_map(|(sum, of_pair)| Some((sum, of_pair?)));
+        for (sum, of_pair) in shown {
+            sum.iter_mut().zip(of_pair.iter()).for_each(|(sum, one)| *sum = sum.plus(one));
+        }
+    }
+    sums
 }

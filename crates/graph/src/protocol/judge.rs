@@ -11,6 +11,7 @@
 use super::hosts::Pairs;
 use super::messages::{Messages, RankSteps};
 use crate::channels::Channel;
+use crate::shares::{Lists, Share};
 use crate::step::{Step, StepKind, Tie, TieKind};
 use kizami_model::{Family, Length, Moment, Op, Rank};
 
@@ -46,10 +47,10 @@ pub(crate) enum Verdict {
     OwnProgress,
 }
 
-/// Judges sends.
+/// Judges sends of the ranks of a share.
 pub(crate) struct Judge<'a> {
-    pub steps: &'a [Step],
-    ties: &'a [Tie],
+    lists: Lists<'a>,
+    share: &'a Share,
     ranks: &'a [RankSteps],
     channels: &'a [Channel],
     messages: &'a Messages,
@@ -73,7 +74,8 @@ pub(crate) struct Send {
 
 impl<'a> Judge<'a> {
     pub(crate) fn new(
-        (steps, ties): (&'a [Step], &'a [Tie]),
+        lists: Lists<'a>,
+        share: &'a Share,
         ranks: &'a [RankSteps],
         channels: &'a [Channel],
         messages: &'a Messages,
@@ -81,7 +83,7 @@ impl<'a> Judge<'a> {
     ) -> Judge<'a> {
         let functions = kizami_model::function::functions().len() as u16;
         let progresses = (0..=functions).map(|op| moves_messages(Op(op))).collect();
-        Judge { steps, ties, ranks, channels, messages, pairs, progresses }
+        Judge { lists, share, ranks, channels, messages, pairs, progresses }
     }
 
     /// Judges all sends that are over in a step, into `sends`.
@@ -106,7 +108,7 @@ impl<'a> Judge<'a> {
     pub(crate) fn surely_did_not_wait(&self, step: &Step, message: Tie) -> bool {
         let channel = &self.channels[message.place() as usize];
         let posted = self.messages.posted(message).filter(|_| channel.from == channel.to);
-        posted.is_some_and(|posted| self.steps[posted].start > step.end)
+        posted.is_some_and(|posted| self.lists.steps[posted].start > step.end)
     }
 
     fn sends(&self, step: &Step, sends: &mut [Send]) {
@@ -117,7 +119,7 @@ impl<'a> Judge<'a> {
                 send.verdict = Verdict::Unknown;
                 continue;
             };
-            let post = self.steps[send.posted].start;
+            let post = self.lists.steps[send.posted].start;
             // Polls are not over when they end.
             if post > step.end.saturating_add(margin) && step.kind() != StepKind::Polling {
                 send.verdict = Verdict::BeforePost;
@@ -142,7 +144,7 @@ impl<'a> Judge<'a> {
                 if others.is_none_or(|others| others < last) {
                     let hidden = sends.iter_mut().filter(|send| send.verdict == Verdict::Hidden);
                     hidden
-                        .filter(|send| self.steps[send.posted].start == last)
+                        .filter(|send| self.lists.steps[send.posted].start == last)
                         .for_each(|send| send.verdict = Verdict::AfterPost);
                 }
                 others.is_none_or(|others| others <= step.start)
@@ -156,7 +158,7 @@ impl<'a> Judge<'a> {
     /// When each came of what else a step waits for; at the end of time if that is not known.
     fn others(&self, step: &Step) -> impl Iterator<Item = Moment> + '_ {
         let never = Moment(i64::MAX);
-        let start = move |index: Option<usize>| index.map_or(never, |index| self.steps[index].start);
+        let start = move |index: Option<usize>| index.map_or(never, |index| self.lists.steps[index].start);
         self.ties_of(step).iter().filter_map(move |tie| match tie.kind() {
             TieKind::AwaitsPost | TieKind::Polls => None,
             kind if kind.tells() => None,
@@ -172,12 +174,14 @@ impl<'a> Judge<'a> {
         let outside_at = match send.verdict {
             Verdict::InTime | Verdict::BeforePost => step.start,
             // It may only have posted the receive and gone on.
-            Verdict::AfterPost if !self.receives_in(send.posted, send.tie) => self.steps[send.posted].end,
+            Verdict::AfterPost if !self.receives_in(send.posted, send.tie) => {
+                self.lists.steps[send.posted].end
+            }
             _ => return,
         };
         let to = self.channels[send.tie.place() as usize].to;
         let Some(back) = self.comes_back(to, send.posted, outside_at) else { return };
-        let came = self.steps[back].start;
+        let came = self.lists.steps[back].start;
         if came > step.end.saturating_add(margin) {
             if send.verdict == Verdict::InTime {
                 send.verdict = Verdict::OwnProgress;
@@ -201,7 +205,8 @@ impl<'a> Judge<'a> {
 
     /// Whether a step takes the message itself.
     fn receives_in(&self, step: usize, message: Tie) -> bool {
-        let ties = self.ties_of(&self.steps[step]);
+        // The receiver may be in any share.
+        let ties = self.lists.ties_of(step);
         ties.iter().any(|tie| tie.kind() == TieKind::Awaits && tie.key == message.key)
     }
 
@@ -210,16 +215,16 @@ impl<'a> Judge<'a> {
     fn comes_back(&self, rank: Rank, near: usize, at: Moment) -> Option<usize> {
         let RankSteps { first, end, .. } =
             *self.ranks.get(rank.0 as usize).filter(|steps| steps.one_thread)?;
-        let moves = |index: &usize| self.moves(&self.steps[*index]);
+        let moves = |index: &usize| self.moves(&self.lists.steps[*index]);
         let mut back = near;
-        if self.steps[near].start <= at {
+        if self.lists.steps[near].start <= at {
             let mut later = (near + 1..end.min(near + MOST_CALLS)).filter(moves);
-            back = later.find(|index| self.steps[*index].start > at)?;
+            back = later.find(|index| self.lists.steps[*index].start > at)?;
         }
         for index in (first..back).rev().take(MOST_CALLS).filter(moves) {
             // The last one that began before it tells whether the rank is inside.
-            if self.steps[index].start <= at {
-                return (self.steps[index].end <= at).then_some(back);
+            if self.lists.steps[index].start <= at {
+                return (self.lists.steps[index].end <= at).then_some(back);
             }
             back = index;
         }
@@ -230,10 +235,15 @@ impl<'a> Judge<'a> {
         self.progresses.get(usize::from(step.op().0)).copied().unwrap_or(false)
     }
 
-    /// The ties of a step.
+    /// Steps of the share that may wait until somebody is ready.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = &'a Step> {
+        self.share.waiting(self.lists.steps)
+    }
+
+    /// The ties of a step of the share.
     #[inline]
     pub(crate) fn ties_of(&self, step: &Step) -> &'a [Tie] {
-        &self.ties[step.first_tie as usize..][..step.ties as usize]
+        self.share.ties_of(step)
     }
 }
 

@@ -1,12 +1,16 @@
 //! Who sends and who posts: for each message the step that sends it and the step that posts its receive.
 //!
-//! Messages of a channel are numbered, so each has a place in a long list and finding it takes no hashing.
+//! Messages of a channel are numbered, so each has a place in a long list and finding it takes no hashing. Each side of a
+//! channel is one rank, so every entry is written by one thread alone; they are atomic because those of several ranks lie in
+//! one list.
 
 use crate::channels::Channels;
-use crate::step::{Step, StepKind, Tie, TieKind};
+use crate::shares::{Lists, Share, together};
+use crate::step::{StepKind, Tie, TieKind};
+use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A step that is not there.
-const NONE: u32 = u32::MAX;
+/// A step that is not there. Others are counted from 1, so that lists which nobody has written to have none.
+const NONE: u32 = 0;
 
 /// Steps of one rank among those of all.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,16 +34,12 @@ pub(crate) struct Messages {
     /// By channel.
     places: Vec<Place>,
     /// Counted from the first of the rank.
-    sent: Vec<u32>,
-    posted: Vec<u32>,
+    sent: Vec<AtomicU32>,
+    posted: Vec<AtomicU32>,
 }
 
 impl Messages {
-    pub(crate) fn new(
-        (steps, ties): (&[Step], &[Tie]),
-        ranks: &[RankSteps],
-        channels: &Channels,
-    ) -> Messages {
+    pub(crate) fn new(lists: Lists<'_>, ranks: &[RankSteps], channels: &Channels) -> Messages {
         let mut places = Vec::with_capacity(channels.list().len());
         let mut all = 0;
         // A rank without rows has no steps to be found.
@@ -49,25 +49,31 @@ impl Messages {
             places.push(Place { first: all, from_step, to_step });
             all += u64::from(most);
         }
-        let empty = || vec![NONE; all as usize];
-        let mut messages = Messages { places, sent: empty(), posted: empty() };
-        let Messages { places, sent, posted } = &mut messages;
-        for (index, step) in steps.iter().enumerate().filter(|(_, step)| step.kind() != StepKind::Polling) {
-            for tie in &ties[step.first_tie as usize..][..step.ties as usize] {
+        let empty = || bytemuck::zeroed_vec(all as usize);
+        let messages = Messages { places, sent: empty(), posted: empty() };
+        together(lists.shares, |share| messages.of_share(lists, share));
+        messages
+    }
+
+    /// Notes what the steps of a share send and post.
+    fn of_share(&self, lists: Lists<'_>, share: &Share) {
+        let steps = share.steps.clone().zip(&lists.steps[share.steps.clone()]);
+        for (index, step) in steps.filter(|(_, step)| step.kind() != StepKind::Polling) {
+            for tie in share.ties_of(step) {
                 let place = match tie.kind() {
-                    TieKind::Departs | TieKind::Posts => places[tie.place() as usize],
+                    TieKind::Departs | TieKind::Posts => self.places[tie.place() as usize],
                     // What is told comes before what is awaited.
                     kind if !kind.tells() => break,
                     _ => continue,
                 };
                 let (list, first_step) = match tie.kind() {
-                    TieKind::Departs => (&mut *sent, place.from_step),
-                    _ => (&mut *posted, place.to_step),
+                    TieKind::Departs => (&self.sent, place.from_step),
+                    _ => (&self.posted, place.to_step),
                 };
-                list[place.of(*tie)] = u32::try_from(index.wrapping_sub(first_step)).unwrap_or(NONE);
+                let number = u32::try_from(index.wrapping_sub(first_step).wrapping_add(1)).unwrap_or(NONE);
+                list[place.of(*tie)].store(number, Ordering::Relaxed);
             }
         }
-        messages
     }
 
     /// The place of a message among all.
@@ -85,14 +91,14 @@ impl Messages {
     #[inline]
     pub(crate) fn sent(&self, tie: Tie) -> Option<usize> {
         let place = self.places[tie.place() as usize];
-        known(self.sent[place.of(tie)], place.from_step)
+        known(&self.sent[place.of(tie)], place.from_step)
     }
 
     /// The step that posts its receive.
     #[inline]
     pub(crate) fn posted(&self, tie: Tie) -> Option<usize> {
         let place = self.places[tie.place() as usize];
-        known(self.posted[place.of(tie)], place.to_step)
+        known(&self.posted[place.of(tie)], place.to_step)
     }
 }
 
@@ -105,6 +111,7 @@ impl Place {
 }
 
 #[inline]
-fn known(step: u32, first: usize) -> Option<usize> {
-    (step != NONE).then_some(first + step as usize)
+fn known(step: &AtomicU32, first: usize) -> Option<usize> {
+    let number = step.load(Ordering::Relaxed);
+    (number != NONE).then(|| first + number as usize - 1)
 }

@@ -10,7 +10,7 @@
 //! Sizes of which no receive was late have shown nothing: they are decided by other sizes, by other pairs of hosts, and
 //! last by what holds for every library we know ([`Basis`]).
 //!
-//! What comes out does not depend on the order in which ranks are looked at.
+//! What comes out does not depend on the order in which ranks are looked at, nor on how many are at the same time.
 
 mod decide;
 mod evidence;
@@ -23,9 +23,8 @@ pub(crate) use judge::{Judge, Send, Verdict};
 pub(crate) use messages::{Messages, RankSteps};
 
 use crate::channels::Channels;
-use crate::step::{Step, Tie};
+use crate::shares::{Lists, together};
 use decide::Rules;
-use evidence::gather;
 use hosts::{Hosts, Pairs};
 use kizami_trace::Definitions;
 
@@ -114,20 +113,22 @@ pub(crate) struct Learned {
     pub messages: Messages,
 }
 
-/// Looks at all sends, which are over in the steps of `waiting`. `clocks` says how far times of different hosts can be believed; with clocks that do not fit
-/// together sizes decide.
+/// Looks at all sends. `clocks` says how far times of different hosts can be believed; with clocks that do not fit together
+/// sizes decide.
 pub(crate) fn learn(
-    (steps, ties): (&[Step], &[Tie]),
-    waiting: &[u64],
+    lists: Lists<'_>,
     ranks: &[RankSteps],
     channels: &Channels,
     definitions: &Definitions,
     clocks: Clocks,
 ) -> Learned {
     let pairs = Pairs::new(channels.list(), &Hosts::new(definitions, clocks));
-    let messages = Messages::new((steps, ties), ranks, channels);
-    let judge = Judge::new((steps, ties), ranks, channels.list(), &messages, &pairs);
-    let evidence = gather(&judge, waiting, &pairs);
+    let messages = Messages::new(lists, ranks, channels);
+    let of_shares = together(lists.shares, |share| {
+        let judge = Judge::new(lists, share, ranks, channels.list(), &messages, &pairs);
+        evidence::gather(&judge, &pairs)
+    });
+    let evidence = evidence::sum(&pairs, of_shares);
     let rules = Rules::new(&pairs, &evidence);
     let protocols = rules.protocols(&pairs, &evidence);
     Learned { protocols, rules, pairs, messages }

@@ -1,7 +1,9 @@
 //! Rows read back, one after the other or some at a time.
 //!
 //! Only one part is open at a time and only one batch of its rows is in memory. Row groups whose ranks were
-//! not asked for are not read at all. Rows are put together column by column: what is null costs nothing.
+//! not asked for are not read at all, and of those in which ranks begin and end that were, only the rows between are put
+//! together: many may read a trace at the same time, each a few of its ranks. Rows are put together column by column: what is
+//! null costs nothing.
 
 use crate::TraceError;
 use crate::schema::event_cell::{EventCell, InCall, List};
@@ -9,7 +11,7 @@ use crate::schema::events::event_columns;
 use bytes::Bytes;
 use kizami_columns::TableReader;
 use kizami_model::{Call, Length, Moment, Op, Peer, Rank, ThreadIndex};
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 
 /// Rows decoded at a time: few enough to stay in the cache of a core until they are used.
@@ -34,7 +36,7 @@ pub struct Calls {
     ranks: RangeInclusive<i64>,
     /// The part being read, and its next row group.
     part: Option<(TableReader, usize)>,
-    group: Option<Group>,
+    group: Option<Stretch>,
     /// Rows that were decoded, and the next of them.
     batch: Vec<Call>,
     next: usize,
@@ -139,7 +141,7 @@ impl Calls {
                 continue;
             }
             if wanted(part, index, &self.ranks) {
-                self.group = Some(Group::open(part, index)?);
+                self.group = Some(Stretch::open(part, index, &self.ranks)?);
                 return Ok(true);
             }
         }
@@ -192,11 +194,11 @@ macro_rules! group {
                 })
             }
 
-            /// Decodes the next batch of all columns; gives how many rows it has.
-            fn decode(&mut self) -> Result<usize, String> {
+            /// Decodes the next rows of all columns, at most so many; gives how many.
+            fn decode(&mut self, most: usize) -> Result<usize, String> {
                 let mut rows = None;
                 $(if let Some(column) = &mut self.$name {
-                    let count = <$cell as EventCell>::decode(column, BATCH_ROWS)?;
+                    let count = <$cell as EventCell>::decode(column, most)?;
                     if *rows.get_or_insert(count) != count {
                         return Err("its columns have different lengths".to_owned());
                     }
@@ -216,17 +218,57 @@ macro_rules! group {
 }
 event_columns!(group);
 
-impl Group {
+/// The rows of a row group from the first that is wanted to the last. There may be others between them.
+struct Stretch {
+    columns: Group,
+    /// Rows before the first.
+    before: usize,
+    /// Rows that are still to be read, or more.
+    left: usize,
+}
+
+impl Stretch {
+    fn open(part: &TableReader, group: usize, ranks: &RangeInclusive<i64>) -> Result<Stretch, TraceError> {
+        let columns = Group::open(part, group)?;
+        let rows = rows_between(part, group, ranks).unwrap_or(0..usize::MAX);
+        Ok(Stretch { columns, before: rows.start, left: rows.len() })
+    }
+
     /// The next rows instead of those that were there; false if there are none.
     fn read(&mut self, rows: &mut Vec<Call>) -> Result<bool, String> {
-        let count = self.decode()?;
+        while self.before > 0 {
+            match self.columns.decode(self.before.min(BATCH_ROWS))? {
+                0 => return Ok(false),
+                passed => self.before -= passed,
+            }
+        }
+        let count = match self.left {
+            0 => 0,
+            left => self.columns.decode(left.min(BATCH_ROWS))?,
+        };
+        self.left -= count;
         rows.resize(count, Call::BLANK);
         for row in rows.iter_mut() {
             let mut completes = std::mem::take(&mut row.completes);
             completes.clear();
             *row = Call { completes, ..Call::BLANK };
         }
-        self.give(rows)?;
+        self.columns.give(rows)?;
         Ok(count > 0)
     }
+}
+
+/// Where the rows of these ranks lie in a row group, as its column of ranks says; none if all of it is to be read.
+fn rows_between(part: &TableReader, group: usize, ranks: &RangeInclusive<i64>) -> Option<Range<usize>> {
+    let is_wanted = |rank: &i32| ranks.contains(&i64::from(*rank));
+    let held = part.range(group, "rank");
+    if held.is_some_and(|held| is_wanted(held.start()) && is_wanted(held.end())) {
+        return None;
+    }
+    // Whoever reads the rows will say what is wrong with them.
+    let held = part.int32_group(group, "rank", None).ok()?;
+    let (first, last) = (held.iter().position(is_wanted), held.iter().rposition(is_wanted));
+    let (Some(first), Some(last)) = (first, last) else { return Some(0..0) };
+    // Behind the last row of ranks there must be none of other columns either.
+    Some(first..if last + 1 == held.len() { usize::MAX } else { last + 1 })
 }

@@ -10,7 +10,7 @@ use crate::step::{Step, Tie};
 use std::ops::Range;
 
 /// Bytes that are moved before their old room is given back.
-const MOVED_BYTES: usize = 4 << 20;
+const MOVED_BYTES: usize = 512 << 10;
 
 /// What is known of some ranks, one behind the other.
 pub(crate) struct Share {

@@ -38,6 +38,8 @@ pub(crate) fn rank_infos(recorded: &Recorded, clock: &RunClock, outcomes: &[Rank
 
 /// `ENOBUFS`: the tracer's word for a window that was full and not to be drained.
 const NO_ROOM: u32 = 105;
+/// `EMSGSIZE`: its word for a call with a list of requests longer than a chunk.
+const TOO_LONG: u32 = 90;
 
 fn rank_info(rank: u32, process: &Process, clock: &RunClock, outcome: Option<&RankOutcome>) -> RankInfo {
     let headers = || process.segments().map(|segment| &segment.header);
@@ -47,6 +49,7 @@ fn rank_info(rank: u32, process: &Process, clock: &RunClock, outcome: Option<&Ra
     let lost_reason = lost.map(|header| match header.lost_errno {
         0 => "no reason was recorded".to_owned(),
         NO_ROOM => "the memory given for the trace was full, and nothing was to be written out".to_owned(),
+        TOO_LONG => "they complete more requests than one record can hold".to_owned(),
         errno => error_text(errno),
     });
     RankInfo {

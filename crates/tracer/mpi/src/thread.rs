@@ -373,7 +373,12 @@ impl Thread {
         }
         stream.note_clock();
         // A list longer than a whole chunk cannot be kept.
-        self.cursor.room() >= needed
+        let fits = self.cursor.room() >= needed;
+        if let Some(losses) = self.losses.filter(|_| !fits) {
+            let (none, too_long) = (0, libc::EMSGSIZE as u32);
+            let _ = losses.lost_errno.compare_exchange(none, too_long, Ordering::Relaxed, Ordering::Relaxed);
+        }
+        fits
     }
 
     /// Whether the call is not to be stored. Takes its time first, if a test asks for calls that cost more.

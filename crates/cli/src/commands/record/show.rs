@@ -71,7 +71,7 @@ pub fn nothing_recorded(folder: &Path, exit_code: u8) -> Vec<String> {
     }
     if exit_code != 0 {
         // Most often the launcher itself refused; it has said why.
-        let text = format!("nothing: it ended with code {exit_code} before any MPI call was made");
+        let text = format!("nothing: it ended with code {exit_code}, and the tracer saw no MPI call");
         return vec![line("recorded", &text)];
     }
     vec![

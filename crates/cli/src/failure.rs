@@ -1,4 +1,6 @@
-//! The errors that need an exit code of their own.
+//! The errors that need an exit code of their own, and how an error is told.
+
+use crate::show;
 
 /// Exit code of what failed.
 const FAILURE: u8 = 1;
@@ -8,6 +10,12 @@ pub const USAGE: u8 = 2;
 /// The exit code that an error deserves.
 pub fn exit_code(error: &anyhow::Error) -> u8 {
     if error.is::<UsageError>() { USAGE } else { FAILURE }
+}
+
+/// Tells what an error says, as the last thing before the end.
+pub fn tell(message: &str) {
+    let label = show::style::Paint::stderr().bad("kizami: error:");
+    show::say(&[format!("{label} {message}")]);
 }
 
 /// The command line asks for something that cannot be meant: exit code 2.

@@ -6,11 +6,14 @@ use crate::memory::MemoryArguments;
 use crate::show::path::as_typed;
 use crate::show::progress::Bar;
 use crate::show::{provenance, quantity};
+use crate::together::Together;
 use anyhow::{Result, bail};
 use kizami_explain::Analysis;
 use kizami_model::Length;
+use kizami_replay::Workers;
 use kizami_trace::Trace;
 use kizami_trace::run::FunctionTotal;
+use std::fmt::Debug;
 use std::path::Path;
 
 /// The trace as it is; says so if it is no plain recording.
@@ -37,6 +40,24 @@ impl Followed {
 /// The trace, or if it is reduced the one with a row for every call that is made from it; says so.
 pub fn open_to_follow(path: &Path, threads: Option<usize>, memory: MemoryArguments) -> Result<Followed> {
     follow(Trace::open(&live::readable(path)?)?, threads, memory)
+}
+
+/// The trace of a command that several processes may do together, once all have the same one and the same arguments.
+pub fn open_together(path: &Path, together: Together, arguments: &impl Debug) -> Result<Trace> {
+    let trace = Trace::open(path)?;
+    together.agree(arguments, &trace)?;
+    Ok(trace)
+}
+
+/// The same as [`follow`] for such a command.
+pub fn follow_together(
+    trace: Trace,
+    threads: Option<usize>,
+    memory: MemoryArguments,
+    together: Together,
+) -> Result<Followed> {
+    let memory = memory.of_each(together.processes_here());
+    follow(trace, Some(together.threads(threads)), memory)
 }
 
 /// The same for a trace that is open.
@@ -90,11 +111,10 @@ pub fn must_have_all_rows(trace: &Trace) -> Result<()> {
 }
 
 /// Takes a trace apart, with a progress bar.
-pub fn analyse(followed: &Followed, threads: Option<usize>) -> Result<Analysis> {
+pub fn analyse(followed: &Followed, workers: Workers) -> Result<Analysis> {
     let trace = &followed.trace;
     let bar = Bar::new("explaining");
-    let threads = threads.unwrap_or_else(all_cores);
-    let mut analysis = Analysis::of(trace, threads, &|progress| {
+    let mut analysis = Analysis::of(trace, workers, &|progress| {
         bar.set(progress.done, progress.total, || quantity::counted(progress.done / 3, "event"));
     })?;
     if let Some(off) = followed.off {

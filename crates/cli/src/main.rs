@@ -22,6 +22,7 @@ mod page;
 mod programs;
 mod sections;
 mod show;
+mod together;
 
 use arguments::{Arguments, Command};
 use clap::{CommandFactory, Parser};
@@ -73,8 +74,7 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            let label = show::style::Paint::stderr().bad("kizami: error:");
-            show::say(&[format!("{label} {}", failure::message(&error))]);
+            failure::tell(&failure::message(&error));
             ExitCode::from(failure::exit_code(&error))
         }
     }

@@ -14,13 +14,22 @@ pub struct MemoryArguments {
     /// Memory to stay within: what is larger lies in files beside the trace, without a name [default: half of what is free]
     #[arg(long, value_name = "SIZE", value_parser = quantity::parse_size, env = "KIZAMI_READ_MEMORY")]
     pub memory: Option<u64>,
+
+    /// Processes of this host that share what is free, unless something was asked for.
+    #[arg(skip = 1u64)]
+    processes: u64,
 }
 
 impl MemoryArguments {
+    /// The same for each of several processes of this host.
+    pub fn of_each(self, processes: usize) -> MemoryArguments {
+        MemoryArguments { processes: processes as u64, ..self }
+    }
+
     /// From now on.
     pub fn stay_within(&self, trace: &Trace) -> Result<()> {
         let (beside, elsewhere) = (Scratch::beside(trace), std::env::temp_dir());
-        let bytes = self.memory.unwrap_or_else(kizami_memory::half_of_free);
+        let bytes = self.memory.unwrap_or_else(|| kizami_memory::half_of_free() / self.processes.max(1));
         let limited =
             kizami_memory::limit(bytes, beside.path()).or_else(|_| kizami_memory::limit(bytes, &elsewhere));
         match (limited, self.memory) {

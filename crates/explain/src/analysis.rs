@@ -24,7 +24,7 @@ use kizami_blame::{Total, Waits};
 use kizami_graph::{Graph, build};
 use kizami_model::{Length, Op, Rank};
 use kizami_network::Fit;
-use kizami_replay::{Gain, Setting, learn};
+use kizami_replay::{Gain, Setting, Workers, learn};
 use kizami_trace::SourceLine;
 use kizami_trace::{Definitions, RegionSpan, RunInfo, Trace};
 use rustc_hash::FxHashMap;
@@ -59,25 +59,25 @@ pub struct Analysis {
     pub(crate) unmatched: u64,
     pub(crate) ideal: WorkInterval,
     pub(crate) looped: Loop,
-    pub(crate) threads: usize,
+    pub(crate) workers: Workers,
     /// How far times of a rank are off, if the run was reconstructed.
     pub(crate) off: Length,
 }
 
 impl Analysis {
-    /// Takes a trace apart.
+    /// Takes a trace apart. If there are several processes, each does so, and they share the replays.
     pub fn of(
         trace: &Trace,
-        threads: usize,
+        workers: impl Into<Workers>,
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Analysis, ExplainError> {
         let events = trace.run().totals.events;
         let total = events.saturating_mul(3);
         let tell =
             |pass: u64, steps: u64| progress(Progress { done: (pass * events + steps).min(total), total });
-        let definitions = trace.definitions()?;
-        let graph = build(trace, threads, &|rows| tell(0, rows))?;
-        Ok(Analysis::watched(graph, definitions, &trace.region_spans()?, threads, &tell))
+        let (workers, definitions) = (workers.into(), trace.definitions()?);
+        let graph = build(trace, workers.threads, &|rows| tell(0, rows))?;
+        Ok(Analysis::watched(graph, definitions, &trace.region_spans()?, workers, &tell))
     }
 
     /// The same for a graph that was built before, from whatever rows.
@@ -87,7 +87,7 @@ impl Analysis {
         regions: &[RegionSpan],
         threads: usize,
     ) -> Analysis {
-        Analysis::watched(graph, definitions, regions, threads, &|_, _| {})
+        Analysis::watched(graph, definitions, regions, threads.into(), &|_, _| {})
     }
 
     /// `tell` hears how many steps of which pass are done.
@@ -95,9 +95,10 @@ impl Analysis {
         graph: Graph,
         definitions: Definitions,
         regions: &[RegionSpan],
-        threads: usize,
+        workers: Workers,
         tell: &(dyn Fn(u64, u64) + Sync),
     ) -> Analysis {
+        let threads = workers.threads;
         let borders = Borders::new();
         let interval = WorkInterval::recorded(&graph, &borders);
         let walked = learn(&graph, threads, Waits::new, &|steps| tell(1, steps));
@@ -127,7 +128,7 @@ impl Analysis {
         let find_others = || other_suspects(&evidence());
         let find_blamed = || blamed_suspects(&evidence(), &blamed, MOST_FINDINGS);
         let (others, blamed) = both(threads, find_others, find_blamed);
-        let outcomes = Replays::new(&graph, &fit, &borders, &looped.marks, threads).ideal_and(
+        let outcomes = Replays::new(&graph, &fit, &borders, &looped.marks, workers).ideal_and(
             &others,
             &blamed,
             &|steps| tell(2, steps),
@@ -145,7 +146,7 @@ impl Analysis {
             suspects: Vec::new(),
             unmatched,
             looped,
-            threads,
+            workers,
             off: Length::ZERO,
         };
         analysis.settle(blamed, others, outcomes);
@@ -167,7 +168,7 @@ impl Analysis {
 
     /// The run under any number of settings, in as few walks as possible.
     pub(crate) fn replay_all(&self, settings: &[&Setting], progress: &(dyn Fn(u64) + Sync)) -> Vec<Outcome> {
-        Replays::new(&self.graph, &self.fit, &self.borders, &self.looped.marks, self.threads)
+        Replays::new(&self.graph, &self.fit, &self.borders, &self.looped.marks, self.workers)
             .all(settings, progress)
     }
 

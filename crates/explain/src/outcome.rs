@@ -2,7 +2,7 @@
 
 use crate::work_interval::{Borders, WorkInterval, WorkIntervals};
 use kizami_model::Length;
-use kizami_replay::{LaneMoment, Observer, Seen};
+use kizami_replay::{LaneMoment, Letter, Observer, Reading, Seen, Told};
 
 /// What came out.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,5 +52,25 @@ impl<const LANES: usize> Observer<LANES> for Watch<'_, LANES> {
             self.begins.push(seen.start);
             self.seen += 1;
         }
+    }
+}
+
+impl<const LANES: usize> Told<LANES> for Watch<'_, LANES> {
+    fn write(&self, letter: &mut Letter) {
+        self.intervals.write(letter);
+        letter.number(self.begins.len() as u64);
+        self.begins.iter().flatten().for_each(|begin| letter.signed(begin.0));
+    }
+
+    fn read(&mut self, letter: &mut Reading<'_>) -> Option<()> {
+        self.intervals.read(letter)?;
+        for _ in 0..letter.number()? {
+            let mut begin = [LaneMoment::default(); LANES];
+            for lane in &mut begin {
+                *lane = LaneMoment(letter.signed()?);
+            }
+            self.begins.push(begin);
+        }
+        Some(())
     }
 }

@@ -5,7 +5,7 @@ use crate::outcome::{Outcome, Watch};
 use crate::work_interval::Borders;
 use kizami_graph::Graph;
 use kizami_network::Fit;
-use kizami_replay::{Network, Setting, replay};
+use kizami_replay::{Network, Setting, Workers, replay_by};
 
 /// Settings of one walk.
 const MOST_LANES: usize = 8;
@@ -17,7 +17,7 @@ pub(crate) struct Replays<'a> {
     borders: &'a Borders,
     /// Steps that mark iterations, in order.
     marks: &'a [u64],
-    threads: usize,
+    workers: Workers,
 }
 
 impl<'a> Replays<'a> {
@@ -26,9 +26,9 @@ impl<'a> Replays<'a> {
         fit: &'a Fit,
         borders: &'a Borders,
         marks: &'a [u64],
-        threads: usize,
+        workers: impl Into<Workers>,
     ) -> Replays<'a> {
-        Replays { graph, fit, borders, marks, threads }
+        Replays { graph, fit, borders, marks, workers: workers.into() }
     }
 
     /// On an ideal network, and without each of two lists of suspects.
@@ -66,7 +66,7 @@ impl<'a> Replays<'a> {
         progress: &(dyn Fn(u64) + Sync),
     ) -> Vec<Outcome> {
         let watch = || Watch::new(self.borders, self.marks);
-        let replayed = replay(self.graph, settings, self.fit, self.threads, watch, progress);
+        let replayed = replay_by(self.graph, settings, self.fit, self.workers, watch, progress);
         Watch::outcomes(replayed.observers)
     }
 }

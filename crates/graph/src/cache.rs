@@ -17,6 +17,7 @@ use kizami_trace::Trace;
 use kizami_trace::derived::{Derived, HEAD_BYTES, Numbers};
 use memmap2::Mmap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Changes whenever steps, ties or what they mean do.
 const VERSION: u32 = 8;
@@ -159,11 +160,19 @@ pub(crate) fn load(trace: &Trace) -> Option<Graph> {
     Claims::of(trace.run(), &definitions).hold_for(&graph).then_some(graph)
 }
 
+/// Another process keeps graphs.
+static KEEPS_NONE: AtomicBool = AtomicBool::new(false);
+
+/// From now on this process keeps no graph it makes: another one that makes the same does.
+pub fn keep_no_graphs() {
+    KEEPS_NONE.store(true, Ordering::Relaxed);
+}
+
 /// Keeps the graph of a trace, if there is room.
 pub(crate) fn save(trace: &Trace, graph: &Graph) {
     let bytes = size_of_val(&graph.steps[..]) + size_of_val(&graph.ties[..]);
     // Of a run told by kinds it is made at once.
-    if bytes > LARGEST || graph.folding.is_some() {
+    if bytes > LARGEST || graph.folding.is_some() || KEEPS_NONE.load(Ordering::Relaxed) {
         return;
     }
     let Some(derived) = Derived::of(trace) else { return };

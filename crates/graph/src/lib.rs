@@ -37,6 +37,7 @@ mod unfolding;
 mod windows;
 
 pub use build::Builder;
+pub use cache::keep_no_graphs;
 pub use channels::{Channel, ChannelIndex};
 pub use collectives::{KindsAmong, Members, NO_MEMBERS};
 pub use error::GraphError;

@@ -57,6 +57,16 @@ impl Counts {
     pub fn total(&self) -> usize {
         self.total
     }
+
+    /// A buffer of that length, part by part.
+    ///
+    /// # Panics
+    /// If it is shorter.
+    pub fn parts(&self, buffer: &[u8]) -> Vec<Vec<u8>> {
+        let parts = self.places.iter().zip(&self.counts);
+        let part = |(at, count): (&c_int, &c_int)| buffer[*at as usize..][..*count as usize].to_vec();
+        parts.map(part).collect()
+    }
 }
 
 /// `MPI_BYTE` for each rank, as `MPI_Alltoallw` asks for it.

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The variable that names the library and ends all searching.
-const LIBRARY_VARIABLE: &str = "KIZAMI_MPI_LIBRARY";
+pub const LIBRARY_VARIABLE: &str = "KIZAMI_MPI_LIBRARY";
 
 /// How many parents are asked; shells and wrappers may stand between.
 const MOST_PARENTS: usize = 8;

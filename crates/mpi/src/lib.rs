@@ -29,6 +29,7 @@ mod window;
 pub use collective::{Collective, Counts, Element, Types};
 pub use communicator::Comm;
 pub use error::MpiError;
+pub use find::LIBRARY_VARIABLE;
 pub use library::Mpi;
 pub use message::{Incoming, Outgoing, Requests};
 pub use window::Window;

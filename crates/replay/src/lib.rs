@@ -14,10 +14,10 @@
 //! what [`kizami_network`] says.
 //!
 //! A [`Walk`] goes over the ranks in shares. Each share knows the others only through an [`exchange::Exchange`]; those of
-//! [`replay`] are threads.
+//! [`replay`] are threads, those of [`replay_by`] can be [`Processes`], which are all that is known of MPI here.
 //!
 //! Promises: with nothing changed every time comes out exactly as recorded. The result does not depend on the number
-//! of threads, as long as ranks agree who is the root of a collective. No graph makes it hang: what never comes is given
+//! of threads or processes, as long as ranks agree who is the root of a collective. No graph makes it hang: what never comes is given
 //! up in the order of recorded time, and counted.
 //! Memory is for what is under way and a fixed amount for each strand.
 //!
@@ -48,11 +48,13 @@ pub use lane_moment::LaneMoment;
 pub use learned::Progress;
 pub use marks::Marks;
 pub use pair_interner::PairInterner;
-pub use retime::{Request, retime};
+pub use retime::{Request, retime, retime_by};
 pub use setting::{Factor, Network, Pieces, PlaceFactor, Setting};
 pub use step_changes::{StepChange, StepChanges};
 pub use times::{LastEnd, Times};
 pub use undisturb::undisturb;
+pub use walk::letters::{Letter, Reading};
 pub use walk::observer::{Message, Observer, Seen, Wait, WaitKind};
+pub use walk::processes::{Processes, Told, Workers, replay_by};
 pub use walk::{Arrival, CollectiveNews, Replayed, ShareArrivals, Shares, Walk, exchange, learn, replay};
 pub use work_interval::WorkInterval;

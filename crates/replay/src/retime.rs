@@ -7,8 +7,10 @@ use crate::lane_moment::LaneMoment;
 use crate::learned::{Learned, Passes, Progress};
 use crate::setting::{Factor, Setting};
 use crate::times::{LastEnd, Times};
+use crate::walk::Replayed;
+use crate::walk::letters::{Letter, Reading};
 use crate::walk::observer::{Observer, Seen};
-use crate::walk::{Replayed, replay};
+use crate::walk::processes::{Processes, Told, Workers, replay_by};
 use crate::work_interval::{Borders, WorkInterval, WorkIntervals};
 use kizami_graph::{Graph, build, build_unaligned};
 use kizami_kinds::Weighed;
@@ -43,6 +45,18 @@ pub fn retime<E: From<ReplayError>>(
     setting: impl FnOnce(&Graph, &Fit) -> Result<Setting, E>,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<ReplayedFrom, E> {
+    retime_by(trace, request, None, setting, progress)
+}
+
+/// The same by several processes, if no trace is to come of it: all read and learn, and share the replay.
+pub fn retime_by<E: From<ReplayError>>(
+    trace: &Trace,
+    request: Request<'_>,
+    processes: Option<&'static dyn Processes>,
+    setting: impl FnOnce(&Graph, &Fit) -> Result<Setting, E>,
+    progress: &(dyn Fn(Progress) + Sync),
+) -> Result<ReplayedFrom, E> {
+    let workers = Workers { threads: request.threads, processes };
     let rewriting = begin(&request, trace)?;
     let passes = Passes::new(trace, if rewriting.is_some() { 4 } else { 3 }, progress);
     let scratch = Scratch::beside(trace);
@@ -57,11 +71,11 @@ pub fn retime<E: From<ReplayError>>(
     let (_written_in, finer) = match kinds::settle(trace, &learned, &setting, (beside, rewriting.is_some()))?
     {
         Settled::AsItIs => {
-            return Ok(retime_with(as_it_is, rewriting, request, learned, &setting, &passes)?);
+            return Ok(retime_with(as_it_is, rewriting, (request, workers), learned, &setting, &passes)?);
         }
         Settled::AllRanks(graph) => {
             let all = Learned { graph: *graph, fit: learned.fit };
-            return Ok(retime_with(as_it_is, None, request, all, &setting, &passes)?);
+            return Ok(retime_with(as_it_is, None, (request, workers), all, &setting, &passes)?);
         }
         Settled::Finer(work, finer) => (work, finer),
     };
@@ -69,7 +83,7 @@ pub fn retime<E: From<ReplayError>>(
     let graph = make(&finer, request.threads, &|_| {}).map_err(ReplayError::from)?;
     let learned = Learned { graph, fit: learned.fit };
     let rewriting = begin(&request, &finer)?;
-    Ok(retime_with((&finer, trace.path()), rewriting, request, learned, &setting, &passes)?)
+    Ok(retime_with((&finer, trace.path()), rewriting, (request, workers), learned, &setting, &passes)?)
 }
 
 /// Makes the directory of the resulting trace, if it is wanted.
@@ -81,7 +95,7 @@ fn begin<'a>(request: &Request<'_>, trace: &'a Trace) -> Result<Option<Rewriting
 fn retime_with(
     (trace, named): (&Trace, &Path),
     rewriting: Option<Rewriting<'_>>,
-    request: Request<'_>,
+    (request, workers): (Request<'_>, Workers),
     Learned { graph, fit }: Learned,
     setting: &Setting,
     passes: &Passes<'_>,
@@ -110,7 +124,7 @@ fn retime_with(
     };
     let Some(rewriting) = rewriting else {
         let ends = || Ends { last: LastEnd(LaneMoment::NEVER), work: WorkIntervals::new(&borders) };
-        let mut replayed = replay(&graph, [setting], &fit, threads, ends, &tell);
+        let mut replayed = replay_by(&graph, [setting], &fit, workers, ends, &tell);
         let ends = std::mem::take(&mut replayed.observers);
         let last = ends.iter().map(|ends| ends.last.0).max();
         let last = last.filter(|_| !graph.strands.is_empty()).unwrap_or_default();
@@ -153,6 +167,18 @@ impl Observer<1> for Ends<'_> {
     fn step(&mut self, seen: &Seen<'_, 1>) {
         self.last.step(seen);
         self.work.step(seen);
+    }
+}
+
+impl Told<1> for Ends<'_> {
+    fn write(&self, letter: &mut Letter) {
+        letter.signed(self.last.0.0);
+        self.work.write(letter);
+    }
+
+    fn read(&mut self, letter: &mut Reading<'_>) -> Option<()> {
+        self.last = LastEnd(LaneMoment(letter.signed()?));
+        self.work.read(letter)
     }
 }
 

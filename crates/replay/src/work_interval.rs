@@ -4,7 +4,9 @@
 //! Starting and ending MPI takes what it takes; in a short test run it would hide everything else. A rank that never
 //! came to `MPI_Finalize` works until its last call ends, and a trace without `MPI_Init` begins with its first call.
 
+use crate::walk::letters::{Letter, Reading};
 use crate::walk::observer::{Observer, Seen};
+use crate::walk::processes::Told;
 use kizami_graph::{Graph, Step};
 use kizami_model::{Kind, Length, Moment, Op};
 
@@ -160,5 +162,22 @@ impl<const LANES: usize> Observer<LANES> for WorkIntervals<'_, LANES> {
             let (start, end) = (seen.start[lane].as_moment(), seen.end[lane].as_moment());
             self.edges[lane].step(seen.step, self.borders, start, end);
         }
+    }
+}
+
+impl<const LANES: usize> Told<LANES> for WorkIntervals<'_, LANES> {
+    fn write(&self, letter: &mut Letter) {
+        for edges in &self.edges {
+            [edges.started, edges.first, edges.last].iter().for_each(|moment| letter.signed(moment.0));
+        }
+    }
+
+    fn read(&mut self, letter: &mut Reading<'_>) -> Option<()> {
+        for edges in &mut self.edges {
+            for place in [&mut edges.started, &mut edges.first, &mut edges.last] {
+                *place = Moment(letter.signed()?);
+            }
+        }
+        Some(())
     }
 }

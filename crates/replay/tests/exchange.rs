@@ -1,14 +1,19 @@
-//! The walk knows the others only through its exchange: over channels, as between processes, everything comes out as it
-//! does alone.
+//! The walk knows the others only through its exchange: over channels, or by letters as between processes, everything
+//! comes out as it does alone.
 
 mod common;
 
 use common::graph;
+use kizami_graph::Graph;
 use kizami_network::Fit;
 use kizami_replay::exchange::{Alone, Exchange, RemoteEvent, Round, Standing};
-use kizami_replay::{LaneMoment, Network, Observer, Replayed, Seen, Setting, Shares, Walk};
+use kizami_replay::{
+    LaneMoment, Letter, Network, Observer, Processes, Reading, Replayed, Seen, Setting, Shares, Told, Walk,
+    Workers, replay_by,
+};
 use kizami_testing::{Costs, Stencil};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Barrier, Mutex};
 
 type Mail = (Standing, Vec<RemoteEvent<2>>);
 
@@ -69,12 +74,32 @@ fn sorted(replayed: Replayed<Ends>) -> (Vec<(u64, [LaneMoment; 2])>, u64, u64, F
     (ends, replayed.followed, replayed.unmatched, replayed.learned)
 }
 
-#[test]
-fn shares_that_meet_over_channels_walk_as_one() {
-    let ranks = 12;
+impl Told<2> for Ends {
+    fn write(&self, letter: &mut Letter) {
+        for (step, ends) in &self.0 {
+            letter.number(*step);
+            ends.iter().for_each(|end| letter.signed(end.0));
+        }
+    }
+
+    fn read(&mut self, letter: &mut Reading<'_>) -> Option<()> {
+        while !letter.is_over() {
+            let step = letter.number()?;
+            self.0.push((step, [LaneMoment(letter.signed()?), LaneMoment(letter.signed()?)]));
+        }
+        Some(())
+    }
+}
+
+fn stencil(ranks: u32) -> Graph {
     let stencil = Stencil::new(ranks, 30, Costs::default());
     let rows: Vec<_> = (0..ranks).flat_map(|rank| stencil.rank(rank)).collect();
-    let graph = graph(&[(0..ranks).collect()], &rows);
+    graph(&[(0..ranks).collect()], &rows)
+}
+
+#[test]
+fn shares_that_meet_over_channels_walk_as_one() {
+    let graph = stencil(12);
     let ideal = Setting { network: Network::Ideal, ..Setting::default() };
     let (recorded, fit, one) = (Setting::default(), Fit::default(), Shares::of(&graph, 1));
     let walk = Walk::new(&graph, [&recorded, &ideal], &fit, &one);
@@ -96,4 +121,69 @@ fn shares_that_meet_over_channels_walk_as_one() {
     });
     assert_eq!(three.count(), 3);
     assert_eq!(sorted(together), alone);
+}
+
+/// Letters of all to all.
+type Mailboxes = &'static [Vec<Mutex<Vec<u8>>>];
+
+/// Threads that pass for processes: letters lie in boxes.
+#[derive(Debug)]
+struct InBoxes {
+    own: usize,
+    boxes: Mailboxes,
+    all: &'static Barrier,
+}
+
+impl Processes for InBoxes {
+    fn own(&self) -> usize {
+        self.own
+    }
+
+    fn count(&self) -> usize {
+        self.boxes.len()
+    }
+
+    fn exchange(&self, letters: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+        for (to, letter) in letters.into_iter().enumerate() {
+            *self.boxes[to][self.own].lock().unwrap() = letter;
+        }
+        self.all.wait();
+        let taken = |letter: &Mutex<Vec<u8>>| std::mem::take(&mut *letter.lock().unwrap());
+        let letters = self.boxes[self.own].iter().map(taken).collect();
+        self.all.wait();
+        letters
+    }
+}
+
+/// What each of so many processes finds.
+fn by_processes(graph: &Graph, count: usize) -> Vec<Replayed<Ends>> {
+    let row = || (0..count).map(|_| Mutex::default()).collect();
+    let boxes: Mailboxes = Vec::leak((0..count).map(|_| row()).collect());
+    let all: &'static Barrier = Box::leak(Box::new(Barrier::new(count)));
+    let ideal = Setting { network: Network::Ideal, ..Setting::default() };
+    let (recorded, fit) = (Setting::default(), Fit::default());
+    let settings = [&recorded, &ideal];
+    std::thread::scope(|scope| {
+        let walk = |own| {
+            let processes: &'static InBoxes = Box::leak(Box::new(InBoxes { own, boxes, all }));
+            let workers = Workers { threads: 1, processes: Some(processes) };
+            let fit = &fit;
+            scope.spawn(move || replay_by(graph, settings, fit, workers, Ends::default, &|_| {}))
+        };
+        let walkers: Vec<_> = (0..count).map(walk).collect();
+        walkers.into_iter().map(|walker| walker.join().unwrap()).collect()
+    })
+}
+
+#[test]
+fn processes_walk_as_one_even_if_some_have_no_share() {
+    let graph = stencil(12);
+    let alone = by_processes(&graph, 1).pop().map(sorted).unwrap();
+    assert_eq!(alone.0.len(), graph.steps.len());
+    for count in [2, 3, 17] {
+        for replayed in by_processes(&graph, count) {
+            let (ends, followed, unmatched, _) = sorted(replayed);
+            assert_eq!((&ends, followed, unmatched), (&alone.0, alone.1, alone.2), "{count} processes");
+        }
+    }
 }

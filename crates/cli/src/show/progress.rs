@@ -21,7 +21,8 @@ pub struct Bar {
 impl Bar {
     /// For a job named as people would say it, such as "sealing".
     pub fn new(what: &'static str) -> Bar {
-        Bar { begun: Instant::now(), what, terminal: std::io::stderr().is_terminal(), bar: OnceLock::new() }
+        let terminal = !super::is_silent() && std::io::stderr().is_terminal();
+        Bar { begun: Instant::now(), what, terminal, bar: OnceLock::new() }
     }
 
     /// Tells how far the job is, and something about it.

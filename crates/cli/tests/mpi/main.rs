@@ -25,6 +25,7 @@ mod report;
 mod sealing;
 mod sharing;
 mod simulated;
+mod together;
 mod trouble;
 mod truth;
 mod wrappers;

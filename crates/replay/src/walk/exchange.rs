@@ -4,7 +4,7 @@
 //! A walk goes in rounds. Everybody walks until none of its own ranks can go on, and then ends the round: it hands over
 //! what others must hear, says how it stands, and gets what was sent to it and how all stand together. From that
 //! everybody draws the same conclusion for itself, so nobody has to be in charge. [`Exchange`] is all the walk knows of
-//! the others: here they are threads (`threads`), elsewhere they may be processes.
+//! the others: they are threads (`threads`) or processes (`processes`).
 
 use super::collective_state::CollectiveNews;
 use super::pending::Arrival;

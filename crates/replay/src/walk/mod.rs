@@ -2,14 +2,16 @@
 //!
 //! Ranks are divided into shares (`shares`), and each share has a walker (`worker`). Walkers go on in rounds
 //! (`rounds`) and tell each other what concerns their ranks between them (`exchange`); those of this process are threads
-//! (`threads`). What comes out does not depend on how many there are.
+//! (`threads`), others are processes (`processes`). What comes out does not depend on how many there are.
 
 mod collective_state;
 pub mod exchange;
 mod kinds_leaving;
 mod lane;
+pub mod letters;
 pub mod observer;
 mod pending;
+pub mod processes;
 mod rounds;
 mod shared;
 mod shares;

@@ -26,6 +26,15 @@ pub(super) fn walk_share<const LANES: usize, O: Observer<LANES>>(
     }
 }
 
+/// Takes part in the rounds without a share, until the walk is over.
+pub(super) fn listen<const LANES: usize>(exchange: &mut impl Exchange<LANES>, slice: Length) {
+    while let Some(round) = exchange.end_round(Standing::default(), &mut []) {
+        if decide(&round.all, slice).is_none() {
+            return;
+        }
+    }
+}
+
 /// What all do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Decision {

@@ -21,9 +21,10 @@ const ROWS_SHOWN: usize = 15;
 
 /// Compares two traces.
 pub fn run(arguments: &DiffArguments) -> Result<u8> {
+    let threads = arguments.threads.unwrap_or_else(input::all_cores);
     let report = |path: &Path| -> Result<Report> {
         let followed = input::open_to_follow(path, arguments.threads, arguments.memory)?;
-        Ok(input::analyse(&followed, arguments.threads)?.report(&followed.trace))
+        Ok(input::analyse(&followed, threads.into())?.report(&followed.trace))
     };
     let diff = Diff::of(&report(&arguments.before)?, &report(&arguments.after)?);
     let mut out = text::stdout();

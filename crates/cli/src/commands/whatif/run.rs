@@ -4,18 +4,25 @@ use super::arguments::WhatifArguments;
 use super::show;
 use crate::commands::replay::{regions_of, threads_of};
 use crate::input;
+use crate::live;
 use crate::show::json::{self, Versioned};
 use crate::show::progress::Bar;
 use crate::show::quantity;
 use crate::show::style::Paint;
 use crate::show::text;
+use crate::together::{self, Together};
 use anyhow::Result;
 use kizami_explain::{ThreadCount, what_if};
 
 /// Ranks what to fix.
 pub fn run(arguments: &WhatifArguments) -> Result<u8> {
-    let followed = input::open_to_follow(&arguments.trace, arguments.threads, arguments.memory)?;
-    let analysis = input::analyse(&followed, arguments.threads)?;
+    together::run(|together| rank_ideas(arguments, together))
+}
+
+fn rank_ideas(arguments: &WhatifArguments, together: Together) -> Result<u8> {
+    let trace = input::open_together(&live::readable(&arguments.trace)?, together, arguments)?;
+    let followed = input::follow_together(trace, arguments.threads, arguments.memory, together)?;
+    let analysis = input::analyse(&followed, together.workers(arguments.threads))?;
     // Times of a reconstructed run are not those at which its regions were recorded.
     let threads = match followed.is_reconstructed() {
         true => None,
@@ -34,6 +41,9 @@ pub fn run(arguments: &WhatifArguments) -> Result<u8> {
         bar.set(steps % events.max(1), events, || quantity::counted(steps, "event"));
     });
     drop(bar);
+    if !together.is_first() {
+        return Ok(0);
+    }
     let mut out = text::stdout();
     if arguments.json {
         let results: Vec<_> = results.iter().map(|result| Versioned::new(json::WHATIF, result)).collect();

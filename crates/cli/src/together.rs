@@ -1,0 +1,204 @@
+//! Commands that several processes do together, where a launcher has started them: `mpirun -n 8 kizami report run.kz`.
+//!
+//! All of them do the same, and share the replays. The first one speaks: it alone prints, shows progress, and writes files.
+//! What they exchange for a replay says behind each letter whether its writer goes on. One that fails says why instead, so
+//! the others hear of it where they meet next: nobody waits for who never comes, one sentence is printed, and all end
+//! with the exit code it deserves. One that panics, or whose MPI fails, ends all at once. If one is killed, the launcher
+//! does that.
+
+use crate::input::all_cores;
+use crate::{failure, live, show};
+use anyhow::{Result, bail};
+use kizami_peers::{Peers, PeersError};
+use kizami_replay::{Processes, Workers};
+use kizami_trace::Trace;
+use std::cell::OnceCell;
+use std::fmt::Debug;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::OnceLock;
+
+/// What stands at the end of a letter: its writer goes on, has done all, or has failed.
+const GOES_ON: u8 = 0;
+const DONE: u8 = 1;
+const FAILED: u8 = 2;
+/// Exit code of a process that panics.
+const PANICKED: i32 = 101;
+
+thread_local! {
+    /// MPI is called by the thread that has joined, which is the first one.
+    static PEERS: OnceCell<Peers> = const { OnceCell::new() };
+}
+
+/// This process among those that work together.
+#[derive(Clone, Copy, Debug)]
+pub struct Together {
+    others: Option<&'static Others>,
+}
+
+/// What is known of the others.
+#[derive(Debug)]
+struct Others {
+    own: usize,
+    count: usize,
+    here: usize,
+}
+
+/// One of them has failed. This is how the others leave what they were doing: unwinding puts away what they hold.
+#[derive(Debug)]
+struct Failure {
+    process: usize,
+    code: u8,
+    message: String,
+}
+
+impl Together {
+    /// Whether this process is the one that prints and writes.
+    pub fn is_first(&self) -> bool {
+        self.others.is_none_or(|others| others.own == 0)
+    }
+
+    /// Whether there are others.
+    pub fn has_others(&self) -> bool {
+        self.others.is_some()
+    }
+
+    /// Processes on this host, which have to share its memory.
+    pub fn processes_here(&self) -> usize {
+        self.others.map_or(1, |others| others.here)
+    }
+
+    /// As many threads as were asked for; else all cores, or one if there are other processes to use them.
+    pub fn threads(&self, asked: Option<usize>) -> usize {
+        asked.unwrap_or_else(|| if self.has_others() { 1 } else { all_cores() })
+    }
+
+    /// The other processes, as far as a replay needs them.
+    pub fn processes(&self) -> Option<&'static dyn Processes> {
+        self.others.map(|others| others as &dyn Processes)
+    }
+
+    /// Who replays.
+    pub fn workers(&self, asked: Option<usize>) -> Workers {
+        Workers { threads: self.threads(asked), processes: self.processes() }
+    }
+
+    /// Makes sure that all processes do the same, with the same trace. What one of them could not open is heard of here.
+    pub fn agree(&self, arguments: &impl Debug, trace: &Trace) -> Result<()> {
+        let Some(others) = self.others else { return Ok(()) };
+        let version = env!("CARGO_PKG_VERSION");
+        let told = format!("{version}\n{arguments:?}\n{}", serde_json::to_string(trace.run())?).into_bytes();
+        let letters = others.exchange(vec![told; others.count]);
+        if letters[others.own] != letters[0] {
+            bail!(
+                "it was given other options or another trace than the first process, or is another version of kizami; give \
+                 all the same, and none that is still being recorded; to explain several traces, start kizami without the \
+                 launcher"
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Does the work of a command, together with other processes if a launcher has started some.
+pub fn run(work: impl FnOnce(Together) -> Result<u8>) -> Result<u8> {
+    let Some(others) = join()? else { return work(Together { others: None }) };
+    if others.own > 0 {
+        show::keep_silent();
+        kizami_graph::keep_no_graphs();
+    }
+    let worked = catch_unwind(AssertUnwindSafe(|| {
+        let worked = work(Together { others: Some(others) });
+        others.part(&worked);
+        worked
+    }));
+    let code = match worked {
+        Ok(worked) => worked?,
+        Err(panic) => match panic.downcast::<Failure>() {
+            Ok(failure) => others.tell(&failure)?,
+            Err(_) => others.abort(PANICKED, "has failed for the reason above; this is a bug of kizami"),
+        },
+    };
+    with_peers(Peers::end)?;
+    Ok(code)
+}
+
+fn join() -> Result<Option<&'static Others>, PeersError> {
+    static OTHERS: OnceLock<Others> = OnceLock::new();
+    let Some(peers) = Peers::join()? else { return Ok(None) };
+    let others = Others { own: peers.own(), count: peers.count(), here: peers.here() };
+    PEERS.with(|place| {
+        place.get_or_init(|| peers);
+    });
+    Ok(Some(OTHERS.get_or_init(|| others)))
+}
+
+fn with_peers<T>(use_them: impl FnOnce(&Peers) -> T) -> T {
+    PEERS.with(|peers| use_them(peers.get().expect("only the first thread exchanges letters")))
+}
+
+impl Processes for Others {
+    fn own(&self) -> usize {
+        self.own
+    }
+
+    fn count(&self) -> usize {
+        self.count
+    }
+
+    fn exchange(&self, mut letters: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+        letters.iter_mut().for_each(|letter| letter.push(GOES_ON));
+        self.exchange_marked(&letters, GOES_ON)
+    }
+}
+
+impl Others {
+    /// Meets the others for the last time, and tells them if the work has failed.
+    fn part(&self, worked: &Result<u8>) {
+        let (last, mark) = match worked {
+            Ok(_) => (vec![DONE], DONE),
+            Err(error) => {
+                let mut letter = failure::message(error).into_bytes();
+                letter.extend([failure::exit_code(error), FAILED]);
+                (letter, FAILED)
+            }
+        };
+        self.exchange_marked(&vec![last; self.count], mark);
+    }
+
+    /// Leaves if one of them has failed. All letters of this process end with the mark.
+    fn exchange_marked(&self, letters: &[Vec<u8>], mark: u8) -> Vec<Vec<u8>> {
+        let mut letters = with_peers(|peers| peers.exchange(letters))
+            .unwrap_or_else(|error| self.abort(1, &format!("ends all: {error}")));
+        let marks: Vec<Option<u8>> = letters.iter_mut().map(Vec::pop).collect();
+        if let Some(process) = marks.iter().position(|mark| *mark == Some(FAILED)) {
+            let letter = &mut letters[process];
+            let code = letter.pop().unwrap_or(1);
+            let message = String::from_utf8_lossy(letter).into_owned();
+            resume_unwind(Box::new(Failure { process, code, message }));
+        }
+        if marks.iter().any(|other| *other != Some(mark)) {
+            self.abort(1, "does something else than another one: give all the same command and options");
+        }
+        letters
+    }
+
+    /// Says why one of them has failed, once, and gives the exit code. Launchers kill the others as soon as one ends like
+    /// that, so nobody ends before it is said.
+    fn tell(&self, failure: &Failure) -> Result<u8> {
+        let Failure { process, code, message } = failure;
+        match process {
+            0 => failure::tell(message),
+            _ => failure::tell(&format!("process {process} of {}: {message}", self.count)),
+        }
+        live::remove_all();
+        with_peers(|peers| peers.to_all(&[]))?;
+        Ok(*code)
+    }
+
+    fn abort(&self, code: i32, why: &str) -> ! {
+        let label = show::style::Paint::stderr().bad("kizami: error:");
+        show::say_in_any_case(&[format!("{label} process {} of {} {why}", self.own, self.count)]);
+        live::remove_all();
+        with_peers(|peers| peers.abort(code))
+    }
+}

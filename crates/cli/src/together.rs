@@ -8,6 +8,7 @@
 
 use crate::input::all_cores;
 use crate::{failure, live, show};
+use anstream::ColorChoice;
 use anyhow::{Result, bail};
 use kizami_peers::{Peers, PeersError};
 use kizami_replay::{Processes, Workers};
@@ -102,6 +103,8 @@ impl Together {
 /// Does the work of a command, together with other processes if a launcher has started some.
 pub fn run(work: impl FnOnce(Together) -> Result<u8>) -> Result<u8> {
     let Some(others) = join()? else { return work(Together { others: None }) };
+    // Some launchers pass for a terminal, whoever reads what comes out of them.
+    ColorChoice::Never.write_global();
     if others.own > 0 {
         show::keep_silent();
         kizami_graph::keep_no_graphs();

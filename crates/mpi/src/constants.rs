@@ -4,6 +4,7 @@
 //! MPICH and its relatives (handles are 32-bit integers), and the standard ABI of MPI 5.
 
 use crate::handles::Handle;
+use std::ffi::c_int;
 
 /// Which convention a library follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +29,7 @@ pub(crate) struct Constants {
     pub errors_are_fatal: Handle,
     pub errors_return: Handle,
     pub status_ignore: usize,
+    pub thread_funneled: c_int,
 }
 
 impl Constants {
@@ -48,6 +50,7 @@ impl Constants {
                 errors_are_fatal: variable("ompi_mpi_errors_are_fatal")?,
                 errors_return: variable("ompi_mpi_errors_return")?,
                 status_ignore: 0,
+                thread_funneled: 1,
             },
             Convention::Mpich => Constants {
                 handle_bytes: 4,
@@ -62,6 +65,7 @@ impl Constants {
                 errors_are_fatal: 0x5400_0000,
                 errors_return: 0x5400_0001,
                 status_ignore: 1,
+                thread_funneled: 1,
             },
             Convention::Standard => Constants {
                 handle_bytes: 8,
@@ -76,6 +80,7 @@ impl Constants {
                 errors_are_fatal: 0x141,
                 errors_return: 0x143,
                 status_ignore: 0,
+                thread_funneled: 1024,
             },
         })
     }

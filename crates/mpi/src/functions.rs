@@ -103,6 +103,7 @@ functions! {
     }
     others {
         init "MPI_Init": (*mut c_int, *mut c_void);
+        init_thread "MPI_Init_thread": (*mut c_int, *mut c_void, c_int, *mut c_int);
         finalize "MPI_Finalize": ();
         abort "MPI_Abort": (Handle, c_int);
         get_library_version "MPI_Get_library_version": (*mut c_char, *mut c_int);

@@ -10,6 +10,7 @@ use std::ffi::{c_char, c_int};
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::path::Path;
+use std::ptr::null_mut;
 
 /// As long as the longest text any library writes (MPICH's version: 8192).
 const TEXT_BYTES: usize = 8192;
@@ -54,7 +55,17 @@ impl Mpi {
     pub fn init(&self) -> Result<Comm, MpiError> {
         let init = &self.functions.init;
         // SAFETY: MPI allows that a program does not hand its arguments on.
-        check(init.name, unsafe { init.get()?(std::ptr::null_mut(), std::ptr::null_mut()) })?;
+        check(init.name, unsafe { init.get()?(null_mut(), null_mut()) })?;
+        self.describe(self.constants.world)
+    }
+
+    /// The same in a process that has other threads, which do not call MPI.
+    pub fn init_beside_threads(&self) -> Result<Comm, MpiError> {
+        let (init, mut provided) = (&self.functions.init_thread, 0);
+        let needed = self.constants.thread_funneled;
+        // SAFETY: as in `init`, and there is a place for the answer. A library that provides less is still called by
+        // one thread only.
+        check(init.name, unsafe { init.get()?(null_mut(), null_mut(), needed, &mut provided) })?;
         self.describe(self.constants.world)
     }
 

@@ -33,7 +33,7 @@ impl Peers {
     pub fn join() -> Result<Option<Peers>, PeersError> {
         let Some(launched) = launched::processes() else { return Ok(None) };
         let mpi = Mpi::load()?;
-        let world = mpi.init()?;
+        let world = mpi.init_beside_threads()?;
         if world.size() != launched {
             let (path, known) = (mpi.path().to_owned(), world.size());
             return Err(PeersError::OtherLauncher { path, known, launched });

@@ -89,6 +89,19 @@ fn check_failures(mpi: &Mpi) {
     assert!(scratch.path().join("run.html").exists());
 }
 
+/// What a rank of another program starts is no rank, and must not wait for others.
+fn check_below_a_rank(mpi: &Mpi) {
+    const START: &str = "import subprocess, sys\nfrom mpi4py import MPI\n\
+                         if MPI.COMM_WORLD.rank == 0: subprocess.run(sys.argv[1:], check=True)\n\
+                         MPI.COMM_WORLD.barrier()";
+    let scratch = recorded(mpi);
+    let python = mpi.ring(&[]).0.remove(0);
+    let words = ["-c", START, KIZAMI].into_iter().chain(REPORT.iter().copied()).map(OsString::from);
+    let line = mpi.launch(2, &Program(std::iter::once(python).chain(words).collect()));
+    let output = finish(mpi.command(&line, scratch.path()));
+    assert_eq!(stdout(&output), stdout(&alone(scratch.path(), REPORT)));
+}
+
 /// Numbers of the processes that run this command and have loaded MPI.
 fn working(words: &[&str]) -> Vec<i32> {
     let numbers = std::fs::read_dir("/proc").expect("processes").flatten();
@@ -136,7 +149,7 @@ macro_rules! on_both {
     };
 }
 
-on_both!(check_all_commands, check_any_number, check_failures, check_killed);
+on_both!(check_all_commands, check_any_number, check_failures, check_below_a_rank, check_killed);
 
 #[test]
 fn newer_libraries_and_the_standard_abi() {
@@ -147,7 +160,7 @@ fn newer_libraries_and_the_standard_abi() {
     }
     let mpi = mpi("abi");
     let scratch = recorded(&mpi);
-    let library = prepared().join("python/mpich5/lib/libmpi_abi.so");
+    let library = prepared().join("python/mpich5/lib/libmpi_abi.so.1");
     let one = stdout(&alone(scratch.path(), REPORT));
     let mut command = mpi.command(&line(&mpi, 2, REPORT), scratch.path());
     command.env("KIZAMI_MPI_LIBRARY", library);

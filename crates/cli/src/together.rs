@@ -1,27 +1,23 @@
 //! Commands that several processes do together, where a launcher has started them: `mpirun -n 8 kizami report run.kz`.
 //!
 //! All of them do the same, and share the replays. The first one speaks: it alone prints, shows progress, and writes files.
-//! What they exchange for a replay says behind each letter whether its writer goes on. One that fails says why instead, so
-//! the others hear of it where they meet next: nobody waits for who never comes, one sentence is printed, and all end
-//! with the exit code it deserves. One that panics, or whose MPI fails, ends all at once. If one is killed, the launcher
-//! does that.
+//! One that fails comes to the next meeting with the reason, and there is one at the end for all, so the others hear of it
+//! where they meet next: nobody waits for who never comes, one sentence is printed, and all end with the exit code it
+//! deserves. One that panics, or whose MPI fails, ends all at once. If one is killed, the launcher does that.
 
 use crate::input::all_cores;
 use crate::{failure, live, show};
 use anstream::ColorChoice;
 use anyhow::{Result, bail};
-use kizami_peers::{Peers, PeersError};
+use kizami_peers::{Mail, Met, Peers, PeersError};
 use kizami_replay::{Processes, Workers};
 use kizami_trace::Trace;
 use std::cell::OnceCell;
 use std::fmt::Debug;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::OnceLock;
 
-/// What stands at the end of a letter: its writer goes on, has done all, or has failed.
-const GOES_ON: u8 = 0;
-const DONE: u8 = 1;
-const FAILED: u8 = 2;
 /// Exit code of a process that panics.
 const PANICKED: i32 = 101;
 
@@ -87,8 +83,9 @@ impl Together {
     pub fn agree(&self, arguments: &impl Debug, trace: &Trace) -> Result<()> {
         let Some(others) = self.others else { return Ok(()) };
         let version = env!("CARGO_PKG_VERSION");
-        let told = format!("{version}\n{arguments:?}\n{}", serde_json::to_string(trace.run())?).into_bytes();
-        let letters = others.exchange(vec![told; others.count]);
+        let mut told = DefaultHasher::new();
+        format!("{version}\n{arguments:?}\n{}", serde_json::to_string(trace.run())?).hash(&mut told);
+        let letters = others.to_all(told.finish().to_le_bytes().into());
         if letters[others.own] != letters[0] {
             bail!(
                 "it was given other options or another trace than the first process, or is another version of kizami; give \
@@ -148,41 +145,39 @@ impl Processes for Others {
         self.count
     }
 
-    fn exchange(&self, mut letters: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
-        letters.iter_mut().for_each(|letter| letter.push(GOES_ON));
-        self.exchange_marked(&letters, GOES_ON)
+    fn exchange(&self, letters: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+        self.meet(Mail::ToEach(letters))
+    }
+
+    fn to_all(&self, letter: Vec<u8>) -> Vec<Vec<u8>> {
+        self.meet(Mail::ToAll(letter))
     }
 }
 
 impl Others {
     /// Meets the others for the last time, and tells them if the work has failed.
     fn part(&self, worked: &Result<u8>) {
-        let (last, mark) = match worked {
-            Ok(_) => (vec![DONE], DONE),
+        self.meet(match worked {
+            Ok(_) => Mail::Done,
             Err(error) => {
-                let mut letter = failure::message(error).into_bytes();
-                letter.extend([failure::exit_code(error), FAILED]);
-                (letter, FAILED)
+                let mut words = vec![failure::exit_code(error)];
+                words.extend(failure::message(error).into_bytes());
+                Mail::LastWords(words)
             }
-        };
-        self.exchange_marked(&vec![last; self.count], mark);
+        });
     }
 
-    /// Leaves if one of them has failed. All letters of this process end with the mark.
-    fn exchange_marked(&self, letters: &[Vec<u8>], mark: u8) -> Vec<Vec<u8>> {
-        let mut letters = with_peers(|peers| peers.exchange(letters))
-            .unwrap_or_else(|error| self.abort(1, &format!("ends all: {error}")));
-        let marks: Vec<Option<u8>> = letters.iter_mut().map(Vec::pop).collect();
-        if let Some(process) = marks.iter().position(|mark| *mark == Some(FAILED)) {
-            let letter = &mut letters[process];
-            let code = letter.pop().unwrap_or(1);
-            let message = String::from_utf8_lossy(letter).into_owned();
-            resume_unwind(Box::new(Failure { process, code, message }));
+    /// Leaves if one of them has failed.
+    fn meet(&self, mail: Mail) -> Vec<Vec<u8>> {
+        match with_peers(|peers| peers.meet(mail)) {
+            Ok(Met::Letters(letters)) => letters,
+            Ok(Met::Failed(process, words)) => {
+                let (code, message) = words.split_first().unwrap_or((&1, &[]));
+                let message = String::from_utf8_lossy(message).into_owned();
+                resume_unwind(Box::new(Failure { process, code: *code, message }))
+            }
+            Err(error) => self.abort(1, &format!("ends all: {error}")),
         }
-        if marks.iter().any(|other| *other != Some(mark)) {
-            self.abort(1, "does something else than another one: give all the same command and options");
-        }
-        letters
     }
 
     /// Says why one of them has failed, once, and gives the exit code. Launchers kill the others as soon as one ends like
@@ -194,7 +189,7 @@ impl Others {
             _ => failure::tell(&format!("process {process} of {}: {message}", self.count)),
         }
         live::remove_all();
-        with_peers(|peers| peers.to_all(&[]))?;
+        with_peers(|peers| peers.meet(Mail::Done))?;
         Ok(*code)
     }
 

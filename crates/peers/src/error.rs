@@ -24,6 +24,11 @@ pub enum PeersError {
         /// How many there are.
         launched: u32,
     },
+    /// They come to a meeting with different kinds of mail.
+    #[error(
+        "processes do not do the same: start all with the same command and options, and the same version of kizami"
+    )]
+    OutOfStep,
     /// MPI counts by 32-bit numbers.
     #[error(
         "processes have more than 2 GiB to tell each other at once: use more of them, or one with --threads"

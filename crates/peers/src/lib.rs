@@ -1,12 +1,13 @@
 //! The other processes of the same command, if a launcher has started several.
 //!
 //! [`Peers::join`] tells by the environment whether that is so (`launched`), loads the launcher's MPI and starts it.
-//! From then on all processes exchange letters: each has one for each of the others, and gets one from each. That is
-//! all they know of each other.
+//! From then on processes [meet](Peers::meet) with letters: one for each of the others, or one for all. That is all they
+//! know of each other. A process that fails comes to the next meeting with its last words instead, whatever the others
+//! come with, and all of them get those.
 //!
-//! It promises that letters come whole and in the order of processes, and that a round too large for MPI is an error and
-//! never a part of it. It does not know what letters say, who of them prints, or what is to be done if one fails: there is
-//! [`Peers::abort`] for that.
+//! It promises that letters come whole and in the order of processes, that all processes hear of a failure at the same
+//! meeting, and that too much for MPI is an error and never a part of it. It does not know what letters say, or who of them
+//! prints.
 
 mod error;
 mod launched;
@@ -15,8 +16,32 @@ pub use error::PeersError;
 
 use kizami_mpi::{Collective, Comm, Counts, Mpi};
 
-/// Bytes of the length of a letter, as it is told ahead.
-const LENGTH_BYTES: usize = size_of::<u64>();
+/// Bytes of what a process tells another before it sends a letter.
+const NOTICE_BYTES: usize = size_of::<u64>();
+/// Above the length of the letter, a notice has what its sender comes with.
+const LENGTH_BITS: u32 = 61;
+
+/// What a process comes to a meeting with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mail {
+    /// A letter for each process, itself among them, in their order.
+    ToEach(Vec<Vec<u8>>),
+    /// A letter for all.
+    ToAll(Vec<u8>),
+    /// Nothing, and it comes no more.
+    Done,
+    /// It has failed, and comes no more.
+    LastWords(Vec<u8>),
+}
+
+/// What a process gets at a meeting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Met {
+    /// A letter from each process, itself among them, in their order.
+    Letters(Vec<Vec<u8>>),
+    /// The first that has failed, and its last words. Nobody may come any more.
+    Failed(usize, Vec<u8>),
+}
 
 /// The processes of a command, of which this is one. Used by the thread that has joined.
 #[derive(Debug)]
@@ -40,8 +65,9 @@ impl Peers {
         }
         let mut peers = Peers { mpi, world, here: 1 };
         let host = peers.mpi.processor_name()?;
-        let hosts = peers.to_all(host.as_bytes())?;
-        peers.here = hosts.iter().filter(|other| **other == host.as_bytes()).count();
+        if let Met::Letters(hosts) = peers.meet(Mail::ToAll(host.clone().into_bytes()))? {
+            peers.here = hosts.iter().filter(|other| **other == host.as_bytes()).count();
+        }
         Ok(Some(peers))
     }
 
@@ -60,24 +86,45 @@ impl Peers {
         self.here
     }
 
-    /// Gives each process a letter, itself among them, and gets one from each, in their order. All processes must call
-    /// it, and wait for each other.
-    pub fn exchange(&self, letters: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, PeersError> {
-        let gives = lengths(letters);
-        let mut gets = vec![0; gives.len()];
-        self.mpi.call(&self.world, Collective::Alltoall { give: &gives, get: &mut gets })?;
-        let counts = |lengths: &[u8]| Counts::new(&read_lengths(lengths)).map_err(|_| PeersError::TooLarge);
-        let (gives, gets) = (counts(&gives)?, counts(&gets)?);
-        let give = letters.concat();
-        let mut get = vec![0; gets.total()];
+    /// Meets the others: all processes must come, and wait for each other. Those that have not failed must come with mail
+    /// of the same kind.
+    pub fn meet(&self, mail: Mail) -> Result<Met, PeersError> {
+        let give = mail.notices(self.count());
+        let mut get = vec![0; give.len()];
+        self.mpi.call(&self.world, Collective::Alltoall { give: &give, get: &mut get })?;
+        let notices: Vec<Notice> = get.chunks_exact(NOTICE_BYTES).map(Notice::read).collect();
+        if let Some(first) = notices.iter().position(|notice| notice.kind == LAST_WORDS) {
+            let own = if let Mail::LastWords(words) = mail { words } else { Vec::new() };
+            let length = |notice: &Notice| if notice.kind == LAST_WORDS { notice.length } else { 0 };
+            let mut words = self.gather(&own, &notices.iter().map(length).collect::<Vec<_>>())?;
+            return Ok(Met::Failed(first, words.swap_remove(first)));
+        }
+        if notices.iter().any(|notice| notice.kind != mail.kind()) {
+            return Err(PeersError::OutOfStep);
+        }
+        let lengths: Vec<usize> = notices.iter().map(|notice| notice.length).collect();
+        Ok(Met::Letters(match mail {
+            Mail::ToEach(letters) => self.exchange(&letters, &lengths)?,
+            Mail::ToAll(letter) => self.gather(&letter, &lengths)?,
+            Mail::Done | Mail::LastWords(_) => Vec::new(),
+        }))
+    }
+
+    fn exchange(&self, letters: &[Vec<u8>], lengths: &[usize]) -> Result<Vec<Vec<u8>>, PeersError> {
+        let gives = counts(&letters.iter().map(Vec::len).collect::<Vec<_>>())?;
+        let gets = counts(lengths)?;
+        let (give, mut get) = (letters.concat(), vec![0; gets.total()]);
         let call = Collective::Alltoallv { give: &give, gives: &gives, get: &mut get, gets: &gets };
         self.mpi.call(&self.world, call)?;
         Ok(gets.parts(&get))
     }
 
-    /// Gives all the same letter, and gets theirs.
-    pub fn to_all(&self, letter: &[u8]) -> Result<Vec<Vec<u8>>, PeersError> {
-        self.exchange(&vec![letter.to_vec(); self.count()])
+    fn gather(&self, letter: &[u8], lengths: &[usize]) -> Result<Vec<Vec<u8>>, PeersError> {
+        let counts = counts(lengths)?;
+        let mut get = vec![0; counts.total()];
+        let call = Collective::Allgatherv { give: letter, get: &mut get, counts: &counts };
+        self.mpi.call(&self.world, call)?;
+        Ok(counts.parts(&get))
     }
 
     /// Parts from the others. All processes must call it, as the last thing they do with each other.
@@ -91,14 +138,54 @@ impl Peers {
     }
 }
 
-fn lengths(letters: &[Vec<u8>]) -> Vec<u8> {
-    letters.iter().flat_map(|letter| (letter.len() as u64).to_le_bytes()).collect()
+fn counts(lengths: &[usize]) -> Result<Counts, PeersError> {
+    Counts::new(lengths).map_err(|_| PeersError::TooLarge)
 }
 
-/// A length that no memory could hold is as good as the largest.
-fn read_lengths(bytes: &[u8]) -> Vec<usize> {
-    let words = bytes.chunks_exact(LENGTH_BYTES).map(|bytes| bytes.try_into().unwrap_or_default());
-    words.map(|bytes| usize::try_from(u64::from_le_bytes(bytes)).unwrap_or(usize::MAX)).collect()
+const TO_EACH: u8 = 0;
+const TO_ALL: u8 = 1;
+const DONE: u8 = 2;
+const LAST_WORDS: u8 = 3;
+
+/// What a process tells another before it sends a letter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Notice {
+    kind: u8,
+    length: usize,
+}
+
+impl Notice {
+    fn write(self) -> [u8; NOTICE_BYTES] {
+        (u64::from(self.kind) << LENGTH_BITS | self.length as u64).to_le_bytes()
+    }
+
+    /// A length that no memory could hold is as good as the largest.
+    fn read(bytes: &[u8]) -> Notice {
+        let word = u64::from_le_bytes(bytes.try_into().unwrap_or_default());
+        let length = word & ((1 << LENGTH_BITS) - 1);
+        Notice { kind: (word >> LENGTH_BITS) as u8, length: usize::try_from(length).unwrap_or(usize::MAX) }
+    }
+}
+
+impl Mail {
+    fn kind(&self) -> u8 {
+        match self {
+            Mail::ToEach(_) => TO_EACH,
+            Mail::ToAll(_) => TO_ALL,
+            Mail::Done => DONE,
+            Mail::LastWords(_) => LAST_WORDS,
+        }
+    }
+
+    /// For each of so many processes.
+    fn notices(&self, processes: usize) -> Vec<u8> {
+        let length = |to: usize| match self {
+            Mail::ToEach(letters) => letters.get(to).map_or(0, Vec::len),
+            Mail::ToAll(letter) | Mail::LastWords(letter) => letter.len(),
+            Mail::Done => 0,
+        };
+        (0..processes).flat_map(|to| Notice { kind: self.kind(), length: length(to) }.write()).collect()
+    }
 }
 
 #[cfg(test)]
@@ -106,9 +193,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_come_back() {
-        let letters = [vec![1; 3], Vec::new(), vec![2; 70_000]];
-        assert_eq!(read_lengths(&lengths(&letters)), [3, 0, 70_000]);
+    fn notices_say_what_comes_and_how_long_it_is() {
+        let of =
+            |mail: &Mail| mail.notices(3).chunks_exact(NOTICE_BYTES).map(Notice::read).collect::<Vec<_>>();
+        let notice = |kind, length| Notice { kind, length };
+        let each = Mail::ToEach(vec![vec![1; 3], Vec::new(), vec![2; 70_000]]);
+        assert_eq!(of(&each), [notice(TO_EACH, 3), notice(TO_EACH, 0), notice(TO_EACH, 70_000)]);
+        assert_eq!(of(&Mail::ToAll(vec![7; 9])), [notice(TO_ALL, 9); 3]);
+        assert_eq!(of(&Mail::Done), [notice(DONE, 0); 3]);
+        assert_eq!(of(&Mail::LastWords(vec![7; 9])), [notice(LAST_WORDS, 9); 3]);
     }
 
     #[test]

@@ -153,6 +153,10 @@ impl Processes for InBoxes {
         self.all.wait();
         letters
     }
+
+    fn to_all(&self, letter: Vec<u8>) -> Vec<Vec<u8>> {
+        self.exchange(vec![letter; self.count()])
+    }
 }
 
 /// What each of so many processes finds.

@@ -120,8 +120,8 @@ fn working(words: &[&str]) -> Vec<i32> {
 fn check_killed(mpi: &Mpi) {
     const SOON: Duration = Duration::from_secs(20);
     let scratch = Scratch::new();
-    let (output, _) = mpi.record(4, &mpi.workload("stencil2d", &["16", "20000"]), scratch.path());
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let (_, recorded) = mpi.record(4, &mpi.workload("stencil2d", &["16", "5000"]), scratch.path());
+    assert!(recorded.run().totals.events > 100_000, "it takes a while to explain");
     let trace = scratch.path().join("run.kz").display().to_string();
     let words = ["whatif", &trace];
     let mut command = mpi.command(&line(mpi, 2, &words), scratch.path());

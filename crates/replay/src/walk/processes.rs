@@ -24,8 +24,11 @@ pub trait Processes: Debug + Sync {
     fn count(&self) -> usize;
 
     /// Gives each process a letter, itself among them, and gets one from each, in their order. All of them call it
-    /// equally often. If one of them fails, it does not return.
+    /// at the same time. If one of them fails, it does not return.
     fn exchange(&self, letters: Vec<Vec<u8>>) -> Vec<Vec<u8>>;
+
+    /// The same with one letter for all.
+    fn to_all(&self, letter: Vec<u8>) -> Vec<Vec<u8>>;
 }
 
 /// Who walks.
@@ -74,7 +77,7 @@ pub fn replay_by<const LANES: usize, O: Told<LANES>>(
     } else {
         rounds::listen::<LANES>(&mut others, walk.slice);
     }
-    let letters = processes.exchange(vec![letter.0; processes.count()]);
+    let letters = processes.to_all(letter.0);
     let read = |(from, letter): (usize, &Vec<u8>)| {
         Replayed::read(observer(), &mut Reading(letter)).unwrap_or_else(|| unreadable(from))
     };

@@ -44,6 +44,11 @@ impl<'a> Replays<'a> {
         self.all(&settings, progress)
     }
 
+    /// Without each of these that is worth it.
+    pub(crate) fn without(&self, suspects: &[Suspect], progress: &(dyn Fn(u64) + Sync)) -> Vec<Outcome> {
+        self.all(&without(suspects).collect::<Vec<_>>(), progress)
+    }
+
     /// Under any number of settings, in as few walks as possible.
     pub(crate) fn all(&self, settings: &[&Setting], progress: &(dyn Fn(u64) + Sync)) -> Vec<Outcome> {
         let recorded = Setting::default();

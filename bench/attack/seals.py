@@ -24,7 +24,7 @@ def seals(bench, draw):
     """Several seals at once, seals of a live run, and seals that are killed."""
     unsealed = {}
     for mpi in bench.mpis:
-        # Half of what is promised with each MPI.
+        # With two MPIs, as many as the book tells.
         for number in [2, 3]:
             for case in range(bench.times(100, 10) if number == 2 else bench.times(50, 5)):
                 yield f"{number} seals at once", f"{mpi} {case}", \

@@ -8,11 +8,11 @@
 //!
 //! What is passed on keeps the stretch of time it belongs to: a rank is not blamed for what it did before anybody was
 //! held up by it. A wait keeps only a few stretches apart, so that memory and time stay in proportion to the number of
-//! waits. Ranks are looked at in shares, each by a thread (`inquiry`); what comes out does not depend on how many there are.
+//! waits, and of those who were late for each. Ranks are looked at in shares, each by a thread (`inquiry`); what comes out does not depend on how many there are.
 
 use crate::case::Case;
-use crate::inquiry::{Found, Inquiry};
-use crate::mail::Mail;
+use crate::inquiry::{Found, Inquiry, News};
+use crate::mail::{Mail, Seat};
 use crate::marks::{ByStep, RankSet};
 use crate::pattern::Pattern;
 use crate::waits::LongWait;
@@ -157,11 +157,17 @@ pub fn blame(graph: &Graph, waits: &[LongWait], by_step: &ByStep, threads: usize
     let case = Case::new(graph, waits, by_step, threads);
     let shares = case.shares.count();
     let mail = Mail::new(shares);
+    let look = |own, seat: Seat<'_, News>| Inquiry::new(&case, own).look(&seat);
     let found: Vec<Found> = std::thread::scope(|scope| {
-        let (case, mail) = (&case, &mail);
-        let look = move |own| Inquiry::new(case, own).look(&mail.seat(own));
-        let others: Vec<_> = (1..shares).map(|own| scope.spawn(move || look(own))).collect();
-        let first = look(0);
+        let (look, mail) = (&look, &mail);
+        // Whoever has a seat tells the others if it fails: also this one, if a thread cannot begin.
+        let seat = mail.seat(0);
+        let begin = |own| {
+            let seat = mail.seat(own);
+            scope.spawn(move || look(own, seat))
+        };
+        let others: Vec<_> = (1..shares).map(begin).collect();
+        let first = look(0, seat);
         let join = |other: std::thread::ScopedJoinHandle<'_, Found>| {
             other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };

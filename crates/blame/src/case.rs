@@ -38,8 +38,10 @@ impl<'a> Case<'a> {
             groups.extend(group.iter().map(|_| first));
             incomplete.extend((0..size).map(|place| AtomicU32::new(if place == 0 { size } else { 0 })));
         }
-        // Where strands have their steps in common, a step says nothing about whose it is.
-        let shares = Shares::of(graph, if graph.unfolding.is_some() { 1 } else { threads });
+        // Where strands have their steps in common, a step says nothing about whose it is; and where ranks are in no order,
+        // which no recording has, shares are none.
+        let has_shares = graph.unfolding.is_none() && graph.strands.is_sorted_by_key(|strand| strand.rank);
+        let shares = Shares::of(graph, if has_shares { threads } else { 1 });
         Case {
             graph,
             waits,

@@ -148,7 +148,7 @@ impl<'a> Inquiry<'a> {
                 mail = late;
             }
         }
-        debug_assert!(self.agenda.is_empty(), "waits are passed on to earlier ones only");
+        debug_assert!(self.agenda.is_empty() || seat.is_broken(), "waits are passed on to earlier ones only");
         self.end()
     }
 
@@ -301,7 +301,8 @@ impl<'a> Inquiry<'a> {
 
     /// What one who was late for a group did meanwhile. Those it should have come with came at the usual time.
     fn look_back(&mut self, group: u32, late: Arrival, delay: &Delay, doings: &mut Vec<Done>) {
-        let Case { graph, waits, by_step, .. } = *self.case;
+        let case = self.case;
+        let Case { graph, waits, by_step, .. } = *case;
         let until = waits[group as usize].until;
         let rank = graph.strands[late.strand as usize].rank;
         let (rank, ranks) = (rank.0, f64::from(graph.weight(rank)));
@@ -314,7 +315,7 @@ impl<'a> Inquiry<'a> {
                 let other = &waits[earlier as usize];
                 waited = (other.from.clamp(from, until), other.until.clamp(from, until));
                 // Only if clocks disagree is one that was left behind waited in now.
-                if waited.1 > waited.0 && earlier > group {
+                if waited.1 > waited.0 && case.group_of(earlier) > group {
                     lateness.pass_on(waited.0, waited.1, ranks, self.loads.of_wait(earlier));
                 }
             }

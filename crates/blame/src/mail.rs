@@ -46,6 +46,11 @@ pub(crate) struct Seat<'a, M> {
 }
 
 impl<M> Seat<'_, M> {
+    /// Whether another thread has panicked.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.mail.broken.load(Ordering::Relaxed)
+    }
+
     /// Sends messages, which are taken out of their list.
     pub(crate) fn send(&self, to: usize, messages: &mut Vec<M>) {
         if messages.is_empty() {
@@ -72,11 +77,11 @@ impl<M> Seat<'_, M> {
 
     /// Waits for mail. Nothing if there will be none: all is over.
     pub(crate) fn wait(&self) -> Option<Vec<M>> {
-        let Mail { boxes, open, broken } = self.mail;
+        let Mail { boxes, open, .. } = self.mail;
         open.fetch_sub(1, Ordering::AcqRel);
         let mut spins = 0;
         while !boxes[self.own].full.load(Ordering::Acquire) {
-            if open.load(Ordering::Acquire) == 0 || broken.load(Ordering::Relaxed) {
+            if open.load(Ordering::Acquire) == 0 || self.is_broken() {
                 return None;
             }
             spins += 1;

@@ -11,6 +11,9 @@ use std::os::unix::process::parent_id;
 const MOST_PARENTS: usize = 8;
 /// What MPI's library is called where a process has it in memory.
 const LIBRARIES: [&str; 3] = ["/libmpi.so", "/libmpich.so", "/libmpi_abi.so"];
+/// What the names of launchers and of what they leave on each host begin with. Whoever has started those is no rank of theirs.
+const LAUNCHERS: [&str; 8] =
+    ["mpirun", "mpiexec", "orte", "prte", "hydra", "pmi_proxy", "srun", "slurmstepd"];
 
 /// How many processes were started together with this one, if it is not alone.
 pub(crate) fn processes() -> Option<u32> {
@@ -29,11 +32,12 @@ fn told(variable: impl Fn(&str) -> Option<String>) -> Option<u32> {
     told.filter(|processes| *processes > 1)
 }
 
-/// Whether a parent has loaded an MPI library.
+/// Whether a parent below the launcher has loaded an MPI library.
 fn is_below_a_rank() -> bool {
     let mut process = parent_id();
     for _ in 0..MOST_PARENTS {
-        if process <= 1 {
+        let name = std::fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
+        if process <= 1 || LAUNCHERS.iter().any(|launcher| name.starts_with(launcher)) {
             return false;
         }
         let maps = std::fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();

@@ -260,6 +260,10 @@ impl Stretch {
 
 /// Where the rows of these ranks lie in a row group, as its column of ranks says; none if all of it is to be read.
 fn rows_between(part: &TableReader, group: usize, ranks: &RangeInclusive<i64>) -> Option<Range<usize>> {
+    // Rows of ranks that cannot be are for whoever reads all.
+    if *ranks.start() <= 0 && *ranks.end() >= i64::from(i32::MAX) {
+        return None;
+    }
     let is_wanted = |rank: &i32| ranks.contains(&i64::from(*rank));
     let held = part.range(group, "rank");
     if held.is_some_and(|held| is_wanted(held.start()) && is_wanted(held.end())) {

@@ -27,7 +27,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tempfile::NamedTempFile;
+use tempfile::TempPath;
 
 /// Bytes before what is kept.
 pub const HEAD_BYTES: usize = 8 * WORDS;
@@ -155,11 +155,13 @@ impl Derived {
     }
 
     fn draft(&self, name: &str, version: u32) -> io::Result<Draft> {
-        let file = fresh_file(&self.folder.path())?;
-        share(file.path(), self.folder.shared_with());
-        let place = Some(self.folder.join(name));
-        let identity = self.identity(name, version);
-        Ok(Draft { file, place, identity, _within: Some(self.folder.clone()) })
+        let folder = self.folder.path();
+        // A name that nobody could know, of a file that nobody else may read.
+        let fresh = tempfile::Builder::new().suffix(".tmp").tempfile_in(&folder)?;
+        share(fresh.path(), self.folder.shared_with());
+        let (file, path) = fresh.into_parts();
+        let (name, identity) = (Some((path, self.folder.join(name))), self.identity(name, version));
+        Ok(Draft { file, name, folder, identity, _within: Some(self.folder.clone()) })
     }
 
     fn identity(&self, name: &str, version: u32) -> Identity {
@@ -216,17 +218,15 @@ impl Scratch {
     }
 }
 
-/// A file of a name that nobody could know, which nobody else may read.
-fn fresh_file(folder: &Path) -> io::Result<NamedTempFile> {
-    tempfile::Builder::new().suffix(".tmp").tempfile_in(folder)
-}
-
 /// A file that is being written; several threads may. Without [`Draft::finish`] nothing is left of it.
 #[derive(Debug)]
 pub struct Draft {
-    file: NamedTempFile,
-    /// Where it belongs, if it is kept.
-    place: Option<PathBuf>,
+    file: File,
+    /// What it is called so far and where it belongs, if it is kept. Others have no name at all: nothing is left of them
+    /// however the process ends.
+    name: Option<(TempPath, PathBuf)>,
+    /// The folder it is in.
+    folder: PathBuf,
     identity: Identity,
     /// What the names above are below.
     _within: Option<Folder>,
@@ -241,30 +241,30 @@ impl Draft {
 
     /// One that is gone with the process.
     pub fn fleeting(scratch: &Scratch) -> io::Result<Draft> {
-        let file = fresh_file(scratch.path())?;
-        Ok(Draft { file, place: None, identity: [MAGIC, 0, 0, 0], _within: scratch.within.clone() })
+        let (file, folder) = (tempfile::tempfile_in(scratch.path())?, scratch.path().to_owned());
+        Ok(Draft { file, name: None, folder, identity: [MAGIC, 0, 0, 0], _within: scratch.within.clone() })
     }
 
     /// Where it lies until it is finished, for messages.
     pub fn path(&self) -> &Path {
-        self.file.path()
+        self.name.as_ref().map_or(&self.folder, |(path, _)| path)
     }
 
     /// Writes bytes; `at` counts from behind the head.
     pub fn write_at(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
-        self.file.as_file().write_all_at(bytes, HEAD_BYTES as u64 + at)
+        self.file.write_all_at(bytes, HEAD_BYTES as u64 + at)
     }
 
     /// What was written so far, from behind the head. What is written from now on must lie behind it.
     pub fn map(&self) -> io::Result<Mmap> {
         // SAFETY: nobody else knows the name of the file, and its writers leave what is mapped alone.
-        unsafe { memmap2::MmapOptions::new().offset(HEAD_BYTES as u64).map(self.file.as_file()) }
+        unsafe { memmap2::MmapOptions::new().offset(HEAD_BYTES as u64).map(&self.file) }
     }
 
     /// Maps the complete file, and gives it its name if it has one.
     pub fn finish(self, numbers: Numbers) -> io::Result<Kept> {
         let mut words = self.words(numbers);
-        let file = self.file.as_file();
+        let file = &self.file;
         file.write_all_at(&bytes_of(words), 0)?;
         // SAFETY: the file is never changed once its checksum, which is in front of what is summed up, is written.
         let map = unsafe { Mmap::map(file) }?;
@@ -272,9 +272,9 @@ impl Draft {
         words[15] = checksum(words, &[map.get(HEAD_BYTES..).ok_or_else(wrong)?]);
         file.write_all_at(&bytes_of(words), 0)?;
         let kept = Kept { map, numbers };
-        if let Some(place) = self.place {
+        if let Some((path, place)) = self.name {
             // It can be used all the same if that fails.
-            let _ = self.file.persist(place);
+            let _ = path.persist(place);
         }
         Ok(kept)
     }
@@ -285,9 +285,9 @@ impl Draft {
     fn complete(self, numbers: Numbers, parts: &[&[u8]]) -> io::Result<()> {
         let mut words = self.words(numbers);
         words[15] = checksum(words, parts);
-        self.file.as_file().write_all_at(&bytes_of(words), 0)?;
-        if let Some(place) = self.place {
-            self.file.persist(place)?;
+        self.file.write_all_at(&bytes_of(words), 0)?;
+        if let Some((path, place)) = self.name {
+            path.persist(place)?;
         }
         Ok(())
     }

@@ -106,6 +106,7 @@ def viewer_token(bench):
         opener = folder / name
         opener.write_text(f'#!/bin/sh\necho {name} >> "{folder}/called"\nsleep 3\n')
         opener.chmod(0o755)
+    looks = 0
     for number in range(bench.options.count(10, 2)):
         environment = {"PATH": f"{folder}:{bench.environment['PATH']}", "DISPLAY": ":99"}
         if number % 2:
@@ -114,6 +115,7 @@ def viewer_token(bench):
         seen = set()
         end = time.monotonic() + 2
         while time.monotonic() < end:
+            looks += 1
             for entry in os.listdir("/proc"):
                 if entry.isdigit():
                     try:
@@ -126,6 +128,7 @@ def viewer_token(bench):
         attack.case(seen and f"the token is in the command line of: {'; '.join(sorted(seen))}",
                     "DISPLAY=:99 kizami view RUN.kz, with an xdg-open on the PATH that sleeps; then: cat /proc/*/cmdline", [])
     called = (folder / "called").read_text().split() if (folder / "called").exists() else []
+    attack.note(f"{looks} looks")
     attack.note(f"opened by: {', '.join(sorted(set(called))) or 'nobody'}")
     return attack.end()
 

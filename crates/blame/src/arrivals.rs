@@ -2,7 +2,7 @@
 
 use crate::pattern::Pattern;
 use crate::waits::LongWait;
-use kizami_graph::{Graph, TieKind};
+use kizami_graph::{Graph, TieKind, together};
 use kizami_model::Moment;
 use kizami_replay::Shares;
 use rustc_hash::FxHashMap;
@@ -97,15 +97,7 @@ impl Expected<'_> {
         if self.places.is_empty() {
             return Vec::new();
         }
-        std::thread::scope(|scope| {
-            let find = |share| self.among(shares.strands(self.graph, share));
-            let others: Vec<_> = (1..shares.count()).map(|share| scope.spawn(move || find(share))).collect();
-            let first = find(0);
-            let join = |other: std::thread::ScopedJoinHandle<'_, _>| {
-                other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            };
-            std::iter::once(first).chain(others.into_iter().map(join)).collect()
-        })
+        together(0..shares.count(), |share| self.among(shares.strands(self.graph, share)))
     }
 
     fn among(&self, strands: Range<u32>) -> Vec<(u32, Arrival)> {

@@ -11,12 +11,12 @@
 //! waits, and of those who were late for each. Ranks are looked at in shares, each by a thread (`inquiry`); what comes out does not depend on how many there are.
 
 use crate::case::Case;
-use crate::inquiry::{Found, Inquiry, News};
-use crate::mail::{Mail, Seat};
+use crate::inquiry::{Found, Inquiry};
+use crate::mail::Mail;
 use crate::marks::{ByStep, RankSet};
 use crate::pattern::Pattern;
 use crate::waits::LongWait;
-use kizami_graph::Graph;
+use kizami_graph::{Graph, together};
 use kizami_model::{Length, Moment, Op};
 use rustc_hash::FxHashMap;
 
@@ -157,22 +157,9 @@ pub fn blame(graph: &Graph, waits: &[LongWait], by_step: &ByStep, threads: usize
     let case = Case::new(graph, waits, by_step, threads);
     let shares = case.shares.count();
     let mail = Mail::new(shares);
-    let look = |own, seat: Seat<'_, News>| Inquiry::new(&case, own).look(&seat);
-    let found: Vec<Found> = std::thread::scope(|scope| {
-        let (look, mail) = (&look, &mail);
-        // Whoever has a seat tells the others if it fails: also this one, if a thread cannot begin.
-        let seat = mail.seat(0);
-        let begin = |own| {
-            let seat = mail.seat(own);
-            scope.spawn(move || look(own, seat))
-        };
-        let others: Vec<_> = (1..shares).map(begin).collect();
-        let first = look(0, seat);
-        let join = |other: std::thread::ScopedJoinHandle<'_, Found>| {
-            other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        std::iter::once(first).chain(others.into_iter().map(join)).collect()
-    });
+    // Whoever has a seat tells the others if it fails: also the first, if a thread cannot begin.
+    let seats = (0..shares).map(|own| (own, mail.seat(own)));
+    let found = together(seats, |(own, seat)| Inquiry::new(&case, own).look(&seat));
     Blamed::of_shares(found)
 }
 

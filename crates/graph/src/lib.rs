@@ -45,6 +45,7 @@ pub use folding::{Ask, Folding};
 pub use list::List;
 pub use protocol::{Clocks, Protocol};
 pub use read::{RowObserver, build, build_unaligned, of_rows, read};
+pub use shares::together;
 pub use step::{Polls, Step, StepKind, Tie, TieKind};
 pub use unfolding::{Unfolding, unfold};
 

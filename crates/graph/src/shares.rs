@@ -52,10 +52,7 @@ impl Share {
 }
 
 /// Does something with each at the same time; what comes out is in their order.
-pub(crate) fn together<T: Send, R: Send>(
-    list: impl IntoIterator<Item = T>,
-    work: impl Fn(T) -> R + Sync,
-) -> Vec<R> {
+pub fn together<T: Send, R: Send>(list: impl IntoIterator<Item = T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
     let mut list = list.into_iter();
     let Some(first) = list.next() else { return Vec::new() };
     std::thread::scope(|scope| {

@@ -90,7 +90,7 @@ fn messages(rows: &[Call]) -> BTreeSet<Whole> {
             let waits = name == "MPI_Ssend" || send.bytes > LARGE && name != "MPI_Bsend";
             // Times of one rank say who did not wait.
             let posted = &rows[receive.begins];
-            let own = |over: usize| rows[over].rank == posted.rank && posted.start > rows[over].end;
+            let own = |over: usize| rows[over].rank == posted.rank && posted.start >= rows[over].end;
             let waits = send.ends.filter(|over| waits && (name == "MPI_Ssend" || !own(*over)));
             found.insert((way, send.begins, waits, receive.begins, receive.ends));
         }

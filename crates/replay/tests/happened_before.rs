@@ -162,8 +162,16 @@ impl<'a> Order<'a> {
             TieKind::AwaitsPost if self.roomy => Vec::new(),
             TieKind::AwaitsPost => match (&setting.network, setting.eager_limit_bytes) {
                 (Network::Model(model), _) if tie.bytes() <= model.eager_limit_bytes => Vec::new(),
+                (Network::Model(_), _) => all(&self.postings),
                 (_, Some(limit_bytes)) if tie.bytes() <= limit_bytes => Vec::new(),
-                _ => all(&self.postings),
+                // Others of its size wait, but for this receive, posted a moment after the send was over, nobody did.
+                _ => {
+                    let over = self.program.rows[index].end;
+                    all(&self.postings)
+                        .into_iter()
+                        .filter(|step| self.program.rows[*step].start < over)
+                        .collect()
+                }
             },
             // Synchronous sends always wait.
             TieKind::AwaitsReady => all(&self.postings),

@@ -109,7 +109,8 @@ impl<'a> Judge<'a> {
         let channel = &self.channels[message.place() as usize];
         // Few do, and looking up a message takes longer than all the rest.
         let posted = || self.messages.posted(message);
-        channel.from == channel.to && posted().is_some_and(|posted| self.lists.steps[posted].start > step.end)
+        channel.from == channel.to
+            && posted().is_some_and(|posted| self.lists.steps[posted].start >= step.end)
     }
 
     fn sends(&self, step: &Step, sends: &mut [Send]) {

@@ -151,8 +151,8 @@ fn met_at(graph: &Graph, wait: &LongWait) -> Option<Meeting> {
     if wait.pattern == Pattern::EarlyWait {
         return Some(Meeting::Exposure(wait.step));
     }
-    // What was waited for was a message: nothing has to be looked up.
-    if matches!(wait.pattern, Pattern::LateSender | Pattern::LateSenderWrongOrder) {
+    // It was one who was waited for: nothing has to be looked up.
+    if !wait.pattern.may_be_for_all() {
         return None;
     }
     let last = graph.ties_of(&graph.steps[wait.of as usize]).iter();

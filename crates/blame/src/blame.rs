@@ -194,20 +194,6 @@ impl Blame {
     }
 }
 
-/// Leaves the longest of those that are the same, in the order of steps.
-pub fn keep_longest(excesses: &mut Vec<Excess>) {
-    let which = |excess: &Excess| excess.step << 1 | u64::from(excess.inside);
-    // Most are in order already, and this way of sorting makes use of that.
-    excesses.sort_by_key(which);
-    excesses.dedup_by(|next, kept| {
-        let same = which(next) == which(kept);
-        if same && next.length > kept.length {
-            *kept = *next;
-        }
-        same
-    });
-}
-
 /// The length in the middle of the time they take together: half of it is in those that are no longer. Short ones do not
 /// count for much.
 pub fn middle(lengths: &mut [Length]) -> Length {

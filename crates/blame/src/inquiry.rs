@@ -11,8 +11,9 @@
 use crate::agenda::{Agenda, Item};
 use crate::arrivals::Arrival;
 use crate::back::look_back;
-use crate::blame::{Blame, Culprit, Doing, Excess, Fine, Occasion, Waited, add, keep_longest, middle};
+use crate::blame::{Blame, Culprit, Doing, Excess, Fine, Occasion, Waited, add, middle};
 use crate::case::Case;
+use crate::excesses::Excesses;
 use crate::lateness::{Cost, Lateness, Load};
 use crate::loads::Loads;
 use crate::mail::Seat;
@@ -23,8 +24,6 @@ use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What was too long is looked through for what is told twice when there is so much of it.
-const MANY: usize = 1 << 20;
 /// Strands that are followed before others are told and heard.
 const FOLLOWED_AT_A_TIME: usize = 16;
 
@@ -91,8 +90,7 @@ pub(crate) struct Inquiry<'a> {
     gatherings: FxHashMap<u32, Gathering<'a>>,
     outgoing: Vec<Vec<News>>,
     loads: Loads<'a>,
-    excesses: Vec<Excess>,
-    too_many: usize,
+    excesses: Excesses,
     /// Where a culprit is in the list: by strand, then by what it did.
     numbers: PairInterner<Doing>,
     culprits: Vec<(u32, Doing, Blame)>,
@@ -117,8 +115,7 @@ impl<'a> Inquiry<'a> {
             gatherings: FxHashMap::default(),
             outgoing: (0..case.shares.count()).map(|_| Vec::new()).collect(),
             loads: Loads::new(&case.places),
-            excesses: Vec::new(),
-            too_many: MANY,
+            excesses: Excesses::new(case.graph),
             numbers: PairInterner::default(),
             culprits: Vec::new(),
             waited: FxHashMap::default(),
@@ -338,13 +335,9 @@ impl<'a> Inquiry<'a> {
             }
             if excess > Length::ZERO && doing != Doing::Starting {
                 let inside = matches!(doing, Doing::Calling(..));
-                self.excesses.push(Excess { step, length: excess, rank, inside });
+                self.excesses.add(Excess { step, length: excess, rank, inside });
             }
         });
-        if self.excesses.len() >= self.too_many {
-            keep_longest(&mut self.excesses);
-            self.too_many = MANY.max(2 * self.excesses.len());
-        }
     }
 
     /// Who waited while these things were done, and where.
@@ -375,14 +368,13 @@ impl<'a> Inquiry<'a> {
     }
 
     fn end(mut self) -> Found {
-        keep_longest(&mut self.excesses);
         // Those of each strand are in the order in which they were found on it.
         self.culprits.sort_by_key(|(strand, ..)| *strand);
         let of_rank = |(strand, doing, blame): (u32, Doing, Blame)| {
             (Culprit { rank: self.case.graph.strands[strand as usize].rank.0, doing }, blame)
         };
         let culprits = self.culprits.into_iter().map(of_rank).collect();
-        Found { culprits, waited: self.waited, excesses: self.excesses }
+        Found { culprits, waited: self.waited, excesses: self.excesses.end() }
     }
 }
 

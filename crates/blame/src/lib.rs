@@ -14,6 +14,7 @@ mod arrivals;
 mod back;
 mod blame;
 mod case;
+mod excesses;
 mod inquiry;
 mod late_complete;
 mod lateness;
@@ -24,7 +25,8 @@ mod pattern;
 mod waits;
 
 pub use back::before;
-pub use blame::{Blame, Blamed, Culprit, Doing, Excess, Fine, Occasion, Waited, blame, keep_longest, middle};
+pub use blame::{Blame, Blamed, Culprit, Doing, Excess, Fine, Occasion, Waited, blame, middle};
+pub use excesses::keep_longest;
 pub use late_complete::divide;
 pub use marks::{ByStep, RankSet};
 pub use pattern::Pattern;

@@ -71,6 +71,12 @@ impl Pattern {
         !Pattern::COMPLETIONS.contains(&self)
     }
 
+    /// Whether all of several may have been waited for.
+    pub(crate) fn may_be_for_all(self) -> bool {
+        use Pattern::*;
+        matches!(self, WaitAtNxN | WaitAtBarrier | EarlyReduce | WaitAtFence | EarlyWait | WaitAtFinalize)
+    }
+
     /// As people call it.
     pub fn name(self) -> &'static str {
         match self {

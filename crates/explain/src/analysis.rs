@@ -32,8 +32,6 @@ use std::cell::OnceCell;
 
 /// Findings of waiting that are looked at.
 const MOST_FINDINGS: usize = 7;
-/// So many threads find who is to blame in shares: fewer have enough else to do.
-const MANY_THREADS: usize = 4;
 /// Computation this many times the median is that of an outlier.
 const OUTLIER: f64 = 1.5;
 
@@ -126,27 +124,14 @@ impl Analysis {
             epochs: OnceCell::new(),
             mutual: OnceCell::new(),
         };
-        let replays = |workers: Workers| Replays::new(&graph, &fit, &borders, &looped.marks, workers);
-        // A few threads are used best if one finds who is to blame while others replay what needs no blame.
-        let few = (2..MANY_THREADS).contains(&threads) && workers.processes.is_none();
-        let find_others = || {
-            let others = other_suspects(&evidence());
-            let early = few.then(|| replays((threads - 1).into()).ideal_and(&others, &[], &|_| {}));
-            (others, early)
-        };
+        let find_others = || other_suspects(&evidence());
         let find_blamed = || {
-            let blamed = blame(&graph, &waits.long, &by_step, if few { 1 } else { threads });
+            let blamed = blame(&graph, &waits.long, &by_step, threads);
             blamed_suspects(&evidence(), &blamed, MOST_FINDINGS)
         };
-        let ((others, early), blamed) = both(threads, find_others, find_blamed);
-        let progress = |steps| tell(2, steps);
-        let outcomes = match early {
-            Some(mut outcomes) => {
-                outcomes.extend(replays(workers).without(&blamed, &progress));
-                outcomes
-            }
-            None => replays(workers).ideal_and(&others, &blamed, &progress),
-        };
+        let (others, blamed) = both(threads, find_others, find_blamed);
+        let replays = Replays::new(&graph, &fit, &borders, &looped.marks, workers);
+        let outcomes = replays.ideal_and(&others, &blamed, &|steps| tell(2, steps));
         let mut analysis = Analysis {
             ideal: interval,
             graph,

@@ -26,9 +26,9 @@ impl<'a> Replays<'a> {
         fit: &'a Fit,
         borders: &'a Borders,
         marks: &'a [u64],
-        workers: impl Into<Workers>,
+        workers: Workers,
     ) -> Replays<'a> {
-        Replays { graph, fit, borders, marks, workers: workers.into() }
+        Replays { graph, fit, borders, marks, workers }
     }
 
     /// On an ideal network, and without each of two lists of suspects.
@@ -42,11 +42,6 @@ impl<'a> Replays<'a> {
         let settings: Vec<&Setting> =
             [&ideal].into_iter().chain(without(first)).chain(without(then)).collect();
         self.all(&settings, progress)
-    }
-
-    /// Without each of these that is worth it.
-    pub(crate) fn without(&self, suspects: &[Suspect], progress: &(dyn Fn(u64) + Sync)) -> Vec<Outcome> {
-        self.all(&without(suspects).collect::<Vec<_>>(), progress)
     }
 
     /// Under any number of settings, in as few walks as possible.

@@ -89,7 +89,9 @@ fn read_with<O: RowObserver>(
     // What kinds of rank do is counted for all of them together.
     let most = if trace.run().is_told_by_kinds() { 1 } else { threads };
     let calls = trace.run().rank_summaries.iter().map(|rank| (rank.rank, rank.calls));
-    let mut shares = shares(calls, most).into_iter();
+    let listed = calls.len() > 0;
+    let shares = if listed { shares(calls, most) } else { even_shares(trace.run().ranks, most) };
+    let mut shares = shares.into_iter();
     let first = shares.next().unwrap_or(0..=u32::MAX);
     std::thread::scope(|scope| {
         let own = observer();
@@ -128,6 +130,14 @@ fn shares(calls: impl Iterator<Item = (u32, u64)> + Clone, most: usize) -> Vec<R
     shares
 }
 
+/// The same where nobody knows how many calls each rank made: runs do not list more than some ranks.
+fn even_shares(ranks: u32, most: usize) -> Vec<RangeInclusive<u32>> {
+    let count = ranks.clamp(1, most.clamp(1, u32::MAX as usize) as u32);
+    let first = |share: u32| (u64::from(ranks) * u64::from(share) / u64::from(count)) as u32;
+    let last = |share: u32| if share + 1 < count { first(share + 1) - 1 } else { u32::MAX };
+    (0..count).map(|share| first(share)..=last(share)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -142,5 +152,9 @@ mod tests {
         assert_eq!(shares_of(&[], 4), [0..=u32::MAX]);
         assert_eq!(shares_of(&[1; 8], 1), [0..=u32::MAX]);
         assert_eq!(shares_of(&[1; 8], 64).len(), 8);
+        assert_eq!(even_shares(0, 2), [0..=u32::MAX]);
+        assert_eq!(even_shares(5, 2), [0..=1, 2..=u32::MAX]);
+        assert_eq!(even_shares(2, 64), [0..=0, 1..=u32::MAX]);
+        assert_eq!(even_shares(u32::MAX, 1), [0..=u32::MAX]);
     }
 }

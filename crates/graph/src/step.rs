@@ -5,6 +5,8 @@ use kizami_model::{Length, Moment, Op};
 
 /// No call site: the program was entered, or it is not known.
 pub(crate) const NO_SITE: u32 = u32::MAX;
+/// More call sites than any program has: lists are kept by them, and what a file says is not to make those endless.
+const MOST_SITES: u32 = 1 << 20;
 
 /// What a step stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +60,7 @@ impl Step {
     /// Index of the place it was called from.
     #[inline]
     pub fn site(&self) -> Option<u32> {
-        (self.site != NO_SITE).then_some(self.site)
+        (self.site < MOST_SITES).then_some(self.site)
     }
 
     /// What the step stands for.

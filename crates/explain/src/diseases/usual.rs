@@ -81,21 +81,27 @@ impl Known {
 impl<'a> Usual<'a> {
     /// `begins` are those of iterations.
     fn of(graph: &'a Graph, excesses: &[Excess], begins: &[Moment]) -> Usual<'a> {
-        let mut known: FxHashMap<u32, Known> = FxHashMap::default();
+        // By call site; nothing where nothing is looked for.
+        let mut known: Vec<Option<Known>> = Vec::new();
         for excess in excesses.iter().filter(|excess| !excess.inside) {
             if let Some(site) = graph.steps[excess.step as usize].site() {
-                known.entry(site).or_default();
+                let longer = (site as usize + 1).max(known.len());
+                known.resize_with(longer, || None);
+                known[site as usize].get_or_insert_default();
             }
         }
         for strand in &graph.strands {
             let ranks = (strand.rank.0, graph.weight(strand.rank));
-            let (mut index, mut last_end) = (strand.first_step, None);
+            let (mut index, mut last_end, mut iteration) = (strand.first_step, None, 0);
             loop {
                 let step = &graph.steps[index as usize];
                 if step.kind() != StepKind::Part {
-                    let place = step.site().and_then(|site| known.get_mut(&site));
+                    let place = step.site().and_then(|site| known.get_mut(site as usize)?.as_mut());
                     if let (Some(end), Some(place)) = (last_end, place) {
-                        let iteration = begins.partition_point(|begin| *begin < step.start);
+                        // Steps of a strand begin one after the other.
+                        while begins.get(iteration).is_some_and(|begin| *begin < step.start) {
+                            iteration += 1;
+                        }
                         place.add(ranks, iteration, step.start.saturating_since(end).at_least_zero());
                     }
                     last_end = Some(step.end);
@@ -107,7 +113,8 @@ impl<'a> Usual<'a> {
             }
         }
         let most = MOST_OF_THE_RANKS * f64::from(graph.ranks());
-        let shared = known.into_iter().filter(|(_, known)| known.ranks > 1 && known.ranks as f64 >= most);
+        let known = (0..).zip(known).filter_map(|(site, known)| Some((site, known?)));
+        let shared = known.filter(|(_, known)| known.ranks > 1 && known.ranks as f64 >= most);
         let mut first_steps: Vec<u64> = graph.strands.iter().map(|strand| strand.first_step).collect();
         first_steps.sort_unstable();
         Usual { graph, first_steps, by_site: shared.map(|(site, known)| (site, known.usual())).collect() }

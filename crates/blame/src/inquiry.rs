@@ -21,6 +21,7 @@ use crate::waits::LongWait;
 use kizami_model::{Kind, Length, Moment};
 use kizami_replay::PairInterner;
 use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -86,7 +87,7 @@ pub(crate) struct Inquiry<'a> {
     /// By strand: it cannot go on.
     stopped: Vec<bool>,
     /// Strands that can go on.
-    ready: Vec<u32>,
+    ready: VecDeque<u32>,
     gatherings: FxHashMap<u32, Gathering<'a>>,
     outgoing: Vec<Vec<News>>,
     loads: Loads<'a>,
@@ -110,7 +111,7 @@ impl<'a> Inquiry<'a> {
             own,
             agenda: Agenda::new(case, strands.clone()),
             stopped: vec![false; strands.len()],
-            ready: strands.clone().rev().collect(),
+            ready: strands.clone().collect(),
             strands,
             gatherings: FxHashMap::default(),
             outgoing: (0..case.shares.count()).map(|_| Vec::new()).collect(),
@@ -133,7 +134,7 @@ impl<'a> Inquiry<'a> {
             mail.drain(..).for_each(|news| self.hear(news));
             // Others may wait for what is found here, and have found what is waited for.
             for _ in 0..FOLLOWED_AT_A_TIME {
-                let Some(strand) = self.ready.pop() else { break };
+                let Some(strand) = self.ready.pop_front() else { break };
                 self.follow(strand);
             }
             for (share, news) in self.outgoing.iter_mut().enumerate() {
@@ -231,7 +232,7 @@ impl<'a> Inquiry<'a> {
             Some(Item::LookBack(of) | Item::LookBackAmong(of, _)) if of == group);
         if *stopped && here {
             *stopped = false;
-            self.ready.push(strand);
+            self.ready.push_back(strand);
         }
     }
 

@@ -1,10 +1,11 @@
 //! Collectives under way: who has come, and when the others may leave.
 //!
-//! Of ranks of other shares there is news: once for all of a share's members when the last of them has come, and once
-//! for the root at once.
+//! Of ranks of other shares there is news: once for all of a share's members when the last of them has come, and at once
+//! of the root and of members of prefix collectives, whom others wait for alone (`lower`).
 
 use super::kinds_leaving::OfKinds;
 use super::lane::Lane;
+use super::lower::{Lower, Positions};
 use super::pending::Arrival;
 use crate::lane_moment::LaneMoment;
 use kizami_graph::{KindsAmong, Members, Tie, TieKind};
@@ -29,13 +30,13 @@ pub struct CollectiveNews<const LANES: usize> {
     pub mixed: bool,
     /// The root has come.
     pub root: Option<Arrival<LANES>>,
-    /// All of the share have come.
+    /// Some of the share have come: all that nobody was told of, or one by itself.
     pub came: Option<ShareArrivals<LANES>>,
     /// The largest part any of them has.
     pub bytes: u64,
 }
 
-/// The members of one share.
+/// Members of one share.
 #[derive(Clone, Debug)]
 pub struct ShareArrivals<const LANES: usize> {
     /// How many.
@@ -63,6 +64,8 @@ struct CollectiveState<const LANES: usize> {
     mixed: bool,
     came: u32,
     came_here: u32,
+    /// How many of those here the other shares have heard of.
+    told: u32,
     left_here: u32,
     last: Option<Arrival<LANES>>,
     root: Option<Arrival<LANES>>,
@@ -71,6 +74,8 @@ struct CollectiveState<const LANES: usize> {
     /// For each member in order, once all have come.
     results: Vec<Arrival<LANES>>,
     waiting: Vec<u32>,
+    /// If it is a prefix collective.
+    lower: Option<Box<Lower<LANES>>>,
 }
 
 /// Most communicators have one collective under way at a time: it has a place of its own, and finding it takes no
@@ -138,8 +143,7 @@ pub(super) struct Collectives<'a, const LANES: usize> {
     prefix: Vec<bool>,
     /// The first collective of the world that sets something up.
     first: Option<u64>,
-    /// Places of ranks, by communicator.
-    positions: FxHashMap<u32, FxHashMap<Rank, u32>>,
+    positions: Positions<'a>,
     /// Of a run told by kinds.
     pub of_kinds: OfKinds,
 }
@@ -158,6 +162,11 @@ fn here_by_comm(members: &Members, here: impl Fn(Rank) -> bool) -> Vec<u32> {
     counts
 }
 
+/// Whether ranks wait for lower ones in a function.
+fn is_prefix(prefix: &[bool], op: Op) -> bool {
+    prefix.get(usize::from(op.0)).copied().unwrap_or(false)
+}
+
 impl<'a, const LANES: usize> Collectives<'a, LANES> {
     pub(super) fn new(
         members: &'a Members,
@@ -174,7 +183,7 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
             modelled: lanes.iter().any(Lane::is_model),
             prefix: std::iter::once(false).chain(functions.iter().map(|f| prefix(f.kind))).collect(),
             first: None,
-            positions: FxHashMap::default(),
+            positions: Positions::new(members),
             of_kinds: OfKinds::default(),
         }
     }
@@ -190,15 +199,19 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
     ) -> Option<CollectiveNews<LANES>> {
         let size = self.members.coming(tie.place());
         let here = self.here[tie.place() as usize];
-        let keep_each = self.modelled || self.prefix.get(usize::from(op.0)).copied().unwrap_or(false);
+        let prefix = is_prefix(&self.prefix, op);
+        let position = if prefix { self.positions.in_line(tie.place(), rank) } else { None };
         let state = self.open.get_or_begin(tie.key);
         state.called(op);
         state.came += 1;
         state.came_here += 1;
         state.bytes = state.bytes.max(tie.bytes());
         state.last = Some(state.last.map_or(arrival, |last| last.latest(arrival)));
-        if keep_each {
+        if self.modelled || prefix && position.is_none() {
             state.each.push((rank, arrival));
+        }
+        if let Some(position) = position {
+            state.lower.get_or_insert_default().came(position, op, arrival, woken);
         }
         let as_root = matches!(tie.kind(), TieKind::EntersAsRoot | TieKind::PassesAsRoot);
         if as_root {
@@ -207,16 +220,16 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
         if matches!(tie.kind(), TieKind::Passes | TieKind::PassesAsRoot) {
             state.left_here += 1;
         }
-        let all_here = state.came_here == here && here < size;
         if as_root || state.came >= size {
-            woken.append(&mut state.waiting);
+            state.wake(state.came >= size, woken);
         }
-        let news = (all_here || as_root && here < size).then(|| CollectiveNews {
+        let came = if here < size { state.untold(here, position.map(|_| (rank, arrival))) } else { None };
+        let news = (came.is_some() || as_root && here < size).then(|| CollectiveNews {
             key: tie.key,
             op,
             mixed: state.mixed,
             root: as_root.then_some(arrival),
-            came: if all_here { state.all_here(here) } else { None },
+            came,
             bytes: state.bytes,
         });
         self.forget(tie.key);
@@ -225,7 +238,9 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
 
     /// News from another share.
     pub(super) fn hear(&mut self, news: CollectiveNews<LANES>, woken: &mut Vec<u32>) {
-        let size = self.members.coming((news.key >> 32) as u32);
+        let place = (news.key >> 32) as u32;
+        let size = self.members.coming(place);
+        let prefix = is_prefix(&self.prefix, news.op);
         let state = self.open.get_or_begin(news.key);
         state.called(news.op);
         state.mixed |= news.mixed;
@@ -234,10 +249,17 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
         if let Some(ShareArrivals { count, last, mut each }) = news.came {
             state.came += count;
             state.last = Some(state.last.map_or(last, |known| known.latest(last)));
-            state.each.append(&mut each);
+            for (rank, arrival) in each.iter().filter(|_| prefix) {
+                if let Some(position) = self.positions.in_line(place, *rank) {
+                    state.lower.get_or_insert_default().came(position, news.op, *arrival, woken);
+                }
+            }
+            if self.modelled {
+                state.each.append(&mut each);
+            }
         }
         if state.root.is_some() || state.came >= size {
-            woken.append(&mut state.waiting);
+            state.wake(state.came >= size, woken);
         }
         self.forget(news.key);
     }
@@ -247,19 +269,30 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
         self.open.len()
     }
 
-    /// Whether all are waited for, where the recorded call was over before all came: to know who is lower, or what
-    /// the model makes of it.
-    pub(super) fn outlasts(&self, kind: TieKind) -> bool {
-        kind == TieKind::AwaitsLower || kind == TieKind::AwaitsRoot && self.modelled
+    /// Whether all are waited for, where the recorded call was over before all came: for what the model makes of it, or
+    /// to know who is lower.
+    pub(super) fn outlasts(&self, tie: Tie) -> bool {
+        match tie.kind() {
+            TieKind::AwaitsRoot => self.modelled,
+            TieKind::AwaitsLower => self.modelled || self.members.kinds(tie.place()).is_some(),
+            _ => false,
+        }
     }
 
     /// Whether those the strand waits for have come; else it is remembered.
     pub(super) fn ask(&mut self, tie: Tie, rank: Rank, strand: u32) -> Answer<LANES> {
         let place = tie.place();
         let size = self.members.coming(place);
+        let lower = tie.kind() == TieKind::AwaitsLower;
+        let position = if lower { self.positions.in_line(place, rank) } else { None };
         // It may be asked for before anybody came: by another thread of the rank than the one that came.
         let state = self.open.get_or_begin(tie.key);
         let all = state.came >= size;
+        if let Some(position) = position
+            && !(all && self.modelled)
+        {
+            return state.ask_lower(position, strand, all, self.modelled);
+        }
         let root_only = tie.kind() == TieKind::AwaitsRoot && !self.modelled;
         match (root_only, state.root, state.last) {
             // Whatever the others called: who came before and who after depends on the walk.
@@ -278,18 +311,29 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
         }
     }
 
+    /// When those came whom one cannot do without, if they have. A model may hold it until all others have come, too.
+    pub(super) fn least(&self, tie: Tie, rank: Rank) -> Option<Arrival<LANES>> {
+        match tie.kind() {
+            TieKind::AwaitsRoot => self.open.get(tie.key)?.root,
+            TieKind::AwaitsLower => {
+                let position = self.positions.known(tie.place(), rank)?;
+                match self.open.get(tie.key)?.lower.as_ref()?.answer(position)? {
+                    Answer::Came(arrival) => Some(arrival),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
     /// What all together mean for one of them.
     fn result(&mut self, tie: Tie, rank: Rank) -> Answer<LANES> {
         let place = tie.place();
         let members = self.members;
-        let positions = self
-            .positions
-            .entry(members.comm(place))
-            .or_insert_with(|| members.of(place).zip(0..).collect::<FxHashMap<Rank, u32>>());
+        let positions = self.positions.of(place);
         let Some(state) = self.open.get_mut(tie.key) else { return Answer::Wait };
         if state.results.is_empty() {
-            let prefix =
-                state.op.is_some_and(|op| self.prefix.get(usize::from(op.0)).copied().unwrap_or(false));
+            let prefix = state.op.is_some_and(|op| is_prefix(&self.prefix, op));
             let size = members.sizes[place as usize];
             let sets_up = |lane: &Lane| {
                 let model = lane.model().zip(state.op);
@@ -341,9 +385,41 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
 }
 
 impl<const LANES: usize> CollectiveState<LANES> {
-    /// What other shares hear when all of this one have come.
-    fn all_here(&self, count: u32) -> Option<ShareArrivals<LANES>> {
-        Some(ShareArrivals { count, last: self.last?, each: self.each.clone() })
+    /// What other shares hear of those who came here: once all have, and of `one` by itself at once.
+    fn untold(&mut self, here: u32, one: Option<(Rank, Arrival<LANES>)>) -> Option<ShareArrivals<LANES>> {
+        let all = self.came_here == here;
+        let each = match one {
+            Some(one) => vec![one],
+            None if all => self.each.clone(),
+            None => return None,
+        };
+        let (count, last) = match one {
+            Some((_, arrival)) if !all => (1, arrival),
+            _ => (here - self.told, self.last?),
+        };
+        self.told += count;
+        Some(ShareArrivals { count, last, each })
+    }
+
+    /// Wakes those who wait for the root or for all; if all have come, everybody.
+    fn wake(&mut self, all: bool, woken: &mut Vec<u32>) {
+        woken.append(&mut self.waiting);
+        if all && let Some(lower) = &mut self.lower {
+            lower.wake_all(woken);
+        }
+    }
+
+    /// What is known of those up to a position. Where some lane has a model, a strand that has them waits for all others.
+    fn ask_lower(&mut self, position: u32, strand: u32, all: bool, modelled: bool) -> Answer<LANES> {
+        let lower = self.lower.get_or_insert_default();
+        match lower.answer(position) {
+            Some(answer) if !modelled => return answer,
+            Some(_) => self.waiting.push(strand),
+            // One before it called something else.
+            None if all => return Answer::Mixed,
+            None => lower.wait(position, strand),
+        }
+        Answer::Wait
     }
 
     /// The root has come. Where rows are missing there may be two: then it is the first of them, not who came first.

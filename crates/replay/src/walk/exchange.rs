@@ -52,6 +52,8 @@ pub struct Standing {
     pub first_parked: Option<(Moment, u32)>,
     /// The same of those that wait for receives.
     pub first_sender: Option<(Moment, u32)>,
+    /// The same of those that only a model of the network holds.
+    pub first_held: Option<(Moment, u32)>,
     /// Somebody is parked for calls that may have begun after its own was over.
     pub patient: bool,
     /// Steps walked so far.
@@ -69,6 +71,7 @@ impl Standing {
             next_start: first(self.next_start, other.next_start),
             first_parked: first(self.first_parked, other.first_parked),
             first_sender: first(self.first_sender, other.first_sender),
+            first_held: first(self.first_held, other.first_held),
             patient: self.patient || other.patient,
             steps_done: self.steps_done + other.steps_done,
         }

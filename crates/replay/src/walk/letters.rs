@@ -96,7 +96,7 @@ impl Standing {
     pub(super) fn write(&self, letter: &mut Letter) {
         letter.byte(u8::from(self.telling));
         letter.optional(self.next_start, |letter, start| letter.signed(start.0));
-        for first in [self.first_parked, self.first_sender] {
+        for first in [self.first_parked, self.first_sender, self.first_held] {
             letter.optional(first, |letter, (end, strand)| {
                 letter.signed(end.0);
                 letter.small(strand);
@@ -113,6 +113,7 @@ impl Standing {
             next_start: letter.optional(Reading::moment)?,
             first_parked: letter.optional(first)?,
             first_sender: letter.optional(first)?,
+            first_held: letter.optional(first)?,
             patient: letter.flag()?,
             steps_done: letter.number()?,
         })
@@ -268,6 +269,7 @@ mod tests {
             next_start: Some(Moment(-5)),
             first_parked: None,
             first_sender: Some((Moment(i64::MAX), 3)),
+            first_held: Some((Moment(7), 0)),
             patient: true,
             steps_done: u64::MAX,
         };

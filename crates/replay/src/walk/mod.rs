@@ -9,6 +9,7 @@ pub mod exchange;
 mod kinds_leaving;
 mod lane;
 pub mod letters;
+mod lower;
 pub mod observer;
 mod pending;
 pub mod processes;

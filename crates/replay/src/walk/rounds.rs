@@ -49,12 +49,13 @@ enum Decision {
 fn standing<const LANES: usize, O: Observer<LANES>>(worker: &mut Worker<'_, LANES, O>) -> Standing {
     let telling = worker.outgoing.iter().any(|events| !events.is_empty());
     // Only when nobody has anything to tell is it certain who is parked; looking for the first one takes time.
-    let [first_parked, first_sender] = if telling { [None; 2] } else { worker.first_parked() };
+    let [first_parked, first_sender, first_held] = if telling { [None; 3] } else { worker.first_parked() };
     Standing {
         telling,
         next_start: worker.next_start(),
         first_parked,
         first_sender,
+        first_held,
         patient: worker.patient > 0,
         steps_done: worker.steps_done,
     }
@@ -68,9 +69,12 @@ fn decide(all: &Standing, slice: Length) -> Option<Decision> {
     match (all.first_parked, all.next_start) {
         // What a patient one waits for may begin at any time, and others may wait for it.
         (_, Some(next)) if all.patient => Some(Decision::Extend(next.saturating_add(slice))),
-        // Nobody comes any more. A sender that waits in vain did not wait; the others may wait for it.
+        // Nobody comes any more. A sender that waits in vain did not wait, and whom a model holds can do without those
+        // who are missing; the others may wait for either. Who was over first did not wait for what the other did next.
         (Some((_, strand)), None) if all.patient => {
-            Some(Decision::GiveUp(all.first_sender.map_or(strand, |(_, sender)| sender)))
+            let held =
+                all.first_held.filter(|(end, _)| all.first_sender.is_none_or(|(sent, _)| *end <= sent));
+            Some(Decision::GiveUp(held.or(all.first_sender).map_or(strand, |(_, first)| first)))
         }
         // All that began before its call ended has been walked, and a little more: clocks may be wrong.
         (Some((end, strand)), next) if next.is_none_or(|next| end.saturating_add(slice) < next) => {
@@ -103,6 +107,21 @@ mod tests {
         assert_eq!(decide(&parked.and(telling), SLICE), Some(Decision::Hear));
         assert_eq!(decide(&parked, SLICE), Some(Decision::GiveUp(1)));
         assert_eq!(decide(&Standing::default(), SLICE), None);
+    }
+
+    #[test]
+    fn a_sender_and_one_held_by_a_model_go_on_in_the_order_of_their_ends() {
+        let stuck = Standing {
+            first_parked: Some((Moment(5), 1)),
+            first_sender: Some((Moment(50), 2)),
+            patient: true,
+            ..Standing::default()
+        };
+        assert_eq!(decide(&stuck, SLICE), Some(Decision::GiveUp(2)));
+        for (end, first) in [(49, 3), (50, 3), (51, 2)] {
+            let held = Standing { first_held: Some((Moment(end), 3)), ..stuck };
+            assert_eq!(decide(&held, SLICE), Some(Decision::GiveUp(first)), "{end}");
+        }
     }
 
     #[test]

@@ -46,6 +46,8 @@ struct Stuck {
     all: BinaryHeap<Reverse<(Moment, u32)>>,
     /// Those that wait for receives of large messages.
     senders: BinaryHeap<Reverse<(Moment, u32)>>,
+    /// Those that only a model of the network holds.
+    held: BinaryHeap<Reverse<(Moment, u32)>>,
 }
 
 /// The strands of one share.
@@ -76,6 +78,8 @@ pub(super) struct Worker<'a, const LANES: usize, O> {
     /// How many parked strands are patient.
     pub patient: u32,
     horizon: Moment,
+    /// Which other shares have members in a communicator, once they had to hear something.
+    other_shares: FxHashMap<u32, Vec<usize>>,
     /// What others must hear, by share.
     pub outgoing: Vec<Vec<RemoteEvent<LANES>>>,
     pub learned: Fit,
@@ -119,6 +123,7 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
             stuck: None,
             patient: 0,
             horizon: Moment(i64::MIN),
+            other_shares: FxHashMap::default(),
             outgoing: (0..shares.count()).map(|_| Vec::new()).collect(),
             learned: Fit::default(),
             counts: Counts { direct_only: Moment(i64::MIN), ..Counts::default() },
@@ -350,12 +355,12 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
                 },
             };
             let Some(arrival) = came else {
-                let patient = self.collectives.outlasts(kind);
+                let patient = self.collectives.outlasts(tie);
                 self.patient += u32::from(patient);
                 let walking = &mut self.walking[strand as usize];
                 (walking.state, walking.patient) = (State::Parked, patient);
                 if let Some(mut stuck) = self.stuck.take() {
-                    self.line_up_parked(&mut stuck, strand, &self.walking[strand as usize]);
+                    self.line_up_parked(&mut stuck, strand);
                     self.stuck = Some(stuck);
                 }
                 return false;

@@ -92,12 +92,17 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
 
     /// News of a collective goes to all shares that have members in it.
     fn spread(&mut self, place: u32, news: &CollectiveNews<LANES>) {
-        let members = &self.graph.members;
-        let mut shares: Vec<usize> = members.of(place).map(|rank| self.shares.of_rank(rank)).collect();
-        shares.sort_unstable();
-        shares.dedup();
-        for share in shares.into_iter().filter(|share| *share != self.own) {
-            self.outgoing[share].push(RemoteEvent::Collective(news.clone()));
+        let (members, shares, own) = (&self.graph.members, self.shares, self.own);
+        // Of prefix collectives there is news for each member: all are looked through once.
+        let others = self.other_shares.entry(members.comm(place)).or_insert_with(|| {
+            let mut found: Vec<usize> = members.of(place).map(|rank| shares.of_rank(rank)).collect();
+            found.sort_unstable();
+            found.dedup();
+            found.retain(|share| *share != own);
+            found
+        });
+        for share in others {
+            self.outgoing[*share].push(RemoteEvent::Collective(news.clone()));
         }
     }
 }

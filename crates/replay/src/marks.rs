@@ -37,6 +37,11 @@ impl Marks {
         self.count as usize
     }
 
+    /// The marks of 64 steps at a time, the lowest bit first.
+    pub(crate) fn words(&self) -> impl ExactSizeIterator<Item = u64> {
+        self.words.iter().map(|word| word.bits)
+    }
+
     /// Which of the marked steps it is.
     #[inline]
     pub fn number(&self, step: u64) -> Option<u32> {

@@ -32,6 +32,8 @@ impl StepChange {
 pub struct StepChanges {
     marks: Marks,
     changes: Vec<StepChange>,
+    change_gaps: bool,
+    change_calls: bool,
 }
 
 impl StepChanges {
@@ -43,7 +45,27 @@ impl StepChanges {
         let same = list.chunk_by(|a, b| a.0 == b.0);
         let changes = same
             .map(|all| all.iter().map(|(_, change)| *change).fold(StepChange::default(), StepChange::and));
-        StepChanges { changes: changes.collect(), marks }
+        let (mut change_gaps, mut change_calls) = (false, false);
+        let noted = changes.inspect(|change| {
+            change_gaps |= change.before != Length::ZERO;
+            change_calls |= change.left_out || change.inside != Length::ZERO;
+        });
+        StepChanges { changes: noted.collect(), marks, change_gaps, change_calls }
+    }
+
+    /// Which steps.
+    pub(crate) fn marks(&self) -> &Marks {
+        &self.marks
+    }
+
+    /// Whether the computation before some step is different.
+    pub(crate) fn change_gaps(&self) -> bool {
+        self.change_gaps
+    }
+
+    /// Whether some call is different itself.
+    pub(crate) fn change_calls(&self) -> bool {
+        self.change_calls
     }
 
     /// Whether nothing is different.

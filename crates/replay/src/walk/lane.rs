@@ -186,12 +186,7 @@ impl Lane {
         self.left_out.has(site)
     }
 
-    /// Whether there are waits that are hidden behind computation.
-    pub(super) fn overlaps_any(&self) -> bool {
-        !self.overlapped.is_empty()
-    }
-
-    /// Whether those of calls at this place are, and in how many pieces what comes is worked on.
+    /// Whether waits of calls at this place are hidden behind computation, and in how many pieces what comes is worked on.
     #[inline]
     pub(super) fn overlaps(&self, site: Option<u32>) -> Option<Pieces> {
         site.and_then(|site| self.overlapped.get(site as usize)).copied().flatten()

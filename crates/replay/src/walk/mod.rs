@@ -8,6 +8,8 @@ mod collective_state;
 pub mod exchange;
 mod kinds_leaving;
 mod lane;
+mod lane_states;
+mod lanes;
 pub mod letters;
 mod lower;
 pub mod observer;
@@ -29,7 +31,7 @@ use exchange::{Alone, Exchange};
 use kizami_graph::Graph;
 use kizami_model::{Length, Moment};
 use kizami_network::Fit;
-use lane::Lane;
+use lanes::Lanes;
 use observer::Observer;
 use rustc_hash::FxHashMap;
 use threads::Common;
@@ -92,7 +94,7 @@ impl<O> Replayed<O> {
 /// A walk made ready: what the walker of every share needs to know.
 pub struct Walk<'a, const LANES: usize> {
     graph: &'a Graph,
-    lanes: [Lane; LANES],
+    lanes: Lanes<LANES>,
     fit: &'a Fit,
     shares: &'a Shares,
     slice: Length,
@@ -106,8 +108,7 @@ impl<'a, const LANES: usize> Walk<'a, LANES> {
         fit: &'a Fit,
         shares: &'a Shares,
     ) -> Walk<'a, LANES> {
-        let lanes = settings.map(|setting| Lane::new(setting, fit));
-        Walk { graph, lanes, fit, shares, slice: slice(graph) }
+        Walk { graph, lanes: Lanes::new(settings, fit), fit, shares, slice: slice(graph) }
     }
 
     /// Walks one share. All others must be walked at the same time, at the other ends of `exchange`. What comes out is to

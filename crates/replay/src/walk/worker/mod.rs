@@ -5,20 +5,22 @@
 //! remembered is what was under way. What concerns ranks of other shares is gathered for the end of the round, when
 //! nothing is left to do here.
 
+mod beginning;
 mod parked;
 mod telling;
 mod timing;
 
 use super::collective_state::{Answer, Collectives};
 use super::exchange::RemoteEvent;
-use super::lane::{Lane, communicates};
+use super::lane::communicates;
+use super::lane_states::{InModel, Overlap, states};
+use super::lanes::Lanes;
 use super::observer::{Message, Observer};
 use super::pending::PendingTable;
 use super::shared::Shared;
 use super::shares::Shares;
 use super::strand::{State, Walking};
 use super::{Replayed, Walk};
-use crate::lane_moment::LaneMoment;
 use kizami_graph::protocol::eager_limit_bytes;
 use kizami_graph::{Graph, Step, StepKind, Strand, Tie, TieKind};
 use kizami_model::{Length, Moment, Op};
@@ -59,16 +61,18 @@ pub(super) struct Worker<'a, const LANES: usize, O> {
     range: Range<u32>,
     shares: &'a Shares,
     own: usize,
-    lanes: &'a [Lane; LANES],
+    lanes: &'a Lanes<LANES>,
     fit: &'a Fit,
     communicates: Vec<bool>,
-    /// Some lane has a model of the network.
-    modelled: bool,
-    /// Some lane hides waits behind computation.
-    overlapping: bool,
     walking: Vec<Walking<LANES>>,
+    /// Of lanes that hide waits behind computation.
+    overlaps: Vec<[Overlap; LANES]>,
+    /// Of lanes with a model of the network.
+    in_models: Vec<[InModel; LANES]>,
     /// Of the first strand of a rank: those it started, the first one last.
     child_threads: FxHashMap<u32, Vec<u32>>,
+    /// Of strands that others started: how much earlier than recorded they begin.
+    shifts: FxHashMap<u32, [Length; LANES]>,
     departures: PendingTable<LANES>,
     postings: PendingTable<LANES>,
     collectives: Collectives<'a, LANES>,
@@ -107,17 +111,18 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
             own,
             lanes,
             fit,
-            modelled: lanes.iter().any(Lane::is_model),
-            overlapping: lanes.iter().any(Lane::overlaps_any),
             communicates: (0..=functions).map(|op| communicates(Op(op))).collect(),
             walking: strands.iter().map(|strand| Walking::new(strand.first_step)).collect(),
+            overlaps: states(lanes.overlapping, strands.len()),
+            in_models: states(lanes.modelled, strands.len()),
             child_threads: FxHashMap::default(),
+            shifts: FxHashMap::default(),
             departures: PendingTable::new(
                 graph.channels.len(),
                 Shared::new(graph, all.clone(), asks_departure),
             ),
             postings: PendingTable::new(graph.channels.len(), Shared::new(graph, all, asks_posting)),
-            collectives: Collectives::new(&graph.members, |rank| ranks.contains(&rank.0), lanes),
+            collectives: Collectives::new(&graph.members, |rank| ranks.contains(&rank.0), &lanes.each),
             ready: VecDeque::new(),
             later: Vec::new(),
             stuck: None,
@@ -250,63 +255,6 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
         }
     }
 
-    fn begin(&mut self, strand: u32, step: &Step) {
-        let rank = self.graph.strands[(strand + self.range.start) as usize].rank.0;
-        let walking = &mut self.walking[strand as usize];
-        match (walking.last, step.kind()) {
-            (None, _) => {
-                walking.start = walking.shift.map(|shift| LaneMoment::earlier_than(step.start, shift));
-            }
-            (Some(last), StepKind::Part) => {
-                let into = step.start.saturating_since(last.recorded_start);
-                let recorded = last.recorded_end.saturating_since(last.recorded_start);
-                for lane in 0..LANES {
-                    let length = last.end[lane].saturating_since(last.start[lane]);
-                    let shorter = recorded.saturating_sub(length).clamp(Length::ZERO, into.at_least_zero());
-                    walking.start[lane] = last.start[lane].saturating_add(into - shorter);
-                }
-            }
-            (Some(last), _) => {
-                let gap = step.start.saturating_since(last.recorded_end);
-                let wanted = step.before.saturating_add(walking.debt);
-                let taken = wanted.min(gap).at_least_zero();
-                walking.removed = walking.removed.saturating_add(step.before);
-                walking.debt = wanted - taken;
-                for (lane, setting) in self.lanes.iter().enumerate() {
-                    let gap = if setting.without_tracer { gap - taken } else { gap };
-                    let gap = setting.gap(rank, step.site(), walking.step, gap);
-                    walking.start[lane] = last.free[lane].saturating_add(gap);
-                    if self.overlapping {
-                        // What is overlapped together is worked on behind the last wait of all.
-                        let last_piece = match setting.overlaps(step.site()) {
-                            Some(_) => Length::ZERO,
-                            None => last.pieces[lane].last(gap),
-                        };
-                        walking.held[lane] = last.end[lane].saturating_add(last_piece);
-                    }
-                }
-            }
-        }
-        if self.overlapping {
-            walking.hold();
-        }
-        walking.state = State::Inside;
-        walking.tie = 0;
-        walking.late = None;
-        walking.polls = None;
-        walking.missed = false;
-        walking.floor = [LaneMoment::NEVER; LANES];
-        if self.modelled {
-            walking.busy_until = walking.start;
-            walking.left = [LaneMoment::NEVER; LANES];
-            walking.handling = [Length::ZERO; LANES];
-        }
-        if walking.has_child_threads {
-            walking.shift = walking.start.map(|start| start.ahead_of(step.start));
-            self.release_child_threads(strand, step.end);
-        }
-    }
-
     fn wake(&mut self, woken: &mut Vec<u32>) {
         for strand in woken.drain(..) {
             let walking = &mut self.walking[strand as usize];
@@ -376,7 +324,7 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
                 };
                 self.observer.message(&message);
             }
-            self.came(strand, step, tie, arrival);
+            self.came(strand, step, tie, &arrival);
             self.skip(strand, step, tie);
         }
         true
@@ -402,10 +350,10 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
                 return;
             }
             child_threads.pop();
-            let (shift, removed) =
-                (self.walking[strand as usize].shift, self.walking[strand as usize].removed);
-            let walking = &mut self.walking[child as usize];
-            (walking.shift, walking.removed) = (shift, removed);
+            let Walking { step, start, removed, .. } = &self.walking[strand as usize];
+            let recorded = self.steps[*step as usize].start;
+            self.shifts.insert(child, start.map(|start| start.ahead_of(recorded)));
+            self.walking[child as usize].removed = *removed;
             self.ready.push_back(child);
         }
         self.walking[strand as usize].has_child_threads = false;

@@ -24,9 +24,7 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
         for tie in ties.iter().map(|tie| self.graph.tie(rank, *tie)) {
             match tie.kind() {
                 TieKind::Departs => {
-                    if self.modelled {
-                        self.leaves(strand, tie.bytes(), &mut arrival);
-                    }
+                    self.leaves(strand, tie.bytes(), &mut arrival);
                     self.observer.told(tie, &arrival.replayed);
                     let to = self.graph.channels[tie.place() as usize].to;
                     match self.shares.of_rank(to) {
@@ -63,16 +61,16 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
     /// When a message leaves: in modelled lanes after what it costs its sender, and when the network is free.
     #[inline]
     fn leaves(&mut self, strand: u32, bytes: u64, arrival: &mut Arrival<LANES>) {
-        for (lane, setting) in self.lanes.iter().enumerate() {
-            if let Some(model) = setting.model() {
-                let walking = &mut self.walking[strand as usize];
+        for lane in self.lanes.modelled.each() {
+            if let Some(model) = self.lanes.each[lane].model() {
+                let state = &mut self.in_models[strand as usize][lane];
                 let handling = Length::from_nanos_f64(model.sending_ns(bytes));
-                let done = walking.busy_until[lane].saturating_add(handling);
-                walking.busy_until[lane] = done;
-                let leaves = done.max(walking.network_free[lane]);
+                let done = state.busy_until.saturating_add(handling);
+                state.busy_until = done;
+                let leaves = done.max(state.network_free);
                 let taken = Length::from_nanos_f64(model.spaced_ns(bytes));
-                walking.network_free[lane] = leaves.saturating_add(taken);
-                walking.left[lane] = leaves;
+                state.network_free = leaves.saturating_add(taken);
+                state.left = leaves;
                 arrival.replayed[lane] = leaves;
             }
         }
@@ -81,10 +79,10 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
     /// In modelled lanes: what a collective costs one that waits for nobody in it.
     fn passes(&mut self, strand: u32, tie: Tie, op: Op) {
         let ranks = self.graph.members.sizes[tie.place() as usize];
-        for (lane, setting) in self.lanes.iter().enumerate() {
-            if let Some(model) = setting.model() {
+        for lane in self.lanes.modelled.each() {
+            if let Some(model) = self.lanes.each[lane].model() {
                 let own = Length::from_nanos_f64(model.passing_ns(op, ranks, tie.bytes()));
-                let busy_until = &mut self.walking[strand as usize].busy_until[lane];
+                let busy_until = &mut self.in_models[strand as usize][lane].busy_until;
                 *busy_until = busy_until.saturating_add(own);
             }
         }

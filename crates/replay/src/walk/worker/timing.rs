@@ -4,7 +4,8 @@
 //! it decides how the recorded call is divided into waiting and what was left to do. All others only set a *floor*: the
 //! step cannot end before they are there. When nobody is missing any more, the step ends (`end`).
 
-use super::super::lane::{Inside, Lane, Recorded, Way};
+use super::super::lane::{Inside, Recorded, Way};
+use super::super::lane_states::InModel;
 use super::super::observer::{Observer, Seen, Wait, WaitKind};
 use super::super::pending::Arrival;
 use super::super::strand::{Last, Late, Walking};
@@ -17,10 +18,10 @@ use kizami_model::{Kind, Length};
 use kizami_network::{Costs, Fit, Messages};
 
 /// A step whose partners are all there: how the recorded call is divided.
-struct Ending<const LANES: usize> {
+struct Ending {
     length: Length,
     /// The last of those it waits for.
-    late: Option<Late<LANES>>,
+    late: Option<Late>,
     /// Whether that one came only after the call had begun.
     waited: bool,
     /// It is of failed polls before one that found what they looked for.
@@ -30,16 +31,16 @@ struct Ending<const LANES: usize> {
     rest: Length,
 }
 
-impl<const LANES: usize> Ending<LANES> {
+impl Ending {
     #[inline]
-    fn of(step: &Step, walking: &Walking<LANES>) -> Ending<LANES> {
+    fn of<const LANES: usize>(step: &Step, walking: &Walking<LANES>) -> Ending {
         let (length, late) = (step.length(), walking.late);
         let waited = late.is_some_and(|late| {
             let on_the_way = late.kind == WaitKind::Sender && late.there > step.start;
-            on_the_way || late.arrival.recorded >= step.start
+            on_the_way || late.recorded >= step.start
         });
         let rest = match late {
-            Some(late) if waited => step.end.saturating_since(late.arrival.recorded),
+            Some(late) if waited => step.end.saturating_since(late.recorded),
             _ => length,
         };
         let polls = walking.polls.unwrap_or(Polls { tracer: Length::ZERO, inside: length });
@@ -89,7 +90,7 @@ impl<const LANES: usize> Ending<LANES> {
             }
             Some(late) => {
                 let (own, least) = (self.length - cut, late.least_way(fit));
-                let way = least.min(step.end.saturating_since(late.arrival.recorded));
+                let way = least.min(step.end.saturating_since(late.recorded));
                 let inside = inside(step, &late, (own, least), fit);
                 Recorded { own, way, busy: self.between_polls(), ideal: false, inside }
             }
@@ -103,7 +104,7 @@ impl<const LANES: usize> Ending<LANES> {
 
 impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
     /// Somebody the step waits for came at this moment.
-    pub(super) fn came(&mut self, strand: u32, step: &Step, tie: Tie, arrival: Arrival<LANES>) {
+    pub(super) fn came(&mut self, strand: u32, step: &Step, tie: Tie, arrival: &Arrival<LANES>) {
         let awaited = tie.kind();
         if awaited.awaits_readiness() {
             let came = arrival.recorded - Length(i64::from(awaited == TieKind::AwaitsReady));
@@ -111,27 +112,51 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
                 came >= step.end && step.kind() != StepKind::Polling || awaited == TieKind::MayAwaitPost;
             // A message may be too large for a model's buffers, though it was buffered in the recorded run.
             if matches!(awaited, TieKind::AwaitsPost | TieKind::MayAwaitPost) || !in_vain {
-                self.came_in_models(strand, step, tie, &arrival);
+                self.came_in_models(strand, step, tie, arrival);
             }
             // Who was ready only after the call was over was not waited for.
             if in_vain {
                 return;
             }
-        } else if self.modelled {
-            self.came_in_models(strand, step, tie, &arrival);
+        } else {
+            self.came_in_models(strand, step, tie, arrival);
         }
         let (kind, way, least_way) = self.meaning(step, tie, awaited);
-        let late = Late { arrival, kind, way, there: arrival.recorded.saturating_add(least_way) };
+        let Arrival { recorded, strand: who, step: by, .. } = *arrival;
+        let late =
+            Late { recorded, strand: who, step: by, kind, way, there: recorded.saturating_add(least_way) };
         let walking = &mut self.walking[strand as usize];
-        let other = match walking.late {
-            Some(before) if before.there >= late.there => Some(late),
-            before => {
-                walking.late = Some(late);
-                before
+        match walking.late {
+            Some(before) if before.there >= late.there => {
+                self.set_floor(strand, step, late, arrival.replayed)
             }
-        };
-        if let Some(other) = other {
-            set_floor(walking, step, other, self.lanes, self.fit);
+            before => {
+                let before_at = walking.late_at;
+                (walking.late, walking.late_at) = (Some(late), arrival.replayed);
+                if let Some(before) = before {
+                    self.set_floor(strand, step, before, before_at);
+                }
+            }
+        }
+    }
+
+    /// The step does not end before what one of several it waits for sent is there.
+    #[inline]
+    fn set_floor(&mut self, strand: u32, step: &Step, other: Late, at: [LaneMoment; LANES]) {
+        let floor = &mut self.walking[strand as usize].floor;
+        let way = other.least_way(self.fit).min(step.end.saturating_since(other.recorded));
+        let others = self.lanes.with_other_way(step.site());
+        let before = *floor;
+        for (floor, at) in floor.iter_mut().zip(at) {
+            *floor = at.saturating_add(way).max(*floor);
+        }
+        for lane in others.each() {
+            let setting = &self.lanes.each[lane];
+            floor[lane] = before[lane];
+            if !setting.is_model() && !setting.buffers(other.way, step.site()) {
+                let there = at[lane].saturating_add(setting.way(way, other.way));
+                floor[lane] = floor[lane].max(there);
+            }
         }
     }
 
@@ -155,54 +180,31 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
     }
 
     /// Somebody came, in lanes with a model of the network: there every way is worked out.
+    #[inline]
     fn came_in_models(&mut self, strand: u32, step: &Step, tie: Tie, arrival: &Arrival<LANES>) {
-        let kind = step.op().kind();
-        let receives = Receives {
-            exchanges: matches!(kind, Kind::SendReceive(_)),
-            alone: matches!(kind, Kind::SendReceive(Form::Blocking) | Kind::Receive(Form::Blocking)),
-        };
-        let walking = &mut self.walking[strand as usize];
-        for (lane, setting) in self.lanes.iter().enumerate() {
-            let Some(model) = setting.model() else { continue };
-            if let Some(there) = there_in_model(walking, (lane, model), tie, arrival.replayed[lane], receives)
-            {
+        for lane in self.lanes.modelled.each() {
+            let Some(model) = self.lanes.each[lane].model() else { continue };
+            let walking = &mut self.walking[strand as usize];
+            let state = &mut self.in_models[strand as usize][lane];
+            let (start, other) = (walking.start[lane], arrival.replayed[lane]);
+            if let Some(there) = there_in_model(state, model, tie, (start, other), Receives::of(step)) {
                 walking.floor[lane] = walking.floor[lane].max(there);
             }
         }
     }
 
     pub(super) fn end(&mut self, strand: u32, index: u64, step: &Step) {
-        let communicates = self.communicates.get(usize::from(step.op().0)).copied().unwrap_or(false);
         let walking = &mut self.walking[strand as usize];
         let ending = Ending::of(step, walking);
         let cut = ending.cut(&mut walking.debt);
-        let (mut end, mut free) = ([LaneMoment::default(); LANES], [LaneMoment::default(); LANES]);
-        let mut pieces = [Pieces::Endless; LANES];
-        for (lane, setting) in self.lanes.iter().enumerate() {
-            let cut = if setting.without_tracer { cut } else { Length::ZERO };
-            let recorded = ending.recorded(step, cut, self.fit);
-            let Some(recorded) = recorded.in_lane(setting, step.site(), index, communicates) else {
-                (end[lane], free[lane]) = (walking.start[lane], walking.start[lane]);
-                continue;
-            };
-            end[lane] =
-                end_in_lane(walking, lane, setting, (ending.late, step.site()), communicates, recorded);
-            free[lane] = end[lane];
-            if self.overlapping
-                && let Some(overlapped) = setting.overlaps(step.site())
-            {
-                pieces[lane] = overlapped;
-                let start = unheld_start(walking, lane, setting);
-                let unheld = setting.end(start, None, LaneMoment::NEVER, communicates, recorded);
-                free[lane] = unheld.min(end[lane]);
-            }
-        }
+        let end = self.ends(strand, index, step, (&ending, cut));
+        let walking = &mut self.walking[strand as usize];
         walking.removed = walking.removed.saturating_add(ending.polls.tracer);
         let without_tracer = step.end.saturating_sub(walking.removed);
         let (start, missed) = (walking.start, walking.missed);
         if step.kind() != StepKind::Part {
             let (recorded_start, recorded_end) = (step.start, step.end);
-            walking.last = Some(Last { recorded_start, recorded_end, start, end, free, pieces });
+            walking.last = Some(Last { recorded_start, recorded_end, start, end });
         }
         if step.kind() == StepKind::Call {
             self.learn(step, &ending);
@@ -210,21 +212,95 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
             self.counts.unmatched += u64::from(missed);
         }
         self.counts.direct_only = self.counts.direct_only.max(without_tracer);
-        let wait = ending.late.filter(|late| late.arrival.recorded > step.start).map(|late| Wait {
+        let wait = ending.late.filter(|late| late.recorded > step.start).map(|late| Wait {
             kind: late.kind,
-            until: late.arrival.recorded,
-            strand: late.arrival.strand,
-            step: late.arrival.step,
+            until: late.recorded,
+            strand: late.strand,
+            step: late.step,
         });
         let all = ending.late.filter(|late| late.kind == WaitKind::All);
-        let all_came = all.map(|late| late.arrival.recorded);
+        let all_came = all.map(|late| late.recorded);
         let strand = strand + self.range.start;
         self.observer.step(&Seen { strand, index, step, start, end, wait, all_came });
     }
 
+    /// When a step ends in each lane, if so much is to be cut out of it where the tracer is missing.
+    #[inline]
+    fn ends(
+        &mut self,
+        strand: u32,
+        index: u64,
+        step: &Step,
+        (ending, cut): (&Ending, Length),
+    ) -> [LaneMoment; LANES] {
+        let Walking { start, late_at, floor, .. } = &self.walking[strand as usize];
+        let recorded = ending.recorded(step, Length::ZERO, self.fit);
+        // Nobody, who is waited for nowhere, is there before everything that happens.
+        let mut end: [LaneMoment; LANES] = std::array::from_fn(|lane| {
+            let there = late_at[lane].saturating_add(recorded.way);
+            start[lane].saturating_add(recorded.own).max(there).max(floor[lane])
+        });
+        let mut others = self.lanes.with_other_end(step.site(), index);
+        let mut without_tracer = recorded;
+        if cut != Length::ZERO {
+            others = others.and(self.lanes.without_tracer);
+            without_tracer = ending.recorded(step, cut, self.fit);
+        }
+        for lane in others.each() {
+            let recorded = if self.lanes.each[lane].without_tracer { without_tracer } else { recorded };
+            end[lane] = self.end_in_lane(strand, lane, (index, step), ending.late, recorded);
+        }
+        end
+    }
+
+    /// When a step ends in a lane in which anything about it may be different.
+    fn end_in_lane(
+        &mut self,
+        strand: u32,
+        lane: usize,
+        (index, step): (u64, &Step),
+        late: Option<Late>,
+        recorded: Recorded,
+    ) -> LaneMoment {
+        let (setting, site) = (&self.lanes.each[lane], step.site());
+        let communicates = self.communicates.get(usize::from(step.op().0)).copied().unwrap_or(false);
+        let walking = &self.walking[strand as usize];
+        let recorded = recorded.in_lane(setting, site, index, communicates);
+        let model =
+            self.in_models.get(strand as usize).map(|states| states[lane]).filter(|_| setting.is_model());
+        let end = match (recorded, model) {
+            (None, _) => walking.start[lane],
+            (Some(recorded), Some(state)) => {
+                // Whoever was waited for has set the floor; then what came is taken.
+                let there = state.busy_until.max(walking.floor[lane]);
+                let start = there.saturating_add(state.handling);
+                setting.end(start, None, LaneMoment::NEVER, communicates, recorded)
+            }
+            (Some(recorded), None) => {
+                let late = late.filter(|late| !setting.buffers(late.way, site));
+                let late = late.map(|late| (walking.late_at[lane], late.way));
+                setting.end(walking.start[lane], late, walking.floor[lane], communicates, recorded)
+            }
+        };
+        if step.kind() != StepKind::Part && self.lanes.overlapping.has(lane) {
+            let overlap = &mut self.overlaps[strand as usize][lane];
+            (overlap.free, overlap.pieces) = (end, Pieces::Endless);
+            if let (Some(recorded), Some(pieces)) = (recorded, setting.overlaps(site)) {
+                // When the step would begin its own part if nobody had been waited for in overlapped calls.
+                let start = model.map_or(overlap.unheld, |state| {
+                    let sending = state.busy_until.saturating_since(walking.start[lane]);
+                    overlap.unheld.saturating_add(sending).saturating_add(state.handling)
+                });
+                let unheld = setting.end(start, None, LaneMoment::NEVER, communicates, recorded);
+                (overlap.free, overlap.pieces) = (unheld.min(end), pieces);
+            }
+        }
+        end
+    }
+
     /// What a call that waited for somebody says about the network.
     #[inline]
-    fn learn(&mut self, step: &Step, ending: &Ending<LANES>) {
+    fn learn(&mut self, step: &Step, ending: &Ending) {
         let Some(late) = ending.late else { return };
         match (late.way, late.kind) {
             // Learned once, in the first walk.
@@ -232,9 +308,9 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
                 self.learned.learn_collective(op, ranks, bytes, ending.rest);
             }
             (Way::Message(bytes), WaitKind::Sender) => {
-                let ago = step.start.saturating_since(late.arrival.recorded);
+                let ago = step.start.saturating_since(late.recorded);
                 if ago <= Length::ZERO {
-                    self.learned.learn_way(bytes, step.end.saturating_since(late.arrival.recorded));
+                    self.learned.learn_way(bytes, step.end.saturating_since(late.recorded));
                 } else {
                     self.learned.learn_handling(bytes, ago, ending.length);
                 }
@@ -244,27 +320,9 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
     }
 }
 
-/// The step does not end before what one of several it waits for sent is there.
-#[inline]
-fn set_floor<const LANES: usize>(
-    walking: &mut Walking<LANES>,
-    step: &Step,
-    other: Late<LANES>,
-    lanes: &[Lane; LANES],
-    fit: &Fit,
-) {
-    let way = other.least_way(fit).min(step.end.saturating_since(other.arrival.recorded));
-    for (lane, setting) in lanes.iter().enumerate() {
-        if !setting.is_model() && !setting.buffers(other.way, step.site()) {
-            let there = other.arrival.replayed[lane].saturating_add(setting.way(way, other.way));
-            walking.floor[lane] = walking.floor[lane].max(there);
-        }
-    }
-}
-
 /// What of the own time of a step that waited for a message may have been the message's way: all of it, if nobody saw what
 /// taking one costs that is there, or if it only sets out when both sides are.
-fn within_own<const LANES: usize>(late: &Late<LANES>, own: Length, fit: &Fit) -> Inside {
+fn within_own(late: &Late, own: Length, fit: &Fit) -> Inside {
     let is_the_way = match late.way {
         Way::Message(bytes) | Way::Unbuffered(bytes) => {
             !fit.knows_handling(bytes) || fit.waits_for_both(bytes)
@@ -275,19 +333,14 @@ fn within_own<const LANES: usize>(late: &Late<LANES>, own: Length, fit: &Fit) ->
 }
 
 /// For how long a message that nobody waited for was on its way within a step that took so long itself.
-fn inside<const LANES: usize>(
-    step: &Step,
-    late: &Late<LANES>,
-    (own, least_way): (Length, Length),
-    fit: &Fit,
-) -> Inside {
+fn inside(step: &Step, late: &Late, (own, least_way): (Length, Length), fit: &Fit) -> Inside {
     let within = |length: Length| length.clamp(Length::ZERO, own.at_least_zero());
     match late.way {
         Way::Collective(..) => Inside::default(),
         Way::Unbuffered(_) => Inside { length: within(least_way), meets: true },
         Way::Message(bytes) if fit.waits_for_both(bytes) => Inside { length: within(least_way), meets: true },
         Way::Message(_) => {
-            let there = late.arrival.recorded.saturating_add(least_way);
+            let there = late.recorded.saturating_add(least_way);
             Inside { length: within(there.saturating_since(step.start)), meets: false }
         }
     }
@@ -302,13 +355,23 @@ struct Receives {
     alone: bool,
 }
 
-/// When what the step waits for is there in a lane with a model, if the other side sent, posted or came at `other`; none
-/// if it need not be waited for.
-fn there_in_model<const LANES: usize>(
-    walking: &mut Walking<LANES>,
-    (lane, model): (usize, &Costs),
+impl Receives {
+    fn of(step: &Step) -> Receives {
+        let kind = step.op().kind();
+        Receives {
+            exchanges: matches!(kind, Kind::SendReceive(_)),
+            alone: matches!(kind, Kind::SendReceive(Form::Blocking) | Kind::Receive(Form::Blocking)),
+        }
+    }
+}
+
+/// When what a step that begins at `start` waits for is there in a lane with a model, if the other side sent, posted or
+/// came at `other`; none if it need not be waited for.
+fn there_in_model(
+    state: &mut InModel,
+    model: &Costs,
     tie: Tie,
-    other: LaneMoment,
+    (start, other): (LaneMoment, LaneMoment),
     receives: Receives,
 ) -> Option<LaneMoment> {
     let bytes = tie.bytes();
@@ -319,18 +382,18 @@ fn there_in_model<const LANES: usize>(
         TieKind::AwaitsPost | TieKind::MayAwaitPost if !large => None,
         kind if kind.awaits_readiness() => {
             // It has asked, hears that the receiver is ready, and is free when the last byte has left.
-            let asked = walking.left[lane].saturating_add(asking);
+            let asked = state.left.saturating_add(asking);
             let heard = other.max(asked).saturating_add(asking);
             let leaving = Length::from_nanos_f64((model.leaving_ns(bytes) + shared_ns).max(0.0));
-            Some(heard.max(walking.busy_until[lane]).saturating_add(leaving))
+            Some(heard.max(state.busy_until).saturating_add(leaving))
         }
         TieKind::Awaits | TieKind::Looks => {
             let taking_ns = if receives.alone { model.receiving_ns(bytes) } else { model.taking_ns(bytes) };
-            walking.handling[lane] += Length::from_nanos_f64(taking_ns);
+            state.handling += Length::from_nanos_f64(taking_ns);
             let leaves = if large {
                 // The sender asks, and hears that the receiver is ready.
                 let asked = other.saturating_add(asking);
-                asked.max(walking.start[lane]).saturating_add(asking)
+                asked.max(start).saturating_add(asking)
             } else {
                 other
             };
@@ -340,35 +403,4 @@ fn there_in_model<const LANES: usize>(
         }
         _ => Some(other),
     }
-}
-
-#[inline]
-fn end_in_lane<const LANES: usize>(
-    walking: &Walking<LANES>,
-    lane: usize,
-    setting: &Lane,
-    (late, site): (Option<Late<LANES>>, Option<u32>),
-    communicates: bool,
-    recorded: Recorded,
-) -> LaneMoment {
-    if setting.is_model() {
-        // Whoever was waited for has set the floor; then what came is taken.
-        let there = walking.busy_until[lane].max(walking.floor[lane]);
-        let start = there.saturating_add(walking.handling[lane]);
-        return setting.end(start, None, LaneMoment::NEVER, communicates, recorded);
-    }
-    let late = late.filter(|late| !setting.buffers(late.way, site));
-    let late = late.map(|late| (late.arrival.replayed[lane], late.way));
-    setting.end(walking.start[lane], late, walking.floor[lane], communicates, recorded)
-}
-
-/// When the step would begin its own part if nobody had been waited for in overlapped calls.
-#[inline]
-fn unheld_start<const LANES: usize>(walking: &Walking<LANES>, lane: usize, setting: &Lane) -> LaneMoment {
-    let unheld = walking.unheld[lane];
-    if !setting.is_model() {
-        return unheld;
-    }
-    let sending = walking.busy_until[lane].saturating_since(walking.start[lane]);
-    unheld.saturating_add(sending).saturating_add(walking.handling[lane])
 }

@@ -32,6 +32,7 @@ mod lane_moment;
 mod learned;
 mod marks;
 mod pair_interner;
+mod prefetch;
 mod retime;
 pub mod setting;
 mod step_changes;

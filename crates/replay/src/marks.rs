@@ -3,11 +3,21 @@
 //! Finding out whether a step is marked, and as which one, takes no hashing: marks of steps that lie side by side lie
 //! side by side, and a run of a hundred million steps needs 25 MB.
 
+use crate::prefetch::prefetch;
+
 /// Bits of 64 steps, and how many marks lie before them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Word {
     bits: u64,
     before: u32,
+}
+
+impl Word {
+    /// How many marks lie before a step of these.
+    #[inline]
+    fn number(self, step: u64) -> u32 {
+        self.before + (self.bits & ((1 << (step % 64)) - 1)).count_ones()
+    }
 }
 
 /// Marked steps.
@@ -47,7 +57,19 @@ impl Marks {
     pub fn number(&self, step: u64) -> Option<u32> {
         let word = self.words.get((step / 64) as usize)?;
         let bit = 1u64 << (step % 64);
-        (word.bits & bit != 0).then(|| word.before + (word.bits & (bit - 1)).count_ones())
+        (word.bits & bit != 0).then(|| word.number(step))
+    }
+
+    /// Which of the marked steps is the first from a step on.
+    #[inline]
+    pub(crate) fn number_from(&self, step: u64) -> u32 {
+        self.words.get((step / 64) as usize).map_or(self.count, |word| word.number(step))
+    }
+
+    /// Asks for the memory that says whether a step is marked.
+    #[inline]
+    pub(crate) fn fetch(&self, step: u64) {
+        prefetch(&self.words, (step / 64) as usize, 1);
     }
 }
 
@@ -62,5 +84,7 @@ mod tests {
         let found = [0, 63, 64, 130, 199].map(|step| marks.number(step));
         assert_eq!(found, [Some(0), Some(1), Some(2), Some(3), Some(4)]);
         assert_eq!([1, 62, 65, 131, 200, u64::MAX].map(|step| marks.number(step)), [None; 6]);
+        let next = [0, 1, 63, 64, 131, 199, u64::MAX].map(|step| marks.number_from(step));
+        assert_eq!(next, [0, 1, 1, 2, 4, 4, 5]);
     }
 }

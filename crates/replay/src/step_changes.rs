@@ -4,6 +4,7 @@
 //! says so step by step.
 
 use crate::marks::Marks;
+use crate::prefetch::prefetch;
 use kizami_model::Length;
 
 /// What is different about one step. Nothing, unless said.
@@ -71,6 +72,12 @@ impl StepChanges {
     /// Whether nothing is different.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
+    }
+
+    /// Asks for the memory of what is different about a step, or about the next one that is different.
+    #[inline]
+    pub(crate) fn fetch(&self, step: u64) {
+        prefetch(&self.changes, self.marks.number_from(step) as usize, 1);
     }
 
     /// Of one step; none if nothing is different.

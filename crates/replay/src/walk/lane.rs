@@ -180,6 +180,18 @@ impl Lane {
         self.steps.as_ref().and_then(|steps| steps.of(step))
     }
 
+    /// Asks for the memory that says whether a step is different.
+    #[inline]
+    pub(super) fn fetch_marks(&self, step: u64) {
+        self.steps.iter().for_each(|steps| steps.marks().fetch(step));
+    }
+
+    /// The same for what is different about it, or about the next one that is different.
+    #[inline]
+    pub(super) fn fetch_changes(&self, step: u64) {
+        self.steps.iter().for_each(|steps| steps.fetch(step));
+    }
+
     /// Whether calls at this place are left out.
     #[inline]
     pub(super) fn leaves_out(&self, site: Option<u32>) -> bool {

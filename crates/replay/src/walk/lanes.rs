@@ -5,6 +5,7 @@
 //! others alone. Which those are is known by call site and by step before the walk begins.
 
 use super::lane::Lane;
+use crate::prefetch::prefetch;
 use crate::setting::{Factor, Network, Setting};
 use crate::step_changes::StepChanges;
 use kizami_model::Length;
@@ -158,6 +159,24 @@ impl<const LANES: usize> Lanes<LANES> {
             ),
             end_steps: ByStep::new(&settings, StepChanges::change_calls),
         }
+    }
+
+    /// Asks for the memory that says whether a step is different.
+    #[inline]
+    pub(super) fn fetch_marks(&self, step: u64) {
+        for changes in [&self.gap_steps, &self.end_steps] {
+            prefetch(&changes.steps, (step / 64) as usize, 1);
+        }
+        for lane in self.gap_steps.lanes.and(self.end_steps.lanes).each() {
+            self.each[lane].fetch_marks(step);
+        }
+    }
+
+    /// The same for what is different about it, or about the next one that is different.
+    #[inline]
+    pub(super) fn fetch_changes(&self, step: u64) {
+        let lanes = self.gap_steps.lanes.and(self.end_steps.lanes);
+        lanes.each().for_each(|lane| self.each[lane].fetch_changes(step));
     }
 
     /// Those in which the computation before a step, recorded to be so long, is not plain: it does not take what it took.

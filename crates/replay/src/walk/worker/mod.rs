@@ -21,6 +21,7 @@ use super::shared::Shared;
 use super::shares::Shares;
 use super::strand::{State, Walking};
 use super::{Replayed, Walk};
+use crate::prefetch::{LINE_BYTES, prefetch};
 use kizami_graph::protocol::eager_limit_bytes;
 use kizami_graph::{Graph, Step, StepKind, Strand, Tie, TieKind};
 use kizami_model::{Length, Moment, Op};
@@ -30,8 +31,9 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 
-/// How many strands ahead memory is asked for.
-const AHEAD: usize = 4;
+/// How many strands ahead memory is asked for: of a strand itself, then of its steps, whose place it knows, and then of
+/// what those lead to.
+const AHEAD: [usize; 3] = [8, 4, 2];
 
 /// Counts of what was walked.
 #[derive(Clone, Copy, Debug, Default)]
@@ -170,9 +172,7 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
     /// Walks until nobody can go on.
     pub(super) fn run(&mut self) {
         while let Some(strand) = self.ready.pop_front() {
-            if let Some(soon) = self.ready.get(AHEAD) {
-                self.fetch(*soon);
-            }
+            self.fetch();
             self.advance(strand);
             let under_way = self.departures.len() + self.postings.len() + self.collectives.len();
             self.counts.most_under_way = self.counts.most_under_way.max(under_way as u64);
@@ -180,12 +180,21 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
     }
 
     /// Steps of different strands lie far apart: what a strand needs is asked for while others are walked.
-    fn fetch(&self, strand: u32) {
-        let index = self.walking[strand as usize].step as usize;
-        prefetch(self.steps, index, 8);
-        // Where ties are is in the step, which was asked for before.
-        if let Some(step) = self.ready.get(AHEAD / 2).map(|soon| self.walking[*soon as usize].step as usize) {
-            prefetch(self.ties, self.steps[step].first_tie as usize, 4);
+    #[inline]
+    fn fetch(&self) {
+        let [soon, sooner, next] = AHEAD.map(|ahead| self.ready.get(ahead).map(|strand| *strand as usize));
+        if let Some(strand) = soon {
+            prefetch(&self.walking, strand, size_of::<Walking<LANES>>().div_ceil(LINE_BYTES));
+        }
+        if let Some(strand) = sooner {
+            let step = self.walking[strand].step;
+            prefetch(self.steps, step as usize, 8);
+            self.lanes.fetch_marks(step);
+        }
+        if let Some(strand) = next {
+            let step = self.walking[strand].step;
+            prefetch(self.ties, self.steps[step as usize].first_tie as usize, 4);
+            self.lanes.fetch_changes(step);
         }
     }
 
@@ -358,19 +367,4 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
         }
         self.walking[strand as usize].has_child_threads = false;
     }
-}
-
-/// Asks for the memory of some lines of a list from an index on, without waiting for it.
-#[inline]
-fn prefetch<T>(list: &[T], index: usize, lines: usize) {
-    const LINE_BYTES: usize = 64;
-    #[cfg(target_arch = "x86_64")]
-    for line in 0..lines {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        let address = list.as_ptr().wrapping_add(index).cast::<i8>().wrapping_add(line * LINE_BYTES);
-        // SAFETY: asking for memory is allowed whatever the address is.
-        unsafe { _mm_prefetch(address, _MM_HINT_T0) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = (list, index, lines, LINE_BYTES);
 }

@@ -42,6 +42,12 @@ impl Borders {
     pub fn ends(&self, op: Op) -> bool {
         self.ends.get(usize::from(op.0)).copied().unwrap_or(false)
     }
+
+    /// Whether a step starts MPI, and whether it ends it.
+    #[inline]
+    fn of(&self, step: &Step) -> (bool, bool) {
+        (self.begins(step.op()), self.ends(step.op()))
+    }
 }
 
 /// The part of a run in which the program works.
@@ -83,7 +89,7 @@ impl WorkInterval {
         let mut seen = Edges::default();
         for (index, step) in graph.steps.iter().enumerate() {
             let [start, end] = times(index, step);
-            seen.step(step, borders, start, end);
+            seen.step(borders.of(step), start, end);
         }
         seen.interval()
     }
@@ -110,12 +116,12 @@ impl Edges {
     const NOT_YET: Moment = Moment(i64::MIN);
 
     #[inline]
-    fn step(&mut self, step: &Step, borders: &Borders, start: Moment, end: Moment) {
+    fn step(&mut self, (begins, ends): (bool, bool), start: Moment, end: Moment) {
         self.first = self.first.min(start);
-        if borders.begins(step.op()) {
+        if begins {
             self.started = self.started.min(end);
         }
-        self.last = self.last.max(if borders.ends(step.op()) { start } else { end });
+        self.last = self.last.max(if ends { start } else { end });
     }
 
     fn merge(&mut self, other: &Edges) {
@@ -158,9 +164,9 @@ impl<'a, const LANES: usize> WorkIntervals<'a, LANES> {
 
 impl<const LANES: usize> Observer<LANES> for WorkIntervals<'_, LANES> {
     fn step(&mut self, seen: &Seen<'_, LANES>) {
+        let border = self.borders.of(seen.step);
         for lane in 0..LANES {
-            let (start, end) = (seen.start[lane].as_moment(), seen.end[lane].as_moment());
-            self.edges[lane].step(seen.step, self.borders, start, end);
+            self.edges[lane].step(border, seen.start[lane].as_moment(), seen.end[lane].as_moment());
         }
     }
 }

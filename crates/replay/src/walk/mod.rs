@@ -51,7 +51,7 @@ pub struct Replayed<O> {
     pub unmatched: u64,
     /// The last end of all, with what the tracer took taken out of each strand alone.
     pub direct_only: Moment,
-    /// What was learned about the network.
+    /// What was learned about the network: by a walk under no setting, see [`learn`].
     pub learned: Fit,
     /// The most messages, receives and collectives that had to be remembered at a time.
     pub most_under_way: u64,
@@ -174,9 +174,13 @@ fn slice(graph: &Graph) -> Length {
     if graph.clocks_unaligned {
         return Length(i64::MAX);
     }
+    let Some(first) = graph.steps.first() else { return Length(1) };
     // Strands may have their steps in common.
-    let strands = graph.steps.iter().filter(|step| step.next == 0).count().max(1);
-    let slices = (graph.steps.len() / strands / STEPS_IN_A_SLICE).clamp(1, 1 << 20);
-    let end = graph.steps.iter().map(|step| step.end).max().unwrap_or_default();
+    let (mut strands, mut end) = (0, first.end);
+    for step in graph.steps.iter() {
+        strands += usize::from(step.next == 0);
+        end = end.max(step.end);
+    }
+    let slices = (graph.steps.len() / strands.max(1) / STEPS_IN_A_SLICE).clamp(1, 1 << 20);
     (end.saturating_since(graph.begin()) / slices as i64).max(Length(1))
 }

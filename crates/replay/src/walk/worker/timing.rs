@@ -207,7 +207,10 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
             walking.last = Some(Last { recorded_start, recorded_end, start, end });
         }
         if step.kind() == StepKind::Call {
-            self.learn(step, &ending);
+            // Learned once, in the first walk.
+            if LANES == 0 {
+                self.learn(step, &ending);
+            }
             self.counts.followed += u64::from(ending.late.is_some());
             self.counts.unmatched += u64::from(missed);
         }
@@ -303,8 +306,7 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
     fn learn(&mut self, step: &Step, ending: &Ending) {
         let Some(late) = ending.late else { return };
         match (late.way, late.kind) {
-            // Learned once, in the first walk.
-            (Way::Collective(op, ranks, bytes), WaitKind::All) if LANES == 0 => {
+            (Way::Collective(op, ranks, bytes), WaitKind::All) => {
                 self.learned.learn_collective(op, ranks, bytes, ending.rest);
             }
             (Way::Message(bytes), WaitKind::Sender) => {

@@ -8,6 +8,7 @@
 //! backs it. What a table means is not known here: that is for those who declare it.
 
 mod bounds;
+pub mod encode;
 mod error;
 mod names;
 mod read;

@@ -1,0 +1,69 @@
+//! The different values of a column, numbered as they appear.
+
+/// Places of an empty table, a power of two.
+const PLACES: usize = 1 << 8;
+/// A place that is free.
+const FREE: u32 = u32::MAX;
+
+/// Values and their numbers.
+#[derive(Default)]
+pub(super) struct Dictionary {
+    /// By number.
+    pub values: Vec<i64>,
+    /// The number of each value that was looked up.
+    pub numbers: Vec<u32>,
+    /// Value and number, at or behind the place that the value's bits give; half of them are free.
+    places: Vec<(i64, u32)>,
+}
+
+impl Dictionary {
+    /// Numbers all values; `false` if more than so many are different.
+    pub(super) fn take(&mut self, values: &[i64], most: usize) -> bool {
+        self.values.clear();
+        self.numbers.clear();
+        self.numbers.reserve(values.len());
+        self.places.clear();
+        self.places.resize(PLACES, (0, FREE));
+        for part in values.chunks(PLACES) {
+            // Room for all of them: then none has to look for it.
+            if 2 * (self.values.len() + part.len()) > self.places.len() {
+                self.grow(part.len());
+            }
+            let Dictionary { values, numbers, places } = self;
+            numbers.extend(part.iter().map(|value| {
+                let place = find(places, *value);
+                if places[place].1 == FREE {
+                    places[place] = (*value, values.len() as u32);
+                    values.push(*value);
+                }
+                places[place].1
+            }));
+            if self.values.len() > most {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn grow(&mut self, more: usize) {
+        let places = (4 * (self.values.len() + more)).next_power_of_two();
+        self.places.clear();
+        self.places.resize(places, (0, FREE));
+        for (value, number) in self.values.iter().zip(0..) {
+            let place = find(&self.places, *value);
+            self.places[place] = (*value, number);
+        }
+    }
+}
+
+/// Where the value is, or belongs.
+#[inline(always)]
+fn find(places: &[(i64, u32)], value: i64) -> usize {
+    let last = places.len() - 1;
+    let spread = (value as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mut place = (spread >> 32) as usize & last;
+    while places[place].1 != FREE && places[place].0 != value {
+        place = (place + 1) & last;
+    }
+    place
+}

@@ -25,6 +25,11 @@ const SPARE_NUMBERS: usize = 4096;
 /// Stands for a number without a definition.
 pub(crate) const UNDEFINED: u32 = u32::MAX;
 
+/// The run's number for one of the process, if it was defined.
+pub(crate) fn known(numbers: &[u32], local: u32) -> Option<u32> {
+    numbers.get(local as usize).copied().filter(|index| *index != UNDEFINED)
+}
+
 /// The numbers of one process.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ProcessNames {

@@ -6,12 +6,11 @@
 //! and, with a wildcard, no tag until [`Translator::complete`] learns what came.
 
 use super::communicators::{Communicators, LocalComm, cell};
-use super::names::{ProcessNames, UNDEFINED};
+use super::names::{ProcessNames, UNDEFINED, known};
 use super::requests::{OpenReceive, OpenReceives, PersistentRequests, WideNumbers};
 use kizami_model::meaning::{Meaning, Role, is_lock, meaning};
 use kizami_model::{Peer, Shape};
 use kizami_records::{CallRecord, Completion, NO_SITE, PEER_ANY, PEER_NULL, PEER_ROOT, Started};
-
 use kizami_trace::schema::{NULL32, NULL64};
 use kizami_trace::write::{Row, Rows};
 
@@ -43,10 +42,7 @@ impl Translator<'_> {
     pub(crate) fn common(&mut self, row: &mut Row, call: &CallRecord) {
         row.failed = call.failed;
         if call.site != NO_SITE {
-            row.callsite = match self.names.sites.get(call.site as usize) {
-                Some(site) if *site != UNDEFINED => *site as i32,
-                _ => NULL32,
-            };
+            row.callsite = known(&self.names.sites, call.site).map_or(NULL32, |site| site as i32);
         }
     }
 
@@ -207,7 +203,8 @@ impl Translator<'_> {
             match *completion {
                 Completion::AsPosted { request, count } => {
                     self.open.remove_range(request, count, |receive| {
-                        rows.bytes_in[receive.row as usize] = amount(receive.posted_bytes);
+                        let row = receive.row as usize;
+                        rows.bytes_in.set(rows.len(), row, amount(receive.posted_bytes));
                     });
                 }
                 Completion::Received { request, peer, tag, bytes } => {
@@ -219,9 +216,10 @@ impl Translator<'_> {
                 // Its row stays as posted: nothing came.
                 Completion::Cancelled { request } => _ = self.open.remove(request),
                 Completion::MoreBytes { request, bytes } => {
-                    if let Some(receive) = last.filter(|receive| receive.request == request) {
-                        let cell = &mut rows.bytes_in[receive.row as usize];
-                        *cell = if *cell == NULL64 { NULL64 } else { cell.saturating_add(amount(bytes)) };
+                    let row = last.filter(|receive| receive.request == request).map(|last| last.row as usize);
+                    if let Some(row) = row.filter(|row| rows.bytes_in.at(*row) != NULL64) {
+                        let all = rows.bytes_in.at(row).saturating_add(amount(bytes));
+                        rows.bytes_in.set(rows.len(), row, all);
                     }
                 }
             }
@@ -229,14 +227,16 @@ impl Translator<'_> {
     }
 
     fn received(&self, rows: &mut Rows, receive: OpenReceive, peer: i32, tag: i32, bytes: u32) {
-        let row = receive.row as usize;
+        let (count, row) = (rows.len(), receive.row as usize);
         let source = self.peer(self.comm(receive.comm), peer);
         let (peers, tags) = match receive.second_half {
             true => (&mut rows.recv_peer, &mut rows.recv_tag),
             false => (&mut rows.peer, &mut rows.tag),
         };
-        (peers[row], tags[row]) = (source, tag);
-        rows.bytes_in[row] = if source == cell(Peer::Null) { NULL64 } else { i64::from(bytes) };
+        peers.set(count, row, source);
+        tags.set(count, row, tag);
+        let bytes = if source == cell(Peer::Null) { NULL64 } else { i64::from(bytes) };
+        rows.bytes_in.set(count, row, bytes);
     }
 }
 

@@ -9,6 +9,7 @@ use kizami_columns::{Cells, Kind, Lists, Names, TableReader};
 use kizami_model::{Call, Length, Moment, Op, Peer, Rank, ThreadIndex};
 use parquet::data_type::{BoolType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::Result as ParquetResult;
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -44,8 +45,10 @@ pub trait EventCell: Copy {
 /// A column being built.
 pub trait EventColumn<C> {
     fn with_capacity(rows: usize) -> Self;
-    fn push(&mut self, cell: C);
-    fn clear(&mut self);
+    /// Takes all cells out, and the first one in.
+    fn begin(&mut self, cell: C);
+    /// Adds a cell behind so many.
+    fn push(&mut self, rows: usize, cell: C);
     fn put_in_order(&mut self, order: &[usize]);
 }
 
@@ -70,22 +73,72 @@ pub trait InCall<C: EventCell>: Sized {
     fn show(&self, text: &mut String);
 }
 
-impl<C: Copy> EventColumn<C> for Vec<C> {
-    fn with_capacity(rows: usize) -> Vec<C> {
-        Vec::with_capacity(rows)
+/// Cells of rows being built. Many columns have the same in all rows: as long as it is so, they hold it once, and neither
+/// building nor writing them touches memory for each row.
+#[derive(Debug)]
+pub struct CellColumn<C> {
+    /// What all rows have, if it is the same.
+    same: Option<C>,
+    /// What each has otherwise.
+    cells: Vec<C>,
+}
+
+impl<C: Copy + PartialEq> CellColumn<C> {
+    /// The cell of this row.
+    #[inline(always)]
+    pub fn at(&self, row: usize) -> C {
+        self.same.unwrap_or_else(|| self.cells[row])
+    }
+
+    /// Changes the cell of one row of so many.
+    #[inline]
+    pub fn set(&mut self, rows: usize, row: usize, cell: C) {
+        if self.same != Some(cell) {
+            self.spread(rows);
+            self.cells[row] = cell;
+        }
     }
 
     #[inline(always)]
-    fn push(&mut self, cell: C) {
-        Vec::push(self, cell);
+    fn spread(&mut self, rows: usize) {
+        if let Some(same) = self.same.take() {
+            self.cells.resize(rows, same);
+        }
     }
 
-    fn clear(&mut self) {
-        Vec::clear(self);
+    /// What all rows have, if they were never different.
+    pub(crate) fn same(&self) -> Option<C> {
+        self.same
+    }
+
+    /// The cells of all rows.
+    pub(crate) fn all(&self, rows: usize) -> Cow<'_, [C]> {
+        self.same.map_or_else(|| Cow::from(&self.cells), |same| Cow::from(vec![same; rows]))
+    }
+}
+
+impl<C: Copy + PartialEq> EventColumn<C> for CellColumn<C> {
+    fn with_capacity(rows: usize) -> CellColumn<C> {
+        CellColumn { same: None, cells: Vec::with_capacity(rows) }
+    }
+
+    fn begin(&mut self, cell: C) {
+        self.cells.clear();
+        self.same = Some(cell);
+    }
+
+    #[inline(always)]
+    fn push(&mut self, rows: usize, cell: C) {
+        if self.same != Some(cell) {
+            self.spread(rows);
+            self.cells.push(cell);
+        }
     }
 
     fn put_in_order(&mut self, order: &[usize]) {
-        *self = order.iter().map(|row| self[*row]).collect();
+        if self.same.is_none() {
+            self.cells = order.iter().map(|row| self.cells[*row]).collect();
+        }
     }
 }
 
@@ -115,21 +168,21 @@ impl EventColumn<List> for ListColumn {
         ListColumn { values: Vec::with_capacity(rows), ends: Vec::with_capacity(rows) }
     }
 
-    #[inline(always)]
-    fn push(&mut self, _cell: List) {
+    fn begin(&mut self, _cell: List) {
+        self.ends.clear();
         self.ends.push(self.values.len());
     }
 
-    fn clear(&mut self) {
-        self.values.clear();
-        self.ends.clear();
+    #[inline(always)]
+    fn push(&mut self, _rows: usize, _cell: List) {
+        self.ends.push(self.values.len());
     }
 
     fn put_in_order(&mut self, order: &[usize]) {
         let mut sorted = ListColumn::default();
         for row in order {
             sorted.values.extend_from_slice(self.of(*row));
-            sorted.push(List);
+            sorted.ends.push(sorted.values.len());
         }
         *self = sorted;
     }
@@ -139,11 +192,15 @@ impl EventColumn<List> for ListColumn {
 macro_rules! plain_cells {
     ($($cell:ty: $parquet:ty, |$group:ident, $column:ident, $nullable:ident| $write:expr;)+) => { $(
         impl EventCell for $cell {
-            type Column = Vec<$cell>;
+            type Column = CellColumn<$cell>;
             type Reader = Cells<$parquet>;
             type Read<'a> = $cell;
 
-            fn write($column: &Vec<$cell>, $nullable: bool, $group: &mut GroupWriter<'_, '_>) -> ParquetResult<()> {
+            fn write(
+                $column: &CellColumn<$cell>,
+                $nullable: bool,
+                $group: &mut GroupWriter<'_, '_>,
+            ) -> ParquetResult<()> {
                 $write
             }
 
@@ -171,11 +228,11 @@ macro_rules! plain_cells {
 
 plain_cells! {
     i32: Int32Type, |group, column, nullable|
-        if nullable { group.nullable32(column) } else { group.plain::<Int32Type>(column) };
+        if nullable { group.nullable(column, NULL32) } else { group.required(column) };
     i64: Int64Type, |group, column, nullable|
-        if nullable { group.nullable64(column) } else { group.plain::<Int64Type>(column) };
-    bool: BoolType, |group, column, _nullable| group.plain::<BoolType>(column);
-    f64: DoubleType, |group, column, _nullable| group.doubles(column);
+        if nullable { group.nullable(column, NULL64) } else { group.required(column) };
+    bool: BoolType, |group, column, _nullable| group.flags(column);
+    f64: DoubleType, |group, column, _nullable| group.fractions(column);
 }
 
 /// Functions of the rows of a row group, and which of them were decoded.
@@ -208,11 +265,11 @@ impl Ops {
 
 /// Names of functions.
 impl EventCell for Op {
-    type Column = Vec<Op>;
+    type Column = CellColumn<Op>;
     type Reader = Ops;
     type Read<'a> = Op;
 
-    fn write(column: &Vec<Op>, _nullable: bool, group: &mut GroupWriter<'_, '_>) -> ParquetResult<()> {
+    fn write(column: &CellColumn<Op>, _nullable: bool, group: &mut GroupWriter<'_, '_>) -> ParquetResult<()> {
         group.names(column)
     }
 

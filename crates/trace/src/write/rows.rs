@@ -1,11 +1,11 @@
 //! Rows being built, column by column.
 //!
 //! One vector for each column, so that pushing a row allocates nothing, patching it is one store, and the
-//! Parquet writer gets slices. Missing values are [`NULL32`](crate::schema::NULL32) and
+//! Parquet writer gets slices; none for columns in which all rows have the same. Missing values are [`NULL32`](crate::schema::NULL32) and
 //! [`NULL64`](crate::schema::NULL64), which no value can be.
 
 use super::GroupWriter;
-use crate::schema::event_cell::{EventCell, EventColumn, InCall, List};
+use crate::schema::event_cell::{CellColumn, EventCell, EventColumn, InCall, List};
 use crate::schema::events::event_columns;
 use kizami_model::{Call, Length, Moment, Op, Peer, Rank, ThreadIndex};
 use parquet::errors::Result as ParquetResult;
@@ -36,7 +36,10 @@ macro_rules! rows {
         pub struct Rows {
             $($(#[doc = $doc])+ pub $name: <$cell as EventCell>::Column,)+
             /// Rows that were kept of threads whose sums are known without them.
-            pub kept: Vec<bool>,
+            pub kept: CellColumn<bool>,
+            len: usize,
+            /// Rank and start of the last row.
+            last: (i32, i64),
             /// Whether each row's start is not before that of the row above it, within a rank.
             ordered: bool,
         }
@@ -44,25 +47,29 @@ macro_rules! rows {
         impl Rows {
             /// Room for so many rows.
             pub fn with_capacity(rows: usize) -> Rows {
-                Rows { $($name: EventColumn::with_capacity(rows),)+ kept: Vec::with_capacity(rows), ordered: true }
-            }
-
-            /// Takes all rows out.
-            pub fn clear(&mut self) {
-                $(self.$name.clear();)+
-                self.kept.clear();
-                self.ordered = true;
+                Rows {
+                    $($name: EventColumn::with_capacity(rows),)+
+                    kept: EventColumn::with_capacity(rows),
+                    len: 0,
+                    last: (i32::MIN, i64::MIN),
+                    ordered: true,
+                }
             }
 
             /// Adds a row; gives its index. What it completed was put into its column before.
             #[inline]
             pub fn push(&mut self, row: &Row) -> usize {
-                let index = self.rank.len();
-                if let (Some(rank), Some(start)) = (self.rank.last(), self.start_ns.last()) {
-                    self.ordered &= (*rank, *start) <= (row.rank, row.start_ns);
+                let index = self.len;
+                if index == 0 {
+                    $(self.$name.begin(row.$name);)+
+                    self.kept.begin(row.kept);
+                } else {
+                    $(self.$name.push(index, row.$name);)+
+                    self.kept.push(index, row.kept);
                 }
-                $(self.$name.push(row.$name);)+
-                self.kept.push(row.kept);
+                let place = (row.rank, row.start_ns);
+                self.ordered &= self.last <= place;
+                (self.len, self.last) = (index + 1, place);
                 index
             }
 
@@ -73,7 +80,7 @@ macro_rules! rows {
                     return;
                 }
                 let mut order: Vec<usize> = (0..self.len()).collect();
-                order.sort_by_key(|row| (self.rank[*row], self.start_ns[*row]));
+                order.sort_by_key(|row| (self.rank.at(*row), self.start_ns.at(*row)));
                 $(self.$name.put_in_order(&order);)+
                 self.kept.put_in_order(&order);
                 self.ordered = true;
@@ -97,13 +104,19 @@ impl Row {
 }
 
 impl Rows {
+    /// Takes all rows out; columns are emptied when the first of the next ones comes.
+    pub fn clear(&mut self) {
+        self.completes.values.clear();
+        (self.len, self.last, self.ordered) = (0, (i32::MIN, i64::MIN), true);
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.rank.len()
+        self.len
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.rank.is_empty()
+        self.len == 0
     }
 }

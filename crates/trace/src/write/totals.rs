@@ -46,20 +46,20 @@ impl Default for OpTotals {
 impl OpTotals {
     pub(super) fn add_rows(&mut self, rows: &Rows) {
         for row in 0..rows.len() {
-            let Some(total) = self.0.get_mut(usize::from(rows.op[row].0)) else { continue };
+            let Some(total) = self.0.get_mut(usize::from(rows.op.at(row).0)) else { continue };
             total.rows += 1;
-            if rows.kept[row] {
+            if rows.kept.at(row) {
                 continue;
             }
-            total.calls += rows.calls[row] as u64;
-            let length_ns = rows.end_ns[row].saturating_sub(rows.start_ns[row]);
-            let polls = rows.calls[row] > 1 && rows.inside_ns[row] != NULL64;
-            let time = if polls { rows.inside_ns[row] } else { length_ns };
+            total.calls += rows.calls.at(row) as u64;
+            let length_ns = rows.end_ns.at(row).saturating_sub(rows.start_ns.at(row));
+            let polls = rows.calls.at(row) > 1 && rows.inside_ns.at(row) != NULL64;
+            let time = if polls { rows.inside_ns.at(row) } else { length_ns };
             total.total_ns = total.total_ns.saturating_add(time);
             // Missing bytes are negative.
-            total.bytes_out = total.bytes_out.saturating_add(rows.bytes_out[row].max(0) as u64);
-            total.bytes_in = total.bytes_in.saturating_add(rows.bytes_in[row].max(0) as u64);
-            total.overhead_ns = total.overhead_ns.saturating_add(i64::from(rows.overhead_ns[row]));
+            total.bytes_out = total.bytes_out.saturating_add(rows.bytes_out.at(row).max(0) as u64);
+            total.bytes_in = total.bytes_in.saturating_add(rows.bytes_in.at(row).max(0) as u64);
+            total.overhead_ns = total.overhead_ns.saturating_add(i64::from(rows.overhead_ns.at(row)));
         }
     }
 

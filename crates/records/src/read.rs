@@ -1,6 +1,7 @@
 //! All records of a segment, also of one whose process died, and of one that lies.
 
-use crate::record::{Record, decode};
+use crate::CallRecord;
+use crate::record::{Record, call_of_one_slot, decode};
 use kizami_segment::{Committed, Damage, Segment};
 
 /// Walks the records of a segment. Cloning it keeps a place to come back to.
@@ -26,6 +27,16 @@ impl<'a> Records<'a> {
     /// The slots of the record that was given last.
     pub fn last_slots(&self) -> &'a [u8] {
         self.0.last_slots()
+    }
+}
+
+impl Records<'_> {
+    /// The next record, if it is a call that takes one slot, as nearly all do: without the moves of one that may be anything.
+    #[inline]
+    pub fn next_call(&mut self) -> Option<CallRecord> {
+        let call = call_of_one_slot(self.0.rest()?)?;
+        self.0.take(1);
+        Some(call)
     }
 }
 

@@ -74,6 +74,17 @@ pub enum Record<'a> {
     },
 }
 
+/// The call at the beginning of `bytes`, if there is one and it takes one slot.
+#[inline]
+pub(crate) fn call_of_one_slot(bytes: &[u8]) -> Option<CallRecord> {
+    let first = slot_words(bytes, 0)?;
+    let op = Op(kind_of(first[0]));
+    match op.function()?.shape {
+        Shape::Completion | Shape::Start => None,
+        shape => Some(CallRecord::unpack(first, op, shape)),
+    }
+}
+
 /// Decodes the record at the beginning of `bytes`; gives it and the number of slots it takes.
 /// Nothing comes out if the bytes hold no whole, sensible record.
 #[inline]

@@ -56,6 +56,12 @@ impl<'a> Merged<'a> {
         }
         merged
     }
+
+    /// The next record, if there is but one thread and it is a call that takes one slot.
+    #[inline]
+    pub(crate) fn next_call(&mut self) -> Option<CallRecord> {
+        if let [only] = self.streams.as_mut_slice() { only.records.next_call() } else { None }
+    }
 }
 
 impl<'a> Iterator for Merged<'a> {

@@ -11,7 +11,7 @@ use super::communicators::Communicators;
 use super::discover::Process;
 use super::host::RankClock;
 use super::merge::{Merged, SegmentTimes};
-use super::names::{ProcessNames, UNDEFINED};
+use super::names::{ProcessNames, UNDEFINED, known};
 use super::reduced;
 use super::requests::{OpenReceive, OpenReceives, PersistentRequests, WideNumbers};
 use super::segment_file::SegmentInfo;
@@ -257,8 +257,14 @@ enum RowCoverage {
 
 impl Sealer<'_, '_> {
     fn run<'r>(&mut self, mut merged: Merged<'r>) -> Result<Merged<'r>, TraceError> {
-        while let Some((thread, record)) = merged.next() {
-            self.record(thread, record);
+        loop {
+            match merged.next_call() {
+                Some(call) => self.call(0, &call),
+                None => match merged.next() {
+                    Some((thread, record)) => self.record(thread, record),
+                    None => break,
+                },
+            }
             if self.part.is_full() {
                 self.look_ahead(&merged);
                 self.part.flush()?;
@@ -273,20 +279,15 @@ impl Sealer<'_, '_> {
     fn record(&mut self, thread: usize, record: Record<'_>) {
         match record {
             Record::Call(call) if call.part => self.part(thread, &call),
-            Record::Call(call) => {
-                let mut row = self.row(thread, &call, 1);
-                let posted = self.translator.call(&mut row, &call);
-                self.push(&row, posted);
-            }
+            Record::Call(call) => self.call(thread, &call),
             Record::Completion(call, completions) => self.completion(thread, &call, &completions),
             Record::Start(call, started) => self.start(thread, &call, &started),
             Record::Fold { call, count, inside_ticks } => {
                 let calls = i32::try_from(count).unwrap_or(i32::MAX);
                 let mut row = self.row(thread, &call, calls);
-                let rate = self.input.clock.ns_per_tick();
-                row.inside_ns = (inside_ticks as f64 * rate).round() as i64;
+                row.inside_ns = (inside_ticks as f64 * self.input.clock.ns_per_tick()).round() as i64;
                 self.translator.polls(&mut row, &call);
-                self.push(&row, None);
+                self.push(&mut row, None);
             }
             Record::Region { at_ticks, region, begins } => self.region(thread, at_ticks, region, begins),
             Record::Count { name, amount, site, .. } => self.count(name, amount, site),
@@ -309,6 +310,13 @@ impl Sealer<'_, '_> {
             // Definitions have a segment of their own.
             Record::Definition(_) => {}
         }
+    }
+
+    #[inline]
+    fn call(&mut self, thread: usize, call: &CallRecord) {
+        let mut row = self.row(thread, call, 1);
+        let posted = self.translator.call(&mut row, call);
+        self.push(&mut row, posted);
     }
 
     /// The beginnings of a row: who, when, at what cost.
@@ -336,9 +344,8 @@ impl Sealer<'_, '_> {
     }
 
     #[inline]
-    fn push(&mut self, row: &Row, posted: Option<OpenReceive>) {
+    fn push(&mut self, row: &mut Row, posted: Option<OpenReceive>) {
         let outcome = &mut self.outcome;
-        let mut row = *row;
         if matches!(self.coverage, RowCoverage::Kept) {
             row.kept = true;
         } else {
@@ -350,7 +357,7 @@ impl Sealer<'_, '_> {
             outcome.overhead_ns = outcome.overhead_ns.saturating_add(i64::from(row.overhead_ns));
         }
         outcome.spans(row.start_ns, row.end_ns);
-        let index = self.part.rows.push(&row);
+        let index = self.part.rows.push(row);
         if let Some(posted) = posted {
             self.translator.open.insert(OpenReceive { row: index as u32, ..posted });
         }
@@ -376,7 +383,7 @@ impl Sealer<'_, '_> {
         let mut row = self.row(thread, call, 1);
         self.translator.common(&mut row, call);
         self.translator.list_completed(&mut self.part.rows, completions);
-        self.push(&row, None);
+        self.push(&mut row, None);
         self.translator.complete(&mut self.part.rows, completions);
     }
 
@@ -386,15 +393,15 @@ impl Sealer<'_, '_> {
         let single = start_op();
         if let ([only], true) = (started, call.op == single) {
             let posted = self.translator.started(&mut row, *only);
-            self.push(&row, posted);
+            self.push(&mut row, posted);
             return;
         }
-        self.push(&row, None);
+        self.push(&mut row, None);
         for started in started {
             let mut part = Row::new(row.rank, row.thread, row.start_ns, row.start_ns, single);
             (part.calls, part.callsite) = (0, row.callsite);
             let posted = self.translator.started(&mut part, *started);
-            self.push(&part, posted);
+            self.push(&mut part, posted);
         }
     }
 
@@ -405,13 +412,11 @@ impl Sealer<'_, '_> {
         let mut row = Row::new(self.input.rank as i32, thread.index, start, start, call.op);
         row.calls = 0;
         self.translator.call(&mut row, call);
-        self.push(&row, None);
+        self.push(&mut row, None);
     }
 
     fn region(&mut self, thread: usize, at_ticks: u64, region: u32, begins: bool) {
-        let index =
-            self.input.names.regions.get(region as usize).copied().filter(|index| *index != UNDEFINED);
-        let Some(index) = index else { return };
+        let Some(index) = known(&self.input.names.regions, region) else { return };
         let thread = &mut self.threads[thread];
         let at = thread.times.at(at_ticks);
         if begins {
@@ -425,9 +430,6 @@ impl Sealer<'_, '_> {
     }
 
     fn count(&mut self, name: u32, amount: u64, site: u32) {
-        let known = |numbers: &[u32], local: u32| {
-            numbers.get(local as usize).copied().filter(|index| *index != UNDEFINED)
-        };
         let names = self.input.names;
         let Some(name) = known(&names.counts, name) else { return };
         let place = known(&names.sites, site).unwrap_or(UNDEFINED);

@@ -4,7 +4,7 @@
 
 use super::RankReduced;
 use super::Sealer;
-use crate::names::UNDEFINED;
+use crate::names::{UNDEFINED, known};
 use kizami_model::Rank;
 use kizami_records::NO_SITE;
 use kizami_reduce::sequence::Signature;
@@ -44,10 +44,7 @@ impl Sealer<'_, '_> {
         let meaning = Meaning {
             rank: self.input.rank,
             thread: thread.index as u32,
-            site: &|site| {
-                let sites = &self.input.names.sites;
-                sites.get(site as usize).copied().filter(|index| site != NO_SITE && *index != UNDEFINED)
-            },
+            site: &|site| known(&self.input.names.sites, site).filter(|_| site != NO_SITE),
             at: &|ticks| times.at(ticks),
             ns_per_tick: self.input.clock.ns_per_tick(),
         };
@@ -95,8 +92,7 @@ impl Sealer<'_, '_> {
     /// A shape as the order of calls has it: indices of the run, one more than they are.
     fn in_numbers_of_run(&self, signature: &mut Signature) {
         let names = self.input.names;
-        let site = names.sites.get(signature.site as usize).copied();
-        let site = site.filter(|index| signature.site != NO_SITE && *index != UNDEFINED);
+        let site = known(&names.sites, signature.site).filter(|_| signature.site != NO_SITE);
         signature.site = site.map_or(0, |index| index + 1);
         let comm = names.comms.get(signature.comm as usize).copied().flatten();
         signature.comm = comm.map_or(0, |comm| comm.index + 1);

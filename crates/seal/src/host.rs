@@ -81,10 +81,15 @@ impl HostClock {
     #[inline]
     pub(crate) fn at(&self, ticks: u64) -> i64 {
         let since = ticks.wrapping_sub(self.origin_ticks) as i64;
-        // Rounded half away from zero; casts from floating point saturate, so nonsense stays finite.
-        let ns = since as f64 * self.ns_per_tick;
-        self.origin_ns.saturating_add((ns + 0.5f64.copysign(ns)) as i64)
+        self.origin_ns.saturating_add(whole(since as f64 * self.ns_per_tick))
     }
+}
+
+/// Rounded half away from zero; casts from floating point saturate, so nonsense stays finite. `round` would be a call for
+/// every row.
+#[inline]
+pub(crate) fn whole(ns: f64) -> i64 {
+    (ns + 0.5f64.copysign(ns)) as i64
 }
 
 impl Host {

@@ -9,7 +9,7 @@ mod exact;
 
 use super::communicators::Communicators;
 use super::discover::Process;
-use super::host::RankClock;
+use super::host::{RankClock, whole};
 use super::merge::{Merged, SegmentTimes};
 use super::names::{ProcessNames, UNDEFINED, known};
 use super::reduced;
@@ -285,7 +285,7 @@ impl Sealer<'_, '_> {
             Record::Fold { call, count, inside_ticks } => {
                 let calls = i32::try_from(count).unwrap_or(i32::MAX);
                 let mut row = self.row(thread, &call, calls);
-                row.inside_ns = (inside_ticks as f64 * self.input.clock.ns_per_tick()).round() as i64;
+                row.inside_ns = whole(inside_ticks as f64 * self.input.clock.ns_per_tick());
                 self.translator.polls(&mut row, &call);
                 self.push(&mut row, None);
             }
@@ -332,7 +332,7 @@ impl Sealer<'_, '_> {
         (thread.last_start_ticks, thread.last_op) = (Some(call.start_ticks), Some(call.op));
         thread.last_end_ticks = call.start_ticks.saturating_add(call.duration_ticks);
         let mut row = Row::new(self.input.rank as i32, thread.index, start, end, call.op);
-        let overhead = (thread.cost_ns * f64::from(calls)).round() as i64;
+        let overhead = whole(thread.cost_ns * f64::from(calls));
         row.overhead_ns = i32::try_from(overhead).unwrap_or(i32::MAX);
         row.calls = calls;
         row.weight = thread.weight.take().unwrap_or(1.0);
@@ -372,7 +372,7 @@ impl Sealer<'_, '_> {
         }
         let calls = u64::from(batch.collected);
         let (start, end) = thread.times.stretch(batch.start_ticks, batch.duration_ticks);
-        let overhead = (thread.cost_ns * calls as f64).round() as i64;
+        let overhead = whole(thread.cost_ns * calls as f64);
         let outcome = &mut self.outcome;
         outcome.calls = outcome.calls.saturating_add(calls);
         outcome.overhead_ns = outcome.overhead_ns.saturating_add(overhead);

@@ -1,5 +1,7 @@
 //! The different values of a column, numbered as they appear.
 
+use super::runs::same;
+
 /// Places of an empty table, a power of two.
 const PLACES: usize = 1 << 8;
 /// A place that is free.
@@ -30,14 +32,18 @@ impl Dictionary {
                 self.grow(part.len());
             }
             let Dictionary { values, numbers, places } = self;
-            numbers.extend(part.iter().map(|value| {
-                let place = find(places, *value);
+            let mut number = |value: i64| {
+                let place = find(places, value);
                 if places[place].1 == FREE {
-                    places[place] = (*value, values.len() as u32);
-                    values.push(*value);
+                    places[place] = (value, values.len() as u32);
+                    values.push(value);
                 }
                 places[place].1
-            }));
+            };
+            match same(part) {
+                Some(value) => numbers.extend(std::iter::repeat_n(number(value), part.len())),
+                None => numbers.extend(part.iter().map(|value| number(*value))),
+            }
             if self.values.len() > most {
                 return false;
             }

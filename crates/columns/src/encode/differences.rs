@@ -1,7 +1,7 @@
 //! Differences to the number before, packed: `DELTA_BINARY_PACKED`.
 
 use super::pack::{pack, width};
-use super::runs::varint;
+use super::runs::{same, varint};
 
 /// Parts of a block, each of which has a width of its own.
 const PARTS: usize = 4;
@@ -38,6 +38,11 @@ fn encode<const PART: usize>(
 /// Appends the differences between neighbours of these numbers.
 #[inline(always)]
 fn block<const PART: usize>(numbers: &[i64], out: &mut Vec<u8>, difference: impl Fn(i64, i64) -> i64) {
+    if same(numbers).is_some() {
+        // No differences: the least is zero, and so are all widths.
+        out.extend_from_slice(&[0; 1 + PARTS]);
+        return;
+    }
     let mut differences = [[0; PART]; PARTS];
     let mut least = i64::MAX;
     let neighbours = numbers.iter().zip(&numbers[1..]);

@@ -3,6 +3,7 @@
 //! What is decided, is decided for 64 numbers at a time.
 
 use super::pack::pack;
+use std::ops::{BitOr, BitXor};
 
 /// Numbers of which it is decided together how they are stored.
 pub(super) const BLOCK: usize = 64;
@@ -57,11 +58,7 @@ fn encode(
 /// Numbers of a dictionary.
 pub(super) fn numbers(numbers: &[u32], width: usize, out: &mut Vec<u8>) {
     let block = |block: usize| &numbers[block * BLOCK..numbers.len().min((block + 1) * BLOCK)];
-    let same = |index: usize| {
-        let first = block(index)[0];
-        let differs = block(index).iter().fold(0, |differs, number| differs | (number ^ first));
-        (differs == 0).then_some(u64::from(first))
-    };
+    let same = |index: usize| same(block(index)).map(u64::from);
     let packed = |index: usize, out: &mut Vec<u8>| {
         let numbers = block(index);
         let mut wide = [0; BLOCK];
@@ -88,6 +85,18 @@ pub(super) fn levels(words: &[u64], count: usize, out: &mut Vec<u8>) {
     encode(count, 1, out, same, packed);
     let length = (out.len() - start - 4) as u32;
     out[start..start + 4].copy_from_slice(&length.to_le_bytes());
+}
+
+/// The number all of these are, if they are the same.
+#[inline]
+pub(super) fn same<N>(numbers: &[N]) -> Option<N>
+where
+    N: Copy + Default + PartialEq + BitXor<Output = N> + BitOr<Output = N>,
+{
+    let first = *numbers.first()?;
+    // All of them, because a loop that may end anywhere cannot be vectorised.
+    let differs = numbers.iter().fold(N::default(), |differs, number| differs | (*number ^ first));
+    (differs == N::default()).then_some(first)
 }
 
 /// A number in as many bytes as it needs, seven bits each.

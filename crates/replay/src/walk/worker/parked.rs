@@ -93,7 +93,7 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
         }
         match self.collectives.least(tie, rank) {
             // In lanes with a model, too, it leaves when they have come: what the model asks for cannot be.
-            Some(arrival) => self.came(strand, step, tie, arrival),
+            Some(arrival) => self.came(strand, step, tie, &arrival),
             None => walking.missed |= !tie.kind().awaits_readiness(),
         }
         self.skip(strand, step, tie);

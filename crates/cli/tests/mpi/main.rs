@@ -8,6 +8,7 @@ mod cost;
 mod counting;
 mod crashes;
 mod drawing;
+mod elsewhere;
 mod endings;
 mod explaining;
 mod files;

@@ -122,7 +122,8 @@ impl ChunkEncoder {
         self.values.clear();
         self.values.extend(numbers);
         self.levels.required(self.values.len());
-        self.dictionary.take(&self.values, usize::MAX);
+        let numbered = self.dictionary.take(&self.values, usize::MAX);
+        debug_assert!(numbered, "names are few");
         let mut names = Vec::new();
         for number in &self.dictionary.values {
             let name = name(*number).as_bytes();

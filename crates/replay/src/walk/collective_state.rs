@@ -289,7 +289,7 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
         let state = self.open.get_or_begin(tie.key);
         let all = state.came >= size;
         if let Some(position) = position
-            && !(all && self.modelled)
+            && !(all && self.modelled && !state.mixed)
         {
             return state.ask_lower(position, strand, all, self.modelled);
         }
@@ -413,7 +413,7 @@ impl<const LANES: usize> CollectiveState<LANES> {
     fn ask_lower(&mut self, position: u32, strand: u32, all: bool, modelled: bool) -> Answer<LANES> {
         let lower = self.lower.get_or_insert_default();
         match lower.answer(position) {
-            Some(answer) if !modelled => return answer,
+            Some(answer) if !modelled || all => return answer,
             Some(_) => self.waiting.push(strand),
             // One before it called something else.
             None if all => return Answer::Mixed,

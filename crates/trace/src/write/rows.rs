@@ -1,8 +1,8 @@
 //! Rows being built, column by column.
 //!
 //! One vector for each column, so that pushing a row allocates nothing, patching it is one store, and the
-//! Parquet writer gets slices; none for columns in which all rows have the same. Missing values are [`NULL32`](crate::schema::NULL32) and
-//! [`NULL64`](crate::schema::NULL64), which no value can be.
+//! Parquet writer gets slices; a column in which all rows have the same holds that once. Missing values are
+//! [`NULL32`](crate::schema::NULL32) and [`NULL64`](crate::schema::NULL64), which no value can be.
 
 use super::GroupWriter;
 use crate::schema::event_cell::{CellColumn, EventCell, EventColumn, InCall, List};

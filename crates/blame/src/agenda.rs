@@ -1,6 +1,7 @@
 //! What there is to do for each strand of a share, in order: from the last wait of the run to the first.
 
 use crate::case::Case;
+use kizami_replay::prefetch;
 use std::ops::Range;
 
 /// One thing to do for a strand.
@@ -45,6 +46,18 @@ impl Agenda {
             *place += 1;
         });
         Agenda { first_strand: strands.start, ahead, items }
+    }
+
+    /// Asks for the memory that says how far a strand is.
+    #[inline]
+    pub(crate) fn fetch_place(&self, strand: u32) {
+        prefetch(&self.ahead, (strand - self.first_strand) as usize, 1);
+    }
+
+    /// Asks for the memory of what is next for a strand.
+    #[inline]
+    pub(crate) fn fetch(&self, strand: u32) {
+        prefetch(&self.items, self.ahead[(strand - self.first_strand) as usize].start, 1);
     }
 
     /// What is next for a strand.

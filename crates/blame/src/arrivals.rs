@@ -39,7 +39,17 @@ impl Arrivals {
         let mut places: FxHashMap<Meeting, (usize, usize)> = FxHashMap::default();
         // What origins tell a target when they are done, by its key.
         let mut origins: FxHashMap<u64, Meeting> = FxHashMap::default();
-        for meeting in waits.iter().filter_map(|wait| met_at(graph, wait)) {
+        // Whoever waits for the same step as the one before waits in the same, if in anything.
+        let mut met: Option<&LongWait> = None;
+        for wait in waits {
+            let same = |met: &LongWait| met.of == wait.of && wait.pattern != Pattern::EarlyWait;
+            if met.is_some_and(same) {
+                continue;
+            }
+            let Some(meeting) = met_at(graph, wait) else { continue };
+            if wait.pattern != Pattern::EarlyWait {
+                met = Some(wait);
+            }
             let number = places.len();
             if places.contains_key(&meeting) {
                 continue;

@@ -95,7 +95,10 @@ impl Fine {
     const PARTS: f64 = 1024.0;
 
     pub(crate) fn of_ns(ns: f64) -> Fine {
-        Fine((ns * Fine::PARTS).round() as i128)
+        let parts = ns * Fine::PARTS;
+        // What is less than a century and a half is rounded without calling anybody.
+        let near = (parts + 0.5f64.copysign(parts)) as i64;
+        if near.unsigned_abs() < 1 << 52 { Fine(i128::from(near)) } else { Fine(parts.round() as i128) }
     }
 
     pub(crate) fn as_ns(self) -> f64 {

@@ -5,6 +5,7 @@
 
 use crate::blame::Excess;
 use kizami_graph::Graph;
+use kizami_replay::prefetch;
 
 /// What was told is looked through for what was told twice when there is so much of it.
 const MANY: usize = 1 << 20;
@@ -27,10 +28,16 @@ impl Excesses {
         Excesses { list: Vec::new(), remembered: vec![NOTHING; remembered], too_many: MANY }
     }
 
+    /// Asks for the memory that says whether the computation before a step was told.
+    #[inline]
+    pub(crate) fn fetch(&self, step: u64) {
+        prefetch(&self.remembered, place(step << 1), 1);
+    }
+
     /// Something was too long; of what was told before the longer counts.
     pub(crate) fn add(&mut self, excess: Excess) {
         let which = which(&excess);
-        let place = (which.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 49) as usize;
+        let place = place(which);
         if let Some(told) = self.remembered.get_mut(place) {
             if told.0 == which {
                 let told = &mut self.list[told.1 as usize].length;
@@ -52,6 +59,12 @@ impl Excesses {
         keep_longest(&mut self.list);
         self.list
     }
+}
+
+/// Where something is remembered.
+#[inline]
+fn place(which: u64) -> usize {
+    (which.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 49) as usize
 }
 
 /// What it is that was too long.

@@ -77,8 +77,10 @@ impl Cost {
 #[derive(Default)]
 pub(crate) struct Lateness {
     changes: Vec<Change>,
-    /// Moments, and the cost up to each. It grows evenly between them.
-    sums: Vec<(Moment, Cost)>,
+    /// In order: when the cost begins to grow faster or slower. It grows evenly between them.
+    moments: Vec<Moment>,
+    /// The cost up to each.
+    sums: Vec<Cost>,
 }
 
 /// What is different from a moment on.
@@ -111,22 +113,27 @@ impl Lateness {
         self.changes.push(none);
         self.changes.sort_unstable_by_key(|change| change.at);
 
+        self.moments.clear();
         self.sums.clear();
         let mut now = Change { late: late.iter().map(|arrival| ranks(arrival.strand)).sum(), ..none };
         let mut sum = Cost::default();
         for change in self.changes.iter().take_while(|change| change.at <= until) {
-            match self.sums.last() {
-                Some((before, _)) if *before == change.at => {}
-                Some((before, _)) => {
+            match self.moments.last() {
+                Some(before) if *before == change.at => {}
+                Some(before) => {
                     let each = Cost {
                         direct_ns: now.waiting / now.late,
                         propagated_ns: now.load / now.late,
                         whole_ns: now.waiting + now.load,
                     };
                     sum = sum.plus(&each, (change.at - *before).0 as f64);
-                    self.sums.push((change.at, sum));
+                    self.moments.push(change.at);
+                    self.sums.push(sum);
                 }
-                None => self.sums.push((change.at, sum)),
+                None => {
+                    self.moments.push(change.at);
+                    self.sums.push(sum);
+                }
             }
             now.waiting += change.waiting;
             now.load += change.load;
@@ -134,34 +141,62 @@ impl Lateness {
         }
     }
 
-    /// What it costs one who is late within a stretch of time.
-    pub(crate) fn between(&self, from: Moment, until: Moment) -> Cost {
-        self.until(until).plus(&self.until(from), -1.0)
+    /// What it costs one who is late within some stretches of time, asked one after the other.
+    pub(crate) fn costs(&self) -> Costs<'_> {
+        Costs { of: self, last: (Moment(i64::MIN), Cost::default()) }
     }
 
     fn until(&self, at: Moment) -> Cost {
-        let next = self.sums.partition_point(|(moment, _)| *moment <= at);
-        match (next.checked_sub(1).and_then(|last| self.sums.get(last)), self.sums.get(next)) {
-            (Some((earlier, before)), Some((later, after))) => {
-                let part = (at - *earlier).0 as f64 / (*later - *earlier).0 as f64;
+        let next = self.moments.partition_point(|moment| *moment <= at);
+        let Some(last) = next.checked_sub(1) else { return Cost::default() };
+        let (earlier, before) = (self.moments[last], &self.sums[last]);
+        match (self.moments.get(next), self.sums.get(next)) {
+            (Some(later), Some(after)) => {
+                let part = (at - earlier).0 as f64 / (*later - earlier).0 as f64;
                 before.plus(&after.plus(before, -1.0), part)
             }
-            (Some((_, all)), None) => *all,
-            (None, _) => Cost::default(),
+            _ => *before,
         }
     }
 
     /// Passes the cost within a stretch of time on to a wait of so many ranks, in the parts in which it is spread evenly if
     /// they are few.
     pub(crate) fn pass_on(&self, from: Moment, until: Moment, ranks: f64, loads: &mut Vec<Load>) {
-        let first = self.sums.partition_point(|(moment, _)| *moment <= from);
-        let last = self.sums.partition_point(|(moment, _)| *moment < until).max(first);
-        let between = if last - first < MOST_LOADS { &self.sums[first..last] } else { &[] };
-        let mut from = from;
-        for until in between.iter().map(|(moment, _)| *moment).chain([until]) {
-            let waited_ns = ranks * self.between(from, until).sum_ns();
+        let first = self.moments.partition_point(|moment| *moment <= from);
+        let last = self.moments.partition_point(|moment| *moment < until).max(first);
+        let between = if last - first < MOST_LOADS { &self.moments[first..last] } else { &[] };
+        let (mut from, mut costs) = (from, self.costs());
+        for until in between.iter().copied().chain([until]) {
+            let waited_ns = ranks * costs.between(from, until).sum_ns();
             Load { from, until, waited_ns }.add_to(loads);
             from = until;
         }
+    }
+}
+
+/// What it costs one who is late. Stretches that are asked for one behind the other have a border in common, which is looked up
+/// once.
+pub(crate) struct Costs<'a> {
+    of: &'a Lateness,
+    /// The border that was looked up last, and the cost up to it.
+    last: (Moment, Cost),
+}
+
+impl Costs<'_> {
+    /// Within a stretch of time.
+    pub(crate) fn between(&mut self, from: Moment, until: Moment) -> Cost {
+        if from == self.last.0 {
+            let before = self.last.1;
+            return self.until(until).plus(&before, -1.0);
+        }
+        let all = self.until(until);
+        all.plus(&self.until(from), -1.0)
+    }
+
+    fn until(&mut self, at: Moment) -> Cost {
+        if at != self.last.0 {
+            self.last = (at, self.of.until(at));
+        }
+        self.last.1
     }
 }

@@ -14,6 +14,7 @@ mod arrivals;
 mod back;
 mod blame;
 mod case;
+mod culprits;
 mod excesses;
 mod inquiry;
 mod late_complete;

@@ -23,6 +23,12 @@ impl ByStep {
         ByStep { marks, waits: by_step }
     }
 
+    /// Asks for the memory that says whether a step waited.
+    #[inline]
+    pub(crate) fn fetch(&self, step: u64) {
+        self.marks.fetch(step);
+    }
+
     /// Index of the wait of a step.
     #[inline]
     pub fn find(&self, step: u64) -> Option<u32> {

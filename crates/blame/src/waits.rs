@@ -32,14 +32,26 @@ pub struct LongWait {
     pub strand: u32,
     /// The strand that was waited for.
     pub of_strand: u32,
+    /// In a call at this place; see [`LongWait::site`].
+    site: u32,
+    /// In a call of this function.
+    pub op: Op,
     /// In which way.
     pub pattern: Pattern,
 }
+
+/// Waits are many, and this leaves them 48 bytes each.
+const NO_SITE: u32 = u32::MAX;
 
 impl LongWait {
     /// How long it was.
     pub fn length(&self) -> Length {
         self.until - self.from
+    }
+
+    /// Index of the place of the call.
+    pub fn site(&self) -> Option<u32> {
+        (self.site != NO_SITE).then_some(self.site)
     }
 }
 
@@ -182,6 +194,8 @@ impl Observer<0> for Waits {
             until,
             strand: seen.strand,
             of_strand: wait.strand,
+            site: seen.step.site().unwrap_or(NO_SITE),
+            op,
             pattern,
         });
         if pattern == Pattern::LateSender {

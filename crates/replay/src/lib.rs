@@ -49,6 +49,7 @@ pub use lane_moment::LaneMoment;
 pub use learned::Progress;
 pub use marks::Marks;
 pub use pair_interner::PairInterner;
+pub use prefetch::prefetch;
 pub use retime::{Request, retime, retime_by};
 pub use setting::{Factor, Network, Pieces, PlaceFactor, Setting};
 pub use step_changes::{StepChange, StepChanges};

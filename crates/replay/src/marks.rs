@@ -68,7 +68,7 @@ impl Marks {
 
     /// Asks for the memory that says whether a step is marked.
     #[inline]
-    pub(crate) fn fetch(&self, step: u64) {
+    pub fn fetch(&self, step: u64) {
         prefetch(&self.words, (step / 64) as usize, 1);
     }
 }

@@ -2,7 +2,7 @@
 
 /// Asks for the memory of some lines of a list from an index on, without waiting for it.
 #[inline]
-pub(crate) fn prefetch<T>(list: &[T], index: usize, lines: usize) {
+pub fn prefetch<T>(list: &[T], index: usize, lines: usize) {
     #[cfg(target_arch = "x86_64")]
     for line in 0..lines {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

@@ -8,18 +8,20 @@
 //! Shares tell each other by [`News`]: the share that has the step that was waited for is told what was passed on
 //! to waits of others, tells them the cost of being late if several were, and hears what these did.
 
+mod fetching;
+
 use crate::agenda::{Agenda, Item};
 use crate::arrivals::Arrival;
 use crate::back::look_back;
 use crate::blame::{Blame, Culprit, Doing, Excess, Fine, Occasion, Waited, add, middle};
 use crate::case::Case;
+use crate::culprits::Culprits;
 use crate::excesses::Excesses;
 use crate::lateness::{Cost, Lateness, Load};
 use crate::loads::Loads;
 use crate::mail::Seat;
 use crate::waits::LongWait;
 use kizami_model::{Kind, Length, Moment};
-use kizami_replay::PairInterner;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -84,17 +86,15 @@ pub(crate) struct Inquiry<'a> {
     own: usize,
     strands: Range<u32>,
     agenda: Agenda,
-    /// By strand: it cannot go on.
-    stopped: Vec<bool>,
+    /// By strand: the group it cannot go on for.
+    stopped: Vec<Option<u32>>,
     /// Strands that can go on.
     ready: VecDeque<u32>,
     gatherings: FxHashMap<u32, Gathering<'a>>,
     outgoing: Vec<Vec<News>>,
     loads: Loads<'a>,
     excesses: Excesses,
-    /// Where a culprit is in the list: by strand, then by what it did.
-    numbers: PairInterner<Doing>,
-    culprits: Vec<(u32, Doing, Blame)>,
+    culprits: Culprits,
     waited: FxHashMap<Doing, Waited>,
     /// Kept for their memory.
     delay: Delay,
@@ -110,20 +110,19 @@ impl<'a> Inquiry<'a> {
             case,
             own,
             agenda: Agenda::new(case, strands.clone()),
-            stopped: vec![false; strands.len()],
+            stopped: vec![None; strands.len()],
             ready: strands.clone().collect(),
-            strands,
             gatherings: FxHashMap::default(),
             outgoing: (0..case.shares.count()).map(|_| Vec::new()).collect(),
             loads: Loads::new(&case.places),
             excesses: Excesses::new(case.graph),
-            numbers: PairInterner::default(),
-            culprits: Vec::new(),
+            culprits: Culprits::new(strands.clone()),
             waited: FxHashMap::default(),
             delay: Delay::default(),
             carried: Vec::new(),
             lengths: Vec::new(),
             doings: Vec::new(),
+            strands,
         }
     }
 
@@ -135,6 +134,7 @@ impl<'a> Inquiry<'a> {
             // Others may wait for what is found here, and have found what is waited for.
             for _ in 0..FOLLOWED_AT_A_TIME {
                 let Some(strand) = self.ready.pop_front() else { break };
+                self.fetch();
                 self.follow(strand);
             }
             for (share, news) in self.outgoing.iter_mut().enumerate() {
@@ -153,16 +153,16 @@ impl<'a> Inquiry<'a> {
     /// Follows a strand as far as it can be followed.
     fn follow(&mut self, strand: u32) {
         while let Some(item) = self.agenda.next(strand) {
-            let done = match item {
+            let stopped = match item {
                 Item::Leave(wait) => {
                     self.leave(wait);
-                    true
+                    None
                 }
-                Item::LookBack(group) => self.was_late(group),
-                Item::LookBackAmong(group, number) => self.was_late_among(group, number),
+                Item::LookBack(group) => (!self.was_late(group)).then_some(group),
+                Item::LookBackAmong(group, number) => (!self.was_late_among(group, number)).then_some(group),
             };
-            if !done {
-                self.stopped[(strand - self.strands.start) as usize] = true;
+            if stopped.is_some() {
+                self.stopped[(strand - self.strands.start) as usize] = stopped;
                 return;
             }
             self.agenda.done(strand);
@@ -228,10 +228,8 @@ impl<'a> Inquiry<'a> {
     /// A strand goes on if it has stopped for this group.
     fn go_on(&mut self, strand: u32, group: u32) {
         let stopped = &mut self.stopped[(strand - self.strands.start) as usize];
-        let here = matches!(self.agenda.next(strand),
-            Some(Item::LookBack(of) | Item::LookBackAmong(of, _)) if of == group);
-        if *stopped && here {
-            *stopped = false;
+        if *stopped == Some(group) {
+            *stopped = None;
             self.ready.push_back(strand);
         }
     }
@@ -306,6 +304,7 @@ impl<'a> Inquiry<'a> {
         let (rank, ranks) = (rank.0, f64::from(graph.weight(rank)));
         let Delay { lateness, from, usual } = delay;
         let (first, last) = ((*from).min(*usual), late.at.min(until));
+        let mut costs = lateness.costs();
         look_back(graph, late, first, last, &mut |doing, from, until, step| {
             // Where it waited itself, that is passed on; the rest is to blame on what it did.
             let mut waited = (from, from);
@@ -318,18 +317,19 @@ impl<'a> Inquiry<'a> {
                 }
             }
             let mut excess = Length::ZERO;
-            for (from, until) in [(from, waited.0), (waited.1, until)] {
+            // Backwards, as all of it.
+            for (from, until) in [(waited.1, until), (from, waited.0)] {
                 if until <= from {
                     continue;
                 }
                 excess += (until - from.max(*usual)).at_least_zero();
-                let cost = lateness.between(from, until).of_ranks(ranks);
+                let cost = costs.between(from, until).of_ranks(ranks);
                 // Before anybody waited.
                 if cost.sum_ns() <= 0.0 {
                     continue;
                 }
                 let Cost { direct_ns, propagated_ns, whole_ns } = cost;
-                self.blame_of(late.strand, doing).add(&Blame { direct_ns, propagated_ns, whole_ns });
+                self.culprits.add(late.strand, doing, &Blame { direct_ns, propagated_ns, whole_ns });
                 let at = from + (until - from) / 2;
                 let worst = Occasion { cost_ns: cost.sum_ns(), strand: late.strand, at };
                 Done { doing, direct: Fine::of_ns(direct_ns), until, worst }.add_to(doings);
@@ -343,39 +343,35 @@ impl<'a> Inquiry<'a> {
 
     /// Who waited while these things were done, and where.
     fn note_who_waited(&mut self, waits: &[LongWait], doings: &[Done]) {
-        let graph = self.case.graph;
+        let strands = &self.case.graph.strands;
         for Done { doing, direct, until, worst } in doings {
-            let held = || waits.iter().filter(|wait| wait.from < *until);
-            let all: Length = held().map(|wait| *until - wait.from).sum();
+            let held = |wait: &&LongWait| wait.from < *until;
+            let all: Length = waits.iter().filter(held).map(|wait| *until - wait.from).sum();
             let waited = self.waited.entry(*doing).or_default();
             waited.worst = waited.worst.worse(*worst);
-            for wait in held() {
-                let step = &graph.steps[wait.step as usize];
-                waited.ranks.insert(graph.strands[wait.strand as usize].rank.0);
-                let part = (*until - wait.from).0 as f64 / all.0 as f64;
-                let time = Fine::of_ns(direct.as_ns() * part);
-                add(&mut waited.at, (step.op(), step.site()), time);
-                add(&mut waited.patterns, wait.pattern, time);
+            // Mostly all of them waited in the same call.
+            for alike in waits.chunk_by(|a, b| (a.op, a.site(), a.pattern) == (b.op, b.site(), b.pattern)) {
+                let mut time = None;
+                for wait in alike.iter().filter(held) {
+                    waited.ranks.insert(strands[wait.strand as usize].rank.0);
+                    let part = (*until - wait.from).0 as f64 / all.0 as f64;
+                    let more = Fine::of_ns(direct.as_ns() * part);
+                    time = Some(time.map_or(more, |time: Fine| time.plus(more)));
+                }
+                if let Some(time) = time {
+                    add(&mut waited.at, (alike[0].op, alike[0].site()), time);
+                    add(&mut waited.patterns, alike[0].pattern, time);
+                }
             }
         }
     }
 
-    fn blame_of(&mut self, strand: u32, doing: Doing) -> &mut Blame {
-        let (number, new) = self.numbers.number((strand - self.strands.start) as usize, doing);
-        if new {
-            self.culprits.push((strand, doing, Blame::default()));
+    fn end(self) -> Found {
+        Found {
+            culprits: self.culprits.end(self.case.graph),
+            waited: self.waited,
+            excesses: self.excesses.end(),
         }
-        &mut self.culprits[number].2
-    }
-
-    fn end(mut self) -> Found {
-        // Those of each strand are in the order in which they were found on it.
-        self.culprits.sort_by_key(|(strand, ..)| *strand);
-        let of_rank = |(strand, doing, blame): (u32, Doing, Blame)| {
-            (Culprit { rank: self.case.graph.strands[strand as usize].rank.0, doing }, blame)
-        };
-        let culprits = self.culprits.into_iter().map(of_rank).collect();
-        Found { culprits, waited: self.waited, excesses: self.excesses.end() }
     }
 }
 
@@ -395,7 +391,7 @@ impl Done {
 
 /// When one came to what it waits for. Only where a call of its own began that, that is not when it began to wait.
 fn came(case: &Case<'_>, wait: &LongWait) -> Moment {
-    match case.graph.steps[wait.step as usize].op().kind() {
+    match wait.op.kind() {
         Kind::Complete => case.arrivals.came(case.graph, wait),
         _ => wait.from,
     }

@@ -1,19 +1,36 @@
-/* Processes that share a walk, round by round, as `walk_rounds` has recorded them: each computes, tells all how long its letters
- * are, and sends them. Runs under SimGrid's SMPI; 1 flop stands for 1 ns. Usage: rounds FILE. Prints simulated seconds. */
+/* Processes that share a walk, meeting by meeting, as `walk_rounds` has recorded them: each computes, tells all how long its
+ * letters are, and sends them, one for all or one to each. Runs under SimGrid's SMPI; 1 flop stands for 1 ns. Usage: rounds FILE.
+ * Prints simulated seconds. */
 #include <mpi.h>
 #include <smpi/smpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+static void need(int yes)
+{
+    if (!yes) {
+        fprintf(stderr, "rounds: the file ends too early\n");
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+}
+
+static void offsets(int size, const int *counts, int *at)
+{
+    at[0] = 0;
+    for (int process = 1; process < size; process++)
+        at[process] = at[process - 1] + counts[process - 1];
+}
 
 int main(int argc, char **argv)
 {
-    int rank, size, processes, rounds;
-    long long alone_ns, base;
+    int rank, size, processes, meetings;
+    long long alone_ns;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     FILE *file = argc > 1 ? fopen(argv[1], "r") : NULL;
-    if (!file || fscanf(file, "%d %d %lld %lld", &processes, &rounds, &alone_ns, &base) != 4 || processes != size) {
+    if (!file || fscanf(file, "%d %d %lld", &processes, &meetings, &alone_ns) != 3 || processes != size) {
         fprintf(stderr, "rounds: no file of %d processes\n", size);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
@@ -22,32 +39,37 @@ int main(int argc, char **argv)
     char *give = malloc(room), *get = malloc(room);
     MPI_Barrier(MPI_COMM_WORLD);
     double start = MPI_Wtime();
-    for (int round = 0; round < rounds; round++) {
-        long long own_ns = 0;
+    for (int meeting = 0; meeting < meetings; meeting++) {
+        long long own_ns = 0, ns;
         for (int process = 0; process < size; process++) {
-            long long ns;
-            if (fscanf(file, "%lld", &ns) != 1)
-                MPI_Abort(MPI_COMM_WORLD, 1);
+            need(fscanf(file, "%lld", &ns) == 1);
             own_ns = process == rank ? ns : own_ns;
-            gives[process] = gets[process] = process == rank ? 0 : (int)base;
         }
-        int letters, from, to, bytes;
-        if (fscanf(file, "%d", &letters) != 1)
-            MPI_Abort(MPI_COMM_WORLD, 1);
-        for (; letters > 0 && fscanf(file, "%d %d %d", &from, &to, &bytes) == 3; letters--) {
-            if (from == rank)
-                gives[to] = bytes;
-            if (to == rank)
-                gets[from] = bytes;
+        char kind;
+        need(fscanf(file, " %c", &kind) == 1);
+        memset(gives, 0, 2 * sizeof(int) * size);
+        if (kind == 'a') {
+            for (int process = 0; process < size; process++)
+                need(fscanf(file, "%d", &gets[process]) == 1);
+        } else {
+            int letters, from, to, bytes;
+            need(fscanf(file, "%d", &letters) == 1);
+            for (; letters > 0; letters--) {
+                need(fscanf(file, "%d %d %d", &from, &to, &bytes) == 3);
+                if (from == rank)
+                    gives[to] = bytes;
+                if (to == rank)
+                    gets[from] = bytes;
+            }
         }
-        gives_at[0] = gets_at[0] = 0;
-        for (int process = 1; process < size; process++) {
-            gives_at[process] = gives_at[process - 1] + gives[process - 1];
-            gets_at[process] = gets_at[process - 1] + gets[process - 1];
-        }
+        offsets(size, gives, gives_at);
+        offsets(size, gets, gets_at);
         smpi_execute_flops((double)own_ns);
         MPI_Alltoall(give, 8, MPI_BYTE, get, 8, MPI_BYTE, MPI_COMM_WORLD);
-        MPI_Alltoallv(give, gives, gives_at, MPI_BYTE, get, gets, gets_at, MPI_BYTE, MPI_COMM_WORLD);
+        if (kind == 'a')
+            MPI_Allgatherv(give, gets[rank], MPI_BYTE, get, gets, gets_at, MPI_BYTE, MPI_COMM_WORLD);
+        else
+            MPI_Alltoallv(give, gives, gives_at, MPI_BYTE, get, gets, gets_at, MPI_BYTE, MPI_COMM_WORLD);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0)

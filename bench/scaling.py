@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 
 STRONG = [(1024, 100, processes) for processes in (2, 16, 64)]
-WEAK = [(64 * processes, 100, processes) for processes in (2, 16, 64)]
+WEAK = [(64 * processes, 100, processes) for processes in (2, 16, 64)] + [(256 * 64, 50, 64)]
 CLUSTER = """<?xml version="1.0"?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
@@ -37,13 +37,14 @@ def measure(walk_rounds, folder, ranks, iterations, processes):
     with open(folder / "rounds.txt", "wb") as rounds:
         subprocess.run([walk_rounds, str(ranks), str(iterations), str(processes)], stdout=rounds, check=True)
     with open(folder / "rounds.txt") as rounds:
-        _, count, alone_ns, _ = map(int, rounds.readline().split())
-        most_ns = sum_ns = letters = sent = 0
+        _, count, alone_ns = map(int, rounds.readline().split())
+        most_ns = sum_ns = sent = 0
         for _ in range(count):
             each = list(map(int, rounds.readline().split()))
             most_ns, sum_ns = most_ns + max(each), sum_ns + sum(each)
-            long = list(map(int, rounds.readline().split()))
-            letters, sent = letters + long[0], sent + sum(long[3::3])
+            kind, *numbers = rounds.readline().split()
+            numbers = list(map(int, numbers))
+            sent += sum(numbers) * (processes - 1) if kind == "a" else sum(numbers[3::3])
     played = subprocess.run(simulated(folder, processes), stdout=subprocess.PIPE, text=True, check=True)
     together = float(played.stdout.split()[-1])
     print(f"| {ranks:,} | {processes} | {count} | {sent / 1e6:.1f} MB | {alone_ns / 1e9:.2f} s | "
@@ -62,7 +63,7 @@ def main():
         source = pathlib.Path(__file__).with_name("rounds.c")
         subprocess.run(["smpicc", "-O2", "-g", source, "-o", folder / "rounds"], check=True)
         for name, sizes in [("strong", STRONG), ("weak", WEAK)]:
-            print(f"\n{name}\n\n| ranks | processes | rounds | letters | alone | each computes | the slowest of each round | "
+            print(f"\n{name}\n\n| ranks | processes | meetings | letters | alone | each computes | the slowest before each | "
                   "simulated | efficiency |\n|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
             for size in sizes:
                 measure(arguments.walk_rounds, folder, *size)

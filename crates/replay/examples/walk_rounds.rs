@@ -1,13 +1,15 @@
-//! Records what processes that share a walk do in each of its rounds, for any number of processes on however few cores.
+//! Records what processes that share a walk do between its meetings, for any number of processes on however few cores.
 //!
 //! ```text
 //! cargo run --release -p kizami-replay --example walk_rounds -- RANKS ITERATIONS PROCESSES > rounds.txt
 //! ```
 //!
-//! Each process is a thread, and they walk in turn, so that it can be told what a round takes of each. The walk is made three
-//! times, and the least counts: rounds are the same each time. Printed are the nanoseconds that one process alone takes, how
-//! many rounds there are, and the bytes of a letter that says no more than how a process stands; then of each round the
-//! nanoseconds of each process, and the letters that are longer. `bench/scaling.py` has a simulator put that together.
+//! Each process is a thread, and they walk in turn, so that it can be told what each takes. Whose turn it is finds nothing of its
+//! own in the caches, because the others had their turns: alone it would be faster. The walk is made three times, and the least
+//! counts: meetings are the same each time. Printed are how many processes and meetings there are, and the nanoseconds that one
+//! process alone takes; then of each meeting whether letters are for all (`a`) or for each (`e`), the nanoseconds each process took
+//! before it, and the letters: the bytes of each process's letter for all; or how many there are, and sender, receiver and bytes.
+//! `bench/scaling.py` has a simulator put that together.
 
 use kizami_graph::{Builder, Graph};
 use kizami_network::Fit;
@@ -55,12 +57,19 @@ struct Meeting {
     letters: Vec<Vec<Mutex<VecDeque<Vec<u8>>>>>,
 }
 
-/// What one did in a round.
+/// What one did before a meeting.
 #[derive(Clone, Debug)]
 struct Done {
     ns: u128,
-    /// Lengths of its letters, by receiver.
-    bytes: Vec<usize>,
+    letters: Letters,
+}
+
+/// Lengths of the letters that one comes with.
+#[derive(Clone, Debug)]
+enum Letters {
+    ToAll(usize),
+    /// By receiver.
+    ToEach(Vec<usize>),
 }
 
 /// One of the processes.
@@ -69,17 +78,22 @@ struct Process {
     own: usize,
     meeting: Arc<Meeting>,
     since: Mutex<Instant>,
-    rounds: Mutex<Vec<Done>>,
+    meetings: Mutex<Vec<Done>>,
 }
 
 impl Process {
     fn new(own: usize, meeting: &Arc<Meeting>) -> Process {
-        Process { own, meeting: meeting.clone(), since: Mutex::new(Instant::now()), rounds: Mutex::default() }
+        Process {
+            own,
+            meeting: meeting.clone(),
+            since: Mutex::new(Instant::now()),
+            meetings: Mutex::default(),
+        }
     }
 
     /// Waits until it is this one's turn for the so-manieth time.
-    fn wait(&self, round: usize) {
-        let turn = round * self.count() + self.own;
+    fn wait(&self, time: usize) {
+        let turn = time * self.count() + self.own;
         let turns = self.meeting.turns.lock().unwrap();
         let turns = self.meeting.next.wait_while(turns, |turns| *turns < turn).unwrap();
         drop(turns);
@@ -90,6 +104,28 @@ impl Process {
     fn pass_on(&self) {
         *self.meeting.turns.lock().unwrap() += 1;
         self.meeting.next.notify_all();
+    }
+
+    /// All give letters, and get those of all.
+    fn meet(&self, letters: Vec<Vec<u8>>, lengths: Letters) -> Vec<Vec<u8>> {
+        let ns = self.since.lock().unwrap().elapsed().as_nanos();
+        let time = {
+            let mut meetings = self.meetings.lock().unwrap();
+            meetings.push(Done { ns, letters: lengths });
+            meetings.len()
+        };
+        for (to, letter) in letters.into_iter().enumerate() {
+            self.meeting.letters[to][self.own].lock().unwrap().push_back(letter);
+        }
+        self.pass_on();
+        self.wait(time);
+        let mail = self.meeting.letters[self.own].iter();
+        let letters = mail
+            .map(|letters| letters.lock().unwrap().pop_front().expect("all have had their turn"))
+            .collect();
+        // What it takes to pass letters on here is not what it takes elsewhere.
+        *self.since.lock().unwrap() = Instant::now();
+        letters
     }
 }
 
@@ -103,27 +139,17 @@ impl Processes for Process {
     }
 
     fn exchange(&self, letters: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
-        let ns = self.since.lock().unwrap().elapsed().as_nanos();
-        let round = {
-            let mut rounds = self.rounds.lock().unwrap();
-            rounds.push(Done { ns, bytes: letters.iter().map(Vec::len).collect() });
-            rounds.len()
-        };
-        for (to, letter) in letters.into_iter().enumerate() {
-            self.meeting.letters[to][self.own].lock().unwrap().push_back(letter);
-        }
-        self.pass_on();
-        self.wait(round);
-        let mail = self.meeting.letters[self.own].iter();
-        mail.map(|letters| letters.lock().unwrap().pop_front().expect("all have had their turn")).collect()
+        let lengths = Letters::ToEach(letters.iter().map(Vec::len).collect());
+        self.meet(letters, lengths)
     }
 
     fn to_all(&self, letter: Vec<u8>) -> Vec<Vec<u8>> {
-        self.exchange(vec![letter; self.count()])
+        let length = Letters::ToAll(letter.len());
+        self.meet(vec![letter; self.count()], length)
     }
 }
 
-/// One walk by so many processes: what each did in each round.
+/// One walk by so many processes: what each did before each meeting.
 fn walk(graph: &Graph, fit: &Fit, processes: usize) -> Vec<Vec<Done>> {
     let row = || (0..processes).map(|_| Mutex::default()).collect();
     let letters = (0..processes).map(|_| row()).collect();
@@ -134,7 +160,7 @@ fn walk(graph: &Graph, fit: &Fit, processes: usize) -> Vec<Vec<Done>> {
         process.wait(0);
         replayed(graph, fit, Workers { threads: 1, processes: Some(process) });
         process.pass_on();
-        process.rounds.lock().unwrap().clone()
+        process.meetings.lock().unwrap().clone()
     };
     std::thread::scope(|scope| {
         let all: Vec<_> = (0..processes).map(|own| scope.spawn(move || walk_one(own))).collect();
@@ -174,27 +200,29 @@ fn main() {
     };
     let alone_ns = (0..TIMES).map(alone).min().unwrap_or(0);
     let times: Vec<_> = (0..TIMES).map(|_| walk(&graph, &fit, processes)).collect();
-    let least_ns = |process: usize, round: usize| times.iter().map(|time| time[process][round].ns).min();
-    let rounds = &times[0];
-    let others =
-        |process: usize| rounds[process].iter().flat_map(move |done| others_of(process, &done.bytes));
-    let base = (0..processes).flat_map(others).map(|(_, bytes)| bytes).min().unwrap_or(0);
-    println!("{processes} {} {alone_ns} {base}", rounds[0].len());
-    (0..rounds[0].len()).for_each(|round| {
-        let each = (0..processes).map(|process| least_ns(process, round).unwrap_or(0).to_string());
-        println!("{}", each.collect::<Vec<_>>().join(" "));
-        let long = (0..processes).flat_map(|process| {
-            let longer = others_of(process, &rounds[process][round].bytes);
-            longer
-                .filter(|(_, bytes)| *bytes > base)
-                .map(move |(to, bytes)| format!("{process} {to} {bytes}"))
-        });
-        let long: Vec<String> = long.collect();
-        println!("{} {}", long.len(), long.join(" "));
+    println!("{processes} {} {alone_ns}", times[0][0].len());
+    (0..times[0][0].len()).for_each(|meeting| {
+        let least_ns = |process: usize| times.iter().map(|time| time[process][meeting].ns).min();
+        let ns = (0..processes).map(|process| least_ns(process).unwrap_or(0).to_string());
+        let letters = times[0].iter().map(|process| &process[meeting].letters);
+        println!("{}\n{}", ns.collect::<Vec<_>>().join(" "), listed(letters));
     });
 }
 
-/// Lengths of the letters that one writes to others.
-fn others_of(own: usize, bytes: &[usize]) -> impl Iterator<Item = (usize, usize)> {
-    bytes.iter().copied().enumerate().filter(move |(to, _)| *to != own)
+/// The letters of a meeting, by sender.
+fn listed<'a>(letters: impl Iterator<Item = &'a Letters>) -> String {
+    let (mut to_all, mut to_each) = (Vec::new(), Vec::new());
+    for (from, letters) in letters.enumerate() {
+        match letters {
+            Letters::ToAll(bytes) => to_all.push(bytes.to_string()),
+            Letters::ToEach(bytes) => {
+                let some = bytes.iter().enumerate().filter(|(to, bytes)| *to != from && **bytes > 0);
+                to_each.extend(some.map(|(to, bytes)| format!("{from} {to} {bytes}")));
+            }
+        }
+    }
+    match to_all.is_empty() {
+        true => format!("e {} {}", to_each.len(), to_each.join(" ")),
+        false => format!("a {}", to_all.join(" ")),
+    }
 }

@@ -6,7 +6,7 @@ mod common;
 use common::graph;
 use kizami_graph::Graph;
 use kizami_network::Fit;
-use kizami_replay::exchange::{Alone, Exchange, RemoteEvent, Round, Standing};
+use kizami_replay::exchange::{Alone, Exchange, Outgoing, RemoteEvent, Round, Standing};
 use kizami_replay::{
     LaneMoment, Letter, Network, Observer, Processes, Reading, Replayed, Seen, Setting, Shares, Told, Walk,
     Workers, replay_by,
@@ -42,17 +42,19 @@ impl Channels {
 }
 
 impl Exchange<2> for Channels {
-    fn end_round(&mut self, standing: Standing, outgoing: &mut [Vec<RemoteEvent<2>>]) -> Option<Round<2>> {
-        for (to, events) in self.to.iter().zip(outgoing) {
+    fn end_round(&mut self, standing: Standing, outgoing: &mut Outgoing<2>) -> Option<Round<2>> {
+        for (to, events) in self.to.iter().zip(&mut outgoing.to_each) {
             if let Some(to) = to {
+                events.extend_from_slice(&outgoing.to_all);
                 to.send((standing, std::mem::take(events))).ok()?;
             }
         }
+        outgoing.to_all.clear();
         let mut round = Round { all: standing, incoming: Vec::new() };
         for from in self.from.iter().flatten() {
             let (standing, events) = from.recv().ok()?;
             round.all = round.all.and(standing);
-            round.incoming.push(events);
+            round.incoming.extend(events);
         }
         Some(round)
     }

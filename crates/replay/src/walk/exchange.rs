@@ -12,13 +12,34 @@ use kizami_model::Moment;
 
 /// The way to the walkers of the other shares.
 pub trait Exchange<const LANES: usize> {
-    /// Ends a round: hands over and empties `outgoing`, which has a list for each share, and waits for the others to end
-    /// it. Nothing if one of them never will.
-    fn end_round(
-        &mut self,
-        standing: Standing,
-        outgoing: &mut [Vec<RemoteEvent<LANES>>],
-    ) -> Option<Round<LANES>>;
+    /// Ends a round: hands over and empties `outgoing`, and waits for the others to end it. Nothing if one of them never will.
+    fn end_round(&mut self, standing: Standing, outgoing: &mut Outgoing<LANES>) -> Option<Round<LANES>>;
+}
+
+/// What one share has for the others.
+#[derive(Clone, Debug)]
+pub struct Outgoing<const LANES: usize> {
+    /// For all of them: it is written once.
+    pub to_all: Vec<RemoteEvent<LANES>>,
+    /// For some, by share.
+    pub to_each: Vec<Vec<RemoteEvent<LANES>>>,
+}
+
+impl<const LANES: usize> Outgoing<LANES> {
+    /// Nothing, for so many shares.
+    pub fn new(shares: usize) -> Outgoing<LANES> {
+        Outgoing { to_all: Vec::new(), to_each: (0..shares).map(|_| Vec::new()).collect() }
+    }
+
+    /// Whether there is nothing.
+    pub fn is_empty(&self) -> bool {
+        self.to_all.is_empty() && !self.is_for_some()
+    }
+
+    /// Whether there is something that not all must hear.
+    pub fn is_for_some(&self) -> bool {
+        self.to_each.iter().any(|events| !events.is_empty())
+    }
 }
 
 /// What a walker gets at the end of a round.
@@ -26,8 +47,8 @@ pub trait Exchange<const LANES: usize> {
 pub struct Round<const LANES: usize> {
     /// How all shares stand together.
     pub all: Standing,
-    /// What the others had for this one, in the order of shares.
-    pub incoming: Vec<Vec<RemoteEvent<LANES>>>,
+    /// What the others had for this one.
+    pub incoming: Vec<RemoteEvent<LANES>>,
 }
 
 /// What ranks of one share have to tell those of another.
@@ -83,12 +104,8 @@ impl Standing {
 pub struct Alone;
 
 impl<const LANES: usize> Exchange<LANES> for Alone {
-    fn end_round(
-        &mut self,
-        standing: Standing,
-        outgoing: &mut [Vec<RemoteEvent<LANES>>],
-    ) -> Option<Round<LANES>> {
-        debug_assert!(outgoing.iter().all(Vec::is_empty), "nobody writes to itself");
+    fn end_round(&mut self, standing: Standing, outgoing: &mut Outgoing<LANES>) -> Option<Round<LANES>> {
+        debug_assert!(outgoing.is_empty(), "nobody writes to itself");
         Some(Round { all: standing, incoming: Vec::new() })
     }
 }

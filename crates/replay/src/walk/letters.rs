@@ -28,6 +28,11 @@ impl Letter {
         self.0.extend(number.to_le_bytes());
     }
 
+    /// Adds yes or no.
+    pub(super) fn flag(&mut self, flag: bool) {
+        self.byte(u8::from(flag));
+    }
+
     fn byte(&mut self, byte: u8) {
         self.0.push(byte);
     }
@@ -37,7 +42,7 @@ impl Letter {
     }
 
     fn optional<T>(&mut self, value: Option<T>, write: impl FnOnce(&mut Letter, T)) {
-        self.byte(u8::from(value.is_some()));
+        self.flag(value.is_some());
         if let Some(value) = value {
             write(self, value);
         }
@@ -70,7 +75,8 @@ impl Reading<'_> {
         self.bytes::<1>().map(|[byte]| byte)
     }
 
-    fn flag(&mut self) -> Option<bool> {
+    /// The next yes or no.
+    pub(super) fn flag(&mut self) -> Option<bool> {
         match self.byte()? {
             0 => Some(false),
             1 => Some(true),
@@ -94,7 +100,7 @@ impl Reading<'_> {
 
 impl Standing {
     pub(super) fn write(&self, letter: &mut Letter) {
-        letter.byte(u8::from(self.telling));
+        letter.flag(self.telling);
         letter.optional(self.next_start, |letter, start| letter.signed(start.0));
         for first in [self.first_parked, self.first_sender, self.first_held] {
             letter.optional(first, |letter, (end, strand)| {
@@ -102,7 +108,7 @@ impl Standing {
                 letter.small(strand);
             });
         }
-        letter.byte(u8::from(self.patient));
+        letter.flag(self.patient);
         letter.number(self.steps_done);
     }
 
@@ -174,7 +180,7 @@ impl<const LANES: usize> CollectiveNews<LANES> {
     fn write(&self, letter: &mut Letter) {
         letter.number(self.key);
         letter.small(self.op.0.into());
-        letter.byte(u8::from(self.mixed));
+        letter.flag(self.mixed);
         letter.optional(self.root.as_ref(), |letter, root| root.write(letter));
         letter.optional(self.came.as_ref(), |letter, came| came.write(letter));
         letter.number(self.bytes);

@@ -174,13 +174,15 @@ fn slice(graph: &Graph) -> Length {
     if graph.clocks_unaligned {
         return Length(i64::MAX);
     }
-    let Some(first) = graph.steps.first() else { return Length(1) };
-    // Strands may have their steps in common.
-    let (mut strands, mut end) = (0, first.end);
-    for step in graph.steps.iter() {
-        strands += usize::from(step.next == 0);
-        end = end.max(step.end);
-    }
-    let slices = (graph.steps.len() / strands.max(1) / STEPS_IN_A_SLICE).clamp(1, 1 << 20);
-    (end.saturating_since(graph.begin()) / slices as i64).max(Length(1))
+    // Strands may have their steps in common. The last step before the next strand is the last one of its rank, or about that.
+    let mut firsts: Vec<u64> = graph.strands.iter().map(|strand| strand.first_step).collect();
+    firsts.sort_unstable();
+    firsts.dedup();
+    let strands = firsts.len().max(1);
+    let lasts = firsts.into_iter().skip(1).chain([graph.steps.len() as u64]);
+    let ends = lasts.filter_map(|next| graph.steps.get(next.checked_sub(1)? as usize).map(|last| last.end));
+    let begin = graph.begin();
+    let end = ends.max().unwrap_or(begin);
+    let slices = (graph.steps.len() / strands / STEPS_IN_A_SLICE).clamp(1, 1 << 20);
+    (end.saturating_since(begin) / slices as i64).max(Length(1))
 }

@@ -1,10 +1,11 @@
 //! Shares walked by processes, one each, that know each other by letters.
 //!
-//! Every process has the whole graph and walks its own share of it. At the end of a round it writes a letter to each of
-//! the others: how it stands, and what concerns their ranks. What its observer has found goes to all at the end, so all
+//! Every process has the whole graph and walks its own share of it. At the end of a round it writes a letter to all of
+//! the others: how it stands, and what concerns ranks of all of them; then, if any of them has something for a few, a letter to
+//! each of those. What its observer has found goes to all at the end, so all
 //! of them have what one process alone would have. If there are more processes than shares, the last ones only listen.
 
-use super::exchange::{Exchange, RemoteEvent, Round, Standing};
+use super::exchange::{Exchange, Outgoing, RemoteEvent, Round, Standing};
 use super::letters::{Letter, Reading};
 use super::observer::Observer;
 use super::{Replayed, Shares, Walk, replay, rounds};
@@ -126,40 +127,64 @@ struct ByLetters<'a> {
 }
 
 impl<const LANES: usize> Exchange<LANES> for ByLetters<'_> {
-    fn end_round(
-        &mut self,
-        standing: Standing,
-        outgoing: &mut [Vec<RemoteEvent<LANES>>],
-    ) -> Option<Round<LANES>> {
-        let (own, count) = (self.processes.own(), self.processes.count());
-        let mut letters = vec![Vec::new(); count];
-        for (to, place) in letters.iter_mut().enumerate().filter(|(to, _)| *to != own) {
-            let mut letter = Letter::default();
-            standing.write(&mut letter);
-            // Some processes may have no share.
-            let events = outgoing.get_mut(to).map(std::mem::take).unwrap_or_default();
-            events.iter().for_each(|event| event.write(&mut letter));
-            *place = letter.0;
-        }
-        let letters = self.processes.exchange(letters);
-        let mut round = Round { all: standing, incoming: Vec::with_capacity(count) };
-        for (from, letter) in letters.iter().enumerate().filter(|(from, _)| *from != own) {
-            let (standing, events) =
-                standing_and_events(&mut Reading(letter)).unwrap_or_else(|| unreadable(from));
+    fn end_round(&mut self, standing: Standing, outgoing: &mut Outgoing<LANES>) -> Option<Round<LANES>> {
+        let own = self.processes.own();
+        let is_other = |(from, _): &(usize, &Vec<u8>)| *from != own;
+        let mut round = Round { all: standing, incoming: Vec::new() };
+        let letters = self.processes.to_all(to_all(standing, outgoing).0);
+        let mut is_for_some = outgoing.is_for_some();
+        for (from, letter) in letters.iter().enumerate().filter(is_other) {
+            let (standing, for_some) =
+                read_to_all(&mut Reading(letter), &mut round.incoming).unwrap_or_else(|| unreadable(from));
             round.all = round.all.and(standing);
-            round.incoming.push(events);
+            is_for_some |= for_some;
+        }
+        // Mostly few have something for a few others, or nobody has.
+        if is_for_some {
+            let letters = self.processes.exchange(to_each(self.processes.count(), outgoing));
+            for (from, letter) in letters.iter().enumerate().filter(is_other) {
+                read_events(&mut Reading(letter), &mut round.incoming).unwrap_or_else(|| unreadable(from));
+            }
         }
         Some(round)
     }
 }
 
-fn standing_and_events<const LANES: usize>(
+/// A letter for all: how a process stands, whether it has something for some, and what is for all.
+fn to_all<const LANES: usize>(standing: Standing, outgoing: &mut Outgoing<LANES>) -> Letter {
+    let mut letter = Letter::default();
+    standing.write(&mut letter);
+    letter.flag(outgoing.is_for_some());
+    outgoing.to_all.drain(..).for_each(|event| event.write(&mut letter));
+    letter
+}
+
+fn read_to_all<const LANES: usize>(
     letter: &mut Reading<'_>,
-) -> Option<(Standing, Vec<RemoteEvent<LANES>>)> {
-    let standing = Standing::read(letter)?;
-    let mut events = Vec::new();
+    events: &mut Vec<RemoteEvent<LANES>>,
+) -> Option<(Standing, bool)> {
+    let told = (Standing::read(letter)?, letter.flag()?);
+    read_events(letter, events)?;
+    Some(told)
+}
+
+/// A letter for each of so many processes, of which some may have no share.
+fn to_each<const LANES: usize>(processes: usize, outgoing: &mut Outgoing<LANES>) -> Vec<Vec<u8>> {
+    let mut letters = vec![Vec::new(); processes];
+    for (place, events) in letters.iter_mut().zip(&mut outgoing.to_each) {
+        let mut letter = Letter::default();
+        events.drain(..).for_each(|event| event.write(&mut letter));
+        *place = letter.0;
+    }
+    letters
+}
+
+fn read_events<const LANES: usize>(
+    letter: &mut Reading<'_>,
+    events: &mut Vec<RemoteEvent<LANES>>,
+) -> Option<()> {
     while !letter.is_over() {
         events.push(RemoteEvent::read(letter)?);
     }
-    Some((standing, events))
+    Some(())
 }

@@ -4,7 +4,7 @@
 //! call ended first in the recorded run goes on without what it waits for: nothing it waited for can come from calls
 //! that ended later. All of that is decided by what the whole graph says, never by who was faster.
 
-use super::exchange::{Exchange, Standing};
+use super::exchange::{Exchange, Outgoing, Standing};
 use super::observer::Observer;
 use super::worker::Worker;
 use kizami_model::{Length, Moment};
@@ -21,14 +21,14 @@ pub(super) fn walk_share<const LANES: usize, O: Observer<LANES>>(
         progress(round.all.steps_done);
         let Some(decision) = decide(&round.all, slice) else { return };
         act(worker, decision);
-        round.incoming.into_iter().for_each(|events| worker.hear(events));
+        worker.hear(round.incoming);
         worker.run();
     }
 }
 
 /// Takes part in the rounds without a share, until the walk is over.
 pub(super) fn listen<const LANES: usize>(exchange: &mut impl Exchange<LANES>, slice: Length) {
-    while let Some(round) = exchange.end_round(Standing::default(), &mut []) {
+    while let Some(round) = exchange.end_round(Standing::default(), &mut Outgoing::new(0)) {
         if decide(&round.all, slice).is_none() {
             return;
         }
@@ -47,7 +47,7 @@ enum Decision {
 }
 
 fn standing<const LANES: usize, O: Observer<LANES>>(worker: &mut Worker<'_, LANES, O>) -> Standing {
-    let telling = worker.outgoing.iter().any(|events| !events.is_empty());
+    let telling = !worker.outgoing.is_empty();
     // Only when nobody has anything to tell is it certain who is parked; looking for the first one takes time.
     let [first_parked, first_sender, first_held] = if telling { [None; 3] } else { worker.first_parked() };
     Standing {

@@ -1,6 +1,6 @@
 //! Shares walked by threads of this process: events lie in boxes between them, and all meet at a barrier twice a round.
 
-use super::exchange::{Exchange, RemoteEvent, Round, Standing};
+use super::exchange::{Exchange, Outgoing, RemoteEvent, Round, Standing};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
@@ -38,22 +38,25 @@ pub(super) struct ThreadExchange<'a, const LANES: usize> {
 }
 
 impl<const LANES: usize> Exchange<LANES> for ThreadExchange<'_, LANES> {
-    fn end_round(
-        &mut self,
-        standing: Standing,
-        outgoing: &mut [Vec<RemoteEvent<LANES>>],
-    ) -> Option<Round<LANES>> {
+    fn end_round(&mut self, standing: Standing, outgoing: &mut Outgoing<LANES>) -> Option<Round<LANES>> {
         let Common { standings, boxes, barrier } = self.common;
-        debug_assert!(outgoing[self.own].is_empty(), "nobody writes to itself");
+        let Outgoing { to_all, to_each } = outgoing;
+        debug_assert!(to_each[self.own].is_empty(), "nobody writes to itself");
         *lock(&standings[self.own]) = standing;
-        for (to, events) in outgoing.iter_mut().enumerate().filter(|(_, events)| !events.is_empty()) {
-            lock(&boxes[to][self.own]).append(events);
+        for (to, events) in to_each.iter_mut().enumerate().filter(|(to, _)| *to != self.own) {
+            if !events.is_empty() || !to_all.is_empty() {
+                let mut letters = lock(&boxes[to][self.own]);
+                letters.append(events);
+                letters.extend_from_slice(to_all);
+            }
         }
+        to_all.clear();
         if !barrier.wait() {
             return None;
         }
         let all = standings.iter().map(|standing| *lock(standing)).reduce(Standing::and)?;
-        let incoming = boxes[self.own].iter().map(|events| std::mem::take(&mut *lock(events))).collect();
+        let mut incoming = Vec::new();
+        boxes[self.own].iter().for_each(|events| incoming.append(&mut lock(events)));
         // Nobody may write its next standing or event before all have read these.
         barrier.wait().then_some(Round { all, incoming })
     }

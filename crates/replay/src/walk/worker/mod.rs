@@ -11,7 +11,7 @@ mod telling;
 mod timing;
 
 use super::collective_state::{Answer, Collectives};
-use super::exchange::RemoteEvent;
+use super::exchange::{Outgoing, RemoteEvent};
 use super::lane::communicates;
 use super::lane_states::{InModel, Overlap, states};
 use super::lanes::Lanes;
@@ -86,8 +86,8 @@ pub(super) struct Worker<'a, const LANES: usize, O> {
     horizon: Moment,
     /// Which other shares have members in a communicator, once they had to hear something.
     other_shares: FxHashMap<u32, Vec<usize>>,
-    /// What others must hear, by share.
-    pub outgoing: Vec<Vec<RemoteEvent<LANES>>>,
+    /// What others must hear.
+    pub outgoing: Outgoing<LANES>,
     pub learned: Fit,
     pub counts: Counts,
     pub steps_done: u64,
@@ -131,7 +131,7 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
             patient: 0,
             horizon: Moment(i64::MIN),
             other_shares: FxHashMap::default(),
-            outgoing: (0..shares.count()).map(|_| Vec::new()).collect(),
+            outgoing: Outgoing::new(shares.count()),
             learned: Fit::default(),
             counts: Counts { direct_only: Moment(i64::MIN), ..Counts::default() },
             steps_done: 0,

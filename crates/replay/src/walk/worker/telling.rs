@@ -29,7 +29,7 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
                     let to = self.graph.channels[tie.place() as usize].to;
                     match self.shares.of_rank(to) {
                         share if share == self.own => self.departures.tell(tie.key, arrival, &mut woken),
-                        share => self.outgoing[share].push(RemoteEvent::Departed(tie.key, arrival)),
+                        share => self.outgoing.to_each[share].push(RemoteEvent::Departed(tie.key, arrival)),
                     }
                 }
                 TieKind::Posts => {
@@ -37,13 +37,13 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
                     let from = self.graph.channels[tie.place() as usize].from;
                     match self.shares.of_rank(from) {
                         share if share == self.own => self.postings.tell(tie.key, arrival, &mut woken),
-                        share => self.outgoing[share].push(RemoteEvent::Posted(tie.key, arrival)),
+                        share => self.outgoing.to_each[share].push(RemoteEvent::Posted(tie.key, arrival)),
                     }
                 }
                 kind if kind.tells() => {
                     arrival.replayed = self.walking[strand as usize].start;
                     if let Some(news) = self.collectives.come(tie, step.op(), rank, arrival, &mut woken) {
-                        self.spread(tie.place(), &news);
+                        self.spread(tie.place(), news);
                     }
                     if matches!(kind, TieKind::Passes | TieKind::PassesAsRoot) {
                         self.passes(strand, tie, step.op());
@@ -89,7 +89,7 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
     }
 
     /// News of a collective goes to all shares that have members in it.
-    fn spread(&mut self, place: u32, news: &CollectiveNews<LANES>) {
+    fn spread(&mut self, place: u32, news: CollectiveNews<LANES>) {
         let (members, shares, own) = (&self.graph.members, self.shares, self.own);
         // Of prefix collectives there is news for each member: all are looked through once.
         let others = self.other_shares.entry(members.comm(place)).or_insert_with(|| {
@@ -99,8 +99,11 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
             found.retain(|share| *share != own);
             found
         });
+        if others.len() + 1 == shares.count() {
+            return self.outgoing.to_all.push(RemoteEvent::Collective(news));
+        }
         for share in others {
-            self.outgoing[*share].push(RemoteEvent::Collective(news.clone()));
+            self.outgoing.to_each[*share].push(RemoteEvent::Collective(news.clone()));
         }
     }
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NOTICE_BYTES 512
+
 static void need(int yes)
 {
     if (!yes) {
@@ -46,11 +48,14 @@ int main(int argc, char **argv)
             own_ns = process == rank ? ns : own_ns;
         }
         char kind;
+        int longest = 0;
         need(fscanf(file, " %c", &kind) == 1);
         memset(gives, 0, 2 * sizeof(int) * size);
         if (kind == 'a') {
-            for (int process = 0; process < size; process++)
+            for (int process = 0; process < size; process++) {
                 need(fscanf(file, "%d", &gets[process]) == 1);
+                longest = gets[process] > longest ? gets[process] : longest;
+            }
         } else {
             int letters, from, to, bytes;
             need(fscanf(file, "%d", &letters) == 1);
@@ -65,11 +70,14 @@ int main(int argc, char **argv)
         offsets(size, gives, gives_at);
         offsets(size, gets, gets_at);
         smpi_execute_flops((double)own_ns);
-        MPI_Alltoall(give, 8, MPI_BYTE, get, 8, MPI_BYTE, MPI_COMM_WORLD);
-        if (kind == 'a')
-            MPI_Allgatherv(give, gets[rank], MPI_BYTE, get, gets, gets_at, MPI_BYTE, MPI_COMM_WORLD);
-        else
+        /* As the peers crate does it: a notice with what is short, then the rest. */
+        MPI_Allgather(give, NOTICE_BYTES, MPI_BYTE, get, NOTICE_BYTES, MPI_BYTE, MPI_COMM_WORLD);
+        if (kind == 'e') {
+            MPI_Alltoall(give, 8, MPI_BYTE, get, 8, MPI_BYTE, MPI_COMM_WORLD);
             MPI_Alltoallv(give, gives, gives_at, MPI_BYTE, get, gets, gets_at, MPI_BYTE, MPI_COMM_WORLD);
+        } else if (longest > NOTICE_BYTES - 8) {
+            MPI_Allgatherv(give, gets[rank], MPI_BYTE, get, gets, gets_at, MPI_BYTE, MPI_COMM_WORLD);
+        }
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0)

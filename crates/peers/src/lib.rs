@@ -16,9 +16,11 @@ pub use error::PeersError;
 
 use kizami_mpi::{Collective, Comm, Counts, Mpi};
 
-/// Bytes of what a process tells another before it sends a letter.
-const NOTICE_BYTES: usize = size_of::<u64>();
-/// Above the length of the letter, a notice has what its sender comes with.
+/// Bytes of the notice that each process gives all others first. Behind its head is the letter for all, if it is that short.
+const NOTICE_BYTES: usize = 512;
+const HEAD_BYTES: usize = size_of::<u64>();
+const SHORT_BYTES: usize = NOTICE_BYTES - HEAD_BYTES;
+/// Above the length of the letter for all, a head has what its sender comes with.
 const LENGTH_BITS: u32 = 61;
 
 /// What a process comes to a meeting with.
@@ -89,30 +91,39 @@ impl Peers {
     /// Meets the others: all processes must come, and wait for each other. Those that have not failed must come with mail
     /// of the same kind.
     pub fn meet(&self, mail: Mail) -> Result<Met, PeersError> {
-        let give = mail.notices(self.count());
-        let mut get = vec![0; give.len()];
-        self.mpi.call(&self.world, Collective::Alltoall { give: &give, get: &mut get })?;
-        let notices: Vec<Notice> = get.chunks_exact(NOTICE_BYTES).map(Notice::read).collect();
+        let mut get = vec![0; self.count() * NOTICE_BYTES];
+        self.mpi.call(&self.world, Collective::Allgather { give: &mail.notice(), get: &mut get })?;
+        let notices: Vec<Notice<'_>> = get.chunks_exact(NOTICE_BYTES).map(Notice::read).collect();
         if let Some(first) = notices.iter().position(|notice| notice.kind == LAST_WORDS) {
             let own = if let Mail::LastWords(words) = mail { words } else { Vec::new() };
-            let length = |notice: &Notice| if notice.kind == LAST_WORDS { notice.length } else { 0 };
+            let length = |notice: &Notice<'_>| if notice.kind == LAST_WORDS { notice.length } else { 0 };
             let mut words = self.gather(&own, &notices.iter().map(length).collect::<Vec<_>>())?;
             return Ok(Met::Failed(first, words.swap_remove(first)));
         }
         if notices.iter().any(|notice| notice.kind != mail.kind()) {
             return Err(PeersError::OutOfStep);
         }
-        let lengths: Vec<usize> = notices.iter().map(|notice| notice.length).collect();
         Ok(Met::Letters(match mail {
-            Mail::ToEach(letters) => self.exchange(&letters, &lengths)?,
-            Mail::ToAll(letter) => self.gather(&letter, &lengths)?,
+            Mail::ToEach(letters) => self.exchange(&letters)?,
+            Mail::ToAll(_) if notices.iter().all(|notice| notice.length <= SHORT_BYTES) => {
+                notices.iter().map(|notice| notice.short[..notice.length].to_vec()).collect()
+            }
+            Mail::ToAll(letter) => {
+                let lengths: Vec<usize> = notices.iter().map(|notice| notice.length).collect();
+                self.gather(&letter, &lengths)?
+            }
             Mail::Done | Mail::LastWords(_) => Vec::new(),
         }))
     }
 
-    fn exchange(&self, letters: &[Vec<u8>], lengths: &[usize]) -> Result<Vec<Vec<u8>>, PeersError> {
-        let gives = counts(&letters.iter().map(Vec::len).collect::<Vec<_>>())?;
-        let gets = counts(lengths)?;
+    fn exchange(&self, letters: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, PeersError> {
+        let lengths: Vec<usize> = letters.iter().map(Vec::len).collect();
+        let give: Vec<u8> = lengths.iter().flat_map(|length| (*length as u64).to_le_bytes()).collect();
+        let mut get = vec![0; give.len()];
+        self.mpi.call(&self.world, Collective::Alltoall { give: &give, get: &mut get })?;
+        let length = |bytes: &[u8]| usize::try_from(number(bytes)).unwrap_or(usize::MAX);
+        let gets = counts(&get.chunks_exact(size_of::<u64>()).map(length).collect::<Vec<_>>())?;
+        let gives = counts(&lengths)?;
         let (give, mut get) = (letters.concat(), vec![0; gets.total()]);
         let call = Collective::Alltoallv { give: &give, gives: &gives, get: &mut get, gets: &gets };
         self.mpi.call(&self.world, call)?;
@@ -147,24 +158,28 @@ const TO_ALL: u8 = 1;
 const DONE: u8 = 2;
 const LAST_WORDS: u8 = 3;
 
-/// What a process tells another before it sends a letter.
+/// What a process tells all others first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Notice {
+struct Notice<'a> {
     kind: u8,
+    /// Of the letter for all, or of the last words.
     length: usize,
+    /// The letter for all, if it is short.
+    short: &'a [u8],
 }
 
-impl Notice {
-    fn write(self) -> [u8; NOTICE_BYTES] {
-        (u64::from(self.kind) << LENGTH_BITS | self.length as u64).to_le_bytes()
-    }
-
+impl Notice<'_> {
     /// A length that no memory could hold is as good as the largest.
-    fn read(bytes: &[u8]) -> Notice {
-        let word = u64::from_le_bytes(bytes.try_into().unwrap_or_default());
-        let length = word & ((1 << LENGTH_BITS) - 1);
-        Notice { kind: (word >> LENGTH_BITS) as u8, length: usize::try_from(length).unwrap_or(usize::MAX) }
+    fn read(bytes: &[u8]) -> Notice<'_> {
+        let (head, short) = bytes.split_at(HEAD_BYTES);
+        let word = number(head);
+        let length = usize::try_from(word & ((1 << LENGTH_BITS) - 1)).unwrap_or(usize::MAX);
+        Notice { kind: (word >> LENGTH_BITS) as u8, length, short }
     }
+}
+
+fn number(bytes: &[u8]) -> u64 {
+    u64::from_le_bytes(bytes.try_into().unwrap_or_default())
 }
 
 impl Mail {
@@ -177,14 +192,18 @@ impl Mail {
         }
     }
 
-    /// For each of so many processes.
-    fn notices(&self, processes: usize) -> Vec<u8> {
-        let length = |to: usize| match self {
-            Mail::ToEach(letters) => letters.get(to).map_or(0, Vec::len),
-            Mail::ToAll(letter) | Mail::LastWords(letter) => letter.len(),
-            Mail::Done => 0,
+    fn notice(&self) -> [u8; NOTICE_BYTES] {
+        let letter: &[u8] = match self {
+            Mail::ToAll(letter) | Mail::LastWords(letter) => letter,
+            Mail::ToEach(_) | Mail::Done => &[],
         };
-        (0..processes).flat_map(|to| Notice { kind: self.kind(), length: length(to) }.write()).collect()
+        let mut notice = [0; NOTICE_BYTES];
+        let (head, short) = notice.split_at_mut(HEAD_BYTES);
+        head.copy_from_slice(&(u64::from(self.kind()) << LENGTH_BITS | letter.len() as u64).to_le_bytes());
+        if let Some(place) = short.get_mut(..letter.len()) {
+            place.copy_from_slice(letter);
+        }
+        notice
     }
 }
 
@@ -194,14 +213,20 @@ mod tests {
 
     #[test]
     fn notices_say_what_comes_and_how_long_it_is() {
-        let of =
-            |mail: &Mail| mail.notices(3).chunks_exact(NOTICE_BYTES).map(Notice::read).collect::<Vec<_>>();
-        let notice = |kind, length| Notice { kind, length };
-        let each = Mail::ToEach(vec![vec![1; 3], Vec::new(), vec![2; 70_000]]);
-        assert_eq!(of(&each), [notice(TO_EACH, 3), notice(TO_EACH, 0), notice(TO_EACH, 70_000)]);
-        assert_eq!(of(&Mail::ToAll(vec![7; 9])), [notice(TO_ALL, 9); 3]);
-        assert_eq!(of(&Mail::Done), [notice(DONE, 0); 3]);
-        assert_eq!(of(&Mail::LastWords(vec![7; 9])), [notice(LAST_WORDS, 9); 3]);
+        let told = |mail: &Mail| {
+            let bytes = mail.notice();
+            let Notice { kind, length, short } = Notice::read(&bytes);
+            (kind, length, short.get(..length).map(<[u8]>::to_vec))
+        };
+        assert_eq!(told(&Mail::ToEach(vec![vec![1; 3], Vec::new()])), (TO_EACH, 0, Some(Vec::new())));
+        assert_eq!(told(&Mail::ToAll(vec![7; 9])), (TO_ALL, 9, Some(vec![7; 9])));
+        assert_eq!(
+            told(&Mail::ToAll(vec![7; SHORT_BYTES])),
+            (TO_ALL, SHORT_BYTES, Some(vec![7; SHORT_BYTES]))
+        );
+        assert_eq!(told(&Mail::ToAll(vec![7; SHORT_BYTES + 1])), (TO_ALL, SHORT_BYTES + 1, None));
+        assert_eq!(told(&Mail::Done), (DONE, 0, Some(Vec::new())));
+        assert_eq!(told(&Mail::LastWords(vec![7; 9])), (LAST_WORDS, 9, Some(vec![7; 9])));
     }
 
     #[test]

@@ -4,12 +4,11 @@
 //! cargo run --release -p kizami-replay --example walk_rounds -- RANKS ITERATIONS PROCESSES > rounds.txt
 //! ```
 //!
-//! Each process is a thread, and they walk in turn, so that it can be told what each takes. Whose turn it is finds nothing of its
-//! own in the caches, because the others had their turns: alone it would be faster. The walk is made three times, and the least
-//! counts: meetings are the same each time. Printed are how many processes and meetings there are, and the nanoseconds that one
-//! process alone takes; then of each meeting whether letters are for all (`a`) or for each (`e`), the nanoseconds each process took
-//! before it, and the letters: the bytes of each process's letter for all; or how many there are, and sender, receiver and bytes.
-//! `bench/scaling.py` has a simulator put that together.
+//! First each process is a thread, and what they tell each other is kept. Then each walks again by itself, and gets the letters it
+//! got, so that it can be told what it takes as if it had a core of its own. That is done three times, and the least counts.
+//! Printed are how many processes and meetings there are, and the nanoseconds that one process alone takes; then of each meeting
+//! the nanoseconds each process took before it, and the letters: of those for all (`a`) the bytes of each process's; of those for
+//! each (`e`) how many there are, and sender, receiver and bytes. `bench/scaling.py` has a simulator put that together.
 
 use kizami_graph::{Builder, Graph};
 use kizami_network::Fit;
@@ -17,7 +16,7 @@ use kizami_replay::{
     LaneMoment, Letter, Network, Observer, Processes, Reading, Seen, Setting, Told, Workers, learn, replay_by,
 };
 use kizami_testing::{Costs, Stencil};
-use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
 
@@ -47,125 +46,171 @@ impl Told<LANES> for End {
     }
 }
 
-/// What all have in common.
-#[derive(Debug)]
-struct Meeting {
-    /// How many turns there have been.
-    turns: Mutex<usize>,
-    next: Condvar,
-    /// By receiver and sender.
-    letters: Vec<Vec<Mutex<VecDeque<Vec<u8>>>>>,
-}
-
-/// What one did before a meeting.
-#[derive(Clone, Debug)]
-struct Done {
-    ns: u128,
-    letters: Letters,
-}
-
-/// Lengths of the letters that one comes with.
+/// What processes come to a meeting with.
 #[derive(Clone, Debug)]
 enum Letters {
-    ToAll(usize),
-    /// By receiver.
-    ToEach(Vec<usize>),
+    /// By sender.
+    ToAll(Vec<Arc<Vec<u8>>>),
+    /// By sender and receiver.
+    ToEach(Vec<Vec<Vec<u8>>>),
 }
 
-/// One of the processes.
+impl Letters {
+    /// What one gets.
+    fn of(&self, own: usize) -> Vec<Vec<u8>> {
+        match self {
+            Letters::ToAll(letters) => letters.iter().map(|letter| letter.to_vec()).collect(),
+            Letters::ToEach(letters) => letters.iter().map(|letters| letters[own].clone()).collect(),
+        }
+    }
+
+    /// As it is printed.
+    fn listed(&self) -> String {
+        match self {
+            Letters::ToAll(letters) => {
+                let bytes = letters.iter().map(|letter| letter.len().to_string());
+                format!("a {}", bytes.collect::<Vec<_>>().join(" "))
+            }
+            Letters::ToEach(letters) => {
+                let all = letters.iter().enumerate().flat_map(|(from, letters)| {
+                    let some = letters
+                        .iter()
+                        .enumerate()
+                        .filter(move |(to, letter)| *to != from && !letter.is_empty());
+                    some.map(move |(to, letter)| format!("{from} {to} {}", letter.len()))
+                });
+                let all: Vec<String> = all.collect();
+                format!("e {} {}", all.len(), all.join(" "))
+            }
+        }
+    }
+}
+
+/// The meetings of a walk, the last of which may not have everybody's letters yet.
 #[derive(Debug)]
-struct Process {
-    own: usize,
-    meeting: Arc<Meeting>,
-    since: Mutex<Instant>,
-    meetings: Mutex<Vec<Done>>,
+struct Meetings {
+    processes: usize,
+    all: Mutex<Vec<Letters>>,
+    come: Condvar,
 }
 
-impl Process {
-    fn new(own: usize, meeting: &Arc<Meeting>) -> Process {
-        Process {
-            own,
-            meeting: meeting.clone(),
-            since: Mutex::new(Instant::now()),
-            meetings: Mutex::default(),
+impl Meetings {
+    /// Gives the letters of one, and gets those of all.
+    fn meet(&self, own: usize, number: usize, give: Letters) -> Vec<Vec<u8>> {
+        let mut all = self.all.lock().unwrap();
+        match (all.get_mut(number), give) {
+            (None, give) => all.push(give),
+            (Some(Letters::ToAll(known)), Letters::ToAll(mut give)) => known[own] = give.swap_remove(own),
+            (Some(Letters::ToEach(known)), Letters::ToEach(mut give)) => known[own] = give.swap_remove(own),
+            _ => panic!("processes do not do the same"),
         }
-    }
-
-    /// Waits until it is this one's turn for the so-manieth time.
-    fn wait(&self, time: usize) {
-        let turn = time * self.count() + self.own;
-        let turns = self.meeting.turns.lock().unwrap();
-        let turns = self.meeting.next.wait_while(turns, |turns| *turns < turn).unwrap();
-        drop(turns);
-        *self.since.lock().unwrap() = Instant::now();
-    }
-
-    /// It is the next one's turn.
-    fn pass_on(&self) {
-        *self.meeting.turns.lock().unwrap() += 1;
-        self.meeting.next.notify_all();
-    }
-
-    /// All give letters, and get those of all.
-    fn meet(&self, letters: Vec<Vec<u8>>, lengths: Letters) -> Vec<Vec<u8>> {
-        let ns = self.since.lock().unwrap().elapsed().as_nanos();
-        let time = {
-            let mut meetings = self.meetings.lock().unwrap();
-            meetings.push(Done { ns, letters: lengths });
-            meetings.len()
+        self.come.notify_all();
+        let are_here = |letters: &Letters| match letters {
+            Letters::ToAll(letters) => letters.iter().all(|letter| !letter.is_empty()),
+            Letters::ToEach(letters) => letters.iter().all(|letters| !letters.is_empty()),
         };
-        for (to, letter) in letters.into_iter().enumerate() {
-            self.meeting.letters[to][self.own].lock().unwrap().push_back(letter);
-        }
-        self.pass_on();
-        self.wait(time);
-        let mail = self.meeting.letters[self.own].iter();
-        let letters = mail
-            .map(|letters| letters.lock().unwrap().pop_front().expect("all have had their turn"))
-            .collect();
-        // What it takes to pass letters on here is not what it takes elsewhere.
-        *self.since.lock().unwrap() = Instant::now();
-        letters
+        let all = self.come.wait_while(all, |all| !are_here(&all[number])).unwrap();
+        all[number].of(own)
     }
 }
 
-impl Processes for Process {
+/// One of the processes, for the first time.
+#[derive(Debug)]
+struct First {
+    own: usize,
+    meetings: Arc<Meetings>,
+    number: AtomicUsize,
+}
+
+impl First {
+    fn meet(&self, give: Letters) -> Vec<Vec<u8>> {
+        self.meetings.meet(self.own, self.number.fetch_add(1, Ordering::Relaxed), give)
+    }
+}
+
+impl Processes for First {
     fn own(&self) -> usize {
         self.own
     }
 
     fn count(&self) -> usize {
-        self.meeting.letters.len()
+        self.meetings.processes
     }
 
     fn exchange(&self, letters: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
-        let lengths = Letters::ToEach(letters.iter().map(Vec::len).collect());
-        self.meet(letters, lengths)
+        let mut give = vec![Vec::new(); self.count()];
+        give[self.own] = letters;
+        self.meet(Letters::ToEach(give))
     }
 
     fn to_all(&self, letter: Vec<u8>) -> Vec<Vec<u8>> {
-        let length = Letters::ToAll(letter.len());
-        self.meet(vec![letter; self.count()], length)
+        let mut give = vec![Arc::default(); self.count()];
+        give[self.own] = Arc::new(letter);
+        self.meet(Letters::ToAll(give))
     }
 }
 
-/// One walk by so many processes: what each did before each meeting.
-fn walk(graph: &Graph, fit: &Fit, processes: usize) -> Vec<Vec<Done>> {
-    let row = || (0..processes).map(|_| Mutex::default()).collect();
-    let letters = (0..processes).map(|_| row()).collect();
-    let meeting = Arc::new(Meeting { turns: Mutex::new(0), next: Condvar::new(), letters });
-    let walk_one = |own: usize| {
-        // Processes are there until the end of the program, of which this is a small part.
-        let process: &'static Process = Box::leak(Box::new(Process::new(own, &meeting)));
-        process.wait(0);
-        replayed(graph, fit, Workers { threads: 1, processes: Some(process) });
-        process.pass_on();
-        process.meetings.lock().unwrap().clone()
-    };
+/// One of the processes again, by itself: it gets the letters it got.
+#[derive(Debug)]
+struct Again {
+    own: usize,
+    count: usize,
+    meetings: Arc<Vec<Letters>>,
+    since: Mutex<Instant>,
+    /// What it took before each meeting.
+    ns: Mutex<Vec<u128>>,
+}
+
+impl Again {
+    fn meet(&self) -> Vec<Vec<u8>> {
+        let mut since = self.since.lock().unwrap();
+        let mut ns = self.ns.lock().unwrap();
+        ns.push(since.elapsed().as_nanos());
+        let letters = self.meetings[ns.len() - 1].of(self.own);
+        *since = Instant::now();
+        letters
+    }
+}
+
+impl Processes for Again {
+    fn own(&self) -> usize {
+        self.own
+    }
+
+    fn count(&self) -> usize {
+        self.count
+    }
+
+    fn exchange(&self, _letters: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+        self.meet()
+    }
+
+    fn to_all(&self, _letter: Vec<u8>) -> Vec<Vec<u8>> {
+        self.meet()
+    }
+}
+
+/// All letters of one walk by so many processes.
+fn letters(graph: &Graph, fit: &Fit, processes: usize) -> Vec<Letters> {
+    let meetings = Arc::new(Meetings { processes, all: Mutex::default(), come: Condvar::new() });
     std::thread::scope(|scope| {
-        let all: Vec<_> = (0..processes).map(|own| scope.spawn(move || walk_one(own))).collect();
-        all.into_iter().map(|one| one.join().expect("no process fails")).collect()
-    })
+        for own in 0..processes {
+            let (meetings, number) = (meetings.clone(), AtomicUsize::new(0));
+            // Processes are there until the end of the program, of which this is a small part.
+            let process: &'static First = Box::leak(Box::new(First { own, meetings, number }));
+            scope.spawn(move || replayed(graph, fit, Workers { threads: 1, processes: Some(process) }));
+        }
+    });
+    std::mem::take(&mut *meetings.all.lock().unwrap())
+}
+
+/// What one of them takes before each meeting.
+fn again(graph: &Graph, fit: &Fit, (own, count): (usize, usize), meetings: &Arc<Vec<Letters>>) -> Vec<u128> {
+    let (meetings, since) = (meetings.clone(), Mutex::new(Instant::now()));
+    let again = Again { own, count, meetings, since, ns: Mutex::default() };
+    let process: &'static Again = Box::leak(Box::new(again));
+    replayed(graph, fit, Workers { threads: 1, processes: Some(process) });
+    process.ns.lock().unwrap().clone()
 }
 
 /// As a report has it: on an ideal network, and as recorded with some calls different.
@@ -199,30 +244,15 @@ fn main() {
         start.elapsed().as_nanos()
     };
     let alone_ns = (0..TIMES).map(alone).min().unwrap_or(0);
-    let times: Vec<_> = (0..TIMES).map(|_| walk(&graph, &fit, processes)).collect();
-    println!("{processes} {} {alone_ns}", times[0][0].len());
-    (0..times[0][0].len()).for_each(|meeting| {
-        let least_ns = |process: usize| times.iter().map(|time| time[process][meeting].ns).min();
-        let ns = (0..processes).map(|process| least_ns(process).unwrap_or(0).to_string());
-        let letters = times[0].iter().map(|process| &process[meeting].letters);
-        println!("{}\n{}", ns.collect::<Vec<_>>().join(" "), listed(letters));
-    });
-}
-
-/// The letters of a meeting, by sender.
-fn listed<'a>(letters: impl Iterator<Item = &'a Letters>) -> String {
-    let (mut to_all, mut to_each) = (Vec::new(), Vec::new());
-    for (from, letters) in letters.enumerate() {
-        match letters {
-            Letters::ToAll(bytes) => to_all.push(bytes.to_string()),
-            Letters::ToEach(bytes) => {
-                let some = bytes.iter().enumerate().filter(|(to, bytes)| *to != from && **bytes > 0);
-                to_each.extend(some.map(|(to, bytes)| format!("{from} {to} {bytes}")));
-            }
-        }
-    }
-    match to_all.is_empty() {
-        true => format!("e {} {}", to_each.len(), to_each.join(" ")),
-        false => format!("a {}", to_all.join(" ")),
+    let meetings = Arc::new(letters(&graph, &fit, processes));
+    let least_ns = |own: usize| {
+        let times: Vec<_> = (0..TIMES).map(|_| again(&graph, &fit, (own, processes), &meetings)).collect();
+        (0..meetings.len()).map(|meeting| times.iter().map(|time| time[meeting]).min()).collect()
+    };
+    let ns: Vec<Vec<Option<u128>>> = (0..processes).map(least_ns).collect();
+    println!("{processes} {} {alone_ns}", meetings.len());
+    for (meeting, letters) in meetings.iter().enumerate() {
+        let ns = ns.iter().map(|process| process[meeting].unwrap_or(0).to_string());
+        println!("{}\n{}", ns.collect::<Vec<_>>().join(" "), letters.listed());
     }
 }

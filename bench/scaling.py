@@ -28,7 +28,7 @@ def simulated(folder, processes):
     hosts = folder / "hosts"
     hosts.write_text("".join(f"n-{host}\n" for host in range(processes)))
     return ["smpirun", "-np", str(processes), "-platform", folder / "cluster.xml", "-hostfile", hosts,
-            "--cfg=smpi/simulate-computation:no", "--cfg=smpi/host-speed:1Gf", "--log=root.thres:error",
+            "--cfg=smpi/simulate-computation:no", "--cfg=smpi/coll-selector:mpich", "--cfg=smpi/host-speed:1Gf", "--log=root.thres:error",
             folder / "rounds", folder / "rounds.txt"]
 
 

@@ -42,7 +42,24 @@ fn main() -> ExitCode {
     if !matches!(arguments.command, Command::Record(_)) {
         end_quietly_on_closed_pipe();
     }
-    let result = match &arguments.command {
+    let command = &arguments.command;
+    let result = match is_for_all_processes(command) {
+        true => run(command),
+        false => together::once(command, || run(command)),
+    };
+    live::remove_all();
+    memory::tell_if_more_was_held();
+    match result {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            failure::tell(&failure::message(&error));
+            ExitCode::from(failure::exit_code(&error))
+        }
+    }
+}
+
+fn run(command: &Command) -> anyhow::Result<u8> {
+    match command {
         Command::Record(arguments) => record::run(arguments),
         Command::Info(arguments) => info::run(arguments),
         Command::Report(arguments) => report::run(arguments),
@@ -68,16 +85,23 @@ fn main() -> ExitCode {
         Command::Arrived => doctor::arrived(),
         Command::MeasuringRank => bench::measuring_rank(),
         Command::Other(words) => external::run(words, &listed_commands()),
-    };
-    live::remove_all();
-    memory::tell_if_more_was_held();
-    match result {
-        Ok(code) => ExitCode::from(code),
-        Err(error) => {
-            failure::tell(&failure::message(&error));
-            ExitCode::from(failure::exit_code(&error))
-        }
     }
+}
+
+/// Whether a command knows what to do where a launcher has started several processes. All others are done once.
+fn is_for_all_processes(command: &Command) -> bool {
+    matches!(
+        command,
+        Command::Report(_)
+            | Command::Whatif(_)
+            | Command::Replay(_)
+            | Command::Diff(_)
+            | Command::Seal(_)
+            | Command::View(_)
+            | Command::Record(_)
+            | Command::Arrived
+            | Command::MeasuringRank
+    )
 }
 
 /// The commands that `--help` lists.

@@ -4,11 +4,13 @@
 //! One that fails comes to the next meeting with the reason, and there is one at the end for all, so the others hear of it
 //! where they meet next: nobody waits for who never comes, one sentence is printed, and all end with the exit code it
 //! deserves. One that panics, or whose MPI fails, ends all at once. If one is killed, the launcher does that.
+//!
+//! Commands that cannot be shared are done once: by the first process that was given the command line, while the others end.
 
 use crate::input::all_cores;
 use crate::{failure, live, show};
 use anstream::ColorChoice;
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use kizami_peers::{Mail, Met, Peers, PeersError};
 use kizami_replay::{Processes, Workers};
 use kizami_trace::Trace;
@@ -81,12 +83,19 @@ impl Together {
 
     /// Makes sure that all processes do the same, with the same trace. What one of them could not open is heard of here.
     pub fn agree(&self, arguments: &impl Debug, trace: &Trace) -> Result<()> {
-        let Some(others) = self.others else { return Ok(()) };
-        let version = env!("CARGO_PKG_VERSION");
-        let mut told = DefaultHasher::new();
-        format!("{version}\n{arguments:?}\n{}", serde_json::to_string(trace.run())?).hash(&mut told);
-        let letters = others.to_all(told.finish().to_le_bytes().into());
-        if letters[others.own] != letters[0] {
+        if !self.has_others() {
+            return Ok(());
+        }
+        self.must_be_alike(arguments, &serde_json::to_string(trace.run())?)
+    }
+
+    /// The same where no trace is there yet, or many.
+    pub fn agree_on(&self, arguments: &impl Debug) -> Result<()> {
+        self.must_be_alike(arguments, "")
+    }
+
+    fn must_be_alike(&self, arguments: &impl Debug, found: &str) -> Result<()> {
+        if self.first_alike(arguments, found)? != 0 {
             bail!(
                 "it was given other options or another trace than the first process, or is another version of kizami; give \
                  all the same, and none that is still being recorded; to explain several traces, start kizami without the \
@@ -95,6 +104,57 @@ impl Together {
         }
         Ok(())
     }
+
+    /// The first process that was given the same arguments, and has found the same.
+    fn first_alike(&self, arguments: &impl Debug, found: &str) -> Result<usize> {
+        let Some(others) = self.others else { return Ok(0) };
+        let mut told = DefaultHasher::new();
+        format!("{}\n{arguments:?}\n{found}", env!("CARGO_PKG_VERSION")).hash(&mut told);
+        let letters = others.to_all(told.finish().to_le_bytes().into());
+        letters.iter().position(|letter| *letter == letters[others.own]).context("no letter of its own")
+    }
+
+    /// The exit code that the first process has come to.
+    pub fn code_of_first(&self, code: u8) -> u8 {
+        let letters = self.others.map(|others| others.to_all(vec![code]));
+        letters.and_then(|letters| letters.first()?.first().copied()).unwrap_or(code)
+    }
+}
+
+/// Does the work of a command that cannot be shared: of the processes that a launcher has started with the same command
+/// line the first does it, and the others end with nothing said. Where a script stands between, the script decides who does
+/// what: others may never come.
+pub fn once(arguments: &impl Debug, work: impl FnOnce() -> Result<u8>) -> Result<u8> {
+    if !kizami_peers::started_by_launcher() {
+        return work();
+    }
+    let mut is_own = true;
+    let code = run(|together| {
+        let place = std::env::current_dir().unwrap_or_default();
+        let first = together.first_alike(arguments, &place.display().to_string())?;
+        is_own = together.others.is_none_or(|others| others.own == first);
+        Ok(0)
+    })?;
+    if code != 0 || !is_own {
+        return Ok(code);
+    }
+    show::speak();
+    work()
+}
+
+/// Has all processes make something ready together. Then the first one does the work, without MPI, and the others end:
+/// waiting by MPI takes a core.
+pub fn then_alone(
+    prepare: impl FnOnce(Together) -> Result<()>,
+    work: impl FnOnce() -> Result<u8>,
+) -> Result<u8> {
+    let mut is_first = true;
+    let code = run(|together| {
+        is_first = together.is_first();
+        prepare(together)?;
+        Ok(0)
+    })?;
+    if code == 0 && is_first { work() } else { Ok(code) }
 }
 
 /// Does the work of a command, together with other processes if a launcher has started some.

@@ -21,6 +21,20 @@ pub(crate) fn processes() -> Option<u32> {
     (!is_below_a_rank()).then_some(told)
 }
 
+/// Whether a launcher itself has started this process, and others beside it: no script or program stands between, so that
+/// the others run the same.
+pub fn started_by_launcher() -> bool {
+    told(|name| std::env::var(name).ok()).is_some() && is_launcher(&name_of(parent_id()))
+}
+
+fn name_of(process: u32) -> String {
+    std::fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default()
+}
+
+fn is_launcher(name: &str) -> bool {
+    LAUNCHERS.iter().any(|launcher| name.starts_with(launcher))
+}
+
 /// What the environment says.
 fn told(variable: impl Fn(&str) -> Option<String>) -> Option<u32> {
     let number = |name: &str| variable(name)?.parse::<u32>().ok();
@@ -36,8 +50,7 @@ fn told(variable: impl Fn(&str) -> Option<String>) -> Option<u32> {
 fn is_below_a_rank() -> bool {
     let mut process = parent_id();
     for _ in 0..MOST_PARENTS {
-        let name = std::fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
-        if process <= 1 || LAUNCHERS.iter().any(|launcher| name.starts_with(launcher)) {
+        if process <= 1 || is_launcher(&name_of(process)) {
             return false;
         }
         let maps = std::fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();

@@ -13,6 +13,7 @@ mod error;
 mod launched;
 
 pub use error::PeersError;
+pub use launched::started_by_launcher;
 
 use kizami_mpi::{Collective, Comm, Counts, Mpi};
 

@@ -24,6 +24,11 @@ pub fn keep_silent() {
     SILENT.store(true, Ordering::Relaxed);
 }
 
+/// Takes that back: this process does something of its own.
+pub fn speak() {
+    SILENT.store(false, Ordering::Relaxed);
+}
+
 fn is_silent() -> bool {
     SILENT.load(Ordering::Relaxed)
 }

@@ -4,10 +4,12 @@ use super::arguments::DiffArguments;
 use super::condition::Condition;
 use super::show;
 use crate::input;
+use crate::live;
 use crate::show::json;
 use crate::show::say;
 use crate::show::style::Paint;
 use crate::show::text;
+use crate::together::{self, Together};
 use anyhow::Result;
 use kizami_explain::Report;
 use kizami_explain::diff::Diff;
@@ -21,20 +23,35 @@ const ROWS_SHOWN: usize = 15;
 
 /// Compares two traces.
 pub fn run(arguments: &DiffArguments) -> Result<u8> {
-    let threads = arguments.threads.unwrap_or_else(input::all_cores);
-    let report = |path: &Path| -> Result<Report> {
-        let followed = input::open_to_follow(path, arguments.threads, arguments.memory)?;
-        Ok(input::analyse(&followed, threads.into())?.report(&followed.trace))
-    };
-    let diff = Diff::of(&report(&arguments.before)?, &report(&arguments.after)?);
+    together::run(|together| {
+        let before = explain(&arguments.before, arguments, together)?;
+        let after = explain(&arguments.after, arguments, together)?;
+        let code = match (before, after) {
+            (Some(before), Some(after)) => tell(arguments, &Diff::of(&before, &after))?,
+            _ => 0,
+        };
+        // Launchers end all as soon as one ends with another code than the rest.
+        Ok(together.code_of_first(code))
+    })
+}
+
+/// What is to be said of one of them; nothing if it is another process that says it.
+fn explain(path: &Path, arguments: &DiffArguments, together: Together) -> Result<Option<Report>> {
+    let trace = input::open_together(&live::readable(path)?, together, arguments)?;
+    let followed = input::follow_together(trace, arguments.threads, arguments.memory, together)?;
+    let analysis = input::analyse(&followed, together.workers(arguments.threads))?;
+    Ok(together.is_first().then(|| analysis.report(&followed.trace)))
+}
+
+fn tell(arguments: &DiffArguments, diff: &Diff) -> Result<u8> {
     let mut out = text::stdout();
     if arguments.json {
-        json::print(json::DIFF, &diff)?;
+        json::print(json::DIFF, diff)?;
     } else {
-        show::print(&mut out, &diff, Paint::stdout(), if arguments.all { usize::MAX } else { ROWS_SHOWN })?;
+        show::print(&mut out, diff, Paint::stdout(), if arguments.all { usize::MAX } else { ROWS_SHOWN })?;
     }
     out.flush()?;
-    Ok(judge(&diff, &arguments.fail_if))
+    Ok(judge(diff, &arguments.fail_if))
 }
 
 /// Says which conditions are true.

@@ -4,6 +4,7 @@ use super::arguments::SealArguments;
 use crate::show::path::as_typed;
 use crate::show::progress::Bar;
 use crate::show::{quantity, text};
+use crate::together;
 use anyhow::Result;
 use kizami_seal::{Progress, SealError, SealOptions, Seen};
 use kizami_trace::RunInfo;
@@ -12,6 +13,10 @@ use std::path::{Path, PathBuf};
 
 /// Seals a recording and says what came of it.
 pub fn run(arguments: &SealArguments) -> Result<u8> {
+    together::then_alone(|together| together.agree_on(arguments), || seal_and_tell(arguments))
+}
+
+fn seal_and_tell(arguments: &SealArguments) -> Result<u8> {
     let mut out = text::stdout();
     for (directory, run) in seal_all(&arguments.trace, arguments.keep_raw, None)? {
         tell(&mut out, &directory, &run)?;

@@ -10,6 +10,7 @@ use crate::show::json;
 use crate::show::path::as_typed;
 use crate::show::style::Paint;
 use crate::show::text;
+use crate::together;
 use anyhow::{Context, Result};
 use kizami_view::layer::Opened;
 use kizami_view::server::{Server, View};
@@ -21,6 +22,10 @@ use std::sync::Arc;
 
 /// Shows traces.
 pub fn run(arguments: &ViewArguments) -> Result<u8> {
+    together::then_alone(|together| together.agree_on(arguments), || show(arguments))
+}
+
+fn show(arguments: &ViewArguments) -> Result<u8> {
     for (output, option) in [(&arguments.snapshot, "--snapshot"), (&arguments.png, "--png")] {
         if let Some(output) = output {
             must_be_new(output, option)?;

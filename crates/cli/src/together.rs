@@ -11,6 +11,7 @@ use crate::input::all_cores;
 use crate::{failure, live, show};
 use anstream::ColorChoice;
 use anyhow::{Context, Result, bail};
+use kizami_company::{Alone, Company};
 use kizami_peers::{Mail, Met, Peers, PeersError};
 use kizami_replay::{Processes, Workers};
 use kizami_trace::Trace;
@@ -76,6 +77,20 @@ impl Together {
         self.others.map(|others| others as &dyn Processes)
     }
 
+    /// The same for whoever divides other work.
+    pub fn company(&self) -> &'static dyn Company {
+        self.others.map_or(&Alone, |others| others as &dyn Company)
+    }
+
+    /// Has the processes of this host share its cores, where work takes as many threads as there are.
+    pub fn share_cores(&self) {
+        if self.has_others() {
+            let threads = (all_cores() / self.processes_here()).max(1);
+            // Refused only if some were used already; then there are as many as before.
+            let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+        }
+    }
+
     /// Who replays.
     pub fn workers(&self, asked: Option<usize>) -> Workers {
         Workers { threads: self.threads(asked), processes: self.processes() }
@@ -110,14 +125,13 @@ impl Together {
         let Some(others) = self.others else { return Ok(0) };
         let mut told = DefaultHasher::new();
         format!("{}\n{arguments:?}\n{found}", env!("CARGO_PKG_VERSION")).hash(&mut told);
-        let letters = others.to_all(told.finish().to_le_bytes().into());
+        let letters = Company::to_all(others, told.finish().to_le_bytes().into());
         letters.iter().position(|letter| *letter == letters[others.own]).context("no letter of its own")
     }
 
     /// The exit code that the first process has come to.
     pub fn code_of_first(&self, code: u8) -> u8 {
-        let letters = self.others.map(|others| others.to_all(vec![code]));
-        letters.and_then(|letters| letters.first()?.first().copied()).unwrap_or(code)
+        self.company().word_of_first(vec![code]).first().copied().unwrap_or(code)
     }
 }
 
@@ -206,6 +220,24 @@ impl Processes for Others {
     }
 
     fn exchange(&self, letters: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+        self.meet(Mail::ToEach(letters))
+    }
+
+    fn to_all(&self, letter: Vec<u8>) -> Vec<Vec<u8>> {
+        self.meet(Mail::ToAll(letter))
+    }
+}
+
+impl Company for Others {
+    fn own(&self) -> usize {
+        self.own
+    }
+
+    fn count(&self) -> usize {
+        self.count
+    }
+
+    fn to_each(&self, letters: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
         self.meet(Mail::ToEach(letters))
     }
 

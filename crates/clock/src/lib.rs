@@ -10,16 +10,23 @@
 //! numbers for any input. All times are nanoseconds: "own" ones on the asking host's clock, "reference" ones
 //! on the other's, both as that host counts them.
 //!
-//! It does no I/O, knows no ticks, ranks or messages, and asks nobody: that is for its users.
+//! A [`TickGrid`] is that way for the ticks of a counter, quick to look up, and a [`Mover`] mends what no clock can: messages
+//! that still seem to arrive before they were sent.
+//!
+//! It does no I/O, knows neither ranks nor messages, and asks nobody: that is for its users.
 
 mod chain;
 mod epoch;
+mod grid;
 mod model;
+mod shift;
 mod smooth;
 
 pub use chain::{Chain, Point};
 pub use epoch::{Epoch, Sample};
+pub use grid::TickGrid;
 pub use model::{ClockModel, Estimate};
+pub use shift::{Mover, Shift, shifted};
 
 /// No two clocks are believed to run apart faster than this, in parts of a billion, until they were measured.
 pub const UNMEASURED_DRIFT_PPB: f64 = 100_000.0;

@@ -8,9 +8,9 @@
 
 use super::align::{self, Links, Question};
 use super::discover::Process;
-use super::grid::TickGrid;
 use super::host::{Host, HostClock};
 use super::segment_file::SegmentInfo;
+use kizami_clock::TickGrid;
 use kizami_segment::HeaderView;
 use rayon::prelude::*;
 use std::collections::BTreeMap;

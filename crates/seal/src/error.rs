@@ -42,4 +42,12 @@ pub enum SealError {
         path.display()
     )]
     BeingRecorded { path: PathBuf, by: String },
+
+    /// One of several processes sees something else than the first.
+    #[error(
+        "what it finds in {} is not what the first process finds there: all nodes must see the recording under the same name, \
+         and nobody may change it meanwhile; or seal it without the launcher",
+        path.display()
+    )]
+    OtherSegments { path: PathBuf },
 }

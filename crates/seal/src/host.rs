@@ -4,8 +4,7 @@
 //! is that line moved, or a grid along measured offsets, and what repairs of the order of messages move a rank by.
 //! How hosts are brought together is not known here: that is [`super::clock`].
 
-use super::grid::TickGrid;
-use super::shift::{Shift, shifted};
+use kizami_clock::{Shift, TickGrid, shifted};
 use kizami_segment::ClockReading;
 
 /// Rates outside of this are damaged readings: no counter runs at 20 GHz or 20 MHz.

@@ -16,22 +16,21 @@ mod clock_table;
 mod communicators;
 mod discover;
 mod error;
-mod frozen;
-mod grid;
 mod guard;
 mod host;
 mod launches;
+mod letters;
 mod merge;
 mod names;
+mod parts;
 mod rank;
 mod reduced;
 mod requests;
 mod seen;
 mod segment_file;
-mod shift;
+mod sharing;
 mod source;
 mod summary;
-mod symbols;
 mod tables;
 mod tasks;
 mod translate;
@@ -46,40 +45,24 @@ use causality::Repairs;
 use clock::RunClock;
 use discover::Recorded;
 use guard::Sealing;
-use kizami_reduce::sequence::Sizes;
-use kizami_reduce::summary::BLOCK_BYTES;
-use kizami_reduced::{
-    Importance, Neighbourhood, PaperImportance, ReduceOptions, SequenceWriter, sum_missing, write_sequences,
-};
+use kizami_company::{Alone, Company};
+use kizami_reduced::{Neighbourhood, SequenceWriter, write_sequences};
 use kizami_trace::columns::WrittenFile;
-use kizami_trace::definitions::{Definitions, RankInfo, Stop};
+use kizami_trace::definitions::{Definitions, RankInfo};
 use kizami_trace::disturbance::Disturbance;
 use kizami_trace::reduced_tables::{ReducedRows, ReducedTables};
-use kizami_trace::run::{MessageOrder, Missing, RUN_JSON, Reduced, Totals};
-use kizami_trace::schema::{EVENTS_FOLDER, ORDER, RAW_FOLDER};
-use kizami_trace::write::{OpTotals, PartWriter, Shared, StagingDir, WINDOW_ROWS};
+use kizami_trace::run::{MessageOrder, RUN_JSON};
+use kizami_trace::schema::{ORDER, RAW_FOLDER};
+use kizami_trace::write::{StagingDir, WINDOW_ROWS};
 use kizami_trace::{RunInfo, TraceError};
 use names::Names;
-use rank::{RankInput, RankOutcome, RankReduced};
-use rayon::prelude::*;
-use requests::OpenReceives;
-use std::ops::Range;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::sync::mpsc::RecvTimeoutError;
-use std::time::Duration;
+use parts::{Sealed, seal_parts};
+use rank::{RankOutcome, RankReduced};
+use sharing::Sharing;
+use std::path::Path;
 
-/// Segments of a part, in bytes, at most, unless a single rank has more.
-const LARGEST_PART: u64 = 1 << 30;
-/// Segments of a part, in bytes, below which splitting is not worth it.
-const SMALLEST_PART: u64 = 1 << 20;
-/// Parts for each worker, so that they end at about the same time.
-const PARTS_PER_WORKER: u64 = 4;
 /// Ranks whose exact sums are one row group.
 const RANKS_OF_A_GROUP: usize = 256;
-/// How often progress is told.
-const TELL_EVERY: Duration = Duration::from_millis(100);
 
 /// How to seal.
 #[derive(Clone, Debug)]
@@ -120,6 +103,30 @@ pub fn seal(
     options: &SealOptions,
     progress: &dyn Fn(Progress),
 ) -> Result<RunInfo, SealError> {
+    seal_first(directory, options, &Alone, progress)
+}
+
+/// The same, by several processes that see the directory under the same name: all of them must call it. Rows are divided,
+/// and the first process does the rest; the others get nothing.
+pub fn seal_together(
+    directory: &Path,
+    options: &SealOptions,
+    company: &dyn Company,
+    progress: &dyn Fn(Progress),
+) -> Result<Option<RunInfo>, SealError> {
+    if company.is_first() {
+        return seal_first(directory, options, company, progress).map(Some);
+    }
+    sharing::help(directory, options, company)?;
+    Ok(None)
+}
+
+fn seal_first(
+    directory: &Path,
+    options: &SealOptions,
+    company: &dyn Company,
+    progress: &dyn Fn(Progress),
+) -> Result<RunInfo, SealError> {
     let _sealing = Sealing::begin(directory)?;
     let raw = directory.join(RAW_FOLDER);
     if !raw.is_dir() {
@@ -131,9 +138,12 @@ pub fn seal(
             false => SealError::NothingRecorded { path },
         });
     }
+    // From here on nobody else is at work here, and the others may look as well.
+    company.word_of_first(Vec::new());
     let recorded = discover::discover(directory, &raw)?;
     let staging = StagingDir::within(directory)?;
-    let (run, whole) = turn(recorded, staging.folder(), options, progress)?;
+    let sharing = Sharing::agreed(directory, &recorded, company)?;
+    let (run, whole) = turn(recorded, staging.folder(), options, sharing, progress)?;
     staging.commit(&run, whole && !options.keep_raw)?;
     Ok(run)
 }
@@ -150,7 +160,8 @@ pub fn snapshot(directory: &Path, output: &Path, progress: &dyn Fn(Progress)) ->
     let seen = running.then(Seen::now);
     let options = SealOptions { keep_raw: true, seen, ..SealOptions::default() };
     let staging = StagingDir::make(output)?;
-    let (run, _) = turn(recorded, staging.folder(), &options, progress)?;
+    let sharing = Sharing::agreed(directory, &recorded, &Alone)?;
+    let (run, _) = turn(recorded, staging.folder(), &options, sharing, progress)?;
     staging.commit(&run, false)?;
     Ok(run)
 }
@@ -160,11 +171,12 @@ fn turn(
     mut recorded: Recorded,
     folder: &Path,
     options: &SealOptions,
+    sharing: Sharing<'_>,
     progress: &dyn Fn(Progress),
 ) -> Result<(RunInfo, bool), TraceError> {
     let names = names::collect(&recorded);
     let clock = RunClock::measure(&recorded.ranks, &names.questions);
-    let sources = Sources { recorded: &recorded, clock: &clock, names: &names };
+    let sources = Sources { recorded: &recorded, clock: &clock, names: &names, sharing };
     let (mut sealed, order) = seal_in_order(&sources, folder, options, progress)?;
     let tasks = tasks::write_tasks(&sources, &order.repairs, folder, &mut sealed.outcomes)?;
 
@@ -270,6 +282,7 @@ struct Sources<'a> {
     recorded: &'a Recorded,
     clock: &'a RunClock,
     names: &'a Names,
+    sharing: Sharing<'a>,
 }
 
 /// What became of messages that seemed to arrive before they were sent.
@@ -287,7 +300,10 @@ fn seal_in_order(
     options: &SealOptions,
     progress: &dyn Fn(Progress),
 ) -> Result<(Sealed, Order), TraceError> {
-    let sealed = seal_parts(sources, &Repairs::default(), folder, options, progress)?;
+    let seal = |repairs: &Repairs| -> Result<Sealed, TraceError> {
+        sources.sharing.gathered(seal_parts(sources, repairs, folder, options, progress)?, folder)
+    };
+    let sealed = seal(&Repairs::default())?;
     if sources.clock.hosts.len() < 2 {
         return Ok((sealed, Order::default()));
     }
@@ -295,6 +311,7 @@ fn seal_in_order(
         causality::check(&sealed.events(), sources.recorded, sources.clock, &sealed.outcomes, folder)
     };
     let (found, repairs) = check(&sealed)?;
+    sources.sharing.tell_repairs(&repairs);
     let messages = MessageOrder {
         matched: found.messages,
         doubtful: found.doubtful,
@@ -307,178 +324,10 @@ fn seal_in_order(
     if repairs.count() == 0 {
         return Ok((sealed, Order { messages: Some(messages), repairs }));
     }
-    let sealed = seal_parts(sources, &repairs, folder, options, progress)?;
+    let sealed = seal(&repairs)?;
     // Messages that were not doubtful before must not have become so.
     let left = check(&sealed)?.0;
     let violations_left = left.violations + left.doubtful.saturating_sub(found.doubtful);
     let messages = Some(MessageOrder { violations_left, ..messages });
     Ok((sealed, Order { messages, repairs }))
-}
-
-/// What came of all parts.
-#[derive(Default)]
-struct Sealed {
-    /// In the order of ranks.
-    outcomes: Vec<RankOutcome>,
-    totals: OpTotals,
-    files: Vec<WrittenFile>,
-}
-
-impl Sealed {
-    /// The parts with rows of calls.
-    fn events(&self) -> Vec<PathBuf> {
-        let in_events = |path: &Path| path.parent().is_some_and(|folder| folder.ends_with(EVENTS_FOLDER));
-        self.files.iter().map(|file| file.path.clone()).filter(|path| in_events(path)).collect()
-    }
-
-    /// What was kept, if rows were kept only in part.
-    fn kept(&self, asked: Option<ReduceOptions>, totals: &Totals) -> Option<Reduced> {
-        let told = Reduced {
-            rows_kept: totals.events,
-            calls: totals.calls,
-            ..asked.map(|asked| asked.told()).unwrap_or_default()
-        };
-        let drawn = self.outcomes.iter().find_map(|outcome| outcome.drawn);
-        if let Some(drawn) = drawn {
-            let by = PaperImportance::by_number(drawn.importance);
-            let block_bytes = match asked.map(|asked| asked.importance) {
-                Some(Importance::Paper(scheme)) => scheme.bytes(),
-                _ => 0,
-            };
-            return Some(Reduced {
-                importance: by.map_or("paper", PaperImportance::name).to_owned(),
-                block_bytes,
-                ..told
-            });
-        }
-        let reduced = || self.outcomes.iter().filter_map(|outcome| outcome.reduced.as_ref());
-        reduced().next()?;
-        Some(Reduced {
-            importance: Importance::Classes.name().to_owned(),
-            sums_exact: reduced().all(|rank| rank.whole),
-            missing: reduced().fold(Missing::default(), |sum, rank| sum_missing(sum, rank.missing)),
-            block_bytes: (BLOCK_BYTES + Sizes::default().bytes()) as u64,
-            ..told
-        })
-    }
-
-    fn stops(&self) -> Vec<Stop> {
-        let mut stops: Vec<Stop> = self.outcomes.iter().flat_map(|outcome| outcome.stops.clone()).collect();
-        stops.sort_by_key(|stop| (stop.rank, stop.start, stop.thread));
-        stops
-    }
-}
-
-fn seal_parts(
-    sources: &Sources<'_>,
-    repairs: &Repairs,
-    folder: &Path,
-    options: &SealOptions,
-    progress: &dyn Fn(Progress),
-) -> Result<Sealed, TraceError> {
-    let sizes: Vec<u64> =
-        sources.recorded.ranks.iter().map(|process| process.as_ref().map_or(0, |p| p.call_bytes())).collect();
-    let parts = split(&sizes, rayon::current_num_threads() as u64);
-    let total_bytes = sizes.iter().sum();
-    let shared = Arc::new(Shared::default());
-    let tell = || {
-        progress(Progress {
-            done_bytes: shared.done_bytes.load(Ordering::Relaxed).min(total_bytes),
-            total_bytes,
-            events: shared.events.load(Ordering::Relaxed),
-        });
-    };
-    // The callback need not be shareable between threads, so the work goes elsewhere and this thread tells.
-    let results: Vec<Result<Sealed, TraceError>> = std::thread::scope(|scope| {
-        let (done, wait) = std::sync::mpsc::channel::<()>();
-        let (parts, shared) = (&parts, &shared);
-        let work = scope.spawn(move || {
-            let _done_when_dropped = done;
-            let numbered = parts.par_iter().enumerate();
-            let sealed = |(number, ranks): (usize, &Range<usize>)| {
-                seal_part(sources, repairs, (folder, number), options, ranks.clone(), shared)
-            };
-            numbered.map(sealed).collect()
-        });
-        while wait.recv_timeout(TELL_EVERY) == Err(RecvTimeoutError::Timeout) {
-            tell();
-        }
-        work.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-    });
-    let mut sealed = Sealed::default();
-    for result in results {
-        let part = result?;
-        sealed.outcomes.extend(part.outcomes);
-        sealed.totals.add(&part.totals);
-        sealed.files.extend(part.files);
-    }
-    tell();
-    Ok(sealed)
-}
-
-fn seal_part(
-    sources: &Sources<'_>,
-    repairs: &Repairs,
-    (folder, number): (&Path, usize),
-    options: &SealOptions,
-    ranks: Range<usize>,
-    shared: &Arc<Shared>,
-) -> Result<Sealed, TraceError> {
-    let counters = sources.names.counted();
-    let mut part = PartWriter::create(folder, number, counters, options.window_rows.max(1), shared.clone())?;
-    let mut open = OpenReceives::new();
-    let mut outcomes = Vec::new();
-    for rank in ranks {
-        let Some(process) = &sources.recorded.ranks[rank] else { continue };
-        let bytes = process.call_bytes();
-        part.begin_rank(bytes / kizami_segment::SLOT_BYTES as u64)?;
-        let host = sources.clock.host_of_process(process);
-        let Some(host) = host.and_then(|host| sources.clock.hosts.get(host)) else { continue };
-        let input = RankInput {
-            rank: rank as u32,
-            process,
-            names: &sources.names.processes[rank],
-            communicators: &sources.names.communicators,
-            clock: host.rank_clock(repairs.of(rank)),
-        };
-        outcomes.push(rank::seal_rank(&input, &mut open, &mut part)?);
-        part.end_rank(bytes)?;
-    }
-    let (totals, files) = part.finish()?;
-    Ok(Sealed { outcomes, totals, files })
-}
-
-/// Contiguous ranges of ranks with about the same amount of work.
-fn split(sizes: &[u64], workers: u64) -> Vec<Range<usize>> {
-    let total: u64 = sizes.iter().sum();
-    let target = (total / (workers * PARTS_PER_WORKER).max(1)).clamp(SMALLEST_PART, LARGEST_PART);
-    let mut parts = Vec::new();
-    let (mut start, mut filled) = (0, 0);
-    for (rank, size) in sizes.iter().enumerate() {
-        // Half a rank too much is better than half a rank too little.
-        if rank > start && filled + size / 2 >= target {
-            parts.push(start..rank);
-            (start, filled) = (rank, 0);
-        }
-        filled += size;
-    }
-    parts.push(start..sizes.len());
-    parts
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts_cover_all_ranks_in_order() {
-        for sizes in [vec![], vec![5 << 20; 16], vec![1; 100_000], vec![1 << 34, 1, 1, 1 << 33]] {
-            let parts = split(&sizes, 2);
-            let covered: Vec<usize> = parts.iter().cloned().flatten().collect();
-            assert_eq!(covered, (0..sizes.len()).collect::<Vec<_>>());
-            assert!(parts.len() < 100);
-        }
-        assert_eq!(split(&[5 << 20; 16], 2).len(), 8);
-        assert_eq!(split(&[1; 100_000], 2).len(), 1);
-    }
 }

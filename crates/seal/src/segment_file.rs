@@ -1,6 +1,6 @@
 //! One file of `raw/`: what its header says, and which companions it has.
 
-use super::frozen::Frozen;
+use kizami_frozen::Frozen;
 use kizami_reduce::summary;
 use kizami_segment::{HEADER_BYTES, HeaderView, SLOT_BYTES, named, slot_words};
 use kizami_trace::TraceError;

@@ -1,7 +1,7 @@
 //! A segment's bytes in memory: mapped, and let go of behind the reader.
 
-use super::frozen::FrozenMap;
 use super::segment_file::SegmentInfo;
+use kizami_frozen::FrozenMap;
 use kizami_records::Records;
 use kizami_segment::Segment;
 use memmap2::{Mmap, UncheckedAdvice};

@@ -6,8 +6,8 @@ use super::communicators::Communicators;
 use super::discover::Recorded;
 use super::names::{Names, NeighbourEntry, ObjectEntry, UNDEFINED};
 use super::rank::RankOutcome;
-use crate::symbols::ModuleSymbols;
 use kizami_model::Rank;
+use kizami_symbols::ModuleSymbols;
 use kizami_trace::TraceError;
 use kizami_trace::columns::WrittenFile;
 use kizami_trace::definitions::{

@@ -19,7 +19,7 @@ mod walk;
 use super::clock::RunClock;
 use super::discover::Recorded;
 use super::rank::RankOutcome;
-use super::shift::Shift;
+use kizami_clock::Shift;
 use kizami_model::{Length, Moment, Rank};
 use kizami_trace::TraceError;
 use kizami_trace::definitions::Repair;
@@ -46,7 +46,7 @@ pub(crate) struct Findings {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Repairs {
     /// By rank; each in the order of time.
-    by_rank: Vec<Vec<Shift>>,
+    pub by_rank: Vec<Vec<Shift>>,
 }
 
 impl Repairs {

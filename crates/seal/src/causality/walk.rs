@@ -6,7 +6,7 @@
 use super::spool::{Entries, Entry, Half, Spool};
 use super::{Findings, Repairs};
 use crate::clock::RunClock;
-use crate::shift::Mover;
+use kizami_clock::Mover;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 

@@ -69,6 +69,11 @@ impl StagingDir {
         &self.raw
     }
 
+    /// Where tables are written that are put together in a directory.
+    pub fn folder_within(directory: &Path) -> PathBuf {
+        directory.join(WORK_FOLDER)
+    }
+
     /// Where tables are to be written.
     pub fn folder(&self) -> &Path {
         &self.work

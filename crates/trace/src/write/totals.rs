@@ -69,6 +69,11 @@ impl OpTotals {
         total.plus(sums);
     }
 
+    /// Sums of each function, in the order of their numbers.
+    pub fn by_number(&self) -> &[OpTotal] {
+        &self.0
+    }
+
     /// Adds those of another part.
     pub fn add(&mut self, other: &OpTotals) {
         for (total, other) in self.0.iter_mut().zip(&other.0) {

@@ -15,6 +15,7 @@ use crate::launch::sanitizer;
 use crate::show::path::as_typed;
 use crate::show::say;
 use anyhow::Result;
+use kizami_company::Alone;
 use kizami_reduced::ReduceOptions;
 use kizami_seal::Seen;
 use kizami_trace::RunInfo;
@@ -203,7 +204,7 @@ impl Recording<'_> {
     /// A recording that cannot be sealed is no reason to hide how the application ended.
     fn seal(&self, directory: &Path, seen: Seen) -> Vec<(PathBuf, RunInfo)> {
         let _patience = child::Patience::begin();
-        match seal_all(directory, self.arguments.keep_raw, Some(seen)) {
+        match seal_all(directory, self.arguments.keep_raw, Some(seen), &Alone) {
             Ok(sealed) => sealed,
             Err(error) => {
                 let mut lines = vec![show::line("error", &error.to_string())];

@@ -6,22 +6,25 @@ use crate::show::progress::Bar;
 use crate::show::{quantity, text};
 use crate::together;
 use anyhow::Result;
+use kizami_company::Company;
 use kizami_seal::{Progress, SealError, SealOptions, Seen};
 use kizami_trace::RunInfo;
+use std::ffi::OsStr;
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Seals a recording and says what came of it.
 pub fn run(arguments: &SealArguments) -> Result<u8> {
-    together::then_alone(|together| together.agree_on(arguments), || seal_and_tell(arguments))
-}
-
-fn seal_and_tell(arguments: &SealArguments) -> Result<u8> {
-    let mut out = text::stdout();
-    for (directory, run) in seal_all(&arguments.trace, arguments.keep_raw, None)? {
-        tell(&mut out, &directory, &run)?;
-    }
-    Ok(0)
+    together::run(|together| {
+        together.agree_on(arguments)?;
+        together.share_cores();
+        let mut out = text::stdout();
+        for (directory, run) in seal_all(&arguments.trace, arguments.keep_raw, None, together.company())? {
+            tell(&mut out, &directory, &run)?;
+        }
+        Ok(0)
+    })
 }
 
 fn tell(out: &mut impl Write, directory: &Path, run: &RunInfo) -> io::Result<()> {
@@ -38,23 +41,43 @@ fn tell(out: &mut impl Write, directory: &Path, run: &RunInfo) -> io::Result<()>
     writeln!(out, "next: kizami report {name}")
 }
 
-/// Seals a recording. If several programs were launched in it one after the other, each becomes a trace of its own, the
-/// first one that of the recording's own name.
+/// Seals a recording, with all of a company. If several programs were launched in it one after the other, each becomes a
+/// trace of its own, the first one that of the recording's own name. Who only helps gets none.
 pub fn seal_all(
     directory: &Path,
     keep_raw: bool,
     seen: Option<Seen>,
+    company: &dyn Company,
 ) -> Result<Vec<(PathBuf, RunInfo)>, SealError> {
-    let more = kizami_seal::separate(directory)?;
-    let all = std::iter::once(directory.to_path_buf()).chain(more);
-    all.map(|directory| Ok((directory.clone(), seal(&directory, keep_raw, seen.clone())?))).collect()
+    let mut sealed = Vec::new();
+    for directory in all_in(directory, company)? {
+        let run = seal(&directory, keep_raw, seen.clone(), company)?;
+        sealed.extend(run.map(|run| (directory, run)));
+    }
+    Ok(sealed)
+}
+
+/// The recordings in a directory, which the first process makes of it and tells the others.
+fn all_in(directory: &Path, company: &dyn Company) -> Result<Vec<PathBuf>, SealError> {
+    let more = if company.is_first() { kizami_seal::separate(directory)? } else { Vec::new() };
+    // No name has a zero in it.
+    let told = more.iter().flat_map(|path| path.as_os_str().as_bytes().iter().chain(&[0])).copied();
+    let heard = company.word_of_first(told.collect());
+    let more =
+        heard.split_inclusive(|byte| *byte == 0).map(|name| OsStr::from_bytes(&name[..name.len() - 1]));
+    Ok(std::iter::once(directory.to_path_buf()).chain(more.map(PathBuf::from)).collect())
 }
 
 /// Seals the recording of one program under a progress bar; `seen` is when its run was seen to end.
-fn seal(directory: &Path, keep_raw: bool, seen: Option<Seen>) -> Result<RunInfo, SealError> {
+fn seal(
+    directory: &Path,
+    keep_raw: bool,
+    seen: Option<Seen>,
+    company: &dyn Company,
+) -> Result<Option<RunInfo>, SealError> {
     let bar = Bar::new("sealing");
     let options = SealOptions { keep_raw, seen, ..SealOptions::default() };
-    kizami_seal::seal(directory, &options, &|progress| show_progress(&bar, progress))
+    kizami_seal::seal_together(directory, &options, company, &|progress| show_progress(&bar, progress))
 }
 
 /// Shows how far sealing is.

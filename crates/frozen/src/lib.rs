@@ -22,7 +22,7 @@ const LARGEST_FRONT: usize = 1 << 34;
 
 /// The copied front of a segment, and how much of the rest counts.
 #[derive(Debug)]
-pub(crate) struct Frozen {
+pub struct Frozen {
     front: Vec<u8>,
     /// Bytes of drained chunks behind it.
     drained: usize,
@@ -30,7 +30,7 @@ pub(crate) struct Frozen {
 
 impl Frozen {
     /// Copies the front of a segment.
-    pub(crate) fn of(path: &Path) -> io::Result<Frozen> {
+    pub fn of(path: &Path) -> io::Result<Frozen> {
         if let Some(front) = path.file_name().and_then(OsStr::to_str).and_then(named::page) {
             return Ok(Frozen { front, drained: 0 });
         }
@@ -64,17 +64,17 @@ impl Frozen {
     }
 
     /// The header and the window.
-    pub(crate) fn front(&self) -> &[u8] {
+    pub fn front(&self) -> &[u8] {
         &self.front
     }
 
     /// Bytes of all of it.
-    pub(crate) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         (self.front.len() + self.drained) as u64
     }
 
     /// The front and the drained chunks one behind the other.
-    pub(crate) fn map(&self, path: &Path) -> io::Result<FrozenMap> {
+    pub fn map(&self, path: &Path) -> io::Result<FrozenMap> {
         let file = File::open(path)?;
         let length = (self.front.len() + self.drained).max(1);
         let writable = libc::PROT_READ | libc::PROT_WRITE;
@@ -105,7 +105,8 @@ impl Frozen {
 }
 
 /// A frozen segment in memory.
-pub(crate) struct FrozenMap {
+#[derive(Debug)]
+pub struct FrozenMap {
     base: *mut u8,
     length: usize,
 }
@@ -116,7 +117,8 @@ unsafe impl Send for FrozenMap {}
 unsafe impl Sync for FrozenMap {}
 
 impl FrozenMap {
-    pub(crate) fn bytes(&self) -> &[u8] {
+    /// All of it.
+    pub fn bytes(&self) -> &[u8] {
         // SAFETY: mapped in `map`, and unmapped only when this value goes.
         unsafe { std::slice::from_raw_parts(self.base, self.length) }
     }

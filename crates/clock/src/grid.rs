@@ -4,7 +4,7 @@
 //! a multiplication, wherever in the run it is. Between two points the line is straight, beyond the ends it
 //! goes on as it was.
 
-use kizami_clock::Point;
+use crate::Point;
 
 /// Points at most; a very long run has them further apart.
 const MOST_POINTS: u64 = 1 << 16;
@@ -13,7 +13,7 @@ const LARGEST_SHIFT: u32 = 48;
 
 /// The points.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct TickGrid {
+pub struct TickGrid {
     origin_ticks: u64,
     shift: u32,
     /// Run time at each point; strictly growing, at least two.
@@ -23,7 +23,7 @@ pub(crate) struct TickGrid {
 impl TickGrid {
     /// Points from `from` to `to`, no further apart than `straight_ticks` if that many are allowed. None if
     /// `points` does not give a time for each.
-    pub(crate) fn new(
+    pub fn new(
         from: u64,
         to: u64,
         straight_ticks: u64,
@@ -41,19 +41,19 @@ impl TickGrid {
     }
 
     /// The same with all times later by so much.
-    pub(crate) fn later_by(mut self, ns: i64) -> TickGrid {
+    pub fn later_by(mut self, ns: i64) -> TickGrid {
         self.times_ns.iter_mut().for_each(|time| *time = time.saturating_add(ns));
         self
     }
 
     /// Ticks of all points.
-    pub(crate) fn all_ticks(&self) -> impl Iterator<Item = u64> + '_ {
+    pub fn all_ticks(&self) -> impl Iterator<Item = u64> + '_ {
         (0..self.times_ns.len() as u64).map(|index| self.origin_ticks.wrapping_add(index << self.shift))
     }
 
     /// Run time at which the counter stood at `ticks`.
     #[inline]
-    pub(crate) fn at(&self, ticks: u64) -> i64 {
+    pub fn at(&self, ticks: u64) -> i64 {
         let since = ticks.wrapping_sub(self.origin_ticks) as i64;
         let index = (since >> self.shift).clamp(0, self.times_ns.len() as i64 - 2) as usize;
         let from = self.times_ns[index];
@@ -64,7 +64,7 @@ impl TickGrid {
     }
 
     /// The other way round: what the counter showed at a moment of run time.
-    pub(crate) fn ticks(&self, run_ns: i64) -> u64 {
+    pub fn ticks(&self, run_ns: i64) -> u64 {
         let index = self.times_ns.partition_point(|time| *time <= run_ns).saturating_sub(1);
         let index = index.min(self.times_ns.len() - 2);
         let from = self.times_ns[index];

@@ -1,21 +1,22 @@
-//! How a rank's times are moved: a controlled logical clock.
+//! How the times of a process are moved: a controlled logical clock.
 //!
-//! A violated receive moves the rank's later events by what was missing. The interval that holds the receive's
+//! A violated receive moves the later events of its process by what was missing. The interval that holds the receive's
 //! end is stretched; nothing is cut and nothing changes its order. The move then fades a little faster than
-//! clocks run apart, so that it follows what is needed: a move that outlives its need would make the rank's own
+//! clocks run apart, so that it follows what is needed: a move that outlives its need would make its own
 //! messages late and push others on. No interval shrinks by more than one part in 8,192.
 
 /// A move fades by one part in so many of the time that passes.
 const FADE: i64 = 8_192;
 /// Moves are multiples of this, so that not every message makes a repair while clocks run apart slowly. Far
-/// less than any message takes, or ranks would push each other on and on.
+/// less than any message takes, or processes would push each other on and on.
 const STEP_NS: i64 = 64;
 
 /// From `at_ns` on, times are later by `shift_ns`, until it fades or the next one comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shift {
+pub struct Shift {
     /// Run time before any repair.
     pub at_ns: i64,
+    /// By how much.
     pub shift_ns: i64,
 }
 
@@ -29,7 +30,7 @@ impl Shift {
 }
 
 /// A moment of run time as `shifts`, which are in the order of time, move it.
-pub(crate) fn shifted(shifts: &[Shift], ns: i64) -> i64 {
+pub fn shifted(shifts: &[Shift], ns: i64) -> i64 {
     let next = shifts.partition_point(|shift| shift.at_ns <= ns);
     match next.checked_sub(1).and_then(|last| shifts.get(last)) {
         Some(shift) => ns.saturating_add(shift.at(ns)),
@@ -37,9 +38,10 @@ pub(crate) fn shifted(shifts: &[Shift], ns: i64) -> i64 {
     }
 }
 
-/// The moves of one rank while they are found out.
+/// The moves of one process while they are found out.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Mover {
+pub struct Mover {
+    /// In the order of time.
     pub shifts: Vec<Shift>,
 }
 
@@ -54,7 +56,7 @@ impl Mover {
     }
 
     /// A receive ended at `ns`, and its message was sent at `sent_ns` (moved already). If that takes a repair,
-    /// tells how far the rank is moved.
+    /// tells how far the process is moved.
     pub fn receive(&mut self, ns: i64, sent_ns: i64) -> Option<i64> {
         let needed = sent_ns.saturating_sub(ns);
         if needed <= self.last().at(ns) {

@@ -19,30 +19,34 @@ const OWN_HEADERS: [&str; 2] = ["kizami.h", "kizami_tasks.h"];
 
 /// What is known of a place in a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Symbol {
+pub struct Symbol {
+    /// The function it is in.
     pub function: Option<String>,
+    /// The source file.
     pub file: Option<String>,
+    /// The line there.
     pub line: Option<u32>,
     /// Functions it was inlined into, innermost first.
     pub inlined_into: Vec<String>,
 }
 
 /// The symbols of one module.
-pub(crate) struct ModuleSymbols {
+#[expect(missing_debug_implementations, reason = "what reads debug information has none")]
+pub struct ModuleSymbols {
     /// The module's own, then those of a separate debug file.
     loaders: Vec<Loader>,
 }
 
 impl ModuleSymbols {
     /// Opens what there is.
-    pub(crate) fn open(path: &Path, build_id: &[u8]) -> ModuleSymbols {
+    pub fn open(path: &Path, build_id: &[u8]) -> ModuleSymbols {
         let files = std::iter::once(path.to_path_buf()).chain(debug_file(build_id));
         let loaders = files.filter(|file| file.is_file()).filter_map(|file| Loader::new(file).ok()).collect();
         ModuleSymbols { loaders }
     }
 
     /// Looks up the call that returns to `return_offset`.
-    pub(crate) fn look_up(&self, return_offset: u64) -> Symbol {
+    pub fn look_up(&self, return_offset: u64) -> Symbol {
         // The call is the instruction before the one it returns to.
         let Some(address) = return_offset.checked_sub(1) else { return Symbol::default() };
         let found = self.loaders.iter().filter_map(|loader| by_debug_information(loader, address)).next();

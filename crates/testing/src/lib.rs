@@ -4,8 +4,9 @@
 //! call by call, and [`Jumble`] a program that is made up at random. In all of them every time follows from rules a
 //! reader can check by hand: messages take what [`Costs`] says and nothing else takes time but computation.
 //! [`definitions`] says who is in which communicator, [`definitions_with_windows`] also which windows there are. [`segments`] writes raw segments as a
-//! traced process does. No user ever sees these runs.
+//! traced process does, and [`company`] plays processes that work together. No user ever sees these runs.
 
+pub mod company;
 mod jumble;
 mod script;
 pub mod segments;

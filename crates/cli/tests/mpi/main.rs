@@ -7,6 +7,7 @@ mod comparing;
 mod cost;
 mod counting;
 mod crashes;
+mod dividing;
 mod drawing;
 mod elsewhere;
 mod endings;

@@ -6,25 +6,25 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-const KIZAMI: &str = env!("CARGO_BIN_EXE_kizami");
+pub const KIZAMI: &str = env!("CARGO_BIN_EXE_kizami");
 
-fn alone(directory: &Path, words: &[&str]) -> Output {
+pub fn alone(directory: &Path, words: &[&str]) -> Output {
     let mut command = Command::new(KIZAMI);
     command.current_dir(directory).args(words);
     finish(command)
 }
 
 /// The same command line by so many processes.
-fn line(mpi: &Mpi, processes: u32, words: &[&str]) -> Vec<OsString> {
+pub fn line(mpi: &Mpi, processes: u32, words: &[&str]) -> Vec<OsString> {
     let words = std::iter::once(KIZAMI).chain(words.iter().copied()).map(OsString::from);
     mpi.launch(processes, &Program(words.collect()))
 }
 
-fn together(mpi: &Mpi, processes: u32, directory: &Path, words: &[&str]) -> Output {
+pub fn together(mpi: &Mpi, processes: u32, directory: &Path, words: &[&str]) -> Output {
     finish(mpi.command(&line(mpi, processes, words), directory))
 }
 
-fn stdout(output: &Output) -> String {
+pub fn stdout(output: &Output) -> String {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).into_owned()
 }

@@ -1,0 +1,132 @@
+//! Commands that divide other work than replays, or none, where a launcher has started several processes.
+
+use crate::mpi::{Mpi, Scratch, mpi};
+use crate::together::{KIZAMI, alone, line, stdout, together};
+use kizami_records::CallRecord;
+use kizami_testing::segments::{SegmentWriter, Who, call, define};
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Output;
+
+const RANKS: u32 = 6;
+/// Calls of a rank: more than a megabyte, so that each is a part.
+const MESSAGES: u64 = 20_000;
+
+/// The raw segments of a ring.
+fn write_ring(trace: &Path, every_ns: u64) {
+    for rank in 0..RANKS {
+        let who = Who { last_ticks: MESSAGES * every_ns + 2_000_000, ..Who::rank(rank, RANKS) };
+        define(trace, &who, &[]);
+        let mut segment = SegmentWriter::create(trace, &who, Some(0));
+        let on = |name, peer: u32, at| CallRecord {
+            comm: 0,
+            peer: (peer % RANKS) as i32,
+            bytes_out: 8,
+            bytes_in: 8,
+            ..call(name, at, 700 + 100 * u64::from(rank))
+        };
+        for message in 0..MESSAGES {
+            segment.call(&on("MPI_Send", rank + 1, message * every_ns));
+            segment.call(&on("MPI_Recv", rank + RANKS - 1, message * every_ns + 2_000));
+        }
+        segment.finish();
+    }
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Sealed by any number of processes it is the same trace.
+fn check_seal(mpi: &Mpi) {
+    let scratch = Scratch::new();
+    let folder = |name: &str| scratch.make(name);
+    let (one, explain) = (folder("one"), ["report", "run.kz", "--json"]);
+    write_ring(&one.join("run.kz"), 10_000);
+    let said = stdout(&alone(&one, &["seal", "run.kz"]));
+    assert_eq!(said.lines().count(), 2, "{said}");
+    let (rows, report) = (stdout(&alone(&one, &["events", "run.kz"])), stdout(&alone(&one, &explain)));
+    for processes in [1, 2, 3] {
+        let several = folder(&processes.to_string());
+        write_ring(&several.join("run.kz"), 10_000);
+        assert_eq!(stdout(&together(mpi, processes, &several, &["seal", "run.kz"])), said);
+        assert!(stdout(&alone(&several, &["events", "run.kz"])) == rows, "{processes}");
+        assert_eq!(stdout(&alone(&several, &explain)), report);
+        assert!(!several.join("run.kz/raw").exists() && !several.join("run.kz/sealing.tmp").exists());
+    }
+    // There is nothing left to do, which one says for all.
+    let again = together(mpi, 2, &one, &["seal", "run.kz"]);
+    assert_eq!(again.status.code(), Some(1));
+    assert_eq!(stderr(&again).matches("is sealed already").count(), 1, "{}", stderr(&again));
+}
+
+/// If one is killed, all end, and what was recorded is as it was.
+fn check_killed_while_sealing(mpi: &Mpi) {
+    let scratch = Scratch::new();
+    write_ring(&scratch.path().join("run.kz"), 10_000);
+    let mut command_line = line(mpi, 1, &["seal", "run.kz"]);
+    // The kernel kills who writes more than that into a file.
+    let limited = format!("ulimit -f 100; exec {KIZAMI} seal run.kz");
+    command_line.extend([":", "-n", "1", "sh", "-c", &limited].map(OsString::from));
+    let output = crate::mpi::finish(mpi.command(&command_line, scratch.path()));
+    assert!(!output.status.success(), "{output:?}");
+    let trace = scratch.path().join("run.kz");
+    assert!(trace.join("raw").exists() && !trace.join("run.json").exists());
+    stdout(&alone(scratch.path(), &["seal", "run.kz"]));
+}
+
+/// What is said of two runs is the same, and so is the exit code.
+fn check_diff(mpi: &Mpi) {
+    let scratch = Scratch::new();
+    for (name, every_ns) in [("before.kz", 10_000), ("after.kz", 12_000)] {
+        write_ring(&scratch.path().join(name), every_ns);
+        stdout(&alone(scratch.path(), &["seal", name]));
+    }
+    for words in [&["diff", "before.kz", "after.kz"][..], &["diff", "before.kz", "after.kz", "--json"]] {
+        let one = stdout(&alone(scratch.path(), words));
+        for processes in [1, 2, 4] {
+            assert_eq!(stdout(&together(mpi, processes, scratch.path(), words)), one, "{processes}");
+        }
+    }
+    let words = ["diff", "before.kz", "after.kz", "--fail-if", "change(run_time) > 5 %"];
+    let failed = together(mpi, 2, scratch.path(), &words);
+    assert_eq!(failed.status.code(), Some(3), "{failed:?}");
+    assert_eq!(stderr(&failed).matches("kizami: failed:").count(), 1, "{}", stderr(&failed));
+}
+
+/// One picture, one export, one answer: each command line is done once.
+fn check_once(mpi: &Mpi) {
+    let scratch = Scratch::new();
+    write_ring(&scratch.path().join("run.kz"), 10_000);
+    stdout(&alone(scratch.path(), &["seal", "run.kz"]));
+    let at = scratch.path();
+    let shown = stdout(&together(mpi, 2, at, &["view", "run.kz", "--snapshot", "page.html"]));
+    assert_eq!(shown.matches("wrote page.html").count(), 1, "{shown}");
+    assert!(at.join("page.html").exists() && at.join("run.kz/derived/view.bin").exists());
+    let info = stdout(&alone(at, &["info", "run.kz"]));
+    assert_eq!(stdout(&together(mpi, 3, at, &["info", "run.kz"])), info);
+    // Who was given something else does that.
+    let mut different = line(mpi, 1, &["info", "run.kz"]);
+    different.extend([":", "-n", "1", KIZAMI, "info", "run.kz", "--json"].map(OsString::from));
+    let both = stdout(&crate::mpi::finish(mpi.command(&different, at)));
+    let json = stdout(&alone(at, &["info", "run.kz", "--json"]));
+    assert_eq!(both.len(), info.len() + json.len(), "{both}");
+    // A script may have but one of its processes ask.
+    let script = format!("case ${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}} in 0) {KIZAMI} info run.kz;; esac");
+    let words = ["sh", "-c", &script].map(OsString::from);
+    let line = mpi.launch(2, &crate::mpi::Program(words.into()));
+    assert_eq!(stdout(&crate::mpi::finish(mpi.command(&line, at))), info);
+    // What fails is said once.
+    let refused = together(mpi, 2, at, &["view", "run.kz", "--snapshot", "page.html"]);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    assert_eq!(stderr(&refused).matches("kizami: error:").count(), 1, "{}", stderr(&refused));
+}
+
+macro_rules! on_both {
+    ($($test:ident),+) => {
+        mod openmpi { $(#[test] fn $test() { super::$test(&super::mpi("openmpi")); })+ }
+        mod mpich { $(#[test] fn $test() { super::$test(&super::mpi("mpich")); })+ }
+    };
+}
+
+on_both!(check_seal, check_killed_while_sealing, check_diff, check_once);

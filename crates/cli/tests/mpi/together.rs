@@ -30,7 +30,7 @@ pub fn stdout(output: &Output) -> String {
 }
 
 /// A run of four ranks that wait for each other, as `run.kz`.
-fn recorded(mpi: &Mpi) -> Scratch {
+pub fn recorded(mpi: &Mpi) -> Scratch {
     let scratch = Scratch::new();
     let (output, _) = mpi.record(4, &mpi.workload("stencil2d", &["16", "20"]), scratch.path());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

@@ -129,9 +129,9 @@ impl Together {
         letters.iter().position(|letter| *letter == letters[others.own]).context("no letter of its own")
     }
 
-    /// The exit code that the first process has come to.
-    pub fn code_of_first(&self, code: u8) -> u8 {
-        self.company().word_of_first(vec![code]).first().copied().unwrap_or(code)
+    /// The number, such as an exit code, that the first process has come to.
+    pub fn said_by_first(&self, number: u8) -> u8 {
+        self.company().word_of_first(vec![number]).first().copied().unwrap_or(number)
     }
 }
 

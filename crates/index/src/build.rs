@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Of the time an index takes, about this part is for reading rows.
-const READING: f64 = 0.9;
+pub(super) const READING: f64 = 0.9;
 
 /// Where rows come from: groups that can be read by several threads at once.
 pub trait Source: Sync {
@@ -56,7 +56,7 @@ impl Ranks<'_> {
 
     /// The place of a rank, if it has one.
     #[inline]
-    fn place(self, rank: u32) -> Option<u32> {
+    pub(super) fn place(self, rank: u32) -> Option<u32> {
         match self {
             Ranks::Below(ranks) => (rank < ranks).then_some(rank),
             Ranks::OfKinds(kinds) => (rank < kinds.ranks()).then(|| kinds.number(Rank(rank))),
@@ -103,9 +103,31 @@ fn build_in(
             Ok(blocks)
         })
         .collect::<Result<_, TraceError>>()?;
-    let (rank_rows, blocks) = in_order(packed, ranks.count());
-    let kinds = kinds.all();
-    let data_bytes = at.load(Ordering::Relaxed).next_multiple_of(8) + SLACK_BYTES as u64;
+    let packed =
+        Packed { pieces: packed.into_iter().flatten().collect(), kinds: kinds.all(), bytes: at.into_inner() };
+    finish(file, packed, ranks, stops, progress)
+}
+
+/// All rows of a run, packed.
+pub(super) struct Packed {
+    /// Those of a rank in the order of groups.
+    pub pieces: Vec<RankBlocks>,
+    pub kinds: Vec<Kind>,
+    /// How long they are, one behind the other.
+    pub bytes: u64,
+}
+
+/// Writes what stands behind packed rows, and adds up the shares of all ranks.
+pub(super) fn finish(
+    file: Unfinished,
+    packed: Packed,
+    ranks: Ranks<'_>,
+    stops: &[Stop],
+    progress: &(dyn Fn(f64) + Sync),
+) -> Result<Mapped, TraceError> {
+    let Packed { pieces, kinds, bytes } = packed;
+    let (rank_rows, blocks) = in_order(pieces, ranks.count());
+    let data_bytes = bytes.next_multiple_of(8) + SLACK_BYTES as u64;
     file.write(data_bytes - SLACK_BYTES as u64, &[0; SLACK_BYTES])?;
     let times = rank_rows.iter().filter(|row| row.blocks > 0);
     let begin_ns = times.clone().map(|row| row.begin_ns).min().unwrap_or(0).min(0);
@@ -165,10 +187,10 @@ fn shares(
 
 /// What rows have in common, numbered as it comes.
 #[derive(Default)]
-struct Kinds(Mutex<(FxHashMap<Kind, u32>, Vec<Kind>)>);
+pub(super) struct Kinds(Mutex<(FxHashMap<Kind, u32>, Vec<Kind>)>);
 
 impl Kinds {
-    fn number(&self, kind: Kind) -> u32 {
+    pub(super) fn number(&self, kind: Kind) -> u32 {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (numbers, list) = &mut *known;
         let next = list.len() as u32;
@@ -179,16 +201,21 @@ impl Kinds {
         number
     }
 
-    fn all(self) -> Vec<Kind> {
+    /// Those from this number on.
+    pub(super) fn since(&self, first: usize) -> Vec<Kind> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).1[first..].to_vec()
+    }
+
+    pub(super) fn all(self) -> Vec<Kind> {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner).1
     }
 }
 
 /// The blocks of one rank in one group, and the thread of its first row there.
-struct RankBlocks {
-    rank: u32,
-    thread: u32,
-    blocks: Vec<BlockHead>,
+pub(super) struct RankBlocks {
+    pub rank: u32,
+    pub thread: u32,
+    pub blocks: Vec<BlockHead>,
 }
 
 /// Packs the rows of one group.
@@ -246,8 +273,7 @@ impl<'a> Packer<'a> {
 }
 
 /// The blocks of all ranks, each in the order of time.
-fn in_order(packed: Vec<Vec<RankBlocks>>, ranks: u32) -> (Vec<RankRow>, Vec<BlockHead>) {
-    let mut pieces: Vec<RankBlocks> = packed.into_iter().flatten().collect();
+fn in_order(mut pieces: Vec<RankBlocks>, ranks: u32) -> (Vec<RankRow>, Vec<BlockHead>) {
     pieces.sort_by_key(|piece| piece.rank);
     let mut rows = vec![RankRow::default(); ranks as usize];
     let mut all: Vec<BlockHead> = Vec::new();

@@ -17,6 +17,7 @@ mod file;
 mod kind;
 mod pyramid;
 mod time;
+mod together;
 
 pub use block::Row;
 pub use build::Source;
@@ -28,6 +29,7 @@ use block::{BlockHead, unpack};
 use build::Ranks;
 use file::{Mapped, Room};
 use kind::RankRow;
+use kizami_company::Company;
 use kizami_kinds::Kinds;
 use kizami_model::Rank;
 use kizami_trace::{Stop, Trace, TraceError};
@@ -61,6 +63,18 @@ impl Index {
         let stops = stops(trace)?;
         let mapped = build::build(&trace.spans()?, trace, Room::Kept, ranks, &stops, progress)?;
         Ok(Index { mapped, stops, alike })
+    }
+
+    /// Makes and keeps it together with other processes that have opened the same trace; all of them must call it. Whoever
+    /// uses it finds it [kept](Index::kept), if there was room.
+    pub fn build_together(
+        trace: &Trace,
+        company: &dyn Company,
+        progress: &(dyn Fn(f64) + Sync),
+    ) -> Result<(), TraceError> {
+        let alike = alike(trace)?;
+        let ranks = Ranks::of(trace.run().ranks, alike.as_ref());
+        together::build(&trace.spans()?, trace, ranks, &stops(trace)?, company, progress)
     }
 
     /// The same from rows that are not those of the trace; it is not kept.

@@ -12,6 +12,7 @@ use super::discover::{self, Recorded};
 use super::letters::{Told, letter, read};
 use super::names;
 use super::parts::{Sealed, seal_parts};
+use super::rank::RankOutcome;
 use super::segment_file::SegmentInfo;
 use super::{SealOptions, Sources};
 use crate::SealError;
@@ -147,8 +148,11 @@ fn told(sealed: &Sealed, folder: &Path) -> Vec<u8> {
     letter
 }
 
+/// What became of ranks, sums of functions, and names, sizes and checksums of files.
+type Heard = ((Vec<RankOutcome>, Vec<OpTotal>), Vec<(String, (u64, u32))>);
+
 fn heard(letter: &[u8], folder: &Path) -> Option<Sealed> {
-    let ((outcomes, by_number), files): ((_, Vec<OpTotal>), Vec<(String, (u64, u32))>) = read(letter)?;
+    let ((outcomes, by_number), files): Heard = read(letter)?;
     let mut totals = OpTotals::default();
     for (number, sums) in (0..).zip(&by_number) {
         totals.add_sums(Op(number), sums);

@@ -8,6 +8,7 @@ use kizami_index::category::{CATEGORIES, Category};
 use kizami_model::{Call, Length, Moment, Op, StopReason};
 use kizami_records::Definition;
 use kizami_testing::Act::{Compute, Receive, Send, Together};
+use kizami_testing::company::played;
 use kizami_testing::segments::{SegmentWriter, Who, call, define};
 use kizami_trace::Trace;
 use kizami_view::layer::Opened;
@@ -70,6 +71,43 @@ fn an_index_has_every_row_and_is_found_again() {
         let row = |row: &Call| (row.rank.0, row.thread.0, row.start.0, row.end.0, row.op, row.callsite);
         assert_eq!(found, expected.iter().map(row).collect::<Vec<_>>());
     }
+}
+
+/// All that an index tells of rows and shares of time; kinds have no order.
+fn told(index: &Index) -> String {
+    let mut told = format!("{} {} {} {:?}", index.begin_ns(), index.end_ns(), index.rows(), index.division());
+    for rank in 0..index.ranks() {
+        told.push_str(&format!("\n{rank} {:?}", index.seen(rank)));
+        index.each(rank, i64::MIN, i64::MAX, |row| {
+            let kind = index.kinds()[row.kind as usize];
+            told.push_str(&format!("\n{} {} {kind:?}", row.start_ns, row.end_ns));
+        });
+        for level in 0..index.division().levels {
+            told.push_str(&format!("\n{:?}", index.cells(level, rank)));
+        }
+    }
+    told
+}
+
+#[test]
+fn an_index_made_by_several_processes_is_that_of_one() {
+    let folder = tempfile::tempdir().unwrap();
+    // Every rank is a part.
+    let (_, trace) = stencil(&folder.path().join("run.kz"), RANKS, 4_000);
+    assert!(trace.spans().unwrap().groups() > 3);
+    let one = told(&Index::build(&trace, &|_| {}).unwrap());
+    for count in [1, 2, 3, 20] {
+        std::fs::remove_file(folder.path().join("run.kz/derived/view.bin")).unwrap();
+        played(count, |company| Index::build_together(&trace, company, &|_| {}).unwrap());
+        let kept = Index::kept(&trace).expect("it was kept");
+        assert!(told(&kept) == one, "{count}");
+    }
+    let mut kinds: Vec<_> =
+        Index::kept(&trace).unwrap().kinds().iter().map(|kind| format!("{kind:?}")).collect();
+    let all = kinds.len();
+    kinds.sort();
+    kinds.dedup();
+    assert_eq!(kinds.len(), all, "each kind has one number");
 }
 
 #[test]

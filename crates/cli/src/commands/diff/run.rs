@@ -31,7 +31,7 @@ pub fn run(arguments: &DiffArguments) -> Result<u8> {
             _ => 0,
         };
         // Launchers end all as soon as one ends with another code than the rest.
-        Ok(together.code_of_first(code))
+        Ok(together.said_by_first(code))
     })
 }
 

@@ -8,10 +8,15 @@ use crate::memory::MemoryArguments;
 use crate::output::must_be_new;
 use crate::show::json;
 use crate::show::path::as_typed;
+use crate::show::progress::Bar;
 use crate::show::style::Paint;
 use crate::show::text;
-use crate::together;
+use crate::together::{self, Together};
 use anyhow::{Context, Result};
+use kizami_trace::Trace;
+use kizami_trace::derived::Scratch;
+use kizami_trace::run::RUN_JSON;
+use kizami_view::Index;
 use kizami_view::layer::Opened;
 use kizami_view::server::{Server, View};
 use std::io::Write;
@@ -22,7 +27,38 @@ use std::sync::Arc;
 
 /// Shows traces.
 pub fn run(arguments: &ViewArguments) -> Result<u8> {
-    together::then_alone(|together| together.agree_on(arguments), || show(arguments))
+    let prepare = |together: Together| {
+        together.agree_on(arguments)?;
+        if together.has_others() {
+            together.share_cores();
+            arguments.traces.iter().try_for_each(|path| index_together(path, together))?;
+        }
+        Ok(())
+    };
+    together::then_alone(prepare, || show(arguments))
+}
+
+/// Has all processes make the index of a trace, if there is none and it can be kept: the one who shows it finds it there.
+/// Traces that are made for this process alone are left to it.
+fn index_together(path: &Path, together: Together) -> Result<()> {
+    let is_needed = |path: &Path| -> Result<bool> {
+        if !path.join(RUN_JSON).is_file() {
+            return Ok(false);
+        }
+        let trace = Trace::open(path)?;
+        let can_be_kept = trace.run().reduced.is_none() && Scratch::beside(&trace).is_beside();
+        Ok(can_be_kept && Index::kept(&trace).is_none())
+    };
+    let is_needed = together.is_first() && is_needed(path)?;
+    if together.said_by_first(u8::from(is_needed)) == 0 {
+        return Ok(());
+    }
+    let trace = input::open_together(path, together, &path)?;
+    let bar = Bar::new("indexing");
+    Index::build_together(&trace, together.company(), &|part| {
+        bar.set((part * 1e3) as u64, 1_000, || format!("{:.0} %", part * 100.0));
+    })?;
+    Ok(())
 }
 
 fn show(arguments: &ViewArguments) -> Result<u8> {

@@ -118,8 +118,10 @@ impl Sums {
 
 /// Shares in 255 parts, never more than 255 together.
 fn cell(sums: &[u64; CATEGORIES - 1], width_ns: u64) -> Cell {
-    let parts =
-        sums.map(|ns| ((u128::from(ns) * 255 + u128::from(width_ns / 2)) / u128::from(width_ns)) as u64);
+    // Widths are powers of two, and dividing numbers of 128 bits takes long.
+    debug_assert!(width_ns.is_power_of_two());
+    let bits = width_ns.trailing_zeros();
+    let parts = sums.map(|ns| ((u128::from(ns) * 255 + u128::from(width_ns / 2)) >> bits) as u64);
     let mut parts = parts.map(|part| part.min(255) as u8);
     let mut excess = parts.iter().map(|part| u32::from(*part)).sum::<u32>().saturating_sub(255);
     while excess > 0 {

@@ -1,5 +1,5 @@
 /* Processes that share a walk, meeting by meeting, as `walk_rounds` has recorded them: each computes, tells all how long its
- * letters are, and sends them, one for all or one to each. Runs under SimGrid's SMPI; 1 flop stands for 1 ns. Usage: rounds FILE.
+ * letters are, and sends them, one for all or some to some. Runs under SimGrid's SMPI; 1 flop stands for 1 ns. Usage: rounds FILE.
  * Prints simulated seconds. */
 #include <mpi.h>
 #include <smpi/smpi.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOTICE_BYTES 512
+#define NOTICE_BYTES 256
 
 static void need(int yes)
 {
@@ -37,6 +37,7 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
     int *gives = malloc(4 * sizeof(int) * size), *gets = gives + size, *gives_at = gets + size, *gets_at = gives_at + size;
+    MPI_Request *requests = malloc(2 * sizeof(MPI_Request) * size);
     size_t room = 1 << 26;
     char *give = malloc(room), *get = malloc(room);
     MPI_Barrier(MPI_COMM_WORLD);
@@ -70,13 +71,20 @@ int main(int argc, char **argv)
         offsets(size, gives, gives_at);
         offsets(size, gets, gets_at);
         smpi_execute_flops((double)own_ns);
-        /* As the peers crate does it: a notice with what is short, then the rest. */
-        MPI_Allgather(give, NOTICE_BYTES, MPI_BYTE, get, NOTICE_BYTES, MPI_BYTE, MPI_COMM_WORLD);
+        /* As the peers crate does it: messages to some, or a notice with what is short, then the rest. */
         if (kind == 'e') {
-            MPI_Alltoall(give, 8, MPI_BYTE, get, 8, MPI_BYTE, MPI_COMM_WORLD);
-            MPI_Alltoallv(give, gives, gives_at, MPI_BYTE, get, gets, gets_at, MPI_BYTE, MPI_COMM_WORLD);
-        } else if (longest > NOTICE_BYTES - 8) {
-            MPI_Allgatherv(give, gets[rank], MPI_BYTE, get, gets, gets_at, MPI_BYTE, MPI_COMM_WORLD);
+            int started = 0;
+            for (int process = 0; process < size; process++)
+                if (gets[process])
+                    MPI_Irecv(get + gets_at[process], gets[process], MPI_BYTE, process, 1, MPI_COMM_WORLD, &requests[started++]);
+            for (int process = 0; process < size; process++)
+                if (gives[process])
+                    MPI_Isend(give + gives_at[process], gives[process], MPI_BYTE, process, 1, MPI_COMM_WORLD, &requests[started++]);
+            MPI_Waitall(started, requests, MPI_STATUSES_IGNORE);
+        } else {
+            MPI_Allgather(give, NOTICE_BYTES, MPI_BYTE, get, NOTICE_BYTES, MPI_BYTE, MPI_COMM_WORLD);
+            if (longest > NOTICE_BYTES - 8)
+                MPI_Allgatherv(give, gets[rank], MPI_BYTE, get, gets, gets_at, MPI_BYTE, MPI_COMM_WORLD);
         }
     }
     MPI_Barrier(MPI_COMM_WORLD);

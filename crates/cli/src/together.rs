@@ -13,7 +13,7 @@ use anstream::ColorChoice;
 use anyhow::{Context, Result, bail};
 use kizami_company::{Alone, Company};
 use kizami_peers::{Mail, Met, Peers, PeersError};
-use kizami_replay::{Processes, Workers};
+use kizami_replay::Workers;
 use kizami_trace::Trace;
 use std::cell::OnceCell;
 use std::fmt::Debug;
@@ -72,12 +72,12 @@ impl Together {
         asked.unwrap_or_else(|| if self.has_others() { 1 } else { all_cores() })
     }
 
-    /// The other processes, as far as a replay needs them.
-    pub fn processes(&self) -> Option<&'static dyn Processes> {
-        self.others.map(|others| others as &dyn Processes)
+    /// The other processes, if there are some.
+    pub fn processes(&self) -> Option<&'static dyn Company> {
+        self.others.map(|others| others as &dyn Company)
     }
 
-    /// The same for whoever divides other work.
+    /// The same for whoever divides work among them however few there are.
     pub fn company(&self) -> &'static dyn Company {
         self.others.map_or(&Alone, |others| others as &dyn Company)
     }
@@ -125,7 +125,7 @@ impl Together {
         let Some(others) = self.others else { return Ok(0) };
         let mut told = DefaultHasher::new();
         format!("{}\n{arguments:?}\n{found}", env!("CARGO_PKG_VERSION")).hash(&mut told);
-        let letters = Company::to_all(others, told.finish().to_le_bytes().into());
+        let letters = others.to_all(told.finish().to_le_bytes().into());
         letters.iter().position(|letter| *letter == letters[others.own]).context("no letter of its own")
     }
 
@@ -210,24 +210,6 @@ fn with_peers<T>(use_them: impl FnOnce(&Peers) -> T) -> T {
     PEERS.with(|peers| use_them(peers.get().expect("only the first thread exchanges letters")))
 }
 
-impl Processes for Others {
-    fn own(&self) -> usize {
-        self.own
-    }
-
-    fn count(&self) -> usize {
-        self.count
-    }
-
-    fn exchange(&self, letters: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
-        self.meet(Mail::ToEach(letters))
-    }
-
-    fn to_all(&self, letter: Vec<u8>) -> Vec<Vec<u8>> {
-        self.meet(Mail::ToAll(letter))
-    }
-}
-
 impl Company for Others {
     fn own(&self) -> usize {
         self.own
@@ -243,6 +225,11 @@ impl Company for Others {
 
     fn to_all(&self, letter: Vec<u8>) -> Vec<Vec<u8>> {
         self.meet(Mail::ToAll(letter))
+    }
+
+    fn to_some(&self, letters: Vec<(usize, Vec<u8>)>, from: &[(usize, usize)]) -> Vec<Vec<u8>> {
+        with_peers(|peers| peers.pass(&letters, from))
+            .unwrap_or_else(|error| self.abort(1, &format!("ends all: {error}")))
     }
 }
 

@@ -23,6 +23,15 @@ pub trait Company: Debug + Sync {
     /// The same with one letter for all.
     fn to_all(&self, letter: Vec<u8>) -> Vec<Vec<u8>>;
 
+    /// Gives some of the processes a letter, which all have been told of: `from` says who has written to this one, and how many
+    /// bytes. Gets those letters in the same order. All of them call it.
+    fn to_some(&self, letters: Vec<(usize, Vec<u8>)>, from: &[(usize, usize)]) -> Vec<Vec<u8>> {
+        let mut to_each = vec![Vec::new(); self.count()];
+        letters.into_iter().for_each(|(to, letter)| to_each[to] = letter);
+        let mut letters = self.to_each(to_each);
+        from.iter().map(|(from, _)| std::mem::take(&mut letters[*from])).collect()
+    }
+
     /// Whether this one does what is not divided.
     fn is_first(&self) -> bool {
         self.own() == 0

@@ -1,8 +1,8 @@
 //! The other processes of the same command, if a launcher has started several.
 //!
 //! [`Peers::join`] tells by the environment whether that is so (`launched`), loads the launcher's MPI and starts it.
-//! From then on processes [meet](Peers::meet) with letters: one for each of the others, or one for all. That is all they
-//! know of each other. A process that fails comes to the next meeting with its last words instead, whatever the others
+//! From then on processes [meet](Peers::meet) with letters: one for each of the others, or one for all; what they have told of
+//! there they can [pass](Peers::pass). That is all they know of each other. A process that fails comes to the next meeting with its last words instead, whatever the others
 //! come with, and all of them get those.
 //!
 //! It promises that letters come whole and in the order of processes, that all processes hear of a failure at the same
@@ -15,12 +15,14 @@ mod launched;
 pub use error::PeersError;
 pub use launched::started_by_launcher;
 
-use kizami_mpi::{Collective, Comm, Counts, Mpi};
+use kizami_mpi::{Collective, Comm, Counts, Incoming, Mpi, Outgoing};
 
 /// Bytes of the notice that each process gives all others first. Behind its head is the letter for all, if it is that short.
-const NOTICE_BYTES: usize = 512;
+const NOTICE_BYTES: usize = 256;
 const HEAD_BYTES: usize = size_of::<u64>();
 const SHORT_BYTES: usize = NOTICE_BYTES - HEAD_BYTES;
+/// Of letters that are passed.
+const TAG: i32 = 1;
 /// Above the length of the letter for all, a head has what its sender comes with.
 const LENGTH_BITS: u32 = 61;
 
@@ -137,6 +139,26 @@ impl Peers {
         let call = Collective::Allgatherv { give: letter, get: &mut get, counts: &counts };
         self.mpi.call(&self.world, call)?;
         Ok(counts.parts(&get))
+    }
+
+    /// Gives some of the others letters, and gets those that others have for this one: who has written, and how many bytes, was
+    /// told at a meeting. There is none here: who has nothing and gets nothing does not wait.
+    pub fn pass(
+        &self,
+        letters: &[(usize, Vec<u8>)],
+        from: &[(usize, usize)],
+    ) -> Result<Vec<Vec<u8>>, PeersError> {
+        let mut got: Vec<Vec<u8>> = from.iter().map(|(_, bytes)| vec![0; *bytes]).collect();
+        let mut incoming: Vec<Incoming<'_>> = from
+            .iter()
+            .zip(&mut got)
+            .map(|((from, _), space)| Incoming { space, from: *from as u32 })
+            .collect();
+        let outgoing: Vec<Outgoing<'_>> =
+            letters.iter().map(|(to, data)| Outgoing { data, to: *to as u32 }).collect();
+        let mut requests = self.mpi.requests(incoming.len() + outgoing.len());
+        self.mpi.exchange(&self.world, &mut incoming, &outgoing, TAG, &mut requests, || {})?;
+        Ok(got)
     }
 
     /// Parts from the others. All processes must call it, as the last thing they do with each other.

@@ -10,10 +10,11 @@
 //! the nanoseconds each process took before it, and the letters: of those for all (`a`) the bytes of each process's; of those for
 //! each (`e`) how many there are, and sender, receiver and bytes. `bench/scaling.py` has a simulator put that together.
 
+use kizami_company::Company;
 use kizami_graph::{Builder, Graph};
 use kizami_network::Fit;
 use kizami_replay::{
-    LaneMoment, Letter, Network, Observer, Processes, Reading, Seen, Setting, Told, Workers, learn, replay_by,
+    LaneMoment, Letter, Network, Observer, Reading, Seen, Setting, Told, Workers, learn, replay_by,
 };
 use kizami_testing::{Costs, Stencil};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -128,7 +129,7 @@ impl First {
     }
 }
 
-impl Processes for First {
+impl Company for First {
     fn own(&self) -> usize {
         self.own
     }
@@ -137,7 +138,7 @@ impl Processes for First {
         self.meetings.processes
     }
 
-    fn exchange(&self, letters: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    fn to_each(&self, letters: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
         let mut give = vec![Vec::new(); self.count()];
         give[self.own] = letters;
         self.meet(Letters::ToEach(give))
@@ -172,7 +173,7 @@ impl Again {
     }
 }
 
-impl Processes for Again {
+impl Company for Again {
     fn own(&self) -> usize {
         self.own
     }
@@ -181,7 +182,7 @@ impl Processes for Again {
         self.count
     }
 
-    fn exchange(&self, _letters: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    fn to_each(&self, _letters: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
         self.meet()
     }
 

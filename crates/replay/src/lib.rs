@@ -57,6 +57,6 @@ pub use times::{LastEnd, Times};
 pub use undisturb::undisturb;
 pub use walk::letters::{Letter, Reading};
 pub use walk::observer::{Message, Observer, Seen, Wait, WaitKind};
-pub use walk::processes::{Processes, Told, Workers, replay_by};
+pub use walk::processes::{Told, Workers, replay_by};
 pub use walk::{Arrival, CollectiveNews, Replayed, ShareArrivals, Shares, Walk, exchange, learn, replay};
 pub use work_interval::WorkInterval;

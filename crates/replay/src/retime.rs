@@ -10,8 +10,9 @@ use crate::times::{LastEnd, Times};
 use crate::walk::Replayed;
 use crate::walk::letters::{Letter, Reading};
 use crate::walk::observer::{Observer, Seen};
-use crate::walk::processes::{Processes, Told, Workers, replay_by};
+use crate::walk::processes::{Told, Workers, replay_by};
 use crate::work_interval::{Borders, WorkInterval, WorkIntervals};
+use kizami_company::Company;
 use kizami_graph::{Graph, build, build_unaligned};
 use kizami_kinds::Weighed;
 use kizami_model::Length;
@@ -52,7 +53,7 @@ pub fn retime<E: From<ReplayError>>(
 pub fn retime_by<E: From<ReplayError>>(
     trace: &Trace,
     request: Request<'_>,
-    processes: Option<&'static dyn Processes>,
+    processes: Option<&'static dyn Company>,
     setting: impl FnOnce(&Graph, &Fit) -> Result<Setting, E>,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<ReplayedFrom, E> {

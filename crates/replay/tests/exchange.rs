@@ -4,12 +4,13 @@
 mod common;
 
 use common::graph;
+use kizami_company::Company;
 use kizami_graph::Graph;
 use kizami_network::Fit;
 use kizami_replay::exchange::{Alone, Exchange, Outgoing, RemoteEvent, Round, Standing};
 use kizami_replay::{
-    LaneMoment, Letter, Network, Observer, Processes, Reading, Replayed, Seen, Setting, Shares, Told, Walk,
-    Workers, replay_by,
+    LaneMoment, Letter, Network, Observer, Reading, Replayed, Seen, Setting, Shares, Told, Walk, Workers,
+    replay_by,
 };
 use kizami_testing::{Costs, Stencil};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -136,7 +137,7 @@ struct InBoxes {
     all: &'static Barrier,
 }
 
-impl Processes for InBoxes {
+impl Company for InBoxes {
     fn own(&self) -> usize {
         self.own
     }
@@ -145,7 +146,7 @@ impl Processes for InBoxes {
         self.boxes.len()
     }
 
-    fn exchange(&self, letters: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    fn to_each(&self, letters: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
         for (to, letter) in letters.into_iter().enumerate() {
             *self.boxes[to][self.own].lock().unwrap() = letter;
         }
@@ -157,7 +158,7 @@ impl Processes for InBoxes {
     }
 
     fn to_all(&self, letter: Vec<u8>) -> Vec<Vec<u8>> {
-        self.exchange(vec![letter; self.count()])
+        self.to_each(vec![letter; self.count()])
     }
 }
 

@@ -33,12 +33,7 @@ impl<const LANES: usize> Outgoing<LANES> {
 
     /// Whether there is nothing.
     pub fn is_empty(&self) -> bool {
-        self.to_all.is_empty() && !self.is_for_some()
-    }
-
-    /// Whether there is something that not all must hear.
-    pub fn is_for_some(&self) -> bool {
-        self.to_each.iter().any(|events| !events.is_empty())
+        self.to_all.is_empty() && self.to_each.iter().all(Vec::is_empty)
     }
 }
 

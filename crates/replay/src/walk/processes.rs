@@ -1,8 +1,7 @@
 //! Shares walked by processes, one each, that know each other by letters.
 //!
 //! Every process has the whole graph and walks its own share of it. At the end of a round it writes a letter to all of
-//! the others: how it stands, and what concerns ranks of all of them; then, if any of them has something for a few, a letter to
-//! each of those. What its observer has found goes to all at the end, so all
+//! the others: how it stands, what concerns ranks of all of them, and to whom it will write; then a letter to each of those. What its observer has found goes to all at the end, so all
 //! of them have what one process alone would have. If there are more processes than shares, the last ones only listen.
 
 use super::exchange::{Exchange, Outgoing, RemoteEvent, Round, Standing};
@@ -10,27 +9,11 @@ use super::letters::{Letter, Reading};
 use super::observer::Observer;
 use super::{Replayed, Shares, Walk, replay, rounds};
 use crate::setting::Setting;
+use kizami_company::Company;
 use kizami_graph::Graph;
 use kizami_model::Moment;
 use kizami_network::Fit;
 use rustc_hash::FxHashMap;
-use std::fmt::Debug;
-
-/// The processes that walk together, seen from one of them.
-pub trait Processes: Debug + Sync {
-    /// The number of this one, from 0.
-    fn own(&self) -> usize;
-
-    /// How many there are.
-    fn count(&self) -> usize;
-
-    /// Gives each process a letter, itself among them, and gets one from each, in their order. All of them call it
-    /// at the same time. If one of them fails, it does not return.
-    fn exchange(&self, letters: Vec<Vec<u8>>) -> Vec<Vec<u8>>;
-
-    /// The same with one letter for all.
-    fn to_all(&self, letter: Vec<u8>) -> Vec<Vec<u8>>;
-}
 
 /// Who walks.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +21,7 @@ pub struct Workers {
     /// Threads of this process, for what it does alone.
     pub threads: usize,
     /// The processes that share a walk, if there are several.
-    pub processes: Option<&'static dyn Processes>,
+    pub processes: Option<&'static dyn Company>,
 }
 
 impl From<usize> for Workers {
@@ -123,60 +106,74 @@ impl<O> Replayed<O> {
 
 /// The way of one process to the others.
 struct ByLetters<'a> {
-    processes: &'a dyn Processes,
+    processes: &'a dyn Company,
 }
 
 impl<const LANES: usize> Exchange<LANES> for ByLetters<'_> {
     fn end_round(&mut self, standing: Standing, outgoing: &mut Outgoing<LANES>) -> Option<Round<LANES>> {
         let own = self.processes.own();
-        let is_other = |(from, _): &(usize, &Vec<u8>)| *from != own;
         let mut round = Round { all: standing, incoming: Vec::new() };
-        let letters = self.processes.to_all(to_all(standing, outgoing).0);
-        let mut is_for_some = outgoing.is_for_some();
-        for (from, letter) in letters.iter().enumerate().filter(is_other) {
-            let (standing, for_some) =
-                read_to_all(&mut Reading(letter), &mut round.incoming).unwrap_or_else(|| unreadable(from));
-            round.all = round.all.and(standing);
-            is_for_some |= for_some;
-        }
+        let to_some = to_some(outgoing);
+        let letters = self.processes.to_all(to_all(standing, outgoing, &to_some).0);
         // Mostly few have something for a few others, or nobody has.
+        let (mut is_for_some, mut from) = (!to_some.is_empty(), Vec::new());
+        for (sender, letter) in letters.iter().enumerate().filter(|(sender, _)| *sender != own) {
+            let (standing, for_some) =
+                read_to_all(&mut Reading(letter), &mut round.incoming).unwrap_or_else(|| unreadable(sender));
+            round.all = round.all.and(standing);
+            is_for_some |= !for_some.is_empty();
+            from.extend(for_some.iter().filter(|(to, _)| *to == own).map(|(_, bytes)| (sender, *bytes)));
+        }
         if is_for_some {
-            let letters = self.processes.exchange(to_each(self.processes.count(), outgoing));
-            for (from, letter) in letters.iter().enumerate().filter(is_other) {
-                read_events(&mut Reading(letter), &mut round.incoming).unwrap_or_else(|| unreadable(from));
+            let letters = self.processes.to_some(to_some, &from);
+            for ((sender, _), letter) in from.iter().zip(&letters) {
+                read_events(&mut Reading(letter), &mut round.incoming).unwrap_or_else(|| unreadable(*sender));
             }
         }
         Some(round)
     }
 }
 
-/// A letter for all: how a process stands, whether it has something for some, and what is for all.
-fn to_all<const LANES: usize>(standing: Standing, outgoing: &mut Outgoing<LANES>) -> Letter {
+/// Letters for those that not all must hear of, with their receivers.
+fn to_some<const LANES: usize>(outgoing: &mut Outgoing<LANES>) -> Vec<(usize, Vec<u8>)> {
+    let some = outgoing.to_each.iter_mut().enumerate().filter(|(_, events)| !events.is_empty());
+    some.map(|(to, events)| {
+        let mut letter = Letter::default();
+        events.drain(..).for_each(|event| event.write(&mut letter));
+        (to, letter.0)
+    })
+    .collect()
+}
+
+/// A letter for all: how a process stands, for whom it has letters, and what is for all.
+fn to_all<const LANES: usize>(
+    standing: Standing,
+    outgoing: &mut Outgoing<LANES>,
+    to_some: &[(usize, Vec<u8>)],
+) -> Letter {
     let mut letter = Letter::default();
     standing.write(&mut letter);
-    letter.flag(outgoing.is_for_some());
+    letter.number(to_some.len() as u64);
+    for (to, written) in to_some {
+        letter.number(*to as u64);
+        letter.number(written.len() as u64);
+    }
     outgoing.to_all.drain(..).for_each(|event| event.write(&mut letter));
     letter
 }
 
+/// How another process stands, and for whom it has letters of how many bytes.
+type ToldToAll = (Standing, Vec<(usize, usize)>);
+
 fn read_to_all<const LANES: usize>(
     letter: &mut Reading<'_>,
     events: &mut Vec<RemoteEvent<LANES>>,
-) -> Option<(Standing, bool)> {
-    let told = (Standing::read(letter)?, letter.flag()?);
+) -> Option<ToldToAll> {
+    let (standing, count) = (Standing::read(letter)?, letter.number()?);
+    let announced = |_| Some((letter.number()? as usize, letter.number()? as usize));
+    let for_some = (0..count).map(announced).collect::<Option<_>>()?;
     read_events(letter, events)?;
-    Some(told)
-}
-
-/// A letter for each of so many processes, of which some may have no share.
-fn to_each<const LANES: usize>(processes: usize, outgoing: &mut Outgoing<LANES>) -> Vec<Vec<u8>> {
-    let mut letters = vec![Vec::new(); processes];
-    for (place, events) in letters.iter_mut().zip(&mut outgoing.to_each) {
-        let mut letter = Letter::default();
-        events.drain(..).for_each(|event| event.write(&mut letter));
-        *place = letter.0;
-    }
-    letters
+    Some((standing, for_some))
 }
 
 fn read_events<const LANES: usize>(

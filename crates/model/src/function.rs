@@ -146,6 +146,7 @@ impl Family {
 
 impl Op {
     /// The table's line for this number, if there is one.
+    #[inline]
     pub fn function(self) -> Option<&'static Function> {
         functions().get(usize::from(self.0).checked_sub(1)?)
     }
@@ -156,6 +157,7 @@ impl Op {
     }
 
     /// What the function does; something else for a number outside the table.
+    #[inline]
     pub fn kind(self) -> Kind {
         self.function().map_or(Kind::Other, |function| function.kind)
     }
@@ -168,6 +170,7 @@ impl Op {
 }
 
 /// All functions, in the order of their numbers.
+#[inline]
 pub fn functions() -> &'static [Function] {
     &tables().all
 }

@@ -14,7 +14,8 @@
 //! what [`kizami_network`] says.
 //!
 //! A [`Walk`] goes over the ranks in shares. Each share knows the others only through an [`exchange::Exchange`]; those of
-//! [`replay`] are threads, those of [`replay_by`] can be [`Processes`], which are all that is known of MPI here.
+//! [`replay`] are threads, those of [`replay_by`] can be processes of a [`Company`](kizami_company::Company), which is all
+//! that is known of MPI here.
 //!
 //! Promises: with nothing changed every time comes out exactly as recorded. The result does not depend on the number
 //! of threads or processes, as long as ranks agree who is the root of a collective. No graph makes it hang: what never comes is given

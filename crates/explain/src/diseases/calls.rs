@@ -17,7 +17,7 @@ pub(super) struct InRow<'a> {
     pub gap: Length,
 }
 
-/// Tells rows of calls of a strand that belong together, and the call behind each row: `follows` says whether a call goes
+/// Tells rows of calls, at least one, of a strand that belong together, and the call behind each row: `follows` says whether a call goes
 /// on with the row that another one has begun.
 pub(super) fn rows<'a>(
     graph: &'a Graph,
@@ -35,7 +35,7 @@ pub(super) fn rows<'a>(
             let call = InRow { index, step, gap };
             let belongs = belongs(step);
             let goes_on = belongs && row.last().is_some_and(|last| follows(last, &call));
-            if !goes_on {
+            if !goes_on && !row.is_empty() {
                 tell(&row, Some(call));
                 row.clear();
             }
@@ -51,5 +51,7 @@ pub(super) fn rows<'a>(
         }
         index += u64::from(step.next);
     }
-    tell(&row, None);
+    if !row.is_empty() {
+        tell(&row, None);
+    }
 }

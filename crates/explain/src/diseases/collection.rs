@@ -30,6 +30,10 @@ struct Found {
 pub(super) fn suspects(evidence: &Evidence<'_>) -> Vec<Suspect> {
     let mut all: FxHashMap<(Op, u32), Found> = FxHashMap::default();
     let graph = evidence.graph;
+    // In most programs there is nothing to look for.
+    if !evidence.profile.calls.keys().any(|(op, _)| of_message(*op).is_some()) {
+        return Vec::new();
+    }
     for strand in &graph.strands {
         let same_place = |last: &InRow<'_>, next: &InRow<'_>| last.step.site() == next.step.site();
         rows(
@@ -76,13 +80,18 @@ fn waited(evidence: &Evidence<'_>, index: u64) -> Length {
     wait.map_or(Length::ZERO, |wait| evidence.waits.long[wait as usize].length())
 }
 
+/// Which tie a blocking receive or send has, and whether it receives.
+fn of_message(op: Op) -> Option<(TieKind, bool)> {
+    match op.kind() {
+        Kind::Receive(Form::Blocking) => Some((TieKind::Awaits, true)),
+        Kind::Send(_, Form::Blocking) => Some((TieKind::Departs, false)),
+        _ => None,
+    }
+}
+
 /// From whom a blocking receive takes its message, or to whom a blocking send gives it.
 fn partner(graph: &Graph, step: &Step) -> Option<u32> {
-    let (kind, receives) = match step.op().kind() {
-        Kind::Receive(Form::Blocking) => (TieKind::Awaits, true),
-        Kind::Send(_, Form::Blocking) => (TieKind::Departs, false),
-        _ => return None,
-    };
+    let (kind, receives) = of_message(step.op())?;
     let tie = graph.ties_of(step).iter().find(|tie| tie.kind() == kind)?;
     let channel = &graph.channels[tie.place() as usize];
     Some(if receives { channel.from.0 } else { channel.to.0 })

@@ -7,6 +7,7 @@
 
 mod arguments;
 mod commands;
+mod cores;
 mod disk;
 #[cfg(test)]
 mod documented;

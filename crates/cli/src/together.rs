@@ -1,6 +1,7 @@
 //! Commands that several processes do together, where a launcher has started them: `mpirun -n 8 kizami report run.kz`.
 //!
-//! All of them do the same, and share the replays. The first one speaks: it alone prints, shows progress, and writes files.
+//! On one host, threads of one process are faster than several processes, and hold the run once: there the first does all, with
+//! a thread for each, and the others end. Else all of them do the same, and share the replays. The first one speaks: it alone prints, shows progress, and writes files.
 //! One that fails comes to the next meeting with the reason, and there is one at the end for all, so the others hear of it
 //! where they meet next: nobody waits for who never comes, one sentence is printed, and all end with the exit code it
 //! deserves. One that panics, or whose MPI fails, ends all at once. If one is killed, the launcher does that.
@@ -8,7 +9,7 @@
 //! Commands that cannot be shared are done once: by the first process that was given the command line, while the others end.
 
 use crate::input::all_cores;
-use crate::{failure, live, show};
+use crate::{cores, failure, live, show};
 use anstream::ColorChoice;
 use anyhow::{Context, Result, bail};
 use kizami_company::{Alone, Company};
@@ -33,6 +34,8 @@ thread_local! {
 #[derive(Clone, Copy, Debug)]
 pub struct Together {
     others: Option<&'static Others>,
+    /// Threads it may have unless it is told how many: one for each process it works for.
+    most_threads: usize,
 }
 
 /// What is known of the others.
@@ -52,6 +55,8 @@ struct Failure {
 }
 
 impl Together {
+    const ALONE: Together = Together { others: None, most_threads: usize::MAX };
+
     /// Whether this process is the one that prints and writes.
     pub fn is_first(&self) -> bool {
         self.others.is_none_or(|others| others.own == 0)
@@ -67,9 +72,9 @@ impl Together {
         self.others.map_or(1, |others| others.here)
     }
 
-    /// As many threads as were asked for; else all cores, or one if there are other processes to use them.
+    /// As many threads as were asked for; else all cores, as far as there are no other processes to use them.
     pub fn threads(&self, asked: Option<usize>) -> usize {
-        asked.unwrap_or_else(|| if self.has_others() { 1 } else { all_cores() })
+        asked.unwrap_or_else(|| all_cores().min(self.most_threads))
     }
 
     /// The other processes, if there are some.
@@ -171,9 +176,39 @@ pub fn then_alone(
     if code == 0 && is_first { work() } else { Ok(code) }
 }
 
+/// Does the work of a command that threads can do, and processes where it has to be on several hosts, or is said how many threads
+/// each has.
+pub fn by_threads(
+    arguments: &impl Debug,
+    threads: Option<usize>,
+    work: impl FnOnce(Together) -> Result<u8>,
+) -> Result<u8> {
+    let Some(others) = join()? else { return work(Together::ALONE) };
+    if threads.is_some() || others.here < others.count {
+        return together(others, work);
+    }
+    let mut cores = Vec::new();
+    let code = together(others, |together| {
+        together.agree_on(arguments)?;
+        cores = others.to_all(cores::own());
+        Ok(0)
+    })?;
+    if code != 0 || others.own > 0 {
+        return Ok(code);
+    }
+    cores::use_all_of(&cores);
+    work(Together { others: None, most_threads: others.count })
+}
+
 /// Does the work of a command, together with other processes if a launcher has started some.
 pub fn run(work: impl FnOnce(Together) -> Result<u8>) -> Result<u8> {
-    let Some(others) = join()? else { return work(Together { others: None }) };
+    match join()? {
+        Some(others) => together(others, work),
+        None => work(Together::ALONE),
+    }
+}
+
+fn together(others: &'static Others, work: impl FnOnce(Together) -> Result<u8>) -> Result<u8> {
     // Some launchers pass for a terminal, whoever reads what comes out of them.
     ColorChoice::Never.write_global();
     if others.own > 0 {
@@ -181,7 +216,7 @@ pub fn run(work: impl FnOnce(Together) -> Result<u8>) -> Result<u8> {
         kizami_graph::keep_no_graphs();
     }
     let worked = catch_unwind(AssertUnwindSafe(|| {
-        let worked = work(Together { others: Some(others) });
+        let worked = work(Together { others: Some(others), most_threads: 1 });
         others.part(&worked);
         worked
     }));

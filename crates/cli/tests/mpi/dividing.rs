@@ -82,7 +82,7 @@ fn check_diff(mpi: &Mpi) {
     let (trace, later) = (scratch.path().join("run.kz"), scratch.path().join("after.kz"));
     stdout(&alone(scratch.path(), &["replay", "run.kz", "--cpu", "0.5x", "-o", "after.kz"]));
     assert!(trace.exists() && later.exists());
-    let text: &[&str] = &["diff", "run.kz", "after.kz"];
+    let text: &[&str] = &["diff", "run.kz", "after.kz", "--threads", "1"];
     let json: &[&str] = &["diff", "run.kz", "after.kz", "--json"];
     for (words, processes) in [(text, 2), (json, 1), (json, 2), (json, 4)] {
         let (one, several) = (alone(scratch.path(), words), together(mpi, processes, scratch.path(), words));

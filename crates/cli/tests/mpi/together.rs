@@ -48,13 +48,27 @@ fn assert_same(mpi: &Mpi, directory: &Path, processes: &[u32], commands: &[&[&st
     }
 }
 
-const REPORT: &[&str] = &["report", "run.kz", "--json"];
+/// Each process has a share of it, as on hosts of their own; else threads of the first have.
+const REPORT: &[&str] = &["report", "run.kz", "--json", "--threads", "1"];
 
 fn check_all_commands(mpi: &Mpi) {
     let scratch = recorded(mpi);
     assert_same(mpi, scratch.path(), &[2, 3], &[REPORT]);
-    assert_same(mpi, scratch.path(), &[2], &[&["report", "run.kz"], &["whatif", "run.kz", "--json"]]);
-    assert_same(mpi, scratch.path(), &[3], &[&["replay", "run.kz", "--network", "ideal", "--json"]]);
+    let shared: [&[&str]; 2] =
+        [&["report", "run.kz", "--threads", "2"], &["whatif", "run.kz", "--json", "--threads", "1"]];
+    assert_same(mpi, scratch.path(), &[2], &shared);
+    let replay: &[&str] = &["replay", "run.kz", "--network", "ideal", "--json", "--threads", "1"];
+    assert_same(mpi, scratch.path(), &[3], &[replay]);
+}
+
+/// On one host the first process does all, and the others end.
+fn check_one_host(mpi: &Mpi) {
+    let scratch = recorded(mpi);
+    assert_same(mpi, scratch.path(), &[2, 3], &[&["report", "run.kz", "--json"]]);
+    assert_same(mpi, scratch.path(), &[2], &[&["whatif", "run.kz"], &["replay", "run.kz", "--cpu", "2"]]);
+    let written = ["replay", "run.kz", "--cpu", "2", "-o", "faster.kz"];
+    assert!(stdout(&together(mpi, 3, scratch.path(), &written)).contains("faster.kz"));
+    assert!(stdout(&alone(scratch.path(), &["report", "faster.kz"])).contains("efficiency"));
 }
 
 /// More processes than ranks; one that is alone.
@@ -71,14 +85,15 @@ fn check_failures(mpi: &Mpi) {
         &["replay", "run.kz", "--callsite", "nowhere.c:1=2"],
         &["report", "run.kz", "--html", "run.kz"],
     ];
-    for words in wrong {
+    let shared = wrong.map(|words| [words, &["--threads", "1"]].concat());
+    for words in wrong.into_iter().chain(shared.iter().map(Vec::as_slice)) {
         let (one, several) = (alone(scratch.path(), words), together(mpi, 3, scratch.path(), words));
         assert_eq!(several.status.code(), one.status.code(), "{words:?}");
         let (one, several) = (String::from_utf8_lossy(&one.stderr), String::from_utf8_lossy(&several.stderr));
         assert!(one.starts_with("kizami: error: ") && several.contains(one.trim()), "{one}{several}");
         assert_eq!(several.matches("kizami: ").count(), 1, "{several}");
     }
-    let refused = together(mpi, 2, scratch.path(), &["replay", "run.kz", "-o", "out.kz"]);
+    let refused = together(mpi, 2, scratch.path(), &["replay", "run.kz", "-o", "out.kz", "--threads", "1"]);
     assert_eq!(refused.status.code(), Some(2));
     assert!(!scratch.path().join("out.kz").exists());
     stdout(&together(mpi, 2, scratch.path(), &["report", "run.kz", "--html", "run.html"]));
@@ -121,7 +136,7 @@ fn check_killed(mpi: &Mpi) {
     let (_, recorded) = yielding.record(4, &yielding.workload("stencil2d", &["16", "5000"]), scratch.path());
     assert!(recorded.run().totals.events > 100_000, "it takes a while to explain");
     let trace = scratch.path().join("run.kz").display().to_string();
-    let words = ["whatif", &trace];
+    let words = ["whatif", &trace, "--threads", "1"];
     let mut command = mpi.command(&line(mpi, 2, &words), scratch.path());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().expect("a launcher");
@@ -149,7 +164,14 @@ macro_rules! on_both {
     };
 }
 
-on_both!(check_all_commands, check_any_number, check_failures, check_below_a_rank, check_killed);
+on_both!(
+    check_all_commands,
+    check_one_host,
+    check_any_number,
+    check_failures,
+    check_below_a_rank,
+    check_killed
+);
 
 #[test]
 fn newer_libraries_and_the_standard_abi() {

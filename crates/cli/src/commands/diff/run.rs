@@ -23,7 +23,7 @@ const ROWS_SHOWN: usize = 15;
 
 /// Compares two traces.
 pub fn run(arguments: &DiffArguments) -> Result<u8> {
-    together::run(|together| {
+    together::by_threads(arguments, arguments.threads, |together| {
         let before = explain(&arguments.before, arguments, together)?;
         let after = explain(&arguments.after, arguments, together)?;
         let code = match (before, after) {

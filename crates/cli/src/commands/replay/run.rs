@@ -22,7 +22,8 @@ use std::io::Write;
 
 /// Replays, and says what came of it.
 pub fn run(arguments: &ReplayArguments) -> Result<u8> {
-    together::run(|together| {
+    let threads = arguments.threads.map(|threads| threads.get());
+    together::by_threads(arguments, threads, |together| {
         let replayed = replay(arguments, together)?;
         if together.is_first() {
             print(arguments, &replayed)?;
@@ -33,8 +34,8 @@ pub fn run(arguments: &ReplayArguments) -> Result<u8> {
 
 fn replay(arguments: &ReplayArguments, together: Together) -> Result<ReplayedFrom> {
     if arguments.output.is_some() && together.has_others() {
-        let message =
-            "several processes cannot write one trace; leave -o out, or start kizami without the launcher";
+        let message = "several processes cannot write one trace; leave -o out, start kizami without the launcher, or on one host \
+             without --threads";
         return Err(UsageError(message.to_owned()).into());
     }
     let threads = arguments.threads.map(|threads| threads.get());

@@ -25,7 +25,7 @@ const ROWS_OF_A_PAGE: usize = 12;
 
 /// Explains a trace.
 pub fn run(arguments: &ReportArguments) -> Result<u8> {
-    together::run(|together| {
+    together::by_threads(arguments, arguments.threads, |together| {
         if let Some(report) = explain(arguments, together)? {
             write(arguments, &report)?;
         }

@@ -16,7 +16,7 @@ use kizami_explain::{ThreadCount, what_if};
 
 /// Ranks what to fix.
 pub fn run(arguments: &WhatifArguments) -> Result<u8> {
-    together::run(|together| rank_ideas(arguments, together))
+    together::by_threads(arguments, arguments.threads, |together| rank_ideas(arguments, together))
 }
 
 fn rank_ideas(arguments: &WhatifArguments, together: Together) -> Result<u8> {

@@ -96,7 +96,7 @@ impl Fine {
 
     pub(crate) fn of_ns(ns: f64) -> Fine {
         let parts = ns * Fine::PARTS;
-        // What is less than a century and a half is rounded without calling anybody.
+        // What is less than an hour is rounded without calling anybody.
         let near = (parts + 0.5f64.copysign(parts)) as i64;
         if near.unsigned_abs() < 1 << 52 { Fine(i128::from(near)) } else { Fine(parts.round() as i128) }
     }

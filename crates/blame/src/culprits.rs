@@ -5,7 +5,7 @@ use kizami_graph::Graph;
 use kizami_replay::prefetch;
 use std::ops::Range;
 
-/// Lists longer than this are kept in the order of use.
+/// In lists longer than this, what is used often moves forward.
 const SHORT: usize = 8;
 
 /// By strand: what it did, and what that cost.

@@ -12,6 +12,12 @@ pub fn own() -> Vec<u8> {
     if told { set } else { Vec::new() }
 }
 
+/// How many the host has.
+pub fn of_host() -> usize {
+    // SAFETY: it only asks.
+    usize::try_from(unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }).unwrap_or(1)
+}
+
 /// Lets this process, and the threads it starts from now on, run on all cores of several sets. If the system does not allow
 /// that, things stay as they are.
 pub fn use_all_of(sets: &[Vec<u8>]) {

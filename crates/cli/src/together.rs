@@ -90,7 +90,8 @@ impl Together {
     /// Has the processes of this host share its cores, where work takes as many threads as there are.
     pub fn share_cores(&self) {
         if self.has_others() {
-            let threads = (all_cores() / self.processes_here()).max(1);
+            // Some launchers have given each its cores already.
+            let threads = cores::of_host().div_ceil(self.processes_here()).min(all_cores()).max(1);
             // Refused only if some were used already; then there are as many as before.
             let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
         }
@@ -141,17 +142,13 @@ impl Together {
 }
 
 /// Does the work of a command that cannot be shared: of the processes that a launcher has started with the same command
-/// line the first does it, and the others end with nothing said. Where a script stands between, the script decides who does
-/// what: others may never come.
+/// line the first does it, and the others end with nothing said. Where MPI is not found, each does it.
 pub fn once(arguments: &impl Debug, work: impl FnOnce() -> Result<u8>) -> Result<u8> {
-    if !kizami_peers::started_by_launcher() {
-        return work();
-    }
+    let Ok(Some(others)) = join() else { return work() };
     let mut is_own = true;
-    let code = run(|together| {
+    let code = together(others, |together| {
         let place = std::env::current_dir().unwrap_or_default();
-        let first = together.first_alike(arguments, &place.display().to_string())?;
-        is_own = together.others.is_none_or(|others| others.own == first);
+        is_own = others.own == together.first_alike(arguments, &place.display().to_string())?;
         Ok(0)
     })?;
     if code != 0 || !is_own {
@@ -161,19 +158,23 @@ pub fn once(arguments: &impl Debug, work: impl FnOnce() -> Result<u8>) -> Result
     work()
 }
 
-/// Has all processes make something ready together. Then the first one does the work, without MPI, and the others end:
-/// waiting by MPI takes a core.
+/// Has processes of several hosts make something ready together. Then the first one does the work, without MPI, and the others
+/// end: waiting by MPI takes a core. On one host the first does all.
 pub fn then_alone(
+    arguments: &impl Debug,
     prepare: impl FnOnce(Together) -> Result<()>,
     work: impl FnOnce() -> Result<u8>,
 ) -> Result<u8> {
-    let mut is_first = true;
-    let code = run(|together| {
-        is_first = together.is_first();
-        prepare(together)?;
-        Ok(0)
-    })?;
-    if code == 0 && is_first { work() } else { Ok(code) }
+    let Some(others) = join()? else { return work() };
+    let code = match others.are_here() {
+        true => leave_to_first(others, arguments)?,
+        false => together(others, |together| {
+            together.agree_on(arguments)?;
+            prepare(together)?;
+            Ok(0)
+        })?,
+    };
+    if code == 0 && others.own == 0 { work() } else { Ok(code) }
 }
 
 /// Does the work of a command that threads can do, and processes where it has to be on several hosts, or is said how many threads
@@ -184,20 +185,29 @@ pub fn by_threads(
     work: impl FnOnce(Together) -> Result<u8>,
 ) -> Result<u8> {
     let Some(others) = join()? else { return work(Together::ALONE) };
-    if threads.is_some() || others.here < others.count {
+    if threads.is_some() || !others.are_here() {
         return together(others, work);
     }
+    let code = leave_to_first(others, arguments)?;
+    if code != 0 || others.own > 0 {
+        return Ok(code);
+    }
+    work(Together { others: None, most_threads: others.count })
+}
+
+/// Ends what processes of one host have in common: from now on the first has the cores of all. Not 0 if they were not given the
+/// same.
+fn leave_to_first(others: &'static Others, arguments: &impl Debug) -> Result<u8> {
     let mut cores = Vec::new();
     let code = together(others, |together| {
         together.agree_on(arguments)?;
         cores = others.to_all(cores::own());
         Ok(0)
     })?;
-    if code != 0 || others.own > 0 {
-        return Ok(code);
+    if others.own == 0 {
+        cores::use_all_of(&cores);
     }
-    cores::use_all_of(&cores);
-    work(Together { others: None, most_threads: others.count })
+    Ok(code)
 }
 
 /// Does the work of a command, together with other processes if a launcher has started some.
@@ -269,6 +279,11 @@ impl Company for Others {
 }
 
 impl Others {
+    /// Whether all of them are on this host.
+    fn are_here(&self) -> bool {
+        self.here == self.count
+    }
+
     /// Meets the others for the last time, and tells them if the work has failed.
     fn part(&self, worked: &Result<u8>) {
         self.meet(match worked {

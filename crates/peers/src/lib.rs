@@ -13,7 +13,6 @@ mod error;
 mod launched;
 
 pub use error::PeersError;
-pub use launched::started_by_launcher;
 
 use kizami_mpi::{Collective, Comm, Counts, Incoming, Mpi, Outgoing};
 

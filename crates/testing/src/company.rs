@@ -6,7 +6,7 @@ use std::sync::{Barrier, Mutex, PoisonError};
 /// Has so many of them do the same, each in a thread of its own; gives what each came to, in their order.
 ///
 /// # Panics
-/// If one of them does.
+/// If one of them does. If others wait for it at a meeting, they wait for good.
 pub fn played<T: Send>(count: usize, work: impl Fn(&dyn Company) -> T + Sync) -> Vec<T> {
     let board = Board { letters: Mutex::new(vec![Vec::new(); count]), meeting: Barrier::new(count) };
     std::thread::scope(|scope| {

@@ -111,12 +111,14 @@ fn check_once(mpi: &Mpi) {
     let both = stdout(&crate::mpi::finish(mpi.command(&different, at)));
     let json = stdout(&alone(at, &["info", "run.kz", "--json"]));
     assert_eq!(both.len(), info.len() + json.len(), "{both}");
-    // A script may have but one of its processes ask.
-    let script =
-        format!("case ${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}} in 0) {KIZAMI} info run.kz --json;; esac");
-    let words = ["sh", "-c", &script].map(OsString::from);
-    let line = mpi.launch(2, &crate::mpi::Program(words.into()));
-    assert_eq!(stdout(&crate::mpi::finish(mpi.command(&line, at))), json);
+    // A script may have but one of its processes ask, whatever it asks.
+    for words in ["info run.kz --json", "report run.kz", "diff run.kz run.kz"] {
+        let script = format!("case ${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}} in 0) {KIZAMI} {words}; esac; true");
+        let script = ["sh", "-c", &script].map(OsString::from);
+        let line = mpi.launch(2, &crate::mpi::Program(script.into()));
+        let one = alone(at, &words.split(' ').collect::<Vec<_>>());
+        assert_eq!(stdout(&crate::mpi::finish(mpi.command(&line, at))), stdout(&one), "{words}");
+    }
     // What fails is said once.
     let refused = together(mpi, 2, at, &["view", "run.kz", "--snapshot", "page.html"]);
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");

@@ -28,14 +28,10 @@ use std::sync::Arc;
 /// Shows traces.
 pub fn run(arguments: &ViewArguments) -> Result<u8> {
     let prepare = |together: Together| {
-        together.agree_on(arguments)?;
-        if together.has_others() {
-            together.share_cores();
-            arguments.traces.iter().try_for_each(|path| index_together(path, together))?;
-        }
-        Ok(())
+        together.share_cores();
+        arguments.traces.iter().try_for_each(|path| index_together(path, together))
     };
-    together::then_alone(prepare, || show(arguments))
+    together::then_alone(arguments, prepare, || show(arguments))
 }
 
 /// Has all processes make the index of a trace, if there is none and it can be kept: the one who shows it finds it there.

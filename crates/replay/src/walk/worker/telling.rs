@@ -99,7 +99,7 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
             found.retain(|share| *share != own);
             found
         });
-        if others.len() + 1 == shares.count() {
+        if !others.is_empty() && others.len() + 1 == shares.count() {
             return self.outgoing.to_all.push(RemoteEvent::Collective(news));
         }
         for share in others {

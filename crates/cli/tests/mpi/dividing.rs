@@ -112,7 +112,7 @@ fn check_once(mpi: &Mpi) {
     let json = stdout(&alone(at, &["info", "run.kz", "--json"]));
     assert_eq!(both.len(), info.len() + json.len(), "{both}");
     // A script may have but one of its processes ask, whatever it asks.
-    for words in ["info run.kz --json", "report run.kz", "diff run.kz run.kz"] {
+    for words in ["info run.kz --json", "report run.kz --json", "diff run.kz run.kz --json"] {
         let script = format!("case ${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}} in 0) {KIZAMI} {words}; esac; true");
         let script = ["sh", "-c", &script].map(OsString::from);
         let line = mpi.launch(2, &crate::mpi::Program(script.into()));

@@ -1,10 +1,11 @@
 //! Commands that several processes do together, where a launcher has started them: `mpirun -n 8 kizami report run.kz`.
 //!
-//! On one host, threads of one process are faster than several processes, and hold the run once: there the first does all, with
-//! a thread for each, and the others end. Else all of them do the same, and share the replays. The first one speaks: it alone prints, shows progress, and writes files.
-//! One that fails comes to the next meeting with the reason, and there is one at the end for all, so the others hear of it
-//! where they meet next: nobody waits for who never comes, one sentence is printed, and all end with the exit code it
-//! deserves. One that panics, or whose MPI fails, ends all at once. If one is killed, the launcher does that.
+//! On one host, threads of one process are faster than several processes, and hold the run once: there the first does all,
+//! with a thread for each, and the others end. Else all of them do the same, and share the replays. The first one speaks: it
+//! alone prints, shows progress, and writes files. One that fails comes to the next meeting with the reason, and there is
+//! one at the end for all, so the others hear of it where they meet next: nobody waits for who never comes, one sentence is
+//! printed, and all end with the exit code it deserves. One that panics, or whose MPI fails, ends all at once. If one is
+//! killed, the launcher does that.
 //!
 //! Commands that cannot be shared are done once: by the first process that was given the command line, while the others end.
 

@@ -1,8 +1,9 @@
 //! Whether a launcher has started this process together with others.
 //!
-//! Launchers say so in the environment of the processes they start, and whatever those start finds it there, too. So it
-//! is not enough: a process that was started by a rank of an MPI program is no rank of it, and must not try to be one; and of
-//! what a script starts, others may never come. The launcher itself must have started it. Slurm's own launcher says nothing of which MPI it is for. There a library has to be named.
+//! Launchers say so in the environment of the processes they start, and whatever those start finds it there, too. So it is
+//! not enough: a process that was started by a rank of an MPI program is no rank of it, and must not try to be one; and of
+//! what a script starts, others may never come. The launcher itself must have started it. Slurm's own launcher says nothing
+//! of which MPI it is for. There a library has to be named.
 
 use kizami_mpi::LIBRARY_VARIABLE;
 use std::os::unix::process::parent_id;

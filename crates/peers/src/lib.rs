@@ -1,9 +1,9 @@
 //! The other processes of the same command, if a launcher has started several.
 //!
-//! [`Peers::join`] tells by the environment whether that is so (`launched`), loads the launcher's MPI and starts it.
-//! From then on processes [meet](Peers::meet) with letters: one for each of the others, or one for all; what they have told of
-//! there they can [pass](Peers::pass). That is all they know of each other. A process that fails comes to the next meeting with its last words instead, whatever the others
-//! come with, and all of them get those.
+//! [`Peers::join`] tells by the environment whether that is so (`launched`), loads the launcher's MPI and starts it. From
+//! then on processes [meet](Peers::meet) with letters: one for each of the others, or one for all; what they have told of
+//! there they can [pass](Peers::pass). That is all they know of each other. A process that fails comes to the next meeting
+//! with its last words instead, whatever the others come with, and all of them get those.
 //!
 //! It promises that letters come whole and in the order of processes, that all processes hear of a failure at the same
 //! meeting, and that too much for MPI is an error and never a part of it. It does not know what letters say, or who of them

@@ -17,8 +17,8 @@ pub(super) struct InRow<'a> {
     pub gap: Length,
 }
 
-/// Tells rows of calls, at least one, of a strand that belong together, and the call behind each row: `follows` says whether a call goes
-/// on with the row that another one has begun.
+/// Tells rows of calls, at least one, of a strand that belong together, and the call behind each row: `follows` says
+/// whether a call goes on with the row that another one has begun.
 pub(super) fn rows<'a>(
     graph: &'a Graph,
     strand: &Strand,

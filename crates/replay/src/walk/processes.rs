@@ -1,8 +1,9 @@
 //! Shares walked by processes, one each, that know each other by letters.
 //!
-//! Every process has the whole graph and walks its own share of it. At the end of a round it writes a letter to all of
-//! the others: how it stands, what concerns ranks of all of them, and to whom it will write; then a letter to each of those. What its observer has found goes to all at the end, so all
-//! of them have what one process alone would have. If there are more processes than shares, the last ones only listen.
+//! Every process has the whole graph and walks its own share of it. At the end of a round it writes a letter to all of the
+//! others: how it stands, what concerns ranks of all of them, and to whom it will write; then a letter to each of those.
+//! What its observer has found goes to all at the end, so all of them have what one process alone would have. If there are
+//! more processes than shares, the last ones only listen.
 
 use super::exchange::{Exchange, Outgoing, RemoteEvent, Round, Standing};
 use super::letters::{Letter, Reading};

@@ -4,10 +4,9 @@ mod place;
 #[allow(dead_code, reason = "only reduced runs are needed here")]
 mod program;
 
-use kizami_records::CallRecord;
 use kizami_seal::{SealError, SealOptions, seal_together};
 use kizami_testing::company::played;
-use kizami_testing::segments::{SegmentWriter, Who, call, define};
+use kizami_testing::segments::{self, RingTimes, Who};
 use kizami_trace::RunInfo;
 use place::Place;
 use std::path::Path;
@@ -29,20 +28,8 @@ fn write_ring(trace: &Path) {
             who.ending = kizami_model::Ending::Vanished;
             who.in_call = Some((kizami_testing::segments::op("MPI_Recv"), MESSAGES * EVERY_NS + 1));
         }
-        define(trace, &who, &[]);
-        let mut segment = SegmentWriter::create(trace, &who, Some(0));
-        let on = |name, peer: u32, at| CallRecord {
-            comm: 0,
-            peer: (peer % RANKS) as i32,
-            bytes_out: 8,
-            bytes_in: 8,
-            ..call(name, at, 700)
-        };
-        for message in 0..MESSAGES {
-            segment.call(&on("MPI_Send", rank + 1, message * EVERY_NS));
-            segment.call(&on("MPI_Recv", rank + RANKS - 1, message * EVERY_NS + 1_000));
-        }
-        segment.finish();
+        let times = RingTimes { every: EVERY_NS, receives_after: 1_000, call: 700 };
+        segments::write_ring(trace, &who, (rank, RANKS), MESSAGES, times);
     }
     let raw = trace.join("raw");
     let names = std::fs::read_dir(raw).unwrap().map(|entry| entry.unwrap().path());

@@ -234,6 +234,36 @@ pub fn call(name: &str, start_ticks: u64, duration_ticks: u64) -> CallRecord {
     CallRecord::new(op(name), start_ticks, duration_ticks)
 }
 
+/// When a rank of a ring does what, in ticks.
+#[derive(Clone, Copy, Debug)]
+pub struct RingTimes {
+    /// From one message to the next.
+    pub every: u64,
+    /// From a send to the receive behind it.
+    pub receives_after: u64,
+    /// That each call takes.
+    pub call: u64,
+}
+
+/// The segments of one rank of a ring: each message goes to the next one, and then one is taken from the one before.
+pub fn write_ring(trace: &Path, who: &Who, (rank, ranks): (u32, u32), messages: u64, times: RingTimes) {
+    define(trace, who, &[]);
+    let mut segment = SegmentWriter::create(trace, who, Some(0));
+    let on = |name, peer: u32, at| CallRecord {
+        comm: 0,
+        peer: (peer % ranks) as i32,
+        bytes_out: 8,
+        bytes_in: 8,
+        ..call(name, at, times.call)
+    };
+    for message in 0..messages {
+        let at = message * times.every;
+        segment.call(&on("MPI_Send", rank + 1, at));
+        segment.call(&on("MPI_Recv", rank + ranks - 1, at + times.receives_after));
+    }
+    segment.finish();
+}
+
 /// `MPI_COMM_WORLD` as local communicator 0, `MPI_COMM_SELF` as 1.
 pub fn world_definitions(rank: u32, size: u32) -> Vec<Definition> {
     let comm = |local, identity, kind, rank, size| Definition::Communicator {

@@ -2,8 +2,7 @@
 
 use crate::mpi::{Mpi, Scratch, mpi};
 use crate::together::{KIZAMI, alone, line, recorded, stdout, together};
-use kizami_records::CallRecord;
-use kizami_testing::segments::{SegmentWriter, Who, call, define};
+use kizami_testing::segments::{self, RingTimes, Who};
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::Output;
@@ -16,20 +15,8 @@ const MESSAGES: u64 = 20_000;
 fn write_ring(trace: &Path, every_ns: u64) {
     for rank in 0..RANKS {
         let who = Who { last_ticks: MESSAGES * every_ns + 2_000_000, ..Who::rank(rank, RANKS) };
-        define(trace, &who, &[]);
-        let mut segment = SegmentWriter::create(trace, &who, Some(0));
-        let on = |name, peer: u32, at| CallRecord {
-            comm: 0,
-            peer: (peer % RANKS) as i32,
-            bytes_out: 8,
-            bytes_in: 8,
-            ..call(name, at, 700 + 100 * u64::from(rank))
-        };
-        for message in 0..MESSAGES {
-            segment.call(&on("MPI_Send", rank + 1, message * every_ns));
-            segment.call(&on("MPI_Recv", rank + RANKS - 1, message * every_ns + 2_000));
-        }
-        segment.finish();
+        let times = RingTimes { every: every_ns, receives_after: 2_000, call: 700 + 100 * u64::from(rank) };
+        segments::write_ring(trace, &who, (rank, RANKS), MESSAGES, times);
     }
 }
 

@@ -428,8 +428,14 @@ test('without WebGL the same is drawn', async () => {
     },
     { x: at.x - box.x - GUTTER, ys: [0, 1, 2, 3].map((rank) => at.y - box.y - RULER + rank * Math.min(160, (box.height - RULER) / 4)) },
   );
-  assert.deepEqual(colours[0], [0xc3, 0xd3, 0xe0], 'rank 0 computes');
-  for (const rank of [1, 2, 3]) assert.deepEqual(colours[rank], [0xd5, 0x5e, 0x00], `rank ${rank} waits`);
+  // Where two pieces of one call meet within a pixel, the canvas mixes the colour with itself and may round it down.
+  const drawn = (rank, wanted, what) =>
+    assert.ok(
+      colours[rank].every((byte, channel) => Math.abs(byte - wanted[channel]) <= 1),
+      `rank ${rank} ${what}: ${colours[rank]} is not ${wanted}`,
+    );
+  drawn(0, [0xc3, 0xd3, 0xe0], 'computes');
+  for (const rank of [1, 2, 3]) drawn(rank, [0xd5, 0x5e, 0x00], 'waits');
   await picture(page, 'canvas');
   await clean(page);
 });

@@ -166,6 +166,12 @@ const GLOBAL: libc::c_int = 1 << 0;
 const PRIVATE_EXPEDITED: libc::c_int = 1 << 3;
 const REGISTER_PRIVATE_EXPEDITED: libc::c_int = 1 << 4;
 
+/// Tells the kernel that barriers will be wanted in this process. To be called while it has one thread: later the
+/// kernel first waits until every core has been through its scheduler, which takes 10 to 40 ms.
+pub fn announce_barriers() {
+    barriers_can_be_had();
+}
+
 /// Whether the kernel will put barriers into running threads: it must be told beforehand.
 fn barriers_can_be_had() -> bool {
     membarrier(REGISTER_PRIVATE_EXPEDITED)

@@ -2,7 +2,7 @@
 
 use crate::arch::{self, State, ThreadLocal};
 use crate::thread;
-use crate::{calibration, clock, exports, process, requests, simulator};
+use crate::{biased, calibration, clock, exports, process, requests, simulator};
 use kizami_model::Ending;
 use std::ffi::c_void;
 use std::sync::OnceLock;
@@ -20,6 +20,7 @@ extern "C" fn on_load() {
     if std::env::var_os("KIZAMI_RAW").is_some() {
         simulator::on_load();
         exports::on_load();
+        biased::announce_barriers();
         // SAFETY: registers a handler that touches only its own thread's block and a flag.
         unsafe { libc::pthread_atfork(None, None, Some(on_fork)) };
     }

@@ -28,7 +28,7 @@ use kizami_replay::{Gain, Setting, Workers, learn};
 use kizami_trace::SourceLine;
 use kizami_trace::{Definitions, RegionSpan, RunInfo, Trace};
 use rustc_hash::FxHashMap;
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 /// Findings of waiting that are looked at.
 const MOST_FINDINGS: usize = 7;
@@ -100,7 +100,7 @@ impl Analysis {
     ) -> Analysis {
         let threads = workers.threads;
         let borders = Borders::new();
-        let interval = WorkInterval::recorded(&graph, &borders);
+        let interval = WorkInterval::recorded(&graph, &borders, threads);
         let walked = learn(&graph, threads, Waits::new, &|steps| tell(1, steps));
         let (fit, unmatched) = (walked.learned, walked.unmatched);
         let sort_waits = || {
@@ -121,13 +121,13 @@ impl Analysis {
             interval,
             looped: &looped,
             fit: &fit,
-            epochs: OnceCell::new(),
-            mutual: OnceCell::new(),
+            epochs: OnceLock::new(),
+            mutual: OnceLock::new(),
         };
         let find_others = || other_suspects(&evidence());
         let find_blamed = || {
             let blamed = blame(&graph, &waits.long, &by_step, threads);
-            blamed_suspects(&evidence(), &blamed, MOST_FINDINGS)
+            blamed_suspects(&evidence(), &blamed, MOST_FINDINGS, threads)
         };
         let (others, blamed) = both(threads, find_others, find_blamed);
         let replays = Replays::new(&graph, &fit, &borders, &looped.marks, workers);

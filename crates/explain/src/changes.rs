@@ -35,11 +35,10 @@ pub fn no_longer(graph: &Graph, sites: &[u32], threads: usize) -> Vec<(u64, Step
     let blamed = blame(graph, &waits.long, &by_step, threads);
     let interval = WorkInterval::of(graph);
     let begins = iterations(graph, interval);
-    let too_long = diseases::too_long(graph, &blamed, interval, &begins).into_iter();
-    let there =
-        |(doing, _): &(Doing, Excess)| matches!(doing, Doing::Computing(Some(site)) if sites.contains(site));
-    let there: Vec<Excess> = too_long.filter(there).map(|(_, excess)| excess).collect();
-    without_excess(there.iter())
+    let too_long = diseases::too_long(graph, &blamed, interval, &begins, threads);
+    let there = |doing: &Doing| matches!(doing, Doing::Computing(Some(site)) if sites.contains(site));
+    let there = too_long.iter().filter(|(doing, _)| there(doing));
+    without_excess(there.flat_map(|(_, excesses)| excesses))
 }
 
 /// What is different if small messages or collectives that follow each other closely at `sites` are joined.

@@ -115,7 +115,7 @@ fn retime_with(
         setting: words,
         recorded_ns: trace.run().span_ns,
         replayed_ns: span.0,
-        recorded_work_ns: Some(WorkInterval::recorded(&graph, &borders).length().0),
+        recorded_work_ns: Some(WorkInterval::recorded(&graph, &borders, threads).length().0),
         replayed_work_ns: Some(work.length().0),
         latency_ns: fit.latency_ns(),
         per_byte_ns: fit.per_byte_ns(),

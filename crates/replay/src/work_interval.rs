@@ -7,7 +7,7 @@
 use crate::walk::letters::{Letter, Reading};
 use crate::walk::observer::{Observer, Seen};
 use crate::walk::processes::Told;
-use kizami_graph::{Graph, Step};
+use kizami_graph::{Graph, Step, together};
 use kizami_model::{Kind, Length, Moment, Op};
 
 /// Functions that start and end MPI.
@@ -72,12 +72,20 @@ impl WorkInterval {
 
     /// Of the run as it was recorded.
     pub fn of(graph: &Graph) -> WorkInterval {
-        WorkInterval::recorded(graph, &Borders::new())
+        WorkInterval::recorded(graph, &Borders::new(), 1)
     }
 
-    /// The same, with the functions that start and end MPI already looked up.
-    pub fn recorded(graph: &Graph, borders: &Borders) -> WorkInterval {
-        WorkInterval::by(graph, borders, |_, step| [step.start, step.end])
+    /// The same by so many threads, with the functions that start and end MPI already looked up.
+    pub fn recorded(graph: &Graph, borders: &Borders, threads: usize) -> WorkInterval {
+        let each = graph.steps.len().div_ceil(threads.max(1)).max(1);
+        let seen = together(graph.steps.chunks(each), |steps| {
+            let mut seen = Edges::default();
+            steps.iter().for_each(|step| seen.step(borders.of(step), step.start, step.end));
+            seen
+        });
+        let mut all = Edges::default();
+        seen.iter().for_each(|seen| all.merge(seen));
+        all.interval()
     }
 
     /// The same, where steps begin and end at other times.

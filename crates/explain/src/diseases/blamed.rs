@@ -15,6 +15,7 @@ use crate::profile::function_at;
 use crate::who::{FEW_RANKS, Who, stretches};
 use kizami_blame::Pattern;
 use kizami_blame::{Blamed, Doing, Excess, Waited};
+use kizami_graph::together;
 use kizami_model::{Kind, Length, Op, Rank};
 use kizami_replay::{Pieces, Setting, balance, sum_error_ns};
 use kizami_trace::SourceLine;
@@ -46,7 +47,12 @@ struct Group {
 }
 
 /// Puts blame together; gives at most `most` suspects.
-pub(super) fn suspects(evidence: &Evidence<'_>, blamed: &Blamed, most: usize) -> Vec<Suspect> {
+pub(super) fn suspects(
+    evidence: &Evidence<'_>,
+    blamed: &Blamed,
+    most: usize,
+    threads: usize,
+) -> Vec<Suspect> {
     let mut groups: FxHashMap<Doing, Group> = FxHashMap::default();
     for (culprit, blame) in &blamed.culprits {
         let group = groups.entry(culprit.doing).or_default();
@@ -56,9 +62,9 @@ pub(super) fn suspects(evidence: &Evidence<'_>, blamed: &Blamed, most: usize) ->
         group.by_rank.push((culprit.rank, blame.direct_ns + blame.propagated_ns));
     }
     let begins = evidence.looped.begins(evidence.graph);
-    for (doing, excess) in too_long(evidence.graph, blamed, evidence.interval, &begins) {
+    for (doing, excesses) in too_long(evidence.graph, blamed, evidence.interval, &begins, threads) {
         if let Some(group) = groups.get_mut(&doing) {
-            group.excesses.push(excess);
+            group.excesses = excesses;
         }
     }
     join_file_accesses(&mut groups);
@@ -70,11 +76,24 @@ pub(super) fn suspects(evidence: &Evidence<'_>, blamed: &Blamed, most: usize) ->
     add_up(order.iter_mut().map(|(_, group)| group));
     order.truncate(most);
     let nobody = Waited::default();
-    let suspect = |(doing, group)| {
+    in_turns(order, threads, |(doing, group)| {
         let waited = blamed.waited.get(&doing).unwrap_or(&nobody);
         Blame { evidence, doing, waited }.suspect(group)
-    };
-    order.into_iter().map(suspect).collect()
+    })
+}
+
+/// Does something with each, by threads that take them in turns; what comes out is in their order.
+fn in_turns<T: Send, R: Send>(list: Vec<T>, threads: usize, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+    let mut hands: Vec<Vec<(usize, T)>> =
+        (0..threads.clamp(1, list.len().max(1))).map(|_| Vec::new()).collect();
+    let turns = hands.len();
+    list.into_iter().enumerate().for_each(|(index, one)| hands[index % turns].push((index, one)));
+    let done = together(hands, |hand| -> Vec<(usize, R)> {
+        hand.into_iter().map(|(index, one)| (index, work(one))).collect()
+    });
+    let mut done: Vec<(usize, R)> = done.into_iter().flatten().collect();
+    done.sort_unstable_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, one)| one).collect()
 }
 
 /// Opening, writing, syncing and closing a file are one thing to those who wait for it: all of it is where most is.

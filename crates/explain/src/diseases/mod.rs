@@ -30,7 +30,7 @@ use kizami_network::Fit;
 use kizami_replay::{Epochs, Gain, Setting};
 use kizami_trace::SourceLine;
 use rustc_hash::FxHashSet;
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 pub(crate) use joined::joined;
 pub(crate) use order::as_they_come;
@@ -150,8 +150,8 @@ pub(crate) struct Evidence<'a> {
     pub looped: &'a Loop,
     pub fit: &'a Fit,
     /// Worked out when it is asked for.
-    pub epochs: OnceCell<Epochs>,
-    pub mutual: OnceCell<bool>,
+    pub epochs: OnceLock<Epochs>,
+    pub mutual: OnceLock<bool>,
 }
 
 impl Evidence<'_> {
@@ -241,8 +241,13 @@ fn option(name: &str, place: &SourceLine) -> Option<String> {
 }
 
 /// What waiting is blamed on: at most so many.
-pub(crate) fn blamed_suspects(evidence: &Evidence<'_>, blamed: &Blamed, most: usize) -> Vec<Suspect> {
-    blamed::suspects(evidence, blamed, most)
+pub(crate) fn blamed_suspects(
+    evidence: &Evidence<'_>,
+    blamed: &Blamed,
+    most: usize,
+    threads: usize,
+) -> Vec<Suspect> {
+    blamed::suspects(evidence, blamed, most, threads)
 }
 
 /// What is suspect whoever is to blame.

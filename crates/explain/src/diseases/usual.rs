@@ -6,9 +6,10 @@
 use crate::work_interval::WorkInterval;
 use kizami_blame::Pattern;
 use kizami_blame::{Blamed, Doing, Excess, Waited, before, keep_longest};
-use kizami_graph::{Graph, Step, StepKind};
+use kizami_graph::{Graph, Step, StepKind, Strand, together};
 use kizami_model::{Length, Moment};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::{Hash, Hasher};
 
 /// The shortest of so many are usual: a tenth.
 const SHORTEST_PART: f64 = 0.1;
@@ -26,14 +27,14 @@ struct Usual<'a> {
     by_site: FxHashMap<u32, Length>,
 }
 
-/// What is known of a place so far.
+/// What is known of a place so far. Which stretches are kept is drawn by rank and iteration, so that it does not matter in
+/// which order ranks are looked at, nor by how many threads.
 #[derive(Default)]
 struct Known {
-    /// The longest stretch of each rank in each iteration.
-    longest: Vec<Length>,
-    /// Only each so-manieth is kept.
-    each: usize,
-    seen: usize,
+    /// The longest stretch of each rank in each iteration, with the lot it drew.
+    longest: Vec<(u32, Length)>,
+    /// Lower lots are not kept.
+    least_lot: u32,
     /// Rank and iteration that are being looked at, and the longest there.
     now: Option<(u32, usize, Length)>,
     ranks: usize,
@@ -55,69 +56,86 @@ impl Known {
     }
 
     fn end_iteration(&mut self) {
-        let Some((.., longest)) = self.now.take() else { return };
-        self.each = self.each.max(1);
-        if self.seen.is_multiple_of(self.each) {
-            self.longest.push(longest);
+        let Some((rank, iteration, longest)) = self.now.take() else { return };
+        let lot = lot(rank, iteration);
+        if lot >= self.least_lot {
+            self.longest.push((lot, longest));
+            self.keep_some();
         }
-        self.seen += 1;
-        if self.longest.len() >= 2 * MOST {
-            let mut number = 0;
-            self.longest.retain(|_| {
-                number += 1;
-                number % 2 == 1
-            });
-            self.each *= 2;
+    }
+
+    /// Keeps the higher lots where there are too many.
+    fn keep_some(&mut self) {
+        while self.longest.len() >= 2 * MOST {
+            self.least_lot += 1;
+            self.longest.retain(|(lot, _)| *lot >= self.least_lot);
         }
+    }
+
+    /// Both, of different ranks.
+    fn and(mut self, mut other: Known) -> Known {
+        self.end_iteration();
+        other.end_iteration();
+        self.ranks += other.ranks;
+        self.longest.append(&mut other.longest);
+        self.least_lot = self.least_lot.max(other.least_lot);
+        self.longest.retain(|(lot, _)| *lot >= self.least_lot);
+        self.keep_some();
+        self
     }
 
     fn usual(mut self) -> Length {
         self.end_iteration();
-        self.longest.sort_unstable();
-        self.longest.get((self.longest.len() as f64 * SHORTEST_PART) as usize).copied().unwrap_or_default()
+        self.longest.sort_unstable_by_key(|(_, length)| *length);
+        let usual = self.longest.get((self.longest.len() as f64 * SHORTEST_PART) as usize);
+        usual.map_or(Length::ZERO, |(_, length)| *length)
     }
+}
+
+/// What a rank draws in an iteration: half of all draw 0, half of the others 1, and so on.
+fn lot(rank: u32, iteration: usize) -> u32 {
+    let mut hasher = FxHasher::default();
+    (rank, iteration).hash(&mut hasher);
+    hasher.finish().trailing_zeros()
 }
 
 impl<'a> Usual<'a> {
     /// `begins` are those of iterations.
-    fn of(graph: &'a Graph, excesses: &[Excess], begins: &[Moment]) -> Usual<'a> {
-        // By call site; nothing where nothing is looked for.
-        let mut known: Vec<Option<Known>> = Vec::new();
+    fn of(graph: &'a Graph, excesses: &[Excess], begins: &[Moment], threads: usize) -> Usual<'a> {
+        // By call site: whether it is looked at.
+        let mut wanted: Vec<bool> = Vec::new();
         for excess in excesses.iter().filter(|excess| !excess.inside) {
             if let Some(site) = graph.steps[excess.step as usize].site() {
-                let longer = (site as usize + 1).max(known.len());
-                known.resize_with(longer, || None);
-                known[site as usize].get_or_insert_default();
+                let longer = (site as usize + 1).max(wanted.len());
+                wanted.resize(longer, false);
+                wanted[site as usize] = true;
             }
         }
-        for strand in &graph.strands {
-            let ranks = (strand.rank.0, graph.weight(strand.rank));
-            let (mut index, mut last_end, mut iteration) = (strand.first_step, None, 0);
-            loop {
-                let step = &graph.steps[index as usize];
-                if step.kind() != StepKind::Part {
-                    let place = step.site().and_then(|site| known.get_mut(site as usize)?.as_mut());
-                    if let (Some(end), Some(place)) = (last_end, place) {
-                        // Steps of a strand begin one after the other.
-                        while begins.get(iteration).is_some_and(|begin| *begin < step.start) {
-                            iteration += 1;
-                        }
-                        place.add(ranks, iteration, step.start.saturating_since(end).at_least_zero());
-                    }
-                    last_end = Some(step.end);
-                }
-                if step.next == 0 {
-                    break;
-                }
-                index += u64::from(step.next);
-            }
-        }
+        let shares = shares_of_ranks(&graph.strands, threads);
+        let shares = together(shares, |strands| known(graph, strands, &wanted, begins));
+        let all = shares.into_iter().reduce(|all, share| {
+            all.into_iter().zip(share).map(|(one, other)| Some(one?.and(other?))).collect()
+        });
         let most = MOST_OF_THE_RANKS * f64::from(graph.ranks());
-        let known = (0..).zip(known).filter_map(|(site, known)| Some((site, known?)));
+        let known = (0..).zip(all.unwrap_or_default()).filter_map(|(site, known)| Some((site, known?)));
         let shared = known.filter(|(_, known)| known.ranks > 1 && known.ranks as f64 >= most);
         let mut first_steps: Vec<u64> = graph.strands.iter().map(|strand| strand.first_step).collect();
         first_steps.sort_unstable();
         Usual { graph, first_steps, by_site: shared.map(|(site, known)| (site, known.usual())).collect() }
+    }
+
+    /// Parts of what was too long, one for each thread. Each has all of the strands it is about.
+    fn shares<'e>(&self, mut excesses: &'e [Excess], threads: usize) -> Vec<&'e [Excess]> {
+        let each = excesses.len().div_ceil(threads.max(1)).max(1);
+        let mut shares = Vec::new();
+        while let Some(last) = excesses.get(each.min(excesses.len()).wrapping_sub(1)) {
+            let next = self.first_steps.partition_point(|first| *first <= last.step);
+            let border = self.first_steps.get(next).copied().unwrap_or(u64::MAX);
+            let (share, rest) = excesses.split_at(excesses.partition_point(|excess| excess.step < border));
+            shares.push(share);
+            excesses = rest;
+        }
+        shares
     }
 
     /// What is beyond. What is taken off for being usual was lost earlier, where the same computation was too long as
@@ -162,24 +180,89 @@ fn one_waits_for_all(pattern: Pattern) -> bool {
     )
 }
 
-/// What was too long, beyond what is usual: what was done, and each time it was.
+/// Strands in so many parts; each has all strands of its ranks.
+fn shares_of_ranks(mut strands: &[Strand], threads: usize) -> Vec<&[Strand]> {
+    let each = strands.len().div_ceil(threads.max(1)).max(1);
+    let mut shares = Vec::new();
+    while let Some(last) = strands.get(each.min(strands.len()).wrapping_sub(1)) {
+        let others = strands.iter().skip(each).take_while(|strand| strand.rank == last.rank).count();
+        let (share, rest) = strands.split_at((each + others).min(strands.len()));
+        shares.push(share);
+        strands = rest;
+    }
+    shares
+}
+
+/// What is known of the wanted places after a look at these strands.
+fn known(graph: &Graph, strands: &[Strand], wanted: &[bool], begins: &[Moment]) -> Vec<Option<Known>> {
+    let mut known: Vec<Option<Known>> = wanted.iter().map(|wanted| wanted.then(Known::default)).collect();
+    for strand in strands {
+        let ranks = (strand.rank.0, graph.weight(strand.rank));
+        let (mut index, mut last_end, mut iteration) = (strand.first_step, None, 0);
+        loop {
+            let step = &graph.steps[index as usize];
+            if step.kind() != StepKind::Part {
+                let place = step.site().and_then(|site| known.get_mut(site as usize)?.as_mut());
+                if let (Some(end), Some(place)) = (last_end, place) {
+                    // Steps of a strand begin one after the other.
+                    while begins.get(iteration).is_some_and(|begin| *begin < step.start) {
+                        iteration += 1;
+                    }
+                    place.add(ranks, iteration, step.start.saturating_since(end).at_least_zero());
+                }
+                last_end = Some(step.end);
+            }
+            if step.next == 0 {
+                break;
+            }
+            index += u64::from(step.next);
+        }
+    }
+    known
+}
+
+/// Where those waited who waited for something; nothing where its usual length does not count.
+type Meetings = FxHashMap<Doing, Option<Vec<Option<u32>>>>;
+
+fn meetings(blamed: &Blamed) -> Meetings {
+    let of = |waited: &Waited| {
+        let counts = !waited.most().is_some_and(one_waits_for_all);
+        counts.then(|| waited.at.iter().map(|((_, site), _)| *site).collect())
+    };
+    blamed.waited.iter().map(|(doing, waited)| (*doing, of(waited))).collect()
+}
+
+/// What was too long, beyond what is usual: by what was done, each time it was, in the order of steps.
 pub(crate) fn too_long(
     graph: &Graph,
     blamed: &Blamed,
     interval: WorkInterval,
     begins: &[Moment],
-) -> Vec<(Doing, Excess)> {
-    let usual = Usual::of(graph, &blamed.excesses, begins);
-    // Where those waited who waited for something; nothing where its usual length does not count.
-    let meetings = |waited: &Waited| {
-        let counts = !waited.most().is_some_and(one_waits_for_all);
-        counts.then(|| waited.at.iter().map(|((_, site), _)| *site).collect())
-    };
-    let meetings: FxHashMap<Doing, Option<Vec<Option<u32>>>> =
-        blamed.waited.iter().map(|(doing, waited)| (*doing, meetings(waited))).collect();
+    threads: usize,
+) -> FxHashMap<Doing, Vec<Excess>> {
+    let usual = Usual::of(graph, &blamed.excesses, begins, threads);
+    let meetings = meetings(blamed);
+    let shares = usual.shares(&blamed.excesses, threads);
+    let found = together(shares, |excesses| beyond_usual(&usual, excesses, &meetings, interval, begins));
+    let mut all: FxHashMap<Doing, Vec<Excess>> = FxHashMap::default();
+    for (doing, mut excesses) in found.into_iter().flatten() {
+        all.entry(doing).or_default().append(&mut excesses);
+    }
+    all
+}
+
+/// The same, of some strands.
+fn beyond_usual(
+    usual: &Usual<'_>,
+    excesses: &[Excess],
+    meetings: &Meetings,
+    interval: WorkInterval,
+    begins: &[Moment],
+) -> FxHashMap<Doing, Vec<Excess>> {
+    let steps = &usual.graph.steps;
     let mut found = Vec::new();
-    for excess in &blamed.excesses {
-        let step = &graph.steps[excess.step as usize];
+    for excess in excesses {
+        let step = &steps[excess.step as usize];
         let meetings = match meetings.get(&doing(step, excess)) {
             Some(None) => {
                 found.push(*excess);
@@ -195,15 +278,74 @@ pub(crate) fn too_long(
     }
     // What several waits are blamed on was too long once.
     keep_longest(&mut found);
-    // What lies before the part of the run that is looked at is left alone.
-    let inside = found.into_iter().map(|excess| (&graph.steps[excess.step as usize], excess));
-    let inside = inside.filter(|(step, _)| step.start >= interval.begin);
-    inside.map(|(step, excess)| (doing(step, &excess), excess)).collect()
+    let mut by_doing: FxHashMap<Doing, Vec<Excess>> = FxHashMap::default();
+    for excess in found {
+        let step = &steps[excess.step as usize];
+        // What lies before the part of the run that is looked at is left alone.
+        if step.start >= interval.begin {
+            by_doing.entry(doing(step, &excess)).or_default().push(excess);
+        }
+    }
+    by_doing
 }
 
 fn doing(step: &Step, excess: &Excess) -> Doing {
     match excess.inside {
         true => Doing::Calling(step.op(), step.site()),
         false => Doing::Computing(step.site()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kizami_model::Rank;
+
+    /// What 64 ranks have in 2,000 iterations each, looked at in so many shares.
+    fn in_shares(shares: u32) -> Known {
+        let each = 64 / shares;
+        let share = |share: u32| {
+            let mut known = Known::default();
+            for rank in share * each..(share + 1) * each {
+                (0..2000).for_each(|iteration| {
+                    let gap = Length(i64::from(rank) * 10 + iteration as i64 % 7);
+                    known.add((rank, 1), iteration, Length(1));
+                    known.add((rank, 1), iteration, gap.max(Length(2)));
+                });
+            }
+            known
+        };
+        (0..shares).map(share).reduce(Known::and).unwrap()
+    }
+
+    #[test]
+    fn what_is_usual_does_not_depend_on_who_looks() {
+        let kept = |mut known: Known| {
+            known.end_iteration();
+            known.longest.sort_unstable();
+            (known.longest, known.least_lot, known.ranks)
+        };
+        let alone = kept(in_shares(1));
+        assert!((MOST / 2..2 * MOST).contains(&alone.0.len()) && alone.1 > 0 && alone.2 == 64);
+        for shares in [2, 4, 32] {
+            assert!(kept(in_shares(shares)) == alone, "{shares} shares");
+        }
+        // A tenth of the ranks have less than 64.
+        let usual = in_shares(8).usual();
+        assert!((Length(50)..Length(76)).contains(&usual), "{usual:?}");
+    }
+
+    #[test]
+    fn a_rank_is_in_one_share() {
+        let strand = |rank| Strand { rank: Rank(rank), thread: 0, first_step: 0, first_of_rank: true };
+        let strands: Vec<Strand> = [0, 0, 0, 1, 2, 2, 3].into_iter().map(strand).collect();
+        for threads in 1..9 {
+            let shares = shares_of_ranks(&strands, threads);
+            assert_eq!(shares.concat().len(), strands.len());
+            assert!(shares.len() <= threads);
+            let apart = shares.windows(2).all(|pair| pair[0].last().unwrap().rank != pair[1][0].rank);
+            assert!(apart, "{threads} threads");
+        }
+        assert!(shares_of_ranks(&[], 4).is_empty());
     }
 }

@@ -124,7 +124,8 @@ impl Analysis {
             epochs: OnceLock::new(),
             mutual: OnceLock::new(),
         };
-        let find_others = || other_suspects(&evidence());
+        // Beside blame, which has all threads, where there are few.
+        let find_others = || other_suspects(&evidence(), threads / 2);
         let find_blamed = || {
             let blamed = blame(&graph, &waits.long, &by_step, threads);
             blamed_suspects(&evidence(), &blamed, MOST_FINDINGS, threads)

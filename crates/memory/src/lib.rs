@@ -7,17 +7,18 @@
 //!
 //! Promises: nothing is left behind however the process ends. A full disk is found out when a piece is made, not when it
 //! is written to (but for file systems that copy what is written over, such as Btrfs); then memory is used after all, and
-//! [`beyond_limit`] tells. Without a limit it is the allocator of the system and a comparison.
+//! [`beyond_limit`] tells. Without a limit it is the allocator of the system, but for huge pieces, which lie in huge pages.
 //!
 //! It does not bound small pieces, nor what of its files the kernel keeps in memory while nobody else needs it. A folder that lies in memory itself is refused.
 
 mod files;
 mod free;
+mod near;
 mod regions;
 
 pub use free::half_of_free;
 
-use std::alloc::{GlobalAlloc, Layout, System};
+use std::alloc::{GlobalAlloc, Layout};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -112,18 +113,18 @@ impl Allocator {
     }
 }
 
-// SAFETY: small pieces are those of the system; of the large ones it is known by their address whether they are, or lie in
-// a file, so that each goes back to where it came from. Layouts are handed on as they came.
+// SAFETY: pieces in memory are known by their size, and those in files by their address, so that each goes back to where it
+// came from. Layouts are handed on as they came.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as promised to us.
-        let near = || unsafe { System.alloc(layout) };
+        let near = || unsafe { near::alloc(layout) };
         if layout.size() < LARGE_BYTES { near() } else { Allocator::large(layout, near) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as promised to us.
-        let near = || unsafe { System.alloc_zeroed(layout) };
+        let near = || unsafe { near::alloc_zeroed(layout) };
         if layout.size() < LARGE_BYTES { near() } else { Allocator::large(layout, near) }
     }
 
@@ -134,8 +135,8 @@ unsafe impl GlobalAlloc for Allocator {
             }
             Allocator::give_back(layout.size());
         }
-        // SAFETY: it is a piece of the system.
-        unsafe { System.dealloc(piece, layout) }
+        // SAFETY: it lies in memory.
+        unsafe { near::dealloc(piece, layout) }
     }
 
     unsafe fn realloc(&self, piece: *mut u8, layout: Layout, size: usize) -> *mut u8 {
@@ -164,8 +165,8 @@ unsafe impl GlobalAlloc for Allocator {
             }
             Allocator::take_beyond(after - before);
         }
-        // SAFETY: it is a piece of the system.
-        let changed = unsafe { System.realloc(piece, layout, size) };
+        // SAFETY: it lies in memory.
+        let changed = unsafe { near::realloc(piece, layout, size) };
         match (changed.is_null(), after > before) {
             (false, false) => Allocator::give_back(before - after),
             (true, true) => Allocator::give_back(after - before),

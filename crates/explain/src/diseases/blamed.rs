@@ -7,7 +7,7 @@
 
 use super::shape::Shape;
 use super::usual::too_long;
-use super::{Evidence, LEAST_SHARE, Suspect, WORTH_REPLAYING, calls, option};
+use super::{Evidence, LEAST_SHARE, Suspect, WORTH_REPLAYING, calls, in_turns, option};
 use crate::changes::without_excess;
 use crate::disease::Disease;
 use crate::finding::{Cause, Finding, Headline};
@@ -15,7 +15,6 @@ use crate::profile::function_at;
 use crate::who::{FEW_RANKS, Who, stretches};
 use kizami_blame::Pattern;
 use kizami_blame::{Blamed, Doing, Excess, Waited};
-use kizami_graph::together;
 use kizami_model::{Kind, Length, Op, Rank};
 use kizami_replay::{Pieces, Setting, balance, sum_error_ns};
 use kizami_trace::SourceLine;
@@ -80,20 +79,6 @@ pub(super) fn suspects(
         let waited = blamed.waited.get(&doing).unwrap_or(&nobody);
         Blame { evidence, doing, waited }.suspect(group)
     })
-}
-
-/// Does something with each, by threads that take them in turns; what comes out is in their order.
-fn in_turns<T: Send, R: Send>(list: Vec<T>, threads: usize, work: impl Fn(T) -> R + Sync) -> Vec<R> {
-    let mut hands: Vec<Vec<(usize, T)>> =
-        (0..threads.clamp(1, list.len().max(1))).map(|_| Vec::new()).collect();
-    let turns = hands.len();
-    list.into_iter().enumerate().for_each(|(index, one)| hands[index % turns].push((index, one)));
-    let done = together(hands, |hand| -> Vec<(usize, R)> {
-        hand.into_iter().map(|(index, one)| (index, work(one))).collect()
-    });
-    let mut done: Vec<(usize, R)> = done.into_iter().flatten().collect();
-    done.sort_unstable_by_key(|(index, _)| *index);
-    done.into_iter().map(|(_, one)| one).collect()
 }
 
 /// Opening, writing, syncing and closing a file are one thing to those who wait for it: all of it is where most is.

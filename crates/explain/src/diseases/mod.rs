@@ -24,7 +24,7 @@ use crate::work_interval::WorkInterval;
 use kizami_blame::Blamed;
 use kizami_blame::ByStep;
 use kizami_blame::Waits;
-use kizami_graph::{Channel, Graph};
+use kizami_graph::{Channel, Graph, together};
 use kizami_model::Op;
 use kizami_network::Fit;
 use kizami_replay::{Epochs, Gain, Setting};
@@ -250,13 +250,32 @@ pub(crate) fn blamed_suspects(
     blamed::suspects(evidence, blamed, most, threads)
 }
 
+/// Finds what is suspect whoever is to blame.
+type Detector = fn(&Evidence<'_>) -> Vec<Suspect>;
+const DETECTORS: [Detector; 6] = [
+    barrier::suspects,
+    order::suspects,
+    late_receiver::suspects,
+    joined::suspects,
+    collection::suspects,
+    transfer::suspects,
+];
+
 /// What is suspect whoever is to blame.
-pub(crate) fn other_suspects(evidence: &Evidence<'_>) -> Vec<Suspect> {
-    let mut suspects = barrier::suspects(evidence);
-    suspects.extend(order::suspects(evidence));
-    suspects.extend(late_receiver::suspects(evidence));
-    suspects.extend(joined::suspects(evidence));
-    suspects.extend(collection::suspects(evidence));
-    suspects.extend(transfer::suspects(evidence));
-    suspects
+pub(crate) fn other_suspects(evidence: &Evidence<'_>, threads: usize) -> Vec<Suspect> {
+    in_turns(DETECTORS.to_vec(), threads, |find| find(evidence)).into_iter().flatten().collect()
+}
+
+/// Does something with each, by threads that take them in turns; what comes out is in their order.
+fn in_turns<T: Send, R: Send>(list: Vec<T>, threads: usize, work: impl Fn(T) -> R + Sync) -> Vec<R> {
+    let mut hands: Vec<Vec<(usize, T)>> =
+        (0..threads.clamp(1, list.len().max(1))).map(|_| Vec::new()).collect();
+    let turns = hands.len();
+    list.into_iter().enumerate().for_each(|(index, one)| hands[index % turns].push((index, one)));
+    let done = together(hands, |hand| -> Vec<(usize, R)> {
+        hand.into_iter().map(|(index, one)| (index, work(one))).collect()
+    });
+    let mut done: Vec<(usize, R)> = done.into_iter().flatten().collect();
+    done.sort_unstable_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, one)| one).collect()
 }

@@ -25,6 +25,7 @@ mod sections;
 mod show;
 mod together;
 
+use anstream::ColorChoice;
 use arguments::{Arguments, Command};
 use clap::{CommandFactory, Parser};
 use commands::{
@@ -39,6 +40,10 @@ static ALLOCATOR: kizami_memory::Allocator = kizami_memory::Allocator;
 
 fn main() -> ExitCode {
     keep_quiet_about_damaged_tables();
+    if kizami_peers::is_launched() {
+        // Some launchers pass for a terminal, whoever reads what comes out of them.
+        ColorChoice::Never.write_global();
+    }
     let arguments = Arguments::parse();
     if !matches!(arguments.command, Command::Record(_)) {
         end_quietly_on_closed_pipe();

@@ -11,7 +11,6 @@
 
 use crate::input::all_cores;
 use crate::{cores, failure, live, show};
-use anstream::ColorChoice;
 use anyhow::{Context, Result, bail};
 use kizami_company::{Alone, Company};
 use kizami_peers::{Mail, Met, Peers, PeersError};
@@ -220,8 +219,6 @@ pub fn run(work: impl FnOnce(Together) -> Result<u8>) -> Result<u8> {
 }
 
 fn together(others: &'static Others, work: impl FnOnce(Together) -> Result<u8>) -> Result<u8> {
-    // Some launchers pass for a terminal, whoever reads what comes out of them.
-    ColorChoice::Never.write_global();
     if others.own > 0 {
         show::keep_silent();
         kizami_graph::keep_no_graphs();

@@ -24,10 +24,20 @@ const LAUNCHERS: [&str; 12] = [
     "flux",
 ];
 
+/// Whether a launcher has started this process, alone or with others, or what has started it.
+pub fn is_launched() -> bool {
+    told(variable).is_some()
+}
+
 /// How many processes were started together with this one, if it is not alone.
 pub(crate) fn processes() -> Option<u32> {
+    let told = told(variable).filter(|processes| *processes > 1)?;
     let parent = std::fs::read_to_string(format!("/proc/{}/comm", parent_id())).unwrap_or_default();
-    told(|name| std::env::var(name).ok()).filter(|_| is_launcher(&parent))
+    is_launcher(&parent).then_some(told)
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }
 
 fn is_launcher(name: &str) -> bool {
@@ -41,8 +51,7 @@ fn told(variable: impl Fn(&str) -> Option<String>) -> Option<u32> {
     // Others set what Hydra sets, but not the number of ranks of a host.
     let by_hydra = || number("PMI_SIZE").filter(|_| is_named || number("MPI_LOCALNRANKS").is_some());
     let by_slurm = || number("SLURM_STEP_NUM_TASKS").filter(|_| is_named);
-    let told = number("OMPI_COMM_WORLD_SIZE").or_else(by_hydra).or_else(by_slurm);
-    told.filter(|processes| *processes > 1)
+    number("OMPI_COMM_WORLD_SIZE").or_else(by_hydra).or_else(by_slurm)
 }
 
 #[cfg(test)]
@@ -59,7 +68,7 @@ mod tests {
         assert_eq!(told_by(&[]), None);
         assert_eq!(told_by(&[("OMPI_COMM_WORLD_SIZE", "4")]), Some(4));
         assert_eq!(told_by(&[("PMI_SIZE", "3"), ("MPI_LOCALNRANKS", "1")]), Some(3));
-        assert_eq!(told_by(&[("OMPI_COMM_WORLD_SIZE", "1")]), None, "nobody to share with");
+        assert_eq!(told_by(&[("OMPI_COMM_WORLD_SIZE", "1")]), Some(1));
         assert_eq!(told_by(&[("OMPI_COMM_WORLD_SIZE", "many")]), None);
     }
 

@@ -13,6 +13,7 @@ mod error;
 mod launched;
 
 pub use error::PeersError;
+pub use launched::is_launched;
 
 use kizami_mpi::{Collective, Comm, Counts, Incoming, Mpi, Outgoing};
 

@@ -1,7 +1,9 @@
 //! The price of a call, guarded with generous margins: machines that run tests are shared and noisy.
 //! `bench/cost.py` measures it properly.
 
-use crate::mpi::{Scratch, mpi};
+use crate::mpi::{Mpi, Scratch, mpi};
+use kizami_model::Rank;
+use kizami_trace::RankSelection;
 use std::process::Command;
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -51,4 +53,31 @@ fn the_cheapest_call_stays_cheap() {
     let (bare, least, traced) = (median(bare), median(least), median(traced));
     println!("bare {bare} ns, floor {least} ns, traced {traced} ns");
     assert!(traced - bare <= 3.0 * (least - bare), "bare {bare} ns, floor {least} ns, traced {traced} ns");
+}
+
+/// The first request of a rank costs no more than setting up a table: whatever the kernel has to be told for it, and may take
+/// long about in a process with several threads, was told before there were any.
+fn check_first_requests(mpi: &Mpi) {
+    let scratch = Scratch::new();
+    let program = mpi.workload("halo", &["20"]);
+    let held_up_ns = |round: u32| {
+        let (_, trace) = mpi.record(2, &program, &scratch.make(&format!("run{round}")));
+        let rows = trace.calls(RankSelection::One(Rank(0))).expect("rows");
+        let calls: Vec<_> = rows.map(|call| call.expect("a row")).collect();
+        let first = calls.iter().position(|call| call.op.name() == "MPI_Irecv").expect("a request");
+        calls[first + 1].start.0 - calls[first].end.0
+    };
+    // One that was not interrupted is enough: it takes some microseconds, and took 15 ms and more.
+    let least_ns = (0..8).map(held_up_ns).min();
+    assert!(least_ns.is_some_and(|ns| ns < 2_000_000), "{least_ns:?} ns until the second request");
+}
+
+#[test]
+fn first_requests_do_not_hold_a_rank_up_under_open_mpi() {
+    check_first_requests(&mpi("openmpi"));
+}
+
+#[test]
+fn first_requests_do_not_hold_a_rank_up_under_mpich() {
+    check_first_requests(&mpi("mpich"));
 }

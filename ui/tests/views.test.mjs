@@ -431,7 +431,7 @@ test('without WebGL the same is drawn', async () => {
   // Where two pieces of one call meet within a pixel, the canvas mixes the colour with itself and may round it down.
   const drawn = (rank, wanted, what) =>
     assert.ok(
-      colours[rank].every((byte, channel) => Math.abs(byte - wanted[channel]) <= 1),
+      wanted.every((byte, channel) => Math.abs(byte - colours[rank][channel]) <= 1),
       `rank ${rank} ${what}: ${colours[rank]} is not ${wanted}`,
     );
   drawn(0, [0xc3, 0xd3, 0xe0], 'computes');

@@ -124,7 +124,7 @@ impl Analysis {
             epochs: OnceLock::new(),
             mutual: OnceLock::new(),
         };
-        // Beside blame, which has all threads, where there are few.
+        // Blame has all threads meanwhile, and takes longer: half as many are enough, or one.
         let find_others = || other_suspects(&evidence(), threads / 2);
         let find_blamed = || {
             let blamed = blame(&graph, &waits.long, &by_step, threads);

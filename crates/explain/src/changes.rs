@@ -3,7 +3,7 @@
 
 use crate::diseases;
 use crate::phases::iterations;
-use crate::work_interval::WorkInterval;
+use crate::work_interval::{Borders, WorkInterval};
 use kizami_blame::ByStep;
 use kizami_blame::Waits;
 use kizami_blame::{Doing, Excess, blame};
@@ -33,12 +33,14 @@ pub fn no_longer(graph: &Graph, sites: &[u32], threads: usize) -> Vec<(u64, Step
     kizami_blame::divide(graph, &mut waits);
     let by_step = ByStep::new(graph.steps.len(), &waits.long);
     let blamed = blame(graph, &waits.long, &by_step, threads);
-    let interval = WorkInterval::of(graph);
+    let interval = WorkInterval::recorded(graph, &Borders::new(), threads);
     let begins = iterations(graph, interval);
     let too_long = diseases::too_long(graph, &blamed, interval, &begins, threads);
     let there = |doing: &Doing| matches!(doing, Doing::Computing(Some(site)) if sites.contains(site));
     let there = too_long.iter().filter(|(doing, _)| there(doing));
-    without_excess(there.flat_map(|(_, excesses)| excesses))
+    let mut changes = without_excess(there.flat_map(|(_, excesses)| excesses));
+    changes.sort_by_key(|(step, _)| *step);
+    changes
 }
 
 /// What is different if small messages or collectives that follow each other closely at `sites` are joined.

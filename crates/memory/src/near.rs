@@ -2,8 +2,8 @@
 //!
 //! Whoever walks over all ranks touches something of each in turn. Of pages of the usual size that is more than a
 //! processor knows its way to, and finding it again takes longer than reading what is there. So what is huge is mapped apart,
-//! on borders and with lengths that huge pages fit, and stays so when it grows: then the kernel moves pages, not what is in
-//! them. Where there are no huge pages these are mappings like any other.
+//! on borders and with lengths that huge pages fit. When it grows the kernel moves pages, not what is in them. Where there are
+//! no huge pages these are mappings like any other. Each is up to a huge page longer than was asked for, which no limit counts.
 //!
 //! Called by the allocator, so nothing here may allocate.
 
@@ -13,8 +13,8 @@ use std::ptr::null_mut;
 
 /// Smaller pieces are left to the system: they come and go, and clearing a huge page for each would cost more.
 const HUGE_BYTES: usize = 8 << 20;
-/// Bytes of a huge page.
-const PAGE_BYTES: usize = 2 << 20;
+/// Bytes of a huge page; where they are larger, there are hardly any in what is mapped here.
+const HUGE_PAGE_BYTES: usize = 2 << 20;
 
 /// Whether a piece is mapped apart: its layout alone tells.
 fn is_huge(layout: Layout) -> bool {
@@ -44,11 +44,12 @@ pub(crate) unsafe fn alloc_zeroed(layout: Layout) -> *mut u8 {
 /// # Safety
 /// As there, for pieces from here.
 pub(crate) unsafe fn dealloc(piece: *mut u8, layout: Layout) {
-    if is_huge(layout) {
-        unmap(piece, whole(layout.size()).unwrap_or_default());
-    } else {
-        // SAFETY: it is a piece of the system.
-        unsafe { System.dealloc(piece, layout) };
+    // SAFETY: as promised to us: one that was mapped, or one of the system.
+    unsafe {
+        match is_huge(layout) {
+            true => unmap(piece, whole(layout.size()).unwrap_or_default()),
+            false => System.dealloc(piece, layout),
+        }
     }
 }
 
@@ -62,7 +63,8 @@ pub(crate) unsafe fn realloc(piece: *mut u8, layout: Layout, size: usize) -> *mu
     match (is_huge(layout), is_huge(wanted)) {
         // SAFETY: it is a piece of the system.
         (false, false) => unsafe { System.realloc(piece, layout, size) },
-        (true, true) => remap(piece, layout.size(), size),
+        // SAFETY: it was mapped here, and as long.
+        (true, true) => unsafe { remap(piece, layout.size(), size) },
         // SAFETY: both are at least as long as what is copied, and nobody else has the new one.
         _ => unsafe {
             let other = alloc(wanted);
@@ -76,61 +78,65 @@ pub(crate) unsafe fn realloc(piece: *mut u8, layout: Layout, size: usize) -> *mu
 }
 
 fn whole(bytes: usize) -> Option<usize> {
-    bytes.checked_next_multiple_of(PAGE_BYTES).filter(|bytes| *bytes <= isize::MAX as usize)
+    bytes.checked_next_multiple_of(HUGE_PAGE_BYTES).filter(|bytes| *bytes <= isize::MAX as usize)
 }
 
 /// Zeros; null if there is no room.
 fn map(size: usize) -> *mut u8 {
     let Some(bytes) = whole(size) else { return null_mut() };
-    let Some(at) = reserve(bytes, libc::PROT_READ | libc::PROT_WRITE) else { return null_mut() };
-    // SAFETY: the mapping is ours. Where there are no huge pages nothing changes.
-    unsafe { libc::madvise(at.cast(), bytes, libc::MADV_HUGEPAGE) };
+    let at = on_border(bytes).unwrap_or_else(|| mapped(bytes));
+    if !at.is_null() {
+        // SAFETY: the mapping is ours. Where there are no huge pages nothing changes.
+        unsafe { libc::madvise(at.cast(), bytes, libc::MADV_HUGEPAGE) };
+    }
     at
 }
 
-/// Room for so many bytes that begins where a huge page can.
-fn reserve(bytes: usize, access: libc::c_int) -> Option<*mut u8> {
-    let room = bytes.checked_add(PAGE_BYTES)?;
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-    // SAFETY: the kernel says where.
-    let at = unsafe { libc::mmap(null_mut(), room, access, flags, -1, 0) };
-    if at == libc::MAP_FAILED {
+/// A mapping that begins where a huge page can; nothing if there is no room to look for such a place.
+fn on_border(bytes: usize) -> Option<*mut u8> {
+    let at = mapped(bytes.checked_add(HUGE_PAGE_BYTES)?);
+    if at.is_null() {
         return None;
     }
-    let at = at.cast::<u8>();
-    let before = at.align_offset(PAGE_BYTES);
+    let before = at.addr().next_multiple_of(HUGE_PAGE_BYTES) - at.addr();
     let begin = at.wrapping_add(before);
-    // What is not needed at either end goes back.
-    unmap(at, before);
-    unmap(begin.wrapping_add(bytes), PAGE_BYTES - before);
+    // SAFETY: nobody has what is not needed at either end.
+    unsafe {
+        unmap(at, before);
+        unmap(begin.wrapping_add(bytes), HUGE_PAGE_BYTES - before);
+    }
     Some(begin)
 }
 
-/// Makes a mapping longer or shorter, elsewhere if it must be; null if there is no room.
-fn remap(piece: *mut u8, old: usize, new: usize) -> *mut u8 {
-    let (Some(old), Some(new)) = (whole(old), whole(new)) else { return null_mut() };
-    if new <= old {
-        unmap(piece.wrapping_add(new), old - new);
-        return piece;
-    }
-    // SAFETY: the mapping is ours and as long, and whoever has the piece has given it to us for this.
-    if unsafe { libc::mremap(piece.cast(), old, new, 0) } != libc::MAP_FAILED {
-        return piece;
-    }
-    let Some(place) = reserve(new, libc::PROT_NONE) else { return null_mut() };
-    let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
-    // SAFETY: as above, and the place was reserved for it.
-    let moved = unsafe { libc::mremap(piece.cast(), old, new, flags, place.cast::<libc::c_void>()) };
-    if moved == libc::MAP_FAILED {
-        unmap(place, new);
-        return null_mut();
-    }
-    moved.cast()
+/// Null if there is no room.
+fn mapped(bytes: usize) -> *mut u8 {
+    let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    // SAFETY: the kernel says where.
+    let at = unsafe { libc::mmap(null_mut(), bytes, access, flags, -1, 0) };
+    if at == libc::MAP_FAILED { null_mut() } else { at.cast() }
 }
 
-fn unmap(at: *mut u8, bytes: usize) {
+/// Makes a mapping longer or shorter, elsewhere if it must be; null if there is no room. Where to is left to the kernel, which
+/// keeps to the borders of huge pages if it is a new one: MPI libraries stand between us and the system, and some do not hand
+/// on more than the first four arguments.
+///
+/// # Safety
+/// It must be a mapping from here, as long, and whoever has it must not use it any more.
+unsafe fn remap(piece: *mut u8, old: usize, new: usize) -> *mut u8 {
+    let (Some(old), Some(new)) = (whole(old), whole(new)) else { return null_mut() };
+    if new == old {
+        return piece;
+    }
+    // SAFETY: as promised to us.
+    let moved = unsafe { libc::mremap(piece.cast(), old, new, libc::MREMAP_MAYMOVE) };
+    if moved == libc::MAP_FAILED { null_mut() } else { moved.cast() }
+}
+
+/// # Safety
+/// It must be of a mapping from here, and nobody may use it any more.
+unsafe fn unmap(at: *mut u8, bytes: usize) {
     if bytes > 0 {
-        // SAFETY: the mapping is ours, and nobody has a piece of it any more.
+        // SAFETY: as promised to us.
         unsafe { libc::munmap(at.cast(), bytes) };
     }
 }
@@ -158,7 +164,6 @@ mod tests {
                 others.push(map(HUGE_BYTES));
                 piece = realloc(piece, layout(size), next);
                 assert!(!piece.is_null());
-                assert!(next < HUGE_BYTES || piece.align_offset(PAGE_BYTES) == 0);
                 let kept = std::slice::from_raw_parts(piece, next.min(size));
                 assert!(kept.iter().all(|byte| *byte == 7), "{next} bytes");
                 size = next;
@@ -175,6 +180,7 @@ mod tests {
         unsafe {
             for size in [100, 50 << 20] {
                 let piece = alloc_zeroed(layout(size));
+                assert!(size < HUGE_BYTES || piece.align_offset(HUGE_PAGE_BYTES) == 0);
                 assert!(std::slice::from_raw_parts(piece, size).iter().all(|byte| *byte == 0));
                 dealloc(piece, layout(size));
             }

@@ -24,7 +24,7 @@ const LAUNCHERS: [&str; 12] = [
     "flux",
 ];
 
-/// Whether a launcher has started this process, alone or with others, or what has started it.
+/// Whether a launcher whose words are known has started this process, alone or with others, or what has started it.
 pub fn is_launched() -> bool {
     told(variable).is_some()
 }

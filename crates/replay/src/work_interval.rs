@@ -10,6 +10,9 @@ use crate::walk::processes::Told;
 use kizami_graph::{Graph, Step, together};
 use kizami_model::{Kind, Length, Moment, Op};
 
+/// Fewer steps are looked at in less time than a thread takes to start.
+const WORTH_A_THREAD: usize = 1 << 16;
+
 /// Functions that start and end MPI.
 #[derive(Clone, Debug)]
 pub struct Borders {
@@ -77,7 +80,7 @@ impl WorkInterval {
 
     /// The same by so many threads, with the functions that start and end MPI already looked up.
     pub fn recorded(graph: &Graph, borders: &Borders, threads: usize) -> WorkInterval {
-        let each = graph.steps.len().div_ceil(threads.max(1)).max(1);
+        let each = graph.steps.len().div_ceil(threads.max(1)).max(WORTH_A_THREAD);
         let seen = together(graph.steps.chunks(each), |steps| {
             let mut seen = Edges::default();
             steps.iter().for_each(|step| seen.step(borders.of(step), step.start, step.end));

@@ -1,7 +1,8 @@
 //! Colour, where there is somebody to see it.
 //!
 //! A [`Paint`] is made for one stream. Whether that stream is coloured is decided as `--help` does it: only a terminal that
-//! can show colours is, `NO_COLOR` and `CLICOLOR` are heard. Otherwise every method returns its text as it is.
+//! can show colours is, `NO_COLOR` and `CLICOLOR` are heard; under a launcher no stream is. Otherwise every method returns
+//! its text as it is.
 //! Coloured text must go out through [`super::text`].
 
 use super::text::MARK;

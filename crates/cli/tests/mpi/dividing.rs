@@ -13,10 +13,14 @@ const MESSAGES: u64 = 20_000;
 
 /// The raw segments of a ring.
 fn write_ring(trace: &Path, every_ns: u64) {
+    write_long_ring(trace, every_ns, MESSAGES);
+}
+
+fn write_long_ring(trace: &Path, every_ns: u64, messages: u64) {
     for rank in 0..RANKS {
-        let who = Who { last_ticks: MESSAGES * every_ns + 2_000_000, ..Who::rank(rank, RANKS) };
+        let who = Who { last_ticks: messages * every_ns + 2_000_000, ..Who::rank(rank, RANKS) };
         let times = RingTimes { every: every_ns, receives_after: 2_000, call: 700 + 100 * u64::from(rank) };
-        segments::write_ring(trace, &who, (rank, RANKS), MESSAGES, times);
+        segments::write_ring(trace, &who, (rank, RANKS), messages, times);
     }
 }
 
@@ -81,6 +85,16 @@ fn check_diff(mpi: &Mpi) {
     assert_eq!(stderr(&failed).matches("kizami: failed:").count(), 1, "{}", stderr(&failed));
 }
 
+/// Lists of a large run grow by tens of megabytes where MPI stands between a process and the system's memory.
+fn check_large(mpi: &Mpi) {
+    let scratch = Scratch::new();
+    write_long_ring(&scratch.path().join("run.kz"), 10_000, 3 * MESSAGES);
+    stdout(&alone(scratch.path(), &["seal", "run.kz"]));
+    let words = ["report", "run.kz", "--json"];
+    let report = stdout(&together(mpi, 2, scratch.path(), &words));
+    assert!(report == stdout(&alone(scratch.path(), &words)), "the same report");
+}
+
 /// One picture, one export, one answer: each command line is done once.
 fn check_once(mpi: &Mpi) {
     let scratch = Scratch::new();
@@ -122,4 +136,4 @@ macro_rules! on_both {
     };
 }
 
-on_both!(check_seal, check_killed_while_sealing, check_diff, check_once);
+on_both!(check_seal, check_killed_while_sealing, check_diff, check_large, check_once);

@@ -8,8 +8,7 @@ use kizami_blame::Pattern;
 use kizami_blame::{Blamed, Doing, Excess, Waited, before, keep_longest};
 use kizami_graph::{Graph, Step, StepKind, Strand, together};
 use kizami_model::{Length, Moment};
-use rustc_hash::{FxHashMap, FxHasher};
-use std::hash::{Hash, Hasher};
+use rustc_hash::FxHashMap;
 
 /// The shortest of so many are usual: a tenth.
 const SHORTEST_PART: f64 = 0.1;
@@ -94,9 +93,9 @@ impl Known {
 
 /// What a rank draws in an iteration: half of all draw 0, half of the others 1, and so on.
 fn lot(rank: u32, iteration: usize) -> u32 {
-    let mut hasher = FxHasher::default();
-    (rank, iteration).hash(&mut hasher);
-    hasher.finish().trailing_zeros()
+    const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
+    let mixed = (u64::from(rank).wrapping_mul(ODD) ^ iteration as u64).wrapping_mul(ODD);
+    (mixed >> 32).trailing_zeros()
 }
 
 impl<'a> Usual<'a> {
@@ -122,20 +121,6 @@ impl<'a> Usual<'a> {
         let mut first_steps: Vec<u64> = graph.strands.iter().map(|strand| strand.first_step).collect();
         first_steps.sort_unstable();
         Usual { graph, first_steps, by_site: shared.map(|(site, known)| (site, known.usual())).collect() }
-    }
-
-    /// Parts of what was too long, one for each thread. Each has all of the strands it is about.
-    fn shares<'e>(&self, mut excesses: &'e [Excess], threads: usize) -> Vec<&'e [Excess]> {
-        let each = excesses.len().div_ceil(threads.max(1)).max(1);
-        let mut shares = Vec::new();
-        while let Some(last) = excesses.get(each.min(excesses.len()).wrapping_sub(1)) {
-            let next = self.first_steps.partition_point(|first| *first <= last.step);
-            let border = self.first_steps.get(next).copied().unwrap_or(u64::MAX);
-            let (share, rest) = excesses.split_at(excesses.partition_point(|excess| excess.step < border));
-            shares.push(share);
-            excesses = rest;
-        }
-        shares
     }
 
     /// What is beyond. What is taken off for being usual was lost earlier, where the same computation was too long as
@@ -178,6 +163,25 @@ fn one_waits_for_all(pattern: Pattern) -> bool {
         pattern,
         Pattern::LockContention | Pattern::EarlyWait | Pattern::LateComplete | Pattern::EarlyReduce
     )
+}
+
+/// What was too long, in the order of steps, in so many parts; each has all of the strands it is about.
+fn shares_of_strands<'e>(
+    mut excesses: &'e [Excess],
+    first_steps: &[u64],
+    threads: usize,
+) -> Vec<&'e [Excess]> {
+    let each = excesses.len().div_ceil(threads.max(1)).max(1);
+    let mut shares = Vec::new();
+    while let Some(last) = excesses.get(each.min(excesses.len()).wrapping_sub(1)) {
+        let next = first_steps.partition_point(|first| *first <= last.step);
+        let border = first_steps.get(next).copied().unwrap_or(u64::MAX);
+        let here = excesses.partition_point(|excess| excess.step < border);
+        let (share, rest) = excesses.split_at(here.max(1));
+        shares.push(share);
+        excesses = rest;
+    }
+    shares
 }
 
 /// Strands in so many parts; each has all strands of its ranks.
@@ -242,7 +246,7 @@ pub(crate) fn too_long(
 ) -> FxHashMap<Doing, Vec<Excess>> {
     let usual = Usual::of(graph, &blamed.excesses, begins, threads);
     let meetings = meetings(blamed);
-    let shares = usual.shares(&blamed.excesses, threads);
+    let shares = shares_of_strands(&blamed.excesses, &usual.first_steps, threads);
     let found = together(shares, |excesses| beyond_usual(&usual, excesses, &meetings, interval, begins));
     let mut all: FxHashMap<Doing, Vec<Excess>> = FxHashMap::default();
     for (doing, mut excesses) in found.into_iter().flatten() {
@@ -347,5 +351,20 @@ mod tests {
             assert!(apart, "{threads} threads");
         }
         assert!(shares_of_ranks(&[], 4).is_empty());
+    }
+
+    #[test]
+    fn what_was_too_long_on_a_strand_is_in_one_share() {
+        let excess = |step| Excess { step, length: Length(1), rank: 0, inside: false };
+        let excesses: Vec<Excess> = [0, 3, 3, 9, 10, 11, 25, 31].into_iter().map(excess).collect();
+        let first_steps = [0, 10, 20, 30];
+        for threads in 0..12 {
+            let shares = shares_of_strands(&excesses, &first_steps, threads);
+            assert!(shares.concat() == excesses && shares.len() <= threads.max(1));
+            let strand = |excess: &Excess| excess.step / 10;
+            let apart = shares.windows(2).all(|pair| strand(pair[0].last().unwrap()) < strand(&pair[1][0]));
+            assert!(apart, "{threads} threads");
+        }
+        assert!(shares_of_strands(&[], &first_steps, 3).is_empty());
     }
 }

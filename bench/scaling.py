@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 
 STRONG = [(1024, 100, processes) for processes in (2, 16, 64)]
-WEAK = [(64 * processes, 100, processes) for processes in (2, 16, 64)] + [(256 * 64, 50, 64)]
+WEAK = [(64 * processes, 100, processes) for processes in (2, 16, 64)] + [(256 * processes, 50, processes) for processes in (64, 256)]
 CLUSTER = """<?xml version="1.0"?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">

@@ -3,6 +3,7 @@
 //! what they do without the tracer, and nothing of them is lost.
 
 use serde_json::Value;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -94,6 +95,8 @@ fn the_place_of_a_told_task_is_where_the_program_says_and_nobody_need_listen() {
     assert!(!told.contains("kizami_tasks.h"), "{told}");
 }
 
+const SEGMENTATION_FAULT: i32 = 11;
+
 /// What a program printed and how it ended.
 #[derive(Debug, PartialEq)]
 struct Ran {
@@ -118,10 +121,20 @@ fn loses_nothing(compiler: &str, name: &str, arguments: &[&str], regions: u64, t
     let scratch = tempfile::tempdir().unwrap();
     let program = program(compiler, name);
     let what = format!("{compiler} {name} {arguments:?}");
-    let alone = Command::new(&program).args(arguments).output().expect("the program runs");
-    let mut record = Command::new(env!("CARGO_BIN_EXE_kizami"));
-    record.args(["record", "-o", "it.kz", "--"]).arg(&program).args(arguments).current_dir(scratch.path());
-    let output = record.output().expect("kizami runs");
+    // LLVM's runtime crashes by itself where several threads begin their first regions at once, about once in 1,500 runs on a
+    // busy machine, recorded or not. What the recorder broke would break again.
+    let run = || {
+        let alone = Command::new(&program).args(arguments).output().expect("the program runs");
+        let _ = std::fs::remove_dir_all(scratch.path().join("it.kz"));
+        let mut record = Command::new(env!("CARGO_BIN_EXE_kizami"));
+        record.args(["record", "-o", "it.kz", "--"]).arg(&program).args(arguments);
+        (alone, record.current_dir(scratch.path()).output().expect("kizami runs"))
+    };
+    let crashed = |(alone, with): &(Output, Output)| {
+        alone.status.signal() == Some(SEGMENTATION_FAULT)
+            || with.status.code() == Some(128 + SEGMENTATION_FAULT)
+    };
+    let (alone, output) = (0..3).map(|_| run()).find(|both| !crashed(both)).expect("a run without a crash");
     let (alone, with) = (ran(&alone), ran(&output));
     assert_eq!(alone.text, with.text, "{what}");
     // Kizami ends by a signal's number where the program is ended by one.

@@ -42,7 +42,7 @@ impl<'a> Times<'a> {
 
     /// The part in which the program works.
     pub(crate) fn work_interval(&self, borders: &Borders) -> WorkInterval {
-        WorkInterval::by(self.graph, borders, |index, _| self.times[index])
+        WorkInterval::by(self.graph, borders, |index| self.times[index])
     }
 }
 

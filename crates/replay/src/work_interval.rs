@@ -92,14 +92,10 @@ impl WorkInterval {
     }
 
     /// The same, where steps begin and end at other times.
-    pub(crate) fn by(
-        graph: &Graph,
-        borders: &Borders,
-        times: impl Fn(usize, &Step) -> [Moment; 2],
-    ) -> WorkInterval {
+    pub(crate) fn by(graph: &Graph, borders: &Borders, times: impl Fn(usize) -> [Moment; 2]) -> WorkInterval {
         let mut seen = Edges::default();
         for (index, step) in graph.steps.iter().enumerate() {
-            let [start, end] = times(index, step);
+            let [start, end] = times(index);
             seen.step(borders.of(step), start, end);
         }
         seen.interval()

@@ -46,7 +46,7 @@ struct Group {
 }
 
 /// Puts blame together; gives at most `most` suspects.
-pub(super) fn suspects(
+pub(crate) fn suspects(
     evidence: &Evidence<'_>,
     blamed: &Blamed,
     most: usize,

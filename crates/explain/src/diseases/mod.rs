@@ -21,7 +21,6 @@ use crate::phases::Loop;
 use crate::profile::Profile;
 use crate::regions::Regions;
 use crate::work_interval::WorkInterval;
-use kizami_blame::Blamed;
 use kizami_blame::ByStep;
 use kizami_blame::Waits;
 use kizami_graph::{Channel, Graph, together};
@@ -32,6 +31,7 @@ use kizami_trace::SourceLine;
 use rustc_hash::FxHashSet;
 use std::sync::OnceLock;
 
+pub(crate) use blamed::suspects as blamed_suspects;
 pub(crate) use joined::joined;
 pub(crate) use order::as_they_come;
 pub(crate) use usual::too_long;
@@ -238,16 +238,6 @@ fn about_call(
 /// An option of `kizami replay` about a place; options name lines, so a place without one has none.
 fn option(name: &str, place: &SourceLine) -> Option<String> {
     place.line.is_some().then(|| format!("{name} {place}"))
-}
-
-/// What waiting is blamed on: at most so many.
-pub(crate) fn blamed_suspects(
-    evidence: &Evidence<'_>,
-    blamed: &Blamed,
-    most: usize,
-    threads: usize,
-) -> Vec<Suspect> {
-    blamed::suspects(evidence, blamed, most, threads)
 }
 
 /// Finds what is suspect whoever is to blame.

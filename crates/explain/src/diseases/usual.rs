@@ -8,6 +8,7 @@ use kizami_blame::Pattern;
 use kizami_blame::{Blamed, Doing, Excess, Waited, before, keep_longest};
 use kizami_graph::{Graph, Step, StepKind, Strand, together};
 use kizami_model::{Length, Moment};
+use kizami_replay::Shares;
 use rustc_hash::FxHashMap;
 
 /// The shortest of so many are usual: a tenth.
@@ -110,9 +111,12 @@ impl<'a> Usual<'a> {
                 wanted[site as usize] = true;
             }
         }
-        let shares = shares_of_ranks(&graph.strands, threads);
-        let shares = together(shares, |strands| known(graph, strands, &wanted, begins));
-        let all = shares.into_iter().reduce(|all, share| {
+        let shares = Shares::of(graph, threads);
+        let known_by = together(0..shares.count(), |share| {
+            let strands = shares.strands(graph, share);
+            known(graph, &graph.strands[strands.start as usize..strands.end as usize], &wanted, begins)
+        });
+        let all = known_by.into_iter().reduce(|all, share| {
             all.into_iter().zip(share).map(|(one, other)| Some(one?.and(other?))).collect()
         });
         let most = MOST_OF_THE_RANKS * f64::from(graph.ranks());
@@ -180,19 +184,6 @@ fn shares_of_strands<'e>(
         let (share, rest) = excesses.split_at(here.max(1));
         shares.push(share);
         excesses = rest;
-    }
-    shares
-}
-
-/// Strands in so many parts; each has all strands of its ranks.
-fn shares_of_ranks(mut strands: &[Strand], threads: usize) -> Vec<&[Strand]> {
-    let each = strands.len().div_ceil(threads.max(1)).max(1);
-    let mut shares = Vec::new();
-    while let Some(last) = strands.get(each.min(strands.len()).wrapping_sub(1)) {
-        let others = strands.iter().skip(each).take_while(|strand| strand.rank == last.rank).count();
-        let (share, rest) = strands.split_at((each + others).min(strands.len()));
-        shares.push(share);
-        strands = rest;
     }
     shares
 }
@@ -303,7 +294,6 @@ fn doing(step: &Step, excess: &Excess) -> Doing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kizami_model::Rank;
 
     /// What 64 ranks have in 2,000 iterations each, looked at in so many shares.
     fn in_shares(shares: u32) -> Known {
@@ -337,20 +327,6 @@ mod tests {
         // A tenth of the ranks have less than 64.
         let usual = in_shares(8).usual();
         assert!((Length(50)..Length(76)).contains(&usual), "{usual:?}");
-    }
-
-    #[test]
-    fn a_rank_is_in_one_share() {
-        let strand = |rank| Strand { rank: Rank(rank), thread: 0, first_step: 0, first_of_rank: true };
-        let strands: Vec<Strand> = [0, 0, 0, 1, 2, 2, 3].into_iter().map(strand).collect();
-        for threads in 1..9 {
-            let shares = shares_of_ranks(&strands, threads);
-            assert_eq!(shares.concat().len(), strands.len());
-            assert!(shares.len() <= threads);
-            let apart = shares.windows(2).all(|pair| pair[0].last().unwrap().rank != pair[1][0].rank);
-            assert!(apart, "{threads} threads");
-        }
-        assert!(shares_of_ranks(&[], 4).is_empty());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
     bench/golden_equal.py BEFORE AFTER [--only TRANSCRIPT] [--keep DIR]
 
-BEFORE and AFTER are kizami commands. Each line of crates/cli/tests/golden/commands.txt is run with both, on copies of the
+BEFORE and AFTER are kizami commands. Each line of crates/show/cli/tests/golden/commands.txt is run with both, on copies of the
 traces, in a folder of the same name; standard output, standard error, exit code and every file written are compared.
 Prints what differs, and ends with 1 if something does. --keep keeps all results in DIR/before and DIR/after for `diff -r`.
 
@@ -19,7 +19,7 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-GOLDEN = Path(__file__).resolve().parent.parent / "crates/cli/tests/golden"
+GOLDEN = Path(__file__).resolve().parent.parent / "crates/show/cli/tests/golden"
 RANDOM = {"traces.otf2"}
 
 

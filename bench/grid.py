@@ -93,7 +93,7 @@ def main():
         folder = Path(folder)
         if options.smpi:
             program = folder / "measure"
-            subprocess.run(["smpicc", "-O2", "-w", "-o", program, ROOT / "crates/measure/smpi/measure.c", "-lm"], check=True)
+            subprocess.run(["smpicc", "-O2", "-w", "-o", program, ROOT / "crates/cost/measure/smpi/measure.c", "-lm"], check=True)
             compare(f"smpi{options.smpi}", simulated(folder), [program], options.smpi, options, folder)
         else:
             for name, launcher in LAUNCHERS.items():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Durations before and after reduction to a thousandth, as Kamoshida and Taura show them.
 
-    cargo run --release -p kizami-reduce --example paper_figure -- 8192 reduction.json
+    cargo run --release -p kizami-summary --example paper_figure -- 8192 reduction.json
     bench/reduction.py reduction.json [--plot docs/src/reduction.svg]
 
 Calls are made up: their durations lie around some tens of microseconds, and about 90 in 440,000 take more than 10 ms.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/src/reference/functions.md from the tables of functions, crates/model/src/functions.txt and
+"""Writes docs/src/reference/functions.md from the tables of functions, crates/base/model/src/functions.txt and
 file_functions.txt.
 
     docs/functions.py            write it
@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TABLE = ROOT / "crates/model/src/functions.txt"
-FILE_TABLE = ROOT / "crates/model/src/file_functions.txt"
+TABLE = ROOT / "crates/base/model/src/functions.txt"
+FILE_TABLE = ROOT / "crates/base/model/src/file_functions.txt"
 PAGE = ROOT / "docs/src/reference/functions.md"
 
 MESSAGE = "`comm`, `peer`, `tag`"
@@ -142,7 +142,7 @@ def meaning(shape):
 
 
 def family(name, shape):
-    """As `family` in crates/model/src/function.rs."""
+    """As `family` in crates/base/model/src/function.rs."""
     if shape in POINT_TO_POINT:
         return "point-to-point"
     if shape.startswith(("wait", "test")):
@@ -201,7 +201,7 @@ def page():
     lines = [
         "# What is understood, what is timed",
         "",
-        "<!-- Written by docs/functions.py from the tables in crates/model/src. Do not edit. -->",
+        "<!-- Written by docs/functions.py from the tables in crates/base/model/src. Do not edit. -->",
         "",
         f"Kizami knows {len(functions)} C functions: those of MPI 3.1 and 4.0, and what the tested libraries add from 4.1 "
         "and 5.0. Every one of them that the loaded MPI library has is recorded with its start, its end, its thread, its "

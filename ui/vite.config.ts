@@ -7,7 +7,7 @@ export default defineConfig({
   publicDir: 'public',
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
-    outDir: '../crates/view/assets',
+    outDir: '../crates/show/view/assets',
     emptyOutDir: true,
     target: 'es2022',
     modulePreload: false,

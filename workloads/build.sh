@@ -93,9 +93,23 @@ if command -v "$mpicxx" >/dev/null 2>&1; then
     build_apart mgcg "$mpicxx" "-std=gnu++17 ${CXXFLAGS:-}" "$here/apps/mgcg.cpp"
     echo "C++      fem"
     build_apart fem "$mpicxx" "-std=gnu++17 ${CXXFLAGS:-}" "$here"/apps/fem/*.cpp
+    echo "C++      left_calls"
+    build_apart left_calls "$mpicxx" "-std=gnu++17 ${CXXFLAGS:-}" "$here/left_calls.cpp"
 else
-    echo "skipped  mgcg, fem: no MPI compiler for C++ ($mpicxx)"
+    echo "skipped  mgcg, fem, left_calls: no MPI compiler for C++ ($mpicxx)"
 fi
+
+# A program with a library that calls MPI when it is initialised.
+build_early() {
+    early=$here/early
+    echo "C        libearly.so"
+    "$mpicc" -std=gnu11 -O2 -g $warnings ${CFLAGS:-} -shared -fPIC -o "$out/libearly.so" \
+        "$early/library.c" || {
+        echo "build.sh: cannot build libearly.so with $mpicc" >&2
+        exit 1
+    }
+    build_c early_call "$early/early_call.c" -L"$out" -learly -Wl,-rpath,"$out"
+}
 
 # The same program with a library of wrappers, with the wrappers inside, and bare.
 build_wrapped() {
@@ -111,11 +125,33 @@ build_wrapped() {
     build_c unwrapped "$wrapper/wrapped.c"
 }
 
+# A program without MPI, the library that it loads, and the one with MPI that this needs.
+build_plugin() {
+    plugin=$here/plugin
+    library() { # library NAME COMPILER SOURCE...
+        name=$1 compiler=$2
+        shift 2
+        echo "C        $name"
+        "$compiler" -std=gnu11 -O2 -g $warnings ${CFLAGS:-} -shared -fPIC -o "$out/$name" "$@" || {
+            echo "build.sh: cannot build $name with $compiler" >&2
+            exit 1
+        }
+    }
+    library libsolver.so "$mpicc" "$plugin/solver.c"
+    # Of MPI it has the header alone.
+    "$mpicc" -std=gnu11 -O2 -g $warnings ${CFLAGS:-} -fPIC -c -o "$objects/outer.o" "$plugin/outer.c"
+    library libplugin.so "${CC:-cc}" "$objects/outer.o" -L"$out" -lsolver -Wl,-rpath,"$out"
+    echo "C        plugin"
+    "${CC:-cc}" -std=gnu11 -O2 -g $warnings -o "$out/plugin" "$plugin/plugin.c" -Wl,-rpath,"$out" -ldl
+}
+
 if [ "$ending" = smpicc ]; then
-    echo "skipped  wrapped: SimGrid's compiler makes no such library"
+    echo "skipped  wrapped, plugin, early_call: SimGrid's compiler makes no such libraries"
     echo "skipped  coverage: SimGrid's MPI lacks families of functions it calls"
 else
     build_wrapped
+    build_plugin
+    build_early
     build_c coverage "$here"/coverage/*.c
 fi
 

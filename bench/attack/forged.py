@@ -212,10 +212,46 @@ def encoded(kind, value):
     return b"" if kind == BOOLEAN else struct.pack({INT32: "<i", INT64: "<q", REAL64: "<d"}[kind], value)
 
 
+def column(at, leaf, value, rows):
+    """A column of equal values, none if there is no value: its bytes, which begin at a place of the file, and what is told of it."""
+    path, kind, defined, empty = leaf
+    is_list = empty is not None
+    is_there = value is not None
+    plain = encoded(kind, value) if is_there else b""
+    level = defined if is_there else empty or 0
+    # A list has one value, or none.
+    levels = sized(run_of(0, rows, 1)) if is_list else b""
+    if defined:
+        levels += sized(run_of(level, rows, defined.bit_length()))
+    body, dictionary = b"", None
+    if not is_there:
+        content, encoding = levels, PLAIN
+    elif kind == BOOLEAN:
+        content, encoding = levels + sized(run_of(int(value), rows, 1)), RLE
+    else:
+        head = [[1, I32, DICTIONARY_PAGE], [2, I32, len(plain)], [3, I32, len(plain)],
+                [7, STRUCT, [[1, I32, 1], [2, I32, PLAIN]]]]
+        dictionary = at
+        body += written(STRUCT, head) + plain
+        # Indices of one bit, all 0.
+        content, encoding = levels + b"\1" + run_of(0, rows, 1), RLE_DICTIONARY
+    page = at + len(body)
+    head = [[1, I32, DATA_PAGE], [2, I32, len(content)], [3, I32, len(content)],
+            [5, STRUCT, [[1, I32, rows], [2, I32, encoding], [3, I32, RLE], [4, I32, RLE]]]]
+    body += written(STRUCT, head) + content
+    told = [[1, I32, kind], [2, LIST, (I32, [PLAIN, RLE, RLE_DICTIONARY])], [3, LIST, (BINARY, path)],
+            [4, I32, 0], [5, I64, rows], [6, I64, len(body)], [7, I64, len(body)], [9, I64, page]]
+    if dictionary is not None:
+        told.append([11, I64, dictionary])
+        if kind in (INT32, INT64):
+            told.append([12, STRUCT, [[3, I64, 0], [5, BINARY, plain], [6, BINARY, plain]]])
+    return body, told
+
+
 def equal_rows(data, values, rows, groups=1):
     """A table of the schema of another, of so many equal rows: in each of its columns one run.
 
-    Columns have what `values` says by name; others are empty.
+    Columns have what `values` says by name; others, and lists, are empty.
     """
     _, footer = footer_of(data)
     body = MAGIC
@@ -223,43 +259,34 @@ def equal_rows(data, values, rows, groups=1):
     each = rows // groups
     for _ in range(groups):
         chunks, begin = [], len(body)
-        for path, kind, defined, empty in leaves(get(footer, 2)[1]):
-            value = values.get(path[0].decode())
-            is_there = value is not None and empty is None
-            plain = encoded(kind, value) if is_there else b""
-            level = empty if empty is not None else defined if is_there else 0
-            levels = b"" if empty is None else sized(run_of(0, each, 1))
-            if defined:
-                levels += sized(run_of(level, each, defined.bit_length()))
-            at = len(body)
-            dictionary = None
-            if not is_there:
-                content, encoding = levels, PLAIN
-            elif kind == BOOLEAN:
-                content, encoding = levels + sized(run_of(int(value), each, 1)), RLE
-            else:
-                head = [[1, I32, DICTIONARY_PAGE], [2, I32, len(plain)], [3, I32, len(plain)],
-                        [7, STRUCT, [[1, I32, 1], [2, I32, PLAIN]]]]
-                dictionary = at
-                body += written(STRUCT, head) + plain
-                # Indices of one bit, all 0.
-                content, encoding = levels + b"\1" + run_of(0, each, 1), RLE_DICTIONARY
-            page = len(body)
-            head = [[1, I32, DATA_PAGE], [2, I32, len(content)], [3, I32, len(content)],
-                    [5, STRUCT, [[1, I32, each], [2, I32, encoding], [3, I32, RLE], [4, I32, RLE]]]]
-            body += written(STRUCT, head) + content
-            size = len(body) - at
-            told = [[1, I32, kind], [2, LIST, (I32, [PLAIN, RLE, RLE_DICTIONARY])], [3, LIST, (BINARY, path)],
-                    [4, I32, 0], [5, I64, each], [6, I64, size], [7, I64, size], [9, I64, page]]
-            if dictionary is not None:
-                told.append([11, I64, dictionary])
-                if kind in (INT32, INT64):
-                    told.append([12, STRUCT, [[3, I64, 0], [5, BINARY, plain], [6, BINARY, plain]]])
+        for leaf in leaves(get(footer, 2)[1]):
+            value = values.get(leaf[0][0].decode()) if leaf[3] is None else None
+            content, told = column(len(body), leaf, value, each)
+            body += content
             chunks.append([[2, I64, 0], [3, STRUCT, told]])
         size = len(body) - begin
         made.append([[1, LIST, (STRUCT, chunks)], [2, I64, size], [3, I64, each], [5, I64, begin], [6, I64, size]])
     put(footer, 3, each * groups)
     put(footer, 4, (STRUCT, made))
+    return with_footer(body, footer)
+
+
+def columns_by_name(data):
+    """The name and type of each column of a table that has rows."""
+    _, footer = footer_of(data)
+    return [(path[0].decode(), kind) for path, kind, _, _ in leaves(get(footer, 2)[1]) if get(footer, 3)]
+
+
+def with_column(data, name, value):
+    """The same table with one value in all rows of a column; in lists, as the only one."""
+    body, footer = footer_of(data)
+    all_leaves = leaves(get(footer, 2)[1])
+    for group in get(footer, 4)[1]:
+        for place, (leaf, chunk) in enumerate(zip(all_leaves, get(group, 1)[1])):
+            if leaf[0][0].decode() == name:
+                content, told = column(len(body), leaf, value, get(group, 3))
+                body += content
+                get(group, 1)[1][place] = [[2, I64, 0], [3, STRUCT, told]]
     return with_footer(body, footer)
 
 

@@ -4,7 +4,7 @@
     bench/attack/reading.py --kizami PATH [--small | --gate] [--only NAME] [--mpi openmpi] [--seed 1] [--keep DIR]
 
 PATH is kizami, with libkizami.so beside it. Records a few traces of ring.c, so mpicc and mpirun of an MPI are needed. NAME is
-links, caches, names, viewer or bombs. Prints one line for each attack: what was tried, how many cases, how many held; below it
+links, caches, names, viewer, bombs or platforms. Prints one line for each attack: what was tried, how many cases, how many held; below it
 the first cases that failed and how to repeat them. All that failed are told in DIR, with what they were made of. Ends with 1 if
 any failed.
 
@@ -22,10 +22,12 @@ from bombs import bombs
 from caches import caches
 from links import links
 from names import names
+from platforms import platforms
 from reading_bench import Bench
 from viewer import viewer
 
-ATTACKS = {"links": links, "caches": caches, "names": names, "viewer": viewer, "bombs": bombs}
+ATTACKS = {"links": links, "caches": caches, "names": names, "viewer": viewer, "bombs": bombs,
+           "platforms": platforms}
 
 
 def main():

@@ -7,11 +7,14 @@ Needs both MPIs (mpirun.openmpi, mpirun.mpich and their mpicc.*) and gcc. Progra
 this file. Each program counts its own MPI calls in a mapped file, after each call: that count is the truth. What Kizami
 tells (kizami info --json) is held against it.
 
-    wrappers     libraries between program and MPI: results, their own counts and Kizami's count are as without Kizami
+    wrappers     libraries between program and MPI, also those that load it: results, their own counts and Kizami's count
+                 are as without Kizami
     seals        several at once, of a live run, killed: no call is lost, and who is refused is told why
     descriptors  programs that close or reuse descriptors: no foreign byte in their files, and lost calls are told
     limits       few open files, small files, little memory, full disks: recorded + lost = the program's own count
+    cancel       threads cancelled in and between calls: no lock stays with them, and recorded + lost = their own count
     stacks       smallest stacks, fibres, signal stacks, sanitizers: output and exit code as without Kizami
+    runtimes     several OpenMP runtimes in a process, and tools for them: results as without Kizami
     kills        of a rank, all ranks, the recorder, the launcher: no completed call is lost
 
 One line is printed for what was tried: cases, how many held, and how many said nothing because the program fails without
@@ -25,18 +28,20 @@ import tempfile
 import time
 from pathlib import Path
 
+from cancel import cancel
 from descriptors import descriptors
 from kills import kills
 from limits import limits
 from recording_bench import Bench, Failed, Skipped, adopt_orphans, end_all
+from runtimes import runtimes
 from seals import seals
 from stacks import stacks
 from wrappers import wrappers
 
-ATTACKS = {"wrappers": wrappers, "seals": seals, "descriptors": descriptors, "limits": limits, "stacks": stacks,
-           "kills": kills}
+ATTACKS = {"wrappers": wrappers, "seals": seals, "descriptors": descriptors, "limits": limits, "cancel": cancel,
+           "stacks": stacks, "runtimes": runtimes, "kills": kills}
 # Of the cases of --small, the gate takes one of so many: each thing that is tried has its turn, and so has each MPI.
-ONE_OF = {"wrappers": 7, "seals": 8, "descriptors": 5, "limits": 3, "stacks": 5, "kills": 5}
+ONE_OF = {"wrappers": 9, "seals": 8, "descriptors": 5, "limits": 3, "cancel": 3, "stacks": 5, "runtimes": 17, "kills": 5}
 # How long an attack may say nothing.
 SILENCE_S = 60
 
@@ -83,6 +88,7 @@ def attack(bench, name, only_case):
         print(f"{name}: {tried}: {line.cases} cases, {line.held} held, {len(line.failures)} failed{skipped}")
         for case, words, failure, folder in line.failures:
             small = " --small" * bench.small
+            small += " --results-only" * bench.results_only
             mpis = "" if len(bench.mpis) == 2 else f" --mpi {bench.mpis[0]}"
             print(f"    FAILED {words}: {failure}\n        repeat: {sys.argv[0]} --kizami {bench.kizami}{small}{mpis} "
                   f"--only {name} --seed {bench.seed} --case {case}\n        folder: {folder}")
@@ -101,6 +107,8 @@ def main():
     parser.add_argument("--mpi", choices=["openmpi", "mpich"], action="append")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--case", type=int, help="only this case of the attack that --only names")
+    parser.add_argument("--results-only", action="store_true",
+                        help="runtimes: do not look at what is told of regions that are not recorded")
     options = parser.parse_args()
     options.kizami = options.kizami.resolve()
     adopt_orphans()

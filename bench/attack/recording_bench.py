@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 import zlib
+from collections import Counter
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -159,6 +160,7 @@ class Bench:
     def __init__(self, options, folder):
         self.kizami, self.folder = options.kizami, folder
         self.gate, self.small = options.gate, options.small or options.gate
+        self.results_only = options.results_only
         self.seed, self.mpis = options.seed, options.mpi or ["openmpi", "mpich"]
         self.built = {}
         self.serial = 0
@@ -167,11 +169,12 @@ class Bench:
         return small if self.small else full
 
     def build(self, mpi, source, name=None, *flags, compiler="gcc"):
-        """A program or library of one of the sources beside this file."""
+        """A program or library of one of the sources beside this file; "alone" is without MPI."""
         path = self.folder / "built" / mpi / (name or source)
         if path not in self.built:
             path.parent.mkdir(parents=True, exist_ok=True)
-            command = [f"mpicc.{mpi}", "-g", "-O1", "-pthread", HERE / f"{source}.c", "-o", path, *flags]
+            compile = "gcc" if mpi == "alone" else f"mpicc.{mpi}"
+            command = [compile, "-g", "-O1", "-pthread", HERE / f"{source}.c", "-o", path, *flags]
             made = run(command, self.folder, {"OMPI_CC": compiler, "MPICH_CC": compiler})
             if made.code != 0:
                 sys.exit(f"{shlex.join(made.words)} failed:\n{made.told}")
@@ -269,7 +272,9 @@ def check_same(bare, recorded):
     if bare.code != recorded.code:
         raise Failed(f"exit code {recorded.code}, without recording {bare.code}: {short(recorded.told)}")
     if bare.lines() != recorded.lines():
-        raise Failed(f"printed {short(recorded.printed)}, without recording {short(bare.printed)}")
+        only = [short("; ".join((Counter(one.lines()) - Counter(other.lines())).elements()))
+                for one, other in ((recorded, bare), (bare, recorded))]
+        raise Failed(f"printed {only[0]}, without recording {only[1]}")
     if "panicked" in recorded.told:
         raise Failed(f"panicked: {short(recorded.told)}")
 

@@ -12,6 +12,10 @@ def wrappers(bench, _random):
             for names in [["doubler"], ["tripler"], ["doubler", "tripler"], ["tripler", "doubler"]]:
                 yield "libraries between program and MPI", f"{mpi}, {way}, {' before '.join(names)}", \
                     lambda folder, m=mpi, w=way, n=names: wrapped(bench, folder, m, w, n, rounds)
+        for way in ["lazy", "now", "global", "deepbind"]:
+            for depth in [1, 2, 3]:
+                yield "MPI loaded by a library", f"{mpi}, {way}, by the {depth}. library that another needs", \
+                    lambda folder, m=mpi, w=way, d=depth: loaded(bench, folder, m, w, d)
         yield "another tracer at the same time", f"{mpi}, EZTrace", lambda folder, m=mpi: beside_eztrace(bench, folder, m, rounds)
 
 
@@ -47,6 +51,31 @@ def wrapped(bench, folder, mpi, way, names, rounds):
             raise Failed(f"{op}: {calls.get(op)} calls recorded of {number * RANKS}")
     if not info["health"]["complete"]:
         raise Failed(f"not complete: {info['health']}")
+
+
+def loaded(bench, folder, mpi, way, depth):
+    """A program without MPI loads a library that needs it, or needs one that does."""
+    library = bench.build(mpi, "calls", "libcalls.so", "-shared", "-fPIC", "-Dmain=calls_main")
+    for number in range(1, depth):
+        outer = library.with_name(f"libouter-{number}.so")
+        made = run(["gcc", "-shared", "-o", outer, "-Wl,--no-as-needed", library, f"-Wl,-rpath,{library.parent}"], folder)
+        if made.code != 0:
+            raise Skipped(short(made.told))
+        library = outer
+    program = bench.build("alone", "loads")
+    line = bench.launch(mpi, program, way, library)
+    bare = run(line, folder)
+    if bare.code != 0:
+        raise Skipped(short(bare.printed + bare.told))
+    counts = Counts(folder)
+    recorded = run(bench.record(line), folder, counts.environment)
+    check_same(bare, recorded)
+    if not (folder / "run.kz").exists():
+        # Such a library looks at those it needs before any that is preloaded; that nothing was recorded is told.
+        if way == "deepbind":
+            return
+        raise Failed(f"the program made {counts.calls()} calls: {short(recorded.told)}")
+    check_counts(bench.info(folder), counts.calls())
 
 
 def beside_eztrace(bench, folder, mpi, rounds):

@@ -4,13 +4,13 @@
 #![no_main]
 
 use kizami_explain::Analysis;
-use kizami_index::Index;
+use kizami_view::index::Index;
 use kizami_trace::Trace;
 use libfuzzer_sys::fuzz_target;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-const TRACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/cli/tests/golden/schema-1/late-sender.kz");
+const TRACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/show/cli/tests/golden/schema-1/late-sender.kz");
 /// Words before what is kept; the last is the checksum.
 const HEAD_WORDS: usize = 16;
 /// The first of them that say nothing about which file it is.

@@ -2,7 +2,7 @@
 //! was handed out next to a block of a recording of a few shapes, some words of which are changed.
 #![no_main]
 
-use kizami_reduce::sequence::{FoldedSequence, CommPosition, Recorder, Shared, Signature, Sizes};
+use kizami_sequence::{FoldedSequence, CommPosition, Recorder, Shared, Signature, Sizes};
 use libfuzzer_sys::fuzz_target;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};

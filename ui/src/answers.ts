@@ -1,4 +1,4 @@
-// Made from the Rust types of the answers by a test of crates/view; see crates/view/src/server/typescript.rs.
+// Made from the Rust types of the answers by a test of crates/show/view; see crates/show/view/src/server/typescript.rs.
 
 /**
  * What is looked at, and how far the index is. Regions and hosts are those of the first trace.
@@ -513,11 +513,15 @@ export type Efficiency = { parallel: number, load_balance: number, serialisation
 /**
  * Something that costs time.
  */
-export type Finding = { sentence: string, cause: 'computation' | 'call' | 'start',
+export type Finding = { cause: 'computation' | 'call' | 'start',
 /**
  * None if many take turns, or cannot be named shortly.
  */
 ranks: Array<number>, place: Place, function: string, share: number, waiting_ranks: number, gain: Gain | null,
+/**
+ * All of it in a sentence.
+ */
+sentence: string,
 /**
  * How long others waited for it, directly or not: what its share is of.
  */

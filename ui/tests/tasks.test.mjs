@@ -191,7 +191,7 @@ test('of a hybrid program, tasks of any rank are shown, and given out as its run
 });
 
 test('the page stays small', () => {
-  const assets = join(here, '../../crates/view/assets');
+  const assets = join(here, '../../crates/show/view/assets');
   const bytes = readdirSync(assets).reduce((sum, name) => sum + gzipSync(readFileSync(join(assets, name))).length, 0);
   assert.ok(bytes < 400_000, `${bytes}`);
 });

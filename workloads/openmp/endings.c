@@ -9,7 +9,7 @@
  *     together   COUNT=4 threads of the program's own at once, 20 regions of 2 with 10 tasks each
  *     fork       a region of 10 tasks; then a child that computes without OpenMP, while the parent goes on with 10 more tasks
  *     child      a child that has a region of 10 tasks before the parent has any; then the parent has one
- *     exec       a region of 10 tasks; then the process becomes `endings threads COUNT`, which has COUNT=5 threads
+ *     exec       a region of 10 tasks; then the process becomes `endings together COUNT`, which has more threads: COUNT=2
  *     kill       COUNT=200 regions of 10 tasks each, and the process kills itself in the middle of the next
  *
  * A region adds 45 to a sum, which is printed with the numbers of regions and tasks, and checked. What a child
@@ -131,7 +131,7 @@ int main(int argc, char **argv)
         region();
     } else if (strcmp(what, "exec") == 0) {
         region();
-        execl("/proc/self/exe", "endings", "threads", count > 0 ? argv[2] : "5", NULL);
+        execl("/proc/self/exe", "endings", "together", count > 0 ? argv[2] : "2", NULL);
         return 2;
     } else if (strcmp(what, "kill") == 0) {
         be_killed(count > 0 ? count : 200);

@@ -3,6 +3,7 @@
 //! All actors run on one thread of the system, one at a time; they share one buffer to send from and one to receive into,
 //! since nobody looks at what is in them.
 
+use kizami_rng::Xorshift64;
 mod collectives;
 mod windows;
 
@@ -134,32 +135,16 @@ pub extern "C-unwind" fn watch(_: c_int, _: *mut *mut c_char) {
     *stage.links.borrow_mut() = Links::watch(&stage.simgrid);
     let mut interval_s = stage.interval_s;
     let looks = stage.links.borrow().looks_an_interval();
-    let mut chance = Chance::new();
+    // Looks without rhythm, the same in every run.
+    let mut random = Xorshift64::new(1);
     loop {
         for _ in 0..looks {
-            let gap_s = 2.0 * chance.share() * interval_s / f64::from(looks);
+            let gap_s = 2.0 * random.unit() * interval_s / f64::from(looks);
             // SAFETY: called by an actor.
             unsafe { (stage.simgrid.sleep_for)(gap_s) };
             stage.links.borrow_mut().look(&stage.simgrid, &mut stage.traffic.borrow_mut(), gap_s);
         }
         interval_s *= if stage.end_interval() { 2.0 } else { 1.0 };
-    }
-}
-
-/// Numbers without rhythm, the same in every run.
-struct Chance(u64);
-
-impl Chance {
-    fn new() -> Chance {
-        Chance(0x9e37_79b9_7f4a_7c15)
-    }
-
-    /// From 0 to 1.
-    fn share(&mut self) -> f64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
     }
 }
 

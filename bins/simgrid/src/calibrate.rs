@@ -12,9 +12,10 @@ mod show;
 mod told;
 mod xml;
 
-use crate::json;
 use anyhow::{Context, Result, bail};
 use kizami_machine::Machine;
+use kizami_terminal::failure::UsageError;
+use kizami_terminal::json;
 use model::Model;
 use samples::{Distance, FEWEST_SIZES, Samples};
 use std::io::Write;
@@ -35,8 +36,8 @@ Every third size is held out, and its error is told apart.";
 /// The fewest nodes a platform has, so that there is something between them.
 const FEWEST_NODES: u32 = 2;
 
-/// The exit code if the output is there already.
-const EXISTS: u8 = 2;
+/// The form of the JSON.
+const SCHEMA: &str = "kizami-simgrid-calibrate/1";
 
 /// Fit a platform to a machine that `kizami bench` has measured
 #[derive(Debug, clap::Args)]
@@ -59,8 +60,10 @@ pub struct Arguments {
 /// Fits, writes and tells; gives the exit code.
 pub fn run(arguments: &Arguments) -> Result<u8> {
     if arguments.output.exists() {
-        eprintln!("kizami: error     {} exists already", arguments.output.display());
-        return Ok(EXISTS);
+        let named = arguments.output.display();
+        return Err(
+            UsageError(format!("{named} exists already; remove it, or give another name with -o")).into()
+        );
     }
     let (machine, machines) = open(&arguments.machines)?;
     let enough = |samples: &Samples| samples.ping_pongs.len() >= FEWEST_SIZES;
@@ -76,7 +79,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     write(&arguments.output, &xml::file(&model, &hosts, &told.named(&told.mpi)))?;
     told.written = arguments.output.display().to_string();
     if arguments.json {
-        json::print(json::CALIBRATE, &told)?;
+        json::print(SCHEMA, &told)?;
     } else {
         show::show(&told)?;
     }

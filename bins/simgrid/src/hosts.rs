@@ -12,14 +12,16 @@ pub fn place(recorded: &[Option<String>], platform: &[String], list: Option<&Pat
     if let Some(path) = list {
         let text = std::fs::read_to_string(path)
             .map_err(|error| anyhow::anyhow!("cannot read the list of hosts {}: {error}", path.display()))?;
-        let names: Vec<String> = text.lines().flat_map(hosts_of_line).collect();
-        if names.is_empty() {
+        let lines: Vec<(String, usize)> = text.lines().filter_map(hosts_of_line).collect();
+        if lines.iter().all(|(_, ranks)| *ranks == 0) {
             bail!("the list of hosts {} is empty: it has one name a line, or NAME:RANKS", path.display());
         }
-        if let Some(stranger) = names.iter().find(|name| !known(name)) {
+        if let Some((stranger, _)) = lines.iter().find(|(name, _)| !known(name)) {
             bail!("{} names the host {stranger:?}, which the platform does not have", path.display());
         }
-        return Ok((0..recorded.len()).map(|rank| names[rank % names.len()].clone()).collect());
+        // As many as are needed, whatever the list says.
+        let names = lines.iter().cycle().flat_map(|(name, ranks)| std::iter::repeat_n(name, *ranks));
+        return Ok(names.take(recorded.len()).cloned().collect());
     }
     let own: Option<Vec<String>> = recorded.iter().cloned().collect();
     if let Some(own) = own.filter(|own| own.iter().all(known)) {
@@ -33,14 +35,14 @@ pub fn place(recorded: &[Option<String>], platform: &[String], list: Option<&Pat
     Ok((0..recorded.len()).map(|rank| order[rank % order.len()].clone()).collect())
 }
 
-/// `NAME` or `NAME:RANKS`.
-fn hosts_of_line(line: &str) -> Vec<String> {
+/// `NAME` or `NAME:RANKS`; none of an empty line.
+fn hosts_of_line(line: &str) -> Option<(String, usize)> {
     let line = line.split('#').next().unwrap_or_default().trim();
     let (name, ranks) = match line.split_once(':') {
         Some((name, ranks)) => (name, ranks.trim().parse().unwrap_or(1)),
         None => (line, 1),
     };
-    if name.is_empty() { Vec::new() } else { vec![name.to_owned(); ranks] }
+    (!name.is_empty()).then(|| (name.to_owned(), ranks))
 }
 
 /// So that `node10` comes after `node9`.
@@ -88,5 +90,9 @@ mod tests {
         let placed = place(&recorded, &names(&["n1", "n2"]), Some(file.path())).unwrap();
         assert_eq!(placed, names(&["n2", "n2", "n1", "n2"]));
         assert!(place(&recorded, &names(&["n1"]), Some(file.path())).is_err());
+        // No list says how much memory is taken.
+        std::fs::write(file.path(), "n1:1\nn2:18446744073709551615\n").unwrap();
+        let placed = place(&recorded, &names(&["n1", "n2"]), Some(file.path())).unwrap();
+        assert_eq!(placed, names(&["n1", "n2", "n2", "n2"]));
     }
 }

@@ -9,7 +9,6 @@ mod command_line;
 mod estimate;
 mod fold;
 mod hosts;
-mod json;
 mod library;
 mod links;
 mod outcome;
@@ -24,11 +23,12 @@ mod translate;
 use anyhow::{Context, Result, bail};
 use command_line::Asked;
 use fold::Fold;
-use kizami_kinds::Kinds;
 use kizami_network::collectives::Library;
-use kizami_rewrite::{Gaps, Manner, Rewriting};
+use kizami_rank_classes::Kinds;
+use kizami_terminal::{failure, say};
 use kizami_trace::LinkLoad;
 use kizami_trace::definitions::{Definitions, RankInfo};
+use kizami_trace::rewrite::{Gaps, Manner, Rewriting};
 use kizami_trace::run::{Reduced, ReplayedFrom};
 use kizami_trace::schema::Record;
 use kizami_trace::write::summary;
@@ -97,8 +97,8 @@ pub fn command() -> u8 {
         Asked::Simulate(_) => (supervise::watched(), ""),
     };
     ended.unwrap_or_else(|error| {
-        eprintln!("{mark}kizami: error     {error:#}");
-        1
+        say(&[format!("{mark}{}", failure::line(&failure::message(&error)))]);
+        failure::exit_code(&error)
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::script::Script;
 use kizami_model::Rank;
-use kizami_rewrite::NewTimes;
+use kizami_trace::rewrite::NewTimes;
 
 /// Times of all rows, and where those of each rank lie.
 pub struct Outcome<'a> {

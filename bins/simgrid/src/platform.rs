@@ -1,25 +1,27 @@
-//! The machine as it was named: a file of SimGrid's, or a short form that becomes one.
+//! The machine as it was named, as a file that SimGrid reads: one of SimGrid's that was looked at, or a short form's.
 
 use anyhow::{Context, Result, bail};
-use kizami_network::platform::Platform;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use kizami_platform::{MOST_FILE_BYTES, Platform, check_for_simgrid};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::Path;
 use tempfile::NamedTempFile;
 
-/// A platform on the disk.
-pub enum PlatformFile {
-    /// Of the user.
-    Given(PathBuf),
-    /// Written for a short form; gone with this value.
-    Written(NamedTempFile),
-}
+/// A platform on the disk, gone with this value. SimGrid gets the text that was checked, whatever becomes of the file it was
+/// read from.
+pub struct PlatformFile(NamedTempFile);
 
 impl PlatformFile {
-    /// Finds it, or writes it.
+    /// Reads and checks it, or makes it.
     pub fn of(named: &str) -> Result<PlatformFile> {
         let path = Path::new(named);
         if path.is_file() {
-            return Ok(PlatformFile::Given(path.to_path_buf()));
+            let mut text = String::new();
+            File::open(path)
+                .and_then(|file| file.take(MOST_FILE_BYTES + 1).read_to_string(&mut text))
+                .with_context(|| format!("cannot read the platform file {named}"))?;
+            check_for_simgrid(&text).with_context(|| format!("SimGrid does not get {named}"))?;
+            return PlatformFile::write(&text);
         }
         if named.ends_with(".xml") {
             bail!("there is no platform file {named}");
@@ -27,19 +29,22 @@ impl PlatformFile {
         let platform = Platform::parse(named).with_context(|| {
             format!("{named} is neither a file nor a short form such as fat-tree:64x16,2:1 (see `kizami help platform`)")
         })?;
+        let text = platform.to_simgrid_xml();
+        check_for_simgrid(&text).with_context(|| format!("SimGrid does not get {named}"))?;
+        PlatformFile::write(&text)
+    }
+
+    fn write(text: &str) -> Result<PlatformFile> {
         let mut file = tempfile::Builder::new()
             .suffix(".xml")
             .tempfile()
             .context("cannot make a file for the platform")?;
-        file.write_all(platform.to_simgrid_xml().as_bytes()).context("cannot write the platform")?;
-        Ok(PlatformFile::Written(file))
+        file.write_all(text.as_bytes()).context("cannot write the platform")?;
+        Ok(PlatformFile(file))
     }
 
     /// Where it lies.
     pub fn path(&self) -> &Path {
-        match self {
-            PlatformFile::Given(path) => path,
-            PlatformFile::Written(file) => file.path(),
-        }
+        self.0.path()
     }
 }

@@ -35,7 +35,8 @@ pub fn watched() -> Result<u8> {
     command.args(std::env::args_os().skip(1)).env(SIMULATES, "1").stderr(Stdio::piped());
     match watch(&mut command)? {
         PLAY_ALL => {
-            eprintln!("kizami: note      rounds of the run's loop differ: all of them are played");
+            let what = "kizami: note      rounds of the run's loop differ: all of them are played";
+            kizami_terminal::say(&[what.to_owned()]);
             watch(command.env(ALL, "1"))
         }
         code => Ok(code),
@@ -80,7 +81,7 @@ const PROGRESS: &str = "@";
 
 /// Says something to people: a word on what it is, and a sentence.
 pub fn say(what: &str) {
-    eprintln!("{OWN}kizami: {what}");
+    kizami_terminal::say(&[format!("{OWN}kizami: {what}")]);
 }
 
 /// Tells who watches how many calls are made.

@@ -1,10 +1,14 @@
 //! What is told of a simulation, to people and as JSON.
 
+use crate::Arguments;
 use crate::links::LinkUse;
-use crate::{Arguments, json};
 use anyhow::Result;
+use kizami_terminal::{json, text};
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 
+/// The form of the JSON.
+const SCHEMA: &str = "kizami-simgrid/1";
 /// Links that people are told of.
 const TOLD_LINKS: usize = 5;
 
@@ -43,40 +47,44 @@ impl Told {
     /// Prints it.
     pub fn tell(&self, arguments: &Arguments) -> Result<()> {
         if arguments.json {
-            return Ok(json::print(json::SIMGRID, self)?);
+            return Ok(json::print(SCHEMA, self)?);
         }
+        let mut out = text::stdout();
         let ms = |ns: i64| ns as f64 / 1e6;
-        println!("recorded   {:.3} ms", ms(self.recorded_ns));
-        println!(
+        writeln!(out, "recorded   {:.3} ms", ms(self.recorded_ns))?;
+        writeln!(
+            out,
             "simulated  {:.3} ms  on {}, {} calls in {:.1} s",
             ms(self.simulated_ns),
             arguments.platform,
             self.calls,
             self.seconds
-        );
+        )?;
         if let Some(Rounds { all, played }) = &self.rounds {
-            println!(
+            writeln!(
+                out,
                 "rounds     {played} of {all} were played, the others are taken to be as long as the last of them"
-            );
+            )?;
         }
         for (function, count) in &self.kept {
-            println!("kept       {count} calls of {function} have their recorded length");
+            writeln!(out, "kept       {count} calls of {function} have their recorded length")?;
         }
-        self.links.iter().take(TOLD_LINKS).for_each(tell_link);
+        for used in self.links.iter().take(TOLD_LINKS) {
+            tell_link(&mut out, used)?;
+        }
         if let Some(output) = &arguments.output {
-            println!("written    {}", output.display());
+            writeln!(out, "written    {}", output.display())?;
         }
         Ok(())
     }
 }
 
-fn tell_link(used: &LinkUse) {
+fn tell_link(out: &mut impl Write, used: &LinkUse) -> io::Result<()> {
     let (link, share, most) = (&used.link, used.share * 100.0, used.most_share * 100.0);
     let at_ms = used.most_at_ns as f64 / 1e6;
-    print!("link       {link} used {share:.1} % of its bandwidth, {most:.1} % at {at_ms:.3} ms");
-    if let Some(call) = &used.call {
+    let by = used.call.as_ref().map_or(String::new(), |call| {
         let place = call.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
-        print!("; {:.0} % of it by {}{place}", call.share * 100.0, call.function);
-    }
-    println!();
+        format!("; {:.0} % of it by {}{place}", call.share * 100.0, call.function)
+    });
+    writeln!(out, "link       {link} used {share:.1} % of its bandwidth, {most:.1} % at {at_ms:.3} ms{by}")
 }

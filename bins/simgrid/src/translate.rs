@@ -7,9 +7,9 @@ mod windows;
 
 use crate::script::{Action, Amounts, Collective, Message, Script, Step};
 use anyhow::{Result, bail};
-use kizami_kinds::DrawnCalls;
 use kizami_model::kind::{CollectiveKind, CommunicatorCall, Form, Kind, SendMode};
 use kizami_model::{Call, Op, Peer, Rank};
+use kizami_rank_classes::DrawnCalls;
 use kizami_trace::definitions::{Communicator, Definitions};
 use kizami_trace::{RankSelection, Trace};
 use rustc_hash::FxHashMap;
@@ -110,6 +110,9 @@ impl RankState {
 impl Translator {
     fn row(&mut self, call: &Call) -> Result<()> {
         let rank = call.rank.0;
+        if let Some(comm) = call.comm.filter(|comm| *comm as usize >= self.places.len()) {
+            bail!("rank {rank}: {} names communicator {comm}, which the trace does not have", call.op.name());
+        }
         let is_first = self.play.scripts[rank as usize].steps.is_empty();
         if is_first {
             self.rank = RankState { rank, ..RankState::default() };
@@ -124,9 +127,9 @@ impl Translator {
         let action = self.action(call)?;
         // Half of what the tracer takes lies before a call, half behind it.
         let tracer_ns = call.overhead.0 / i64::from(call.calls.max(1));
-        let before_ns = (call.start.0 - self.rank.end_ns - tracer_ns / 2).max(0);
-        self.rank.end_ns = (call.end.0 + tracer_ns - tracer_ns / 2).max(self.rank.end_ns);
-        let recorded_ns = (call.end - call.start).0.max(0);
+        let before_ns = call.start.0.saturating_sub(self.rank.end_ns).saturating_sub(tracer_ns / 2).max(0);
+        self.rank.end_ns = call.end.0.saturating_add(tracer_ns - tracer_ns / 2).max(self.rank.end_ns);
+        let recorded_ns = call.end.saturating_since(call.start).0.max(0);
         let call = self.call_from((call.op, call.callsite));
         self.play.scripts[rank as usize].steps.push(Step { before_ns, recorded_ns, action, call });
         Ok(())
@@ -332,7 +335,9 @@ impl Translator {
 /// Looks in vain: what lies between them is computation.
 fn looked(call: &Call) -> Action {
     match call.inside {
-        Some(inside) => Action::Look { between_ns: (call.end - call.start - inside).0.max(0) },
+        Some(inside) => {
+            Action::Look { between_ns: call.end.saturating_since(call.start).saturating_sub(inside).0.max(0) }
+        }
         None => Action::Keep,
     }
 }

@@ -145,9 +145,24 @@ fn what_goes_wrong_is_said() {
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
     assert!(said(&[&trace, "--platform", "none.xml"], None).contains("there is no platform file none.xml"));
-    assert!(
-        said(&[&trace, "--platform", "wrong.xml"], None).contains("could not simulate the run: Parse error")
-    );
+    assert!(said(&[&trace, "--platform", "wrong.xml"], None).contains("is this a platform file of SimGrid?"));
+    // What asks for much, or names other files, does not come to SimGrid.
+    let text = fs::read_to_string(folder.join(&flat)).unwrap();
+    let traced = "<config id=\"General\"><prop id=\"tracing\" value=\"yes\"/><prop id=\"tracing/filename\" \
+                  value=\"written\"/></config><cluster";
+    for (forged, part) in [
+        (text.replace("0-15", "0-2000000000"), "`0-2000000000` is not understood"),
+        (
+            text.replace("<cluster", "<include file=\"/etc/passwd\"/><cluster"),
+            "<include> is not given to SimGrid",
+        ),
+        (text.replace("<cluster", traced), "tracing is not set by a platform file"),
+    ] {
+        fs::write(folder.join("forged.xml"), forged).unwrap();
+        let words = said(&[&trace, "--platform", "forged.xml"], None);
+        assert!(words.contains("SimGrid does not get forged.xml") && words.contains(part), "{words}");
+    }
+    assert!(!folder.join("written").exists());
     assert!(said(&[&trace, "--platform", &flat, "--cfg", "no:1"], None).contains("Bad config key: no"));
     assert!(said(&[&trace, "--platform", &flat], Some("none.so")).contains("libsimgrid-dev"));
     fs::write(folder.join("elsewhere"), "n-1\nn-99\n").unwrap();

@@ -5,7 +5,9 @@ use crate::store::{self, Link};
 use anyhow::{Context, Result, bail};
 use kizami_folder::{BITCODE, Dialect, MANIFEST, Manifest, OBSERVE, OBSERVED, Refusal};
 use kizami_slice::Request;
+use kizami_terminal::{failure, say, text};
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -15,7 +17,9 @@ Examples:
   kizami skeleton build -o solver.skel --program solver -- make -j4
 
 The command runs as it is and makes what it always makes. Beside that every source is compiled to
-LLVM's intermediate language, and what the linked program's communication depends on is kept.";
+LLVM's intermediate language, and what the linked program's communication depends on is kept.
+If that needs a function which acts on the outside (starts a program, talks to a network), its line
+is named and there is no skeleton. Files can be read; what would write to them does nothing.";
 
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
@@ -38,11 +42,12 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    store::folder()?;
     let working = tempfile::tempdir().context("cannot make a temporary folder")?;
     let notes = working.path().join("links");
     let status = built(arguments, working.path(), &notes)?;
     if !status.success() {
-        eprintln!("kizami skeleton: the build failed, so there is no skeleton");
+        failure::tell("the build failed, so there is no skeleton");
         return Ok(ExitCode::from(status.code().map_or(1, |code| code as u8)));
     }
     let link = chosen(store::links(&notes), arguments.program.as_deref())?;
@@ -155,7 +160,7 @@ fn make(link: &Link, arguments: &Arguments) -> Result<ExitCode> {
     };
     let started = std::time::Instant::now();
     let manifest = kizami_slice::skeleton(request, output)?;
-    say(&manifest, output, started.elapsed());
+    tell(&manifest, output, started.elapsed())?;
     if !manifest.refused.is_empty() {
         return Ok(ExitCode::FAILURE);
     }
@@ -181,46 +186,46 @@ fn unknown_objects(link: &Link) -> Vec<Refusal> {
     link.unknown.iter().filter(of_mpi).map(reason).collect()
 }
 
-fn say(manifest: &Manifest, output: &Path, took: std::time::Duration) {
-    println!(
+fn tell(manifest: &Manifest, output: &Path, took: std::time::Duration) -> std::io::Result<()> {
+    let mut out = text::stdout();
+    writeln!(
+        out,
         "{}: {} of {} instructions, {} MPI calls in the source, {:.2} s",
         output.display(),
         manifest.instructions_after,
         manifest.instructions_before,
         manifest.call_sites.len(),
         took.as_secs_f64()
-    );
+    )?;
     if manifest.loops_in_program > 0 {
-        println!(
-            "{} of {} loops between MPI calls are counted",
-            manifest.loops.len(),
-            manifest.loops_in_program
-        );
+        let (counted, all) = (manifest.loops.len(), manifest.loops_in_program);
+        writeln!(out, "{counted} of {all} loops between MPI calls are counted")?;
     }
     if !manifest.oracles.is_empty() {
-        println!("Depends on data, to be observed once with `kizami skeleton observe`:");
+        writeln!(out, "Depends on data, to be observed once with `kizami skeleton observe`:")?;
         for oracle in &manifest.oracles {
             let for_whom =
                 oracle.asked_by.as_deref().map_or(String::new(), |call| format!(", for the call at {call}"));
-            println!("  {}:{}  {}{for_whom}", oracle.file, oracle.line, oracle.variable);
+            writeln!(out, "  {}:{}  {}{for_whom}", oracle.file, oracle.line, oracle.variable)?;
         }
     }
+    let listed = |heading: &str, refusals: &[Refusal]| {
+        let line = |refusal: &Refusal| format!("  {}:{}  {}", refusal.file, refusal.line, refusal.reason);
+        say(&[heading.to_owned()]);
+        say(&refusals.iter().map(line).collect::<Vec<_>>());
+    };
     if !manifest.stops.is_empty() {
-        eprintln!("A rank that comes to one of these calls stops there:");
-        list(&manifest.stops);
+        listed("A rank that comes to one of these calls stops there:", &manifest.stops);
     }
     if !manifest.refused.is_empty() {
-        eprintln!("No skeleton can be made of this:");
-        list(&manifest.refused);
-        let of_calls = |refusal: &Refusal| refusal.reason.starts_with("MPI_");
+        listed("No skeleton can be made of this:", &manifest.refused);
+        let of_calls = |refusal: &Refusal| {
+            let called = refusal.reason.split_once(": ").map(|(name, _)| name);
+            called.is_some_and(|name| kizami_execute::cannot_run(name).is_some())
+        };
         if manifest.refused.iter().all(of_calls) {
-            eprintln!("Where runs do not come to these calls, build with --partial.");
+            say(&["Where runs do not come to these calls, build with --partial.".to_owned()]);
         }
     }
-}
-
-fn list(refusals: &[Refusal]) {
-    for refusal in refusals {
-        eprintln!("  {}:{}  {}", refusal.file, refusal.line, refusal.reason);
-    }
+    Ok(())
 }

@@ -9,6 +9,7 @@ use crate::archive;
 use crate::store::{self, Compiled, Link};
 use anyhow::{Context, Result};
 use kizami_folder::Dialect;
+use kizami_terminal::failure;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -117,7 +118,7 @@ pub fn compile(language: Language, arguments: Vec<OsString>) -> Result<ExitCode>
     if !asked.other
         && let Err(error) = gather(&asked, language)
     {
-        eprintln!("kizami skeleton: {error:#}");
+        failure::tell(&failure::message(&error));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -7,19 +7,25 @@ mod archive;
 mod build;
 mod check;
 mod compiler;
-mod json;
 mod observe;
+mod progress;
 mod run;
 mod shared;
 mod store;
 
 use clap::{Parser, Subcommand};
 use compiler::Language;
+use kizami_terminal::failure;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
 
-const EXIT_CODES: &str = "\
+const AFTER_HELP: &str = "\
+A skeleton's folder is a program. `run` and `check` run its code in a process of its own that can
+compute and read files, and cannot write files, start programs, use the network or signal others
+(Landlock and seccomp; where the kernel lacks one, a line says so). `observe` runs the whole program
+as it is.
+
 Exit codes:
   build, observe  those of the command they run
   check           1  a rank does something else than was recorded
@@ -30,7 +36,7 @@ Exit codes:
 /// From a program to the traces of runs nobody has made.
 #[derive(Parser)]
 #[command(name = "kizami-skeleton", bin_name = "kizami skeleton", version, max_term_width = 100)]
-#[command(arg_required_else_help = true, after_help = EXIT_CODES)]
+#[command(arg_required_else_help = true, after_help = AFTER_HELP)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -82,7 +88,7 @@ fn main() -> ExitCode {
 
 fn ended(result: anyhow::Result<ExitCode>) -> ExitCode {
     result.unwrap_or_else(|error| {
-        eprintln!("kizami skeleton: {error:#}");
-        ExitCode::FAILURE
+        failure::tell(&failure::message(&error));
+        ExitCode::from(failure::exit_code(&error))
     })
 }

@@ -3,7 +3,9 @@
 use crate::store::Link;
 use anyhow::{Context, Result, bail};
 use kizami_folder::{OBSERVE, OBSERVED, keep_observed, read_observed};
+use kizami_terminal::{failure, text};
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -90,7 +92,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         .status()
         .with_context(|| format!("cannot run {}", words[0].to_string_lossy()))?;
     if !status.success() {
-        eprintln!("kizami skeleton: the program failed, so what it did is not kept");
+        failure::tell("the program failed, so what it did is not kept");
         std::fs::remove_dir_all(&fresh)?;
         return Ok(ExitCode::from(status.code().map_or(1, |code| code as u8)));
     }
@@ -99,10 +101,11 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         ranks.context("no rank wrote values: did the command start the program that {} stands for?")?;
     let sizes: Vec<String> =
         read_observed(&arguments.skeleton)?.iter().map(|run| run.ranks.to_string()).collect();
-    println!(
+    writeln!(
+        text::stdout(),
         "{}: values of {ranks} ranks; observed so far: {}",
         arguments.skeleton.display(),
         sizes.join(", ")
-    );
+    )?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,12 +1,13 @@
 //! Where compiled sources wait to be linked: bitcode beside what it is of, found by the contents of object files.
 //!
 //! An object file is known by its bytes, so it is found again after it was moved, put into an archive or left alone by an
-//! incremental build. The store lives in the user's cache folder, or where `KIZAMI_SKELETON_STORE` says. Each link notes
-//! what it linked in the file that `KIZAMI_SKELETON_LINKS` names.
+//! incremental build. The store lives in the user's cache folder, or where `KIZAMI_SKELETON_STORE` says; one that another user
+//! made or can write to is refused, since what is found there becomes part of a program. Each link notes what it linked in the file that `KIZAMI_SKELETON_LINKS` names.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// Names the folder of the store.
@@ -56,9 +57,49 @@ pub fn folder() -> Result<PathBuf> {
             .or(home)
             .map(|cache| cache.join("kizami/skeleton"))
     };
-    let folder = named.or_else(cache).unwrap_or_else(|| std::env::temp_dir().join("kizami-skeleton"));
-    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let folder = named.or_else(cache).unwrap_or_else(|| {
+        // Others have folders there as well.
+        // SAFETY: it only asks.
+        let user = unsafe { libc::geteuid() };
+        std::env::temp_dir().join(format!("kizami-skeleton-{user}"))
+    });
+    make_private(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    is_own(&folder)?;
     Ok(folder)
+}
+
+/// Makes a folder that only its owner can look into, and those above it as usual.
+fn make_private(folder: &Path) -> std::io::Result<()> {
+    if let Some(above) = folder.parent() {
+        std::fs::create_dir_all(above)?;
+    }
+    match std::fs::DirBuilder::new().mode(0o700).create(folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        made => made,
+    }
+}
+
+/// Whether nobody else can put anything into a folder: what is found in the store is taken into skeletons.
+fn is_own(folder: &Path) -> Result<()> {
+    let cannot = || format!("cannot read {}", folder.display());
+    let about = std::fs::metadata(folder).with_context(cannot)?;
+    // It may be a link.
+    let name = std::fs::symlink_metadata(folder).with_context(cannot)?;
+    // SAFETY: it only asks.
+    let user = unsafe { libc::geteuid() };
+    let why = if !about.is_dir() {
+        "is no folder"
+    } else if about.uid() != user || name.uid() != user {
+        "belongs to another user"
+    } else if about.mode() & 0o022 != 0 {
+        "can be written to by others"
+    } else {
+        return Ok(());
+    };
+    bail!(
+        "the store {} {why}, so what is in it is not to be trusted; remove it, or name another folder by {STORE}",
+        folder.display()
+    )
 }
 
 /// The name under which contents are known.

@@ -107,7 +107,7 @@ fn cg_with_open_mpi() {
 fn other_arguments_differ_from_those_recorded() {
     let folder = tempfile::tempdir().unwrap();
     let (_, skeleton) = build("stencil2d", &MPICH, folder.path());
-    let recorded = workloads().join("../crates/cli/tests/golden/schema-1/mpich4.kz");
+    let recorded = workloads().join("../crates/show/cli/tests/golden/schema-1/mpich4.kz");
     let check = |arguments: &[&str]| {
         let mut command = Command::new(kizami());
         command.args(["skeleton", "check"]).arg(&skeleton).arg(&recorded).args(arguments);

@@ -6,6 +6,7 @@
 
 use kizami_machine::{Machine, MessageRow};
 use kizami_network::Curve;
+use kizami_stats::{sorted, upper_median};
 use std::collections::BTreeMap;
 
 /// Sizes that are needed at least: fewer leave nothing to be held out.
@@ -151,10 +152,9 @@ fn rows<'a>(machine: &'a Machine, place: &str, kind: &str) -> BTreeMap<u64, &'a 
 
 /// The standard deviation of a typical median, as a share.
 fn noise<'a>(rows: impl Iterator<Item = &'a MessageRow>) -> f64 {
-    let mut shares: Vec<f64> =
+    let shares: Vec<f64> =
         rows.map(|row| (row.high_ns - row.low_ns).max(0.0) / DEVIATIONS / row.time_ns).collect();
-    shares.sort_by(f64::total_cmp);
-    shares.get(shares.len() / 2).copied().unwrap_or(0.0)
+    upper_median(&sorted(&shares)).unwrap_or(0.0)
 }
 
 fn limits(ping_pong: &Curve, send: &Curve, receive: &Curve) -> Option<Limits> {

@@ -4,6 +4,7 @@ use super::model::Overhead;
 use super::pieces::holding;
 use super::samples::{Distance, FEWEST_SIZES};
 use super::told::{Errors, Measured, Segment, Told};
+use kizami_terminal::text;
 use std::io::{self, Write};
 
 /// Bandwidths above are told as no limit: single bytes of short messages take no time that can be measured.
@@ -11,7 +12,7 @@ const NO_LIMIT_BYTES_PER_S: f64 = 1e13;
 
 /// Prints it.
 pub fn show(told: &Told) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = text::stdout();
     writeln!(out, "machine    {}", told.named(told.mpi.split(',').next().unwrap_or_default()))?;
     for measured in &told.measured {
         let sizes = measured.sizes.len();

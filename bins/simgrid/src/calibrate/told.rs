@@ -3,6 +3,7 @@
 use super::model::{ENVELOPE_BYTES, Link, Model, Overhead, Stretch};
 use super::samples::{Distance, Sample, Samples};
 use super::xml::Hosts;
+use kizami_stats::{median, sorted};
 use serde::Serialize;
 
 /// All of it; what `--json` prints.
@@ -172,11 +173,13 @@ impl Measured {
 
 impl Errors {
     fn of<'a>(sizes: impl Iterator<Item = &'a Size>) -> Errors {
-        let mut errors: Vec<(f64, u64)> = sizes.map(|size| (size.error.abs(), size.bytes)).collect();
-        errors.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let Some((largest, largest_bytes)) = errors.last().copied() else { return Errors::default() };
-        let (low, high) = (errors[(errors.len() - 1) / 2].0, errors[errors.len() / 2].0);
-        Errors { sizes: errors.len(), median: (low + high) / 2.0, largest, largest_bytes }
+        let errors: Vec<(f64, u64)> = sizes.map(|size| (size.error.abs(), size.bytes)).collect();
+        let sorted = sorted(&errors.iter().map(|(error, _)| *error).collect::<Vec<f64>>());
+        let largest = errors.iter().max_by(|one, other| one.0.total_cmp(&other.0));
+        let (Some((largest, largest_bytes)), Some(median)) = (largest.copied(), median(&sorted)) else {
+            return Errors::default();
+        };
+        Errors { sizes: errors.len(), median, largest, largest_bytes }
     }
 }
 

@@ -131,7 +131,7 @@ mod tests {
     use super::super::model::Link;
     use super::super::samples::Limits;
     use super::*;
-    use kizami_network::platform::Platform;
+    use kizami_platform::Platform;
 
     fn model() -> Model {
         let stretch = |from_bytes, latency_factor, sending| Stretch {

@@ -1,8 +1,17 @@
-//! Functions of the C library as a rank sees them: memory of its own, an end that ends only the rank, output that goes nowhere,
-//! files that can be read and not written. Everything else is the C library's own.
+//! Functions of the C library as a rank sees them: memory of its own, an end that ends only the rank, waits that take no time.
+//! Files are in [`crate::files`]; what else may be called is in [`crate::outside`].
 
 use crate::process::{CURRENT, Stop, current};
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int};
+
+/// They wait, set up what happens at other times, or ask for more of the machine. The last one would end the whole process;
+/// `main` returns right behind it.
+const IDLE: &str = "
+    atexit on_exit __cxa_atexit __cxa_thread_atexit __cxa_thread_atexit_impl sleep usleep nanosleep clock_nanosleep
+    thrd_sleep _FortranASleep alarm setitimer signal sigaction sigprocmask pthread_sigmask sigaltstack setrlimit
+    setrlimit64 setpriority nice mlock mlockall munlock munlockall sched_setaffinity pthread_setaffinity_np
+    _FortranAProgramEndStatement
+";
 
 /// Names, and what is called instead.
 pub fn replacements() -> Vec<(&'static str, usize)> {
@@ -14,55 +23,45 @@ pub fn replacements() -> Vec<(&'static str, usize)> {
         ("posix_memalign", posix_memalign as *const () as usize),
         ("aligned_alloc", aligned_alloc as *const () as usize),
         ("memalign", aligned_alloc as *const () as usize),
+        ("valloc", valloc as *const () as usize),
+        ("reallocarray", reallocarray as *const () as usize),
         ("strdup", strdup as *const () as usize),
+        ("__strdup", strdup as *const () as usize),
+        ("strndup", strndup as *const () as usize),
+        ("__strndup", strndup as *const () as usize),
         ("_Znwm", malloc as *const () as usize),
         ("_Znam", malloc as *const () as usize),
+        ("_ZnwmRKSt9nothrow_t", malloc as *const () as usize),
+        ("_ZnamRKSt9nothrow_t", malloc as *const () as usize),
+        ("_ZnwmSt11align_val_t", aligned_new as *const () as usize),
+        ("_ZnamSt11align_val_t", aligned_new as *const () as usize),
         ("_ZdlPv", free as *const () as usize),
         ("_ZdaPv", free as *const () as usize),
         ("_ZdlPvm", free as *const () as usize),
         ("_ZdaPvm", free as *const () as usize),
+        ("_ZdlPvSt11align_val_t", free as *const () as usize),
+        ("_ZdaPvSt11align_val_t", free as *const () as usize),
+        ("_ZdlPvmSt11align_val_t", free as *const () as usize),
+        ("_ZdaPvmSt11align_val_t", free as *const () as usize),
+        ("cfree", free as *const () as usize),
         ("exit", exit as *const () as usize),
         ("_exit", exit as *const () as usize),
+        ("_Exit", exit as *const () as usize),
+        ("quick_exit", exit as *const () as usize),
+        ("err", exit as *const () as usize),
+        ("errx", exit as *const () as usize),
         ("abort", abort as *const () as usize),
         ("__assert_fail", abort as *const () as usize),
-        ("fopen", fopen as *const () as usize),
-        ("fopen64", fopen as *const () as usize),
+        ("__assert_perror_fail", abort as *const () as usize),
+        ("__stack_chk_fail", abort as *const () as usize),
+        ("__chk_fail", abort as *const () as usize),
+        // Nothing unwinds through a rank: an exception that nobody caught while slicing ends it.
+        ("__cxa_throw", abort as *const () as usize),
+        ("__cxa_rethrow", abort as *const () as usize),
+        ("_ZSt9terminatev", abort as *const () as usize),
         ("_FortranAStopStatement", exit as *const () as usize),
     ];
-    // They print, or say how much they would have: nobody reads it.
-    for name in [
-        "printf",
-        "vprintf",
-        "fprintf",
-        "vfprintf",
-        "puts",
-        "putchar",
-        "fputs",
-        "fputc",
-        "putc",
-        "fflush",
-        "perror",
-        "setvbuf",
-        "setbuf",
-        "setlinebuf",
-        "remove",
-        "unlink",
-        "rename",
-        "mkdir",
-        "fwrite",
-        "write",
-        "atexit",
-        "__cxa_atexit",
-        "sleep",
-        "usleep",
-        "nanosleep",
-        "signal",
-        "sigaction",
-        // It would end the whole process; `main` returns right behind it.
-        "_FortranAProgramEndStatement",
-    ] {
-        all.push((name, nothing as *const () as usize));
-    }
+    all.extend(IDLE.split_whitespace().map(|name| (name, nothing as *const () as usize)));
     all
 }
 
@@ -125,6 +124,29 @@ extern "C" fn strdup(text: *const c_char) -> usize {
     }
 }
 
+extern "C" fn strndup(text: *const c_char, most: usize) -> usize {
+    // SAFETY: the program gives text that ends or is as long as it says; the copy has room for it and its end.
+    unsafe {
+        let length = libc::strnlen(text, most);
+        let copy = malloc(length + 1);
+        std::ptr::copy_nonoverlapping(text.cast::<u8>(), copy as *mut u8, length);
+        *((copy + length) as *mut u8) = 0;
+        copy
+    }
+}
+
+extern "C" fn valloc(bytes: usize) -> usize {
+    aligned_alloc(4096, bytes)
+}
+
+extern "C" fn aligned_new(bytes: usize, alignment: usize) -> usize {
+    aligned_alloc(alignment, bytes)
+}
+
+extern "C" fn reallocarray(block: usize, count: usize, bytes: usize) -> usize {
+    realloc(block, count.saturating_mul(bytes))
+}
+
 extern "C" fn exit(code: c_int) {
     // SAFETY: as above.
     unsafe { current() }.end(Stop::Ended(code));
@@ -133,16 +155,6 @@ extern "C" fn exit(code: c_int) {
 extern "C" fn abort() {
     // SAFETY: as above.
     unsafe { current() }.end(Stop::Crashed(libc::SIGABRT));
-}
-
-extern "C" fn fopen(path: *const c_char, mode: *const c_char) -> *mut c_void {
-    // SAFETY: the program gives two C strings.
-    unsafe {
-        let reads = CStr::from_ptr(mode).to_bytes().first() == Some(&b'r')
-            && !CStr::from_ptr(mode).to_bytes().contains(&b'+');
-        let path = if reads { path } else { c"/dev/null".as_ptr() };
-        libc::fopen(path, mode).cast()
-    }
 }
 
 /// Functions of MPI's headers that copy attributes, or do not: by their names in each library.
@@ -222,7 +234,27 @@ extern "C" fn owns(block: usize) -> c_int {
     c_int::from(!process.is_null() && unsafe { (*process).heap.owns(block) })
 }
 
-/// `realloc`, `free`, and what tells whether a block is of the rank that runs.
-pub fn memory() -> [usize; 3] {
-    [realloc as *const () as usize, free as *const () as usize, owns as *const () as usize]
+/// Stops the rank that calls a function which a skeleton may not call; the text says why.
+///
+/// # Safety
+/// Only from a program that runs as a rank of this thread, with a C string.
+pub unsafe extern "C" fn refused(text: *const c_char) -> ! {
+    // SAFETY: by contract.
+    unsafe {
+        let what = CStr::from_ptr(text).to_string_lossy().into_owned();
+        current().end(Stop::Refused(what))
+    }
+}
+
+/// What Fortran's runtime library calls instead of its own: `realloc`, `free`, what tells whether a block is of the rank that
+/// runs, `open`, `exit` and `abort`.
+pub fn for_fortran() -> [(&'static CStr, usize); 6] {
+    [
+        (c"kizami_realloc", realloc as *const () as usize),
+        (c"kizami_free", free as *const () as usize),
+        (c"kizami_owns", owns as *const () as usize),
+        (c"kizami_open", crate::files::opener()),
+        (c"kizami_exit", exit as *const () as usize),
+        (c"kizami_abort", abort as *const () as usize),
+    ]
 }

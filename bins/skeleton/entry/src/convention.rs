@@ -4,7 +4,7 @@
 //! every kind, and the names of predefined ones are defined there. MPICH's handles are numbers of its header. Inside, objects
 //! are numbered from 0 for each kind.
 
-use kizami_standin::datatype::Basic;
+use kizami_mpi_stub::datatype::Basic;
 use std::ptr;
 
 /// Whose headers the program was compiled with.

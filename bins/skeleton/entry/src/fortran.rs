@@ -1,7 +1,7 @@
 //! Open MPI's handles in Fortran: numbers of `mpif-handles.h`, and behind them those of objects that the program made.
 
 use crate::convention::Object;
-use kizami_standin::datatype::Basic;
+use kizami_mpi_stub::datatype::Basic;
 
 /// Objects that a program makes are numbered from here on.
 const MADE: i32 = 1000;

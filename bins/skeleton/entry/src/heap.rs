@@ -64,6 +64,10 @@ impl Heap {
 
     /// `malloc`; 0 if there is no room.
     pub fn allocate(&mut self, bytes: usize, zeroed: bool) -> usize {
+        // Sizes near the largest number cannot be rounded up.
+        if bytes > self.end - self.begin {
+            return 0;
+        }
         let (class, size) = class(bytes);
         let first = self.free[class];
         if first != 0 {
@@ -95,6 +99,10 @@ impl Heap {
     pub fn allocate_aligned(&mut self, bytes: usize, alignment: usize) -> usize {
         if alignment <= 16 {
             return self.allocate(bytes, false);
+        }
+        let room = self.end - self.begin;
+        if bytes > room || alignment > room {
+            return 0;
         }
         let block = (self.next + HEADER).next_multiple_of(alignment);
         let size = class(bytes).1;

@@ -6,11 +6,11 @@ use crate::heap::Heap;
 use crate::observed::OracleValues;
 use crate::requests::Requests;
 use kizami_model::Op;
-use kizami_standin::communicator::Communicator;
-use kizami_standin::company::Company;
-use kizami_standin::datatype::{Basic, Datatypes, TypeId};
-use kizami_standin::event::{NO_SITE, Partner, Stream, flag};
-use kizami_standin::group::Group;
+use kizami_mpi_stub::communicator::Communicator;
+use kizami_mpi_stub::company::Company;
+use kizami_mpi_stub::datatype::{Basic, Datatypes, TypeId};
+use kizami_mpi_stub::event::{NO_SITE, Partner, Stream, flag};
+use kizami_mpi_stub::group::Group;
 use std::cell::Cell;
 
 /// Why a rank does not go on.
@@ -96,7 +96,7 @@ pub struct Process {
     pub(crate) operations: Vec<UserOperation>,
     pub(crate) infos: Vec<Vec<(String, String)>>,
     pub(crate) keyvals: Vec<Keyval>,
-    pub(crate) messages: Vec<Option<(kizami_standin::company::Message, u32)>>,
+    pub(crate) messages: Vec<Option<(kizami_mpi_stub::company::Message, u32)>>,
     /// What it did.
     pub stream: Stream,
     pub(crate) site: u16,

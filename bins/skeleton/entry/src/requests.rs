@@ -1,7 +1,7 @@
 //! Requests of one rank: what was begun, and what is to be done when it is completed.
 
-use crate::calls::collective::Plan;
-use kizami_standin::datatype::TypeId;
+use crate::collective_plan::Plan;
+use kizami_mpi_stub::datatype::TypeId;
 
 /// Memory of the program in which elements of a type are.
 #[derive(Clone, Copy, Debug, Default)]

@@ -7,13 +7,14 @@
 
 use crate::ExecuteError;
 use crate::arrived::fit_to_senders;
+use crate::child::{Progress, gather};
 use crate::oracles::Answers;
 use crate::rows::{Communicators, NoTime, RankRows, site_index};
-use crate::runner::{Company, Plan, gather};
+use crate::runner::{Company, Plan};
 use crate::skeleton::Skeleton;
 use kizami_model::kind::{CommunicatorCall, FileCall, Kind, WindowCall};
 use kizami_model::{Call, Family, Op, Peer};
-use kizami_standin::communicator::Communicator;
+use kizami_mpi_stub::communicator::Communicator;
 use kizami_trace::{Definitions, RankSelection, Trace};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -28,6 +29,8 @@ pub struct CheckOptions {
     pub company: Company,
     /// Also compare calls that concern nobody else.
     pub every_call: bool,
+    /// Bytes that all ranks may have together; whatever there is, if it is not said.
+    pub memory: Option<u64>,
 }
 
 /// What came of it.
@@ -62,8 +65,13 @@ pub struct Difference {
     pub place: String,
 }
 
-/// Compares a skeleton with a recorded run.
-pub fn check(skeleton: &Skeleton, trace: &Path, options: &CheckOptions) -> Result<Checked, ExecuteError> {
+/// Compares a skeleton with a recorded run; tells meanwhile how far its ranks are.
+pub fn check(
+    skeleton: &Skeleton,
+    trace: &Path,
+    options: &CheckOptions,
+    tell: &dyn Fn(&Progress),
+) -> Result<Checked, ExecuteError> {
     let trace = Trace::open(trace)?;
     let run = trace.run();
     let ranks = run.ranks;
@@ -78,8 +86,9 @@ pub fn check(skeleton: &Skeleton, trace: &Path, options: &CheckOptions) -> Resul
         ranks_per_node: ranks,
         threads: 1,
         for_rows: true,
+        memory: options.memory,
     };
-    let gathered = gather(&plan)?;
+    let gathered = gather(&plan, tell)?;
     let communicators = Communicators::of(ranks, &gathered.comms);
     let own = Communicators::of(ranks, &gathered.comms).definitions(skeleton);
     let recorded = trace.definitions()?;

@@ -32,6 +32,26 @@ pub enum ExecuteError {
         /// What the system says.
         why: std::io::Error,
     },
+    /// Ranks took more memory than they may have.
+    #[error(
+        "rank {rank} of {ranks} was running when more memory was needed than the limit of {} MiB; see that the program's \
+         arguments are those of a run at {ranks} ranks, run fewer ranks, or give more by --memory",
+        limit >> 20
+    )]
+    MemoryLimit {
+        /// Who ran last.
+        rank: u32,
+        /// Of how many.
+        ranks: u32,
+        /// Bytes they may have.
+        limit: u64,
+    },
+    /// The process that ranks run in is gone, or says what cannot be.
+    #[error("the process that ranks run in {what}")]
+    Process {
+        /// What happened.
+        what: String,
+    },
     /// A rank could not go on.
     #[error("rank {rank} of {ranks}: {what}")]
     Rank {

@@ -1,10 +1,12 @@
 //! The runtime library of Fortran programs: LLVM's archives, made a shared library and loaded.
 //!
 //! It outlives the ranks, so its memory is the process's own. What a program allocates its runtime may free, so it asks whose a
-//! block is.
+//! block is. Files it opens as programs in C do: for reading. Whatever else it would do to files, or to the process, it is
+//! linked not to do.
 
 use kizami_entry::c_library;
 use std::ffi::{CString, c_void};
+use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
 
@@ -15,7 +17,46 @@ int (*kizami_owns)(void *); void *(*kizami_realloc)(void *, size_t); void (*kiza
 static int of_rank(void *block) { return kizami_owns && kizami_owns(block); }
 void *__wrap_realloc(void *block, size_t bytes) { return of_rank(block) ? kizami_realloc(block, bytes) : __real_realloc(block, bytes); }
 void __wrap_free(void *block) { if (of_rank(block)) kizami_free(block); else __real_free(block); }
+int (*kizami_open)(const char *, int, int); void (*kizami_exit)(int); void (*kizami_abort)(void);
+int __wrap_open(const char *path, int flags, int mode) { return kizami_open(path, flags, mode); }
+long __wrap_write(int file, const void *data, size_t bytes) { return bytes; }
+long __wrap_pwrite(int file, const void *data, size_t bytes, long at) { return bytes; }
+int __wrap_ftruncate(int file, long bytes) { return 0; }
+int __wrap_unlink(const char *path) { return 0; }
+int __wrap_rename(const char *from, const char *to) { return 0; }
+int __wrap_mkstemp(char *path) { return kizami_open(\"/dev/null\", 0, 0); }
+int __wrap_system(const char *command) { return -1; }
+int __wrap_fork(void) { return -1; }
+int __wrap_setsid(void) { return -1; }
+unsigned __wrap_sleep(unsigned seconds) { return 0; }
+void __wrap_exit(int code) { kizami_exit(code); }
+void __wrap_abort(void) { kizami_abort(); }
 ";
+
+/// What of the C library it does not call itself.
+const WRAPPED: [&str; 15] = [
+    "realloc",
+    "free",
+    "open",
+    "write",
+    "pwrite",
+    "ftruncate",
+    "unlink",
+    "rename",
+    "mkstemp",
+    "system",
+    "fork",
+    "setsid",
+    "sleep",
+    "exit",
+    "abort",
+];
+
+/// Whether a program calls it. Names stand in bitcode as they are, so nothing need be parsed to find one.
+pub fn is_needed(bitcode: &Path) -> bool {
+    let name = b"_FortranA";
+    std::fs::read(bitcode).is_ok_and(|bytes| bytes.windows(name.len()).any(|window| window == name))
+}
 
 /// Loads it, once; says why if that cannot be.
 pub fn load() -> Result<(), String> {
@@ -27,40 +68,35 @@ fn try_to_load() -> Result<(), String> {
     let told = |why: std::io::Error| format!("Fortran's runtime library cannot be loaded: {why}");
     let asked = Command::new("llvm-config-19").arg("--libdir").output().map_err(told)?;
     let folder = String::from_utf8_lossy(&asked.stdout).trim().to_owned();
-    let place = std::env::temp_dir().join(format!("kizami-fortran-{}", std::process::id()));
-    std::fs::create_dir(&place).map_err(told)?;
-    let (source, library) = (place.join("memory.c"), place.join("runtime.so"));
+    let place = tempfile::tempdir().map_err(told)?;
+    let (source, library) = (place.path().join("memory.c"), place.path().join("runtime.so"));
     std::fs::write(&source, MEMORY).map_err(told)?;
     let status = Command::new("cc")
-        .args(["-shared", "-fPIC", "-O1", "-o"])
+        .args(["-shared", "-fPIC", "-O1", "-w", "-fno-builtin", "-o"])
         .arg(&library)
         .arg(&source)
-        .args(["realloc", "free"].map(|name| format!("-Wl,--wrap={name}")))
+        .args(WRAPPED.map(|name| format!("-Wl,--wrap={name}")))
         .arg("-Wl,--whole-archive")
         .args(["Runtime", "Decimal"].map(|name| format!("{folder}/libFortran{name}.a")))
         .args(["-Wl,--no-whole-archive", "-lstdc++", "-lm"])
         .output();
-    let result = match status {
+    // A library that is loaded needs its file no more.
+    match status {
         Ok(done) if done.status.success() => open(&library),
         Ok(done) => Err(format!("cc cannot link it: {}", String::from_utf8_lossy(&done.stderr))),
         Err(why) => Err(told(why)),
-    };
-    // A library that is loaded needs its file no more.
-    drop(std::fs::remove_dir_all(&place));
-    result
+    }
 }
 
-fn open(library: &std::path::Path) -> Result<(), String> {
+fn open(library: &Path) -> Result<(), String> {
     let path = CString::new(library.to_string_lossy().as_bytes()).map_err(|why| why.to_string())?;
-    let [realloc, free, owns] = c_library::memory();
     // SAFETY: a library of our own making; its variables are set before anything of it is called.
     unsafe {
         let handle = libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_GLOBAL);
         if handle.is_null() {
             return Err(std::ffi::CStr::from_ptr(libc::dlerror()).to_string_lossy().into_owned());
         }
-        for (name, address) in [(c"kizami_realloc", realloc), (c"kizami_free", free), (c"kizami_owns", owns)]
-        {
+        for (name, address) in c_library::for_fortran() {
             let variable: *mut c_void = libc::dlsym(handle, name.as_ptr());
             if variable.is_null() {
                 return Err(format!("{} is missing in it", name.to_string_lossy()));
@@ -69,33 +105,4 @@ fn open(library: &std::path::Path) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// While it lives, what is printed goes nowhere: Fortran's runtime prints by itself.
-pub struct Silence {
-    output: i32,
-}
-
-impl Silence {
-    /// Sends standard output nowhere.
-    pub fn begin() -> Silence {
-        // SAFETY: file descriptors of this process.
-        unsafe {
-            let output = libc::dup(1);
-            let nowhere = libc::open(c"/dev/null".as_ptr(), libc::O_WRONLY);
-            libc::dup2(nowhere, 1);
-            libc::close(nowhere);
-            Silence { output }
-        }
-    }
-}
-
-impl Drop for Silence {
-    fn drop(&mut self) {
-        // SAFETY: as above.
-        unsafe {
-            libc::dup2(self.output, 1);
-            libc::close(self.output);
-        }
-    }
 }

@@ -1,13 +1,15 @@
 //! A skeleton's bitcode, compiled in this process.
 //!
 //! Every MPI function that the program calls gets a body: it stores its arguments as words, in Fortran those they point to, and
-//! calls [`kizami_entry::enter`]. All data that the program may write lie in one stretch of memory, so that they can be put
+//! calls [`kizami_entry::enter`]. A function that a skeleton may not call gets one that stops the rank. Names that are left are
+//! looked for outside only if [`kizami_entry::outside`] lets them be called for real, also those that no declaration shows,
+//! as in assembly. All data that the program may write lie in one stretch of memory, so that they can be put
 //! back to what they were at the start by one copy.
 
 use crate::ExecuteError;
-use crate::fortran_runtime;
 use crate::skeleton::Skeleton;
-use kizami_entry::{Convention, Entry, Library, Object, c_library};
+use kizami_entry::outside::{self, Bound};
+use kizami_entry::{Convention, Entry, Library, Object, c_library, files};
 use kizami_model::function::{Passing, mpi_functions};
 use llvm_sys::bit_reader::LLVMParseBitcodeInContext2;
 use llvm_sys::core::*;
@@ -147,6 +149,8 @@ pub struct Program {
     _entries: Vec<Box<Entry>>,
     /// What `MPI_COMM_WORLD` is a variable for, in SMPI.
     _world: Box<u64>,
+    /// Why calls are refused: the code has their addresses.
+    _reasons: Vec<CString>,
 }
 
 impl Drop for Program {
@@ -175,29 +179,29 @@ impl Program {
             });
             let context = LLVMOrcCreateNewThreadSafeContext();
             let module = parse(LLVMOrcThreadSafeContextGetContext(context), skeleton).map_err(failed)?;
+            let refused = refused_functions(module);
             // Lines are in the manifest; functions that get a body must not keep those of their declaration.
             LLVMStripModuleDebugInfo(module);
             let mut entries = Vec::new();
             let fortran = give_bodies(module, &mut entries);
             convention.fortran = fortran;
+            let reasons = refuse(module, refused);
             let constructors = gather_constructors(module);
-            if calls_runtime(module) {
-                fortran_runtime::load().map_err(failed)?;
-            }
             let jit = make_jit(&mut region).map_err(failed)?;
+            let own = own_names(jit).map_err(failed)?;
             let mut world = Box::new(0);
             let main_name = if defined(module, c"main") { c"main" } else { c"_QQmain" };
             let sentinels: Vec<&CStr> =
                 SENTINELS.iter().map(|(name, ..)| *name).filter(|name| has_global(module, name)).collect();
-            define_symbols(jit, module, &convention, &mut world);
+            define_symbols(jit, own, module, &convention, &mut world);
             let wrapped = LLVMOrcCreateNewThreadSafeModule(module, context);
             LLVMOrcDisposeThreadSafeContext(context);
-            check(LLVMOrcLLJITAddLLVMIRModule(jit, LLVMOrcLLJITGetMainJITDylib(jit), wrapped))
-                .map_err(failed)?;
-            let main = lookup(jit, main_name).map_err(failed)?;
-            let constructors = if constructors { lookup(jit, CONSTRUCTORS).map_err(failed)? } else { 0 };
+            check(LLVMOrcLLJITAddLLVMIRModule(jit, own, wrapped)).map_err(failed)?;
+            let main = lookup(jit, own, main_name).map_err(failed)?;
+            let constructors =
+                if constructors { lookup(jit, own, CONSTRUCTORS).map_err(failed)? } else { 0 };
             for name in sentinels {
-                let address = lookup(jit, name).map_err(failed)?;
+                let address = lookup(jit, own, name).map_err(failed)?;
                 adopt_sentinel(&mut convention, name, address);
             }
             let begin = region.base + CONSTANTS;
@@ -212,6 +216,7 @@ impl Program {
                 snapshot,
                 _entries: entries,
                 _world: world,
+                _reasons: reasons,
             })
         }
     }
@@ -310,11 +315,43 @@ unsafe fn check(error: LLVMErrorRef) -> Result<(), String> {
     }
 }
 
-unsafe fn lookup(jit: LLVMOrcLLJITRef, name: &CStr) -> Result<usize, String> {
-    let mut address = 0;
-    // SAFETY: a place for the address.
-    unsafe { check(LLVMOrcLLJITLookup(jit, &mut address, name.as_ptr()))? };
-    Ok(address as usize)
+/// What a lookup gives: an address, or what LLVM says.
+type Found = Option<Result<usize, String>>;
+
+extern "C" fn found(error: LLVMErrorRef, pairs: LLVMOrcCSymbolMapPairs, count: usize, place: *mut c_void) {
+    // SAFETY: LLVM gives an error that is ours, or a list of as many names as were asked for; the place is that of `lookup`.
+    unsafe {
+        let address = || {
+            if count == 1 { Ok((*pairs).Sym.Address as usize) } else { Err("it has no address".to_owned()) }
+        };
+        *place.cast::<Found>() = Some(check(error).and_then(|()| address()));
+    }
+}
+
+unsafe fn lookup(jit: LLVMOrcLLJITRef, own: LLVMOrcJITDylibRef, name: &CStr) -> Result<usize, String> {
+    let mut order = [LLVMOrcCJITDylibSearchOrderElement {
+        JD: own,
+        JDLookupFlags: LLVMOrcJITDylibLookupFlags::LLVMOrcJITDylibLookupFlagsMatchAllSymbols,
+    }];
+    let mut result: Found = None;
+    // SAFETY: lists that LLVM copies, and a place that is written before the call returns: all is compiled on this thread.
+    unsafe {
+        let mut wanted = [LLVMOrcCLookupSetElement {
+            Name: LLVMOrcLLJITMangleAndIntern(jit, name.as_ptr()),
+            LookupFlags: LLVMOrcSymbolLookupFlags::LLVMOrcSymbolLookupFlagsRequiredSymbol,
+        }];
+        LLVMOrcExecutionSessionLookup(
+            LLVMOrcLLJITGetExecutionSession(jit),
+            LLVMOrcLookupKind::LLVMOrcLookupKindStatic,
+            order.as_mut_ptr(),
+            order.len(),
+            wanted.as_mut_ptr(),
+            wanted.len(),
+            found,
+            (&raw mut result).cast(),
+        );
+    }
+    result.unwrap_or_else(|| Err("LLVM does not say where it is".to_owned()))
 }
 
 unsafe fn make_jit(region: &mut Region) -> Result<LLVMOrcLLJITRef, String> {
@@ -341,17 +378,116 @@ unsafe fn make_jit(region: &mut Region) -> Result<LLVMOrcLLJITRef, String> {
         LLVMOrcLLJITBuilderSetObjectLinkingLayerCreator(builder, linking_layer, ptr::from_mut(region).cast());
         let mut jit = ptr::null_mut();
         check(LLVMOrcCreateLLJIT(&mut jit, builder))?;
+        Ok(jit)
+    }
+}
+
+/// The names that the program finds: its own, and of those of this process the ones that may be called for real. LLVM's main
+/// list would find all of them.
+unsafe fn own_names(jit: LLVMOrcLLJITRef) -> Result<LLVMOrcJITDylibRef, String> {
+    // SAFETY: as documented; the generator is taken by the list.
+    unsafe {
+        let own = LLVMOrcExecutionSessionCreateBareJITDylib(
+            LLVMOrcLLJITGetExecutionSession(jit),
+            c"skeleton".as_ptr(),
+        );
         let mut generator = ptr::null_mut();
         let prefix = LLVMOrcLLJITGetGlobalPrefix(jit);
         check(LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(
             &mut generator,
             prefix,
-            None,
+            Some(may_be_real),
             ptr::null_mut(),
         ))?;
-        LLVMOrcJITDylibAddGenerator(LLVMOrcLLJITGetMainJITDylib(jit), generator);
-        Ok(jit)
+        LLVMOrcJITDylibAddGenerator(own, generator);
+        Ok(own)
     }
+}
+
+extern "C" fn may_be_real(_: *mut c_void, name: LLVMOrcSymbolStringPoolEntryRef) -> i32 {
+    // SAFETY: LLVM gives a name that ends.
+    let name = unsafe { CStr::from_ptr(LLVMOrcSymbolStringPoolEntryStr(name)) };
+    i32::from(name.to_str().is_ok_and(|name| outside::bound(name) == Bound::Real))
+}
+
+/// Whether nothing of the module defines a value: it is declared, or its code stands there for inlining alone.
+unsafe fn is_outside(value: LLVMValueRef) -> bool {
+    // SAFETY: a global value of a module.
+    unsafe {
+        LLVMIsDeclaration(value) != 0 || LLVMGetLinkage(value) == LLVMLinkage::LLVMAvailableExternallyLinkage
+    }
+}
+
+/// Functions outside the program that it may not call, and why, with the line where it first does.
+unsafe fn refused_functions(module: LLVMModuleRef) -> Vec<(LLVMValueRef, String)> {
+    let mut all = Vec::new();
+    // SAFETY: walking through the functions of a module.
+    unsafe {
+        let mut function = LLVMGetFirstFunction(module);
+        while !function.is_null() {
+            let name = name_of(function);
+            if LLVMIsDeclaration(function) != 0
+                && mpi_function(&name).is_none()
+                && !c_library::attribute_functions().iter().any(|(known, _)| *known == name)
+                && let Some(why) = outside::refusal(&name)
+            {
+                all.push((function, why + &line_of_use(function)));
+            }
+            function = LLVMGetNextFunction(function);
+        }
+    }
+    all
+}
+
+/// Where a function is used first, as ` (FILE:LINE)`; nothing if that is not known.
+unsafe fn line_of_use(function: LLVMValueRef) -> String {
+    // SAFETY: users of a function of a living module; LLVM gives as many bytes as it says.
+    unsafe {
+        let mut place = LLVMGetFirstUse(function);
+        while !place.is_null() {
+            let user = LLVMGetUser(place);
+            let line = if LLVMIsAInstruction(user).is_null() { 0 } else { LLVMGetDebugLocLine(user) };
+            if line != 0 {
+                let mut length = 0;
+                let file = LLVMGetDebugLocFilename(user, &mut length);
+                let file = std::slice::from_raw_parts(file.cast::<u8>(), length as usize);
+                return format!(" ({}:{line})", String::from_utf8_lossy(file));
+            }
+            place = LLVMGetNextUse(place);
+        }
+    }
+    String::new()
+}
+
+/// Gives functions a body that stops the rank; what it says must live as long as the code.
+unsafe fn refuse(module: LLVMModuleRef, functions: Vec<(LLVMValueRef, String)>) -> Vec<CString> {
+    let mut reasons = Vec::new();
+    // SAFETY: building instructions in the first block of a function that had none.
+    unsafe {
+        let context = LLVMGetModuleContext(module);
+        let (word, address) = (LLVMInt64TypeInContext(context), LLVMPointerTypeInContext(context, 0));
+        let constant = |value: usize| LLVMConstIntToPtr(LLVMConstInt(word, value as u64, 0), address);
+        for (function, why) in functions {
+            // Who declares a function weak asks whether it is there: it is not.
+            if LLVMGetLinkage(function) == LLVMLinkage::LLVMExternalWeakLinkage {
+                LLVMReplaceAllUsesWith(function, LLVMConstNull(address));
+                continue;
+            }
+            let reason = CString::new(why.replace('\0', "")).unwrap_or_default();
+            let builder = LLVMCreateBuilderInContext(context);
+            LLVMPositionBuilderAtEnd(builder, LLVMAppendBasicBlockInContext(context, function, c"".as_ptr()));
+            let mut kinds = [address];
+            let kind = LLVMFunctionType(LLVMVoidTypeInContext(context), kinds.as_mut_ptr(), 1, 0);
+            let mut arguments = [constant(reason.as_ptr() as usize)];
+            let target = constant(c_library::refused as *const () as usize);
+            LLVMBuildCall2(builder, kind, target, arguments.as_mut_ptr(), 1, c"".as_ptr());
+            LLVMBuildUnreachable(builder);
+            LLVMSetLinkage(function, LLVMLinkage::LLVMInternalLinkage);
+            LLVMDisposeBuilder(builder);
+            reasons.push(reason);
+        }
+    }
+    reasons
 }
 
 unsafe fn defined(module: LLVMModuleRef, name: &CStr) -> bool {
@@ -370,15 +506,18 @@ unsafe fn has_global(module: LLVMModuleRef, name: &CStr) -> bool {
 /// Tells the linker where our own functions and MPI's objects are, as far as the program uses them and has none itself.
 unsafe fn define_symbols(
     jit: LLVMOrcLLJITRef,
+    own: LLVMOrcJITDylibRef,
     module: LLVMModuleRef,
     convention: &Convention,
     world: &mut Box<u64>,
 ) {
     let mut wanted: Vec<(String, u64)> = convention.symbols();
-    let functions = c_library::replacements().into_iter().chain(c_library::own_functions());
+    let functions =
+        c_library::replacements().into_iter().chain(files::replacements()).chain(c_library::own_functions());
     wanted.extend(functions.map(|(name, address)| (name.to_owned(), address as u64)));
     let of_attributes = c_library::attribute_functions();
     wanted.extend(of_attributes.into_iter().map(|(name, address)| (name, address as u64)));
+    wanted.push(("__dso_handle".to_owned(), ptr::from_mut(world.as_mut()) as u64));
     wanted.push(("MPI_COMM_WORLD".to_owned(), ptr::from_mut(world.as_mut()) as u64));
     // Pointers whose value nobody looks at: they only must be the same each time.
     static WEIGHTS: [usize; 2] = [1, 2];
@@ -392,7 +531,7 @@ unsafe fn define_symbols(
             let function = LLVMGetNamedFunction(module, text.as_ptr());
             let global = LLVMGetNamedGlobal(module, text.as_ptr());
             let value = if function.is_null() { global } else { function };
-            if value.is_null() || LLVMIsDeclaration(value) == 0 {
+            if value.is_null() || !is_outside(value) {
                 continue;
             }
             let flags = LLVMJITSymbolFlags {
@@ -406,24 +545,9 @@ unsafe fn define_symbols(
         }
         if !pairs.is_empty() {
             let unit = LLVMOrcAbsoluteSymbols(pairs.as_mut_ptr(), pairs.len());
-            LLVMOrcJITDylibDefine(LLVMOrcLLJITGetMainJITDylib(jit), unit);
+            LLVMOrcJITDylibDefine(own, unit);
         }
     }
-}
-
-/// Whether the program needs Fortran's runtime library.
-unsafe fn calls_runtime(module: LLVMModuleRef) -> bool {
-    // SAFETY: walking through the functions of a module.
-    unsafe {
-        let mut function = LLVMGetFirstFunction(module);
-        while !function.is_null() {
-            if LLVMIsDeclaration(function) != 0 && name_of(function).starts_with("_FortranA") {
-                return true;
-            }
-            function = LLVMGetNextFunction(function);
-        }
-    }
-    false
 }
 
 unsafe fn name_of(value: LLVMValueRef) -> String {

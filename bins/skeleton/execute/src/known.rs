@@ -1,9 +1,14 @@
-//! What a program may call: functions of MPI that the stand-in has, and why it has not the others.
+//! What a program may call: functions of MPI that the stand-in has, functions of libraries that change nothing, and why not
+//! the others.
 
+use kizami_entry::outside;
 use kizami_model::{Family, Op};
 
-/// Why no rank can make calls of a function, if none can.
+/// Why no rank can make calls of a function, if none can: its name, a colon, and a reason.
 pub fn cannot_run(function: &str) -> Option<String> {
+    if !function.starts_with("MPI_") {
+        return outside::refusal(function);
+    }
     if kizami_entry::entry(function).is_known() {
         return None;
     }
@@ -29,7 +34,9 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_said_by_what_it_belongs_to() {
-        for known in ["MPI_Send", "MPI_Imrecv", "MPI_Allreduce", "MPI_Cart_create", "MPI_Type_vector"] {
+        for known in
+            ["MPI_Send", "MPI_Imrecv", "MPI_Allreduce", "MPI_Cart_create", "MPI_Type_vector", "fopen", "sqrt"]
+        {
             assert_eq!(cannot_run(known), None);
         }
         for (function, word) in [
@@ -40,6 +47,8 @@ mod tests {
             ("MPI_Intercomm_create", "inter-communicators"),
             ("MPI_Comm_remote_size", "inter-communicators"),
             ("MPI_Psend_init", "no such function"),
+            ("system", "no other program"),
+            ("connect", "network"),
         ] {
             let why = cannot_run(function).expect("it cannot be run");
             assert!(why.starts_with(function) && why.contains(word), "{why}");

@@ -5,9 +5,9 @@
 use crate::skeleton::Skeleton;
 use kizami_model::meaning::{Role, meaning, start_op};
 use kizami_model::{Call, CommKind, Moment, Op, Peer, Rank, Shape, ThreadIndex};
-use kizami_standin::communicator::{Communicator, Identity};
-use kizami_standin::event::{Entry, NO_SITE, Partner, Stream, Told, flag};
-use kizami_standin::topology::Topology;
+use kizami_mpi_stub::communicator::{Communicator, Identity};
+use kizami_mpi_stub::event::{Entry, NO_SITE, Partner, Stream, Told, flag};
+use kizami_mpi_stub::topology::Topology;
 use kizami_trace::{CallSite, CommIdentity, Communicator as CommRow, Definitions, Neighbours};
 use std::collections::HashMap;
 
@@ -138,8 +138,10 @@ impl Communicators {
 /// which communicator of one rank is which of another that does the same.
 fn in_order(made: &[Box<[Communicator]>]) -> Vec<(u32, &Communicator)> {
     let mut depths: HashMap<Identity, u32> = HashMap::new();
+    let mut rounds = 0;
     loop {
         let mut changed = false;
+        rounds += 1;
         for comms in made {
             let mut least = 0;
             for comm in comms {
@@ -149,7 +151,8 @@ fn in_order(made: &[Box<[Communicator]>]) -> Vec<(u32, &Communicator)> {
                 least = *depth + 1;
             }
         }
-        if !changed {
+        // Where there is an order, each round settles one more of them; without one, any will do.
+        if !changed || rounds > depths.len() {
             break;
         }
     }

@@ -1,8 +1,9 @@
 //! Runs a skeleton, and has the trace of that run written if it is wanted.
 
 use crate::ExecuteError;
+use crate::child::{Progress, gather};
 use crate::oracles::{Answered, Answers, Setting};
-use crate::runner::{Company, Plan, gather};
+use crate::runner::{Company, Plan};
 use crate::skeleton::Skeleton;
 use crate::time::{Noise, TimeModel};
 use crate::write::{Writing, write};
@@ -35,6 +36,8 @@ pub struct RunOptions {
     pub by_kind: Option<bool>,
     /// Where the trace goes; without it calls are only counted.
     pub output: Option<PathBuf>,
+    /// Bytes that all ranks may have together; whatever there is, if it is not said.
+    pub memory: Option<u64>,
 }
 
 /// What was run.
@@ -64,9 +67,9 @@ pub struct Ran {
     pub seconds_writing: f64,
 }
 
-/// Runs a skeleton.
-pub fn run(skeleton: &Skeleton, options: &RunOptions) -> Result<Ran, ExecuteError> {
-    let (begin, processor_begin) = (Instant::now(), processor_time());
+/// Runs a skeleton; tells meanwhile how far its ranks are.
+pub fn run(skeleton: &Skeleton, options: &RunOptions, tell: &dyn Fn(&Progress)) -> Result<Ran, ExecuteError> {
+    let begin = Instant::now();
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
     let answers = Answers::find(skeleton, options.ranks, &options.settings)?;
     let plan = Plan {
@@ -78,14 +81,14 @@ pub fn run(skeleton: &Skeleton, options: &RunOptions) -> Result<Ran, ExecuteErro
         ranks_per_node: options.ranks_per_node.unwrap_or(options.ranks),
         threads: options.threads.unwrap_or(processors).min(options.ranks.div_ceil(256)),
         for_rows: options.output.is_some(),
+        memory: options.memory,
     };
-    let gathered = gather(&plan)?;
+    let gathered = gather(&plan, tell)?;
     let seconds = begin.elapsed().as_secs_f64();
-    let processor_seconds = processor_time() - processor_begin;
     let begin = Instant::now();
     if let Some(output) = &options.output {
         let model = match &options.like {
-            Some(recorded) => TimeModel::learn(skeleton, recorded, options.company, &options.settings)?,
+            Some(recorded) => TimeModel::learn(skeleton, recorded, options, tell)?,
             None => TimeModel::default(),
         };
         write(&Writing { skeleton, options, gathered: &gathered, model: &model }, output, processors)?;
@@ -100,15 +103,7 @@ pub fn run(skeleton: &Skeleton, options: &RunOptions) -> Result<Ran, ExecuteErro
         oracles: answers.rules,
         rounds: gathered.rounds(skeleton.manifest.loops.len()),
         seconds,
-        processor_seconds,
+        processor_seconds: gathered.processor_seconds,
         seconds_writing: begin.elapsed().as_secs_f64(),
     })
-}
-
-/// Processor time of this process so far, in seconds.
-fn processor_time() -> f64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: a place for the time.
-    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
-    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }

@@ -1,16 +1,19 @@
-//! Runs ranks: alone, one after another, or together, each until it waits.
+//! Runs ranks: alone, one after another, or together, each until it waits. In this process, which is one that
+//! [`crate::child`] has started.
 
 use crate::ExecuteError;
+use crate::child::Board;
 use crate::jit::Program;
 use crate::skeleton::Skeleton;
 use kizami_entry::{Beginning, Heap, Heaps, Observed, Process, Stacks, State, Stop, Traps};
-use kizami_standin::communicator::Communicator;
-use kizami_standin::company::{Alone, Company as Others, Known, Together};
-use kizami_standin::event::{Entry, Stream};
+use kizami_mpi_stub::communicator::Communicator;
+use kizami_mpi_stub::company::{Alone, Company as Others, Known, Together};
+use kizami_mpi_stub::event::{Entry, Stream};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::ffi::CString;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// Whether ranks run alone or together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,6 +40,8 @@ pub struct Plan<'a> {
     pub threads: u32,
     /// Communicators of each rank are kept, for rows.
     pub for_rows: bool,
+    /// Bytes that all ranks may have together, if that is limited.
+    pub memory: Option<u64>,
 }
 
 /// What all ranks did, told once for each kind of rank.
@@ -44,7 +49,7 @@ pub struct Plan<'a> {
 pub struct Gathered {
     /// The streams that differ.
     pub kinds: Vec<Stream>,
-    by_fingerprint: FxHashMap<u128, u32>,
+    pub(crate) by_fingerprint: FxHashMap<u128, u32>,
     /// By rank: which of them.
     pub kind_of: Vec<u32>,
     /// By rank: its communicators behind the first two.
@@ -57,6 +62,8 @@ pub struct Gathered {
     pub together: bool,
     /// Ranks whose program said by its exit code that something was wrong.
     pub failed: u32,
+    /// Processor time of the process that they ran in.
+    pub processor_seconds: f64,
 }
 
 impl Gathered {
@@ -126,14 +133,14 @@ impl CommandLine {
     }
 }
 
-/// Runs all ranks, alone if that is enough.
-pub fn gather(plan: &Plan) -> Result<Gathered, ExecuteError> {
+/// Runs all ranks in this process, alone if that is enough.
+pub fn gather_here(plan: &Plan, board: &Board) -> Result<Gathered, ExecuteError> {
     match plan.company {
-        Company::Together => together(plan),
-        Company::Alone => alone(plan),
-        Company::Auto if plan.skeleton.needs_payloads() => together(plan),
-        Company::Auto => match alone(plan) {
-            Err(ExecuteError::NeedsOthers { .. } | ExecuteError::Unsettled { .. }) => together(plan),
+        Company::Together => together(plan, board),
+        Company::Alone => alone(plan, board),
+        Company::Auto if plan.skeleton.needs_payloads() => together(plan, board),
+        Company::Auto => match alone(plan, board) {
+            Err(ExecuteError::NeedsOthers { .. } | ExecuteError::Unsettled { .. }) => together(plan, board),
             other => other,
         },
     }
@@ -195,7 +202,7 @@ fn room(ranks: u32) -> (usize, usize) {
     (stack, heap.min(64 << 30) & !0xfff)
 }
 
-fn together(plan: &Plan) -> Result<Gathered, ExecuteError> {
+fn together(plan: &Plan, board: &Board) -> Result<Gathered, ExecuteError> {
     let memory = |why| ExecuteError::Memory { ranks: plan.ranks, why };
     let program = Program::compile(plan.skeleton)?;
     let line = CommandLine::new(&plan.arguments);
@@ -213,7 +220,7 @@ fn together(plan: &Plan) -> Result<Gathered, ExecuteError> {
         })
         .collect();
     let _traps = Traps::set();
-    let _silence = program.convention.fortran.then(crate::fortran_runtime::Silence::begin);
+    board.begin(1);
     let mut saved: Vec<Vec<u8>> = vec![Vec::new(); plan.ranks as usize];
     let mut queue: VecDeque<u32> = (0..plan.ranks).collect();
     let mut queued = vec![true; plan.ranks as usize];
@@ -228,11 +235,13 @@ fn together(plan: &Plan) -> Result<Gathered, ExecuteError> {
             program.load(&saved[index]);
             resident = Some(rank);
         }
+        board.resume(rank);
         all[index].resume();
-        if let State::Over(stop) = all[index].state.clone()
-            && let Some(problem) = problem(plan, &all[index], &stop)
-        {
-            return Err(problem);
+        if let State::Over(stop) = all[index].state.clone() {
+            board.done.fetch_add(1, Ordering::Relaxed);
+            if let Some(problem) = problem(plan, &all[index], &stop) {
+                return Err(problem);
+            }
         }
         // SAFETY: no rank runs now, so nobody else looks at it.
         if let Others::Together(together) = unsafe { &mut *place } {
@@ -260,7 +269,7 @@ fn together(plan: &Plan) -> Result<Gathered, ExecuteError> {
 /// More passes than this are not made: what needs more is better run together.
 const MOST_PASSES: u32 = 12;
 
-fn alone(plan: &Plan) -> Result<Gathered, ExecuteError> {
+fn alone(plan: &Plan, board: &Board) -> Result<Gathered, ExecuteError> {
     let threads = plan.threads.clamp(1, plan.ranks.max(1));
     let each = plan.ranks.div_ceil(threads);
     let shares: Vec<(u32, u32)> =
@@ -276,7 +285,7 @@ fn alone(plan: &Plan) -> Result<Gathered, ExecuteError> {
                     Err(why) => return drop(tell.send(Err(why))),
                 };
                 while let Ok(known) = asked.recv() {
-                    if tell.send(Ok(worker.pass(plan, share, known))).is_err() {
+                    if tell.send(Ok(worker.pass(plan, board, share, known))).is_err() {
                         return;
                     }
                 }
@@ -285,6 +294,7 @@ fn alone(plan: &Plan) -> Result<Gathered, ExecuteError> {
         }
         let mut known = Arc::new(Known::default());
         for pass in 1..=MOST_PASSES {
+            board.begin(pass);
             for (ask, _) in &workers {
                 drop(ask.send(known.clone()));
             }
@@ -343,14 +353,15 @@ impl Worker {
         Ok(Worker { process, others, program, _heaps: heaps, _stacks: stacks, _line: line, _traps: traps })
     }
 
-    fn pass(&mut self, plan: &Plan, (from, to): (u32, u32), known: Arc<Known>) -> Pass {
+    fn pass(&mut self, plan: &Plan, board: &Board, (from, to): (u32, u32), known: Arc<Known>) -> Pass {
         *self.others = Others::Alone(Alone::after(known));
-        let _silence = self.program.convention.fortran.then(crate::fortran_runtime::Silence::begin);
         let (mut gathered, mut found) = (Gathered::default(), None);
         for rank in from..to {
             self.program.restore();
             self.process.reset(rank);
+            board.resume(rank);
             self.process.resume();
+            board.done.fetch_add(1, Ordering::Relaxed);
             if let State::Over(stop) = &self.process.state
                 && found.is_none()
             {

@@ -8,13 +8,16 @@
 
 use crate::ExecuteError;
 use crate::check::{RecordedRanks, concerns_others, is_compared};
-use crate::oracles::{Answers, Setting};
+use crate::child::{Progress, gather};
+use crate::oracles::Answers;
 use crate::rows::Clock;
-use crate::runner::{Company, Plan, gather};
+use crate::run::RunOptions;
+use crate::runner::Plan;
 use crate::skeleton::Skeleton;
 use kizami_model::Op;
-use kizami_predict::scaling::{SplitMix64, non_negative};
-use kizami_standin::event::{Entry, flag};
+use kizami_mpi_stub::event::{Entry, flag};
+use kizami_rng::SplitMix64;
+use kizami_stats::non_negative;
 use kizami_trace::Trace;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -83,25 +86,26 @@ impl TimeModel {
     pub fn learn(
         skeleton: &Skeleton,
         recorded: &Path,
-        company: Company,
-        settings: &[Setting],
+        options: &RunOptions,
+        tell: &dyn Fn(&Progress),
     ) -> Result<TimeModel, ExecuteError> {
         let trace = Trace::open(recorded)?;
         let run = trace.run();
         // What that run really saw is better than what is said of another one.
         let observed = skeleton.observed.iter().any(|observed| observed.ranks == run.ranks);
-        let answers = Answers::find(skeleton, run.ranks, if observed { &[] } else { settings })?;
+        let answers = Answers::find(skeleton, run.ranks, if observed { &[] } else { &options.settings })?;
         let plan = Plan {
             skeleton,
             oracles: answers.values,
             ranks: run.ranks,
             arguments: run.command.iter().skip(1).cloned().collect(),
-            company,
+            company: options.company,
             ranks_per_node: run.ranks,
             threads: 1,
             for_rows: false,
+            memory: options.memory,
         };
-        let gathered = gather(&plan)?;
+        let gathered = gather(&plan, tell)?;
         let mut samples: HashMap<Place, Samples> = HashMap::new();
         let mut by_rank = RecordedRanks::open(&trace)?;
         let mut aligned = 0;
@@ -205,9 +209,9 @@ impl Clock for RankClock<'_> {
         let factor = match self.noise {
             Noise::None => 1.0,
             _ if fit.ratios.is_empty() => 1.0,
-            Noise::Recorded => f64::from(fit.ratios[self.random.next_below(fit.ratios.len())]),
+            Noise::Recorded => f64::from(fit.ratios[self.random.index(fit.ratios.len())]),
             Noise::Times(times) => {
-                let drawn = f64::from(fit.ratios[self.random.next_below(fit.ratios.len())]);
+                let drawn = f64::from(fit.ratios[self.random.index(fit.ratios.len())]);
                 (1.0 + (drawn - 1.0) * times).max(0.0)
             }
         };

@@ -12,13 +12,13 @@ use crate::run::RunOptions;
 use crate::runner::Gathered;
 use crate::skeleton::Skeleton;
 use crate::time::{Noise, TimeModel};
-use kizami_kinds::Kinds;
 use kizami_model::kind::{Flow, Kind};
 use kizami_model::{CommKind, Rank};
+use kizami_mpi_stub::communicator::Communicator;
+use kizami_mpi_stub::event::Entry;
 use kizami_network::LogGops;
+use kizami_rank_classes::Kinds;
 use kizami_replay::{Network, ReplayError, Request, Setting, retime};
-use kizami_standin::communicator::Communicator;
-use kizami_standin::event::Entry;
 use kizami_trace::write::About;
 use kizami_trace::{Trace, TraceError, TraceWriter, provenance};
 use std::path::Path;
@@ -67,7 +67,7 @@ fn each_by_itself(what: &Writing, name: &str, directory: &Path) -> Result<(), Ex
     let kinds = by_kind(what).then(|| Kinds::from_keys(&gathered.kind_of, &definitions));
     let with_rows = match &kinds {
         Some(kinds) => {
-            definitions.ranks = kizami_kinds::all_ranks(options.ranks);
+            definitions.ranks = kizami_rank_classes::all_ranks(options.ranks);
             definitions.kinds = kinds.table();
             kinds.with_rows().to_vec()
         }

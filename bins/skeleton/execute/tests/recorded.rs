@@ -76,7 +76,7 @@ fn compare(library: Library, programs: &[&str]) {
         record(library, program, &trace);
         let skeleton = Skeleton::open(&bitcode, Some(library)).expect("bitcode opens");
         let options = CheckOptions { every_call: true, ..CheckOptions::default() };
-        let checked = check(&skeleton, &trace, &options).expect("it runs");
+        let checked = check(&skeleton, &trace, &options, &|_| {}).expect("it runs");
         assert_eq!(checked.identical, 4, "{program}: {:#?}", checked.differences);
         assert!(checked.compared >= 36, "{program}: {} calls", checked.compared);
     }
@@ -112,7 +112,7 @@ fn answers(library: Library) {
     let skeleton = Skeleton::open(&whole, Some(library)).expect("bitcode opens");
     let file = folder.path().join("file").display().to_string();
     let arguments = [&file, "groups", "collectives", "topologies"].map(str::to_owned).to_vec();
-    let ran = run(&skeleton, &RunOptions { ranks: 4, arguments, ..RunOptions::default() });
+    let ran = run(&skeleton, &RunOptions { ranks: 4, arguments, ..RunOptions::default() }, &|_| {});
     assert_eq!(ran.expect("it runs").failed, 0);
 }
 

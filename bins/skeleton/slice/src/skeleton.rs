@@ -29,7 +29,7 @@ pub struct Request<'a> {
     pub refused: Vec<Refusal>,
     /// Functions of libraries that call MPI and of which there is no code, with the library of each.
     pub strangers: HashMap<String, String>,
-    /// Why whoever runs skeletons cannot make calls of a function of MPI, if so.
+    /// Why whoever runs skeletons cannot make calls of a function of MPI or of a library, if so.
     pub cannot_run: fn(&str) -> Option<String>,
     /// `rounds.bc` is made as well: the whole program with counters in loops.
     pub rounds: bool,
@@ -56,9 +56,11 @@ pub fn skeleton(request: Request, folder: &Path) -> Result<Manifest, Error> {
     let sites = numbered(&program, analysis.mpi_calls.iter().filter(|call| slice.kept[**call as usize]));
     let oracles = numbered(&program, slice.oracles.iter());
     let call_sites = call_sites(&analysis, &slice, &sites);
+    let of_libraries = calls_of_libraries_nobody_can_make(&analysis, &slice, &request);
     let mut refused = request.refused;
     refused.extend(slice.refused.iter().map(|(id, why)| refusal(&program, *id, why.clone())));
     let mut stops = calls_nobody_can_make(&call_sites, request.cannot_run);
+    stops.extend(of_libraries);
     if !request.partial {
         refused.append(&mut stops);
     }
@@ -176,6 +178,27 @@ fn call_sites(analysis: &Analysis, slice: &Slice, sites: &FxHashMap<ValueId, u32
         })
         .collect();
     all.sort_by_key(|site| site.id);
+    all
+}
+
+/// Calls of libraries that were kept and that whoever runs the skeleton does not make, each line once.
+fn calls_of_libraries_nobody_can_make(analysis: &Analysis, slice: &Slice, request: &Request) -> Vec<Refusal> {
+    let program = analysis.program;
+    let mut all = Vec::new();
+    for call in analysis.instructions().into_iter().filter(|call| slice.kept[*call as usize]) {
+        let Some(effects) = analysis.effects.call(program, call) else { continue };
+        let name = &program.function(program.called(call).expect("it has effects")).name;
+        // Functions of libraries that call MPI are refused already.
+        if effects.mpi.is_none()
+            && !request.strangers.contains_key(name)
+            && let Some(reason) = (request.cannot_run)(name)
+        {
+            let refusal = refusal(program, call, reason);
+            if !all.contains(&refusal) {
+                all.push(refusal);
+            }
+        }
+    }
     all
 }
 

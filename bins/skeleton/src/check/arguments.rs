@@ -12,7 +12,9 @@ Examples:
 
 Compares order, function, peers, tags, bytes, communicator and root of every call that concerns other
 ranks. How often a program asked for what was not there yet is not compared, nor whose message a
-wildcard took. The exit code is 1 if any rank differs.";
+wildcard took. The exit code is 1 if any rank differs.
+
+Running a skeleton runs its code, restricted as `kizami skeleton run --help` says.";
 
 /// Compare what a skeleton does with a recorded run, call by call.
 #[derive(Debug, Args)]
@@ -34,6 +36,10 @@ pub struct Arguments {
     /// size of what arrives, and not only that of the buffer it arrives in
     #[arg(long, env = "KIZAMI_SKELETON_TOGETHER", value_parser = FalseyValueParser::new())]
     pub together: bool,
+
+    /// Memory limit of all ranks together, where a run that needs more ends with an error [default: half of free memory]
+    #[arg(long, value_name = "SIZE", value_parser = kizami_memory::parse_size, env = "KIZAMI_SKELETON_MEMORY")]
+    pub memory: Option<u64>,
 
     /// Print JSON
     #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]

@@ -5,10 +5,15 @@ mod show;
 
 pub use arguments::Arguments;
 
-use crate::json;
+use crate::progress::Watch;
 use anyhow::Result;
 use kizami_execute::{CheckOptions, Company, Skeleton};
+use kizami_terminal::{json, text};
+use std::io::Write;
 use std::process::ExitCode;
+
+/// The form of the JSON.
+const SCHEMA: &str = "kizami-skeleton-check/1";
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let skeleton = Skeleton::open(&arguments.skeleton, None)?;
@@ -17,12 +22,16 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         arguments: (!own.is_empty()).then(|| own.clone()),
         every_call: arguments.every_call,
         company: if arguments.together { Company::Together } else { Company::Auto },
+        memory: Some(arguments.memory.unwrap_or_else(kizami_memory::half_of_free)),
     };
-    let checked = kizami_execute::check(&skeleton, &arguments.trace, &options)?;
+    let watch = Watch::begin();
+    let checked =
+        kizami_execute::check(&skeleton, &arguments.trace, &options, &|progress| watch.tell(progress))?;
+    drop(watch);
     if arguments.json {
-        json::print(json::CHECK, &checked)?;
+        json::print(SCHEMA, &checked)?;
     } else {
-        print!("{}", show::text(&checked));
+        text::stdout().write_all(show::text(&checked).as_bytes())?;
     }
     let same = checked.identical == checked.ranks;
     Ok(if same { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -15,7 +15,10 @@ Examples:
 
 Every rank runs what is left of the program and makes its MPI calls; none of them computes or sends
 anything. The trace has all calls, how long is computed between them (with --like), and whom they wait
-for. Messages cost nothing in it: `kizami replay` gives them the costs of a machine or a network.";
+for. Messages cost nothing in it: `kizami replay` gives them the costs of a machine or a network.
+
+A skeleton is a program, and running one runs its code: in a process of its own that can compute
+and read files, and cannot write files, start programs, use the network or signal others.";
 
 /// Run a skeleton at any number of ranks and write what they would do as a trace.
 #[derive(Debug, Args)]
@@ -70,6 +73,10 @@ pub struct Arguments {
     /// Directory to make for the trace; it must not exist. Without it calls are only counted
     #[arg(short, long, value_name = "BIG.kz", env = "KIZAMI_SKELETON_OUTPUT")]
     pub output: Option<PathBuf>,
+
+    /// Memory limit of all ranks together, where a run that needs more ends with an error [default: half of free memory]
+    #[arg(long, value_name = "SIZE", value_parser = kizami_memory::parse_size, env = "KIZAMI_SKELETON_MEMORY")]
+    pub memory: Option<u64>,
 
     /// Print JSON
     #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]

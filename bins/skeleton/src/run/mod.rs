@@ -5,21 +5,23 @@ mod show;
 
 pub use arguments::Arguments;
 
-use crate::json;
+use crate::progress::Watch;
 use anyhow::Result;
 use kizami_execute::{Company, RunOptions, Skeleton};
+use kizami_terminal::failure::UsageError;
+use kizami_terminal::{json, text};
+use std::io::Write;
 use std::process::ExitCode;
 
-/// Exit code of a command line that is wrong, or of an output that is there already.
-const USAGE: u8 = 2;
+/// The form of the JSON.
+const SCHEMA: &str = "kizami-skeleton-run/1";
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if let Some(output) = arguments.output.as_ref().filter(|output| output.exists()) {
-        eprintln!(
-            "kizami skeleton: {} is there already; remove it, or give another name with -o",
-            output.display()
+        let named = output.display();
+        return Err(
+            UsageError(format!("{named} exists already; remove it, or give another name with -o")).into()
         );
-        return Ok(ExitCode::from(USAGE));
     }
     let skeleton = Skeleton::open(&arguments.skeleton, None)?;
     let options = RunOptions {
@@ -34,12 +36,15 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         seed: arguments.seed,
         by_kind: arguments.kinds.0,
         output: arguments.output.clone(),
+        memory: Some(arguments.memory.unwrap_or_else(kizami_memory::half_of_free)),
     };
-    let ran = kizami_execute::run(&skeleton, &options)?;
+    let watch = Watch::begin();
+    let ran = kizami_execute::run(&skeleton, &options, &|progress| watch.tell(progress))?;
+    drop(watch);
     if arguments.json {
-        json::print(json::RUN, &ran)?;
+        json::print(SCHEMA, &ran)?;
     } else {
-        print!("{}", show::text(&ran, arguments));
+        text::stdout().write_all(show::text(&ran, arguments).as_bytes())?;
     }
     Ok(ExitCode::SUCCESS)
 }

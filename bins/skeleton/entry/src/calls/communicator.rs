@@ -4,9 +4,9 @@ use super::{Arguments, Handler, Outcome};
 use crate::convention::Object;
 use crate::process::{Keyval, Process, Stop};
 use kizami_model::CommKind;
-use kizami_standin::communicator::Communicator;
-use kizami_standin::company::{Company, Contribution};
-use kizami_standin::group::Group;
+use kizami_mpi_stub::communicator::Communicator;
+use kizami_mpi_stub::company::{Company, Contribution};
+use kizami_mpi_stub::group::Group;
 
 pub fn handler(name: &str) -> Option<Handler> {
     Some(match name {
@@ -160,7 +160,7 @@ fn duplicate_later(process: &mut Process, a: &Arguments) -> Outcome {
     let parent = process.comm_id(a.word(0))?;
     let child = copy(process, parent)?;
     let id = process.add_comm(child)?;
-    process.note(a.op, kizami_standin::event::flag::BEGINS, parent);
+    process.note(a.op, kizami_mpi_stub::event::flag::BEGINS, parent);
     let (request, _) = process.requests.add();
     // SAFETY: MPI stores communicator and request there.
     unsafe {

@@ -7,8 +7,8 @@ use super::{Arguments, Handler, Outcome, collective, message};
 use crate::convention::Object;
 use crate::process::{Process, Stop};
 use crate::requests::{Doing, Prepared, Receive, Request};
-use kizami_standin::company::Company;
-use kizami_standin::event::{Partner, flag};
+use kizami_mpi_stub::company::Company;
+use kizami_mpi_stub::event::{Partner, flag};
 
 pub fn handler(name: &str) -> Option<Handler> {
     Some(match name {

@@ -3,7 +3,7 @@
 use super::{Arguments, Handler, Outcome};
 use crate::convention::Object;
 use crate::process::{Process, Stop};
-use kizami_standin::datatype::{Basic, Piece, TypeId};
+use kizami_mpi_stub::datatype::{Basic, Piece, TypeId};
 
 pub fn handler(name: &str) -> Option<Handler> {
     Some(match name {

@@ -4,7 +4,7 @@ use super::communicator::{give_text, text};
 use super::{Arguments, Handler, Outcome};
 use crate::convention::{Library, Object};
 use crate::process::{Process, Stop, UserOperation};
-use kizami_standin::reduction::Operation;
+use kizami_mpi_stub::reduction::Operation;
 
 pub fn handler(name: &str) -> Option<Handler> {
     Some(match name {

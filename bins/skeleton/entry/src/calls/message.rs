@@ -4,8 +4,8 @@ use super::{Arguments, Handler, Outcome};
 use crate::convention::Object;
 use crate::process::{Process, Stop};
 use crate::requests::{Doing, Elements, Prepared, Receive, Send};
-use kizami_standin::company::{Company, Message, Wanted};
-use kizami_standin::event::{Partner, flag};
+use kizami_mpi_stub::company::{Company, Message, Wanted};
+use kizami_mpi_stub::event::{Partner, flag};
 
 pub fn handler(name: &str) -> Option<Handler> {
     Some(match name {

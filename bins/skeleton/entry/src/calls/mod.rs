@@ -160,7 +160,7 @@ pub unsafe extern "C" fn enter(entry: *const Entry, words: *const u64) -> i64 {
 /// Where the call was made, for messages: the caller puts names for numbers.
 fn place(process: &Process) -> String {
     match process.site {
-        kizami_standin::event::NO_SITE => String::new(),
+        kizami_mpi_stub::event::NO_SITE => String::new(),
         site => format!(" (call site {site})"),
     }
 }

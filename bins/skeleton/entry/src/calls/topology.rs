@@ -4,10 +4,10 @@ use super::communicator::{made, next_child};
 use super::{Arguments, Handler, Outcome};
 use crate::process::{Process, Stop};
 use kizami_model::CommKind;
-use kizami_standin::communicator::graph_neighbours;
-use kizami_standin::company::{Company, Contribution};
-use kizami_standin::group::Group;
-use kizami_standin::topology::{Grid, Neighbours, Topology, dims_create};
+use kizami_mpi_stub::communicator::graph_neighbours;
+use kizami_mpi_stub::company::{Company, Contribution};
+use kizami_mpi_stub::group::Group;
+use kizami_mpi_stub::topology::{Grid, Neighbours, Topology, dims_create};
 use std::sync::Arc;
 
 pub fn handler(name: &str) -> Option<Handler> {

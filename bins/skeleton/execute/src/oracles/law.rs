@@ -1,5 +1,6 @@
 //! Numbers that follow the number of ranks, fitted to a few observed runs and tried by leaving one of them out.
 
+use kizami_stats::line;
 use std::fmt;
 
 /// A number left out of a fit may be missed by so much, as a share.
@@ -74,9 +75,8 @@ fn constant(points: &[(u32, f64)]) -> Option<Law> {
 }
 
 fn logarithm(points: &[(u32, f64)]) -> Option<Law> {
-    let along: Vec<(f64, f64)> =
-        points.iter().map(|(ranks, number)| (f64::from(*ranks).log2(), *number)).collect();
-    let (of_one, per_doubling) = line(&along)?;
+    let (of_one, per_doubling) =
+        line(points.iter().map(|(ranks, number)| (f64::from(*ranks).log2(), *number)))?;
     Some(Law::Logarithm { of_one, per_doubling })
 }
 
@@ -84,19 +84,9 @@ fn power(points: &[(u32, f64)]) -> Option<Law> {
     if points.iter().any(|(_, number)| *number <= 0.0) {
         return None;
     }
-    let along: Vec<(f64, f64)> =
-        points.iter().map(|(ranks, number)| (f64::from(*ranks).ln(), number.ln())).collect();
-    let (logarithm, power) = line(&along)?;
+    let (logarithm, power) =
+        line(points.iter().map(|(ranks, number)| (f64::from(*ranks).ln(), number.ln())))?;
     Some(Law::Power { of_one: logarithm.exp(), power })
-}
-
-/// The straight line through points: where it begins and how steep it is.
-fn line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
-    let count = points.len() as f64;
-    let (x, y) = points.iter().fold((0.0, 0.0), |(x, y), point| (x + point.0 / count, y + point.1 / count));
-    let along: f64 = points.iter().map(|point| (point.0 - x).powi(2)).sum();
-    let across: f64 = points.iter().map(|point| (point.0 - x) * (point.1 - y)).sum();
-    (along > 0.0).then(|| (y - across / along * x, across / along))
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! Collectives of a rank that runs alone: what others give is known from the pass before, if it can steer the program.
 
 use super::reduced::{basic_of, reduced};
-use super::{Plan, Side, contribution, slice_of};
+use super::{contribution, slice_of};
+use crate::collective_plan::{Plan, Side};
 use crate::process::{Process, Stop};
 use kizami_model::kind::CollectiveKind;
-use kizami_standin::company::{Company, Contribution, Key, Meeting};
-use kizami_standin::datatype::TypeId;
-use kizami_standin::reduction::Operation;
+use kizami_mpi_stub::company::{Company, Contribution, Key, Meeting};
+use kizami_mpi_stub::datatype::TypeId;
+use kizami_mpi_stub::reduction::Operation;
 
 /// A rank alone: whole numbers come from the pass before, everything else is left as it is.
 pub fn alone(process: &mut Process, plan: &Plan, key: Key) -> Result<(), Stop> {

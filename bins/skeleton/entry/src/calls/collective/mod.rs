@@ -4,42 +4,16 @@ mod alone;
 mod reduced;
 
 use super::{Arguments, Handler, Outcome, read_count};
+use crate::collective_plan::{Plan, Side};
 use crate::convention::Object;
 use crate::process::{Process, Stop};
 use crate::requests::{Doing, Prepared};
 use kizami_model::Op;
 use kizami_model::kind::{CollectiveKind, Form, Kind};
-use kizami_standin::company::{Company, Contribution, Key, Meeting};
-use kizami_standin::datatype::{Basic, TypeId};
-use kizami_standin::event::flag;
+use kizami_mpi_stub::company::{Company, Contribution, Meeting};
+use kizami_mpi_stub::datatype::{Basic, TypeId};
+use kizami_mpi_stub::event::flag;
 use reduced::reduced;
-
-/// The data of one side: the same for everybody, or lists with an entry for each.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Side {
-    pub address: usize,
-    pub count: i64,
-    pub datatype: TypeId,
-    /// Counts, displacements and types for each, if they differ.
-    pub counts: usize,
-    pub displacements: usize,
-    pub types: usize,
-}
-
-/// A collective as it was called.
-#[derive(Clone, Debug)]
-pub struct Plan {
-    pub kind: CollectiveKind,
-    pub comm: u32,
-    pub send: Side,
-    pub receive: Side,
-    pub root: i32,
-    pub operation: Option<u32>,
-    /// Lists are 64 bits wide.
-    pub wide: bool,
-    /// Which meeting it is, once it has begun.
-    pub key: Option<Key>,
-}
 
 pub fn handler(op: Op) -> Option<Handler> {
     match op.kind() {
@@ -494,7 +468,7 @@ fn obtain(process: &mut Process, plan: &Plan, meeting: &mut Meeting) -> Result<(
         }
         NeighborAlltoall | NeighborAlltoallv | NeighborAlltoallw => {
             let (sources, _) = comm.neighbours().ok_or_else(no_neighbours)?;
-            let grid = matches!(comm.topology, Some(kizami_standin::topology::Topology::Cartesian(_)));
+            let grid = matches!(comm.topology, Some(kizami_mpi_stub::topology::Topology::Cartesian(_)));
             for (index, source) in sources.iter().enumerate() {
                 let Some(from) = source.and_then(|from| given(from as usize)) else { continue };
                 // On a grid what its neighbour sends up comes from below; in graphs the nth edge to us is the nth from it.

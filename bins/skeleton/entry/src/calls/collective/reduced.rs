@@ -1,13 +1,13 @@
 //! Reductions of what ranks gave, by MPI's operations and by a program's own.
 
-use super::Plan;
 use crate::calls::read_count;
+use crate::collective_plan::Plan;
 use crate::convention::Object;
 use crate::process::{Process, Stop};
 use kizami_model::kind::CollectiveKind;
-use kizami_standin::company::{Contribution, Meeting};
-use kizami_standin::datatype::{Basic, TypeId};
-use kizami_standin::reduction::Operation;
+use kizami_mpi_stub::company::{Contribution, Meeting};
+use kizami_mpi_stub::datatype::{Basic, TypeId};
+use kizami_mpi_stub::reduction::Operation;
 
 /// Reduces what ranks gave: all of them, or those before this one.
 pub fn reduced(

@@ -1,0 +1,424 @@
+//! The way from a trace to a report.
+
+use crate::diseases::{Evidence, Suspect, blamed_suspects, other_suspects};
+use crate::efficiency::Efficiency;
+use crate::error::ExplainError;
+use crate::finding::Finding;
+use crate::outcome::Outcome;
+use crate::path::{Path, critical_path};
+use crate::phases::{Loop, find_loop};
+use crate::profile::{Calls, Profile, function_at, profile};
+use crate::protocols::SendProtocol;
+use crate::regions::Regions;
+use crate::replays::Replays;
+use crate::report::{
+    CallTotal, ComputationTotal, MatrixCell, NetworkFit, NotUnderstood, PathPart, RankTime, Report,
+    SizeClass, WaitTotal,
+};
+use crate::scatter::scatter;
+use crate::thresholds::THRESHOLDS;
+use crate::work_interval::{Borders, WorkInterval};
+use kizami_blame::ByStep;
+use kizami_blame::Pattern;
+use kizami_blame::{Doing, blame};
+use kizami_blame::{Total, Waits};
+use kizami_graph::{Graph, build};
+use kizami_model::{Length, Op, Rank};
+use kizami_network::Fit;
+use kizami_parallel::join;
+use kizami_replay::{Setting, Workers, learn};
+use kizami_stats::upper_median;
+use kizami_trace::SourceLine;
+use kizami_trace::{Definitions, RegionSpan, RunInfo, Trace};
+use kizami_whatif::Gain;
+use rustc_hash::FxHashMap;
+use std::sync::OnceLock;
+
+/// How far it is: steps done of all passes, and all there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Done.
+    pub done: u64,
+    /// All.
+    pub total: u64,
+}
+
+/// A run taken apart: what reports and what-ifs are made from.
+pub struct Analysis {
+    pub(crate) graph: Graph,
+    pub(crate) definitions: Definitions,
+    pub(crate) borders: Borders,
+    pub(crate) interval: WorkInterval,
+    pub(crate) profile: Profile,
+    pub(crate) fit: Fit,
+    pub(crate) waits: Waits,
+    by_step: ByStep,
+    /// The worst first.
+    pub(crate) suspects: Vec<Suspect>,
+    pub(crate) unmatched: u64,
+    pub(crate) ideal: WorkInterval,
+    pub(crate) looped: Loop,
+    pub(crate) workers: Workers,
+    /// How far times of a rank are off, if the run was reconstructed.
+    pub(crate) off: Length,
+}
+
+impl Analysis {
+    /// Takes a trace apart. If there are several processes, each does so, and they share the replays.
+    pub fn of(
+        trace: &Trace,
+        workers: impl Into<Workers>,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Analysis, ExplainError> {
+        let events = trace.run().totals.events;
+        let total = events.saturating_mul(3);
+        let tell =
+            |pass: u64, steps: u64| progress(Progress { done: (pass * events + steps).min(total), total });
+        let (workers, definitions) = (workers.into(), trace.definitions()?);
+        let graph = build(trace, workers.threads, &|rows| tell(0, rows))?;
+        Ok(Analysis::watched(graph, definitions, &trace.region_spans()?, workers, &tell))
+    }
+
+    /// The same for a graph that was built before, from whatever rows.
+    pub fn of_graph(
+        graph: Graph,
+        definitions: Definitions,
+        regions: &[RegionSpan],
+        threads: usize,
+    ) -> Analysis {
+        Analysis::watched(graph, definitions, regions, threads.into(), &|_, _| {})
+    }
+
+    /// `tell` hears how many steps of which pass are done.
+    fn watched(
+        graph: Graph,
+        definitions: Definitions,
+        regions: &[RegionSpan],
+        workers: Workers,
+        tell: &(dyn Fn(u64, u64) + Sync),
+    ) -> Analysis {
+        let threads = workers.threads;
+        let borders = Borders::new();
+        let interval = WorkInterval::recorded(&graph, &borders, threads);
+        let walked = learn(&graph, threads, Waits::new, &|steps| tell(1, steps));
+        let (fit, unmatched) = (walked.learned, walked.unmatched);
+        let sort_waits = || {
+            let mut waits = Waits::all(walked.observers);
+            kizami_blame::divide(&graph, &mut waits);
+            let by_step = ByStep::new(graph.steps.len(), &waits.long);
+            (waits, by_step)
+        };
+        let add_up = || (profile(&graph, interval), find_loop(&graph, &definitions, interval));
+        let ((profile, looped), (waits, by_step)) = join(threads, add_up, sort_waits);
+        let regions = Regions { definitions: &definitions, strands: &graph.strands, spans: regions };
+        let evidence = || Evidence {
+            graph: &graph,
+            profile: &profile,
+            regions: &regions,
+            waits: &waits,
+            by_step: &by_step,
+            interval,
+            looped: &looped,
+            fit: &fit,
+            epochs: OnceLock::new(),
+            mutual: OnceLock::new(),
+        };
+        // Blame has all threads meanwhile, and takes longer: half as many are enough, or one.
+        let find_others = || other_suspects(&evidence(), threads / 2);
+        let find_blamed = || {
+            let blamed = blame(&graph, &waits.long, &by_step, threads);
+            blamed_suspects(&evidence(), &blamed, THRESHOLDS.most_causes, threads)
+        };
+        let (others, blamed) = join(threads, find_others, find_blamed);
+        let replays = Replays::new(&graph, &fit, &borders, &looped.marks, workers);
+        let outcomes = replays.ideal_and(&others, &blamed, &|steps| tell(2, steps));
+        let mut analysis = Analysis {
+            ideal: interval,
+            graph,
+            definitions,
+            borders,
+            interval,
+            profile,
+            fit,
+            waits,
+            by_step,
+            suspects: Vec::new(),
+            unmatched,
+            looped,
+            workers,
+            off: Length::ZERO,
+        };
+        analysis.settle(blamed, others, outcomes);
+        analysis
+    }
+
+    /// Notes how the run came out on an ideal network, without each of the others, and without each that is to blame.
+    fn settle(&mut self, mut blamed: Vec<Suspect>, mut others: Vec<Suspect>, outcomes: Vec<Outcome>) {
+        let mut outcomes = outcomes.into_iter();
+        self.ideal = outcomes.next().map_or(self.interval, |outcome| outcome.interval);
+        let worth = others.iter_mut().chain(&mut blamed).filter(|suspect| suspect.is_worth_replaying());
+        for suspect in worth {
+            suspect.settle(|doubt_ns| outcomes.next().map(|outcome| self.gain(&outcome, doubt_ns)));
+        }
+        blamed.extend(others);
+        blamed.sort_by(|a, b| b.merit().total_cmp(&a.merit()));
+        self.suspects = blamed;
+    }
+
+    /// The run under any number of settings, in as few walks as possible.
+    pub(crate) fn replay_all(&self, settings: &[&Setting], progress: &(dyn Fn(u64) + Sync)) -> Vec<Outcome> {
+        Replays::new(&self.graph, &self.fit, &self.borders, &self.looped.marks, self.workers)
+            .all(settings, progress)
+    }
+
+    /// What is gained if the run comes out like this. What is taken away may be off by `doubt_ns`, and the rest as two
+    /// runs of the program differ.
+    pub(crate) fn gain(&self, outcome: &Outcome, doubt_ns: f64) -> Gain {
+        let run = self.interval.length();
+        let noise = outcome.iterations.as_ref().map(|lengths| scatter(lengths, &self.looped.marks));
+        let gain = Gain::of(run, outcome.interval.length(), noise, doubt_ns);
+        gain.off_by(self.off, run)
+    }
+
+    /// All that waiting is blamed on.
+    fn blame(&self) -> Vec<Finding> {
+        let findings = self.suspects.iter().map(|suspect| &suspect.finding);
+        findings.filter(|finding| finding.waiting_ns + finding.propagated_ns > 0).cloned().collect()
+    }
+
+    /// What is told, the worst first.
+    fn findings(&self) -> Vec<Finding> {
+        let told = self.suspects.iter().filter(|suspect| suspect.is_worth_telling());
+        told.map(|suspect| suspect.finding.clone()).collect()
+    }
+
+    pub(crate) fn ranks(&self) -> u32 {
+        self.profile.ranks.len() as u32
+    }
+
+    /// As a part of the time of all ranks.
+    pub(crate) fn share(&self, ns: f64) -> f64 {
+        let all_ns = self.interval.length().0 as f64 * f64::from(self.ranks().max(1));
+        if all_ns > 0.0 { ns / all_ns } else { 0.0 }
+    }
+
+    /// Puts everything into a report.
+    pub fn report(&self, trace: &Trace) -> Report {
+        self.report_of(&trace.path().display().to_string(), trace.run())
+    }
+
+    /// The same for a run of this name that is in no trace.
+    pub fn report_of(&self, name: &str, run: &RunInfo) -> Report {
+        let computation: Vec<Length> = self.profile.ranks.iter().map(|(computing, _)| *computing).collect();
+        let path = critical_path(&self.graph, &self.waits.long, &self.by_step, self.interval);
+        let at = |op: Op, site| Some((op.name().to_owned(), SourceLine::of(&self.definitions, site)));
+        Report {
+            trace: name.to_owned(),
+            executable: run.executable.clone(),
+            mpi_library: run.mpi_library.clone(),
+            ranks: run.ranks,
+            events: run.totals.events,
+            span_ns: run.span_ns,
+            run_ns: self.interval.length().0,
+            efficiency: Efficiency::new(&computation, self.interval, self.ideal, self.off),
+            findings: self.findings(),
+            blame: self.blame(),
+            waits: self.waits_by(Pattern::is_waiting, |_, _| None),
+            waits_by_place: self.waits_by(Pattern::is_waiting, at),
+            completions: self.waits_by(|pattern| !pattern.is_waiting(), |_, _| None),
+            completions_by_place: self.waits_by(|pattern| !pattern.is_waiting(), at),
+            critical_path: self.path_parts(&path),
+            functions: self.calls_by(|_| None),
+            places: self.calls_by(|site| Some(SourceLine::of(&self.definitions, site))),
+            computation: self.computation(),
+            rank_times: self.rank_times(),
+            outliers: outliers(&computation),
+            matrix: self.matrix(),
+            sizes: self.sizes(),
+            phases: self.looped.phases.clone(),
+            network: NetworkFit::of(&self.fit),
+            protocols: self
+                .graph
+                .protocols
+                .iter()
+                .map(|protocol| SendProtocol::of(protocol, &self.definitions))
+                .collect(),
+            not_understood: NotUnderstood {
+                not_followed: self.graph.not_followed,
+                unmatched: self.unmatched,
+                problems: run.health.problems.clone(),
+                unrecorded: run.health.unrecorded.clone(),
+            },
+            reconstructed: None,
+            stuck: None,
+            threads: None,
+        }
+    }
+
+    fn waits_by(
+        &self,
+        which: impl Fn(Pattern) -> bool,
+        at: impl Fn(Op, Option<u32>) -> Option<(String, SourceLine)>,
+    ) -> Vec<WaitTotal> {
+        type Group = (Pattern, Option<(String, SourceLine)>);
+        let mut groups: FxHashMap<Group, FxHashMap<u32, Total>> = FxHashMap::default();
+        let totals = self.waits.totals.iter().filter(|(key, total)| which(key.pattern) && total.count > 0);
+        for (key, total) in totals {
+            let rank = self.graph.strands[key.strand as usize].rank.0;
+            let sum = groups.entry((key.pattern, at(key.op, key.site))).or_default().entry(rank).or_default();
+            (sum.count, sum.time) = (sum.count + total.count, sum.time + total.time);
+        }
+        let mut totals: Vec<WaitTotal> = groups
+            .into_iter()
+            .map(|((pattern, at), by_rank)| {
+                let weight = |rank: &u32| self.graph.weight(Rank(*rank));
+                let time = |(rank, total): (&u32, &Total)| total.time * i64::from(weight(rank));
+                let ns = by_rank.iter().map(time).sum::<Length>().0;
+                let worst =
+                    by_rank.iter().max_by_key(|(rank, total)| (total.time, std::cmp::Reverse(**rank)));
+                let (worst_rank, worst_ns) = worst.map_or((0, 0), |(rank, total)| (*rank, total.time.0));
+                let count = by_rank.iter().map(|(rank, total)| total.count * u64::from(weight(rank))).sum();
+                WaitTotal { pattern, at, count, ns, share: self.share(ns as f64), worst_rank, worst_ns }
+            })
+            .collect();
+        totals.sort_by(|a, b| b.ns.cmp(&a.ns).then_with(|| (a.pattern, &a.at).cmp(&(b.pattern, &b.at))));
+        totals
+    }
+
+    fn calls_by(&self, at: impl Fn(Option<u32>) -> Option<SourceLine>) -> Vec<CallTotal> {
+        let mut groups: FxHashMap<(Op, Option<SourceLine>), Calls> = FxHashMap::default();
+        for ((op, site), calls) in &self.profile.calls {
+            let sum = groups.entry((*op, at(*site))).or_default();
+            sum.calls += calls.calls;
+            sum.time += calls.time;
+            sum.bytes += calls.bytes;
+        }
+        let total = |((op, place), calls): ((Op, Option<SourceLine>), Calls)| CallTotal {
+            function: op.name().to_owned(),
+            place,
+            calls: calls.calls,
+            ns: calls.time.0,
+            share: self.share(calls.time.0 as f64),
+            bytes: calls.bytes,
+        };
+        let mut totals: Vec<CallTotal> = groups.into_iter().map(total).collect();
+        totals.sort_by(|a, b| {
+            b.ns.cmp(&a.ns).then_with(|| (&a.function, &a.place).cmp(&(&b.function, &b.place)))
+        });
+        totals
+    }
+
+    fn computation(&self) -> Vec<ComputationTotal> {
+        let mut sums: FxHashMap<(String, SourceLine), (u64, Length)> = FxHashMap::default();
+        for (site, (times, time)) in self.profile.computation_by_site() {
+            let group = (function_at(&self.profile, site), SourceLine::of(&self.definitions, site));
+            let sum = sums.entry(group).or_default();
+            *sum = (sum.0 + times, sum.1 + time);
+        }
+        let total = |((function, place), (times, time)): ((String, SourceLine), (u64, Length))| {
+            ComputationTotal { function, place, times, ns: time.0, share: self.share(time.0 as f64) }
+        };
+        let mut totals: Vec<ComputationTotal> = sums.into_iter().map(total).collect();
+        totals.sort_by(|a, b| {
+            b.ns.cmp(&a.ns).then_with(|| (&a.function, &a.place).cmp(&(&b.function, &b.place)))
+        });
+        totals
+    }
+
+    fn path_parts(&self, path: &Path) -> Vec<PathPart> {
+        let length: Length = path.values().copied().sum();
+        let computation = self.profile.computation_by_site();
+        let mut by_doing: FxHashMap<Doing, Vec<(Length, u32)>> = FxHashMap::default();
+        for ((rank, doing), time) in path {
+            by_doing.entry(*doing).or_default().push((*time, *rank));
+        }
+        let mut parts: Vec<PathPart> = by_doing
+            .into_iter()
+            .filter_map(|(doing, mut ranks)| {
+                ranks.sort_unstable_by_key(|(time, rank)| (std::cmp::Reverse(*time), *rank));
+                let time: Length = ranks.iter().map(|(time, _)| *time).sum();
+                let (what, site, everybody) = match doing {
+                    Doing::Computing(site) => {
+                        let everybody = computation.get(&site).map_or(Length::ZERO, |(_, time)| *time);
+                        let name = function_at(&self.profile, site);
+                        (format!("computation before {name}"), site, everybody)
+                    }
+                    Doing::Calling(op, site) => {
+                        let calls = self.profile.calls.get(&(op, site));
+                        (op.name().to_owned(), site, calls.map_or(Length::ZERO, |calls| calls.time))
+                    }
+                    Doing::Starting => ("before the first call".to_owned(), None, Length::ZERO),
+                };
+                let average = everybody / i64::from(self.ranks().max(1));
+                (time > Length::ZERO).then(|| PathPart {
+                    what,
+                    place: SourceLine::of(&self.definitions, site),
+                    rank: ranks[0].1,
+                    ns: time.0,
+                    share: time.0 as f64 / length.0.max(1) as f64,
+                    imbalance_ns: (time - average).at_least_zero().0,
+                })
+            })
+            .collect();
+        parts.sort_by(|a, b| b.ns.cmp(&a.ns).then_with(|| (&a.what, &a.place).cmp(&(&b.what, &b.place))));
+        parts
+    }
+
+    fn rank_times(&self) -> Vec<RankTime> {
+        let mut waiting = vec![Length::ZERO; self.profile.ranks.len()];
+        let within = |pattern: Pattern| pattern.is_waiting() && pattern != Pattern::WaitAtFinalize;
+        for (key, total) in self.waits.totals.iter().filter(|(key, _)| within(key.pattern)) {
+            let strand = self.graph.strands[key.strand as usize];
+            if strand.first_of_rank {
+                waiting[strand.rank.0 as usize] += total.time;
+            }
+        }
+        if let Some(folding) = &self.graph.folding {
+            (0..self.ranks()).for_each(|rank| {
+                waiting[rank as usize] = waiting[folding.kinds.like(Rank(rank)).0 as usize];
+            });
+        }
+        let rank = |((rank, (computing, inside)), waiting): ((u32, &(Length, Length)), Length)| RankTime {
+            rank,
+            computation_ns: computing.0,
+            mpi_ns: inside.0,
+            waiting_ns: waiting.0,
+        };
+        (0..).zip(&self.profile.ranks).zip(waiting).map(rank).collect()
+    }
+
+    fn matrix(&self) -> Vec<MatrixCell> {
+        let cell = |((from, to), (messages, bytes)): (&(u32, u32), &(u64, u64))| MatrixCell {
+            from: *from,
+            to: *to,
+            messages: *messages,
+            bytes: *bytes,
+        };
+        let mut cells: Vec<MatrixCell> = self.profile.matrix.iter().map(cell).collect();
+        cells.sort_unstable_by_key(|cell| (cell.from, cell.to));
+        cells
+    }
+
+    fn sizes(&self) -> Vec<SizeClass> {
+        let class = |(bits, (messages, bytes)): (u32, &(u64, u64))| SizeClass {
+            from_bytes: if bits == 0 { 0 } else { 1 << (bits - 1) },
+            to_bytes: if bits == 0 { 0 } else { u64::MAX >> (u64::BITS - bits) },
+            messages: *messages,
+            bytes: *bytes,
+        };
+        (0..).zip(&self.profile.sizes).map(class).filter(|class| class.messages > 0).collect()
+    }
+}
+
+fn outliers(computation: &[Length]) -> Vec<u32> {
+    let mut sorted = computation.to_vec();
+    sorted.sort_unstable();
+    let Some(median) = upper_median(&sorted).filter(|median| *median > Length::ZERO) else {
+        return Vec::new();
+    };
+    let far = |(rank, length): (u32, &Length)| {
+        let times = length.0 as f64 / median.0 as f64;
+        (!(1.0 / THRESHOLDS.outlier..=THRESHOLDS.outlier).contains(&times)).then_some(rank)
+    };
+    (0..).zip(computation).filter_map(far).collect()
+}

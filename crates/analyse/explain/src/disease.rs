@@ -1,0 +1,157 @@
+//! What can be wrong with a parallel program, by name, with what is to be said about it as data.
+//!
+//! Each disease is declared once, with what a sentence about it needs beyond what every finding has. The sentence itself,
+//! and the advice, are made where reports are shown.
+
+use crate::who::Who;
+use serde::{Deserialize, Serialize};
+
+/// Makes of one entry for each disease its name without data and its diagnosis with them.
+macro_rules! diseases {
+    ($($(#[$about:meta])* $name:ident { $($(#[$fact:meta])* $field:ident: $type:ty,)* })*) => {
+        /// A disease. Which signs each is told by is said where it is looked for.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Disease {
+            $($(#[$about])* $name,)*
+        }
+
+        impl Disease {
+            /// All of them.
+            pub const ALL: &[Disease] = &[$(Disease::$name),*];
+        }
+
+        /// A disease that was found, with what its sentence needs beyond the fields of the finding.
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(tag = "disease", rename_all = "kebab-case")]
+        pub enum Diagnosis {
+            $($(#[$about])* $name { $($(#[$fact])* $field: $type,)* },)*
+        }
+
+        impl Diagnosis {
+            /// Which disease it is.
+            pub fn disease(&self) -> Disease {
+                match self {
+                    $(Diagnosis::$name { .. } => Disease::$name,)*
+                }
+            }
+        }
+    };
+}
+
+diseases! {
+    /// The same ranks always compute longer.
+    Imbalance {
+        /// Those.
+        who: Who,
+    }
+    /// Now this rank computes longer, now that one, each for some time.
+    MovingImbalance {
+        /// All of them.
+        who: Who,
+    }
+    /// Some ranks compute longer and longer.
+    GrowingImbalance {
+        /// Those.
+        who: Who,
+    }
+    /// Some ranks compute longer now and then.
+    RareImbalance {
+        /// Those.
+        who: Who,
+        /// Iterations in which they do.
+        times: usize,
+        /// All iterations.
+        iterations: usize,
+    }
+    /// Ranks compute for different times, without any order.
+    RandomImbalance {
+        /// All of them.
+        who: Who,
+    }
+    /// A rank starts late.
+    LateStart {
+        /// Which.
+        who: Who,
+    }
+    /// Sends wait until a receive is posted.
+    LateReceiver {
+        /// Those who post it.
+        who: Who,
+    }
+    /// A rank waits for a message while others that it takes later are there.
+    WrongOrder {}
+    /// Ranks hand work on to each other in pieces so large that those behind wait for their first one.
+    PipelineFill {
+        /// Those who are waited for.
+        who: Who,
+    }
+    /// Ranks wait for each other in a barrier that no message depends on.
+    NeedlessBarrier {}
+    /// One rank reads or writes while others wait for it.
+    SerialisedIo {
+        /// Which.
+        who: Who,
+    }
+    /// One rank takes messages from all others one by one, or sends them so.
+    CollectionLoop {
+        /// It sends them.
+        sends: bool,
+        /// With how many ranks.
+        partners: usize,
+        /// How often.
+        times: u64,
+    }
+    /// Everybody waits for the root of a broadcast or scatter.
+    LateRoot {
+        /// The root.
+        who: Who,
+    }
+    /// Collectives on little data follow each other closely.
+    TinyCollectives {
+        /// How many there are.
+        rows: Rows,
+    }
+    /// Small messages follow each other closely.
+    SmallMessages {
+        /// How many there are.
+        rows: Rows,
+    }
+    /// Ranks wait for a lock.
+    LockContention {
+        /// Those who hold it.
+        who: Who,
+    }
+    /// Everybody exchanges with everybody, and that takes long.
+    Alltoall {}
+    /// A call takes long while others wait for it.
+    SlowCall {
+        /// Those who are in it.
+        who: Who,
+    }
+    /// Messages or collectives take long though nobody is waited for.
+    Transfer {}
+}
+
+/// Rows of calls that follow each other closely.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rows {
+    /// Bytes of the largest call.
+    pub most_bytes: u64,
+    /// Calls in all rows.
+    pub calls: u64,
+    /// Rows.
+    pub rows: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_disease_is_listed_once() {
+        for (number, disease) in Disease::ALL.iter().enumerate() {
+            assert_eq!(*disease as usize, number);
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Detectors: each looks for the signs of one disease, or of a few that look alike, and says which replay tells what
+//! mending it would gain.
+//!
+//! What a detector finds is a [`Suspect`]. Whether it is told depends on the replay alone: on what it gains, and on
+//! whether that is more than its error.
+
+mod barrier;
+mod blamed;
+mod calls;
+mod collection;
+mod joined;
+mod late_receiver;
+mod order;
+mod shape;
+mod transfer;
+mod usual;
+
+use crate::changes::{ChangedRun, ResolvedChange};
+use crate::disease::{Diagnosis, Disease};
+use crate::finding::{Cause, Finding, Headline};
+use crate::phases::Loop;
+use crate::profile::Profile;
+use crate::regions::Regions;
+use crate::thresholds::THRESHOLDS;
+use crate::work_interval::WorkInterval;
+use kizami_blame::ByStep;
+use kizami_blame::Waits;
+use kizami_graph::{Channel, Graph};
+use kizami_model::Op;
+use kizami_network::Fit;
+use kizami_parallel::map_in_turns;
+use kizami_replay::Setting;
+use kizami_trace::SourceLine;
+use kizami_whatif::{Change, Changes, Epochs, Gain};
+use rustc_hash::FxHashSet;
+use std::sync::OnceLock;
+
+pub(crate) use blamed::suspects as blamed_suspects;
+pub(crate) use joined::joined;
+pub(crate) use order::as_they_come;
+pub(crate) use usual::too_long;
+
+/// A finding with what is needed to replay it.
+pub(crate) struct Suspect {
+    pub finding: Finding,
+    /// The run without it, and how far what is taken away may be off.
+    pub without: Option<(Setting, f64)>,
+    /// The run with its work spread over all ranks.
+    pub balanced: Option<Setting>,
+    /// What it may be instead, with the run in which that is mended.
+    pub instead: Option<(Finding, Setting)>,
+    /// Gains below this part of the run are not worth telling.
+    pub least_share: f64,
+}
+
+impl Suspect {
+    /// A suspect whose replay leaves one thing out.
+    fn without(finding: Finding, setting: Setting, least_share: f64) -> Suspect {
+        Suspect { finding, without: Some((setting, 0.0)), balanced: None, instead: None, least_share }
+    }
+
+    /// Whether it is worth a replay: blame for next to nothing is not.
+    pub(crate) fn is_worth_replaying(&self) -> bool {
+        self.finding.cause == Cause::Call && self.finding.waiting_ns == 0
+            || self.finding.share >= THRESHOLDS.worth_replaying
+    }
+
+    /// All runs to be replayed.
+    pub(crate) fn settings(&self) -> impl Iterator<Item = &Setting> {
+        let without = self.without.as_ref().map(|(setting, _)| setting);
+        without.into_iter().chain(&self.balanced).chain(self.instead.as_ref().map(|(_, setting)| setting))
+    }
+
+    /// Notes what replays gained, in the order of their settings; `gain` is asked with how far what is taken away may be
+    /// off.
+    pub(crate) fn settle(&mut self, mut gain: impl FnMut(f64) -> Option<Gain>) {
+        self.finding.gain = self.without.as_ref().and_then(|(_, doubt_ns)| gain(*doubt_ns));
+        if self.finding.at_most {
+            self.finding.gain = self.finding.gain.map(Gain::of_a_best_case);
+        }
+        self.finding.balanced = self.balanced.as_ref().and_then(|_| gain(0.0));
+        let ns = |gain: Option<Gain>| gain.map_or(0.0, |gain| gain.ns as f64);
+        if let Some((mut instead, setting)) = self.instead.take()
+            && let Some(gained) = gain(0.0)
+        {
+            let most = ns(self.finding.gain).max(ns(self.finding.balanced));
+            // No more can be gained than was waited: what goes beyond is computation that does not wait in a pipeline.
+            let waited = self.finding.all_waiting_ns() as f64;
+            let much = gained.share >= THRESHOLDS.least_gain_instead;
+            if much && ns(Some(gained)) > THRESHOLDS.surely_instead * most && ns(Some(gained)) <= waited {
+                (instead.gain, instead.balanced) = (Some(gained.of_a_best_case()), None);
+                (self.finding, self.without, self.balanced) = (instead, Some((setting, 0.0)), None);
+            }
+        }
+        if ns(self.finding.balanced) < THRESHOLDS.spreading_helps * ns(self.finding.gain) {
+            self.finding.headline = Headline::Gain;
+            self.finding.option = self.finding.option.take().map(without_spreading);
+        }
+    }
+
+    /// What it is sorted by: the gain that is to be expected, and how easily it is to be had.
+    pub(crate) fn merit(&self) -> f64 {
+        let ns = self.finding.expected().map_or(0.0, |gain| gain.ns as f64);
+        match self.finding.disease() {
+            Disease::NeedlessBarrier
+            | Disease::LateReceiver
+            | Disease::WrongOrder
+            | Disease::PipelineFill
+            | Disease::SmallMessages
+            | Disease::TinyCollectives => THRESHOLDS.easily_mended * ns,
+            Disease::CollectionLoop => THRESHOLDS.loop_of_one * ns,
+            Disease::Transfer => THRESHOLDS.hardly_mended * ns,
+            // Nobody in particular is to blame.
+            Disease::RandomImbalance => THRESHOLDS.by_chance * ns,
+            _ => ns,
+        }
+    }
+
+    /// Whether it is surely more than noise.
+    pub(crate) fn is_worth_telling(&self) -> bool {
+        let gain = self.finding.expected();
+        gain.is_some_and(|gain| gain.is_sure() && gain.share >= self.least_share)
+    }
+}
+
+/// Everything detectors look at.
+pub(crate) struct Evidence<'a> {
+    pub graph: &'a Graph,
+    pub profile: &'a Profile,
+    pub regions: &'a Regions<'a>,
+    pub waits: &'a Waits,
+    pub by_step: &'a ByStep,
+    pub interval: WorkInterval,
+    pub looped: &'a Loop,
+    pub fit: &'a Fit,
+    /// Worked out when it is asked for.
+    pub epochs: OnceLock<Epochs>,
+    pub mutual: OnceLock<bool>,
+}
+
+impl Evidence<'_> {
+    /// The run with a change made.
+    fn changed(&self, change: ResolvedChange) -> Setting {
+        let (graph, fit, epochs) = (self.graph, self.fit, &self.epochs);
+        ChangedRun { graph, fit, epochs, regions: None, network: None, threads: 1 }.setting(&[change])
+    }
+
+    /// Whether most messages have one that goes the other way.
+    fn is_mutual(&self) -> bool {
+        *self.mutual.get_or_init(|| {
+            // Tags below zero are not those of messages.
+            let channels: Vec<_> = self.graph.channels.iter().filter(|channel| channel.tag >= 0).collect();
+            let pairs: FxHashSet<_> = channels
+                .iter()
+                .map(|channel| (channel.comm, channel.from, channel.to, channel.tag))
+                .collect();
+            let back =
+                |channel: &&&Channel| pairs.contains(&(channel.comm, channel.to, channel.from, channel.tag));
+            let mutual = channels.iter().filter(back).count();
+            mutual as f64 > THRESHOLDS.mutual_channels * channels.len() as f64
+        })
+    }
+
+    fn ranks(&self) -> usize {
+        self.graph.ranks() as usize
+    }
+
+    /// As a part of the time of all ranks.
+    fn share(&self, ns: f64) -> f64 {
+        let all_ns = self.interval.length().0 as f64 * self.ranks().max(1) as f64;
+        if all_ns > 0.0 { ns / all_ns } else { 0.0 }
+    }
+
+    fn place(&self, site: Option<u32>) -> SourceLine {
+        SourceLine::of(self.regions.definitions, site)
+    }
+
+    /// All call sites of the line that a site is on: options name lines.
+    fn line_of(&self, site: u32) -> Vec<u32> {
+        let place = self.place(Some(site));
+        if place.line.is_none() {
+            return vec![site];
+        }
+        let sites = (0..self.regions.definitions.callsites.len() as u32).filter(|other| {
+            let callsites = &self.regions.definitions.callsites;
+            let (one, other) = (&callsites[site as usize], &callsites[*other as usize]);
+            one.line == other.line && one.file == other.file
+        });
+        sites.collect()
+    }
+}
+
+/// A finding about a call, of which only the place and what it is are known.
+fn about_call(evidence: &Evidence<'_>, diagnosis: Diagnosis, op: Op, site: Option<u32>) -> Finding {
+    Finding {
+        diagnosis,
+        cause: Cause::Call,
+        ranks: Vec::new(),
+        place: evidence.place(site),
+        function: op.name().to_owned(),
+        after: None,
+        region: None,
+        waiting_ns: 0,
+        propagated_ns: 0,
+        share: 0.0,
+        waiting_ranks: 0,
+        waiting_in: None,
+        gain: None,
+        balanced: None,
+        headline: Headline::Gain,
+        at_most: false,
+        option: None,
+    }
+}
+
+/// The same changes with the excess removed where it was to be spread.
+fn without_spreading(changes: Changes) -> Changes {
+    let instead = |change: Change| match change {
+        Change::Balance(line) => Change::RemoveExcess(line),
+        other => other,
+    };
+    Changes(changes.0.into_iter().map(instead).collect())
+}
+
+/// Finds what is suspect whoever is to blame.
+type Detector = fn(&Evidence<'_>) -> Vec<Suspect>;
+const DETECTORS: [Detector; 6] = [
+    barrier::suspects,
+    order::suspects,
+    late_receiver::suspects,
+    joined::suspects,
+    collection::suspects,
+    transfer::suspects,
+];
+
+/// What is suspect whoever is to blame.
+pub(crate) fn other_suspects(evidence: &Evidence<'_>, threads: usize) -> Vec<Suspect> {
+    map_in_turns(DETECTORS.to_vec(), threads, |find| find(evidence)).into_iter().flatten().collect()
+}

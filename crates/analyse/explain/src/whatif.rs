@@ -1,0 +1,304 @@
+//! What could be done about a run: each idea replayed, the best first. In which words it is told is for who shows it.
+
+use crate::analysis::Analysis;
+use crate::changes::ChangedRun;
+use crate::finding::{Finding, Headline};
+use crate::outcome::Outcome;
+use crate::threads::RunThreads;
+use crate::thresholds::THRESHOLDS;
+use kizami_blame::Pattern;
+use kizami_graph::TieKind;
+use kizami_hybrid::{Loss, LossKind, Mended};
+use kizami_model::Length;
+use kizami_replay::Setting;
+use kizami_trace::SourceLine;
+use kizami_whatif::{Change, Changes, EagerLimit, Gain, Line, ThreadCount, Times};
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
+use std::sync::OnceLock;
+
+/// Something that could be done.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Idea {
+    /// What was found is mended.
+    Mended(Box<Finding>),
+    /// So many threads.
+    Threads(ThreadCount),
+    /// What threads lose to this, there, is gone.
+    WithoutLoss(LossKind, SourceLine),
+    /// The computation before this is spread evenly.
+    Balance(SourceLine),
+    /// It takes half the time.
+    Halve(SourceLine),
+    /// Messages take no time.
+    IdealNetwork,
+    /// Messages are on their way for half the time.
+    HalfTheLatency,
+    /// Bytes take half the time.
+    TwiceTheBandwidth,
+    /// The wait there is hidden behind the computation that follows.
+    Overlap(SourceLine),
+    /// Sends of up to so many bytes do not wait for their receiver.
+    EagerLimit(EagerLimit),
+}
+
+/// An idea that is to be replayed.
+#[derive(Clone, Debug, PartialEq)]
+struct Candidate {
+    what: Idea,
+    /// What `kizami replay` is told; none if it cannot be.
+    option: Option<Changes>,
+    setting: Setting,
+    error_ns: f64,
+    /// The gain is that of the best case.
+    at_most: bool,
+    /// Where the truth lies between, if that is known.
+    ends: Option<[Setting; 2]>,
+}
+
+/// What came of it; the idea is in whatever form who reads it needs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WhatIf<I = Idea> {
+    /// The idea.
+    pub what: I,
+    /// What `kizami replay` is told; none if it cannot be.
+    pub option: Option<Changes>,
+    /// What it gains.
+    pub gain: Gain,
+    /// It gains that in the best case.
+    pub at_most: bool,
+    /// The least and the most that it may gain, where a run does not tell how what is different would be used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub between_ns: Option<[i64; 2]>,
+}
+
+impl<I> WhatIf<I> {
+    /// The same with the idea in another form.
+    pub fn with<J>(self, form: impl FnOnce(I) -> J) -> WhatIf<J> {
+        let WhatIf { what, option, gain, at_most, between_ns } = self;
+        WhatIf { what: form(what), option, gain, at_most, between_ns }
+    }
+}
+
+/// Replays all ideas for a run, the best first. If it has threads, these numbers of them are among the ideas.
+pub fn what_if(
+    analysis: &Analysis,
+    threads: Option<(&RunThreads, &[ThreadCount])>,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Vec<WhatIf> {
+    let mut candidates = candidates(analysis);
+    if let Some((threads, counts)) = threads {
+        candidates.extend(of_threads(analysis, threads, counts));
+    }
+    let settings: Vec<&Setting> = candidates.iter().flat_map(Candidate::settings).collect();
+    let mut outcomes = analysis.replay_all(&settings, progress).into_iter();
+    let mut results: Vec<WhatIf> = Vec::with_capacity(candidates.len());
+    for candidate in candidates {
+        let Some(outcome) = outcomes.next() else { break };
+        let length = |outcome: Outcome| outcome.interval.length();
+        let ends: Vec<Length> =
+            outcomes.by_ref().take(candidate.settings().count() - 1).map(length).collect();
+        let run = analysis.interval.length();
+        let gains_ns = ends.iter().map(|end| (run - *end).0);
+        let own_ns = (run - outcome.interval.length()).0;
+        let range_ns = gains_ns.clone().map(|ns| (ns - own_ns).abs()).max().unwrap_or(0);
+        let (least_ns, most_ns) =
+            gains_ns.fold((own_ns, own_ns), |(least, most), ns| (least.min(ns), most.max(ns)));
+        results.push(WhatIf {
+            what: candidate.what,
+            option: candidate.option,
+            gain: analysis.gain(&outcome, candidate.error_ns.hypot(range_ns as f64)),
+            at_most: candidate.at_most,
+            between_ns: candidate.ends.is_some().then_some([least_ns, most_ns]),
+        });
+    }
+    results.sort_by_key(|result| std::cmp::Reverse(result.gain.ns));
+    results
+}
+
+impl Candidate {
+    /// One whose gain is as sure as replays are.
+    fn new(what: Idea, change: Option<Change>, setting: Setting) -> Candidate {
+        Candidate {
+            what,
+            option: change.map(Changes::from),
+            setting,
+            error_ns: 0.0,
+            at_most: false,
+            ends: None,
+        }
+    }
+
+    fn settings(&self) -> impl Iterator<Item = &Setting> {
+        std::iter::once(&self.setting).chain(self.ends.iter().flatten())
+    }
+}
+
+/// Ideas about the threads of ranks: other numbers of them, and the largest losses gone.
+fn of_threads(analysis: &Analysis, threads: &RunThreads, counts: &[ThreadCount]) -> Vec<Candidate> {
+    let mut candidates = Vec::new();
+    for count in counts {
+        let [(setting, error_ns), (even, _), (as_long, _)] = analysis.with_thread_count(threads, *count);
+        candidates.push(Candidate {
+            what: Idea::Threads(*count),
+            option: Some(Change::Threads(*count).into()),
+            setting,
+            error_ns,
+            // Nothing is known of how several threads share what one did.
+            at_most: threads.regions.of_one_thread(),
+            ends: Some([even, as_long]),
+        });
+    }
+    let told = &threads.told;
+    // Waits in MPI are among the ideas anyway.
+    let is_idea =
+        |loss: &&Loss| loss.kind != LossKind::IdleInMpi && told.share(loss) >= THRESHOLDS.least_idea;
+    for loss in told.losses.iter().filter(is_idea) {
+        let Some(mended) = loss.kind.mended(&loss.place) else { continue };
+        let Some((setting, error_ns)) = analysis.without_loss(&threads.regions, &threads.spans, loss) else {
+            continue;
+        };
+        let what = Idea::WithoutLoss(loss.kind, loss.place.clone());
+        let Mended { option, at_most } = mended;
+        candidates.push(Candidate { what, option, setting, error_ns, at_most, ends: None });
+    }
+    candidates.truncate(counts.len() + THRESHOLDS.most_idea_places);
+    candidates
+}
+
+/// Ideas: what the findings say, balance and speed where time is spent, other networks, waits hidden behind
+/// computation, and room for messages.
+fn candidates(analysis: &Analysis) -> Vec<Candidate> {
+    let mut candidates = Vec::new();
+    for suspect in &analysis.suspects {
+        let finding = &suspect.finding;
+        if let Some((setting, doubt_ns)) = &suspect.without {
+            candidates.push(Candidate {
+                what: Idea::Mended(Box::new(finding.clone())),
+                option: mended(finding),
+                setting: setting.clone(),
+                error_ns: *doubt_ns,
+                at_most: finding.at_most,
+                ends: None,
+            });
+        }
+    }
+    let epochs = OnceLock::new();
+    let run = ChangedRun {
+        graph: &analysis.graph,
+        fit: &analysis.fit,
+        epochs: &epochs,
+        regions: None,
+        network: None,
+        threads: 1,
+    };
+    for site in longest_computation(analysis) {
+        let place = SourceLine::of(&analysis.definitions, Some(site));
+        let line = Line::of(&place);
+        candidates.push(Candidate::new(
+            Idea::Balance(place.clone()),
+            line.clone().map(Change::Balance),
+            run.setting(&[Change::Balance(sites_of(analysis, &place, site))]),
+        ));
+        candidates.push(Candidate::new(
+            Idea::Halve(place),
+            line.map(|line| Change::Scale(line, None, 0.5)),
+            run.setting(&[Change::Scale(vec![site], None, 0.5)]),
+        ));
+    }
+    let mut networks = vec![
+        (Idea::IdealNetwork, Change::IdealNetwork),
+        (Idea::HalfTheLatency, Change::Latency(Times(0.5))),
+        (Idea::TwiceTheBandwidth, Change::Bandwidth(Times(2.0))),
+    ];
+    // Where messages do not tell the bandwidth, nobody knows what twice as much of it is.
+    networks
+        .retain(|(_, change)| !matches!(change, Change::Bandwidth(_)) || analysis.fit.per_byte_ns() > 0.0);
+    for (what, change) in networks {
+        // It names no place.
+        let Ok(resolved) = change.resolve(&[]) else { continue };
+        candidates.push(Candidate::new(what, Some(change), run.setting(&[resolved])));
+    }
+    for (place, sites) in longest_waits(analysis) {
+        let setting = run.setting(&[Change::Overlap(sites.into_iter().collect())]);
+        let change = Line::of(&place).map(Change::Overlap);
+        let idea = Candidate::new(Idea::Overlap(place), change, setting);
+        // Some of that computation may need what is waited for.
+        candidates.push(Candidate { at_most: true, ..idea });
+    }
+    if let Some(bytes) = largest_unbuffered_bytes(analysis) {
+        // Limits are powers of two.
+        let limit = EagerLimit { bytes: bytes.checked_next_power_of_two().unwrap_or(u64::MAX) };
+        let setting = run.setting(&[Change::EagerLimit(limit)]);
+        candidates.push(Candidate::new(Idea::EagerLimit(limit), Some(Change::EagerLimit(limit)), setting));
+    }
+    candidates
+}
+
+/// What is done about a finding, as a change.
+fn mended(finding: &Finding) -> Option<Changes> {
+    match finding.headline {
+        Headline::Gain => finding.option.clone(),
+        Headline::Balanced => Changes::at([&finding.place], Change::RemoveExcess),
+    }
+}
+
+/// All call sites of the line a place is on; options name lines.
+fn sites_of(analysis: &Analysis, place: &SourceLine, site: u32) -> Vec<u32> {
+    if place.line.is_none() {
+        return vec![site];
+    }
+    let sites = 0..analysis.definitions.callsites.len() as u32;
+    sites.filter(|other| SourceLine::of(&analysis.definitions, Some(*other)) == *place).collect()
+}
+
+/// Places where most is waited for messages and in collectives, with their call sites: those of one line together,
+/// as options name them.
+fn longest_waits(analysis: &Analysis) -> Vec<(SourceLine, FxHashSet<u32>)> {
+    let mut places: FxHashMap<SourceLine, (Length, FxHashSet<u32>)> = FxHashMap::default();
+    for (key, total) in &analysis.waits.totals {
+        let Some(site) = key.site.filter(|_| can_be_overlapped(key.pattern)) else { continue };
+        let (time, sites) = places.entry(SourceLine::of(&analysis.definitions, Some(site))).or_default();
+        *time += total.time;
+        sites.insert(site);
+    }
+    let mut places: Vec<_> = places
+        .into_iter()
+        .filter(|(_, (time, _))| analysis.share(time.0 as f64) >= THRESHOLDS.least_idea)
+        .collect();
+    places.sort_by(|(a, (a_time, _)), (b, (b_time, _))| b_time.cmp(a_time).then_with(|| a.cmp(b)));
+    places.into_iter().map(|(place, (_, sites))| (place, sites)).take(THRESHOLDS.most_idea_places).collect()
+}
+
+/// Whether there is a call that only begins what is waited for.
+fn can_be_overlapped(pattern: Pattern) -> bool {
+    matches!(
+        pattern,
+        Pattern::LateSender
+            | Pattern::LateSenderWrongOrder
+            | Pattern::WaitAtNxN
+            | Pattern::WaitAtBarrier
+            | Pattern::EarlyReduce
+            | Pattern::LateBroadcast
+            | Pattern::EarlyScan
+    )
+}
+
+/// Size of the largest message whose send waited for its receiver only because MPI had no room for it.
+fn largest_unbuffered_bytes(analysis: &Analysis) -> Option<u64> {
+    let graph = &analysis.graph;
+    let waits = analysis.waits.long.iter().filter(|wait| wait.pattern == Pattern::LateReceiver);
+    let ties = waits.flat_map(|wait| graph.ties_of(&graph.steps[wait.step as usize]));
+    ties.filter(|tie| tie.kind() == TieKind::AwaitsPost).map(|tie| tie.bytes()).max()
+}
+
+/// Places before which most is computed.
+fn longest_computation(analysis: &Analysis) -> Vec<u32> {
+    let by_site = analysis.profile.computation_by_site();
+    let mut sums: Vec<(u32, Length)> =
+        by_site.into_iter().filter_map(|(site, (_, time))| Some((site?, time))).collect();
+    let all: Length = sums.iter().map(|(_, time)| *time).sum();
+    sums.retain(|(_, time)| time.0 as f64 >= THRESHOLDS.least_idea * all.0 as f64 && *time > Length::ZERO);
+    sums.sort_unstable_by_key(|(site, time)| (std::cmp::Reverse(*time), *site));
+    sums.into_iter().map(|(site, _)| site).take(THRESHOLDS.most_idea_places).collect()
+}

@@ -1,0 +1,136 @@
+//! Runs with one disease each, whose times are exactly known: it is named, and its gain is what the mended run gains.
+
+// Each test takes what it needs.
+#[allow(dead_code)]
+mod scripts;
+
+use kizami_explain::{Disease, Finding, Headline, Report};
+use kizami_testing::Act::{self, Compute, Receive, Send, Together};
+use scripts::Stepped;
+
+const STEPS: usize = 40;
+const MS: i64 = 1_000_000;
+
+/// Steps of so many ranks that compute for these times, and then act.
+fn stepped(ranks: u32, computes: impl Fn(usize, u32) -> i64, acts: impl Fn(u32) -> Vec<Act>) -> Stepped {
+    let body = |step: usize, rank: u32| {
+        let mut body = vec![Compute(computes(step, rank))];
+        body.extend(acts(rank));
+        body
+    };
+    let steps = (0..STEPS).map(|step| (0..ranks).map(|rank| body(step, rank)).collect());
+    Stepped { steps: steps.collect() }
+}
+
+fn allreduce(_rank: u32) -> Vec<Act> {
+    vec![Together("MPI_Allreduce")]
+}
+
+fn first(report: &Report) -> &Finding {
+    report.findings.first().expect("there is a finding")
+}
+
+/// Asserts what the worst finding is and that its gain is that of the mended run, to a hundredth of a per cent.
+fn assert_gain(sick: &Report, mended: &Report, disease: Disease, headline: Headline) {
+    let finding = first(sick);
+    assert_eq!((finding.disease(), finding.headline), (disease, headline), "{finding:?}");
+    let real = (sick.run_ns - mended.run_ns) as f64 / sick.run_ns as f64;
+    let gain = finding.expected().expect("it was replayed");
+    assert!((gain.share - real).abs() < 1e-4, "{} for {real}: {finding:?}", gain.share);
+}
+
+#[test]
+fn what_comes_every_tenth_step() {
+    let run = |extra: i64| {
+        let computes = move |step: usize, rank| 2 * MS + if rank == 0 && step % 10 == 9 { extra } else { 0 };
+        stepped(8, computes, allreduce).report()
+    };
+    let sick = run(20 * MS);
+    assert_gain(&sick, &run(0), Disease::RareImbalance, Headline::Gain);
+    assert_eq!(first(&sick).ranks, [0]);
+    let spread =
+        stepped(8, |step, _| 2 * MS + if step % 10 == 9 { 20 * MS / 8 } else { 0 }, allreduce).report();
+    let balanced = first(&sick).balanced.expect("it was replayed");
+    assert_eq!(balanced.ns, sick.run_ns - spread.run_ns);
+}
+
+#[test]
+fn what_moves_from_rank_to_rank() {
+    let computes = |step: usize, rank: u32| if rank == (step / 5 % 8) as u32 { 4 * MS } else { MS };
+    let sick = stepped(8, computes, allreduce).report();
+    let mended = stepped(8, |_, _| MS + 3 * MS / 8, allreduce).report();
+    assert_gain(&sick, &mended, Disease::MovingImbalance, Headline::Balanced);
+}
+
+#[test]
+fn what_grows() {
+    let sick =
+        stepped(8, |step, rank| MS + if rank == 3 { step as i64 * MS / 5 } else { 0 }, allreduce).report();
+    let mended = stepped(8, |_, _| MS, allreduce).report();
+    assert_gain(&sick, &mended, Disease::GrowingImbalance, Headline::Gain);
+    assert_eq!(first(&sick).ranks, [3]);
+}
+
+#[test]
+fn work_that_must_be_done_by_someone() {
+    let sick = stepped(8, |_, rank| i64::from(rank + 1) * MS, allreduce).report();
+    let mended = stepped(8, |_, _| 9 * MS / 2, allreduce).report();
+    assert_gain(&sick, &mended, Disease::Imbalance, Headline::Balanced);
+}
+
+#[test]
+fn a_barrier_that_nobody_needs() {
+    // Long and short steps of every rank even out.
+    let computes = |step: usize, rank: u32| MS + (step as i64 * 7 + i64::from(rank) * 3) % 8 * MS / 2;
+    let sick = stepped(4, computes, |_| vec![Together("MPI_Barrier")]).report();
+    let finding = first(&sick);
+    assert_eq!(finding.disease(), Disease::NeedlessBarrier, "{finding:?}");
+    let longest: i64 = (0..4).map(|rank| (0..STEPS).map(|step| computes(step, rank)).sum()).max().unwrap();
+    let gain = finding.gain.expect("it was replayed");
+    assert!((sick.run_ns - gain.ns - longest).abs() < MS / 10, "{} left, {longest}", sick.run_ns - gain.ns);
+}
+
+#[test]
+fn a_pipeline_that_fills_slowly() {
+    let acts = |rank: u32| {
+        let mut acts = Vec::new();
+        acts.push(if rank > 0 { Receive(rank - 1, 5) } else { Compute(0) });
+        acts.push(Compute(8 * MS));
+        acts.push(if rank < 7 { Send(rank + 1, 5, 8) } else { Compute(0) });
+        acts.push(Together("MPI_Allreduce"));
+        acts
+    };
+    let sick = stepped(8, |_, _| 0, acts).report();
+    let finding = first(&sick);
+    assert_eq!(finding.disease(), Disease::PipelineFill, "{finding:?}");
+    // The last rank begins behind seven eighths of a block instead of seven.
+    let gain = finding.gain.expect("it was replayed");
+    let expected = STEPS as i64 * (7 * 8 * MS - 7 * MS);
+    assert!((gain.ns - expected).abs() < expected / 100, "{} for {expected}", gain.ns);
+}
+
+#[test]
+fn messages_that_could_be_one() {
+    let acts = |rank: u32| {
+        let each = if rank == 0 { Send(1, 5, 8) } else { Receive(0, 5) };
+        let mut acts = vec![each; 30];
+        acts.push(Together("MPI_Allreduce"));
+        acts
+    };
+    let sick = stepped(2, |_, _| 10_000, acts).report();
+    assert_eq!(first(&sick).disease(), Disease::SmallMessages, "{:?}", first(&sick));
+}
+
+#[test]
+fn collectives_that_could_be_one() {
+    let acts = |count: usize| move |_: u32| vec![Together("MPI_Allreduce"); count];
+    let (sick, mended) =
+        (stepped(4, |_, _| 20_000, acts(10)).report(), stepped(4, |_, _| 20_000, acts(1)).report());
+    assert_gain(&sick, &mended, Disease::TinyCollectives, Headline::Gain);
+}
+
+#[test]
+fn nothing_is_said_of_a_healthy_run() {
+    let report = stepped(8, |step, _| MS + step as i64 % 3 * 1_000, allreduce).report();
+    assert!(report.findings.is_empty(), "{:?}", report.findings);
+}

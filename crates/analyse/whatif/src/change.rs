@@ -1,0 +1,349 @@
+//! One thing that can be different in a replay.
+
+use crate::line::{Line, NoCallThere, sites_at};
+use crate::values::{EagerLimit, ModelChange, ThreadCount, Times, parse_factor};
+use kizami_trace::{CallSite, SourceLine};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::str::FromStr;
+
+/// One thing that is different. Places are lines as people name them (`P` is [`Line`]), or call sites of a trace once they
+/// are [resolved](Change::resolve).
+///
+/// It is written as the option of `kizami replay` that makes it, and read back from that.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change<P = Line> {
+    /// Messages and collectives cost nothing; partners are still waited for.
+    IdealNetwork,
+    /// So many times the latency.
+    Latency(Times),
+    /// So many times the bandwidth.
+    Bandwidth(Times),
+    /// The network is a LogGOPS model.
+    LogGops(ModelChange),
+    /// The network of a measured machine, by the path of its file.
+    Machine(String),
+    /// A network with shared links, in its short form or by the path of its file.
+    Platform(String),
+    /// Sends of up to so many bytes do not wait for their receiver.
+    EagerLimit(EagerLimit),
+    /// Processors so many times as fast.
+    Cpu(Times),
+    /// Computation before calls at a place takes so many times as long, on one rank or on all.
+    Scale(P, Option<u32>, f64),
+    /// Computation before calls at a place is spread evenly over all ranks.
+    Balance(P),
+    /// Ranks have so many threads.
+    Threads(ThreadCount),
+    /// Threads share the work of the parallel region at a place evenly.
+    BalanceThreads(P),
+    /// Threads share what one computes before the parallel region at a place.
+    ShareSerial(P),
+    /// Waits at a place are hidden behind the computation that follows.
+    Overlap(P),
+    /// Computation before calls at a place loses the part above the baseline that other ranks waited for.
+    RemoveExcess(P),
+    /// Calls at a place are left out.
+    LeaveOut(P),
+    /// Receives for the calls at a place are posted early.
+    PostEarly(P),
+    /// What is received at a place is handed on in so many pieces.
+    Pieces(P, u32),
+    /// Small messages or collectives that follow each other closely at a place are joined.
+    Join(P),
+    /// Messages at a place are taken as they come.
+    TakeAsTheyCome(P),
+    /// Calls at a place communicate in no time.
+    IdealAt(P),
+    /// The tracer's overhead is taken out.
+    WithoutTracer,
+}
+
+/// Why a text is no change.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no change of a replay: {1}")]
+pub struct ChangeError(String, String);
+
+impl<P> Change<P> {
+    /// The option of `kizami replay`.
+    pub fn flag(&self) -> &'static str {
+        match self {
+            Change::IdealNetwork => "--network",
+            Change::Latency(_) => "--latency",
+            Change::Bandwidth(_) => "--bandwidth",
+            Change::LogGops(_) => "--loggops",
+            Change::Machine(_) => "--machine",
+            Change::Platform(_) => "--platform",
+            Change::EagerLimit(_) => "--eager-limit",
+            Change::Cpu(_) => "--cpu",
+            Change::Scale(..) => "--callsite",
+            Change::Balance(_) => "--balance",
+            Change::Threads(_) => "--omp-threads",
+            Change::BalanceThreads(_) => "--balance-threads",
+            Change::ShareSerial(_) => "--share-serial",
+            Change::Overlap(_) => "--overlap",
+            Change::RemoveExcess(_) => "--no-longer",
+            Change::LeaveOut(_) => "--leave-out",
+            Change::PostEarly(_) => "--post-early",
+            Change::Pieces(..) => "--pieces",
+            Change::Join(_) => "--join",
+            Change::TakeAsTheyCome(_) => "--as-they-come",
+            Change::IdealAt(_) => "--ideal-at",
+            Change::WithoutTracer => "--without-tracer",
+        }
+    }
+
+    /// The same change at another place.
+    fn at<Q, E>(&self, place: impl FnOnce(&P) -> Result<Q, E>) -> Result<Change<Q>, E> {
+        Ok(match self {
+            Change::IdealNetwork => Change::IdealNetwork,
+            Change::Latency(times) => Change::Latency(*times),
+            Change::Bandwidth(times) => Change::Bandwidth(*times),
+            Change::LogGops(model) => Change::LogGops(*model),
+            Change::Machine(path) => Change::Machine(path.clone()),
+            Change::Platform(platform) => Change::Platform(platform.clone()),
+            Change::EagerLimit(limit) => Change::EagerLimit(*limit),
+            Change::Cpu(times) => Change::Cpu(*times),
+            Change::Threads(count) => Change::Threads(*count),
+            Change::WithoutTracer => Change::WithoutTracer,
+            Change::Scale(at, rank, factor) => Change::Scale(place(at)?, *rank, *factor),
+            Change::Balance(at) => Change::Balance(place(at)?),
+            Change::BalanceThreads(at) => Change::BalanceThreads(place(at)?),
+            Change::ShareSerial(at) => Change::ShareSerial(place(at)?),
+            Change::Overlap(at) => Change::Overlap(place(at)?),
+            Change::RemoveExcess(at) => Change::RemoveExcess(place(at)?),
+            Change::LeaveOut(at) => Change::LeaveOut(place(at)?),
+            Change::PostEarly(at) => Change::PostEarly(place(at)?),
+            Change::Pieces(at, pieces) => Change::Pieces(place(at)?, *pieces),
+            Change::Join(at) => Change::Join(place(at)?),
+            Change::TakeAsTheyCome(at) => Change::TakeAsTheyCome(place(at)?),
+            Change::IdealAt(at) => Change::IdealAt(place(at)?),
+        })
+    }
+}
+
+impl Change {
+    /// With the call sites at its line instead of the line.
+    pub fn resolve(&self, callsites: &[CallSite]) -> Result<Change<Vec<u32>>, NoCallThere> {
+        self.at(|line| sites_at(line, callsites))
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.flag())?;
+        match self {
+            Change::WithoutTracer => Ok(()),
+            Change::IdealNetwork => f.write_str(" ideal"),
+            Change::Latency(times) | Change::Bandwidth(times) | Change::Cpu(times) => write!(f, " {times}"),
+            Change::LogGops(model) => write!(f, " {model}"),
+            Change::Machine(text) | Change::Platform(text) => write!(f, " {text}"),
+            Change::EagerLimit(limit) => write!(f, " {limit}"),
+            Change::Threads(count) => write!(f, " {count}"),
+            Change::Scale(line, rank, factor) => {
+                let rank = rank.map(|rank| format!("@{rank}")).unwrap_or_default();
+                write!(f, " {line}{rank}={factor}")
+            }
+            Change::Pieces(line, pieces) => write!(f, " {line}={pieces}"),
+            Change::Balance(line)
+            | Change::BalanceThreads(line)
+            | Change::ShareSerial(line)
+            | Change::Overlap(line)
+            | Change::RemoveExcess(line)
+            | Change::LeaveOut(line)
+            | Change::PostEarly(line)
+            | Change::Join(line)
+            | Change::TakeAsTheyCome(line)
+            | Change::IdealAt(line) => write!(f, " {line}"),
+        }
+    }
+}
+
+impl FromStr for Change {
+    type Err = ChangeError;
+
+    fn from_str(text: &str) -> Result<Change, ChangeError> {
+        let (flag, value) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
+        let wrong = |why: String| ChangeError(text.to_owned(), why);
+        let line = || value.parse::<Line>().map_err(wrong);
+        let times = || value.parse::<Times>().map_err(wrong);
+        Ok(match flag {
+            "--network" if value == "ideal" => Change::IdealNetwork,
+            "--latency" => Change::Latency(times()?),
+            "--bandwidth" => Change::Bandwidth(times()?),
+            "--loggops" => Change::LogGops(value.parse().map_err(wrong)?),
+            "--machine" => Change::Machine(value.to_owned()),
+            "--platform" => Change::Platform(value.to_owned()),
+            "--eager-limit" => Change::EagerLimit(value.parse().map_err(wrong)?),
+            "--cpu" => Change::Cpu(times()?),
+            "--callsite" => Change::parse_scale(value).map_err(wrong)?,
+            "--balance" => Change::Balance(line()?),
+            "--omp-threads" => Change::Threads(value.parse().map_err(wrong)?),
+            "--balance-threads" => Change::BalanceThreads(line()?),
+            "--share-serial" => Change::ShareSerial(line()?),
+            "--overlap" => Change::Overlap(line()?),
+            "--no-longer" => Change::RemoveExcess(line()?),
+            "--leave-out" => Change::LeaveOut(line()?),
+            "--post-early" => Change::PostEarly(line()?),
+            "--pieces" => Change::parse_pieces(value).map_err(wrong)?,
+            "--join" => Change::Join(line()?),
+            "--as-they-come" => Change::TakeAsTheyCome(line()?),
+            "--ideal-at" => Change::IdealAt(line()?),
+            "--without-tracer" if value.is_empty() => Change::WithoutTracer,
+            _ => return Err(wrong("there is no such option".to_owned())),
+        })
+    }
+}
+
+impl Change {
+    /// Reads `FILE:LINE[@RANK]=FACTOR`, the value of `--callsite`.
+    pub fn parse_scale(text: &str) -> Result<Change, String> {
+        let wrong = || "give a place and a factor, such as solver.c:88=0.5 or solver.c:88@3=0".to_owned();
+        let (place, number) = text.rsplit_once('=').ok_or_else(wrong)?;
+        let factor = parse_factor(number).ok_or_else(wrong)?;
+        let (line, rank) = match place.rsplit_once('@') {
+            Some((line, rank)) => (line, Some(rank.trim().parse().map_err(|_| wrong())?)),
+            None => (place, None),
+        };
+        Ok(Change::Scale(line.parse()?, rank, factor))
+    }
+
+    /// Reads `FILE:LINE=PIECES`, the value of `--pieces`.
+    pub fn parse_pieces(text: &str) -> Result<Change, String> {
+        let wrong = || "give a place and how many pieces, such as solver.c:88=8".to_owned();
+        let (line, pieces) = text.rsplit_once('=').ok_or_else(wrong)?;
+        let pieces = pieces.trim().parse().ok().filter(|pieces| *pieces > 0).ok_or_else(wrong)?;
+        Ok(Change::Pieces(line.parse()?, pieces))
+    }
+}
+
+/// Several changes, written one behind the other.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Changes(pub Vec<Change>);
+
+impl Changes {
+    /// A change at each of some places; none if one of them has no line, which is what options name.
+    pub fn at<'a>(
+        places: impl IntoIterator<Item = &'a SourceLine>,
+        change: impl Fn(Line) -> Change,
+    ) -> Option<Changes> {
+        let lines = places.into_iter().map(|place| Line::of(place).map(&change));
+        lines.collect::<Option<_>>().map(Changes)
+    }
+}
+
+impl From<Change> for Changes {
+    fn from(change: Change) -> Changes {
+        Changes(vec![change])
+    }
+}
+
+impl fmt::Display for Changes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, change) in self.0.iter().enumerate() {
+            write!(f, "{}{change}", if index > 0 { " " } else { "" })?;
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for Changes {
+    type Err = ChangeError;
+
+    fn from_str(text: &str) -> Result<Changes, ChangeError> {
+        let mut changes = Vec::new();
+        for part in text.split(" --") {
+            let part = part.strip_prefix("--").unwrap_or(part);
+            changes.push(format!("--{part}").parse()?);
+        }
+        Ok(Changes(changes))
+    }
+}
+
+impl Serialize for Changes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Changes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Changes, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One of each.
+    const ALL: [&str; 22] = [
+        "--network ideal",
+        "--latency 0.5x",
+        "--bandwidth 2x",
+        "--loggops L=1000ns,S=65536",
+        "--machine a machine.kzm",
+        "--platform fat-tree:64x16,2:1",
+        "--eager-limit 1M",
+        "--cpu 1.5x",
+        "--callsite solver.c:88@3=0",
+        "--balance solver.c:88",
+        "--omp-threads 2x",
+        "--balance-threads solver.c:88",
+        "--share-serial solver.c:88",
+        "--overlap solver.c:88",
+        "--no-longer solver.c:88",
+        "--leave-out solver.c:88",
+        "--post-early solver.c:88",
+        "--pieces solver.c:88=8",
+        "--join solver.c:88",
+        "--as-they-come solver.c:88",
+        "--ideal-at solver.c:88",
+        "--without-tracer",
+    ];
+
+    #[test]
+    fn every_change_reads_as_it_is_written() {
+        for text in ALL {
+            assert_eq!(text.parse::<Change>().unwrap().to_string(), text);
+        }
+        let all = ALL.join(" ");
+        let changes: Changes = all.parse().unwrap();
+        assert_eq!((changes.0.len(), changes.to_string()), (ALL.len(), all.clone()));
+        let json = serde_json::to_string(&changes).unwrap();
+        assert_eq!(json, format!("{all:?}"));
+        assert_eq!(serde_json::from_str::<Changes>(&json).unwrap(), changes);
+    }
+
+    #[test]
+    fn what_is_no_change_is_refused() {
+        for wrong in
+            ["", "solver.c:88", "--faster", "--balance", "--network slow", "--callsite solver.c:88=-1"]
+        {
+            assert!(wrong.parse::<Changes>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn factors_may_be_of_one_rank_and_pieces_are_at_least_one() {
+        let line = || "solver.c:88".parse::<Line>().unwrap();
+        assert_eq!(Change::parse_scale("solver.c:88=0.5"), Ok(Change::Scale(line(), None, 0.5)));
+        assert_eq!(Change::parse_scale("solver.c:88@3=0x"), Ok(Change::Scale(line(), Some(3), 0.0)));
+        for wrong in ["solver.c:88", "solver.c=1", "solver.c:88@x=1", "solver.c:88=-1"] {
+            assert!(Change::parse_scale(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["solver.c:88", "solver.c:88=0", "solver.c:88=x", "=8"] {
+            assert!(Change::parse_pieces(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_place_without_a_line_cannot_be_named() {
+        let place =
+            |line| SourceLine { file: Some("solver.c".to_owned()), line, function: "main".to_owned() };
+        let named = Changes::at(&[place(Some(88))], Change::Join);
+        assert_eq!(named.map(|changes| changes.to_string()), Some("--join solver.c:88".to_owned()));
+        assert_eq!(Changes::at(&[place(Some(88)), place(None)], Change::Join), None);
+    }
+}

@@ -1,0 +1,21 @@
+//! What could be different about a run, and what that would gain.
+//!
+//! A [`Change`] is one thing that can be different: the one type for options of `kizami replay`, for what findings and ideas
+//! offer, and for what `run.json` says about a replayed trace. [`balance()`] works out what is different if work is spread over
+//! ranks, within the [`Epochs`] of a run. A [`Gain`] is the difference of two replays, with its error.
+//!
+//! It replays nothing, and does not know which change would help.
+
+mod balance;
+mod change;
+mod epochs;
+mod gain;
+mod line;
+mod values;
+
+pub use balance::balance;
+pub use change::{Change, ChangeError, Changes};
+pub use epochs::{Epochs, each_call};
+pub use gain::{Gain, NINE_IN_TEN, sum_error_ns};
+pub use line::{Line, NoCallThere, sites_at};
+pub use values::{EagerLimit, ModelChange, ThreadCount, Times};

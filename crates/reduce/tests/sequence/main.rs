@@ -1,6 +1,0 @@
-//! What the sequence promises: all calls in their order, in few bytes, whatever the program.
-
-mod programs;
-mod round_trip;
-
-use kizami_reduce::sequence::{FoldedSequence, Recorder, Signature, Sizes};

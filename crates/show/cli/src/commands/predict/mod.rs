@@ -1,0 +1,15 @@
+//! `kizami predict`: how long a program would take with other numbers of ranks, on another machine, and what would stop it.
+
+mod arguments;
+mod check;
+mod foreseen;
+mod plot;
+mod points;
+mod predicted;
+mod run;
+mod show;
+mod sums;
+
+pub use arguments::PredictArguments;
+pub use points::{RankCounts, parse_ranks};
+pub use run::run;

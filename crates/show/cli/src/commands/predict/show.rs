@@ -1,0 +1,149 @@
+//! What was foretold, as a table, and what to make of it.
+
+use super::predicted::Predicted;
+use crate::show::quantity;
+use crate::show::style::Paint;
+use crate::show::table::{Align, Table};
+use kizami_model::Length;
+use kizami_predict::point::{Limit, Point};
+use kizami_predict::structure::Program;
+use std::io::{self, Write};
+
+/// A run that takes so much longer than the shortest has stopped scaling.
+const LONGER: f64 = 1.02;
+/// Costs that were not measured are told from this share of the time on.
+const WORTH_TELLING: f64 = 0.05;
+
+/// Seconds as people read them.
+pub fn seconds(seconds: f64) -> String {
+    quantity::duration(Length::from_nanos_f64(seconds * 1e9))
+}
+
+/// Prints the table and what is said about it.
+pub fn print(out: &mut impl Write, predicted: &Predicted, said: &[String]) -> io::Result<()> {
+    let columns = [
+        ("ranks", Align::Right),
+        ("time", Align::Right),
+        ("90 % interval", Align::Left),
+        ("efficiency", Align::Right),
+        ("limited by", Align::Left),
+    ];
+    let mut table = Table::new(&mut *out, Paint::stdout(), &columns);
+    for point in &predicted.points {
+        table.row(vec![
+            quantity::count(u64::from(point.ranks)),
+            seconds(point.time_s),
+            format!("{} .. {}", seconds(point.low_s), seconds(point.high_s)),
+            format!("{:.0} %", 100.0 * point.efficiency),
+            point.limited_by.first().map(limit).unwrap_or_default(),
+        ])?;
+    }
+    table.finish()?;
+    writeln!(out)?;
+    said.iter().try_for_each(|line| writeln!(out, "{line}"))
+}
+
+/// What follows from it: where it stops, how far it may be off, and what rests on no measurement.
+pub fn said(predicted: &Predicted, program: Option<&Program>) -> Vec<String> {
+    let mut said: Vec<String> = stops(&predicted.points).into_iter().collect();
+    if let Some(checked) = &predicted.check {
+        let ranks = quantity::count(u64::from(checked.foretold.ranks));
+        let error = 100.0 * checked.error_share;
+        said.push(format!(
+            "checked: the run with {ranks} ranks, foretold from the smaller ones, was {error:+.1} % off"
+        ));
+    } else if program.is_some() {
+        said.push(
+            "not checked: with three runs or more the largest is hidden and foretold, for the error"
+                .to_owned(),
+        );
+    }
+    said.extend(extrapolated(predicted, program));
+    said.extend(larger(&predicted.points));
+    said.extend(links(&predicted.points));
+    said
+}
+
+/// Who said what messages get of links.
+fn links(points: &[Point]) -> Vec<String> {
+    let by = |who: &str| {
+        let told = points.iter().filter(|point| point.network.as_ref().is_some_and(|told| told.by == who));
+        let ranks: Vec<String> = told.map(|point| quantity::count(u64::from(point.ranks))).collect();
+        (!ranks.is_empty()).then(|| ranks.join(", "))
+    };
+    let simulated =
+        by("simgrid").map(|ranks| format!("links: shared as SimGrid simulates it, at {ranks} ranks"));
+    let phases = by("phases").map(|ranks| format!("links: shared fairly, phase by phase, at {ranks} ranks"));
+    let why = points.iter().find_map(|point| point.network.as_ref()?.not_simulated.as_ref());
+    let why = why.map(|why| {
+        format!("not simulated, though collectives and uneven shares need it, hence the wide interval: {why}")
+    });
+    simulated.into_iter().chain(phases).chain(why).collect()
+}
+
+/// Collectives of more bytes than were measured.
+fn larger(points: &[Point]) -> Option<String> {
+    let most = points.iter().map(|point| point.larger_than_measured).fold(0.0, f64::max);
+    (most > WORTH_TELLING).then(|| {
+        format!(
+            "extrapolated: collectives of more bytes than were measured, up to {:.0} % of the time; `kizami bench --largest` \
+             measures larger ones",
+            100.0 * most
+        )
+    })
+}
+
+/// What limits a run, in words.
+pub fn limit(limit: &Limit) -> String {
+    let by = limit.by.map_or(String::new(), |by| format!(" ({by})"));
+    let place = &limit.place;
+    match limit.what.as_str() {
+        "computation" => format!("computation before {place}"),
+        function => format!("{function} at {place}{by}"),
+    }
+}
+
+/// Where more ranks no longer help.
+fn stops(points: &[Point]) -> Option<String> {
+    let shortest = points.iter().min_by(|one, other| one.time_s.total_cmp(&other.time_s))?;
+    let last = points.last()?;
+    if points.len() < 3 {
+        return None;
+    }
+    let shrinking = points.windows(2).all(|pair| pair[1].time_s < LONGER * pair[0].time_s);
+    if last.ranks == shortest.ranks {
+        if !shrinking {
+            return Some(
+                "does not scale evenly: it takes longer with some numbers of ranks than with fewer"
+                    .to_owned(),
+            );
+        }
+        return Some(format!("scales up to {} ranks and beyond", quantity::count(u64::from(last.ranks))));
+    }
+    (last.time_s > LONGER * shortest.time_s).then(|| {
+        let worst = last.limited_by.iter().find(|limit| limit.by.is_some());
+        let why = worst.map_or(String::new(), |worst| format!("; what grows is {}", self::limit(worst)));
+        format!("stops scaling at about {} ranks{why}", quantity::count(u64::from(shortest.ranks)))
+    })
+}
+
+/// What the numbers rest on that nobody has measured.
+fn extrapolated(predicted: &Predicted, program: Option<&Program>) -> Vec<String> {
+    let Some(program) = program else { return Vec::new() };
+    let seen: Vec<String> = program.seen.iter().map(ToString::to_string).collect();
+    let mut said =
+        vec![format!("extrapolated: calls and computation, from runs with {} ranks", seen.join(", "))];
+    said.extend(predicted.left_out.iter().map(|run| {
+        let ranks = quantity::counted(u64::from(run.ranks), "rank");
+        format!("left out: the run with {ranks}, without which the others agree ({})", run.why)
+    }));
+    let unmeasured = predicted.points.iter().filter(|point| point.costs_not_measured > WORTH_TELLING);
+    let ranks: Vec<String> = unmeasured.map(|point| quantity::count(u64::from(point.ranks))).collect();
+    if !ranks.is_empty() {
+        said.push(format!(
+            "extrapolated: what collectives cost at {} ranks, by the algorithm the library would take",
+            ranks.join(", ")
+        ));
+    }
+    said
+}

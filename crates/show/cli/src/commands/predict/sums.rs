@@ -1,0 +1,65 @@
+//! `--method sum`: the plain sum, for comparison.
+
+use super::show;
+use crate::show::json;
+use crate::show::text;
+use anyhow::Result;
+use kizami_graph::build;
+use kizami_predict::point::Where;
+use kizami_predict::{costs_of_runs, sum_s};
+use kizami_terminal::failure::UsageError;
+use kizami_trace::Trace;
+use serde::Serialize;
+use std::io::Write;
+use std::sync::Arc;
+
+/// What `--json` prints.
+#[derive(Debug, Serialize)]
+struct Sums {
+    /// The machine it is for, if one was given.
+    machine: Option<String>,
+    /// In the order of ranks.
+    sums: Vec<Sum>,
+}
+
+/// One number of ranks.
+#[derive(Debug, Serialize)]
+struct Sum {
+    ranks: u32,
+    /// By the plain sum.
+    time_s: f64,
+}
+
+/// Adds up, and prints.
+pub fn run(
+    traces: &[&Trace],
+    counts: &[u32],
+    place: &Where,
+    machine: Option<String>,
+    as_json: bool,
+) -> Result<u8> {
+    let costs = match &place.costs {
+        Some(costs) => costs.clone(),
+        None => Arc::new(costs_of_runs(traces, place.threads)?),
+    };
+    let mut sums = Vec::new();
+    for ranks in counts {
+        let Some(trace) = traces.iter().find(|trace| trace.run().ranks == *ranks) else {
+            return Err(UsageError(format!(
+                "--method sum foretells recorded numbers of ranks only, and no run has {ranks}"
+            ))
+            .into());
+        };
+        let graph = build(trace, place.threads, &|_| {})?;
+        sums.push(Sum { ranks: *ranks, time_s: sum_s(&graph, &costs, place.computation) });
+    }
+    if as_json {
+        json::print(json::PREDICT_SUM, &Sums { machine, sums })?;
+        return Ok(0);
+    }
+    let mut out = text::stdout();
+    for sum in &sums {
+        writeln!(out, "{} ranks: {} by the plain sum", sum.ranks, show::seconds(sum.time_s))?;
+    }
+    Ok(0)
+}

@@ -1,0 +1,56 @@
+//! Reducing a trace.
+
+use super::arguments::ReduceArguments;
+use super::show::{Sizes, Summary, lines};
+use crate::input::must_have_all_rows;
+use crate::output::must_be_new;
+use crate::show::json;
+use crate::show::path::as_typed;
+use crate::show::progress::Bar;
+use crate::show::provenance;
+use crate::show::quantity;
+use crate::show::text;
+use anyhow::Result;
+use kizami_reduced::reduce;
+use kizami_terminal::failure::UsageError;
+use kizami_trace::Trace;
+use std::io::Write;
+
+/// Writes the reduced trace and says what was kept.
+pub fn run(arguments: &ReduceArguments) -> Result<u8> {
+    let trace = Trace::open(&arguments.trace)?;
+    must_have_all_rows(&trace)?;
+    must_be_new(&arguments.output, "-o")?;
+    if let Some(reduced) = &trace.run().reduced {
+        let message = format!(
+            "{} is reduced already: it has {} for {}; give the trace it was made from{}",
+            as_typed(&arguments.trace),
+            quantity::counted(reduced.rows_kept, "row"),
+            quantity::counted(reduced.calls, "call"),
+            reduced.made_from.as_ref().map_or_else(String::new, |from| format!(", {from}"))
+        );
+        return Err(UsageError(message).into());
+    }
+    provenance::tell_times(&trace);
+    let Some(options) = arguments.importance.options(arguments.keep, arguments.seed)? else {
+        let message = "--keep all leaves nothing to do; give a share such as 0.1%, or a rate such as 10K/s";
+        return Err(UsageError(message.to_owned()).into());
+    };
+    let bar = Bar::new("reducing");
+    let run = reduce(&trace, &arguments.output, &options, &|done, total| {
+        bar.set(done, total, || quantity::counted(done, "row"));
+    })?;
+    drop(bar);
+    let mut out = text::stdout();
+    let Some(reduced) = &run.reduced else { return Ok(0) };
+    let sizes = Sizes::of(&trace, &run, &arguments.output)?;
+    if arguments.json {
+        json::print(json::REDUCE, &Summary { reduced, sizes })?;
+        return Ok(0);
+    }
+    for (label, text) in lines(reduced, &sizes, trace.run().totals.events) {
+        writeln!(out, "{label:<9} {text}")?;
+    }
+    writeln!(out, "next: kizami info {}", as_typed(&arguments.output))?;
+    Ok(0)
+}

@@ -1,0 +1,297 @@
+//! Works out what is told of a run's tasks.
+
+use super::arguments::TasksArguments;
+use super::plot::Plot;
+use super::show;
+use crate::output::{must_be_new, write_new};
+use crate::show::json;
+use anyhow::Result;
+use kizami_model::{Length, Moment, Rank};
+use kizami_tasks::{
+    Notice, Parallelism, Path, PlaceSum, Strategy, TaskGraph, at_least, burdened_span, memory_needed, places,
+    recorded_by, schedules, stream,
+};
+use kizami_terminal::failure::UsageError;
+use kizami_trace::run::{ClockInfo, CountedTasks};
+use kizami_trace::{CallSite, Trace};
+use serde::Serialize;
+
+/// Parts of a picture's curve, at most.
+const PLOTTED_PARTS: usize = 720;
+
+/// What `--json` prints. Times are nanoseconds, or units of virtual time.
+#[derive(Debug, Serialize)]
+pub struct Told {
+    /// `ns` or `units`.
+    pub unit: &'static str,
+    /// Whose tasks.
+    pub rank: u32,
+    /// How many ranks there are.
+    #[serde(skip)]
+    pub ranks: u32,
+    pub tasks: u64,
+    pub work: i64,
+    pub span: i64,
+    pub parallelism: f64,
+    pub peak: u32,
+    /// For how long the mean is taken that the peak is one of; none if it is exact.
+    pub peak_over: Option<i64>,
+    /// With what idle threads take to notice tasks; not of runs in virtual time.
+    pub burden: Option<Burden>,
+    /// By which tasks were given out; none if they were not.
+    pub strategy: Option<&'static str>,
+    /// Memory that it would have taken to give them out, where that was too much.
+    #[serde(skip)]
+    pub too_much: Option<u64>,
+    /// Tasks of all ranks that were only counted: nothing else here knows of them.
+    pub counted_tasks: Option<CountedTasks>,
+    pub places: Vec<Place>,
+    pub processors: Vec<Processors>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub curve: Vec<f64>,
+}
+
+/// What noticing tasks costs.
+#[derive(Debug, Serialize)]
+pub struct Burden {
+    pub task: i64,
+    pub over: i64,
+    pub span: i64,
+    pub parallelism: f64,
+}
+
+/// Tasks of one place.
+#[derive(Debug, Serialize)]
+pub struct Place {
+    pub name: String,
+    pub file: Option<String>,
+    pub line: Option<u32>,
+    pub tasks: u64,
+    pub work: i64,
+    pub waited: i64,
+    pub longest: i64,
+    pub on_critical_path: i64,
+}
+
+/// What so many processors would do.
+#[derive(Debug, Serialize)]
+pub struct Processors {
+    pub processors: u32,
+    pub at_least: i64,
+    pub at_most: i64,
+    /// None if it was not simulated.
+    pub simulated: Option<i64>,
+    /// The shortest and the longest of several tries.
+    pub simulated_low: Option<i64>,
+    pub simulated_high: Option<i64>,
+    /// How tasks were given out; none if they were not.
+    pub strategy: Option<&'static str>,
+}
+
+/// Explains.
+pub fn run(arguments: &TasksArguments) -> Result<u8> {
+    if arguments.processors.contains(&0) {
+        return Err(UsageError("--processors: there must be at least one".to_owned()).into());
+    }
+    if let Some(plot) = &arguments.plot {
+        must_be_new(plot, "--plot")?;
+    }
+    let trace = Trace::open(&arguments.trace)?;
+    let told = explain(&trace, arguments)?;
+    match arguments.json {
+        true => json::print(json::TASKS, told)?,
+        false => show::show(&told)?,
+    }
+    Ok(0)
+}
+
+fn explain(trace: &Trace, arguments: &TasksArguments) -> Result<Told> {
+    let rank = Rank(arguments.rank);
+    let needed = memory_needed(trace, rank)?;
+    let too_much = needed > arguments.memory.unwrap_or_else(kizami_memory::half_of_free);
+    match arguments.bounds || too_much {
+        true => bounds(trace, arguments, too_much.then_some(needed)),
+        false => all(trace, arguments),
+    }
+}
+
+/// What is told with all tasks in memory.
+fn all(trace: &Trace, arguments: &TasksArguments) -> Result<Told> {
+    let graph = TaskGraph::of(trace, Rank(arguments.rank))?;
+    let (parallelism, path) = (Parallelism::of(&graph), Path::of(&graph));
+    let (work, span) = (graph.work(), graph.span());
+    let strategy = strategy(trace, arguments, &graph)?;
+    let simulated = schedules(&graph, &arguments.processors, strategy);
+    let processors = arguments.processors.iter().zip(simulated).map(|(processors, simulated)| Processors {
+        processors: *processors,
+        at_least: parallelism.at_least(*processors, span).0,
+        at_most: parallelism.at_most(*processors, span).0,
+        simulated: Some(simulated.length.0),
+        simulated_low: simulated.range.map(|(low, _)| low.0),
+        simulated_high: simulated.range.map(|(_, high)| high.0),
+        strategy: Some(simulated.strategy.name()),
+    });
+    let curve = |parts: usize| parallelism.curve(Moment::START, Moment::START + span, parts);
+    let burden = graph.notice().map(|notice| (notice, burdened_span(&graph, notice)));
+    let told = Told {
+        tasks: graph.made() as u64,
+        peak: parallelism.peak(),
+        burden: burden.map(|burden| Burden::of(burden, work)),
+        strategy: Some(strategy.name()),
+        places: told_places(trace, &places(&graph, &path))?,
+        processors: processors.collect(),
+        ..Told::of(trace, arguments, work, span)
+    };
+    finish(trace, arguments, told, curve)
+}
+
+/// What is told without them: all but schedules.
+fn bounds(trace: &Trace, arguments: &TasksArguments, too_much: Option<u64>) -> Result<Told> {
+    let streamed = stream(trace, Rank(arguments.rank))?;
+    let (bins, work, span) = (&streamed.bins, streamed.work, streamed.span);
+    let processors = arguments.processors.iter().map(|processors| Processors {
+        processors: *processors,
+        at_least: at_least(*processors, work, span).0,
+        at_most: bins.at_most(*processors, span).0,
+        simulated: None,
+        simulated_low: None,
+        simulated_high: None,
+        strategy: None,
+    });
+    let told = Told {
+        tasks: streamed.made,
+        peak: bins.peak().ceil() as u32,
+        peak_over: Some(bins.width().0).filter(|width| *width > 1),
+        burden: streamed.burden.map(|burden| Burden::of(burden, work)),
+        too_much,
+        places: told_places(trace, &streamed.places)?,
+        processors: processors.collect(),
+        ..Told::of(trace, arguments, work, span)
+    };
+    finish(trace, arguments, told, |parts| bins.curve(span, parts))
+}
+
+/// Adds the curve, and draws it, if asked for.
+fn finish(
+    trace: &Trace,
+    arguments: &TasksArguments,
+    mut told: Told,
+    curve: impl Fn(usize) -> Vec<f64>,
+) -> Result<Told> {
+    if let Some(file) = &arguments.plot {
+        let title = format!("{}: how many tasks run", trace.run().command.join(" "));
+        let (span, peak) = (told.span as f64, f64::from(told.peak));
+        let curve = &curve(PLOTTED_PARTS.min(span as usize));
+        let plot = Plot { title: &title, unit: told.unit, span, peak, curve };
+        write_new(file, plot.draw().as_bytes())?;
+    }
+    if let Some(parts) = arguments.curve.filter(|parts| *parts > 0) {
+        told.curve = curve(parts as usize);
+    }
+    Ok(told)
+}
+
+impl Told {
+    /// What is known of any run.
+    fn of(trace: &Trace, arguments: &TasksArguments, work: Length, span: Length) -> Told {
+        let is_virtual = trace.run().clocks.method == ClockInfo::VIRTUAL;
+        Told {
+            unit: if is_virtual { "units" } else { "ns" },
+            rank: arguments.rank,
+            ranks: trace.run().ranks,
+            tasks: 0,
+            work: work.0,
+            span: span.0,
+            parallelism: work.0 as f64 / span.0.max(1) as f64,
+            peak: 0,
+            peak_over: None,
+            burden: None,
+            strategy: None,
+            too_much: None,
+            counted_tasks: trace.run().counted_tasks,
+            places: Vec::new(),
+            processors: Vec::new(),
+            curve: Vec::new(),
+        }
+    }
+}
+
+fn told_places(trace: &Trace, sums: &[PlaceSum]) -> Result<Vec<Place>> {
+    let callsites = trace.definitions()?.callsites;
+    let worth_telling = sums.iter().filter(|sum| sum.tasks > 0 || sum.work.0 > 0);
+    Ok(worth_telling.map(|sum| place(sum, &callsites)).collect())
+}
+
+/// The one that was asked for, or that of the runtime that ran the program.
+fn strategy(trace: &Trace, arguments: &TasksArguments, graph: &TaskGraph) -> Result<Strategy> {
+    let asked = arguments.strategy;
+    if asked.is_some_and(Strategy::is_of_runtime) && !graph.can_follow_runtime() {
+        let what =
+            "--strategy: the trace does not tell what tasks waited for, so that no runtime can be followed";
+        let next = "record the program again, or take oldest, newest or longest";
+        return Err(UsageError(format!("{what}; {next}")).into());
+    }
+    let recorded = match asked.is_none() && graph.can_follow_runtime() {
+        true => recorded_by(trace, Rank(arguments.rank))?,
+        false => None,
+    };
+    Ok(asked.or(recorded).unwrap_or_default())
+}
+
+impl Burden {
+    fn of((notice, span): (Notice, Length), work: Length) -> Burden {
+        let parallelism = work.0 as f64 / span.0.max(1) as f64;
+        Burden { task: notice.task.0, over: notice.over.0, span: span.0, parallelism }
+    }
+}
+
+/// What a place is called. Compilers make functions of their own of tasks and regions: the one that has them is meant.
+fn name(site: &CallSite) -> String {
+    let functions = std::iter::once(&site.function).chain(&site.inlined_into);
+    let mut written = functions.map(|function| {
+        let made = ["._omp_fn.", ".omp_outlined", ".omp_task_entry", ".omp."].map(|part| function.find(part));
+        &function[..made.into_iter().flatten().min().unwrap_or(function.len())]
+    });
+    written.find(|name| !name.is_empty()).unwrap_or("(task)").to_owned()
+}
+
+fn place(sum: &PlaceSum, callsites: &[CallSite]) -> Place {
+    let site = sum.place.and_then(|place| callsites.get(place as usize));
+    Place {
+        name: site.map_or("(outside of parallel regions)".to_owned(), name),
+        file: site.and_then(|site| site.file.clone()),
+        line: site.and_then(|site| site.line),
+        tasks: sum.tasks,
+        work: sum.work.0,
+        waited: sum.waited.0,
+        longest: sum.longest.0,
+        on_critical_path: sum.on_path.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_called_as_their_authors_do() {
+        let named = |function: &str, inlined_into: &[&str]| {
+            let inlined_into = inlined_into.iter().map(|name| (*name).to_owned()).collect();
+            let function = function.to_owned();
+            name(&CallSite {
+                index: 0,
+                offset: 0,
+                module: None,
+                function,
+                file: None,
+                line: None,
+                inlined_into,
+            })
+        };
+        assert_eq!(named("main._omp_fn.0", &[]), "main");
+        assert_eq!(named("main.omp_outlined_debug__", &[]), "main");
+        assert_eq!(named(".omp_outlined.", &["main"]), "main");
+        assert_eq!(named(".omp_task_entry.", &[]), "(task)");
+        assert_eq!(named("fib", &[]), "fib");
+    }
+}

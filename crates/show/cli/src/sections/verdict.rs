@@ -1,0 +1,76 @@
+//! The first lines of a report: run time, efficiency, and what costs most.
+
+use crate::show::quantity::percent;
+use crate::show::style::Paint;
+use kizami_explain::{Finding, Report};
+use kizami_phrases::verdict::{
+    cost, doubts, efficiency_error, headline, product, reconstructed, threads, warnings,
+};
+use kizami_phrases::{finding, nothing};
+
+/// Findings that are told.
+const MOST_FINDINGS: usize = 4;
+/// Efficiencies below these are doubtful, and bad.
+const DOUBTFUL: f64 = 0.9;
+const BAD: f64 = 0.7;
+
+/// How good an efficiency is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grade {
+    Good,
+    Doubtful,
+    Bad,
+}
+
+impl Grade {
+    /// Of an efficiency from 0 to 1.
+    pub fn of(efficiency: f64) -> Grade {
+        match efficiency {
+            low if low < BAD => Grade::Bad,
+            low if low < DOUBTFUL => Grade::Doubtful,
+            _ => Grade::Good,
+        }
+    }
+}
+
+/// At most 16 lines, and what is to be warned of before.
+pub fn lines(report: &Report, paint: Paint) -> Vec<String> {
+    let efficiency = painted(report.efficiency.parallel, paint);
+    let mut lines: Vec<String> = warnings(report).map(|text| paint.bad(&text)).collect();
+    lines.extend([
+        format!(
+            "{}, parallel efficiency {efficiency}{}",
+            headline(report, |name| paint.heading(name)),
+            efficiency_error(report)
+        ),
+        format!("  {}", product(report, |value| painted(value, paint))),
+    ]);
+    let of_threads = report.threads.iter().map(|told| threads(told, |value| painted(value, paint)));
+    lines.extend(of_threads.map(|text| format!("  {text}")));
+    lines.extend(reconstructed(report).map(|text| format!("  {}", paint.doubtful(&text))));
+    let told: Vec<&Finding> = told(report);
+    if told.is_empty() && report.stuck.is_none() {
+        lines.push(nothing::sentence(&report.nothing_found()));
+    }
+    for (number, finding) in (1..).zip(told) {
+        lines.push(format!("{number}. {}", finding::sentence(finding)));
+        lines.push(format!("   {}", paint.label(&cost(report, finding))));
+        lines.push(format!("   {}", finding::advice(finding.disease())));
+    }
+    lines.extend(doubts(report).map(|text| paint.doubtful(&text)));
+    lines
+}
+
+/// The findings that are told at once, the worst first.
+pub fn told(report: &Report) -> Vec<&Finding> {
+    report.findings.iter().take(MOST_FINDINGS).collect()
+}
+
+pub fn painted(efficiency: f64, paint: Paint) -> String {
+    let text = percent(efficiency);
+    match Grade::of(efficiency) {
+        Grade::Bad => paint.bad(&text),
+        Grade::Doubtful => paint.doubtful(&text),
+        Grade::Good => paint.good(&text),
+    }
+}

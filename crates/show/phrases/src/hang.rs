@@ -1,0 +1,330 @@
+//! Why a run does not go on, in sentences.
+
+use kizami_explain::{
+    Awaited, Called, CauseState, Death, EarlyEnd, Event, LastSeen, Outside, SourceLine, Stuck, StuckCall,
+    StuckCause, StuckKind, WaitsFor,
+};
+
+/// Ranks of a cycle, groups of waiting ranks and causes that are told one by one.
+const MOST_TOLD: usize = 4;
+/// Events that one call waits for and that are told.
+const MOST_EVENTS: usize = 3;
+/// Ranges of ranks that are told.
+const MOST_RANGES: usize = 6;
+
+/// All of it, the most important first.
+pub fn sentences(stuck: &Stuck) -> Vec<String> {
+    let mut told: Vec<String> = stuck.died_first.iter().map(died_first).collect();
+    match stuck.kind {
+        StuckKind::Deadlock => told.push(deadlock(stuck)),
+        StuckKind::WaitsForEnded | StuckKind::WaitsForBusy => told.extend(causes(stuck)),
+        StuckKind::Inside => told.extend(inside(stuck).into_iter().chain(ended_early(stuck))),
+        StuckKind::Ended => told.extend(ended_early(stuck)),
+    }
+    if stuck.kind != StuckKind::Inside {
+        told.extend(waiting(stuck));
+    }
+    told
+}
+
+/// What a call waits for; empty if that is not known, or has happened.
+pub fn waits_until(call: &StuckCall) -> String {
+    call.waits_for.as_ref().map_or_else(String::new, events)
+}
+
+fn died_first(death: &Death) -> String {
+    let Death { rank, ended_ns, last_seen } = death;
+    let place = match last_seen {
+        LastSeen::Inside(call) => format!("inside {}", called(call)),
+        LastSeen::After(call) => format!("outside MPI, after {}", called(call)),
+        LastSeen::BeforeFirstCall => "before its first call".to_owned(),
+    };
+    let when = seconds(*ended_ns);
+    format!("Rank {rank} was the first to end, {when} after the start, {place}: it crashed or was killed.")
+}
+
+fn deadlock(stuck: &Stuck) -> String {
+    let of = |rank: &u32| waits(stuck).find(|call| call.rank == *rank);
+    let waits: Vec<&StuckCall> = stuck.cycle.iter().filter_map(of).collect();
+    let mut parts: Vec<String> = waits.iter().take(MOST_TOLD).map(|call| waits_for(&[call])).collect();
+    if waits.len() > MOST_TOLD {
+        parts.push(format!("and so on around {} ranks", waits.len()));
+    }
+    let since_ns = waits.iter().map(|call| call.since_ns).max().unwrap_or(0);
+    format!("Deadlock: {}; {}.", parts.join("; "), since(stuck, since_ns))
+}
+
+/// Those whom others wait for.
+fn causes(stuck: &Stuck) -> Vec<String> {
+    let named = stuck.causes.iter().take(MOST_TOLD).map(|cause| awaited_rank(stuck, cause));
+    let more = stuck.causes.len().saturating_sub(MOST_TOLD);
+    named.chain((more > 0).then(|| format!("So are {more} more ranks."))).collect()
+}
+
+fn awaited_rank(stuck: &Stuck, cause: &StuckCause) -> String {
+    let who = match cause.waiting_ranks {
+        1 => "1 rank waits".to_owned(),
+        others if others + 1 == stuck.ranks && stuck.ranks > 2 => "All others wait".to_owned(),
+        others => format!("{others} ranks wait"),
+    };
+    format!("{who} for rank {}, which {}.", cause.rank, state(stuck, cause))
+}
+
+fn state(stuck: &Stuck, cause: &StuckCause) -> String {
+    let call = |word: &str| match (&cause.function, &cause.place) {
+        (Some(function), Some(place)) => format!(" {word} {}", at(function, place)),
+        _ => String::new(),
+    };
+    let since_ns = cause.since_ns.unwrap_or(0);
+    match cause.state {
+        CauseState::Outside(how) => outside(stuck, how, &call("after"), since_ns),
+        CauseState::Inside => format!("is{}, {}", call("inside"), since(stuck, since_ns)),
+        CauseState::Finalized => format!("ended by MPI_Finalize, {} after the start", seconds(since_ns)),
+        CauseState::Exited => format!("left by exit without MPI_Finalize{}", call("after")),
+        CauseState::Aborted { code } => {
+            let place = cause.place.as_ref().map_or_else(String::new, |place| format!(" at {place}"));
+            format!("called MPI_Abort with code {code}{place}")
+        }
+        CauseState::Absent => "left nothing: it never started, or was not recorded".to_owned(),
+    }
+}
+
+fn outside(stuck: &Stuck, how: Outside, after: &str, since_ns: i64) -> String {
+    let for_so_long = stuck.until_ns.map(|until_ns| seconds(until_ns - since_ns));
+    match (how, for_so_long) {
+        (Outside::Died, _) => "died".to_owned(),
+        (Outside::Interrupted { ended_ns }, _) => {
+            format!("was outside MPI for {}{after}, until it was interrupted", seconds(ended_ns - since_ns))
+        }
+        (Outside::Running, Some(long)) if after.is_empty() => format!("has been outside MPI for {long}"),
+        (Outside::Running, Some(long)) => format!("has been outside MPI for {long},{after}"),
+        (Outside::Unknown, Some(long)) => {
+            format!("did not come back to MPI{after}, {long} before the end: it computed on, or died")
+        }
+        (Outside::Running | Outside::Unknown, None) => {
+            format!("did not come back to MPI{after} (at {}): it computed on, or died", seconds(since_ns))
+        }
+    }
+}
+
+/// Those who wait, put together by what they wait in and for; without the ranks of the cycle.
+fn waiting(stuck: &Stuck) -> Vec<String> {
+    let for_them = stuck.kind == StuckKind::Deadlock;
+    let what = |call: &StuckCall| if for_them { String::new() } else { waits_until(call) };
+    let outside = waits(stuck).filter(|call| !stuck.cycle.contains(&call.rank));
+    let mut groups = groups(outside, |call| (&call.function[..], call.callsite, what(call)));
+    groups.sort_by_key(|calls| std::cmp::Reverse(calls.len()));
+    let more: usize = groups.iter().skip(MOST_TOLD).map(Vec::len).sum();
+    let sentence = |calls: &Vec<&StuckCall>| {
+        let since_ns = calls.iter().map(|call| call.since_ns).min().unwrap_or(0);
+        let text = if for_them { waits_for_them(calls) } else { waits_for(calls) };
+        capital(&format!("{text}, {}.", since(stuck, since_ns)))
+    };
+    let told = groups.iter().take(MOST_TOLD).map(sentence);
+    told.chain((more > 0).then(|| format!("{more} more ranks wait in other calls."))).collect()
+}
+
+fn waits_for_them(calls: &[&StuckCall]) -> String {
+    let ranks = ranks_of(calls);
+    let verb = if ranks.len() == 1 { "waits" } else { "wait" };
+    format!("{} {verb} for them in {}", rank_list(&ranks), at(&calls[0].function, &calls[0].place))
+}
+
+/// `rank 0 waits in MPI_Recv at dead.c:9 for a message from rank 1 (tag 7)`; of several ranks, what the first waits for.
+fn waits_for(calls: &[&StuckCall]) -> String {
+    let (first, ranks) = (calls[0], ranks_of(calls));
+    let (call, what) = (at(&first.function, &first.place), waits_until(first));
+    let (waits, is) = if ranks.len() == 1 { ("waits", "is") } else { ("wait", "are") };
+    let how = if first.polls { format!("{waits} by polling with") } else { format!("{waits} in") };
+    let understood = first.waits_for.as_ref().is_some_and(|waits| waits.understood);
+    let ranks = rank_list(&ranks);
+    match what.is_empty() {
+        false => format!("{ranks} {how} {call} for {what}"),
+        true if understood => format!("{ranks} {is} in {call}, for which all has come"),
+        true => format!("{ranks} {is} inside {call}"),
+    }
+}
+
+fn events(waits: &WaitsFor) -> String {
+    let mut told: Vec<String> = waits.all.iter().take(MOST_EVENTS).map(event).collect();
+    let more = waits.all.len().saturating_sub(MOST_EVENTS);
+    if more > 0 {
+        told.push(format!("{more} more"));
+    }
+    match waits.any && told.len() > 1 {
+        true => format!("one of: {}", told.join("; ")),
+        false => listed(&told),
+    }
+}
+
+fn event(awaited: &Awaited) -> String {
+    let tagged = |tag: Option<i32>| tag.map_or_else(String::new, |tag| format!(" (tag {tag})"));
+    let ranks = rank_list(&awaited.ranks);
+    match &awaited.event {
+        Event::Send { tag } if awaited.any => format!("a message from any rank{}", tagged(*tag)),
+        Event::Send { tag } => format!("a message from {ranks}{}", tagged(*tag)),
+        Event::Receive { tag } => format!("{ranks} to receive{}", tagged(Some(*tag))),
+        Event::Come => format!("{ranks} to come"),
+        Event::LeaveOther { function } => {
+            let is = if awaited.ranks.len() == 1 { "is" } else { "are" };
+            format!("{ranks}, which {is} in {function} instead")
+        }
+        Event::Unlock => format!("{ranks} to give up the lock"),
+    }
+}
+
+/// Ranks that are inside calls, if nothing more is known.
+fn inside(stuck: &Stuck) -> Vec<String> {
+    let calls = stuck.calls.iter().filter(|call| !call.polls);
+    let groups = groups(calls, |call| (&call.function[..], call.callsite));
+    let sentence = |calls: &Vec<&StuckCall>| {
+        let first = calls[0];
+        let ranks: Vec<u32> = calls.iter().map(|call| call.rank).collect();
+        let is = if ranks.len() == 1 { "is" } else { "are" };
+        let (place, since) = (at(&first.function, &first.place), since(stuck, first.since_ns));
+        capital(&format!("{} {is} inside {place}, {since}.", rank_list(&ranks)))
+    };
+    groups.iter().take(MOST_TOLD).map(sentence).collect()
+}
+
+/// Ranks that ended before their time, while nobody waited.
+fn ended_early(stuck: &Stuck) -> Vec<String> {
+    let groups = groups(stuck.ended_early.iter(), |early| ended(&early.how));
+    let sentence = |group: &Vec<&kizami_explain::EndedEarly>| {
+        let ranks: Vec<u32> = group.iter().map(|early| early.rank).collect();
+        format!("Ended early: {} {}.", rank_list(&ranks), ended(&group[0].how))
+    };
+    groups.iter().take(MOST_TOLD).map(sentence).collect()
+}
+
+fn ended(how: &EarlyEnd) -> String {
+    let after = |call: &Option<Called>| {
+        call.as_ref().map_or_else(String::new, |call| format!(" after {}", called(call)))
+    };
+    match how {
+        EarlyEnd::NothingLeft => "left nothing".to_owned(),
+        EarlyEnd::Vanished(call) => {
+            format!("ended without a sign outside MPI (killed or crashed){}", after(call))
+        }
+        EarlyEnd::Exited(call) => format!("left by exit without MPI_Finalize{}", after(call)),
+        EarlyEnd::Aborted { code } => format!("called MPI_Abort with code {code}"),
+    }
+}
+
+/// Calls that wait for others, by rank.
+fn waits(stuck: &Stuck) -> impl Iterator<Item = &StuckCall> {
+    stuck.calls.iter().filter(|call| call.waits_for.is_some())
+}
+
+/// What has the same key, in the order of the first of each.
+fn groups<'a, T, K: PartialEq>(
+    all: impl Iterator<Item = &'a T>,
+    key: impl Fn(&'a T) -> K,
+) -> Vec<Vec<&'a T>> {
+    let mut groups: Vec<(K, Vec<&'a T>)> = Vec::new();
+    for one in all {
+        let key = key(one);
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, group)) => group.push(one),
+            None => groups.push((key, vec![one])),
+        }
+    }
+    groups.into_iter().map(|(_, group)| group).collect()
+}
+
+fn ranks_of(calls: &[&StuckCall]) -> Vec<u32> {
+    let mut ranks: Vec<u32> = calls.iter().map(|call| call.rank).collect();
+    ranks.dedup();
+    ranks
+}
+
+fn called(call: &Called) -> String {
+    at(&call.function, &call.place)
+}
+
+/// `MPI_Recv at dead.c:9`, or `MPI_Recv in main` without debug information.
+fn at(function: &str, place: &SourceLine) -> String {
+    if place.is_unknown() {
+        return function.to_owned();
+    }
+    let word = if place.file.is_some() && place.line.is_some() { "at" } else { "in" };
+    format!("{function} {word} {place}")
+}
+
+fn since(stuck: &Stuck, since_ns: i64) -> String {
+    let start = seconds(since_ns);
+    match stuck.until_ns {
+        Some(until_ns) => format!("since {start} after the start, for {}", seconds(until_ns - since_ns)),
+        None => format!("since {start} after the start"),
+    }
+}
+
+/// About three digits.
+fn seconds(ns: i64) -> String {
+    let seconds = ns.max(0) as f64 / 1e9;
+    match seconds {
+        _ if seconds >= 100.0 => format!("{seconds:.0} s"),
+        _ if seconds >= 10.0 => format!("{seconds:.1} s"),
+        _ if seconds >= 1.0 => format!("{seconds:.2} s"),
+        _ => format!("{seconds:.3} s"),
+    }
+}
+
+/// `rank 3`, `ranks 0-5 and 8`.
+fn rank_list(ranks: &[u32]) -> String {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for rank in ranks {
+        match ranges.last_mut() {
+            Some((_, end)) if *end + 1 == *rank => *end = *rank,
+            _ => ranges.push((*rank, *rank)),
+        }
+    }
+    let shown = ranges.iter().take(MOST_RANGES).flat_map(|(first, last)| match last - first {
+        0 => vec![first.to_string()],
+        1 => vec![first.to_string(), last.to_string()],
+        _ => vec![format!("{first}-{last}")],
+    });
+    let mut shown: Vec<String> = shown.collect();
+    let more: u32 = ranges.iter().skip(MOST_RANGES).map(|(first, last)| last - first + 1).sum();
+    if more > 0 {
+        shown.push(format!("{more} more"));
+    }
+    let noun = if ranks.len() == 1 { "rank" } else { "ranks" };
+    format!("{noun} {}", listed(&shown))
+}
+
+/// `a, b and c`.
+fn listed(parts: &[String]) -> String {
+    match parts {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_are_listed_as_people_do() {
+        assert_eq!(rank_list(&[3]), "rank 3");
+        assert_eq!(rank_list(&[2, 3]), "ranks 2 and 3");
+        assert_eq!(rank_list(&[0, 1, 2, 5, 7]), "ranks 0-2, 5 and 7");
+        let even: Vec<u32> = (0..10).map(|n| 2 * n).collect();
+        assert_eq!(rank_list(&even), "ranks 0, 2, 4, 6, 8, 10 and 4 more");
+    }
+
+    #[test]
+    fn times_have_three_digits() {
+        assert_eq!(seconds(412_345_678), "0.412 s");
+        assert_eq!(seconds(2_590_000_000), "2.59 s");
+        assert_eq!(seconds(12_340_000_000), "12.3 s");
+        assert_eq!(seconds(123_400_000_000), "123 s");
+    }
+}

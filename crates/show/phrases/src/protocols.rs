@@ -1,0 +1,117 @@
+//! Which sends wait for their receivers, in sentences.
+
+use crate::quantity::count;
+use kizami_explain::{Report, SendProtocol, SendsWait, WaitBasis};
+
+/// Pairs of hosts that have sentences of their own, at most.
+const MOST_PAIRS: usize = 4;
+
+/// What the run shows about sends whose receivers were late; nothing if it shows nothing.
+pub fn sentences(report: &Report) -> Vec<String> {
+    let seen: Vec<&SendProtocol> =
+        report.protocols.iter().filter(|protocol| protocol.basis == WaitBasis::Seen).collect();
+    let mut lines = Vec::new();
+    for within_host in [true, false] {
+        let of_kind: Vec<&SendProtocol> =
+            seen.iter().copied().filter(|protocol| protocol.within_host == within_host).collect();
+        let pairs: Vec<&[&SendProtocol]> =
+            of_kind.chunk_by(|a, b| (&a.from_host, &a.to_host) == (&b.from_host, &b.to_host)).collect();
+        match pairs.as_slice() {
+            [] => {}
+            [pair] => lines.extend(of_sends(pair, &between(pair[0]))),
+            _ if border(&of_kind).agrees() => {
+                let hosts = if within_host { "within hosts" } else { "between hosts" };
+                lines.extend(of_sends(&of_kind, hosts));
+            }
+            pairs => {
+                let shown = pairs.iter().take(MOST_PAIRS);
+                lines.extend(shown.flat_map(|pair| of_sends(pair, &between(pair[0]))));
+            }
+        }
+    }
+    lines
+}
+
+/// Sizes of sends that do not wait, and of those that do.
+struct Border {
+    largest_eager: Option<u64>,
+    smallest_waiting: Option<u64>,
+}
+
+impl Border {
+    /// Whether there is one size that divides them.
+    fn agrees(&self) -> bool {
+        match (self.largest_eager, self.smallest_waiting) {
+            (Some(eager), Some(waiting)) => eager < waiting,
+            _ => true,
+        }
+    }
+}
+
+fn border(protocols: &[&SendProtocol]) -> Border {
+    let eager = protocols.iter().filter_map(|protocol| match protocol.waits {
+        SendsWait::No => Some(protocol.to_bytes),
+        SendsWait::AboveLimit => protocol.limit_bytes,
+        SendsWait::Yes | SendsWait::Some => None,
+    });
+    let waiting = protocols.iter().filter_map(|protocol| match protocol.waits {
+        SendsWait::Yes => Some(protocol.from_bytes),
+        SendsWait::AboveLimit => protocol.limit_bytes.map(|bytes| bytes + 1),
+        SendsWait::No | SendsWait::Some => None,
+    });
+    Border { largest_eager: eager.max(), smallest_waiting: waiting.min() }
+}
+
+/// Sentences about the sends of one pair of hosts, or of several that are alike.
+fn of_sends(protocols: &[&SendProtocol], hosts: &str) -> Vec<String> {
+    let told = |waits: &[SendsWait]| {
+        let those = protocols.iter().filter(|protocol| waits.contains(&protocol.waits));
+        let (waited, late) = those
+            .fold((0, 0), |(waited, late), protocol| (waited + protocol.waited(), late + protocol.late()));
+        format!("{} of {}", count(waited), count(late))
+    };
+    let eager = || told(&[SendsWait::No]);
+    let waiting = || told(&[SendsWait::Yes, SendsWait::AboveLimit]);
+    let Border { largest_eager, smallest_waiting } = border(protocols);
+    let mut lines = Vec::new();
+    match (largest_eager, smallest_waiting) {
+        (Some(bytes), Some(_)) => lines.push(format!(
+            "sends of more than {} B {hosts} wait for their receiver: {} with a late one did, and {} up to that size",
+            count(bytes),
+            waiting(),
+            eager(),
+        )),
+        (Some(bytes), None) => lines.push(format!(
+            "sends of up to {} B {hosts} do not wait for their receiver: {} with a late one did",
+            count(bytes),
+            eager(),
+        )),
+        (None, Some(bytes)) => lines.push(format!(
+            "sends of {} B and more {hosts} wait for their receiver: {} with a late one did",
+            count(bytes),
+            waiting(),
+        )),
+        (None, None) => {}
+    }
+    let some: Vec<_> = protocols.iter().filter(|protocol| protocol.waits == SendsWait::Some).collect();
+    let from = some.iter().map(|protocol| protocol.from_bytes).min();
+    let to = some.iter().map(|protocol| protocol.to_bytes).max();
+    if let (Some(from), Some(to)) = (from, to) {
+        let sizes = if from == to { count(from) } else { format!("{} to {}", count(from), count(to)) };
+        let some = told(&[SendsWait::Some]);
+        lines.push(format!(
+            "some sends of {sizes} B {hosts} wait for their receiver: {some} with a late one did, as its own times say"
+        ));
+    }
+    lines
+}
+
+/// Where sends go, as a part of a sentence.
+fn between(protocol: &SendProtocol) -> String {
+    match (&protocol.from_host, &protocol.to_host) {
+        (Some(host), Some(_)) if protocol.within_host => format!("within {host}"),
+        (Some(from), Some(to)) => format!("from {from} to {to}"),
+        _ if protocol.within_host => "within a host".to_owned(),
+        _ => "between hosts".to_owned(),
+    }
+}

@@ -1,0 +1,167 @@
+//! Every variant of what analysis gives, in words: `snapshots/` shows all of them, and a variant without a sample does not
+//! compile.
+
+// Each test takes what it needs.
+#[allow(dead_code)]
+mod samples;
+
+use kizami_explain::{
+    Cause, Diagnosis, Disease, Finding, Idea, Loss, LossKind, NothingFound, Rows, SourceLine, ThreadCount,
+    Who,
+};
+use kizami_phrases::{finding, idea, loss, nothing};
+use kizami_whatif::EagerLimit;
+use samples::{at, check, found, named, unknown};
+
+/// One of each disease.
+fn diagnosis(disease: Disease) -> Diagnosis {
+    let who = named(&[3]);
+    let rows = Rows { most_bytes: 64, calls: 1_000, rows: 96 };
+    match disease {
+        Disease::Imbalance => Diagnosis::Imbalance { who },
+        Disease::MovingImbalance => Diagnosis::MovingImbalance { who: Who::InTurns },
+        Disease::GrowingImbalance => Diagnosis::GrowingImbalance { who },
+        Disease::RareImbalance => Diagnosis::RareImbalance { who, times: 4, iterations: 100 },
+        Disease::RandomImbalance => Diagnosis::RandomImbalance { who: Who::InTurns },
+        Disease::LateStart => Diagnosis::LateStart { who },
+        Disease::LateReceiver => Diagnosis::LateReceiver { who },
+        Disease::WrongOrder => Diagnosis::WrongOrder {},
+        Disease::PipelineFill => Diagnosis::PipelineFill { who },
+        Disease::NeedlessBarrier => Diagnosis::NeedlessBarrier {},
+        Disease::SerialisedIo => Diagnosis::SerialisedIo { who },
+        Disease::CollectionLoop => Diagnosis::CollectionLoop { sends: false, partners: 7, times: 20 },
+        Disease::LateRoot => Diagnosis::LateRoot { who },
+        Disease::TinyCollectives => Diagnosis::TinyCollectives { rows },
+        Disease::SmallMessages => Diagnosis::SmallMessages { rows },
+        Disease::LockContention => Diagnosis::LockContention { who },
+        Disease::Alltoall => Diagnosis::Alltoall {},
+        Disease::SlowCall => Diagnosis::SlowCall { who },
+        Disease::Transfer => Diagnosis::Transfer {},
+    }
+}
+
+fn of(disease: Disease) -> Finding {
+    use Disease::{LateStart, SerialisedIo, SlowCall};
+    let cause = match disease {
+        LateStart => Cause::Start,
+        SlowCall | SerialisedIo => Cause::Call,
+        _ => Cause::Computation,
+    };
+    found(diagnosis(disease), cause)
+}
+
+#[test]
+fn every_disease_has_a_sentence_an_advice_and_an_idea() {
+    let lines = |disease: &Disease| {
+        let found = of(*disease);
+        [
+            format!("{disease:?}"),
+            format!("  {}", finding::sentence(&found)),
+            format!("  {}", finding::advice(*disease)),
+            format!("  what if: {}", idea::sentence(&Idea::Mended(Box::new(found)))),
+        ]
+    };
+    let lines: Vec<String> = Disease::ALL.iter().flat_map(lines).collect();
+    check("diseases", &lines);
+}
+
+/// What differs with who did it, how many waited, and what is known of the place.
+#[test]
+fn findings_say_who_where_and_who_waits() {
+    let imbalance = |who: Who| found(Diagnosis::Imbalance { who }, Cause::Computation);
+    let one = imbalance(named(&[0]));
+    let everywhere = SourceLine { function: "main".to_owned(), ..at(42) };
+    let nowhere = SourceLine { file: None, line: None, function: "step".to_owned() };
+    let late = |ranks: &[u32]| found(Diagnosis::LateReceiver { who: named(ranks) }, Cause::Call);
+    let sends = Diagnosis::CollectionLoop { sends: true, partners: 7, times: 1 };
+    let lock = |who| found(Diagnosis::LockContention { who }, Cause::Call);
+    let findings = [
+        imbalance(named(&[1, 2])),
+        imbalance(named(&[0, 1, 2, 5, 7])),
+        imbalance(Who::Many(20)),
+        imbalance(Who::InTurns),
+        Finding { waiting_ranks: 1, ..one.clone() },
+        Finding { waiting_in: None, ..one.clone() },
+        Finding { region: Some("pressure".to_owned()), ..one.clone() },
+        Finding { after: None, ..one.clone() },
+        Finding { after: Some(at(42)), ..one.clone() },
+        Finding { place: everywhere, ..one.clone() },
+        Finding { place: nowhere.clone(), after: Some(nowhere), ..one },
+        found(Diagnosis::LateStart { who: Who::Many(9) }, Cause::Start),
+        found(Diagnosis::PipelineFill { who: Who::InTurns }, Cause::Computation),
+        found(Diagnosis::SlowCall { who: named(&[0, 1]) }, Cause::Call),
+        lock(named(&[0, 1])),
+        late(&[0, 1]),
+        Finding { waiting_ranks: 1, ..late(&[0]) },
+        Finding { waiting_in: None, ..late(&[0]) },
+        Finding { ranks: vec![0, 1], ..found(Diagnosis::WrongOrder {}, Cause::Call) },
+        Finding { waiting_ranks: 1, ..found(Diagnosis::NeedlessBarrier {}, Cause::Call) },
+        found(sends, Cause::Call),
+    ];
+    check("findings", &findings.iter().map(finding::sentence).collect::<Vec<_>>());
+}
+
+#[test]
+fn ideas() {
+    let ideas = [
+        Idea::Threads(ThreadCount::Times(2.0)),
+        Idea::Threads(ThreadCount::Exactly(8)),
+        Idea::WithoutLoss(LossKind::Locks, at(9)),
+        Idea::Balance(at(42)),
+        Idea::Halve(at(42)),
+        Idea::IdealNetwork,
+        Idea::HalfTheLatency,
+        Idea::TwiceTheBandwidth,
+        Idea::Overlap(at(42)),
+        Idea::EagerLimit(EagerLimit { bytes: 1 << 20 }),
+        Idea::Mended(Box::new(found(Diagnosis::LockContention { who: named(&[3]) }, Cause::Call))),
+    ];
+    check("ideas", &ideas.iter().map(idea::sentence).collect::<Vec<_>>());
+}
+
+#[test]
+fn losses_of_threads() {
+    let kinds = [
+        LossKind::Imbalance,
+        LossKind::InRegion,
+        LossKind::Locks,
+        LossKind::FewerThreads,
+        LossKind::Serial,
+        LossKind::IdleInMpi,
+        LossKind::Mpi,
+        LossKind::Away,
+        LossKind::Tracer,
+    ];
+    let call = Some("MPI_Waitall".to_owned());
+    let lost = |kind, place| Loss {
+        kind,
+        place,
+        call: call.clone(),
+        ns: 1,
+        gain: None,
+        at_most: false,
+        option: None,
+    };
+    let both = |lost: Loss| {
+        let mended = lost.kind.mended(&lost.place);
+        let without = mended.map(|_| idea::sentence(&Idea::WithoutLoss(lost.kind, lost.place.clone())));
+        let without = without.map(|words| format!("  what if: {words}"));
+        std::iter::once(loss::sentence(&lost)).chain(without)
+    };
+    let of_kinds = kinds.into_iter().map(|kind| lost(kind, at(9)));
+    let lines: Vec<String> = of_kinds.chain([lost(LossKind::Serial, unknown())]).flat_map(both).collect();
+    check("losses", &lines);
+}
+
+#[test]
+fn runs_without_findings() {
+    let (share, function) = (0.314, "MPI_Allreduce".to_owned());
+    let all = [
+        NothingFound::NoCalls,
+        NothingFound::WaitingWithoutCause { share },
+        NothingFound::LongCalls { share, function: function.clone(), place: Some(at(42)) },
+        NothingFound::LongCalls { share, function, place: None },
+        NothingFound::HardlyAnyWaiting,
+    ];
+    check("nothing", &all.iter().map(nothing::sentence).collect::<Vec<_>>());
+}

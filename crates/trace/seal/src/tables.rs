@@ -1,0 +1,152 @@
+//! The small tables: everything of a trace that is not rows.
+
+use super::clock::RunClock;
+use super::clock_table;
+use super::communicators::Communicators;
+use super::discover::Recorded;
+use super::names::{Names, NeighbourEntry, ObjectEntry, UNDEFINED};
+use super::rank::RankOutcome;
+use crate::symbols::ModuleSymbols;
+use kizami_model::Rank;
+use kizami_trace::TraceError;
+use kizami_trace::columns::WrittenFile;
+use kizami_trace::definitions::{
+    CallSite, ClockRow, Definitions, HostInfo, Neighbours, Object, RankInfo, Region, Repair, Stop, UnderWay,
+    WorkCount,
+};
+use kizami_trace::schema::Record;
+use kizami_trace::write::write_definitions;
+use rayon::prelude::*;
+use std::path::Path;
+
+/// What the small tables are made from.
+pub(crate) struct TableInput<'a> {
+    pub recorded: &'a Recorded,
+    pub clock: &'a RunClock,
+    pub names: &'a Names,
+    pub ranks: &'a [RankInfo],
+    pub stops: &'a [Stop],
+    pub repairs: &'a [Repair],
+    pub under_way: Vec<UnderWay>,
+    pub outcomes: &'a [RankOutcome],
+}
+
+/// Writes all small tables below `folder`.
+pub(crate) fn write_tables(folder: &Path, input: TableInput<'_>) -> Result<Vec<WrittenFile>, TraceError> {
+    let TableInput { names, clock, .. } = input;
+    let neighbours = names.neighbours.iter().map(|entry| named(entry, &names.communicators));
+    let definitions = Definitions {
+        ranks: input.ranks.to_vec(),
+        hosts: hosts_of(clock),
+        communicators: names.communicators.table(),
+        callsites: resolve(names),
+        objects: objects_of(names),
+        regions: regions_of(&names.regions),
+        neighbours: neighbours.collect(),
+        under_way: input.under_way,
+        counts: counts_of(input.outcomes, &names.counts),
+        kinds: Vec::new(),
+    };
+    let mut files = write_definitions(&definitions, folder)?;
+    files.push(ClockRow::write(&clock_table::rows(input.recorded, clock), folder)?);
+    files.push(Stop::write(input.stops, folder)?);
+    if !input.repairs.is_empty() {
+        files.push(Repair::write(input.repairs, folder)?);
+    }
+    Ok(files)
+}
+
+/// The hosts a clock was made for.
+pub(crate) fn hosts_of(clock: &RunClock) -> Vec<HostInfo> {
+    let info = |(host, index): (&super::host::Host, u32)| HostInfo {
+        index,
+        name: host.name.clone(),
+        boot_id: host.boot_id.clone(),
+        clock: host.clock_name().to_owned(),
+    };
+    clock.hosts.iter().zip(0..).map(info).collect()
+}
+
+/// Names all call sites; modules are independent of each other.
+fn resolve(names: &Names) -> Vec<CallSite> {
+    let mut sites: Vec<CallSite> = names
+        .places
+        .iter()
+        .zip(0..)
+        .map(|(place, index)| {
+            let module = place.module.and_then(|module| names.modules.get(module as usize));
+            let module = module.map(|module| module.path.clone());
+            let name = module.as_deref().and_then(|path| Path::new(path).file_name()?.to_str());
+            let function = format!("{}+{:#x}", name.unwrap_or(""), place.offset);
+            let (file, line, inlined_into) = (None, None, Vec::new());
+            CallSite { index, offset: place.offset, module, function, file, line, inlined_into }
+        })
+        .collect();
+    let mut by_module: Vec<Vec<usize>> = vec![Vec::new(); names.modules.len()];
+    for (index, place) in names.places.iter().enumerate() {
+        if let Some(list) = place.module.and_then(|module| by_module.get_mut(module as usize)) {
+            list.push(index);
+        }
+    }
+    let found: Vec<_> = by_module
+        .par_iter()
+        .zip(&names.modules)
+        .map(|(list, module)| {
+            let symbols = ModuleSymbols::open(Path::new(&module.path), &module.build_id);
+            list.iter()
+                .map(|index| (*index, symbols.look_up(names.places[*index].offset)))
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    for (index, symbol) in found.into_iter().flatten() {
+        let site = &mut sites[index];
+        if let Some(function) = symbol.function {
+            site.function = function;
+        }
+        (site.file, site.line, site.inlined_into) = (symbol.file, symbol.line, symbol.inlined_into);
+    }
+    sites
+}
+
+/// Windows, files and datatypes as readers of the trace will have them.
+pub(crate) fn objects_of(names: &Names) -> Vec<Object> {
+    let object = |(index, object): (u32, &ObjectEntry)| Object {
+        index,
+        rank: object.rank,
+        kind: object.kind,
+        name: object.name.clone(),
+        bytes: object.bytes,
+        comm: object.comm,
+    };
+    (0..).zip(&names.objects).map(object).collect()
+}
+
+fn regions_of(names: &[String]) -> Vec<Region> {
+    (0..).zip(names).map(|(index, name)| Region { index, name: name.clone() }).collect()
+}
+
+/// What ranks told of their work.
+fn counts_of(outcomes: &[RankOutcome], names: &[String]) -> Vec<WorkCount> {
+    let mut counts = Vec::new();
+    for outcome in outcomes {
+        for ((place, name), (times, amount)) in &outcome.counts {
+            counts.push(WorkCount {
+                rank: Rank(outcome.rank),
+                name: names.get(*name as usize).cloned().unwrap_or_default(),
+                callsite: (*place != UNDEFINED).then_some(*place),
+                times: *times,
+                amount: *amount,
+            });
+        }
+    }
+    counts
+}
+
+fn named(entry: &NeighbourEntry, communicators: &Communicators) -> Neighbours {
+    let world = |ranks: &[i32]| {
+        let cells = ranks.iter().map(|rank| communicators.peer(Some(entry.comm), *rank, entry.rank as i32));
+        cells.map(|cell| u32::try_from(cell).ok().map(Rank)).collect()
+    };
+    let (sources, destinations) = (world(&entry.sources), world(&entry.destinations));
+    Neighbours { comm: entry.comm.index, rank: Rank(entry.rank), sources, destinations }
+}

@@ -111,7 +111,8 @@ mod tests {
             assert!(help.contains(&format!("kizami {name} ")) || help.contains(&format!("kizami {name}\n")));
             let shown = |option: &&clap::Arg| option.get_id() != "help" && !option.is_hide_set();
             for option in subcommand.get_opts().filter(shown) {
-                let variable = option.get_env().unwrap_or_else(|| panic!("{name} {} has no variable", option.get_id()));
+                let variable =
+                    option.get_env().unwrap_or_else(|| panic!("{name} {} has no variable", option.get_id()));
                 assert!(variable.to_string_lossy().starts_with("KIZAMI_"));
             }
         }

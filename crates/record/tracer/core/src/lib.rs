@@ -8,7 +8,6 @@
 //!
 //! What it does not do: it knows no MPI, and does not decide what a record holds.
 
-pub mod biased;
 pub mod binding;
 pub mod cancellation;
 pub mod clock;

@@ -4,7 +4,7 @@
 //! (initial-exec model), which is possible because a preloaded library is there when the process starts.
 //! For x86-64 Linux, as `kizami_tracer_core::processor`.
 
-use crate::biased::Presence;
+use kizami_parallel::Presence;
 use std::arch::{asm, global_asm};
 use std::ffi::c_void;
 

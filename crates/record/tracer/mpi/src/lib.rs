@@ -44,8 +44,8 @@ mod tests;
 mod thread;
 
 use kizami_tracer_core::{
-    biased, binding, cancellation, counters, helper, identity, launcher, loader, process, processor,
-    reduction, settings, simulator, stack, stream, unwinder,
+    binding, cancellation, counters, helper, identity, launcher, loader, process, processor, reduction,
+    settings, simulator, stack, stream, unwinder,
 };
 
 #[expect(non_snake_case, reason = "the functions bear the names MPI gives them")]

@@ -5,8 +5,9 @@ use crate::binding::{self, When};
 use crate::cancellation::Uncancelled;
 use crate::references::References;
 use crate::thread::{self, Thread};
-use crate::{biased, calibration, clock, exports, left, process, requests, simulator};
+use crate::{calibration, clock, exports, left, process, requests, simulator};
 use kizami_model::Ending;
+use kizami_parallel::announce_barriers;
 use std::ffi::c_void;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
@@ -26,7 +27,7 @@ extern "C" fn on_load() {
         if exports::are_wanted() {
             binding::register(&References);
         }
-        biased::announce_barriers();
+        announce_barriers();
         // SAFETY: registers a handler that touches only its own thread's block and a flag.
         unsafe { libc::pthread_atfork(None, None, Some(on_fork)) };
     }

@@ -3,10 +3,10 @@
 //! Handles are not unique: libraries hand out the same one for every small send that is done at once. So
 //! each start gets a number of our own, and starts that share a handle are completed in the order they were
 //! made: each distinct handle has one place in an open-addressed table, and a queue behind it. The table is
-//! locked only where several threads use it: the first needs no lock until another comes ([`crate::biased`]).
+//! locked only where several threads use it: the first needs no lock until another comes ([`Biased`]).
 
 use crate::arch;
-use crate::biased::{Biased, Inside, ThreadKey};
+use kizami_parallel::{Biased, Inside, ThreadKey};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// What was posted.

@@ -102,6 +102,11 @@ diseases! {
         /// How often.
         times: u64,
     }
+    /// The same communicator is created again and again.
+    RepeatedCommunicator {
+        /// How often, on the rank that does so most often.
+        times: u64,
+    }
     /// Everybody waits for the root of a broadcast or scatter.
     LateRoot {
         /// The root.

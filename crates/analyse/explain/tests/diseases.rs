@@ -130,6 +130,18 @@ fn collectives_that_could_be_one() {
 }
 
 #[test]
+fn a_communicator_that_is_created_in_every_step() {
+    let acts = |split: bool| {
+        move |rank: u32| {
+            let creates = split.then_some(Together("MPI_Comm_split"));
+            creates.into_iter().chain(allreduce(rank)).collect()
+        }
+    };
+    let [sick, mended] = [true, false].map(|split| stepped(8, |_, _| 20_000, acts(split)).report());
+    assert_gain(&sick, &mended, Disease::RepeatedCommunicator, Headline::Gain);
+}
+
+#[test]
 fn nothing_is_said_of_a_healthy_run() {
     let report = stepped(8, |step, _| MS + step as i64 % 3 * 1_000, allreduce).report();
     assert!(report.findings.is_empty(), "{:?}", report.findings);

@@ -23,6 +23,7 @@ pub fn sentence(finding: &Finding) -> String {
         Diagnosis::CollectionLoop { sends, partners, times } => {
             collection_loop(finding, *sends, *partners, *times)
         }
+        Diagnosis::RepeatedCommunicator { times } => repeated_communicator(finding, *times),
         Diagnosis::LateRoot { who } => late_root(finding, who),
         Diagnosis::TinyCollectives { rows } => in_rows(finding, "collectives", rows),
         Diagnosis::SmallMessages { rows } => in_rows(finding, "messages", rows),
@@ -62,6 +63,9 @@ pub fn advice(disease: Disease) -> &'static str {
         }
         Disease::CollectionLoop => {
             "Use a collective (MPI_Gather, MPI_Reduce, MPI_Scatter): it takes log P steps where the loop takes P."
+        }
+        Disease::RepeatedCommunicator => {
+            "Create the communicator once, before the loop, and keep it: all its ranks synchronise to create one."
         }
         Disease::LateRoot => {
             "Let the root do its work behind the call, or give that work to a rank that has time."
@@ -159,6 +163,14 @@ fn collection_loop(finding: &Finding, sends: bool, partners: usize, times: u64) 
     let does = if sends { "sends messages to" } else { "takes messages from" };
     let ranks = named(ranks);
     format!("{ranks} {does} {partners} ranks one by one in {function} at {place}, {times} times")
+}
+
+fn repeated_communicator(finding: &Finding, times: u64) -> String {
+    let Finding { function, place, share, .. } = finding;
+    format!(
+        "{function} at {place} creates a communicator {times} times on each rank: {} of all time",
+        percent(*share)
+    )
 }
 
 fn late_root(finding: &Finding, who: &Who) -> String {

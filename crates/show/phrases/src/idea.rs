@@ -50,6 +50,7 @@ fn mended(finding: &Finding) -> String {
         Disease::SmallMessages => format!("join the small messages at {place}"),
         Disease::TinyCollectives => format!("join the small collectives at {place}"),
         Disease::CollectionLoop => format!("a collective instead of the loop at {place}"),
+        Disease::RepeatedCommunicator => format!("create the communicator of {place} once"),
         Disease::Transfer | Disease::Alltoall => format!("{} at {place} in no time", finding.function),
         _ if finding.cause == Cause::Call => format!("{} at {place} holds nobody up", finding.function),
         _ => format!("{}: no longer than the others before {place}", named(&finding.ranks)),

@@ -30,6 +30,7 @@ fn diagnosis(disease: Disease) -> Diagnosis {
         Disease::NeedlessBarrier => Diagnosis::NeedlessBarrier {},
         Disease::SerialisedIo => Diagnosis::SerialisedIo { who },
         Disease::CollectionLoop => Diagnosis::CollectionLoop { sends: false, partners: 7, times: 20 },
+        Disease::RepeatedCommunicator => Diagnosis::RepeatedCommunicator { times: 100 },
         Disease::LateRoot => Diagnosis::LateRoot { who },
         Disease::TinyCollectives => Diagnosis::TinyCollectives { rows },
         Disease::SmallMessages => Diagnosis::SmallMessages { rows },

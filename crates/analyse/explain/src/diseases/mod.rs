@@ -8,6 +8,7 @@ mod barrier;
 mod blamed;
 mod calls;
 mod collection;
+mod communicators;
 mod joined;
 mod late_receiver;
 mod order;
@@ -106,6 +107,7 @@ impl Suspect {
             | Disease::LateReceiver
             | Disease::WrongOrder
             | Disease::PipelineFill
+            | Disease::RepeatedCommunicator
             | Disease::SmallMessages
             | Disease::TinyCollectives => THRESHOLDS.easily_mended * ns,
             Disease::CollectionLoop => THRESHOLDS.loop_of_one * ns,
@@ -224,12 +226,13 @@ fn without_spreading(changes: Changes) -> Changes {
 
 /// Finds what is suspect whoever is to blame.
 type Detector = fn(&Evidence<'_>) -> Vec<Suspect>;
-const DETECTORS: [Detector; 6] = [
+const DETECTORS: [Detector; 7] = [
     barrier::suspects,
     order::suspects,
     late_receiver::suspects,
     joined::suspects,
     collection::suspects,
+    communicators::suspects,
     transfer::suspects,
 ];
 

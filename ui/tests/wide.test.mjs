@@ -75,7 +75,8 @@ test('16,384 ranks scroll, zoom and sort', async (t) => {
   await sharp(page);
   assert.equal((await hash(page)).order, 'wait');
   const waiting = await page.evaluate(waits, RANKS);
-  for (let i = 1; i < waiting.length; i++) assert.ok(waiting[i] <= waiting[i - 1], `${waiting.slice(0, 8)}`);
+  // Each is a sum of two rounded bytes, so that equal ones may differ by one.
+  for (let i = 1; i < waiting.length; i++) assert.ok(waiting[i] <= waiting[i - 1] + 1, `${waiting.slice(0, 8)}`);
   assert.ok(waiting[0] > waiting.at(-1));
   await picture(page, 'wide-sorted');
 

@@ -1,7 +1,7 @@
 //! Time of threads in which nothing was computed.
 
 use kizami_trace::SourceLine;
-use kizami_whatif::{Change, Changes, Gain, Line};
+use kizami_whatif::{Change, Changes, Gain, Location};
 use serde::{Deserialize, Serialize};
 
 /// What became of it.
@@ -63,7 +63,7 @@ pub struct Mended {
 impl LossKind {
     /// What is different without it; none where nobody can do without.
     pub fn mended(self, place: &SourceLine) -> Option<Mended> {
-        let option = |change: fn(Line) -> Change| Changes::at([place], change);
+        let option = |change: fn(Location) -> Change| Changes::at([place], change);
         match self {
             LossKind::Imbalance => Some(Mended { option: option(Change::BalanceThreads), at_most: false }),
             // Some of it may have to be done in order.

@@ -1,6 +1,6 @@
 //! One thing that can be different in a replay.
 
-use crate::line::{Line, NoCallThere, sites_at};
+use crate::location::{Location, NoCallThere, sites_at};
 use crate::values::{EagerLimit, ModelChange, ThreadCount, Times, parse_factor};
 use kizami_trace::{CallSite, SourceLine};
 use serde::de::Error as _;
@@ -8,12 +8,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
-/// One thing that is different. Places are lines as people name them (`P` is [`Line`]), or call sites of a trace once they
-/// are [resolved](Change::resolve).
+/// One thing that is different. Locations are as typed (`P` is [`Location`]), or call sites of a trace once they are
+/// [resolved](Change::resolve).
 ///
 /// It is written as the option of `kizami replay` that makes it, and read back from that.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Change<P = Line> {
+pub enum Change<P = Location> {
     /// Messages and collectives cost nothing; partners are still waited for.
     IdealNetwork,
     /// So many times the latency.
@@ -62,7 +62,7 @@ pub enum Change<P = Line> {
 
 /// Why a text is no change.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no change of a replay: {1}")]
+#[error("{0:?} is not an option of kizami replay: {1}")]
 pub struct ChangeError(String, String);
 
 impl<P> Change<P> {
@@ -83,12 +83,12 @@ impl<P> Change<P> {
             Change::BalanceThreads(_) => "--balance-threads",
             Change::ShareSerial(_) => "--share-serial",
             Change::Overlap(_) => "--overlap",
-            Change::RemoveExcess(_) => "--no-longer",
+            Change::RemoveExcess(_) => "--remove-excess",
             Change::LeaveOut(_) => "--leave-out",
             Change::PostEarly(_) => "--post-early",
             Change::Pieces(..) => "--pieces",
-            Change::Join(_) => "--join",
-            Change::TakeAsTheyCome(_) => "--as-they-come",
+            Change::Join(_) => "--merge",
+            Change::TakeAsTheyCome(_) => "--any-order",
             Change::IdealAt(_) => "--ideal-at",
             Change::WithoutTracer => "--without-tracer",
         }
@@ -166,7 +166,7 @@ impl FromStr for Change {
     fn from_str(text: &str) -> Result<Change, ChangeError> {
         let (flag, value) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
         let wrong = |why: String| ChangeError(text.to_owned(), why);
-        let line = || value.parse::<Line>().map_err(wrong);
+        let line = || value.parse::<Location>().map_err(wrong);
         let times = || value.parse::<Times>().map_err(wrong);
         Ok(match flag {
             "--network" if value == "ideal" => Change::IdealNetwork,
@@ -183,15 +183,15 @@ impl FromStr for Change {
             "--balance-threads" => Change::BalanceThreads(line()?),
             "--share-serial" => Change::ShareSerial(line()?),
             "--overlap" => Change::Overlap(line()?),
-            "--no-longer" => Change::RemoveExcess(line()?),
+            "--remove-excess" | "--no-longer" => Change::RemoveExcess(line()?),
             "--leave-out" => Change::LeaveOut(line()?),
             "--post-early" => Change::PostEarly(line()?),
             "--pieces" => Change::parse_pieces(value).map_err(wrong)?,
-            "--join" => Change::Join(line()?),
-            "--as-they-come" => Change::TakeAsTheyCome(line()?),
+            "--merge" | "--join" => Change::Join(line()?),
+            "--any-order" | "--as-they-come" => Change::TakeAsTheyCome(line()?),
             "--ideal-at" => Change::IdealAt(line()?),
             "--without-tracer" if value.is_empty() => Change::WithoutTracer,
-            _ => return Err(wrong("there is no such option".to_owned())),
+            _ => return Err(wrong("unknown option".to_owned())),
         })
     }
 }
@@ -199,7 +199,7 @@ impl FromStr for Change {
 impl Change {
     /// Reads `FILE:LINE[@RANK]=FACTOR`, the value of `--callsite`.
     pub fn parse_scale(text: &str) -> Result<Change, String> {
-        let wrong = || "give a place and a factor, such as solver.c:88=0.5 or solver.c:88@3=0".to_owned();
+        let wrong = || "give a location and a factor, such as solver.c:88=0.5 or solver.c:88@3=0".to_owned();
         let (place, number) = text.rsplit_once('=').ok_or_else(wrong)?;
         let factor = parse_factor(number).ok_or_else(wrong)?;
         let (line, rank) = match place.rsplit_once('@') {
@@ -211,7 +211,7 @@ impl Change {
 
     /// Reads `FILE:LINE=PIECES`, the value of `--pieces`.
     pub fn parse_pieces(text: &str) -> Result<Change, String> {
-        let wrong = || "give a place and how many pieces, such as solver.c:88=8".to_owned();
+        let wrong = || "give a location and a number of blocks, such as solver.c:88=8".to_owned();
         let (line, pieces) = text.rsplit_once('=').ok_or_else(wrong)?;
         let pieces = pieces.trim().parse().ok().filter(|pieces| *pieces > 0).ok_or_else(wrong)?;
         Ok(Change::Pieces(line.parse()?, pieces))
@@ -223,12 +223,12 @@ impl Change {
 pub struct Changes(pub Vec<Change>);
 
 impl Changes {
-    /// A change at each of some places; none if one of them has no line, which is what options name.
+    /// A change at each of some places; none if one of them is unknown.
     pub fn at<'a>(
         places: impl IntoIterator<Item = &'a SourceLine>,
-        change: impl Fn(Line) -> Change,
+        change: impl Fn(Location) -> Change,
     ) -> Option<Changes> {
-        let lines = places.into_iter().map(|place| Line::of(place).map(&change));
+        let lines = places.into_iter().map(|place| Location::of(place).map(&change));
         lines.collect::<Option<_>>().map(Changes)
     }
 }
@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn factors_may_be_of_one_rank_and_pieces_are_at_least_one() {
-        let line = || "solver.c:88".parse::<Line>().unwrap();
+        let line = || "solver.c:88".parse::<Location>().unwrap();
         assert_eq!(Change::parse_scale("solver.c:88=0.5"), Ok(Change::Scale(line(), None, 0.5)));
         assert_eq!(Change::parse_scale("solver.c:88@3=0x"), Ok(Change::Scale(line(), Some(3), 0.0)));
         for wrong in ["solver.c:88", "solver.c=1", "solver.c:88@x=1", "solver.c:88=-1"] {

@@ -10,12 +10,12 @@ mod balance;
 mod change;
 mod epochs;
 mod gain;
-mod line;
+mod location;
 mod values;
 
 pub use balance::balance;
 pub use change::{Change, ChangeError, Changes};
 pub use epochs::{Epochs, each_call};
 pub use gain::{Gain, NINE_IN_TEN, sum_error_ns};
-pub use line::{Line, NoCallThere, sites_at};
+pub use location::{Location, NoCallThere, sites_at};
 pub use values::{EagerLimit, ModelChange, ThreadCount, Times};

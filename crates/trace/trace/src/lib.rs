@@ -47,6 +47,7 @@ pub mod definitions;
 pub mod derived;
 pub mod disturbance;
 mod error;
+pub mod function_name;
 mod link_table;
 pub mod provenance;
 mod ranks_of_run;

@@ -1,0 +1,190 @@
+//! Locations in the program as reports print them, and the call sites there.
+
+use kizami_trace::{CallSite, SourceLine};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+/// Where calls are made from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Location {
+    /// A source line, such as `solver.c:88`.
+    Line {
+        /// The end of the file's path.
+        file: String,
+        /// Its number.
+        line: u32,
+    },
+    /// Anything else that a report prints: a function, a function and its file, or a module and an offset.
+    Function(String),
+}
+
+impl Location {
+    /// That of a place, if it names exactly the calls of that place: a source line, or an address in a module. A function
+    /// may make calls of other places, too.
+    pub fn of(place: &SourceLine) -> Option<Location> {
+        match (&place.file, place.line) {
+            (Some(file), Some(line)) => Some(Location::Line { file: file.clone(), line }),
+            (None, None) if place.function.contains("+0x") => {
+                Some(Location::Function(place.function.clone()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether calls of a site are made from here. Whole names of directories and files at the end of a path count.
+    pub fn contains(&self, site: &CallSite) -> bool {
+        match self {
+            Location::Line { file, line } => {
+                let before = site.file.as_ref().and_then(|path| path.strip_suffix(file.as_str()));
+                site.line == Some(*line)
+                    && before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
+            }
+            Location::Function(name) => {
+                let place = SourceLine::from(site);
+                [place.to_string(), format!("{place:#}"), place.short_function(), site.function.clone()]
+                    .contains(name)
+            }
+        }
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Location::Line { file, line } => write!(f, "{file}:{line}"),
+            Location::Function(name) => f.write_str(name),
+        }
+    }
+}
+
+/// Reads `FILE:LINE`, or anything else as the name of a function.
+impl FromStr for Location {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Location, String> {
+        let text = text.trim();
+        let parts = text.rsplit_once(':').map(|(file, line)| (file, line.parse()));
+        match parts {
+            Some((file, Ok(line))) if !file.is_empty() => Ok(Location::Line { file: file.to_owned(), line }),
+            _ if text.is_empty() || text.ends_with(':') || text.starts_with(':') => {
+                Err("give a source line such as solver.c:88, a function, or MODULE+OFFSET".to_owned())
+            }
+            _ => Ok(Location::Function(text.to_owned())),
+        }
+    }
+}
+
+/// No call was made at a location; says where calls were made instead.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NoCallThere(String);
+
+/// Locations named in the message about one that does not exist.
+const LOCATIONS_NAMED: usize = 8;
+
+/// Call sites at a location. Calls on one line, or of one line inlined in several functions, are several sites.
+pub fn sites_at(location: &Location, sites: &[CallSite]) -> Result<Vec<u32>, NoCallThere> {
+    let found: Vec<u32> =
+        sites.iter().filter(|site| location.contains(site)).map(|site| site.index).collect();
+    if found.is_empty() { Err(NoCallThere(not_there(location, sites))) } else { Ok(found) }
+}
+
+/// Says where calls were made instead: in that file if there were any, else anywhere.
+fn not_there(wanted: &Location, sites: &[CallSite]) -> String {
+    let in_file = |site: &&CallSite| match (wanted, site.line) {
+        (Location::Line { file, .. }, Some(line)) => {
+            Location::Line { file: file.clone(), line }.contains(site)
+        }
+        _ => false,
+    };
+    let printed = |site: &CallSite| SourceLine::from(site).to_string();
+    let near: BTreeSet<String> = sites.iter().filter(in_file).map(printed).collect();
+    let places = if near.is_empty() { sites.iter().map(printed).collect() } else { near };
+    if places.is_empty() {
+        return format!("no call was made at {wanted}: the trace has no call sites");
+    }
+    let mut named: Vec<&str> = places.iter().take(LOCATIONS_NAMED).map(String::as_str).collect();
+    if places.len() > LOCATIONS_NAMED {
+        named.push("...");
+    }
+    let hint = if matches!(wanted, Location::Line { .. }) && sites.iter().all(|site| site.line.is_none()) {
+        "; for source lines, build the program with -g and record it again"
+    } else {
+        ""
+    };
+    format!("no call was made at {wanted}; calls were made at {}{hint}", named.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn site(index: u32, function: &str, file: Option<&str>, line: Option<u32>) -> CallSite {
+        CallSite {
+            index,
+            offset: 0,
+            module: None,
+            function: function.to_owned(),
+            file: file.map(str::to_owned),
+            line,
+            inlined_into: Vec::new(),
+        }
+    }
+
+    fn in_file(index: u32, file: &str, line: u32) -> CallSite {
+        site(index, "main", Some(file), Some(line))
+    }
+
+    fn line(file: &str, line: u32) -> Location {
+        Location::Line { file: file.to_owned(), line }
+    }
+
+    #[test]
+    fn a_source_line_matches_the_end_of_a_path() {
+        let location = line("src/solver.c", 88);
+        assert_eq!("src/solver.c:88".parse(), Ok(location.clone()));
+        assert!(location.contains(&in_file(0, "/home/me/src/solver.c", 88)));
+        assert!(location.contains(&in_file(0, "src/solver.c", 88)));
+        assert!(!location.contains(&in_file(0, "/home/me/mysrc/solver.c", 88)));
+        assert!(!location.contains(&in_file(0, "src/solver.c", 89)));
+        for wrong in ["", "solver.c:", ":88"] {
+            assert!(wrong.parse::<Location>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn every_printed_location_is_accepted() {
+        let template = "void halo::exchange<double>(Grid const&)";
+        let sites = [
+            in_file(0, "/a/x.c", 3),
+            site(1, template, Some("/a/y.cc"), None),
+            site(2, "libhalo.so+0x1f3", None, None),
+        ];
+        for site in &sites {
+            let place = SourceLine::from(site);
+            let wanted: Location = place.to_string().parse().unwrap();
+            assert_eq!(sites_at(&wanted, &sites), Ok(vec![site.index]), "{place}");
+        }
+        for name in ["halo::exchange", template] {
+            assert_eq!(sites_at(&name.parse().unwrap(), &sites), Ok(vec![1]), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_line_may_have_several_sites() {
+        let sites = [in_file(0, "/a/x.c", 3), site(1, "main", None, Some(3)), in_file(2, "/b/x.c", 3)];
+        assert_eq!(sites_at(&line("x.c", 3), &sites).unwrap(), [0, 2]);
+        assert_eq!(sites_at(&line("b/x.c", 3), &sites).unwrap(), [2]);
+    }
+
+    #[test]
+    fn an_unknown_location_lists_those_with_calls() {
+        let sites = [in_file(0, "/a/x.c", 3), in_file(1, "/a/y.c", 9)];
+        let message = |wanted| sites_at(&wanted, &sites).unwrap_err().0;
+        assert_eq!(message(line("x.c", 4)), "no call was made at x.c:4; calls were made at x.c:3");
+        assert!(message(line("z.c", 4)).ends_with("calls were made at x.c:3, y.c:9"));
+        let without_lines = [site(0, "main", None, None)];
+        assert!(sites_at(&line("x.c", 3), &without_lines).unwrap_err().0.contains("-g"));
+    }
+}

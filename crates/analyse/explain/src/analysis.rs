@@ -100,7 +100,8 @@ impl Analysis {
         let threads = workers.threads;
         let borders = Borders::new();
         let interval = WorkInterval::recorded(&graph, &borders, threads);
-        let walked = learn(&graph, threads, Waits::new, &|steps| tell(1, steps));
+        let walked = tracing::info_span!("waits", steps = graph.steps.len(), threads)
+            .in_scope(|| learn(&graph, threads, Waits::new, &|steps| tell(1, steps)));
         let (fit, unmatched) = (walked.learned, walked.unmatched);
         let sort_waits = || {
             let mut waits = Waits::all(walked.observers);
@@ -109,7 +110,8 @@ impl Analysis {
             (waits, by_step)
         };
         let add_up = || (profile(&graph, interval), find_loop(&graph, &definitions, interval));
-        let ((profile, looped), (waits, by_step)) = join(threads, add_up, sort_waits);
+        let ((profile, looped), (waits, by_step)) =
+            tracing::info_span!("profile", threads).in_scope(|| join(threads, add_up, sort_waits));
         let regions = Regions { definitions: &definitions, strands: &graph.strands, spans: regions };
         let evidence = || Evidence {
             graph: &graph,
@@ -129,9 +131,11 @@ impl Analysis {
             let blamed = blame(&graph, &waits.long, &by_step, threads);
             blamed_suspects(&evidence(), &blamed, THRESHOLDS.most_causes, threads)
         };
-        let (others, blamed) = join(threads, find_others, find_blamed);
+        let (others, blamed) =
+            tracing::info_span!("causes", threads).in_scope(|| join(threads, find_others, find_blamed));
         let replays = Replays::new(&graph, &fit, &borders, &looped.marks, workers);
-        let outcomes = replays.ideal_and(&others, &blamed, &|steps| tell(2, steps));
+        let outcomes = tracing::info_span!("replays", causes = others.len() + blamed.len(), threads)
+            .in_scope(|| replays.ideal_and(&others, &blamed, &|steps| tell(2, steps)));
         let mut analysis = Analysis {
             ideal: interval,
             graph,
@@ -215,6 +219,7 @@ impl Analysis {
         Report {
             trace: name.to_owned(),
             executable: run.executable.clone(),
+            command: run.command.clone(),
             mpi_library: run.mpi_library.clone(),
             ranks: run.ranks,
             events: run.totals.events,

@@ -30,6 +30,9 @@ pub struct Side {
     pub trace: String,
     /// Path of the executable.
     pub executable: String,
+    /// The command line, for its name; `info` prints it.
+    #[serde(skip)]
+    pub command: Vec<String>,
     /// Ranks.
     pub ranks: u32,
     /// Length of the run.
@@ -210,6 +213,7 @@ impl Side {
         Side {
             trace: report.trace.clone(),
             executable: report.executable.clone(),
+            command: report.command.clone(),
             ranks: report.ranks,
             run_ns: report.run_ns,
         }

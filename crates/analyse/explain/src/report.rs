@@ -19,6 +19,9 @@ pub struct Report<F = Finding, S = Stuck> {
     pub trace: String,
     /// Path of the executable.
     pub executable: String,
+    /// The command line, for its name; `info` prints it.
+    #[serde(skip)]
+    pub command: Vec<String>,
     /// The MPI library.
     pub mpi_library: String,
     /// Ranks.
@@ -86,6 +89,7 @@ impl<F, S> Report<F, S> {
         Report {
             trace: self.trace,
             executable: self.executable,
+            command: self.command,
             mpi_library: self.mpi_library,
             ranks: self.ranks,
             events: self.events,

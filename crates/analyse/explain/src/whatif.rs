@@ -12,7 +12,7 @@ use kizami_hybrid::{Loss, LossKind, Mended};
 use kizami_model::Length;
 use kizami_replay::Setting;
 use kizami_trace::SourceLine;
-use kizami_whatif::{Change, Changes, EagerLimit, Gain, Line, ThreadCount, Times};
+use kizami_whatif::{Change, Changes, EagerLimit, Gain, Location, ThreadCount, Times};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
@@ -91,7 +91,9 @@ pub fn what_if(
         candidates.extend(of_threads(analysis, threads, counts));
     }
     let settings: Vec<&Setting> = candidates.iter().flat_map(Candidate::settings).collect();
-    let mut outcomes = analysis.replay_all(&settings, progress).into_iter();
+    let mut outcomes = tracing::info_span!("replays", changes = settings.len())
+        .in_scope(|| analysis.replay_all(&settings, progress))
+        .into_iter();
     let mut results: Vec<WhatIf> = Vec::with_capacity(candidates.len());
     for candidate in candidates {
         let Some(outcome) = outcomes.next() else { break };
@@ -194,15 +196,15 @@ fn candidates(analysis: &Analysis) -> Vec<Candidate> {
     };
     for site in longest_computation(analysis) {
         let place = SourceLine::of(&analysis.definitions, Some(site));
-        let line = Line::of(&place);
+        let location = Location::of(&place);
         candidates.push(Candidate::new(
             Idea::Balance(place.clone()),
-            line.clone().map(Change::Balance),
+            location.clone().map(Change::Balance),
             run.setting(&[Change::Balance(sites_of(analysis, &place, site))]),
         ));
         candidates.push(Candidate::new(
             Idea::Halve(place),
-            line.map(|line| Change::Scale(line, None, 0.5)),
+            location.map(|location| Change::Scale(location, None, 0.5)),
             run.setting(&[Change::Scale(vec![site], None, 0.5)]),
         ));
     }
@@ -221,7 +223,7 @@ fn candidates(analysis: &Analysis) -> Vec<Candidate> {
     }
     for (place, sites) in longest_waits(analysis) {
         let setting = run.setting(&[Change::Overlap(sites.into_iter().collect())]);
-        let change = Line::of(&place).map(Change::Overlap);
+        let change = Location::of(&place).map(Change::Overlap);
         let idea = Candidate::new(Idea::Overlap(place), change, setting);
         // Some of that computation may need what is waited for.
         candidates.push(Candidate { at_most: true, ..idea });

@@ -1,10 +1,11 @@
-//! What a finding says: what is wrong, in one sentence, and what to do about it, in another.
+//! A finding in words: what is wrong, who causes it and where, in one sentence; and what to do about it, in another.
 
-use crate::quantity::percent;
+use crate::quantity::{count, percent};
 use crate::ranks::{named, subject};
 use kizami_explain::{Cause, Diagnosis, Disease, Finding, Rows, Who};
+use kizami_trace::function_name;
 
-/// The whole of it in a sentence, without its gain.
+/// Pattern, ranks, location and who waits; without the gain.
 pub fn sentence(finding: &Finding) -> String {
     match &finding.diagnosis {
         Diagnosis::Imbalance { who } => imbalance(finding, who),
@@ -25,8 +26,8 @@ pub fn sentence(finding: &Finding) -> String {
         }
         Diagnosis::RepeatedCommunicator { times } => repeated_communicator(finding, *times),
         Diagnosis::LateRoot { who } => late_root(finding, who),
-        Diagnosis::TinyCollectives { rows } => in_rows(finding, "collectives", rows),
-        Diagnosis::SmallMessages { rows } => in_rows(finding, "messages", rows),
+        Diagnosis::TinyCollectives { rows } => in_rows(finding, "Small collectives", rows),
+        Diagnosis::SmallMessages { rows } => in_rows(finding, "Small messages", rows),
         Diagnosis::LockContention { who } => lock_contention(finding, who),
         Diagnosis::SlowCall { who } => slow_call(finding, who),
         Diagnosis::Alltoall {} | Diagnosis::Transfer {} => transfer(finding),
@@ -36,51 +37,47 @@ pub fn sentence(finding: &Finding) -> String {
 /// What to do about it, in one sentence.
 pub fn advice(disease: Disease) -> &'static str {
     match disease {
-        Disease::Imbalance => {
-            "Give those ranks less of the work, or make what they do as quick as on the others."
-        }
-        Disease::MovingImbalance => "Spread the work anew as it moves: divide it again every few steps.",
+        Disease::Imbalance => "Give these ranks less work, or make their work as fast as on the others.",
+        Disease::MovingImbalance => "Rebalance dynamically: repartition the work every few iterations.",
         Disease::GrowingImbalance => {
-            "Divide the work again from time to time; what was even at the start is not any more."
+            "Repartition the work from time to time; the initial partition is no longer balanced."
         }
         Disease::RareImbalance => {
-            "Find out what that rank does now and then, and let it do so while nobody waits, or all do a part."
+            "Find out what these iterations do in addition; do it while no rank waits, or divide it among all ranks."
         }
         Disease::RandomImbalance => {
-            "Let ranks meet less often, so that long and short steps even out, or divide the work into smaller pieces that whoever is free takes."
+            "Synchronise less often, so that long and short iterations average out, or schedule smaller pieces of work dynamically."
         }
-        Disease::LateStart => "Look at what that rank reads or sets up before its first call.",
+        Disease::LateStart => "Check what the rank reads or sets up before its first MPI call.",
         Disease::LateReceiver => {
-            "Post the receive before the computation (MPI_Irecv, and wait for it afterwards), or send without waiting (MPI_Isend)."
+            "Post the receive before the computation (MPI_Irecv, with MPI_Wait after it), or send without blocking (MPI_Isend)."
         }
         Disease::WrongOrder => {
-            "Take messages as they come: MPI_Waitany over receives posted before, or MPI_ANY_SOURCE."
+            "Receive messages in the order of arrival: MPI_Waitany on receives posted early, or MPI_ANY_SOURCE."
         }
-        Disease::PipelineFill => "Hand on smaller blocks, so that those behind begin earlier.",
-        Disease::NeedlessBarrier => "Take the barrier out: messages keep the order that data needs.",
+        Disease::PipelineFill => "Use smaller blocks, so that later ranks start earlier.",
+        Disease::NeedlessBarrier => "Remove the barrier: the messages already enforce the order of the data.",
         Disease::SerialisedIo => {
-            "Let all ranks write their part (MPI_File_write_at_all), or one rank write while the others go on."
+            "Use collective I/O (MPI_File_write_at_all), or write on one rank while the others continue."
         }
         Disease::CollectionLoop => {
-            "Use a collective (MPI_Gather, MPI_Reduce, MPI_Scatter): it takes log P steps where the loop takes P."
+            "Use a collective (MPI_Gather, MPI_Reduce, MPI_Scatter): it takes log P steps instead of P."
         }
         Disease::RepeatedCommunicator => {
-            "Create the communicator once, before the loop, and keep it: all its ranks synchronise to create one."
+            "Create the communicator once, before the loop: its creation synchronises all ranks."
         }
-        Disease::LateRoot => {
-            "Let the root do its work behind the call, or give that work to a rank that has time."
-        }
-        Disease::TinyCollectives => "Put the values into one array and call the collective once.",
-        Disease::SmallMessages => "Put them into one message (an array, or a derived type).",
+        Disease::LateRoot => "Move the root's computation behind the call, or to a rank that is idle.",
+        Disease::TinyCollectives => "Combine the values in one array and call the collective once.",
+        Disease::SmallMessages => "Combine them in one message (an array, or a derived datatype).",
         Disease::LockContention => {
-            "Hold the lock for less time, use a shared lock, or atomic operations (MPI_Fetch_and_op)."
+            "Hold the lock for a shorter time, use a shared lock, or atomic operations (MPI_Fetch_and_op)."
         }
         Disease::Alltoall => {
-            "Send less, or to fewer: exchange among neighbours or in rows and columns, or begin it early (MPI_Ialltoall)."
+            "Send less data or to fewer ranks (neighbours, rows and columns), or start the exchange early (MPI_Ialltoall)."
         }
-        Disease::SlowCall => "Look at what the call does: it holds up the others.",
+        Disease::SlowCall => "Check why this call takes long: other ranks wait for it.",
         Disease::Transfer => {
-            "Send less or less often, begin early and wait late (MPI_Isend, MPI_Iallreduce), or use a faster network."
+            "Send less or less often, start early and wait late (MPI_Isend, MPI_Iallreduce), or use a faster network."
         }
     }
 }
@@ -88,35 +85,51 @@ pub fn advice(disease: Disease) -> &'static str {
 fn imbalance(finding: &Finding, who: &Who) -> String {
     let (ranks, one) = subject(who);
     let computes = computes(one);
-    format!("{ranks} {computes} longer than the others {}{}", stretch(finding), waiting(finding))
+    format!(
+        "Load imbalance: {ranks} {computes} longer than the others {}{}",
+        stretch(finding),
+        waiting(finding)
+    )
 }
 
 fn moving_imbalance(finding: &Finding, who: &Who) -> String {
     let (ranks, _) = subject(who);
     let (stretch, waiting) = (stretch(finding), waiting(finding));
-    format!("{ranks} computes longer than the others for some time, {stretch}{waiting}")
+    format!("Moving load imbalance: {ranks} compute longer than the rest for a while, {stretch}{waiting}")
 }
 
 fn growing_imbalance(finding: &Finding, who: &Who) -> String {
     let (ranks, one) = subject(who);
-    format!("{ranks} {} longer and longer {}{}", computes(one), stretch(finding), waiting(finding))
+    format!(
+        "Growing load imbalance: {ranks} {} longer and longer {}{}",
+        computes(one),
+        stretch(finding),
+        waiting(finding)
+    )
 }
 
 fn rare_imbalance(finding: &Finding, who: &Who, times: usize, iterations: usize) -> String {
     let (ranks, one) = subject(who);
     let (computes, stretch, waiting) = (computes(one), stretch(finding), waiting(finding));
-    format!("{ranks} {computes} longer than the others in {times} of {iterations} steps, {stretch}{waiting}")
+    format!(
+        "Intermittent load imbalance: {ranks} {computes} longer than the others in {times} of {iterations} iterations, \
+         {stretch}{waiting}"
+    )
 }
 
 fn random_imbalance(finding: &Finding, who: &Who) -> String {
     let (ranks, _) = subject(who);
-    format!("{ranks} computes longer than the others {}{}", stretch(finding), waiting(finding))
+    format!(
+        "Random load imbalance: {ranks} compute longer than the rest {}{}",
+        stretch(finding),
+        waiting(finding)
+    )
 }
 
 fn late_start(finding: &Finding, who: &Who) -> String {
     let (ranks, one) = subject(who);
-    let starts = if one { "starts" } else { "start" };
-    format!("{ranks} {starts} late{}", waiting(finding))
+    let reaches = if one { "reaches its" } else { "reach their" };
+    format!("Late start: {ranks} {reaches} first MPI call late{}", waiting(finding))
 }
 
 fn late_receiver(finding: &Finding, who: &Who) -> String {
@@ -127,9 +140,9 @@ fn late_receiver(finding: &Finding, who: &Who) -> String {
             1 => "1 rank waits".to_owned(),
             many => format!("{many} ranks wait"),
         };
-        format!("; {wait} for that in {function} at {place}")
+        format!("; {wait} in {function} at {place}")
     });
-    format!("{ranks} {post} late, in {} at {}{waiting}", finding.function, finding.place)
+    format!("Late receiver: {ranks} {post} late, in {} at {}{waiting}", finding.function, finding.place)
 }
 
 fn wrong_order(finding: &Finding) -> String {
@@ -137,38 +150,44 @@ fn wrong_order(finding: &Finding) -> String {
     let wait = if ranks.len() == 1 { "waits" } else { "wait" };
     let ranks = named(ranks);
     format!(
-        "{ranks} {wait} in {function} at {place} for messages that come late, while others that are taken afterwards are there"
+        "Late sender, wrong order: {ranks} {wait} in {function} at {place} for a late message while messages received \
+         after it have arrived"
     )
 }
 
 fn pipeline_fill(finding: &Finding, who: &Who) -> String {
     let (ranks, one) = subject(who);
     let (computes, stretch, waiting) = (computes(one), stretch(finding), waiting(finding));
-    format!("{ranks} {computes} a whole block {stretch} before the next rank gets any of it{waiting}")
+    format!(
+        "Pipeline fill: {ranks} {computes} a whole block {stretch} before the next rank can start{waiting}"
+    )
 }
 
 fn needless_barrier(finding: &Finding) -> String {
     let Finding { waiting_ranks, function, place, .. } = finding;
     let wait = if *waiting_ranks == 1 { "rank waits for the others" } else { "ranks wait for each other" };
-    format!("{waiting_ranks} {wait} in {function} at {place}; no message depends on it")
+    format!("Unnecessary barrier: {waiting_ranks} {wait} in {function} at {place}; no message depends on it")
 }
 
 fn serialised_io(finding: &Finding, who: &Who) -> String {
     let (ranks, one) = subject(who);
-    format!("{ranks} {} alone with files, most {}{}", is(one), stretch(finding), waiting(finding))
+    let accesses = if one { "accesses" } else { "access" };
+    format!("Serialised I/O: only {ranks} {accesses} files, mostly {}{}", stretch(finding), waiting(finding))
 }
 
 fn collection_loop(finding: &Finding, sends: bool, partners: usize, times: u64) -> String {
     let Finding { ranks, function, place, .. } = finding;
-    let does = if sends { "sends messages to" } else { "takes messages from" };
+    let does = if sends { "sends to" } else { "receives from" };
     let ranks = named(ranks);
-    format!("{ranks} {does} {partners} ranks one by one in {function} at {place}, {times} times")
+    format!(
+        "Serialised collective: {ranks} {does} {partners} ranks one by one in {function} at {place}, {times} times"
+    )
 }
 
 fn repeated_communicator(finding: &Finding, times: u64) -> String {
     let Finding { function, place, share, .. } = finding;
     format!(
-        "{function} at {place} creates a communicator {times} times on each rank: {} of all time",
+        "Repeated communicator creation: {function} at {place}, {times} times on each rank, {} of the time",
         percent(*share)
     )
 }
@@ -176,7 +195,7 @@ fn repeated_communicator(finding: &Finding, times: u64) -> String {
 fn late_root(finding: &Finding, who: &Who) -> String {
     let (ranks, one) = subject(who);
     let (computes, stretch, waiting) = (computes(one), stretch(finding), waiting(finding));
-    format!("{ranks}, the root, {computes} {stretch} before the others get anything{waiting}")
+    format!("Late root: {ranks}, the root, {computes} {stretch} before the others receive data{waiting}")
 }
 
 fn in_rows(finding: &Finding, what: &str, rows: &Rows) -> String {
@@ -184,7 +203,8 @@ fn in_rows(finding: &Finding, what: &str, rows: &Rows) -> String {
     let Rows { most_bytes, calls, rows } = *rows;
     let each = calls as f64 / rows.max(1) as f64;
     format!(
-        "{what} of at most {most_bytes} B follow each other closely in {function} at {place}: {calls} calls, about {each:.0} in a row"
+        "{what}: {} calls of at most {most_bytes} B in {function} at {place}, about {each:.0} in a row",
+        count(calls)
     )
 }
 
@@ -192,19 +212,19 @@ fn lock_contention(finding: &Finding, who: &Who) -> String {
     let (ranks, one) = subject(who);
     let (stretch, waiting) = (stretch(finding), waiting(finding));
     match finding.cause {
-        Cause::Call => format!("{ranks} {} {stretch}{waiting}", is(one)),
-        _ => format!("{ranks} {} {stretch} while holding a lock{waiting}", computes(one)),
+        Cause::Call => format!("Lock contention: {ranks} {} {stretch}{waiting}", is(one)),
+        _ => format!("Lock contention: {ranks} {} {stretch} while holding a lock{waiting}", computes(one)),
     }
 }
 
 fn slow_call(finding: &Finding, who: &Who) -> String {
     let (ranks, one) = subject(who);
-    format!("{ranks} {} {}{}", is(one), stretch(finding), waiting(finding))
+    format!("Slow call: {ranks} {} {}{}", is(one), stretch(finding), waiting(finding))
 }
 
 fn transfer(finding: &Finding) -> String {
     let Finding { function, place, share, .. } = finding;
-    format!("{function} at {place} takes {} of all time though nobody is waited for", percent(*share))
+    format!("{function} at {place}: {} of the time is data transfer, not waiting", percent(*share))
 }
 
 fn computes(one: bool) -> &'static str {
@@ -215,7 +235,7 @@ fn is(one: bool) -> &'static str {
     if one { "is" } else { "are" }
 }
 
-/// Where it is done: between which lines, in which function, in which region.
+/// Where it happens: between which lines, in which function, in which region.
 fn stretch(finding: &Finding) -> String {
     let place = &finding.place;
     let lines = match (&finding.after, finding.cause) {
@@ -225,7 +245,7 @@ fn stretch(finding: &Finding) -> String {
     };
     let inside = match place.function == "main" || place.line.is_none() {
         true => String::new(),
-        false => format!(" in {}", place.function),
+        false => format!(" in {}", function_name::shown(&place.function)),
     };
     let region = finding.region.as_ref().map_or(String::new(), |name| format!(", region {name}"));
     format!("{lines}{inside}{region}")
@@ -234,9 +254,9 @@ fn stretch(finding: &Finding) -> String {
 /// Who waits for it, and where.
 fn waiting(finding: &Finding) -> String {
     match (&finding.waiting_in, finding.waiting_ranks) {
-        (Some((function, place)), 1) => format!("; 1 rank waits for that in {function} at {place}"),
+        (Some((function, place)), 1) => format!("; 1 rank waits in {function} at {place}"),
         (Some((function, place)), many) => {
-            format!("; {many} ranks wait for that, most in {function} at {place}")
+            format!("; {many} ranks wait, mostly in {function} at {place}")
         }
         (None, _) => String::new(),
     }

@@ -1,15 +1,15 @@
-//! Why a run does not go on, in sentences.
+//! Why a run hangs, in sentences.
 
 use kizami_explain::{
     Awaited, Called, CauseState, Death, EarlyEnd, Event, LastSeen, Outside, SourceLine, Stuck, StuckCall,
     StuckCause, StuckKind, WaitsFor,
 };
 
-/// Ranks of a cycle, groups of waiting ranks and causes that are told one by one.
+/// Ranks of a cycle, groups of waiting ranks and causes that are listed one by one.
 const MOST_TOLD: usize = 4;
-/// Events that one call waits for and that are told.
+/// Events listed of those that a call waits for.
 const MOST_EVENTS: usize = 3;
-/// Ranges of ranks that are told.
+/// Ranges of ranks that are listed.
 const MOST_RANGES: usize = 6;
 
 /// All of it, the most important first.
@@ -27,7 +27,7 @@ pub fn sentences(stuck: &Stuck) -> Vec<String> {
     told
 }
 
-/// What a call waits for; empty if that is not known, or has happened.
+/// What a call waits for; empty if unknown, or if it has happened.
 pub fn waits_until(call: &StuckCall) -> String {
     call.waits_for.as_ref().map_or_else(String::new, events)
 }
@@ -54,11 +54,11 @@ fn deadlock(stuck: &Stuck) -> String {
     format!("Deadlock: {}; {}.", parts.join("; "), since(stuck, since_ns))
 }
 
-/// Those whom others wait for.
+/// Ranks that others wait for.
 fn causes(stuck: &Stuck) -> Vec<String> {
     let named = stuck.causes.iter().take(MOST_TOLD).map(|cause| awaited_rank(stuck, cause));
     let more = stuck.causes.len().saturating_sub(MOST_TOLD);
-    named.chain((more > 0).then(|| format!("So are {more} more ranks."))).collect()
+    named.chain((more > 0).then(|| format!("Others wait for {more} more ranks."))).collect()
 }
 
 fn awaited_rank(stuck: &Stuck, cause: &StuckCause) -> String {
@@ -80,12 +80,12 @@ fn state(stuck: &Stuck, cause: &StuckCause) -> String {
         CauseState::Outside(how) => outside(stuck, how, &call("after"), since_ns),
         CauseState::Inside => format!("is{}, {}", call("inside"), since(stuck, since_ns)),
         CauseState::Finalized => format!("ended by MPI_Finalize, {} after the start", seconds(since_ns)),
-        CauseState::Exited => format!("left by exit without MPI_Finalize{}", call("after")),
+        CauseState::Exited => format!("exited without MPI_Finalize{}", call("after")),
         CauseState::Aborted { code } => {
             let place = cause.place.as_ref().map_or_else(String::new, |place| format!(" at {place}"));
             format!("called MPI_Abort with code {code}{place}")
         }
-        CauseState::Absent => "left nothing: it never started, or was not recorded".to_owned(),
+        CauseState::Absent => "left no data: it never started, or was not recorded".to_owned(),
     }
 }
 
@@ -99,15 +99,15 @@ fn outside(stuck: &Stuck, how: Outside, after: &str, since_ns: i64) -> String {
         (Outside::Running, Some(long)) if after.is_empty() => format!("has been outside MPI for {long}"),
         (Outside::Running, Some(long)) => format!("has been outside MPI for {long},{after}"),
         (Outside::Unknown, Some(long)) => {
-            format!("did not come back to MPI{after}, {long} before the end: it computed on, or died")
+            format!("made no MPI call{after}, {long} before the end: it kept computing, or died")
         }
         (Outside::Running | Outside::Unknown, None) => {
-            format!("did not come back to MPI{after} (at {}): it computed on, or died", seconds(since_ns))
+            format!("made no MPI call{after} (at {}): it kept computing, or died", seconds(since_ns))
         }
     }
 }
 
-/// Those who wait, put together by what they wait in and for; without the ranks of the cycle.
+/// Ranks that wait, grouped by call and by what they wait for; without the ranks of the cycle.
 fn waiting(stuck: &Stuck) -> Vec<String> {
     let for_them = stuck.kind == StuckKind::Deadlock;
     let what = |call: &StuckCall| if for_them { String::new() } else { waits_until(call) };
@@ -140,7 +140,7 @@ fn waits_for(calls: &[&StuckCall]) -> String {
     let ranks = rank_list(&ranks);
     match what.is_empty() {
         false => format!("{ranks} {how} {call} for {what}"),
-        true if understood => format!("{ranks} {is} in {call}, for which all has come"),
+        true if understood => format!("{ranks} {is} in {call}, although everything it waits for has arrived"),
         true => format!("{ranks} {is} inside {call}"),
     }
 }
@@ -164,12 +164,12 @@ fn event(awaited: &Awaited) -> String {
         Event::Send { tag } if awaited.any => format!("a message from any rank{}", tagged(*tag)),
         Event::Send { tag } => format!("a message from {ranks}{}", tagged(*tag)),
         Event::Receive { tag } => format!("{ranks} to receive{}", tagged(Some(*tag))),
-        Event::Come => format!("{ranks} to come"),
+        Event::Come => format!("{ranks} to enter"),
         Event::LeaveOther { function } => {
             let is = if awaited.ranks.len() == 1 { "is" } else { "are" };
             format!("{ranks}, which {is} in {function} instead")
         }
-        Event::Unlock => format!("{ranks} to give up the lock"),
+        Event::Unlock => format!("{ranks} to release the lock"),
     }
 }
 
@@ -187,26 +187,27 @@ fn inside(stuck: &Stuck) -> Vec<String> {
     groups.iter().take(MOST_TOLD).map(sentence).collect()
 }
 
-/// Ranks that ended before their time, while nobody waited.
+/// Ranks that ended early while no rank waited.
 fn ended_early(stuck: &Stuck) -> Vec<String> {
-    let groups = groups(stuck.ended_early.iter(), |early| ended(&early.how));
+    let groups = groups(stuck.ended_early.iter(), |early| ended(&early.how, true));
     let sentence = |group: &Vec<&kizami_explain::EndedEarly>| {
         let ranks: Vec<u32> = group.iter().map(|early| early.rank).collect();
-        format!("Ended early: {} {}.", rank_list(&ranks), ended(&group[0].how))
+        format!("Ended early: {} {}.", rank_list(&ranks), ended(&group[0].how, ranks.len() == 1))
     };
     groups.iter().take(MOST_TOLD).map(sentence).collect()
 }
 
-fn ended(how: &EarlyEnd) -> String {
+fn ended(how: &EarlyEnd, one: bool) -> String {
+    let was = if one { "was" } else { "were" };
     let after = |call: &Option<Called>| {
         call.as_ref().map_or_else(String::new, |call| format!(" after {}", called(call)))
     };
     match how {
-        EarlyEnd::NothingLeft => "left nothing".to_owned(),
+        EarlyEnd::NothingLeft => "left no data".to_owned(),
         EarlyEnd::Vanished(call) => {
-            format!("ended without a sign outside MPI (killed or crashed){}", after(call))
+            format!("{was} killed or crashed outside MPI{}", after(call))
         }
-        EarlyEnd::Exited(call) => format!("left by exit without MPI_Finalize{}", after(call)),
+        EarlyEnd::Exited(call) => format!("exited without MPI_Finalize{}", after(call)),
         EarlyEnd::Aborted { code } => format!("called MPI_Abort with code {code}"),
     }
 }

@@ -1,4 +1,4 @@
-//! What could be done about a run, as the first words of "what if ...".
+//! A change in words, as it follows "what if".
 
 use crate::loss;
 use crate::quantity;
@@ -17,15 +17,14 @@ pub fn sentence(idea: &Idea) -> String {
         Idea::IdealNetwork => "an ideal network".to_owned(),
         Idea::HalfTheLatency => "half the latency".to_owned(),
         Idea::TwiceTheBandwidth => "twice the bandwidth".to_owned(),
-        Idea::Overlap(place) => format!("overlap the wait at {place} with the computation behind it"),
+        Idea::Overlap(place) => format!("overlap the wait at {place} with the computation after it"),
         Idea::EagerLimit(limit) => {
-            format!("sends up to {limit} do not wait for their receiver: a larger eager limit")
+            format!("raise the eager limit to {limit}")
         }
     }
 }
 
-/// All of them in words, as `whatif --json` prints them: the best first, and of equally good ones in the order of their
-/// words.
+/// All of them in words, as `whatif --json` prints them: the best first, equally good ones in alphabetical order.
 pub fn in_words(ideas: Vec<WhatIf>) -> Vec<WhatIf<String>> {
     let mut told: Vec<WhatIf<String>> =
         ideas.into_iter().map(|idea| idea.with(|what| sentence(&what))).collect();
@@ -33,33 +32,33 @@ pub fn in_words(ideas: Vec<WhatIf>) -> Vec<WhatIf<String>> {
     told
 }
 
-/// Between what its gain lies, if a run does not tell how what is different would be used.
+/// The range of its gain, if that depends on something that the run does not show.
 pub fn range(idea: &WhatIf<String>) -> Option<String> {
     let [least, most] = idea.between_ns?.map(|ns| quantity::duration(Length(ns)));
-    Some(format!("{}: from {least} to {most}, by how evenly they share the work", idea.what))
+    Some(format!("{}: from {least} to {most}, depending on how evenly they divide the work", idea.what))
 }
 
-/// What is different where a finding is mended.
+/// The change that fixes a finding.
 fn mended(finding: &Finding) -> String {
     let place = &finding.place;
     match finding.disease() {
-        Disease::NeedlessBarrier => format!("leave out the barrier at {place}"),
-        Disease::WrongOrder => format!("take messages at {place} as they come"),
-        Disease::LateReceiver => format!("post the receives of {place} early"),
-        Disease::PipelineFill => format!("hand on smaller blocks, an eighth of those before {place}"),
-        Disease::SmallMessages => format!("join the small messages at {place}"),
-        Disease::TinyCollectives => format!("join the small collectives at {place}"),
-        Disease::CollectionLoop => format!("a collective instead of the loop at {place}"),
-        Disease::RepeatedCommunicator => format!("create the communicator of {place} once"),
-        Disease::Transfer | Disease::Alltoall => format!("{} at {place} in no time", finding.function),
-        _ if finding.cause == Cause::Call => format!("{} at {place} holds nobody up", finding.function),
-        _ => format!("{}: no longer than the others before {place}", named(&finding.ranks)),
+        Disease::NeedlessBarrier => format!("remove the barrier at {place}"),
+        Disease::WrongOrder => format!("receive messages at {place} in the order of arrival"),
+        Disease::LateReceiver => format!("post the receives for {place} early"),
+        Disease::PipelineFill => format!("use blocks of an eighth of the size before {place}"),
+        Disease::SmallMessages => format!("merge the small messages at {place}"),
+        Disease::TinyCollectives => format!("merge the small collectives at {place}"),
+        Disease::CollectionLoop => format!("use a collective instead of the loop at {place}"),
+        Disease::RepeatedCommunicator => format!("create the communicator at {place} once"),
+        Disease::Transfer | Disease::Alltoall => format!("{} at {place} takes no time", finding.function),
+        _ if finding.cause == Cause::Call => format!("{} at {place} delays no other rank", finding.function),
+        _ => format!("remove the excess computation of {} before {place}", named(&finding.ranks)),
     }
 }
 
 fn threads(count: ThreadCount) -> String {
     match count {
-        ThreadCount::Times(times) => format!("{times} times as many threads, each with a processor"),
-        ThreadCount::Exactly(threads) => format!("{threads} threads a rank, each with a processor"),
+        ThreadCount::Times(times) => format!("{times} times as many threads, each on its own core"),
+        ThreadCount::Exactly(threads) => format!("{threads} threads per rank, each on its own core"),
     }
 }

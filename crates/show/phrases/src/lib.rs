@@ -9,6 +9,7 @@ pub mod hang;
 pub mod idea;
 pub mod loss;
 pub mod nothing;
+pub mod program;
 pub mod protocols;
 pub mod quantity;
 mod ranks;

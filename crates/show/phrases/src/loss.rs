@@ -1,45 +1,49 @@
-//! What threads lose of their time, and what is different without that.
+//! Time that threads lose, and the change that avoids it, in words.
 
 use kizami_explain::{Loss, LossKind, SourceLine};
 
-/// What was lost, and where.
+/// The loss and its location.
 pub fn sentence(loss: &Loss) -> String {
     let (place, call) = (&loss.place, loss.call.as_deref().unwrap_or("MPI"));
     match loss.kind {
-        LossKind::Imbalance => format!("threads wait for the slowest in the parallel region at {place}"),
-        LossKind::InRegion => {
-            format!("threads wait for tasks, barriers or their turn in the parallel region at {place}")
+        LossKind::Imbalance => {
+            format!("load imbalance: threads wait for the slowest in the parallel region at {place}")
         }
-        LossKind::Locks => format!("threads wait for locks in the parallel region at {place}"),
+        LossKind::InRegion => {
+            format!("threads wait for tasks, barriers or ordered sections in the parallel region at {place}")
+        }
+        LossKind::Locks => {
+            format!("lock contention: threads wait for locks in the parallel region at {place}")
+        }
         LossKind::FewerThreads => format!("the parallel region at {place} has fewer threads than others"),
         LossKind::Serial if place.is_unknown() => {
-            "one thread computes after the last parallel region, the others are idle".to_owned()
+            "serial computation after the last parallel region, with the other threads idle".to_owned()
         }
         LossKind::Serial => {
-            format!("one thread computes before the parallel region at {place}, the others are idle")
+            format!("serial computation before the parallel region at {place}, with the other threads idle")
         }
         LossKind::IdleInMpi => format!("threads are idle while one is in {call} at {place}"),
         LossKind::Mpi => format!("in {call} at {place}"),
-        LossKind::Away => format!("kept off processors in the parallel region at {place}"),
-        LossKind::Tracer => format!("taken by the tracer in the parallel region at {place}"),
+        LossKind::Away => format!("threads are preempted in the parallel region at {place}"),
+        LossKind::Tracer => format!("tracer overhead in the parallel region at {place}"),
     }
 }
 
-/// What is different without it; nothing where nobody can do without.
+/// The change that avoids it; empty if there is none.
 pub(crate) fn without(kind: LossKind, place: &SourceLine) -> String {
     match kind {
-        LossKind::Imbalance => format!("threads share the work of the parallel region at {place} evenly"),
+        LossKind::Imbalance => format!("divide the work of the parallel region at {place} evenly"),
         LossKind::Serial if place.is_unknown() => {
-            "threads share what one computes after the last parallel region".to_owned()
+            "parallelise the computation after the last parallel region".to_owned()
         }
-        LossKind::Serial => format!("threads share what one computes before {place}"),
+        LossKind::Serial => format!("parallelise the computation before {place}"),
         LossKind::InRegion => {
-            format!("threads wait only for the slowest in the parallel region at {place}")
+            format!("wait only for the slowest thread in the parallel region at {place}")
         }
-        LossKind::Locks => format!("no waiting for locks in the parallel region at {place}"),
-        LossKind::FewerThreads => format!("all threads in the parallel region at {place}"),
-        LossKind::Away => format!("a processor for each thread of the parallel region at {place}"),
-        LossKind::IdleInMpi => format!("overlap the wait at {place} with the computation behind it"),
+        LossKind::Locks => format!("avoid waiting for locks in the parallel region at {place}"),
+        LossKind::FewerThreads => format!("use all threads in the parallel region at {place}"),
+        LossKind::Away => format!("give each thread of the parallel region at {place} its own core"),
+        LossKind::IdleInMpi => format!("overlap the wait at {place} with the computation after it"),
         LossKind::Mpi | LossKind::Tracer => String::new(),
     }
 }

@@ -1,4 +1,4 @@
-//! Which sends wait for their receivers, in sentences.
+//! Which sends use the rendezvous protocol, in sentences.
 
 use crate::quantity::count;
 use kizami_explain::{Report, SendProtocol, SendsWait, WaitBasis};
@@ -6,7 +6,7 @@ use kizami_explain::{Report, SendProtocol, SendsWait, WaitBasis};
 /// Pairs of hosts that have sentences of their own, at most.
 const MOST_PAIRS: usize = 4;
 
-/// What the run shows about sends whose receivers were late; nothing if it shows nothing.
+/// What the run shows about sends whose receivers were late; empty if it shows nothing.
 pub fn sentences(report: &Report) -> Vec<String> {
     let seen: Vec<&SendProtocol> =
         report.protocols.iter().filter(|protocol| protocol.basis == WaitBasis::Seen).collect();
@@ -32,7 +32,7 @@ pub fn sentences(report: &Report) -> Vec<String> {
     lines
 }
 
-/// Sizes of sends that do not wait, and of those that do.
+/// Sizes of eager sends and of those that wait.
 struct Border {
     largest_eager: Option<u64>,
     smallest_waiting: Option<u64>,
@@ -76,18 +76,18 @@ fn of_sends(protocols: &[&SendProtocol], hosts: &str) -> Vec<String> {
     let mut lines = Vec::new();
     match (largest_eager, smallest_waiting) {
         (Some(bytes), Some(_)) => lines.push(format!(
-            "sends of more than {} B {hosts} wait for their receiver: {} with a late one did, and {} up to that size",
+            "eager limit {hosts}: {} B (of sends with a late receiver, {} larger ones waited, and {} others)",
             count(bytes),
             waiting(),
             eager(),
         )),
         (Some(bytes), None) => lines.push(format!(
-            "sends of up to {} B {hosts} do not wait for their receiver: {} with a late one did",
+            "sends of up to {} B {hosts} are eager: {} with a late receiver waited",
             count(bytes),
             eager(),
         )),
         (None, Some(bytes)) => lines.push(format!(
-            "sends of {} B and more {hosts} wait for their receiver: {} with a late one did",
+            "sends of {} B and more {hosts} use rendezvous: {} with a late receiver waited",
             count(bytes),
             waiting(),
         )),
@@ -100,7 +100,7 @@ fn of_sends(protocols: &[&SendProtocol], hosts: &str) -> Vec<String> {
         let sizes = if from == to { count(from) } else { format!("{} to {}", count(from), count(to)) };
         let some = told(&[SendsWait::Some]);
         lines.push(format!(
-            "some sends of {sizes} B {hosts} wait for their receiver: {some} with a late one did, as its own times say"
+            "some sends of {sizes} B {hosts} use rendezvous: {some} with a late receiver waited"
         ));
     }
     lines

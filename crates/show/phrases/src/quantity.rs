@@ -1,4 +1,4 @@
-//! Numbers for people: durations, sizes, counts and shares; and times as people type them.
+//! Formatting of durations, sizes, counts and shares; and parsing of times.
 //!
 //! Every function gives about three significant digits and the unit. Nothing here is meant to be read
 //! back by a program: `--json` gives plain numbers.

@@ -7,11 +7,11 @@ pub(crate) fn subject(who: &Who) -> (String, bool) {
     match who {
         Who::Named(ranks) => (named(ranks), ranks.len() == 1),
         Who::Many(ranks) => (format!("{ranks} ranks"), false),
-        Who::InTurns => ("now this rank, now that one".to_owned(), true),
+        Who::InTurns => ("different ranks in turn".to_owned(), false),
     }
 }
 
-/// Ranks in words, such as `rank 0` or `ranks 1-3, 5 and 7`.
+/// A list of ranks, such as `rank 0` or `ranks 1-3, 5 and 7`.
 pub(crate) fn named(ranks: &[u32]) -> String {
     let name = |(first, last): (u32, u32)| match first == last {
         true => first.to_string(),

@@ -32,6 +32,7 @@ fn what_ran_and_how_well() {
         not_understood: NotUnderstood { not_followed: 1, unmatched: 2, ..NotUnderstood::default() },
         reconstructed: Some(reconstructed),
         executable: String::new(),
+        command: Vec::new(),
         ranks: 1,
         ..plain.clone()
     };

@@ -56,6 +56,7 @@ pub fn report() -> Report {
     Report {
         trace: "run.kz".to_owned(),
         executable: "/home/me/solver".to_owned(),
+        command: Vec::new(),
         mpi_library: "Open MPI 5".to_owned(),
         ranks: 4,
         events: 1_000_000,

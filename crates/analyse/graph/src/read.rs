@@ -9,6 +9,7 @@ use kizami_parallel::map;
 use kizami_trace::{Definitions, RankSelection, Trace};
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU64, Ordering};
+use tracing::field::Empty;
 
 /// Sees the rows of some ranks as they are read, in their order.
 pub trait RowObserver: Send {
@@ -23,10 +24,16 @@ impl RowObserver for () {
 
 /// The graph of a trace: as it was kept in `derived/`, or made by reading all rows. `progress` hears how many rows are done.
 pub fn build(trace: &Trace, threads: usize, progress: &(dyn Fn(u64) + Sync)) -> Result<Graph, GraphError> {
+    let phase =
+        tracing::info_span!("graph", rows = trace.run().totals.events, threads, cache = Empty, bytes = Empty)
+            .entered();
     if let Some(graph) = cache::load(trace) {
+        phase.record("cache", "hit");
         return Ok(graph);
     }
+    phase.record("cache", "miss");
     let (graph, _) = read(trace, threads, || (), progress)?;
+    phase.record("bytes", size_of_val(&graph.steps[..]) + size_of_val(&graph.ties[..]));
     cache::save(trace, &graph);
     Ok(graph)
 }

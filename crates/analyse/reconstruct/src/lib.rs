@@ -56,11 +56,14 @@ pub fn reconstruct(
     if trace.run().reduced.is_none() {
         return Ok(trace);
     }
+    let phase = tracing::info_span!("reconstruct", calls = trace.run().totals.calls, threads, cache = "miss")
+        .entered();
     let derived = Derived::of(&trace);
     // Others may want the same: one makes it, the others find it made.
     let _lock = derived.as_ref().and_then(Derived::lock);
     let kept = derived.as_ref().and_then(|derived| derived.trace(KEPT, VERSION));
     if let Some(found) = kept.filter(is_whole) {
+        phase.record("cache", "hit");
         return Ok(found);
     }
     let making = Making { trace: &trace, threads, progress, goes_away };

@@ -102,6 +102,7 @@ fn retime_with(
     passes: &Passes<'_>,
 ) -> Result<ReplayedFrom, ReplayError> {
     let Request { threads, made_from, mut words, .. } = request;
+    let _phase = tracing::info_span!("replay", steps = graph.steps.len(), threads).entered();
     if let Some(folding) = &graph.folding {
         words.push(format!("in {} kinds of rank", folding.kinds.count()));
     }

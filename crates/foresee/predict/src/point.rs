@@ -136,6 +136,7 @@ pub fn of_program(
     directory: &Path,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Point, PredictError> {
+    let _phase = tracing::info_span!("predict", ranks, threads = place.threads).entered();
     let computation = Computation::at(program, ranks, known)?;
     generate(program, ranks, &computation, directory)?;
     place.by_network(&mut |by| match by {

@@ -1,7 +1,7 @@
-//! The command line: every command by its name. What each can be asked for stands in its own room.
+//! The command line: every command by its name; the options of each are in its own module.
 //!
-//! Nothing here does anything. Every option can also be given as a `KIZAMI_*` variable, so batch scripts can set them
-//! once; what is typed wins over a variable.
+//! Nothing here does anything. Options that batch scripts set once (those of `record`, the number of threads and the memory
+//! limit) can also be given as `KIZAMI_*` variables; the command line overrides a variable.
 
 use crate::commands::{
     bench, clocks, completions, diff, doctor, events, export, info, machines, man, platform, predict, record,
@@ -19,17 +19,51 @@ Exit codes:
   all      1  it failed, or `doctor` found a problem
            2  the command line is wrong, or the output exists already";
 
-/// What stands below the list of commands.
-fn ending() -> String {
-    format!("{}\n\n{EXIT_CODES}", crate::external::help())
+/// The commands by what they are for. A name that is no command here is one of [`crate::external`].
+const GROUPS: [(&str, &[&str]); 5] = [
+    ("Record", &["record", "seal", "reduce", "undisturb", "doctor"]),
+    ("Explain", &["report", "whatif", "diff", "tasks", "clocks"]),
+    ("Foresee", &["predict", "replay", "bench", "machines", "platform", "simgrid", "skeleton", "fleng"]),
+    ("Look", &["view", "info", "events", "export"]),
+    ("Set up", &["completions", "man", "help"]),
+];
+
+/// The help of the whole command line, with the commands in groups.
+fn template() -> String {
+    let commands = Command::augment_subcommands(clap::Command::new("kizami"));
+    let about = |name: &str| {
+        let own = commands.find_subcommand(name).and_then(clap::Command::get_about).map(ToString::to_string);
+        let external = || crate::external::known(name.as_ref()).map(|known| known.about.to_owned());
+        own.or_else(external).unwrap_or_else(|| "Print this help, or the help of a command".to_owned())
+    };
+    let mut groups = String::new();
+    for (title, names) in GROUPS {
+        groups.push_str(&format!("{title}:\n"));
+        for name in names {
+            groups.push_str(&format!("  {name:<12} {}\n", about(name)));
+        }
+        groups.push('\n');
+    }
+    format!(
+        "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{groups}Options:\n{{options}}\n\n{}\n\n{EXIT_CODES}\n",
+        crate::external::HELP
+    )
 }
 
-/// Record MPI programs without rebuilding them, and look at what they did.
+/// Record, explain and predict the performance of MPI, OpenMP and task programs.
 #[derive(Debug, Parser)]
-#[command(name = "kizami", version, after_help = ending(), max_term_width = 100)]
+#[command(name = "kizami", version, help_template = template(), max_term_width = 100)]
 #[command(arg_required_else_help = true)]
 pub struct Arguments {
-    /// What to do.
+    /// Print the phases of the work with their times to standard error; -vv prints more
+    #[arg(short, long, action = clap::ArgAction::Count, global = true)]
+    pub verbose: u8,
+
+    /// Print only results, warnings and errors: no progress and no remarks
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -103,18 +137,25 @@ mod tests {
     }
 
     #[test]
-    fn every_option_has_its_variable_and_every_command_its_example() {
+    fn every_command_has_an_example_and_a_group() {
         let command = Arguments::command();
+        let grouped = |name| GROUPS.iter().any(|(_, names)| names.contains(&name));
         for subcommand in command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set()) {
             let name = subcommand.get_name();
             let help = subcommand.get_after_help().map(ToString::to_string).unwrap_or_default();
             assert!(help.contains(&format!("kizami {name} ")) || help.contains(&format!("kizami {name}\n")));
-            let shown = |option: &&clap::Arg| option.get_id() != "help" && !option.is_hide_set();
-            for option in subcommand.get_opts().filter(shown) {
-                let variable =
-                    option.get_env().unwrap_or_else(|| panic!("{name} {} has no variable", option.get_id()));
-                assert!(variable.to_string_lossy().starts_with("KIZAMI_"));
-            }
+            assert!(grouped(name), "{name} is in no group of the help");
+        }
+    }
+
+    #[test]
+    fn every_option_of_record_has_its_variable() {
+        let command = Arguments::command();
+        let record = command.find_subcommand("record").expect("record");
+        let shown = |option: &&clap::Arg| option.get_id() != "help" && !option.is_hide_set();
+        for option in record.get_opts().filter(shown) {
+            let variable = option.get_env().unwrap_or_else(|| panic!("{} has no variable", option.get_id()));
+            assert!(variable.to_string_lossy().starts_with("KIZAMI_"));
         }
     }
 }

@@ -118,9 +118,7 @@ impl Together {
     fn must_be_alike(&self, arguments: &impl Debug, found: &str) -> Result<()> {
         if self.first_alike(arguments, found)? != 0 {
             bail!(
-                "it was given other options or another trace than the first process, or is another version of kizami; give \
-                 all the same, and none that is still being recorded; to explain several traces, start kizami without the \
-                 launcher"
+                "its options, trace or version of kizami differ from those of the first process; give all processes the same sealed trace; to analyse several traces, start kizami without the launcher"
             );
         }
         Ok(())
@@ -232,7 +230,7 @@ fn together(others: &'static Others, work: impl FnOnce(Together) -> Result<u8>) 
         Ok(worked) => worked?,
         Err(panic) => match panic.downcast::<Failure>() {
             Ok(failure) => others.tell(&failure)?,
-            Err(_) => others.abort(PANICKED, "has failed for the reason above; this is a bug of kizami"),
+            Err(_) => others.abort(PANICKED, "failed for the reason above; this is a bug in kizami"),
         },
     };
     with_group(MpiGroup::end)?;
@@ -272,7 +270,7 @@ impl ProcessGroup for Others {
 
     fn exchange(&self, messages: Vec<(usize, Vec<u8>)>, from: &[(usize, usize)]) -> Vec<Vec<u8>> {
         with_group(|group| group.exchange(&messages, from))
-            .unwrap_or_else(|error| self.abort(1, &format!("ends all: {error}")))
+            .unwrap_or_else(|error| self.abort(1, &format!("aborts: {error}")))
     }
 }
 
@@ -303,7 +301,7 @@ impl Others {
                 let message = String::from_utf8_lossy(message).into_owned();
                 resume_unwind(Box::new(Failure { process, code: *code, message }))
             }
-            Err(error) => self.abort(1, &format!("ends all: {error}")),
+            Err(error) => self.abort(1, &format!("aborts: {error}")),
         }
     }
 

@@ -16,7 +16,7 @@ const PREFIX: &str = "kizami-";
 /// A command that comes with Kizami but is built apart.
 pub struct Known {
     name: &'static str,
-    about: &'static str,
+    pub about: &'static str,
     /// How to get it.
     how: &'static str,
 }
@@ -24,34 +24,29 @@ pub struct Known {
 /// Simulates runs.
 pub static SIMGRID: Known = Known {
     name: "simgrid",
-    about: "Simulate a run on another machine's network with SimGrid",
-    how: "build it with `cargo build --release -p kizami-simgrid` and put it beside kizami",
+    about: "Simulate a run on another network with SimGrid",
+    how: "build it with `cargo build --release -p kizami-simgrid` and put it next to kizami",
 };
 
 static KNOWN: [&Known; 3] = [
     &Known {
         name: "fleng",
-        about: "Run a program of the language Fleng, in virtual time",
-        how: "build it with `cargo build --release -p kizami-fleng` and put it beside kizami",
+        about: "Run a Fleng program in virtual time",
+        how: "build it with `cargo build --release -p kizami-fleng` and put it next to kizami",
     },
     &SIMGRID,
     &Known {
         name: "skeleton",
-        about: "Cut a program down to its communication, and run that as any number of ranks",
+        about: "Reduce a program to its communication skeleton and run it with any number of ranks",
         how: "it needs LLVM 19 (llvm-19-dev and clang-19); build it with `cargo build --release -p kizami-skeleton` \
-              and put it beside kizami",
+              and put it next to kizami",
     },
 ];
 
 /// What the help says about such commands.
-pub fn help() -> String {
-    let line = |known: &&Known| format!("  {:<12} {}\n", known.name, known.about);
-    let list: String = KNOWN.iter().map(line).collect();
-    format!(
-        "Commands that are programs of their own, found beside kizami or on the PATH as kizami-COMMAND:\n{list}\n\
-         Any other program kizami-COMMAND there is run as well."
-    )
-}
+pub const HELP: &str = "\
+simgrid, skeleton and fleng are separate programs: kizami NAME runs kizami-NAME, found next to kizami or
+on the PATH.";
 
 /// One that comes with Kizami, by its name.
 pub fn known(name: &OsStr) -> Option<&'static Known> {
@@ -73,8 +68,8 @@ pub fn run(words: &[OsString], commands: &[String]) -> Result<u8> {
         let meant = suggestion(&name.to_string_lossy(), commands.iter().chain(&others));
         let meant = meant.map_or_else(String::new, |meant| format!("; did you mean `kizami {meant}`?"));
         let message = format!(
-            "there is no command {name:?}: `kizami --help` lists the commands, and no program {} is beside kizami or \
-             on the PATH{meant}",
+            "unknown command {name:?}: `kizami --help` lists the commands, and there is no program {} next to kizami or on \
+             the PATH{meant}",
             program.display()
         );
         return Err(UsageError(message).into());
@@ -86,7 +81,7 @@ pub fn run(words: &[OsString], commands: &[String]) -> Result<u8> {
 /// What to say where a command that comes with Kizami is not there.
 pub fn missing(known: &Known) -> UsageError {
     UsageError(format!(
-        "`kizami {}` needs the program {PREFIX}{}, which is neither beside kizami nor on the PATH: {}",
+        "`kizami {}` needs the program {PREFIX}{}, which is neither next to kizami nor on the PATH: {}",
         known.name, known.name, known.how
     ))
 }

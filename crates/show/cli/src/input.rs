@@ -68,8 +68,8 @@ pub fn follow(trace: Trace, threads: Option<usize>, memory: MemoryArguments) -> 
     let Some(reduced) = &trace.run().reduced else { return Ok(Followed { trace, off: None }) };
     if reduced.is_drawn() {
         bail!(
-            "{} has {}, drawn as a paper does ({}): of the others nothing is known, neither their order nor their times, so \
-             no wait can be followed; use info, events or export, or record with --keep alone",
+            "{} has {}, sampled by a published scheme ({}) that keeps neither order nor times of other calls, so waits \
+             cannot be analysed; use info, events or export, or reduce without --importance",
             as_typed(trace.path()),
             provenance::rows_of_calls(reduced),
             reduced.importance
@@ -102,8 +102,8 @@ fn off_ns(exact: &[FunctionTotal], drawn: &[FunctionTotal]) -> f64 {
 pub fn must_have_all_rows(trace: &Trace) -> Result<()> {
     if trace.run().is_told_by_kinds() {
         let message = format!(
-            "{} is told by kinds of rank: one rank of each has rows, and this needs those of all ranks; `kizami skeleton run \
-             --kinds no` writes them, and report, replay, whatif, diff, view, events and export take it as it is",
+            "{} is stored by rank class (one rank per class has rows), and this command needs the rows of all ranks; write \
+             them with `kizami skeleton run --kinds no`. report, replay, whatif, diff, view, events and export work as is",
             as_typed(trace.path())
         );
         return Err(UsageError(message).into());

@@ -1,4 +1,4 @@
-//! How much of a run is to be kept, and by what it is chosen, as people write it: `all`, `0.1%`, `10KB/s`; `classes`, `paper:h2`.
+//! How much of a run to keep, and how rows are sampled, as typed: `all`, `0.1%`, `10KB/s`; `classes`, `paper:h2`.
 
 use crate::show::quantity;
 use clap::Args;
@@ -31,7 +31,7 @@ impl FromStr for Keep {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Keep, String> {
-        const HINT: &str = "use all, a share such as 0.1%, or bytes a second of each rank such as 10KB/s";
+        const HINT: &str = "use all, a fraction such as 0.1%, or bytes per second and rank such as 10KB/s";
         let text = text.trim();
         if text == "all" {
             return Ok(Keep::All);
@@ -43,7 +43,7 @@ impl FromStr for Keep {
                 percent if percent > 0.0 && percent < 100.0 => {
                     Ok(Keep::Less(reduced::Keep::Fraction(percent / 100.0)))
                 }
-                _ => Err("a share is more than 0 % and at most 100 %".to_owned()),
+                _ => Err("a fraction is more than 0 % and at most 100 %".to_owned()),
             };
         }
         match text.strip_suffix("/s").map(quantity::parse_size) {
@@ -53,27 +53,26 @@ impl FromStr for Keep {
     }
 }
 
-/// By what rows are chosen.
+/// How rows are sampled.
 #[derive(Debug, Default, Args)]
 pub struct ImportanceArguments {
-    /// By what rows are chosen: classes, or as a paper does, to compare with: paper:one, paper:h or paper:h2
-    #[arg(long, value_name = "HOW", default_value = "classes", value_parser = parse_importance)]
-    #[arg(env = "KIZAMI_IMPORTANCE")]
+    /// How rows are sampled: classes, or one of the published schemes paper:one, paper:h and paper:h2
+    #[arg(long, hide_short_help = true, value_name = "HOW", default_value = "classes", value_parser = parse_importance)]
     importance: Choice,
 
-    /// With --importance paper: rows that are collected before some of them are drawn [default: 10000]
-    #[arg(long, value_name = "N", env = "KIZAMI_PAPER_N", value_parser = clap::value_parser!(u32).range(1..))]
+    /// With --importance paper: rows collected before sampling [default: 10000]
+    #[arg(long, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     paper_n: Option<u32>,
 
-    /// With --importance paper: rows that are drawn of them [default: the part that --keep says]
-    #[arg(long, value_name = "X", env = "KIZAMI_PAPER_X", value_parser = clap::value_parser!(u32).range(1..))]
+    /// With --importance paper: rows sampled from them [default: the fraction of --keep]
+    #[arg(long, hide_short_help = true, value_name = "X", value_parser = clap::value_parser!(u32).range(1..))]
     paper_x: Option<u32>,
 }
 
-/// Rows that the paper collects.
+/// Rows that the published scheme collects.
 const PAPER_N: u32 = 10_000;
 
-/// By what rows are chosen.
+/// How rows are sampled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
     #[default]
@@ -81,7 +80,7 @@ pub enum Choice {
     Paper(PaperImportance),
 }
 
-/// As it is typed: `classes`, `paper:h2`.
+/// As typed: `classes`, `paper:h2`.
 pub fn parse_importance(text: &str) -> Result<Choice, String> {
     match PaperImportance::by_name(text) {
         Some(f) => Ok(Choice::Paper(f)),
@@ -91,11 +90,11 @@ pub fn parse_importance(text: &str) -> Result<Choice, String> {
 }
 
 impl ImportanceArguments {
-    /// What is asked for together with how much and a seed; nothing if all is to be kept.
+    /// The options of a reduction; nothing if all is to be kept.
     pub fn options(&self, keep: Keep, seed: u64) -> Result<Option<ReduceOptions>, UsageError> {
         if self.importance == Choice::Classes && (self.paper_n.is_some() || self.paper_x.is_some()) {
-            let message = "--paper-n and --paper-x (or KIZAMI_PAPER_N and KIZAMI_PAPER_X) belong to a way of the \
-                           paper; add --importance paper:h2, paper:h or paper:one";
+            let message = "--paper-n and --paper-x need a published scheme; add --importance paper:h2, paper:h or \
+                           paper:one";
             return Err(UsageError(message.to_owned()));
         }
         let keep = match (keep, self.importance) {
@@ -103,8 +102,8 @@ impl ImportanceArguments {
             (Keep::All, Choice::Classes) => return Ok(None),
             (Keep::All, Choice::Paper(f)) => {
                 let message = format!(
-                    "--importance {} draws some of the calls, and --keep all keeps them all; say how many with --keep, \
-                     such as 0.1%",
+                    "--importance {} samples calls, and --keep all keeps them all; choose a fraction with --keep, such as \
+                     0.1%",
                     f.name()
                 );
                 return Err(UsageError(message));
@@ -117,19 +116,19 @@ impl ImportanceArguments {
         Ok(Some(ReduceOptions { keep, seed, importance }))
     }
 
-    /// How many rows the paper's way draws of how many.
+    /// How many rows the published scheme samples of how many.
     fn scheme(&self, f: PaperImportance, keep: reduced::Keep) -> Result<PaperScheme, UsageError> {
         let n = self.paper_n.unwrap_or(PAPER_N);
         let x = match (self.paper_x, keep) {
             (Some(x), _) if x > n => {
-                let message =
-                    format!("--paper-x {x} of --paper-n {n} rows cannot be drawn; give {n} or fewer");
+                let message = format!("cannot sample --paper-x {x} of --paper-n {n} rows; give {n} or fewer");
                 return Err(UsageError(message));
             }
             (Some(x), _) => x as usize,
             (None, reduced::Keep::Fraction(part)) => ((part * f64::from(n)).round() as usize).max(1),
             (None, reduced::Keep::BytesPerSecond(_)) => {
-                let message = "with --importance paper, --keep is a part such as 0.1%, or say --paper-x";
+                let message =
+                    "with --importance paper, give --keep as a fraction such as 0.1%, or give --paper-x";
                 return Err(UsageError(message.to_owned()));
             }
         };
@@ -185,7 +184,7 @@ mod tests {
         let h = Choice::Paper(PaperImportance::H);
         assert_eq!(refused(h, Some(100), Some(100)), None);
         let too_many = refused(h, Some(100), Some(101)).expect("more than there are");
-        assert_eq!(too_many, "--paper-x 101 of --paper-n 100 rows cannot be drawn; give 100 or fewer");
+        assert_eq!(too_many, "cannot sample --paper-x 101 of --paper-n 100 rows; give 100 or fewer");
         assert!(refused(h, None, Some(10_001)).is_some(), "also of as many as the paper collects");
         for (paper_n, paper_x) in [(Some(100), None), (None, Some(10))] {
             let message = refused(Choice::Classes, paper_n, paper_x).expect("nothing would come of it");

@@ -7,7 +7,7 @@
 use crate::show::path::as_typed;
 use crate::show::progress::Bar;
 use crate::show::quantity;
-use crate::show::{say, set_sealing};
+use crate::show::{remark, set_sealing};
 use anyhow::{Context, Result};
 use kizami_model::Length;
 use kizami_seal::{Holder, SealError};
@@ -54,7 +54,7 @@ fn snapshot(path: &Path, holder: Option<&Holder>) -> Result<PathBuf> {
     let folder = tempfile::Builder::new().prefix(&format!("{PREFIX}{}-", std::process::id())).tempdir();
     let folder = folder.with_context(|| {
         let place = std::env::temp_dir();
-        format!("there is no room for a snapshot in {}; TMPDIR names another place", place.display())
+        format!("no space for a snapshot in {}; set TMPDIR to another directory", place.display())
     })?;
     goes_away(folder.path());
     let output = folder.path().join(path.file_name().unwrap_or("run.kz".as_ref()));
@@ -64,7 +64,7 @@ fn snapshot(path: &Path, holder: Option<&Holder>) -> Result<PathBuf> {
     let run = made.map_err(|error| explained(error, path))?;
     // From now on it goes away with the process.
     let _ = folder.keep();
-    say(&[told(path, run.watched, holder)]);
+    remark(&[told(path, run.watched, holder)]);
     Ok(output)
 }
 
@@ -73,7 +73,7 @@ fn explained(error: SealError, path: &Path) -> anyhow::Error {
     let waits = matches!(error, SealError::NothingRecorded { .. }) && Holder::of(path).is_some();
     let error = anyhow::Error::from(error);
     if waits {
-        error.context(format!("{} is being recorded, and no rank has begun yet", as_typed(path)))
+        error.context(format!("{} is being recorded, and no rank has started yet", as_typed(path)))
     } else {
         error
     }
@@ -88,10 +88,10 @@ fn told(path: &Path, watched: Option<Watched>, holder: Option<&Holder>) -> Strin
                 None => String::new(),
             };
             let so_far = quantity::duration(Length(watched.until_ns));
-            format!("{name} is still being recorded{by}: a snapshot as of now, {so_far} after its start")
+            format!("{name} is still being recorded{by}: showing a snapshot, {so_far} after the start")
         }
         None => {
-            format!("{name} is not sealed: read from its raw segments; kizami seal {name} makes it a trace")
+            format!("{name} is not sealed: reading raw segments; run kizami seal {name} to convert them")
         }
     };
     format!("kizami: snapshot  {text}")

@@ -45,6 +45,11 @@ fn main() -> ExitCode {
         ColorChoice::Never.write_global();
     }
     let arguments = Arguments::parse();
+    if arguments.quiet {
+        kizami_terminal::keep_quiet();
+    } else if arguments.verbose > 0 {
+        kizami_terminal::verbose::print_phases(arguments.verbose);
+    }
     if !matches!(arguments.command, Command::Record(_)) {
         end_quietly_on_closed_pipe();
     }

@@ -1,4 +1,4 @@
-//! What may be held in memory while traces are taken apart.
+//! The memory limit of commands that analyse traces.
 
 use crate::show::style::Paint;
 use crate::show::{self, quantity};
@@ -8,10 +8,10 @@ use kizami_terminal::failure::UsageError;
 use kizami_trace::Trace;
 use kizami_trace::derived::Scratch;
 
-/// The option of all commands that hold what they make of a trace.
+/// The option of all commands that analyse a trace in memory.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct MemoryArguments {
-    /// Memory to stay within: what is larger lies in files beside the trace, without a name [default: half of what is free]
+    /// Memory limit; larger data spills to temporary files [default: half of free memory]
     #[arg(long, value_name = "SIZE", value_parser = quantity::parse_size, env = "KIZAMI_READ_MEMORY")]
     pub memory: Option<u64>,
 
@@ -35,8 +35,8 @@ impl MemoryArguments {
         match (limited, self.memory) {
             (Err(error), Some(_)) => {
                 let message = format!(
-                    "cannot stay within --memory: files in {} would be of no use ({error}); set TMPDIR to a folder on a disk, \
-                     or leave --memory out",
+                    "cannot enforce --memory: temporary files in {} would not save memory ({error}); set TMPDIR to a directory \
+                     on a disk, or leave out --memory",
                     elsewhere.display()
                 );
                 Err(UsageError(message).into())
@@ -54,8 +54,8 @@ pub fn tell_if_more_was_held() {
         let label = Paint::stderr().doubtful("kizami: warning:");
         let held = quantity::bytes(beyond);
         show::say(&[format!(
-            "{label} {held} more than --memory allows were held: no files could be made for them beside the trace (a full \
-             disk, or a limit on files)"
+            "{label} used {held} more memory than --memory allows: temporary files could not be created next to the trace \
+             (disk full, or a limit on files)"
         )]);
     }
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 pub fn must_be_new(output: &Path, option: &str) -> Result<(), UsageError> {
     match output.symlink_metadata() {
         Ok(_) => Err(UsageError(format!(
-            "{} exists already; choose another name with {option}, or remove it",
+            "{} already exists; choose another name with {option}, or remove it",
             output.display()
         ))),
         Err(_) => Ok(()),

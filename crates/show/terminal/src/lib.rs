@@ -8,25 +8,44 @@ pub mod json;
 pub mod progress;
 pub mod style;
 pub mod text;
+pub mod verbose;
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Another process speaks for this one.
 static SILENT: AtomicBool = AtomicBool::new(false);
+/// The user wants results, warnings and errors only.
+static QUIET: AtomicBool = AtomicBool::new(false);
 
 /// Nothing more is said on standard error, and no progress shown: another process does that.
 pub fn keep_silent() {
     SILENT.store(true, Ordering::Relaxed);
 }
 
-/// Takes that back: this process does something of its own.
+/// From now on only warnings and errors are printed: no progress, and no [remarks](remark).
+pub fn keep_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Takes silence back: this process does something of its own.
 pub fn speak() {
     SILENT.store(false, Ordering::Relaxed);
 }
 
 fn is_silent() -> bool {
     SILENT.load(Ordering::Relaxed)
+}
+
+fn shows_progress() -> bool {
+    !is_silent() && !QUIET.load(Ordering::Relaxed)
+}
+
+/// Writes lines that a user may do without: what was written where, and what to do next.
+pub fn remark(lines: &[String]) {
+    if !QUIET.load(Ordering::Relaxed) {
+        say(lines);
+    }
 }
 
 /// Writes lines to standard error, in one piece, so that the lines of several ranks do not mix. A closed

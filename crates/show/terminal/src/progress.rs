@@ -21,7 +21,7 @@ pub struct Bar {
 impl Bar {
     /// For a job named as people would say it, such as "sealing".
     pub fn new(what: &'static str) -> Bar {
-        let terminal = !crate::is_silent() && std::io::stderr().is_terminal();
+        let terminal = crate::shows_progress() && std::io::stderr().is_terminal();
         Bar { begun: Instant::now(), what, terminal, bar: OnceLock::new() }
     }
 

@@ -51,6 +51,26 @@ pub fn line(text: &str) -> String {
     with_colours(text, "")
 }
 
+/// The widest line that is printed, in columns.
+pub const COLUMNS: usize = 100;
+
+/// Breaks a text into lines of at most [`COLUMNS`], with so many spaces before each but the first, for which `first` stands. A
+/// word that is longer stays whole.
+pub fn wrapped(first: &str, indent: usize, text: &str) -> Vec<String> {
+    let mut lines = vec![first.to_owned()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("begins with one");
+        let width = line.chars().count();
+        if width > indent && width + 1 + word.chars().count() > COLUMNS {
+            lines.push(format!("{}{word}", " ".repeat(indent)));
+        } else {
+            line.push_str(if width > indent { " " } else { "" });
+            line.push_str(word);
+        }
+    }
+    lines
+}
+
 /// A name with nothing in it that a terminal obeys.
 pub fn visible(name: &str) -> Cow<'_, str> {
     escaped(name, "")
@@ -83,6 +103,16 @@ fn steers(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_lines_are_broken_at_spaces() {
+        let text = "word ".repeat(40) + &"x".repeat(120);
+        let lines = wrapped("1. ", 3, &text);
+        assert_eq!(lines.len(), 4);
+        assert!(lines[0].starts_with("1. word") && lines[1].starts_with("   word"));
+        assert!(lines[..3].iter().all(|line| line.len() <= COLUMNS && !line.ends_with(' ')));
+        assert_eq!(wrapped("   ", 3, "short text"), ["   short text"]);
+    }
 
     fn written(write: impl Fn(&mut Text<Vec<u8>>)) -> String {
         let mut out = Text(Vec::new());

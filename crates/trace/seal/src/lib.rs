@@ -62,6 +62,7 @@ use parts::{Sealed, seal_parts};
 use rank::{RankOutcome, RankReduced};
 use sharing::Sharing;
 use std::path::Path;
+use tracing::field::Empty;
 
 /// Ranks whose exact sums are one row group.
 const RANKS_OF_A_GROUP: usize = 256;
@@ -129,6 +130,7 @@ fn seal_first(
     group: &dyn ProcessGroup,
     progress: &dyn Fn(Progress),
 ) -> Result<RunInfo, SealError> {
+    let phase = tracing::info_span!("seal", rows = Empty).entered();
     let _sealing = Sealing::begin(directory)?;
     let raw = directory.join(RAW_FOLDER);
     if !raw.is_dir() {
@@ -147,6 +149,7 @@ fn seal_first(
     let sharing = Sharing::agreed(directory, &recorded, group)?;
     let (run, whole) = turn(recorded, staging.folder(), options, sharing, progress)?;
     staging.commit(&run, whole && !options.keep_raw)?;
+    phase.record("rows", run.totals.events);
     Ok(run)
 }
 

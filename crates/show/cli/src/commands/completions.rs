@@ -9,11 +9,11 @@ Examples:
   kizami completions bash > /usr/share/bash-completion/completions/kizami
   kizami completions zsh > ~/.zfunc/_kizami";
 
-/// Print a shell's completions.
+/// Print completions for a shell.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub struct CompletionsArguments {
-    /// The shell
+    /// Shell
     pub shell: clap_complete::Shell,
 }
 

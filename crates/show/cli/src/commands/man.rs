@@ -9,11 +9,11 @@ Examples:
   kizami man /usr/local/share/man/man1
   kizami man pages && man ./pages/kizami-record.1";
 
-/// Write the man pages into a directory.
+/// Write the man pages to a directory.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub struct ManArguments {
-    /// The directory; it is made if it is not there
+    /// Directory; created if missing
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
 }

@@ -22,7 +22,7 @@ pub fn find_library(given: Option<&Path>) -> Result<PathBuf> {
         return preloadable(found);
     }
     let executable =
-        std::env::current_exe().context("cannot tell where kizami itself is; set KIZAMI_LIBRARY")?;
+        std::env::current_exe().context("cannot determine the path of kizami; set KIZAMI_LIBRARY")?;
     let executable = executable.canonicalize().unwrap_or(executable);
     let folder = executable.parent().unwrap_or(Path::new("/"));
     let places = ["", "../lib", "../lib64", "../lib/kizami", "deps", "..", "../deps"];
@@ -41,8 +41,7 @@ pub fn find_library(given: Option<&Path>) -> Result<PathBuf> {
 fn preloadable(library: PathBuf) -> Result<PathBuf> {
     if library.as_os_str().to_string_lossy().contains([' ', ':']) {
         bail!(
-            "{} cannot be preloaded, because its path contains a space or a colon; copy {LIBRARY_NAME} to a path \
-             without and set KIZAMI_LIBRARY to it",
+            "{} cannot be preloaded, because its path contains a space or a colon; copy {LIBRARY_NAME} elsewhere and set KIZAMI_LIBRARY to the copy",
             library.display()
         );
     }

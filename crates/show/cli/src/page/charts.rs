@@ -29,7 +29,7 @@ pub fn ranks(out: &mut Markup, report: &Report) {
     let other = if inside == "MPI" { "MPI, not waiting" } else { "calls, not waiting" };
     legend(out, &[("computation", "computation"), ("other", other), ("waiting", "waiting")]);
     if together > 1 {
-        out.raw("<span>").text(&format!("{together} ranks to a column, on average; "));
+        out.raw("<span>").text(&format!("{together} ranks per column, averaged; "));
         out.raw("<i class=\"mark\"></i> longest computation among them</span>");
     }
     out.raw("</figcaption>\n");
@@ -50,7 +50,7 @@ fn rank_column(ranks: &[RankTime], inside: &str) -> Column {
     let other = average(|rank| (rank.mpi_ns - rank.waiting_ns).max(0));
     let (first, last) = (ranks[0].rank, ranks[ranks.len() - 1].rank);
     let which =
-        if first == last { format!("rank {first}") } else { format!("ranks {first} to {last}, on average") };
+        if first == last { format!("rank {first}") } else { format!("ranks {first} to {last}, average") };
     let [computing, others, idle] = [computation, other, waiting].map(|ns| time(ns as i64));
     let longest = ranks.iter().map(|rank| rank.computation_ns).max().unwrap_or(0) as f64;
     Column {
@@ -65,9 +65,9 @@ fn rank_column(ranks: &[RankTime], inside: &str) -> Column {
 pub fn path(out: &mut Markup, report: &Report) {
     const WIDTH: f64 = 1000.0;
     out.raw("<figure class=\"wide\">\n<figcaption>");
-    legend(out, &[("computation", "computation"), ("other", "inside calls"), ("rest", "many small parts")]);
+    legend(out, &[("computation", "computation"), ("other", "inside calls"), ("rest", "small parts")]);
     out.raw("</figcaption>\n<svg class=\"chart wide\" role=\"img\" viewBox=\"0 0 1000 34\" aria-label=\"");
-    out.raw("parts of the critical path; the table lists them\">\n");
+    out.raw("parts of the critical path, as in the table\">\n");
     let drawn = report.critical_path.iter().take(MOST_PARTS).take_while(|part| part.share >= THINNEST_PART);
     let mut x = 0.0;
     for (number, part) in (1..).zip(drawn) {
@@ -164,7 +164,7 @@ fn heat_legend(out: &mut Markup, map: &HeatMap) {
         out.text(&quantity::bytes(bytes as u64)).raw("</span>");
     }
     if map.ranks_per_cell > 1 {
-        out.raw("<span>").text(&format!("{0} × {0} ranks to a cell", map.ranks_per_cell)).raw("</span>");
+        out.raw("<span>").text(&format!("{0} × {0} ranks per cell", map.ranks_per_cell)).raw("</span>");
     }
 }
 

@@ -55,27 +55,25 @@ fn write_section(out: &mut Markup, report: &Report, section: &Section) {
 fn lead(part: Part) -> Option<&'static str> {
     match part {
         Part::Threads => Some(
-            "A rank has as many threads as its widest parallel region. What they do not compute in is lost, here by what became \
-             of it; what the run would gain without it comes from a replay.",
+            "The number of threads is that of the widest parallel region. Time in which they do not compute is lost, here by cause; gains come from a replay.",
         ),
         Part::Ranks => Some(
-            "What each rank did between <code>MPI_Init</code> and <code>MPI_Finalize</code>; in the table, those that \
-             compute longest come first.",
+            "Time of each rank between <code>MPI_Init</code> and <code>MPI_Finalize</code>; the table is sorted by computation.",
         ),
-        Part::Waits => Some("Time in calls that could not go on because another rank had not come yet."),
+        Part::Waits => {
+            Some("Time blocked in calls because another rank had not reached its part of the communication.")
+        }
         Part::Completions => {
-            Some("What collectives took when nobody was waited for any more: no rank is to blame for it.")
+            Some("Time of collectives after the last rank had entered: no rank is to blame for it.")
         }
         Part::Drawn => Some(
-            "The calls were drawn from a reduced trace, which knows exactly how long those of each place took together. How \
-             far the drawn run is off says how far what is told of a place may be off.",
+            "The calls were reconstructed from a reduced trace, which has the exact total time of each call site. The difference estimates the error of all figures of that call site.",
         ),
         Part::Path => Some(
-            "The chain of computation and calls that made the run as long as it is. Shortening anything else gains \
-             nothing at first. Imbalance is what a perfect balance would take away.",
+            "The chain of computation and calls that determines the run time. Imbalance is what perfect balance would remove.",
         ),
-        Part::Matrix => Some("Point-to-point messages; collectives are not in it."),
-        Part::Loops => Some("Found by the calls the first rank makes again and again."),
+        Part::Matrix => Some("Point-to-point messages, without collectives."),
+        Part::Loops => Some("Detected by repeated calls of the first rank."),
         Part::Functions | Part::Places | Part::Sizes | Part::NotUnderstood => None,
     }
 }

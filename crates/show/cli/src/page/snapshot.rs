@@ -40,7 +40,7 @@ pub fn snapshot(of: &Snapshot<'_>) -> String {
     section(&mut out, None, "Timeline", of.word);
     of.timelines.iter().for_each(|timeline| write_timeline(&mut out, timeline));
     out.raw("</section>\n");
-    section(&mut out, None, "Ranks that compute", of.word);
+    section(&mut out, None, "Computing ranks", of.word);
     of.curve.write(&mut out, of.word);
     out.raw("</section>\n");
     verdict::findings(&mut out, of.report, word);
@@ -51,7 +51,7 @@ pub fn snapshot(of: &Snapshot<'_>) -> String {
     }
     if of.report.matrix.is_empty() {
         section(&mut out, None, "Messages by sender and receiver", of.word);
-        out.raw("<p>No rank sent a message to another, but for collectives.</p>\n</section>\n");
+        out.raw("<p>No point-to-point messages.</p>\n</section>\n");
     }
     end(&mut out, |out| verdict::of_trace(out, of.report));
     out.finish()
@@ -72,7 +72,7 @@ fn write_timeline(out: &mut Markup, timeline: &Timeline) {
         .raw("</figcaption>\n<picture>\n<source media=\"(prefers-color-scheme: dark)\" srcset=\"");
     out.raw(TYPE)
         .base64(&timeline.dark)
-        .raw("\">\n<img class=\"timeline\" alt=\"what each rank did over time\" src=\"");
+        .raw("\">\n<img class=\"timeline\" alt=\"timeline of all ranks\" src=\"");
     out.raw(TYPE).base64(&timeline.light).raw("\">\n</picture></figure>\n");
 }
 

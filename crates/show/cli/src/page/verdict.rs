@@ -11,7 +11,7 @@ use kizami_phrases::{finding, nothing};
 
 /// What ran; `word` says how its times came to be.
 pub fn header(out: &mut Markup, report: &Report, word: Option<&'static str>) {
-    out.raw("<header>\n<h1>").text(verdict::program(report));
+    out.raw("<header>\n<h1>").text(&verdict::program(report));
     badge(out, word);
     out.raw("</h1>\n");
     facts(out, report);
@@ -21,7 +21,7 @@ pub fn header(out: &mut Markup, report: &Report, word: Option<&'static str>) {
 
 /// What a page is made from, for its foot.
 pub fn of_trace(out: &mut Markup, report: &Report) {
-    out.text(verdict::program(report)).raw(", trace <code>").text(&report.trace).raw("</code>");
+    out.text(&verdict::program(report)).raw(", trace <code>").text(&report.trace).raw("</code>");
 }
 
 /// What was not recorded, and why the run does not go on, if it does not.
@@ -30,7 +30,7 @@ fn warnings(out: &mut Markup, report: &Report, word: Option<&'static str>) {
     if warnings.peek().is_none() {
         return;
     }
-    let title = if report.stuck.is_some() { "Why it does not go on" } else { "What was not recorded" };
+    let title = if report.stuck.is_some() { "Why it hangs" } else { "What was not recorded" };
     out.raw("<section>\n<h2>").raw(title);
     badge(out, word);
     out.raw("</h2>\n");
@@ -42,13 +42,13 @@ fn warnings(out: &mut Markup, report: &Report, word: Option<&'static str>) {
 
 /// What costs most.
 pub fn findings(out: &mut Markup, report: &Report, word: Option<&'static str>) {
-    out.raw("<section>\n<h2>What costs most");
+    out.raw("<section>\n<h2>Findings");
     badge(out, word);
     out.raw("</h2>\n");
     let told = told(report);
     if told.is_empty() && report.stuck.is_some() {
         out.raw(
-            "<p>Nothing beside that.</p>
+            "<p>No other findings.</p>
 ",
         );
     } else if told.is_empty() {
@@ -105,7 +105,7 @@ pub fn efficiency(out: &mut Markup, report: &Report, word: Option<&'static str>)
         .text(&percent(parallel))
         .text(&efficiency_error(report))
         .raw("</p>\n");
-    out.raw("<p class=\"note\">average part spent computing</p>\n</div>\n<div>\n<table class=\"factors\">\n");
+    out.raw("<p class=\"note\">average share of computation</p>\n</div>\n<div>\n<table class=\"factors\">\n");
     out.raw("<caption>= load balance × serialisation × transfer; the run on an ideal network is predicted</caption>\n<tbody>\n");
     for factor in factors(report) {
         row(out, &factor);
@@ -152,10 +152,10 @@ fn card(out: &mut Markup, finding: &Finding) {
     if finding.waiting_ns > 0 {
         out.raw("<div><dt>others wait</dt><dd>");
         out.text(&time(finding.waiting_ns + finding.propagated_ns)).raw(" <span class=\"note\">");
-        out.text(&percent(finding.share)).raw(" of all time</span></dd></div>\n");
+        out.text(&percent(finding.share)).raw(" of the time</span></dd></div>\n");
     }
-    let gone = if finding.at_most { "gained at most" } else { "gained without it" };
-    for (name, gain) in [(gone, finding.gain), ("gained if spread over all ranks", finding.balanced)] {
+    let gone = if finding.at_most { "gain at most" } else { "gain if removed" };
+    for (name, gain) in [(gone, finding.gain), ("gain if balanced", finding.balanced)] {
         let Some(gain) = gain else { continue };
         out.raw("<div><dt>").text(name).raw("</dt><dd>");
         out.text(&time(gain.ns)).raw(" <span class=\"note\">").text(&verdict::gain_share(gain));

@@ -5,7 +5,7 @@ use kizami_explain::{
     PathPart, Pattern, Phase, RankTime, Reconstructed, ReconstructedPlace, Report, SizeClass, SourceLine,
     Stuck, StuckCall, StuckKind, WaitTotal, Who,
 };
-use kizami_whatif::{Change, Line};
+use kizami_whatif::{Change, Location};
 
 /// What must never come out as it is.
 pub const EVIL: &str = "f<script>alert(\"1|2\")</script>&'`";
@@ -19,6 +19,7 @@ pub fn empty() -> Report {
     Report {
         trace: "run.kz".to_owned(),
         executable: String::new(),
+        command: Vec::new(),
         mpi_library: String::new(),
         ranks: 0,
         events: 0,
@@ -118,7 +119,7 @@ fn full(ranks: u32, places: usize, pairs: u32) -> Report {
         balanced: Some(gain),
         headline: Headline::Balanced,
         at_most: false,
-        option: Some(Change::Balance(Line { file: EVIL.to_owned(), line: 1 }).into()),
+        option: Some(Change::Balance(Location::Line { file: EVIL.to_owned(), line: 1 }).into()),
     };
     let phase = Phase {
         place: place(),
@@ -159,6 +160,7 @@ fn full(ranks: u32, places: usize, pairs: u32) -> Report {
     Report {
         trace: format!("{EVIL}.kz"),
         executable: format!("/home/me/{EVIL}"),
+        command: vec![EVIL.to_owned()],
         mpi_library: format!("An MPI by {EVIL}"),
         ranks,
         events: 1_000_000,

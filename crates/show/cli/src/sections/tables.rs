@@ -114,10 +114,10 @@ const fn code(name: &'static str) -> Column {
 pub fn sections(report: &Report, most: usize) -> Vec<Section> {
     let all = [
         ranks(report, most),
-        waits(Part::Waits, "waiting by kind and place", report, &report.waits_by_place, most),
+        waits(Part::Waits, "wait states by pattern and call site", report, &report.waits_by_place, most),
         waits(
             Part::Completions,
-            "collectives after the last came",
+            "collectives after the last rank entered",
             report,
             &report.completions_by_place,
             most,
@@ -125,7 +125,7 @@ pub fn sections(report: &Report, most: usize) -> Vec<Section> {
         drawn(report, most),
         path(report, most),
         calls(Part::Functions, "calls by function", &report.functions, most),
-        calls(Part::Places, "calls by place", &report.places, most),
+        calls(Part::Places, "calls by call site", &report.places, most),
         matrix(report, most),
         sizes(report),
         loops(report),
@@ -142,8 +142,8 @@ pub fn time(ns: i64) -> String {
 
 /// What threads did not compute in.
 pub fn lost_by_threads(threads: &Threads, most: usize) -> Section {
-    let columns = [number("lost"), number("time"), number("run gains"), words("to what, and where")];
-    let title = "what threads lose of their time";
+    let columns = [number("lost"), number("time"), number("gain"), words("cause and location")];
+    let title = "lost time of threads";
     // What is hardly there would only be in the way.
     let told: Vec<&Loss> = threads.losses.iter().filter(|loss| threads.share(loss) >= LEAST_LOSS).collect();
     Section::new(Part::Threads, title, &columns).with(&told, most, |loss| {
@@ -171,7 +171,7 @@ fn ranks(report: &Report, most: usize) -> Section {
             time(rank.computation_ns),
             time(rank.mpi_ns),
             time(rank.waiting_ns),
-            if far { "far from the others".to_owned() } else { String::new() },
+            if far { "outlier".to_owned() } else { String::new() },
         ]
     })
 }
@@ -183,7 +183,7 @@ fn waits(part: Part, title: &'static str, report: &Report, totals: &[WaitTotal],
         number("+-"),
         number("share"),
         number(if waiting { "waits" } else { "calls" }),
-        words("kind"),
+        words("pattern"),
         code("call"),
         number("worst rank"),
         number(if waiting { "waited" } else { "took" }),
@@ -211,9 +211,10 @@ fn more_or_less(ns: i64) -> String {
 }
 
 fn drawn(report: &Report, most: usize) -> Section {
-    let columns = [number("exact"), number("drawn"), number("off"), number("calls"), code("function")];
+    let columns =
+        [number("exact"), number("reconstructed"), number("error"), number("calls"), code("function")];
     let places = report.reconstructed.as_ref().map_or(&[][..], |drawn| &drawn.places);
-    Section::new(Part::Drawn, "time in calls, exact and in the run that was drawn", &columns).with(
+    Section::new(Part::Drawn, "time in calls: exact and reconstructed", &columns).with(
         places,
         most,
         |place| {
@@ -329,21 +330,17 @@ fn not_understood(report: &Report, most: usize) -> Section {
     let mut facts: Vec<(&str, String)> = Vec::new();
     if left.unmatched > 0 {
         let those = quantity::calls_or_messages(left.unmatched);
-        facts.push(("unmatched", format!("{those} whose other side is not in the trace")));
+        facts.push(("unmatched", format!("{those} whose partner is not in the trace")));
     }
     if left.not_followed > 0 {
         let calls = quantity::counted(left.not_followed, "call");
-        facts.push((
-            "not followed",
-            format!("{calls} that may wait for others in a way that is not followed"),
-        ));
+        facts.push(("unknown", format!("{calls} whose wait dependencies are unknown")));
     }
     facts.extend(left.problems.iter().map(|problem| ("health", problem.clone())));
-    let section =
-        Section::new(Part::NotUnderstood, "what was not understood", &[words("what"), words("how")]);
+    let section = Section::new(Part::NotUnderstood, "not analysed", &[words("what"), words("how")]);
     let mut section = section.with(&facts, most, |(what, text)| vec![(*what).to_owned(), text.clone()]);
     if facts.is_empty() {
-        let nothing = "nothing: every call was followed, and every message found its partner";
+        let nothing = "nothing: all calls and messages were matched";
         section.notes.push(nothing.to_owned());
     }
     section
@@ -353,7 +350,7 @@ fn not_understood(report: &Report, most: usize) -> Section {
 pub fn heat_caption(map: &HeatMap) -> String {
     let each = match map.ranks_per_cell {
         1 => String::new(),
-        several => format!(", {several} x {several} ranks to a cell"),
+        several => format!(", {several} x {several} ranks per cell"),
     };
     format!("bytes from each rank (down) to each (across); 5 is {}{each}", quantity::bytes(map.highest))
 }

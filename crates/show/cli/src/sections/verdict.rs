@@ -2,13 +2,14 @@
 
 use crate::show::quantity::percent;
 use crate::show::style::Paint;
+use crate::show::text::wrapped;
 use kizami_explain::{Finding, Report};
 use kizami_phrases::verdict::{
     cost, doubts, efficiency_error, headline, product, reconstructed, threads, warnings,
 };
 use kizami_phrases::{finding, nothing};
 
-/// Findings that are told.
+/// Findings that are shown.
 const MOST_FINDINGS: usize = 4;
 /// Efficiencies below these are doubtful, and bad.
 const DOUBTFUL: f64 = 0.9;
@@ -33,10 +34,11 @@ impl Grade {
     }
 }
 
-/// At most 16 lines, and what is to be warned of before.
+/// Headline, efficiency and findings, after the warnings.
 pub fn lines(report: &Report, paint: Paint) -> Vec<String> {
     let efficiency = painted(report.efficiency.parallel, paint);
-    let mut lines: Vec<String> = warnings(report).map(|text| paint.bad(&text)).collect();
+    let mut lines: Vec<String> =
+        warnings(report).flat_map(|text| wrapped("", 0, &text)).map(|line| paint.bad(&line)).collect();
     lines.extend([
         format!(
             "{}, parallel efficiency {efficiency}{}",
@@ -50,18 +52,18 @@ pub fn lines(report: &Report, paint: Paint) -> Vec<String> {
     lines.extend(reconstructed(report).map(|text| format!("  {}", paint.doubtful(&text))));
     let told: Vec<&Finding> = told(report);
     if told.is_empty() && report.stuck.is_none() {
-        lines.push(nothing::sentence(&report.nothing_found()));
+        lines.extend(wrapped("", 0, &nothing::sentence(&report.nothing_found())));
     }
     for (number, finding) in (1..).zip(told) {
-        lines.push(format!("{number}. {}", finding::sentence(finding)));
-        lines.push(format!("   {}", paint.label(&cost(report, finding))));
-        lines.push(format!("   {}", finding::advice(finding.disease())));
+        lines.extend(wrapped(&format!("{number}. "), 3, &finding::sentence(finding)));
+        lines.extend(wrapped("   ", 3, &cost(report, finding)).iter().map(|line| paint.label(line)));
+        lines.extend(wrapped("   ", 3, finding::advice(finding.disease())));
     }
     lines.extend(doubts(report).map(|text| paint.doubtful(&text)));
     lines
 }
 
-/// The findings that are told at once, the worst first.
+/// The findings shown first, the worst of all at the top.
 pub fn told(report: &Report) -> Vec<&Finding> {
     report.findings.iter().take(MOST_FINDINGS).collect()
 }

@@ -9,7 +9,7 @@ pub mod provenance;
 pub mod table;
 
 pub use kizami_phrases::quantity;
-pub use kizami_terminal::{keep_silent, progress, say, say_in_any_case, speak, style, text};
+pub use kizami_terminal::{keep_silent, progress, remark, say, say_in_any_case, speak, style, text};
 
 /// Tells how far sealing is.
 pub fn set_sealing(bar: &progress::Bar, progress: kizami_seal::Progress) {

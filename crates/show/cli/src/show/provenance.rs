@@ -1,8 +1,7 @@
-//! How a trace came to be, and how far to trust it: the one place that says so, in the same words for all commands.
+//! How a trace was produced and how accurate it is, in the same words for all commands.
 //!
-//! A plain recording needs no word. Whatever else a trace is (reduced, without the tracer, a replay, or a run that is
-//! reconstructed from a reduced one) is told on standard error by every command that reads rows, before its answer;
-//! `kizami info` tells it among the facts.
+//! A plain recording needs no remark. Anything else (reduced, compensated, replayed, predicted, reconstructed) is reported on
+//! standard error by every command that reads rows, before its answer, and by `kizami info` among the facts.
 
 use super::path::as_typed;
 use super::{quantity, say};
@@ -32,14 +31,14 @@ fn line(name: &str, provenance: &Provenance<'_>) -> String {
     match provenance {
         Provenance::Reduced(reduced) => {
             let weights = if reduced.is_drawn() {
-                "drawn without weights, and nothing is known of the others"
+                "sampled without weights; nothing is known of the others"
             } else {
-                "each stands for as many calls as its weight says"
+                "each stands for as many calls as its weight"
             };
             labelled("reduced", &format!("{name}: {} kept; {weights}", rows_of_calls(reduced)))
         }
         Provenance::Undisturbed(made) => {
-            labelled("corrected", &format!("{name}: the tracer was taken out of {}", without_tracer(made)))
+            labelled("corrected", &format!("{name}: tracer overhead removed from {}", without_tracer(made)))
         }
         Provenance::Replayed(made) | Provenance::Reconstructed(made) => {
             labelled("replayed", &format!("{name}: a replay of {}", replay(made)))
@@ -52,14 +51,17 @@ fn line(name: &str, provenance: &Provenance<'_>) -> String {
 pub fn tell_reconstructed(reduced: &Reduced) {
     let kept = quantity::count(reduced.rows_kept);
     let calls = quantity::counted(reduced.calls, "call");
-    let what = "this is a run with the exact order of calls, and times drawn from exact sums";
-    say(&[labelled("drawn", &format!("{kept} of {calls} were kept: {what}"))]);
+    let what = "reconstructed with the exact order of calls and times sampled from exact sums";
+    say(&[labelled("reduced", &format!("{kept} of {calls} were kept; {what}"))]);
 }
 
 /// Says how much of the time in MPI such a run has in other functions than it was.
 pub fn tell_reconstruction_error(off_ns: f64, mpi: Length) {
     let off = quantity::share(off_ns, mpi.0 as f64);
-    say(&[labelled("drawn", &format!("of the time in MPI {off} is in other functions than it was"))]);
+    say(&[labelled(
+        "reduced",
+        &format!("error: {off} of the time in MPI is assigned to the wrong function"),
+    )]);
 }
 
 fn labelled(label: &str, text: &str) -> String {
@@ -74,7 +76,7 @@ pub fn rows_of_calls(reduced: &Reduced) -> String {
 /// What the tracer was taken out of, and how sure that is.
 fn without_tracer(made: &Undisturbed) -> String {
     format!(
-        "{}, which took {}; sure to within {}",
+        "{}, which took {}; error {}",
         made.made_from,
         quantity::duration(Length(made.recorded_ns)),
         quantity::duration(Length(made.error_ns))
@@ -84,7 +86,7 @@ fn without_tracer(made: &Undisturbed) -> String {
 /// What was replayed, and with what changed.
 fn replay(made: &ReplayedFrom) -> String {
     let setting = match made.setting.as_slice() {
-        [] => "with nothing changed".to_owned(),
+        [] => "without changes".to_owned(),
         words => format!("with {}", words.join(" ")),
     };
     format!("{}, which took {}, {setting}", made.made_from, quantity::duration(Length(made.recorded_ns)))
@@ -93,7 +95,7 @@ fn replay(made: &ReplayedFrom) -> String {
 /// From which runs a run was foretold, and for what.
 fn foretold(made: &ReplayedFrom) -> String {
     let options = made.setting.get(1..).unwrap_or_default().join(" ");
-    format!("foretold from {}, with {options}", made.made_from)
+    format!("predicted from {}, with {options}", made.made_from)
 }
 
 /// Where the times of a trace come from, as facts with their labels.
@@ -109,7 +111,7 @@ pub fn facts_of_times(run: &RunInfo) -> Vec<(&'static str, String)> {
 
 /// What rows a reduced trace has, and what of it is exact, as facts with their labels.
 pub fn facts_of_rows(reduced: &Reduced) -> Vec<(&'static str, String)> {
-    let asked = reduced.keep.as_ref().map_or_else(String::new, |keep| format!(", asked for {keep}"));
+    let asked = reduced.keep.as_ref().map_or_else(String::new, |keep| format!(", requested {keep}"));
     let drawn = match (reduced.paper_n, reduced.paper_x) {
         (Some(n), Some(x)) => format!(", {} of every {}", quantity::count(x), quantity::count(n)),
         _ => String::new(),
@@ -136,28 +138,24 @@ pub fn exact(reduced: &Reduced) -> &'static str {
     if reduced.sums_exact {
         "counts, times, bytes, messages between ranks, and the order of all calls; quantiles are within 1 %"
     } else if reduced.sums_are_of_rows() {
-        "the number of calls; rows were drawn as the paper does, without weights, and times and bytes are theirs alone"
+        "the number of calls; rows were sampled by a published scheme without weights, and times and bytes are those of the rows"
     } else if reduced.is_drawn() {
-        "nothing but run.json: rows were drawn as the paper does, without weights"
+        "only run.json: rows were sampled by a published scheme without weights"
     } else {
-        "what is there; but sums of some threads could not be read"
+        "the sums present; those of some threads could not be read"
     }
 }
 
 /// Where room was missing, one sentence each.
 pub fn incomplete(missing: &Missing) -> Vec<String> {
     let counted = [
-        (
-            missing.calls_without_place,
-            "call",
-            "are counted by function alone: there were too many places and sizes",
-        ),
-        (missing.calls_without_quantile, "call", "are in no quantile: there were too many durations"),
+        (missing.calls_without_place, "call", "are counted by function only: too many call sites and sizes"),
+        (missing.calls_without_quantile, "call", "are in no quantile: too many durations"),
         (missing.calls_of_other_duration, "call", "are counted with those of another duration"),
-        (missing.messages_without_peer, "message", "have no peer told: there were too many peers"),
+        (missing.messages_without_peer, "message", "have no peer: too many peers"),
         (missing.rows_lost, "row", "that should have been kept were lost"),
-        (missing.calls_without_order, "call", "at the end are not in the order of calls"),
-        (missing.damage, "thing", "made no sense"),
+        (missing.calls_without_order, "call", "at the end are missing from the order of calls"),
+        (missing.damage, "thing", "could not be parsed"),
     ];
     let some = counted.into_iter().filter(|(count, ..)| *count > 0);
     some.map(|(count, noun, what)| format!("{} {what}", quantity::counted(count, noun))).collect()

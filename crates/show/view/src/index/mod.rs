@@ -58,6 +58,7 @@ impl Index {
 
     /// Makes the index of a trace and keeps it; `progress` hears which part is done.
     pub fn build(trace: &Trace, progress: &(dyn Fn(f64) + Sync)) -> Result<Index, TraceError> {
+        let _phase = tracing::info_span!("index", rows = trace.run().totals.events).entered();
         let alike = alike(trace)?;
         let ranks = Ranks::of(trace.run().ranks, alike.as_ref());
         let stops = stops(trace)?;

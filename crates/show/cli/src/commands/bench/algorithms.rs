@@ -14,19 +14,18 @@ pub fn of(library: &str, launcher: &str) -> Result<Algorithms> {
         let info = beside(launcher);
         let asked =
             Command::new(&info).args(["--param", "coll", "tuned", "--level", "9", "--parsable"]).output();
-        let asked = asked.with_context(|| {
-            format!("cannot run {}, which tells the algorithms of Open MPI", info.display())
-        })?;
+        let asked = asked
+            .with_context(|| format!("cannot run {}, which lists Open MPI's algorithms", info.display()))?;
         let algorithms = Algorithms::of_open_mpi(&String::from_utf8_lossy(&asked.stdout));
         if algorithms.is_empty() {
-            bail!("{} names no algorithms of collectives; is its component `tuned` there?", info.display());
+            bail!("{} lists no collective algorithms; is its component `tuned` installed?", info.display());
         }
         return Ok(algorithms);
     }
     if library.contains("MPICH") {
         return Ok(Algorithms::of_mpich());
     }
-    bail!("which algorithms {library} has is not known; leave out --algorithms")
+    bail!("the algorithms of {library} are not known; leave out --algorithms")
 }
 
 /// The one that belongs to the launcher, else the one on the path.

@@ -42,7 +42,7 @@ pub fn run(arguments: &BenchArguments) -> Result<u8> {
             Ok(0)
         }
         (None, Some(output)) => measured(arguments, output),
-        (None, None) => Err(UsageError("say where to write it: -o here.kzm".to_owned()).into()),
+        (None, None) => Err(UsageError("no output given: add -o here.kzm".to_owned()).into()),
     }
 }
 
@@ -52,19 +52,19 @@ fn measured(arguments: &BenchArguments, output: &Path) -> Result<u8> {
     let launcher: Vec<String> =
         arguments.launcher.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let Some(first) = launcher.first() else {
-        return Err(UsageError("say how to start ranks: -- mpirun -n {P}".to_owned()).into());
+        return Err(UsageError("no launcher given: add -- mpirun -n {P}".to_owned()).into());
     };
     if !launcher.iter().any(|word| word.contains(RANKS)) {
         return Err(UsageError(format!(
-            "the launcher's words must hold {RANKS} where the number of ranks belongs, as in: -- mpirun -n {RANKS}"
+            "the launcher's command line must contain {RANKS} for the number of ranks, as in: -- mpirun -n {RANKS}"
         ))
         .into());
     }
-    let scratch = tempfile::tempdir().context("cannot make a directory for the measuring program")?;
+    let scratch = tempfile::tempdir().context("cannot create a directory for the measuring program")?;
     let program: Vec<String> = if simulator::is_simulator(first) {
         vec![simulator::build(scratch.path())?.display().to_string()]
     } else {
-        let own = std::env::current_exe().context("cannot tell where kizami itself is")?;
+        let own = std::env::current_exe().context("cannot determine the path of kizami")?;
         vec![own.display().to_string(), MEASURING_RANK.to_owned()]
     };
     let words = |ranks: u32| {

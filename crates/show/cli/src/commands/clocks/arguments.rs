@@ -1,7 +1,6 @@
-//! What can be asked of `kizami clocks`.
+//! Arguments of `kizami clocks`.
 
 use clap::Args;
-use clap::builder::FalseyValueParser;
 use std::path::PathBuf;
 
 const HELP: &str = "\
@@ -9,10 +8,10 @@ Examples:
   kizami clocks run.kz
   kizami clocks run.kz --json | jq .hosts
 
-Offsets are the clock of the root host minus the host's own. +- is a bound, not a guess: the truth
-is no further away. A violation is a message whose receive ends before its send began.";
+An offset is the root host's clock minus the host's own. +- is a guaranteed bound, not an estimate.
+A violation is a message whose receive ends before its send starts.";
 
-/// Tell how the clocks of a run's hosts were brought together, and how well.
+/// Show how the clocks of the hosts were synchronised, and how accurately.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub struct ClocksArguments {
@@ -21,6 +20,6 @@ pub struct ClocksArguments {
     pub trace: PathBuf,
 
     /// Print JSON
-    #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]
+    #[arg(long)]
     pub json: bool,
 }

@@ -27,7 +27,7 @@ pub fn print(out: &mut impl Write, report: &Report<'_>, paint: Paint) -> io::Res
 fn message_facts(order: &MessageOrder, ranks: u64) -> Vec<(&'static str, String)> {
     let doubtful = match order.doubtful {
         0 => String::new(),
-        some => format!("; {} could not be matched for sure", quantity::counted(some, "message")),
+        some => format!("; {} could not be matched with certainty", quantity::counted(some, "message")),
     };
     let repairs = match order.repairs {
         0 => "none needed".to_owned(),
@@ -40,7 +40,7 @@ fn message_facts(order: &MessageOrder, ranks: u64) -> Vec<(&'static str, String)
         ),
     };
     let violations = format!(
-        "{} by wall clocks, {} by the clock of this trace",
+        "{} by wall clocks, {} by this trace's clock",
         quantity::count(order.violations_wall_clock),
         quantity::count(order.violations)
     );

@@ -3,7 +3,6 @@
 use super::condition::Condition;
 use crate::memory::MemoryArguments;
 use clap::Args;
-use clap::builder::FalseyValueParser;
 use std::path::PathBuf;
 
 const DIFF_HELP: &str = "\
@@ -12,39 +11,38 @@ Examples:
   kizami diff before.kz after.kz --fail-if 'change(run_time) > 5 %' --fail-if 'efficiency < 0.8'
   kizami diff before.kz after.kz --json | jq '.changes[0]'
 
-Times are averages per rank, so runs on different numbers of ranks can be compared. Places are
-matched by function, file and line; where lines moved, by the function called and the one it is
-called in.
+Times are averages per rank, so runs with different numbers of ranks can be compared. Call sites are
+matched by function, file and line; where lines moved, by the MPI function and its caller.
 
 Conditions compare one of these with <, <=, > or >=:
   run_time       of AFTER, with a time such as 90s or 20ms
   efficiency, load_balance, serialisation, transfer
                  of AFTER, from 0 to 1, or in %
-  mpi, waiting   parts of AFTER's run time, average of ranks, from 0 to 1, or in %
-  change(NAME)   of any of them from BEFORE to AFTER, as a part of BEFORE
+  mpi, waiting   share of AFTER's run time, averaged over ranks, from 0 to 1, or in %
+  change(NAME)   relative change of any of them from BEFORE to AFTER
 The exit code is 3 if any condition is true.";
 
-/// Tell what changed between two runs.
+/// Compare two runs: what became faster or slower, and where.
 #[derive(Debug, Args)]
 #[command(after_help = DIFF_HELP)]
 pub struct DiffArguments {
-    /// The run to compare with
+    /// Baseline run
     #[arg(value_name = "BEFORE.kz")]
     pub before: PathBuf,
 
-    /// The run to look at
+    /// Run to compare with the baseline
     #[arg(value_name = "AFTER.kz")]
     pub after: PathBuf,
 
-    /// End with exit code 3 if this is true; may be given several times, or with semicolons between
-    #[arg(long, value_name = "CONDITION", value_delimiter = ';', value_parser = Condition::parse, env = "KIZAMI_FAIL_IF")]
+    /// Exit with code 3 if this is true; repeatable, or several separated by semicolons
+    #[arg(long, value_name = "CONDITION", value_delimiter = ';', value_parser = Condition::parse)]
     pub fail_if: Vec<Condition>,
 
     /// Show all changes, not only the largest
-    #[arg(long, env = "KIZAMI_ALL", value_parser = FalseyValueParser::new())]
+    #[arg(long)]
     pub all: bool,
 
-    /// Threads to use; as many as there are cores unless said
+    /// Number of threads [default: one per core]
     #[arg(long, value_name = "N", env = "KIZAMI_THREADS")]
     pub threads: Option<usize>,
 
@@ -52,6 +50,6 @@ pub struct DiffArguments {
     pub memory: MemoryArguments,
 
     /// Print JSON
-    #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]
+    #[arg(long)]
     pub json: bool,
 }

@@ -42,7 +42,7 @@ impl Condition {
         let (left, comparison, right) = COMPARISONS
             .iter()
             .find_map(split)
-            .ok_or("compare something with <, <=, > or >=, such as 'efficiency < 0.8'")?;
+            .ok_or("give a comparison with <, <=, > or >=, such as 'efficiency < 0.8'")?;
         let inner = left.strip_prefix("change").map(str::trim_start).and_then(|rest| rest.strip_prefix('('));
         let (name, change) = match inner.map(|inner| inner.strip_suffix(')')) {
             Some(Some(name)) => (name.trim(), true),
@@ -51,13 +51,14 @@ impl Condition {
         };
         let measure = Measure::ALL.into_iter().find(|measure| measure.name() == name).ok_or_else(|| {
             let names: Vec<&str> = Measure::ALL.iter().map(|measure| measure.name()).collect();
-            format!("there is no {name:?}; there are {}, and change() of each", names.join(", "))
+            format!("unknown quantity {name:?}; known are {}, and change() of each", names.join(", "))
         })?;
         let limit = match (measure, change, right.strip_suffix('%')) {
             (Measure::RunTime, false, Some(_)) => {
-                return Err("a run time is compared with a time, such as 90 s; \
-                            change(run_time) with a part, such as 5 %"
-                    .to_owned());
+                return Err(
+                    "compare run_time with a time such as 90 s, change(run_time) with a fraction such as 5 %"
+                        .to_owned(),
+                );
             }
             (Measure::RunTime, false, None) => quantity::parse_time(right)?.as_secs_f64(),
             (_, _, Some(percent)) => number(percent)? / 100.0,
@@ -105,7 +106,7 @@ impl fmt::Display for Condition {
 fn number(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value),
-        _ => Err(format!("{:?} is no number; give one such as 0.8 or 80 %", text.trim())),
+        _ => Err(format!("{:?} is not a number; give one such as 0.8 or 80 %", text.trim())),
     }
 }
 
@@ -116,7 +117,13 @@ mod tests {
 
     /// A run of 10 s at 0.9, then one of 12 s at 0.75.
     fn diff() -> Diff {
-        let side = Side { trace: String::new(), executable: String::new(), ranks: 4, run_ns: 0 };
+        let side = Side {
+            trace: String::new(),
+            executable: String::new(),
+            command: Vec::new(),
+            ranks: 4,
+            run_ns: 0,
+        };
         let change = |measure, before, after| MeasureChange { measure, before, after };
         Diff {
             before: side.clone(),

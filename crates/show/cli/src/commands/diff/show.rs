@@ -5,6 +5,7 @@ use crate::show::style::Paint;
 use crate::show::table::{Align, Table};
 use kizami_explain::diff::{Change, Diff, Kind, Measure, Side};
 use kizami_model::Length;
+use kizami_phrases::program;
 use std::io::{self, Write};
 
 /// Prints them, with at most so many changes.
@@ -50,7 +51,7 @@ pub fn print(out: &mut impl Write, diff: &Diff, paint: Paint, most: usize) -> io
 }
 
 fn describe(side: &Side) -> String {
-    let name = side.executable.rsplit('/').next().unwrap_or(&side.executable);
+    let name = program::name(&side.executable, &side.command);
     let ranks = quantity::counted(u64::from(side.ranks), "rank");
     format!("{}: {name} on {ranks}, {}", side.trace, time(side.run_ns))
 }

@@ -1,7 +1,6 @@
-//! What can be asked of `kizami doctor`.
+//! Arguments of `kizami doctor`.
 
 use clap::Args;
-use clap::builder::FalseyValueParser;
 use std::path::PathBuf;
 
 const HELP: &str = "\
@@ -9,18 +8,18 @@ Examples:
   kizami doctor
   kizami doctor --json
 
-Really preloads the tracer and really launches a process with every launcher found.
-The exit code is 1 if something would keep a run from being recorded.";
+Preloads the tracer and launches a process with every launcher found. The exit code is 1 if anything
+would prevent recording.";
 
-/// Check what recording needs here: MPI, preloading, clock, disk; with a fix for each problem.
+/// Check this machine: MPI, preloading, clock, disk; with a fix for each problem.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub struct DoctorArguments {
-    /// The tracer, if it is not beside kizami or in its ../lib
+    /// Path of the tracer [default: next to kizami, or in ../lib]
     #[arg(long, value_name = "libkizami.so", env = "KIZAMI_LIBRARY")]
     pub library: Option<PathBuf>,
 
     /// Print JSON
-    #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]
+    #[arg(long)]
     pub json: bool,
 }

@@ -44,7 +44,7 @@ pub fn check(given_library: Option<&Path>) -> Vec<Finding> {
         findings.push(Finding::warning(
             "MPI",
             "no launcher (mpirun, mpiexec, srun) on the PATH",
-            "load the module of your MPI, or add its bin folder to the PATH; Debian: apt install openmpi-bin",
+            "load your MPI module, or add its bin directory to the PATH; Debian: apt install openmpi-bin",
         ));
     }
     for (path, kind) in &launchers {
@@ -79,12 +79,12 @@ fn preload(library: &Path) -> Finding {
             Finding::good("tracer", format!("{place} can be preloaded"))
         }
         Ok(outcome) => {
-            let complaint = first_line(&outcome.stderr).unwrap_or("the program did not end well").to_owned();
-            let fix = "the library must be built for this machine's C library and processor: rebuild it here";
+            let complaint = first_line(&outcome.stderr).unwrap_or("the test program failed").to_owned();
+            let fix = "the library must match this machine's C library and processor: rebuild it here";
             Finding::problem("tracer", format!("{place}: {complaint}"), fix)
         }
         Err(error) => {
-            Finding::warning("tracer", format!("{place}: could not be tried: {error}"), "see above")
+            Finding::warning("tracer", format!("{place}: could not be tested: {error}"), "see above")
         }
     }
 }
@@ -94,22 +94,17 @@ fn describe(launcher: &Path, kind: Launcher) -> Vec<Finding> {
     let check = launcher.display().to_string();
     let Some(family) = kind.family() else {
         if kind == Launcher::Srun {
-            return vec![Finding::good(check, "Slurm's launcher; variables go through --export")];
+            return vec![Finding::good(check, "Slurm's launcher; variables are passed by --export")];
         }
         let fix =
-            "if its ranks are not recorded, put kizami inside: mpirun ... kizami record -o run.kz -- ./app";
-        return vec![Finding::warning(
-            check,
-            "a launcher that kizami does not know; variables go by inheritance",
-            fix,
-        )];
+            "if its ranks are not recorded, run kizami inside: mpirun ... kizami record -o run.kz -- ./app";
+        return vec![Finding::warning(check, "unknown launcher; variables are inherited", fix)];
     };
     let version = library::version_text(launcher).and_then(|text| version_number(&text)).unwrap_or_default();
     let name = format!("{} {version}", family.name()).trim_end().to_owned();
     let libraries = library::libraries_of(launcher, family);
     if libraries.is_empty() {
-        let fix = "C and Fortran programs are recorded all the same; mpi4py may not be: check that the MPI library \
-                   is installed beside its launcher";
+        let fix = "C and Fortran programs are still recorded, mpi4py may not be: check that the launcher's MPI library is installed";
         return vec![Finding::warning(check, format!("{name}; its library was not found"), fix)];
     }
     libraries
@@ -140,8 +135,8 @@ fn launch(launcher: &Path, kind: Launcher, library: &Path) -> Finding {
     let Ok(kizami) = std::env::current_exe() else {
         return Finding::warning(
             check,
-            "cannot tell where kizami is, so no launch was tried",
-            "run it by its full path",
+            "cannot determine the path of kizami, so no launch was tested",
+            "run kizami by its full path",
         );
     };
     let words: [OsString; 5] = [launcher.into(), "-n".into(), "1".into(), kizami.into(), "arrived".into()];
@@ -156,7 +151,7 @@ fn launch(launcher: &Path, kind: Launcher, library: &Path) -> Finding {
     }
     match finish(&mut command) {
         Ok(outcome) if outcome.stdout.contains(ARRIVED) => {
-            Finding::good(check, "launches a process with the tracer loaded")
+            Finding::good(check, "launches processes with the tracer loaded")
         }
         Ok(outcome) => refused(check, &outcome),
         Err(error) => {
@@ -169,23 +164,19 @@ fn refused(check: String, outcome: &Outcome) -> Finding {
     let all = format!("{}\n{}", outcome.stderr, outcome.stdout);
     if all.contains("run as root") || all.contains("as root") {
         let fix = "run as another user, or: export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1";
-        return Finding::problem(check, "refuses to launch anything for root", fix);
+        return Finding::problem(check, "refuses to run as root", fix);
     }
     if outcome.timed_out {
-        let fix = "try the launcher by itself: it must end within seconds";
+        let fix = "run the launcher on its own: it must end within seconds";
         return Finding::problem(check, format!("did not end in {} seconds", PATIENCE.as_secs()), fix);
     }
     if outcome.success {
-        let fix = "put kizami inside the launch: mpirun ... kizami record -o run.kz -- ./app";
-        return Finding::problem(check, "does not pass LD_PRELOAD on to what it launches", fix);
+        let fix = "run kizami inside the launcher: mpirun ... kizami record -o run.kz -- ./app";
+        return Finding::problem(check, "does not pass LD_PRELOAD to its processes", fix);
     }
     let complaint =
         all.lines().map(str::trim).find(|line| line.chars().any(char::is_alphabetic)).unwrap_or("");
-    Finding::problem(
-        check,
-        format!("cannot launch a process: {complaint}"),
-        "make the launcher work by itself first",
-    )
+    Finding::problem(check, format!("cannot launch a process: {complaint}"), "fix the launcher first")
 }
 
 struct Outcome {

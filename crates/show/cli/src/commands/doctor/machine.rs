@@ -38,23 +38,23 @@ fn judge_clock(source: &str, cpu: &str) -> Finding {
     if steady {
         return Finding::good(
             "clock",
-            format!("the processor's counter is steady; the kernel's clock is {kernel}"),
+            format!("the timestamp counter is invariant; the kernel's clock source is {kernel}"),
         );
     }
-    let missing = "the processor's counter is not known to be steady (constant_tsc, nonstop_tsc)";
-    let fix = "nothing to do: times come from the kernel's clock, at a somewhat higher cost per call; in a virtual \
+    let missing = "the timestamp counter is not known to be invariant (constant_tsc, nonstop_tsc)";
+    let fix = "none needed: the kernel's clock is used, at a somewhat higher cost per call; in a virtual \
                machine, let the host pass these flags on";
-    Finding::warning("clock", format!("{missing}; the kernel's clock is {kernel}"), fix)
+    Finding::warning("clock", format!("{missing}; the kernel's clock source is {kernel}"), fix)
 }
 
 /// Room in a folder, and whether it can be reserved there.
 fn disk(folder: &Path) -> Vec<Finding> {
-    let elsewhere = "record to another place: kizami record -o /path/run.kz -- ...";
+    let elsewhere = "record to another directory: kizami record -o /path/run.kz -- ...";
     let trial = folder.join(format!(".kizami-doctor-{}", std::process::id()));
     let file = match File::options().write(true).create_new(true).open(&trial) {
         Ok(file) => file,
         Err(error) => {
-            let found = format!("the current directory cannot be written: {error}");
+            let found = format!("the current directory is not writable: {error}");
             return vec![Finding::problem("disk", found, elsewhere)];
         }
     };
@@ -68,11 +68,7 @@ fn disk(folder: &Path) -> Vec<Finding> {
         let found = format!("space cannot be reserved in the current directory: {error}");
         findings.push(match error.raw_os_error() {
             Some(libc::ENOSPC | libc::EDQUOT) => Finding::problem("disk", found, elsewhere),
-            _ => Finding::warning(
-                "disk",
-                found,
-                "it works, slower; a local disk is the better place: -o /tmp/run.kz",
-            ),
+            _ => Finding::warning("disk", found, "works, but slower; prefer a local disk: -o /tmp/run.kz"),
         });
     }
     findings
@@ -80,7 +76,11 @@ fn disk(folder: &Path) -> Vec<Finding> {
 
 fn room(folder: &Path, elsewhere: &str) -> Finding {
     let Some(free) = free_bytes(folder) else {
-        return Finding::warning("disk", "cannot tell how much room the current directory has", elsewhere);
+        return Finding::warning(
+            "disk",
+            "cannot determine the free space of the current directory",
+            elsewhere,
+        );
     };
     let found = format!("{} free in the current directory", quantity::bytes(free));
     if free < COMFORTABLE_BYTES {
@@ -96,11 +96,11 @@ fn otf2() -> Finding {
     // SAFETY: the names end with a zero byte; OTF2 runs nothing on loading that could disturb this process.
     let present = names.iter().any(|name| unsafe { !libc::dlopen(name.as_ptr(), libc::RTLD_LAZY).is_null() });
     if present {
-        return Finding::good("OTF2", "its library is here, so `kizami export --to otf2` works");
+        return Finding::good("OTF2", "library found: `kizami export --to otf2` works");
     }
     Finding::warning(
         "OTF2",
-        "its library is not here; only `kizami export --to otf2` needs it",
+        "library not found; only `kizami export --to otf2` needs it",
         "Debian: apt install libotf2-trace-dev",
     )
 }

@@ -20,7 +20,7 @@ pub fn print(out: &mut impl Write, findings: &[Finding], blocked: bool) -> std::
         }
     }
     let verdict = if blocked {
-        paint.bad("Something above keeps runs from being recorded.")
+        paint.bad("Recording will not work: fix the problems above.")
     } else {
         paint.good("Ready: kizami record -- mpirun -n 2 ./your-program")
     };

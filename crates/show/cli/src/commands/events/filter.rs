@@ -18,9 +18,7 @@ impl Filter {
         let ranks = trace.run().ranks;
         if let Some(rank) = arguments.rank.filter(|rank| *rank >= ranks) {
             let last = ranks.saturating_sub(1);
-            return Err(UsageError(format!(
-                "there is no rank {rank}; the ranks of this trace are 0 to {last}"
-            )));
+            return Err(UsageError(format!("there is no rank {rank}; the trace has ranks 0 to {last}")));
         }
         let op = arguments.op.as_deref().map(function_named).transpose()?;
         let from = arguments.from.unwrap_or(Moment(i64::MIN));
@@ -46,9 +44,7 @@ fn function_named(name: &str) -> Result<Op, UsageError> {
         })
         .map(|function| function.op)
         .ok_or_else(|| {
-            UsageError(format!(
-                "there is no function {name}; `kizami info --all` lists those that were called"
-            ))
+            UsageError(format!("unknown function {name}; `kizami info --all` lists the functions called"))
         })
 }
 

@@ -4,7 +4,7 @@ use super::arguments::EventsArguments;
 use super::filter::Filter;
 use super::show::Rows;
 use crate::input;
-use crate::show::{quantity, say};
+use crate::show::{quantity, remark, say};
 use anyhow::Result;
 use kizami_model::Rank;
 use kizami_rank_classes::DrawnCalls;
@@ -42,11 +42,11 @@ pub fn run(arguments: &EventsArguments) -> Result<u8> {
     rows.finish()?;
     if printed == 0 {
         say(&[format!(
-            "no call fits; the trace holds {} in all",
+            "no matching call; the trace has {}",
             quantity::counted(trace.run().totals.events, "row")
         )]);
     } else if arguments.limit.is_none() && wanted.peek().is_some() {
-        say(&[format!("only the first {printed} rows; --limit 0 shows all")]);
+        remark(&[format!("first {printed} rows; --limit 0 shows all")]);
     }
     Ok(0)
 }

@@ -1,4 +1,4 @@
-//! What can be asked of `kizami export`.
+//! Arguments of `kizami export`.
 
 use crate::memory::MemoryArguments;
 use clap::{Args, ValueEnum};
@@ -6,13 +6,13 @@ use std::path::PathBuf;
 
 const HELP: &str = "\
 Examples:
-  kizami export run.kz --to otf2 -o run-otf2        a directory for Vampir, otf2-print and others
-  kizami export run.kz --to perfetto -o run.pftrace  open it at ui.perfetto.dev
+  kizami export run.kz --to otf2 -o run-otf2         directory for Vampir, otf2-print, ...
+  kizami export run.kz --to perfetto -o run.pftrace  open at ui.perfetto.dev
   kizami export run.kz --to csv -o run.csv
 
-The trace itself needs no export for DuckDB, Polars or pandas: its tables are Parquet.";
+DuckDB, Polars and pandas read a trace without export: its tables are Parquet files.";
 
-/// Write a trace in another tool's format.
+/// Convert a trace to another tool's format.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub struct ExportArguments {
@@ -20,12 +20,12 @@ pub struct ExportArguments {
     #[arg(value_name = "RUN.kz")]
     pub trace: PathBuf,
 
-    /// The format
-    #[arg(long, value_name = "FORMAT", env = "KIZAMI_EXPORT_TO")]
+    /// Format to write
+    #[arg(long, value_name = "FORMAT")]
     pub to: ExportFormat,
 
-    /// What to write; it must not exist [default: the trace's name with the format's ending; standard output for csv]
-    #[arg(short, long, value_name = "OUT", env = "KIZAMI_EXPORT_OUTPUT")]
+    /// Output path; must not exist [default: the trace's name with the format's extension; standard output for csv]
+    #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
 
     #[command(flatten)]
@@ -39,6 +39,6 @@ pub enum ExportFormat {
     Otf2,
     /// Perfetto's protobuf: one file for ui.perfetto.dev
     Perfetto,
-    /// Comma-separated values: one row a call
+    /// Comma-separated values: one row per call
     Csv,
 }

@@ -39,12 +39,11 @@ pub fn run(arguments: &ExportArguments) -> Result<u8> {
     }
     if let Some(reduced) = &trace.run().reduced {
         say(&[format!(
-            "warning: this trace has {} for {}; other tools see the rows alone and add up too little. {}, and most messages \
-             have one end only",
+            "warning: this trace has {} for {}; other tools see only the rows, so totals are too small. {}, and most messages have one end only",
             quantity::counted(reduced.rows_kept, "row"),
             quantity::counted(reduced.calls, "call"),
             match arguments.to {
-                _ if reduced.is_drawn() => "Rows were drawn without weights".to_owned(),
+                _ if reduced.is_drawn() => "Rows were sampled without weights".to_owned(),
                 ExportFormat::Csv => with_weights("a column"),
                 ExportFormat::Otf2 => with_weights("an attribute"),
                 ExportFormat::Perfetto => with_weights("an annotation"),
@@ -53,7 +52,7 @@ pub fn run(arguments: &ExportArguments) -> Result<u8> {
     }
     if summary.left_out > 0 {
         say(&[format!(
-            "left out: {} whose other side or communicator is not known",
+            "left out: {} whose partner or communicator is unknown",
             quantity::counted(summary.left_out, "send or receive record")
         )]);
     }
@@ -61,7 +60,7 @@ pub fn run(arguments: &ExportArguments) -> Result<u8> {
 }
 
 fn with_weights(how: &str) -> String {
-    format!("Weights are there, as {how}, but exact sums, quantiles and the order of calls are not")
+    format!("Weights are exported ({how}); exact sums, quantiles and the order of calls are not")
 }
 
 /// What formats with messages of their own hold of them.

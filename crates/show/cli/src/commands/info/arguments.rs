@@ -1,7 +1,6 @@
-//! What can be asked of `kizami info`.
+//! Arguments of `kizami info`.
 
 use clap::Args;
-use clap::builder::FalseyValueParser;
 use std::path::PathBuf;
 
 const HELP: &str = "\
@@ -9,10 +8,9 @@ Examples:
   kizami info run.kz
   kizami info run.kz --json | jq .totals
 
-Answers from the trace's run.json alone, whatever the size of the trace; of a reduced trace it also
-reads the quantiles.";
+Reads only the trace's run.json (and the quantiles of a reduced trace), whatever the trace's size.";
 
-/// Tell what a trace holds: ranks, calls, time, size and health.
+/// Summarise a trace: ranks, calls, time, size and health.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub struct InfoArguments {
@@ -20,11 +18,11 @@ pub struct InfoArguments {
     #[arg(value_name = "RUN.kz")]
     pub trace: PathBuf,
 
-    /// Show all functions, not only those that took the most time
-    #[arg(short, long, env = "KIZAMI_INFO_ALL", value_parser = FalseyValueParser::new())]
+    /// Show all functions, not only those that take the most time
+    #[arg(short, long)]
     pub all: bool,
 
     /// Print JSON
-    #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]
+    #[arg(long)]
     pub json: bool,
 }

@@ -1,4 +1,4 @@
-//! How a trace looks on one screen.
+//! A trace on one screen.
 
 use super::quantiles::Quantiles;
 use crate::show::functions;
@@ -51,7 +51,7 @@ fn facts(run: &RunInfo) -> Vec<(&'static str, String)> {
     } else {
         format!(" for {}", quantity::counted(totals.calls, "call"))
     };
-    let of_rows = if sums_are_of_rows(run) { "; in the rows that were kept" } else { "" };
+    let of_rows = if sums_are_of_rows(run) { "; in the rows kept" } else { "" };
     let rank_time = run.span_ns as f64 * f64::from(run.threads.max(run.ranks));
     let (inside, sent, received) = match is_of_mpi(run) {
         true => ("MPI", "sent", "received"),
@@ -60,10 +60,7 @@ fn facts(run: &RunInfo) -> Vec<(&'static str, String)> {
     let mut facts = vec![
         ("command", command_line(run)),
         ("ranks", format!("{}{threads} on {}", run.ranks, hosts(run))),
-        (
-            "library",
-            if run.mpi_library.is_empty() { "not known".to_owned() } else { run.mpi_library.clone() },
-        ),
+        ("library", if run.mpi_library.is_empty() { "unknown".to_owned() } else { run.mpi_library.clone() }),
         ("started", run.started_utc.clone()),
         ("span", span(run)),
         ("events", format!("{}{folded}", quantity::count(totals.events))),
@@ -119,7 +116,7 @@ fn command_line(run: &RunInfo) -> String {
 
 fn hosts(run: &RunInfo) -> String {
     match run.hosts.as_slice() {
-        [] => "no known host".to_owned(),
+        [] => "unknown host".to_owned(),
         few @ [..] if few.len() <= 4 => few.join(", "),
         [first, .., last] => format!("{} hosts ({first} ... {last})", run.hosts.len()),
         _ => run.hosts.join(", "),
@@ -131,7 +128,7 @@ fn print_health(out: &mut impl Write, run: &RunInfo, paint: Paint, all: bool) ->
     if run.health.complete {
         return writeln!(out, "{label} {}", paint.good("complete"));
     }
-    writeln!(out, "{label} {}", paint.doubtful("not complete"))?;
+    writeln!(out, "{label} {}", paint.doubtful("incomplete"))?;
     let problems = &run.health.problems;
     let shown = if all { problems.len() } else { problems.len().min(PROBLEMS_SHOWN) };
     for problem in &problems[..shown] {
@@ -143,16 +140,16 @@ fn print_health(out: &mut impl Write, run: &RunInfo, paint: Paint, all: bool) ->
     Ok(())
 }
 
-/// What the tracer took, by kind; only kinds that took something have a line.
+/// The tracer's overhead by kind; only kinds that took time have a line.
 fn print_lost(out: &mut impl Write, run: &RunInfo, paint: Paint) -> io::Result<()> {
     let Some(disturbance) = run.disturbance.filter(|disturbance| disturbance.all.total_ns > 0) else {
         return Ok(());
     };
     let columns = [
-        ("time lost to us", Align::Left),
+        ("tracer overhead", Align::Left),
         ("all ranks", Align::Right),
         ("worst rank", Align::Right),
-        ("lost", Align::Right),
+        ("its time", Align::Right),
         ("of the run", Align::Right),
     ];
     writeln!(out)?;
@@ -170,7 +167,7 @@ fn print_lost(out: &mut impl Write, run: &RunInfo, paint: Paint) -> io::Result<(
     table.finish()?;
     writeln!(
         out,
-        "sure to within {} of the worst rank's time, {} of the run; waits this caused elsewhere: kizami undisturb",
+        "error: {} of the worst rank's time, {} of the run; `kizami undisturb` also removes the waits this caused",
         quantity::duration(Length(disturbance.error_ns)),
         quantity::share(disturbance.error_ns as f64, run.span_ns as f64)
     )

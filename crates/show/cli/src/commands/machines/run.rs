@@ -74,7 +74,7 @@ pub fn run(arguments: &MachinesArguments) -> Result<u8> {
     }
     table.finish()?;
     let Some(ranks) = listed.ranks else {
-        writeln!(out, "\nthe machines have no number of ranks in common, so their costs cannot be compared")?;
+        writeln!(out, "\nthe machines have no number of ranks in common: their costs cannot be compared")?;
         return Ok(0);
     };
     writeln!(out, "\nat {ranks} ranks:")?;
@@ -102,7 +102,7 @@ fn must_be_known(machines: &[Machine], asked: &str) -> Result<(), UsageError> {
     }
     let known: Vec<&str> = known.into_iter().collect();
     let which = if machines.len() == 1 { "the machine has" } else { "the machines have" };
-    Err(UsageError(format!("no operation is called {asked}; {which} {}", known.join(", "))))
+    Err(UsageError(format!("unknown operation {asked}; {which} {}", known.join(", "))))
 }
 
 fn listed(machines: &[Machine], only: Option<&str>) -> Listed {

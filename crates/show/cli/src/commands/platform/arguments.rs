@@ -1,8 +1,7 @@
-//! What can be asked of `kizami platform`.
+//! Arguments of `kizami platform`.
 
 use crate::show::quantity::parse_size;
 use clap::Args;
-use clap::builder::FalseyValueParser;
 use kizami_platform::GRAMMAR;
 use std::sync::LazyLock;
 
@@ -18,9 +17,8 @@ Examples:
 Short forms:
 {}
 
-A phase of messages gets fair shares of the links on its routes. That is within
-a per cent of SimGrid for halos; where messages of many sizes and times mix, run
-SimGrid on the XML.",
+Messages of a phase share the links of their routes fairly. For halo exchanges this is within one per
+cent of SimGrid; if messages of many sizes and start times mix, run SimGrid on the XML.",
         indented(GRAMMAR)
     )
 });
@@ -29,39 +27,39 @@ fn indented(text: &str) -> String {
     text.lines().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
 }
 
-/// Describe a network, write it for SimGrid, or tell what an exchange of messages takes on it.
+/// Describe a network, convert it to SimGrid XML, or time a message exchange on it.
 #[derive(Debug, Args)]
 #[command(after_help = HELP.as_str())]
 pub struct PlatformArguments {
-    /// A short form, or a file of SimGrid's XML
+    /// Short form, or SimGrid XML file
     #[arg(value_name = "PLATFORM")]
     pub platform: String,
 
-    /// Time an exchange in three dimensions: each rank sends so many bytes to each of its six neighbours at once
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, env = "KIZAMI_PLATFORM_HALO")]
+    /// Time a 3D halo exchange: each rank sends SIZE bytes to each of its six neighbours
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub halo: Option<u64>,
 
-    /// Time an exchange in which each rank sends so many bytes to each other rank
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, env = "KIZAMI_PLATFORM_ALLTOALL")]
+    /// Time an all-to-all exchange: each rank sends SIZE bytes to every other rank
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub alltoall: Option<u64>,
 
-    /// How many ranks, one on each host [default: all hosts]
-    #[arg(long, value_name = "N", env = "KIZAMI_PLATFORM_RANKS")]
+    /// Number of ranks, one per host [default: all hosts]
+    #[arg(long, value_name = "N")]
     pub ranks: Option<u32>,
 
-    /// Correct for the size of messages as SimGrid's SMPI does
-    #[arg(long, env = "KIZAMI_PLATFORM_SMPI", value_parser = FalseyValueParser::new())]
+    /// Apply SMPI's correction factors for message sizes
+    #[arg(long)]
     pub smpi: bool,
 
-    /// Print SimGrid's XML
-    #[arg(long, env = "KIZAMI_PLATFORM_XML", value_parser = FalseyValueParser::new(), conflicts_with = "json")]
+    /// Print SimGrid XML
+    #[arg(long, conflicts_with = "json")]
     pub xml: bool,
 
-    /// Print the names of the hosts, a line each
-    #[arg(long, env = "KIZAMI_PLATFORM_HOSTS", value_parser = FalseyValueParser::new(), conflicts_with_all = ["json", "xml"])]
+    /// Print the host names, one per line
+    #[arg(long, conflicts_with_all = ["json", "xml"])]
     pub hosts: bool,
 
     /// Print JSON
-    #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]
+    #[arg(long)]
     pub json: bool,
 }

@@ -14,7 +14,8 @@ use serde::Serialize;
 use std::io::{Read, Write};
 
 /// Beyond one hop, an exchange of all with all is known to be off by more than this.
-const ALLTOALL_HINT: &str = "on networks of several hops an exchange of all with all may be 20 % off; run SimGrid on the XML to be sure";
+const ALLTOALL_HINT: &str =
+    "on multi-hop networks all-to-all times may be 20 % off; run SimGrid on the XML to be sure";
 
 /// Ranks that may send to all others: sixteen million messages.
 const MOST_TO_ALL: usize = 1 << 12;
@@ -49,13 +50,13 @@ pub fn run(arguments: &PlatformArguments) -> Result<u8> {
     if ranks > platform.hosts() || ranks == 0 {
         let hosts = platform.hosts();
         return Err(UsageError(format!(
-            "--ranks {ranks}: the platform has {hosts} hosts, one for each rank"
+            "--ranks {ranks}: the platform has only {hosts} hosts, one per rank"
         ))
         .into());
     }
     if arguments.alltoall.is_some() && ranks > MOST_TO_ALL {
         return Err(UsageError(format!(
-            "--alltoall of {ranks} ranks: with more than {MOST_TO_ALL} there are too many messages; give --ranks"
+            "--alltoall with {ranks} ranks: more than {MOST_TO_ALL} ranks exchange too many messages; give --ranks"
         ))
         .into());
     }
@@ -106,7 +107,7 @@ pub fn open(text: &str) -> Result<Platform> {
     std::fs::File::open(text)
         .and_then(|file| file.take(MOST_FILE_BYTES + 1).read_to_string(&mut content))
         .with_context(|| format!("cannot read {text}"))?;
-    Platform::from_simgrid_xml(&content).with_context(|| format!("{text} is not understood"))
+    Platform::from_simgrid_xml(&content).with_context(|| format!("cannot parse {text}"))
 }
 
 /// Each rank to its neighbours in a grid of three dimensions with joined sides.

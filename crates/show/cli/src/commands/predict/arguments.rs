@@ -1,11 +1,10 @@
-//! What can be asked of `kizami predict`.
+//! Arguments of `kizami predict`.
 
 use super::points::{Parameter, RankCounts, parse_parameter, parse_ranks};
 use crate::memory::MemoryArguments;
 use crate::show::quantity::parse_size;
 use clap::Args;
 use clap::ValueEnum;
-use clap::builder::FalseyValueParser;
 use kizami_whatif::Times;
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -18,78 +17,78 @@ Examples:
   kizami predict --check run16.kz run32.kz run64.kz
   kizami predict run64.kz --machine there.kzm -o there.kz
 
-With one run, its own number of ranks is foretold on another machine. With runs
-of several sizes, other numbers of ranks are: calls from what the program does
-in all of them, computation from how it grew or shrank, waits by a replay. The
-interval holds the truth in nine of ten cases; it is as wide as the same method
-was wrong when it had to foretell the largest run. Without --machine, costs are
-those of the runs.";
+One run is predicted at its own number of ranks on another machine. Runs of several sizes also predict
+other numbers of ranks: calls follow the structure common to all runs, computation is extrapolated,
+and waits come from a replay. Intervals cover 90 %; their width is the error of the same method when
+the largest run is held out. Without --machine, calls cost what they cost in the runs.";
 
-/// Tell how long a program would take with more ranks, or on another machine.
+/// Headings of the help.
+const TARGET: &str = "Target";
+const MODEL: &str = "Model";
+
+/// Predict run time with more ranks, or on another machine.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub struct PredictArguments {
-    /// Runs of one program, each with another number of ranks
+    /// Runs of one program with different numbers of ranks
     #[arg(value_name = "RUN.kz", required = true)]
     pub traces: Vec<PathBuf>,
 
-    /// Numbers of ranks: 512, or 64..10000 for every doubling, or several with commas between
-    #[arg(long, value_name = "RANKS", value_parser = parse_ranks, env = "KIZAMI_PREDICT_RANKS")]
+    /// Numbers of ranks to predict: 512, or 64..10000 (doubling), or several with commas
+    #[arg(long, help_heading = TARGET, value_name = "RANKS", value_parser = parse_ranks)]
     pub ranks: Option<RankCounts>,
 
-    /// What calls cost there, as `kizami bench` has measured it
-    #[arg(long, value_name = "NAME.kzm", env = "KIZAMI_PREDICT_MACHINE")]
+    /// Target machine, as measured by `kizami bench`
+    #[arg(long, help_heading = TARGET, value_name = "NAME.kzm")]
     pub machine: Option<PathBuf>,
 
-    /// The network there, by a short form or SimGrid's XML (see `kizami platform --help`)
-    #[arg(long, value_name = "PLATFORM", env = "KIZAMI_PREDICT_PLATFORM", conflicts_with = "machine")]
+    /// Target network: a short form or SimGrid XML (see `kizami platform --help`)
+    #[arg(long, help_heading = TARGET, value_name = "PLATFORM", conflicts_with = "machine")]
     pub platform: Option<String>,
 
-    /// Who says what messages get of that network's links
-    #[arg(long, value_enum, default_value_t = LinksBy::Auto, env = "KIZAMI_PREDICT_NETWORK")]
+    /// How link contention on --platform is modelled
+    #[arg(long, help_heading = MODEL, value_enum, default_value_t = LinksBy::Auto)]
     pub network: LinksBy,
 
-    /// Speed of the processors there: at 2x, computation takes half the time
-    #[arg(long, value_name = "TIMES", env = "KIZAMI_PREDICT_CPU")]
+    /// Relative speed of the target's processors: at 2x, computation takes half the time
+    #[arg(long, help_heading = TARGET, value_name = "TIMES")]
     pub cpu: Option<Times>,
 
-    /// A parameter of the problem: n=1000 for what is foretold, n=1000@16 for a run
-    #[arg(long, value_name = "NAME=VALUE[@RANKS]", value_parser = parse_parameter, env = "KIZAMI_PREDICT_PARAM")]
+    /// Problem parameter: n=1000 for the prediction, n=1000@16 for the run with 16 ranks
+    #[arg(long, help_heading = MODEL, value_name = "NAME=VALUE[@RANKS]", value_parser = parse_parameter)]
     pub param: Vec<Parameter>,
 
-    /// Counted work (CSV: place, ranks, count) before calls at a line, in place of what the
-    /// runs have by `kizami_count`
-    #[arg(long, value_name = "COUNTS.csv", env = "KIZAMI_PREDICT_COUNTS")]
+    /// Work counts (CSV: place, ranks, count) per source line, replacing those recorded by `kizami_count`
+    #[arg(long, help_heading = MODEL, value_name = "COUNTS.csv")]
     pub counts: Option<PathBuf>,
 
-    /// What all ranks together touch again and again, such as 2G: where counts are known,
-    /// rates come from runs whose part of it fits into the same cache
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, env = "KIZAMI_PREDICT_WORKING_SET")]
+    /// Working set of all ranks together, such as 2G: with work counts, rates are taken from runs whose share of it
+    /// fits the same cache level
+    #[arg(long, help_heading = MODEL, hide_short_help = true, value_name = "SIZE", value_parser = parse_size)]
     pub working_set: Option<u64>,
 
-    /// How: by a replay, or by the plain sum of computation and measured collectives
-    #[arg(long, value_enum, default_value = "replay", env = "KIZAMI_PREDICT_METHOD")]
+    /// Prediction method
+    #[arg(long, help_heading = MODEL, value_enum, default_value = "replay")]
     pub method: Method,
 
-    /// Hide the largest run, foretell it from the others, and tell the error
-    #[arg(long, env = "KIZAMI_PREDICT_CHECK", value_parser = FalseyValueParser::new())]
+    /// Hold out the largest run, predict it from the others, and report the error
+    #[arg(long, help_heading = MODEL)]
     #[arg(conflicts_with_all = ["ranks", "plot", "output", "method"])]
     pub check: bool,
 
-    /// Directory to make for the foretold run as a trace; one number of ranks only
-    #[arg(short, long, value_name = "OUT.kz", env = "KIZAMI_PREDICT_OUTPUT")]
+    /// Write the predicted run as a trace; needs a single number of ranks
+    #[arg(short, long, value_name = "OUT.kz")]
     pub output: Option<PathBuf>,
 
-    /// File to make with time, efficiency and shares over the ranks: a picture (.svg) or a
-    /// page that loads nothing (.html)
-    #[arg(long, value_name = "FILE", env = "KIZAMI_PREDICT_PLOT")]
+    /// Plot time, efficiency and shares over ranks to FILE (.svg, or a self-contained .html)
+    #[arg(long, value_name = "FILE")]
     pub plot: Option<PathBuf>,
 
-    /// For what is drawn: noise, and samples of times
-    #[arg(long, value_name = "N", default_value = "1", env = "KIZAMI_PREDICT_SEED")]
+    /// Seed of sampled noise and times
+    #[arg(long, help_heading = MODEL, hide_short_help = true, value_name = "N", default_value = "1")]
     pub seed: u64,
 
-    /// Threads to walk with; the result does not depend on it [default: all cores]
+    /// Number of threads; results do not depend on it [default: one per core]
     #[arg(long, value_name = "N", env = "KIZAMI_THREADS")]
     pub threads: Option<NonZero<usize>>,
 
@@ -97,26 +96,26 @@ pub struct PredictArguments {
     pub memory: MemoryArguments,
 
     /// Print JSON
-    #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]
+    #[arg(long)]
     pub json: bool,
 }
 
-/// Who says what messages get of links.
+/// How link contention is modelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LinksBy {
-    /// Phases where they agree with SimGrid, else SimGrid if it is installed.
+    /// `phases` where it agrees with SimGrid, otherwise SimGrid if installed
     Auto,
-    /// A replay that gives messages fair shares, phase by phase.
+    /// Replay with fair sharing of links, phase by phase
     Phases,
-    /// SimGrid, by `kizami simgrid`.
+    /// SimGrid, by `kizami simgrid`
     Simgrid,
 }
 
-/// How to foretell.
+/// How to predict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Method {
-    /// Ranks wait for each other as in the run.
+    /// Replay: ranks wait for each other as in the run
     Replay,
-    /// Local time and measured collectives, added up.
+    /// Sum of local time and measured collectives
     Sum,
 }

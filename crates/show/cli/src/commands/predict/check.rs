@@ -11,7 +11,7 @@ use std::io::Write;
 
 /// Hides the largest run, foretells it, and prints the error.
 pub fn run(traces: Vec<&Trace>, place: Where, known: Foreseen, as_json: bool) -> Result<u8> {
-    let scratch = tempfile::tempdir().context("cannot make a directory for a run that is foretold")?;
+    let scratch = tempfile::tempdir().context("cannot create a directory for the predicted run")?;
     let mut runs = Runs::new(traces, place, known)?;
     let checked = runs.check(&scratch.path().join("check.kz"))?;
     if as_json {
@@ -24,15 +24,15 @@ pub fn run(traces: Vec<&Trace>, place: Where, known: Foreseen, as_json: bool) ->
     writeln!(out, "from         {} ranks", from.join(", "))?;
     writeln!(
         out,
-        "foretold     {} with {} ranks (90 %: {} .. {})",
+        "predicted    {} with {} ranks (90 %: {} .. {})",
         seconds(point.time_s),
         point.ranks,
         seconds(point.low_s),
         seconds(point.high_s)
     )?;
-    let elsewhere = if checked.replayed { ", replayed on the machine that is asked for" } else { "" };
+    let elsewhere = if checked.replayed { ", replayed on the target machine" } else { "" };
     writeln!(out, "recorded     {}{elsewhere}", seconds(checked.recorded_s))?;
-    let holds = if checked.holds { "holds it" } else { "does not hold it" };
+    let holds = if checked.holds { "holds it" } else { "does not contain the measured time" };
     writeln!(out, "error        {:+.1} %; the interval {holds}", 100.0 * checked.error_share)?;
     Ok(0)
 }

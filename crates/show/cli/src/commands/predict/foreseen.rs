@@ -75,7 +75,9 @@ fn given(path: &Path, traces: &[Trace], asked: &[u32]) -> Result<GivenCounts> {
         let row =
             || Some((place?.trim().to_owned(), ranks?.trim().parse().ok()?, count?.trim().parse().ok()?));
         let Some((place, ranks, count)) = row() else {
-            return Err(UsageError(format!("{at} is not a place, a number of ranks and a count")).into());
+            return Err(
+                UsageError(format!("{at}: expected a location, a number of ranks and a count")).into()
+            );
         };
         if !places.contains(&place) {
             return Err(UsageError(format!("{at}: no call is made at {place}; {}", named(&places))).into());
@@ -84,7 +86,7 @@ fn given(path: &Path, traces: &[Trace], asked: &[u32]) -> Result<GivenCounts> {
             let said: Vec<String> = ranks_known.iter().map(ToString::to_string).collect();
             let said = said.join(", ");
             return Err(UsageError(format!(
-                "{at}: {ranks} ranks are neither recorded nor asked for; {said} are"
+                "{at}: {ranks} ranks are neither recorded nor requested; {said} are"
             ))
             .into());
         }
@@ -121,7 +123,7 @@ fn check(
     if known.working_set_bytes.is_some() && counts.is_empty() {
         return Err(UsageError(
             "--working-set says which runs have the rates of what is foretold; rates need counted work: give --counts, or \
-             record a program that tells its work (kizami_count of kizami.h)"
+             record a program that counts its work (kizami_count of kizami.h)"
                 .to_owned(),
         ));
     }
@@ -131,7 +133,7 @@ fn check(
     for place in given {
         if let Some(ranks) = needed.iter().find(|ranks| counts.at(place, **ranks).is_none()) {
             return Err(UsageError(format!(
-                "counts of {place} are missing for {ranks} ranks in {}, and follow no law from which they could be told",
+                "counts of {place} are missing for {ranks} ranks in {}, and cannot be extrapolated",
                 arguments.counts.as_deref().map(as_typed).unwrap_or_default()
             )));
         }
@@ -141,8 +143,7 @@ fn check(
     for place in recorded {
         if let Some(ranks) = needed.iter().find(|ranks| counts.at(place, **ranks).is_none()) {
             say(&[format!(
-                "kizami: counts    those before {place} tell nothing about {ranks} ranks; times alone are used there. \
-                 --counts can give them"
+                "kizami: counts    those before {place} cannot be extrapolated to {ranks} ranks; times are used instead (or give --counts)"
             )]);
         }
     }

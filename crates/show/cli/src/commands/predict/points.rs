@@ -54,7 +54,7 @@ pub fn parse_parameter(text: &str) -> Result<Parameter, String> {
 
 fn number(text: &str) -> Result<u32, String> {
     let plain = text.trim().replace(['_', '\''], "");
-    plain.parse().ok().filter(|ranks| *ranks > 0).ok_or_else(|| format!("{text:?} is no number of ranks"))
+    plain.parse().ok().filter(|ranks| *ranks > 0).ok_or_else(|| format!("{text:?} is not a number of ranks"))
 }
 
 #[cfg(test)]

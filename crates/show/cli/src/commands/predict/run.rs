@@ -22,7 +22,7 @@ use kizami_graph::Graph;
 use kizami_machine::Machine;
 use kizami_network::Fit;
 use kizami_network::collectives::Library;
-use kizami_phrases::verdict::program_name;
+use kizami_phrases::program;
 use kizami_predict::point::{Point, Where, of_recorded};
 use kizami_predict::{BySimGrid, OnLinks, Runs, simulated_beside};
 use kizami_replay::{Request, Setting, retime};
@@ -59,7 +59,7 @@ pub fn run(arguments: &PredictArguments) -> Result<u8> {
     if arguments.check {
         return check::run(all, place, known, arguments.json);
     }
-    let scratch = tempfile::tempdir().context("cannot make a directory for a run that is foretold")?;
+    let scratch = tempfile::tempdir().context("cannot create a directory for the predicted run")?;
     let mut runs = Runs::new(all, place, known)?;
     let check = match (traces.len() > 2).then(|| runs.check(&scratch.path().join("check.kz"))).transpose() {
         // Without the largest the others may be too few to tell what the program does; with it they may not.
@@ -68,9 +68,10 @@ pub fn run(arguments: &PredictArguments) -> Result<u8> {
     };
     let points = foretell(arguments, &traces, &mut runs, &counts, scratch.path())?;
     let from = traces.iter().map(|trace| recorded(trace, threads)).collect::<Result<_>>()?;
-    let program = traces.last().map(|trace| program_name(&trace.run().executable)).unwrap_or_default();
+    let name = |trace: &Trace| program::name(&trace.run().executable, &trace.run().command);
+    let program = traces.last().map(name).unwrap_or_default();
     let left_out = runs.left_out().to_vec();
-    let predicted = Predicted { program: program.to_owned(), machine, from, left_out, check, points };
+    let predicted = Predicted { program, machine, from, left_out, check, points };
     let said = show::said(&predicted, runs.program());
     if let (Some(file), Some(form)) = (&arguments.plot, form) {
         write_new(file, plot::draw(form, &predicted, &said).as_bytes())?;
@@ -122,9 +123,10 @@ fn opened(arguments: &PredictArguments) -> Result<Vec<Trace>> {
     traces.sort_by_key(|trace| trace.run().ranks);
     if let Some(pair) = traces.windows(2).find(|pair| pair[0].run().ranks == pair[1].run().ranks) {
         let (one, other) = (as_typed(pair[0].path()), as_typed(pair[1].path()));
-        return Err(
-            UsageError(format!("{one} and {other} have the same number of ranks; give one of them")).into()
-        );
+        return Err(UsageError(format!(
+            "{one} and {other} have the same number of ranks; give only one of them"
+        ))
+        .into());
     }
     Ok(traces)
 }
@@ -142,17 +144,17 @@ fn asked_for(arguments: &PredictArguments, traces: &[Trace]) -> Result<Vec<u32>,
         }
         None => {
             return Err(UsageError(
-                "say what to foretell: --ranks 512 for more ranks, --machine there.kzm for another machine, or --check"
+                "nothing to predict: give --ranks 512 for more ranks, --machine there.kzm for another machine, or --check"
                     .to_owned(),
             ));
         }
     };
     if arguments.output.is_some() && counts.len() != 1 {
-        return Err(UsageError("-o needs one number of ranks; say which with --ranks".to_owned()));
+        return Err(UsageError("-o needs a single number of ranks; give it with --ranks".to_owned()));
     }
     if arguments.method == Method::Sum && (arguments.output.is_some() || arguments.plot.is_some()) {
         return Err(UsageError(
-            "--method sum gives one time for each run and no more; leave out -o and --plot".to_owned(),
+            "--method sum computes only one time per run; leave out -o and --plot".to_owned(),
         ));
     }
     Ok(counts)

@@ -50,11 +50,11 @@ pub fn said(predicted: &Predicted, program: Option<&Program>) -> Vec<String> {
         let ranks = quantity::count(u64::from(checked.foretold.ranks));
         let error = 100.0 * checked.error_share;
         said.push(format!(
-            "checked: the run with {ranks} ranks, foretold from the smaller ones, was {error:+.1} % off"
+            "validated: the run with {ranks} ranks, predicted from the smaller ones, is {error:+.1} % off"
         ));
     } else if program.is_some() {
         said.push(
-            "not checked: with three runs or more the largest is hidden and foretold, for the error"
+            "not validated: give at least three runs to hold out the largest and measure the error"
                 .to_owned(),
         );
     }
@@ -72,11 +72,13 @@ fn links(points: &[Point]) -> Vec<String> {
         (!ranks.is_empty()).then(|| ranks.join(", "))
     };
     let simulated =
-        by("simgrid").map(|ranks| format!("links: shared as SimGrid simulates it, at {ranks} ranks"));
-    let phases = by("phases").map(|ranks| format!("links: shared fairly, phase by phase, at {ranks} ranks"));
+        by("simgrid").map(|ranks| format!("links: contention simulated by SimGrid, at {ranks} ranks"));
+    let phases = by("phases").map(|ranks| format!("links: shared fairly phase by phase, at {ranks} ranks"));
     let why = points.iter().find_map(|point| point.network.as_ref()?.not_simulated.as_ref());
     let why = why.map(|why| {
-        format!("not simulated, though collectives and uneven shares need it, hence the wide interval: {why}")
+        format!(
+            "not simulated, although collectives and uneven shares need it (hence the wide interval): {why}"
+        )
     });
     simulated.into_iter().chain(phases).chain(why).collect()
 }
@@ -86,7 +88,7 @@ fn larger(points: &[Point]) -> Option<String> {
     let most = points.iter().map(|point| point.larger_than_measured).fold(0.0, f64::max);
     (most > WORTH_TELLING).then(|| {
         format!(
-            "extrapolated: collectives of more bytes than were measured, up to {:.0} % of the time; `kizami bench --largest` \
+            "extrapolated: collectives larger than measured, up to {:.0} % of the time; `kizami bench --largest` \
              measures larger ones",
             100.0 * most
         )
@@ -114,15 +116,14 @@ fn stops(points: &[Point]) -> Option<String> {
     if last.ranks == shortest.ranks {
         if !shrinking {
             return Some(
-                "does not scale evenly: it takes longer with some numbers of ranks than with fewer"
-                    .to_owned(),
+                "does not scale monotonically: some numbers of ranks take longer than fewer".to_owned(),
             );
         }
         return Some(format!("scales up to {} ranks and beyond", quantity::count(u64::from(last.ranks))));
     }
     (last.time_s > LONGER * shortest.time_s).then(|| {
         let worst = last.limited_by.iter().find(|limit| limit.by.is_some());
-        let why = worst.map_or(String::new(), |worst| format!("; what grows is {}", self::limit(worst)));
+        let why = worst.map_or(String::new(), |worst| format!("; growing: {}", self::limit(worst)));
         format!("stops scaling at about {} ranks{why}", quantity::count(u64::from(shortest.ranks)))
     })
 }
@@ -135,13 +136,13 @@ fn extrapolated(predicted: &Predicted, program: Option<&Program>) -> Vec<String>
         vec![format!("extrapolated: calls and computation, from runs with {} ranks", seen.join(", "))];
     said.extend(predicted.left_out.iter().map(|run| {
         let ranks = quantity::counted(u64::from(run.ranks), "rank");
-        format!("left out: the run with {ranks}, without which the others agree ({})", run.why)
+        format!("left out: the run with {ranks}, an outlier without which the others agree ({})", run.why)
     }));
     let unmeasured = predicted.points.iter().filter(|point| point.costs_not_measured > WORTH_TELLING);
     let ranks: Vec<String> = unmeasured.map(|point| quantity::count(u64::from(point.ranks))).collect();
     if !ranks.is_empty() {
         said.push(format!(
-            "extrapolated: what collectives cost at {} ranks, by the algorithm the library would take",
+            "extrapolated: cost of collectives at {} ranks, by the algorithm the library would choose",
             ranks.join(", ")
         ));
     }

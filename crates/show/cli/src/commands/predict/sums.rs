@@ -46,7 +46,7 @@ pub fn run(
     for ranks in counts {
         let Some(trace) = traces.iter().find(|trace| trace.run().ranks == *ranks) else {
             return Err(UsageError(format!(
-                "--method sum foretells recorded numbers of ranks only, and no run has {ranks}"
+                "--method sum predicts only recorded numbers of ranks, and no run has {ranks}"
             ))
             .into());
         };
@@ -59,7 +59,12 @@ pub fn run(
     }
     let mut out = text::stdout();
     for sum in &sums {
-        writeln!(out, "{} ranks: {} by the plain sum", sum.ranks, show::seconds(sum.time_s))?;
+        writeln!(
+            out,
+            "{} ranks: {} as the sum of computation and collectives",
+            sum.ranks,
+            show::seconds(sum.time_s)
+        )?;
     }
     Ok(0)
 }

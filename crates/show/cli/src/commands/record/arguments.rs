@@ -1,4 +1,4 @@
-//! What can be asked of `kizami record`.
+//! Arguments of `kizami record`.
 
 use super::policy::PolicyArguments;
 use clap::builder::FalseyValueParser;
@@ -16,26 +16,26 @@ Examples:
   kizami record --counters page-faults,context-switches -- mpirun -n 4 ./stencil2d
   kizami record --keep 0.1% -- mpirun -n 4 ./stencil2d
 
-The application is neither rebuilt nor relinked, and its input, output and exit code stay its own.
-Without -o the trace is kizami-APP-RANKS-N.kz in the current directory, with the first N that is free.
-Inside a launcher (third example) all ranks write into one trace and the last one to end seals it;
-without -o its name is kizami-APP-RANKS-JOB.kz, where JOB is eight digits made from the launcher's
-own identity of the job, so that all ranks agree.
-If the output cannot be written, the application runs all the same, without being recorded.";
+The application is neither recompiled nor relinked; its input, output and exit code are unchanged.
+The default name is kizami-APP-RANKS-N.kz in the current directory, with the first free N. Inside a
+launcher (third example) all ranks write to one trace, the last rank to finish seals it, and the
+default name is kizami-APP-RANKS-JOB.kz, where JOB is derived from the launcher's job id.
+If the trace cannot be written, the application still runs, unrecorded.
+Each option can also be set by an environment variable: KIZAMI_OUTPUT for --output, and so on.";
 
-/// Who may look into a trace.
+/// Who may read a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OpenTo {
-    /// Its owner alone.
+    /// The owner only.
     Me,
-    /// And the owner's group.
+    /// The owner and the owner's group.
     Group,
-    /// Everybody.
+    /// Everyone.
     All,
 }
 
 impl OpenTo {
-    /// The permissions that the trace's directory is given beside those it was made with.
+    /// Permission bits added to those the trace's directory was created with.
     pub fn mode(self) -> u32 {
         match self {
             OpenTo::Me => 0,
@@ -49,19 +49,19 @@ impl OpenTo {
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub struct RecordArguments {
-    /// Directory to make for the trace; it must not exist or be empty
+    /// Directory to create for the trace; must not exist or be empty
     #[arg(short, long, value_name = "NAME.kz", env = "KIZAMI_OUTPUT")]
     pub output: Option<PathBuf>,
 
-    /// Keep the raw segments in the trace's raw/ folder after sealing
+    /// Keep the raw segments in the trace's raw/ directory after sealing
     #[arg(long, env = "KIZAMI_KEEP_RAW", value_parser = FalseyValueParser::new())]
     pub keep_raw: bool,
 
-    /// Do not seal after the run; `kizami seal` does it later, on another machine if you like
+    /// Do not seal after the run; run `kizami seal` later, on any machine
     #[arg(long, env = "KIZAMI_NO_SEAL", value_parser = FalseyValueParser::new())]
     pub no_seal: bool,
 
-    /// Who may look into the trace and all that is in it, whatever the umask
+    /// Who may read the trace, regardless of the umask
     #[arg(
         long,
         value_name = "me|group|all",
@@ -71,14 +71,14 @@ pub struct RecordArguments {
     )]
     pub open_to: OpenTo,
 
-    /// The tracer, if it is not beside kizami or in its ../lib
+    /// Path of the tracer [default: next to kizami, or in ../lib]
     #[arg(long, value_name = "libkizami.so", env = "KIZAMI_LIBRARY")]
     pub library: Option<PathBuf>,
 
     #[command(flatten)]
     pub policy: PolicyArguments,
 
-    /// The program to run, with its launcher and arguments
+    /// Program to run, with its launcher and arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
 }

@@ -90,7 +90,7 @@ impl Place {
             return match self.try_join(&directory) {
                 Ok(true) => Ok(directory),
                 Ok(false) => Err(OutputError::Refused(format!(
-                    "{} exists already and belongs to another run; choose another name with -o, or remove it",
+                    "{} already exists and belongs to another run; choose another name with -o, or remove it",
                     given.display()
                 ))),
                 Err(error) => Err(OutputError::Unusable(directory, error)),

@@ -157,7 +157,7 @@ impl Output {
 
 fn occupied(path: &Path) -> OutputError {
     OutputError::Refused(format!(
-        "{} exists already and is not empty; choose another name with -o, or remove it",
+        "{} already exists and is not empty; choose another name with -o, or remove it",
         path.display()
     ))
 }

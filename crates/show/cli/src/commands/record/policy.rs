@@ -1,4 +1,4 @@
-//! How recording is to use memory and the ranks' time: as people ask for it, and as the tracer is told.
+//! Options that control how the tracer uses memory and time, and the variables that pass them to it.
 
 use crate::failure::UsageError;
 use crate::keep::{self, Choice, parse_importance};
@@ -9,65 +9,69 @@ use kizami_model::{Length, counter};
 use kizami_reduced::Keep;
 use std::ffi::OsString;
 
-/// How recording uses memory and the ranks' time.
+/// Headings of the help.
+const CONTENT: &str = "What to record";
+const BUFFERS: &str = "Buffers";
+
+/// How the tracer uses memory and time, and what it records.
 #[derive(Debug, Default, Args)]
 pub struct PolicyArguments {
-    /// Most memory the trace may take in each rank, such as 64M; what is beyond goes to disk while the
-    /// program runs, however long the trace gets [default: what recording needs, a few MiB]
-    #[arg(long, value_name = "SIZE", value_parser = quantity::parse_size, env = "KIZAMI_MEMORY")]
+    /// Buffer memory per rank, such as 64M; full buffers are written to disk while the program runs [default: a few MiB]
+    #[arg(long, help_heading = BUFFERS, value_name = "SIZE", value_parser = quantity::parse_size, env = "KIZAMI_MEMORY")]
     pub memory: Option<u64>,
 
-    /// How what was recorded leaves memory
-    #[arg(long, value_enum, default_value_t, env = "KIZAMI_SPILL")]
+    /// When full buffers are written to disk
+    #[arg(long, help_heading = BUFFERS, value_enum, default_value_t, env = "KIZAMI_SPILL")]
     pub spill: SpillPolicy,
 
-    /// With --spill together, how long ranks stop: dynamic (as long as writing takes), unmeasured (the same,
-    /// without comparing clocks anew), static:TIME (always so long)
-    #[arg(long, value_name = "HOW", default_value = "dynamic", value_parser = parse_suspend, env = "KIZAMI_SUSPEND")]
+    /// With --spill together, how long ranks pause: dynamic (as long as writing takes), unmeasured (the same, without
+    /// synchronising clocks again), static:TIME (a fixed time)
+    #[arg(long, help_heading = BUFFERS, value_name = "HOW", default_value = "dynamic", value_parser = parse_suspend, env = "KIZAMI_SUSPEND")]
     pub suspend: Suspend,
 
-    /// How much to keep: all, a share such as 0.1%, or bytes a second of each rank such as 10K/s. Counts, times and
-    /// bytes stay exact, and rare and slow calls are kept; of others a sample
-    #[arg(long, value_name = "HOW-MUCH", default_value = "all", env = "KIZAMI_KEEP")]
+    /// How much to keep: all, a fraction such as 0.1%, or bytes per second and rank such as 10K/s. Counts, times and
+    /// bytes stay exact; rare and slow calls are kept, others are sampled
+    #[arg(long, help_heading = CONTENT, value_name = "HOW-MUCH", default_value = "all", env = "KIZAMI_KEEP")]
     pub keep: keep::Keep,
 
-    /// With --keep: calls are drawn by numbers made from this one
-    #[arg(long, value_name = "NUMBER", default_value_t = 1, env = "KIZAMI_SEED")]
+    /// With --keep, seed of the sampling
+    #[arg(long, help_heading = CONTENT, value_name = "NUMBER", default_value_t = 1, env = "KIZAMI_SEED")]
     pub seed: u64,
 
-    /// Only `classes`; to draw as a paper does is for `kizami reduce`, and whoever asks for it here is told so.
+    /// Only `classes`: sampling by published schemes is an option of `kizami reduce`, as the error message says.
     #[arg(long, hide = true, default_value = "classes", value_parser = parse_importance, env = "KIZAMI_IMPORTANCE")]
     importance: Choice,
 
-    /// Belongs to drawing as a paper does.
+    /// Refused with a hint at `kizami reduce`.
     #[arg(long, hide = true)]
     paper_n: Option<String>,
 
-    /// Belongs to drawing as a paper does.
+    /// Refused with a hint at `kizami reduce`.
     #[arg(long, hide = true)]
     paper_x: Option<String>,
 
-    /// Record calls on files, too: open, close, read, write, fsync, fopen, fread, fwrite and their like, on regular
-    /// files, by threads that call MPI
-    #[arg(long, env = "KIZAMI_IO", value_parser = FalseyValueParser::new())]
+    /// Also record POSIX and C file I/O (open, read, write, fsync, fopen, fwrite, ...) on regular files, by threads that
+    /// call MPI
+    #[arg(long, help_heading = CONTENT, env = "KIZAMI_IO", value_parser = FalseyValueParser::new())]
     pub io: bool,
 
-    /// Record OpenMP: parallel regions, tasks and where threads wait; only regions; or nothing
-    #[arg(long, value_enum, default_value_t, env = "KIZAMI_OPENMP")]
+    /// What to record of OpenMP
+    #[arg(long, help_heading = CONTENT, value_enum, default_value_t, env = "KIZAMI_OPENMP")]
     pub openmp: OpenMpPolicy,
 
-    /// Count with each call, for example page-faults,context-switches or cache-misses,instructions
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = parse_counter, env = "KIZAMI_COUNTERS")]
+    /// Hardware or kernel counters to read at each call, such as page-faults,context-switches or
+    /// cache-misses,instructions
+    #[arg(long, help_heading = CONTENT, value_name = "NAMES", value_delimiter = ',', value_parser = parse_counter, env = "KIZAMI_COUNTERS")]
     pub counters: Vec<String>,
 
-    /// Send no message between ranks: clocks of several hosts are then put side by side by their wall clocks.
-    /// Needed where only some ranks of a job are recorded
-    #[arg(long, env = "KIZAMI_NO_CLOCK_ROUNDS", value_parser = FalseyValueParser::new())]
+    /// Send no messages to synchronise clocks: hosts are then aligned by their wall clocks. Needed if only some ranks of
+    /// a job are recorded
+    #[arg(long, help_heading = CONTENT, env = "KIZAMI_NO_CLOCK_ROUNDS", value_parser = FalseyValueParser::new())]
     pub no_clock_rounds: bool,
 }
 
 impl PolicyArguments {
-    /// Refuses what only `kizami reduce` does.
+    /// Refuses options that only `kizami reduce` has.
     pub fn check(&self) -> Result<(), UsageError> {
         let asked = match self.importance {
             Choice::Classes if self.paper_n.is_none() && self.paper_x.is_none() => return Ok(()),
@@ -76,8 +80,8 @@ impl PolicyArguments {
         };
         let keep = self.keep.less().map_or_else(|| "0.1%".to_owned(), |keep| keep.to_string());
         Err(UsageError(format!(
-            "kizami reduce draws calls as a paper does now, from a whole recording: record without --importance and --keep, \
-             then run kizami reduce RUN.kz --keep {keep} --importance {asked} -o SMALL.kz"
+            "sampling by published schemes is an option of `kizami reduce`: record without --importance and --keep, then \
+             run kizami reduce RUN.kz --keep {keep} --importance {asked} -o SMALL.kz"
         )))
     }
 
@@ -126,35 +130,35 @@ impl PolicyArguments {
     }
 }
 
-/// How what was recorded leaves memory while the program runs.
+/// When full buffers are written to disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum SpillPolicy {
-    /// Chosen by kizami: background
+    /// Chosen by Kizami: currently background
     #[default]
     Auto,
-    /// Written while the program runs: by a helper thread where a core is free, else by each rank itself
+    /// While the program runs: by a helper thread if a core is free, otherwise by the rank itself
     Background,
-    /// All ranks stop together after a collective and write, so that none is delayed against the others
+    /// All ranks pause together after a collective and write, so that no rank is delayed relative to others
     Together,
-    /// It does not: what does not fit is dropped and counted
+    /// Never: calls that do not fit are dropped and counted
     Never,
 }
 
 /// What to record of OpenMP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum OpenMpPolicy {
-    /// Tasks, until recording them has cost 5 % of the time; from then on they are only counted
+    /// Regions, waits and tasks, until tasks have cost 5 % of the time; then tasks are only counted
     #[default]
     Auto,
-    /// Parallel regions, and where their threads wait
+    /// Parallel regions and the waits of their threads
     Regions,
-    /// All tasks as well, whatever that costs
+    /// Regions, waits and all tasks, whatever the cost
     Tasks,
     /// Nothing
     Off,
 }
 
-/// How long ranks stop when they stop together.
+/// How long ranks pause when they pause together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Suspend {
     #[default]
@@ -178,7 +182,7 @@ fn parse_counter(text: &str) -> Result<String, String> {
         Some(_) => Ok(text.to_owned()),
         None => {
             let names: Vec<&str> = counter::COUNTERS.iter().map(|counter| counter.name).collect();
-            Err(format!("there is no such counter; there are {}", names.join(", ")))
+            Err(format!("unknown counter; available: {}", names.join(", ")))
         }
     }
 }

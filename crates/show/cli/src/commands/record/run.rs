@@ -12,7 +12,7 @@ use crate::launch::hand_on::hand_on;
 use crate::launch::launcher::Launcher;
 use crate::launch::sanitizer;
 use crate::show::path::as_typed;
-use crate::show::say;
+use crate::show::{remark, say};
 use anyhow::Result;
 use kizami_process_group::Single;
 use kizami_seal::Seen;
@@ -26,8 +26,7 @@ use std::time::Duration;
 pub fn run(arguments: &RecordArguments) -> Result<u8> {
     let launcher = Launcher::of(&arguments.command[0]);
     if arguments.policy.io && launcher == Launcher::Smpi {
-        let why =
-            "--io cannot be used with SimGrid: what files take there is no simulated time; leave it out";
+        let why = "--io cannot be used with SimGrid: file I/O takes no simulated time; leave it out";
         return Err(UsageError(why.to_owned()).into());
     }
     arguments.policy.check()?;
@@ -82,12 +81,12 @@ impl Recording<'_> {
             let mut sealed = self.seal(&output.directory, code.seen).into_iter();
             if let Some((_, run)) = sealed.next() {
                 output.name_after(&Expectation::of_run(&run));
-                say(&show::sealed(&output.directory, &run));
+                remark(&show::sealed(&output.directory, &run));
             }
             for (directory, run) in sealed {
                 let directory = output.name_beside(directory, &Expectation::of_run(&run));
                 self.open(&directory);
-                say(&show::sealed(&directory, &run));
+                remark(&show::sealed(&directory, &run));
             }
         }
         Ok(code.exit)
@@ -140,7 +139,7 @@ impl Recording<'_> {
         } else {
             for (directory, run) in self.seal(directory, ended.seen.clone()) {
                 self.open(&directory);
-                say(&show::sealed(&directory, &run));
+                remark(&show::sealed(&directory, &run));
             }
         }
     }
@@ -171,7 +170,7 @@ impl Recording<'_> {
         if say_so {
             say(&[
                 show::line("warning", &format!("cannot write to {}: {error}", as_typed(path))),
-                show::line("warning", "running without recording; choose another place with -o"),
+                show::line("warning", "running without recording; choose another directory with -o"),
             ]);
         }
         Ok(self.start(&self.arguments.command, &[(environment::RAW_VARIABLE, None)]).exit)

@@ -30,8 +30,8 @@ pub fn sealed(directory: &Path, run: &RunInfo) -> Vec<String> {
     let next = if drawn { "info" } else { "report" };
     let why = match ranks_inside(directory) {
         0 => String::new(),
-        1 => "   (1 rank was inside MPI when it ended: it says whom it waited for)".to_owned(),
-        ranks => format!("   ({ranks} ranks were inside MPI when they ended: it says who waited for whom)"),
+        1 => "   (1 rank was inside MPI when it ended: shows what it waited for)".to_owned(),
+        ranks => format!("   ({ranks} ranks were inside MPI when they ended: shows what they waited for)"),
     };
     lines.push(line("next", &format!("kizami {next} {name}{why}")));
     lines
@@ -64,20 +64,20 @@ pub fn first_failure(directory: &Path, rank: u32, exit_code: u8) -> Vec<String> 
 pub fn nothing_recorded(folder: &Path, exit_code: u8) -> Vec<String> {
     if disk::free_bytes(folder).is_some_and(|free| free < FULL_DISK_BYTES) {
         let text = format!(
-            "nothing: the disk is full; make room, or record to another place than {}",
+            "nothing: the disk is full; free some space, or record to another directory than {}",
             as_typed(folder)
         );
         return vec![line("recorded", &text)];
     }
     if exit_code != 0 {
         // Most often the launcher itself refused; it has said why.
-        let text = format!("nothing: it ended with code {exit_code}, and the tracer saw no MPI call");
+        let text = format!("nothing: the program ended with code {exit_code} before any MPI call was seen");
         return vec![line("recorded", &text)];
     }
     vec![
         line("recorded", "nothing: no process made an MPI call that the tracer could see"),
-        line("check", "`ldd PROGRAM` shows libmpi or libmpich: a statically linked MPI cannot be seen"),
-        line("check", "LD_PRELOAD reaches the ranks: `kizami doctor` tries that with every launcher here"),
+        line("check", "`ldd PROGRAM` lists libmpi or libmpich: statically linked MPI cannot be recorded"),
+        line("check", "LD_PRELOAD reaches the ranks: `kizami doctor` tests this with every launcher"),
     ]
 }
 
@@ -129,7 +129,7 @@ fn health(run: &RunInfo) -> Vec<String> {
         [only] => vec![doubtful(only)],
         [first, second] => vec![doubtful(first), doubtful(second)],
         [first, rest @ ..] => {
-            vec![doubtful(first), doubtful(&format!("and {} more problems, which info lists", rest.len()))]
+            vec![doubtful(first), doubtful(&format!("and {} more problems (see kizami info)", rest.len()))]
         }
     }
 }

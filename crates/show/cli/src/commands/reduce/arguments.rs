@@ -1,8 +1,7 @@
-//! What can be asked of `kizami reduce`.
+//! Arguments of `kizami reduce`.
 
 use crate::keep::{ImportanceArguments, Keep};
 use clap::Args;
-use clap::builder::FalseyValueParser;
 use std::path::PathBuf;
 
 const HELP: &str = "\
@@ -11,12 +10,12 @@ Examples:
   kizami reduce run.kz --keep 10K/s -o small.kz
   kizami reduce run.kz --keep 0.1% --importance paper:h2 -o paper.kz
 
-The result is a trace with rows for some calls. Rare and slow calls have theirs; each of the others
-stands for as many as its weight says. Counts, times and bytes stay exact, by place, function, size,
-duration and slice of time; so do messages between ranks and the order of all calls. Quantiles are
-within 1 %. The same seed keeps the same messages on both sides and the same collectives on all ranks.";
+The result has rows for some calls. Rare and slow calls keep their row; each other row stands for as
+many calls as its weight. Exact: counts, times and bytes by call site, function, size, duration and
+time slice; messages between ranks; the order of all calls. Quantiles are within 1 %. A seed keeps the
+same messages on both sides and the same collectives on all ranks.";
 
-/// Keep a small part of a trace: exact sums, some rows, and the order of all calls.
+/// Shrink a trace: exact sums, a sample of the calls, and the order of all calls.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub struct ReduceArguments {
@@ -24,22 +23,22 @@ pub struct ReduceArguments {
     #[arg(value_name = "RUN.kz")]
     pub trace: PathBuf,
 
-    /// How much: a share of what full records take, such as 0.1%, or bytes a second of each thread, such as 10K/s
-    #[arg(long, value_name = "HOW-MUCH", env = "KIZAMI_KEEP")]
+    /// How much to keep: a fraction of the size, such as 0.1%, or bytes per second and thread, such as 10K/s
+    #[arg(long, value_name = "HOW-MUCH")]
     pub keep: Keep,
 
-    /// Directory to make for the result; it must not exist
-    #[arg(short, long, value_name = "SMALL.kz", env = "KIZAMI_REDUCE_OUTPUT")]
+    /// Directory to create for the result; must not exist
+    #[arg(short, long, value_name = "SMALL.kz")]
     pub output: PathBuf,
 
-    /// What chance is made from: the same seed keeps the same rows
-    #[arg(long, value_name = "NUMBER", default_value_t = 1, env = "KIZAMI_SEED")]
+    /// Seed of the sampling
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub seed: u64,
 
     #[command(flatten)]
     pub importance: ImportanceArguments,
 
     /// Print JSON
-    #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]
+    #[arg(long)]
     pub json: bool,
 }

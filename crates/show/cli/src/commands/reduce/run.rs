@@ -23,7 +23,7 @@ pub fn run(arguments: &ReduceArguments) -> Result<u8> {
     must_be_new(&arguments.output, "-o")?;
     if let Some(reduced) = &trace.run().reduced {
         let message = format!(
-            "{} is reduced already: it has {} for {}; give the trace it was made from{}",
+            "{} is already reduced: it has {} for {}; give the original trace{}",
             as_typed(&arguments.trace),
             quantity::counted(reduced.rows_kept, "row"),
             quantity::counted(reduced.calls, "call"),
@@ -33,7 +33,7 @@ pub fn run(arguments: &ReduceArguments) -> Result<u8> {
     }
     provenance::tell_times(&trace);
     let Some(options) = arguments.importance.options(arguments.keep, arguments.seed)? else {
-        let message = "--keep all leaves nothing to do; give a share such as 0.1%, or a rate such as 10K/s";
+        let message = "--keep all does nothing; give a fraction such as 0.1%, or a rate such as 10K/s";
         return Err(UsageError(message.to_owned()).into());
     };
     let bar = Bar::new("reducing");

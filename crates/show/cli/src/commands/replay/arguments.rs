@@ -1,9 +1,8 @@
-//! What can be asked of `kizami replay`.
+//! Arguments of `kizami replay`.
 
 use crate::memory::MemoryArguments;
-use clap::builder::FalseyValueParser;
 use clap::{Args, ValueEnum};
-use kizami_whatif::{Change, EagerLimit, Line, ModelChange, ThreadCount, Times};
+use kizami_whatif::{Change, EagerLimit, Location, ModelChange, ThreadCount, Times};
 use std::num::NonZero;
 use std::path::PathBuf;
 
@@ -15,20 +14,28 @@ Examples:
   kizami replay run.kz --omp-threads 2x --balance-threads solver.c:64
   kizami replay run.kz --loggops L=1us,o=200ns,g=0,G=0.1ns,O=0,S=64k --json | jq .replayed_ns
 
-Walks all calls in the order in which they depend on each other and works out when each would begin
-and end. What is not changed stays as recorded; without options the recorded run comes out.
-With -o the result is a trace again, for info, events and export; its run.json says how it was made.";
+Re-executes all calls in happened-before order and computes when each starts and ends. Whatever no
+option changes stays as recorded; without options the result is the recorded run. LOCATION is a
+source line (solver.c:88), a function, or MODULE+OFFSET, as reports print it; options that take one
+may be repeated or given several, separated by commas. With -o the result is written as a trace for
+info, events and export.";
 
-/// How messages and collectives travel.
+/// Headings of the help.
+const NETWORK: &str = "Network";
+const COMPUTATION: &str = "Computation";
+const COMMUNICATION: &str = "Communication";
+const OPENMP: &str = "OpenMP";
+
+/// What messages and collectives cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum NetworkKind {
-    /// They cost what they cost in the recorded run
+    /// As in the recorded run
     Recorded,
-    /// They cost nothing: only partners are waited for
+    /// Nothing: ranks only wait for their partners
     Ideal,
 }
 
-/// Tell how long the run would take if something were different.
+/// Simulate the run with changes to network, processors, threads or code.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub struct ReplayArguments {
@@ -36,133 +43,127 @@ pub struct ReplayArguments {
     #[arg(value_name = "RUN.kz")]
     pub trace: PathBuf,
 
-    /// How messages and collectives travel
-    #[arg(long, value_enum, value_name = "KIND", env = "KIZAMI_REPLAY_NETWORK")]
+    /// Cost of messages and collectives
+    #[arg(long, value_enum, value_name = "KIND", help_heading = NETWORK)]
     pub network: Option<NetworkKind>,
 
-    /// Latency of messages: 0.5x halves what the recorded run's own latency contributes
-    #[arg(long, value_name = "TIMES", env = "KIZAMI_REPLAY_LATENCY")]
+    /// Scale latency: 0.5x halves the latency fitted to the recorded run
+    #[arg(long, value_name = "FACTOR", help_heading = NETWORK)]
     #[arg(conflicts_with = "network")]
     pub latency: Option<Times>,
 
-    /// Bandwidth: 2x halves what each byte contributes
-    #[arg(long, value_name = "TIMES", env = "KIZAMI_REPLAY_BANDWIDTH")]
+    /// Scale bandwidth: 2x halves the time per byte
+    #[arg(long, value_name = "FACTOR", help_heading = NETWORK)]
     #[arg(conflicts_with = "network")]
     pub bandwidth: Option<Times>,
 
-    /// A LogGOPS model in place of the network: latency L, time o a message costs its sender and its receiver, gap g
-    /// between messages, G and O the same per byte, S the size above which messages wait for their receiver.
-    /// Those left out are as fitted to the recorded run
-    #[arg(long, value_name = "L=1us,...", env = "KIZAMI_REPLAY_LOGGOPS")]
+    /// Replace the network by a LogGOPS model: latency L, overhead o, gap g, gap per byte G, overhead per byte O, eager
+    /// limit S; parameters left out are fitted to the recorded run
+    #[arg(long, value_name = "L=1us,...", help_heading = NETWORK)]
     #[arg(conflicts_with_all = ["network", "latency", "bandwidth"])]
     pub loggops: Option<ModelChange>,
 
-    /// What calls cost on another machine, as `kizami bench` has measured it, in place of the network
-    #[arg(long, value_name = "NAME.kzm", env = "KIZAMI_REPLAY_MACHINE")]
+    /// Replace the network by a machine measured with `kizami bench`
+    #[arg(long, value_name = "NAME.kzm", help_heading = NETWORK)]
     #[arg(conflicts_with_all = ["network", "latency", "bandwidth", "loggops"])]
     pub machine: Option<PathBuf>,
 
-    /// A network whose links messages share, by a short form or a file of SimGrid's XML (see `kizami platform --help`)
-    #[arg(long, value_name = "PLATFORM", env = "KIZAMI_REPLAY_PLATFORM")]
+    /// Replace the network by one with shared links: a short form or SimGrid XML (see `kizami platform --help`)
+    #[arg(long, value_name = "PLATFORM", help_heading = NETWORK)]
     #[arg(conflicts_with_all = ["network", "latency", "bandwidth", "loggops", "machine"])]
     pub platform: Option<String>,
 
-    /// Sends of messages up to this size, such as 1M or unlimited, no longer wait for their receiver: MPI has room for
-    /// them. Synchronous sends wait in any case
-    #[arg(long, value_name = "SIZE")]
-    #[arg(conflicts_with = "loggops", env = "KIZAMI_REPLAY_EAGER_LIMIT")]
+    /// Send messages up to SIZE (such as 1M, or unlimited) eagerly, without waiting for the receiver; synchronous sends
+    /// still wait
+    #[arg(long, value_name = "SIZE", help_heading = NETWORK)]
+    #[arg(conflicts_with = "loggops")]
     pub eager_limit: Option<EagerLimit>,
 
-    /// Speed of the processors: at 1.2x, what is computed between calls takes 1/1.2 of the time
-    #[arg(long, value_name = "TIMES", env = "KIZAMI_REPLAY_CPU")]
+    /// Scale processor speed: at 1.2x, computation between calls takes 1/1.2 of the time
+    #[arg(long, value_name = "FACTOR", help_heading = COMPUTATION)]
     pub cpu: Option<Times>,
 
-    /// Factor on the time computed right before calls made at a line: solver.c:88=0.5 halves it,
-    /// solver.c:88@3=0 takes it away on rank 3. Several with commas between, or the option again
-    #[arg(long, value_name = "FILE:LINE[@RANK]=FACTOR", value_parser = Change::parse_scale)]
-    #[arg(value_delimiter = ',', env = "KIZAMI_REPLAY_CALLSITE")]
+    /// Scale the computation before calls at a location: solver.c:88=0.5 halves it, solver.c:88@3=0 removes it on rank 3
+    #[arg(long, value_name = "LOCATION[@RANK]=FACTOR", value_parser = Change::parse_scale, help_heading = COMPUTATION)]
+    #[arg(value_delimiter = ',')]
     pub callsite: Vec<Change>,
 
-    /// Spread the time computed right before calls made at a line over all ranks, step by step, so that they compute as
-    /// evenly as it allows
-    #[arg(long, value_name = "FILE:LINE")]
-    #[arg(value_delimiter = ',', env = "KIZAMI_REPLAY_BALANCE")]
-    pub balance: Vec<Line>,
+    /// Balance the computation before calls at a location over all ranks, iteration by iteration
+    #[arg(long, value_name = "LOCATION", help_heading = COMPUTATION)]
+    #[arg(value_delimiter = ',')]
+    pub balance: Vec<Location>,
 
-    /// Threads that run parallel regions of OpenMP on each rank, each with a processor: 2x for twice as many, or their
-    /// number. Their work is shared as unevenly as it is; serial parts stay as they are
-    #[arg(long, value_name = "N")]
-    #[arg(env = "KIZAMI_REPLAY_OMP_THREADS")]
+    /// Remove excess computation before calls at a location: the part above the baseline that other ranks waited for
+    #[arg(long, alias = "no-longer", value_name = "LOCATION", help_heading = COMPUTATION)]
+    #[arg(value_delimiter = ',')]
+    pub remove_excess: Vec<Location>,
+
+    /// OpenMP threads per rank, each on its own core: a number, or 2x for twice as many. The work is divided as unevenly
+    /// as in the run; serial parts are unchanged
+    #[arg(long, value_name = "N", help_heading = OPENMP)]
     pub omp_threads: Option<ThreadCount>,
 
-    /// Let all threads of the parallel region that begins at a line compute equally long
-    #[arg(long, value_name = "FILE:LINE")]
-    #[arg(value_delimiter = ',', env = "KIZAMI_REPLAY_BALANCE_THREADS")]
-    pub balance_threads: Vec<Line>,
+    /// Divide the work of the parallel region at a location evenly among its threads
+    #[arg(long, value_name = "LOCATION", help_heading = OPENMP)]
+    #[arg(value_delimiter = ',')]
+    pub balance_threads: Vec<Location>,
 
-    /// Let all threads share what one of them computes before the parallel region that begins at a line
-    #[arg(long, value_name = "FILE:LINE")]
-    #[arg(value_delimiter = ',', env = "KIZAMI_REPLAY_SHARE_SERIAL")]
-    pub share_serial: Vec<Line>,
+    /// Parallelise the serial computation before the parallel region at a location
+    #[arg(long, value_name = "LOCATION", help_heading = OPENMP)]
+    #[arg(value_delimiter = ',')]
+    pub share_serial: Vec<Location>,
 
-    /// Hide waits in calls made at a line behind the time computed right after them: at best, if none of that needs
-    /// what was waited for
-    #[arg(long, value_name = "FILE:LINE")]
-    #[arg(value_delimiter = ',', env = "KIZAMI_REPLAY_OVERLAP")]
-    pub overlap: Vec<Line>,
+    /// Overlap waits in calls at a location with the computation after them: the best case, if none of it needs the data
+    #[arg(long, value_name = "LOCATION", help_heading = COMMUNICATION)]
+    #[arg(value_delimiter = ',')]
+    pub overlap: Vec<Location>,
 
-    /// Let what is computed right before calls made at a line be no longer than others could wait for: each time shorter
-    /// by as much as others waited for it, as far as it is longer than usual
-    #[arg(long, value_name = "FILE:LINE")]
-    #[arg(value_delimiter = ',', env = "KIZAMI_REPLAY_NO_LONGER")]
-    pub no_longer: Vec<Line>,
+    /// Leave out calls at a location: they take no time and wait for no rank
+    #[arg(long, value_name = "LOCATION", help_heading = COMMUNICATION)]
+    #[arg(value_delimiter = ',')]
+    pub leave_out: Vec<Location>,
 
-    /// Leave calls made at a line out: they take no time and wait for nobody
-    #[arg(long, value_name = "FILE:LINE")]
-    #[arg(value_delimiter = ',', env = "KIZAMI_REPLAY_LEAVE_OUT")]
-    pub leave_out: Vec<Line>,
+    /// Post early the receives of messages sent or completed at a location, so that senders do not wait
+    #[arg(long, value_name = "LOCATION", help_heading = COMMUNICATION)]
+    #[arg(value_delimiter = ',')]
+    pub post_early: Vec<Location>,
 
-    /// Post receives early of what is sent, or completed, at a line: it does not wait for them
-    #[arg(long, value_name = "FILE:LINE")]
-    #[arg(value_delimiter = ',', env = "KIZAMI_REPLAY_POST_EARLY")]
-    pub post_early: Vec<Line>,
-
-    /// Work on what is received at a line in pieces, as they come, where it was handed on as a whole
-    #[arg(long, value_name = "FILE:LINE=PIECES", value_parser = Change::parse_pieces)]
-    #[arg(value_delimiter = ',', env = "KIZAMI_REPLAY_PIECES")]
+    /// Forward data received at a location in N blocks instead of as a whole
+    #[arg(long, value_name = "LOCATION=N", value_parser = Change::parse_pieces, help_heading = COMMUNICATION)]
+    #[arg(value_delimiter = ',')]
     pub pieces: Vec<Change>,
 
-    /// Make one of small messages or collectives that follow each other closely at a line
-    #[arg(long, value_name = "FILE:LINE")]
-    #[arg(value_delimiter = ',', env = "KIZAMI_REPLAY_JOIN")]
-    pub join: Vec<Line>,
+    /// Merge sequences of small messages or collectives at a location into one
+    #[arg(long, alias = "join", value_name = "LOCATION", help_heading = COMMUNICATION)]
+    #[arg(value_delimiter = ',')]
+    pub merge: Vec<Location>,
 
-    /// Take messages at a line as they come, and not in the order of the program
-    #[arg(long, value_name = "FILE:LINE")]
-    #[arg(value_delimiter = ',', env = "KIZAMI_REPLAY_AS_THEY_COME")]
-    pub as_they_come: Vec<Line>,
+    /// Receive messages at a location in the order of their arrival instead of program order
+    #[arg(long, alias = "as-they-come", value_name = "LOCATION", help_heading = COMMUNICATION)]
+    #[arg(value_delimiter = ',')]
+    pub any_order: Vec<Location>,
 
-    /// Let calls made at a line communicate in no time; they still wait for their partners
-    #[arg(long, value_name = "FILE:LINE")]
-    #[arg(value_delimiter = ',', env = "KIZAMI_REPLAY_IDEAL_AT")]
-    pub ideal_at: Vec<Line>,
+    /// Make communication at a location take no time; ranks still wait for their partners
+    #[arg(long, value_name = "LOCATION", help_heading = COMMUNICATION)]
+    #[arg(value_delimiter = ',')]
+    pub ideal_at: Vec<Location>,
 
-    /// Take the tracer's own cost and its stops out
-    #[arg(long, env = "KIZAMI_REPLAY_WITHOUT_TRACER", value_parser = FalseyValueParser::new())]
+    /// Remove the tracer's overhead and pauses
+    #[arg(long)]
     pub without_tracer: bool,
 
-    /// Threads to walk with; the result does not depend on it [default: all cores]
-    #[arg(long, value_name = "N", env = "KIZAMI_REPLAY_THREADS")]
+    /// Number of threads; results do not depend on it [default: one per core]
+    #[arg(long, value_name = "N", env = "KIZAMI_THREADS")]
     pub threads: Option<NonZero<usize>>,
 
     #[command(flatten)]
     pub memory: MemoryArguments,
 
-    /// Directory to make for the resulting trace; it must not exist
-    #[arg(short, long, value_name = "OUT.kz", env = "KIZAMI_REPLAY_OUTPUT")]
+    /// Directory to create for the resulting trace; must not exist
+    #[arg(short, long, value_name = "OUT.kz")]
     pub output: Option<PathBuf>,
 
     /// Print JSON
-    #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]
+    #[arg(long)]
     pub json: bool,
 }

@@ -25,7 +25,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Looks all places up, so that a wrong one is told at once.
+    /// Resolves all locations, so that a wrong one is reported at once.
     pub fn new(arguments: &ReplayArguments, trace: &Trace, sites: &[CallSite]) -> Result<Plan> {
         let changes = changes(arguments);
         let ranks = trace.run().ranks;
@@ -35,7 +35,7 @@ impl Plan {
             {
                 let last = ranks.saturating_sub(1);
                 let what =
-                    format!("{line}@{rank}={factor} names no rank of the run; its ranks are 0 to {last}");
+                    format!("{line}@{rank}={factor}: the run has no rank {rank}; its ranks are 0 to {last}");
                 return Err(UsageError(what).into());
             }
         }
@@ -90,8 +90,9 @@ fn regions(
             (change, sites_of_region(resolved))
             && !regions.begin_at(sites)
         {
-            let what =
-                format!("no parallel region begins at {line}; `kizami report` names those that lose time");
+            let what = format!(
+                "no parallel region starts at {line}; `kizami report` lists the regions that lose time"
+            );
             return Err(UsageError(what).into());
         }
     }
@@ -106,7 +107,7 @@ fn sites_of_region(change: &ResolvedChange) -> Option<&[u32]> {
     }
 }
 
-/// All that the command line asks for.
+/// All changes of the command line.
 pub fn changes(arguments: &ReplayArguments) -> Vec<Change> {
     let mut changes = Vec::new();
     if arguments.network == Some(NetworkKind::Ideal) {
@@ -125,12 +126,12 @@ pub fn changes(arguments: &ReplayArguments) -> Vec<Change> {
     changes.extend(arguments.balance_threads.iter().cloned().map(Change::BalanceThreads));
     changes.extend(arguments.share_serial.iter().cloned().map(Change::ShareSerial));
     changes.extend(arguments.overlap.iter().cloned().map(Change::Overlap));
-    changes.extend(arguments.no_longer.iter().cloned().map(Change::RemoveExcess));
+    changes.extend(arguments.remove_excess.iter().cloned().map(Change::RemoveExcess));
     changes.extend(arguments.leave_out.iter().cloned().map(Change::LeaveOut));
     changes.extend(arguments.post_early.iter().cloned().map(Change::PostEarly));
     changes.extend(arguments.pieces.iter().cloned());
-    changes.extend(arguments.join.iter().cloned().map(Change::Join));
-    changes.extend(arguments.as_they_come.iter().cloned().map(Change::TakeAsTheyCome));
+    changes.extend(arguments.merge.iter().cloned().map(Change::Join));
+    changes.extend(arguments.any_order.iter().cloned().map(Change::TakeAsTheyCome));
     changes.extend(arguments.ideal_at.iter().cloned().map(Change::IdealAt));
     changes.extend(arguments.without_tracer.then_some(Change::WithoutTracer));
     changes

@@ -69,14 +69,13 @@ fn print(arguments: &ReplayArguments, replayed: &ReplayedFrom) -> Result<()> {
     let needs_fit = arguments.latency.is_some() || arguments.bandwidth.is_some();
     let mut lines = show::lines(replayed, needs_fit);
     if !arguments.overlap.is_empty() {
-        let best =
-            "at most so much is gained: if no computation that is overlapped needs what was waited for";
+        let best = "best case: assumes that none of the overlapped computation needs the awaited data";
         lines.push(("overlap", best.to_owned()));
     }
     if let Some(threads) = arguments.omp_threads {
         let trace = as_typed(&arguments.trace);
         let range = format!(
-            "share work as unevenly as now; `kizami whatif {trace} --omp-threads {threads}` says what else may be"
+            "divide work as unevenly as in the run; `kizami whatif {trace} --omp-threads {threads}` gives the range"
         );
         lines.push(("threads", range));
     }

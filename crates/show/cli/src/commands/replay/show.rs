@@ -1,10 +1,10 @@
-//! How long the replayed run takes, and what that rests on.
+//! The result of a replay: run times, network and matching.
 
 use crate::show::quantity;
 use kizami_model::Length;
 use kizami_trace::run::ReplayedFrom;
 
-/// How long the run takes, against how long it took, and what that rests on.
+/// Recorded and replayed run time, and what the result is based on.
 pub fn lines(replayed: &ReplayedFrom, needs_fit: bool) -> Vec<(&'static str, String)> {
     let (recorded_ns, replayed_ns) = (replayed.recorded_ns, replayed.replayed_ns);
     let change = change(recorded_ns, replayed_ns);
@@ -20,14 +20,17 @@ pub fn lines(replayed: &ReplayedFrom, needs_fit: bool) -> Vec<(&'static str, Str
     lines.extend(at_work(replayed).map(|text| ("at work", text)));
     lines.push(("network", network(replayed, needs_fit)));
     let followed = quantity::counted(replayed.followed, "call");
-    lines.push(("waits", format!("{followed} followed to whom they waited for")));
+    lines.push(("waits", format!("{followed} with known wait dependencies")));
     if replayed.not_followed > 0 {
         let calls = quantity::counted(replayed.not_followed, "call");
-        lines.push(("not followed", format!("{calls} whose way of waiting is not known kept their length")));
+        lines.push((
+            "not followed",
+            format!("{calls} with unknown wait dependencies kept their recorded duration"),
+        ));
     }
     if replayed.unmatched > 0 {
         let those = quantity::calls_or_messages(replayed.unmatched);
-        lines.push(("unmatched", format!("{those} whose other side is not in the trace")));
+        lines.push(("unmatched", format!("{those} whose partner is not in the trace")));
     }
     lines
 }
@@ -54,17 +57,15 @@ fn at_work(replayed: &ReplayedFrom) -> Option<String> {
 /// What the recorded run says about its network.
 fn network(replayed: &ReplayedFrom, needs_fit: bool) -> String {
     if replayed.latency_ns <= 0.0 && replayed.per_byte_ns <= 0.0 {
-        let told = "its messages do not tell: too few were waited for";
-        let so = if needs_fit { "; --latency and --bandwidth change nothing" } else { "" };
+        let told = "unknown: too few messages were waited for";
+        let so = if needs_fit { "; --latency and --bandwidth have no effect" } else { "" };
         return format!("{told}{so}");
     }
     let latency = quantity::duration(Length(replayed.latency_ns.round() as i64));
     let bandwidth = if replayed.per_byte_ns > 0.0 {
         format!("{}/s", quantity::bytes((1e9 / replayed.per_byte_ns) as u64))
     } else {
-        "a bandwidth too high to tell".to_owned()
+        "a bandwidth too high to measure".to_owned()
     };
-    format!(
-        "{latency} and {bandwidth}, fitted to the fastest messages, or to collectives if there are too few"
-    )
+    format!("{latency} and {bandwidth}, fitted to the fastest messages (or collectives, if messages are few)")
 }

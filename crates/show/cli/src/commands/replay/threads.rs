@@ -18,9 +18,8 @@ pub fn threads_of(trace: &Trace) -> Result<Option<RunThreads>> {
 pub fn regions_of(trace: &Trace) -> Result<ThreadRegions> {
     Ok(ThreadRegions::of(trace)?.ok_or_else(|| {
         let path = as_typed(trace.path());
-        let what = "it has no OpenMP, was recorded with --openmp off, or is no recording itself";
-        UsageError(format!(
-            "{path} has no parallel regions: {what}. Give a recording of a program with OpenMP"
-        ))
+        let what =
+            "the program has no OpenMP, was recorded with --openmp off, or the trace is not a recording";
+        UsageError(format!("{path} has no parallel regions: {what}"))
     })?)
 }

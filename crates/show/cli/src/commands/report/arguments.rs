@@ -1,8 +1,7 @@
-//! What can be asked of `kizami report`.
+//! Arguments of `kizami report`.
 
 use crate::memory::MemoryArguments;
 use clap::Args;
-use clap::builder::FalseyValueParser;
 use std::path::PathBuf;
 
 const HELP: &str = "\
@@ -13,13 +12,12 @@ Examples:
   kizami report run.kz --markdown >> notes.md
   kizami report run.kz --json | jq .efficiency
 
-The first lines say what costs most, where in the source, and what the run would gain without it;
-each gain is the difference of two replays of the run. Shares of waiting are of the time of all
-ranks between MPI_Init and MPI_Finalize. Computation is named by the calls it lies between.
-The HTML report is one file that loads nothing from elsewhere; unless --all is given, it stays
-below 2 MB.";
+The first lines name the most expensive problems, their source lines, and the gain of fixing each: the
+difference between two replays of the run. Shares are of the time of all ranks between MPI_Init and
+MPI_Finalize. Computation is located by the MPI calls before and after it.
+The HTML report is a single self-contained file, below 2 MB unless --all is given.";
 
-/// Say what is wrong with a run, where, and what fixing it would gain.
+/// Find bottlenecks: what is wrong, where in the source, and what fixing it would gain.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub struct ReportArguments {
@@ -28,18 +26,18 @@ pub struct ReportArguments {
     pub trace: PathBuf,
 
     /// Show all rows of every table
-    #[arg(long, env = "KIZAMI_ALL", value_parser = FalseyValueParser::new())]
+    #[arg(long)]
     pub all: bool,
 
-    /// Write the report with charts as one HTML file; it must not exist
-    #[arg(long, value_name = "OUT.html", env = "KIZAMI_HTML")]
+    /// Write the report, with charts, as one HTML file; must not exist
+    #[arg(long, value_name = "OUT.html")]
     pub html: Option<PathBuf>,
 
-    /// Print Markdown; wins over --json
-    #[arg(long, env = "KIZAMI_MARKDOWN", value_parser = FalseyValueParser::new())]
+    /// Print Markdown; overrides --json
+    #[arg(long)]
     pub markdown: bool,
 
-    /// Threads to use; as many as there are cores unless said
+    /// Number of threads [default: one per core]
     #[arg(long, value_name = "N", env = "KIZAMI_THREADS")]
     pub threads: Option<usize>,
 
@@ -47,6 +45,6 @@ pub struct ReportArguments {
     pub memory: MemoryArguments,
 
     /// Print JSON
-    #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]
+    #[arg(long)]
     pub json: bool,
 }

@@ -81,7 +81,7 @@ fn tell_of_tasks(arguments: &ReportArguments, recorded: &Trace) -> Result<()> {
     for sentence in &recorded.run().health.unrecorded {
         writeln!(out, "{}", Paint::stdout().bad(sentence))?;
     }
-    writeln!(out, "no MPI call was recorded; there are tasks")?;
+    writeln!(out, "no MPI calls were recorded, but tasks were")?;
     if let Some(threads) = Threads::of(recorded)? {
         let most = if arguments.all { usize::MAX } else { ROWS_SHOWN };
         show::print_threads(&mut out, &threads, Paint::stdout(), most)?;

@@ -1,7 +1,6 @@
-//! What can be asked of `kizami seal`.
+//! Arguments of `kizami seal`.
 
 use clap::Args;
-use clap::builder::FalseyValueParser;
 use std::path::PathBuf;
 
 const HELP: &str = "\
@@ -9,10 +8,10 @@ Examples:
   kizami seal run.kz
   kizami seal run.kz --keep-raw
 
-`kizami record` does this by itself. It is needed after --no-seal, and when a recording was killed
-before it could seal. A trace whose raw segments were kept can be sealed again.";
+`kizami record` seals automatically. This command is needed after --no-seal, or if the recording was
+killed before sealing. A trace whose raw segments were kept can be sealed again.";
 
-/// Turn a recording's raw segments into the tables of a trace.
+/// Convert the raw segments of a recording into a trace.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub struct SealArguments {
@@ -21,6 +20,6 @@ pub struct SealArguments {
     pub trace: PathBuf,
 
     /// Keep the raw segments
-    #[arg(long, env = "KIZAMI_KEEP_RAW", value_parser = FalseyValueParser::new())]
+    #[arg(long)]
     pub keep_raw: bool,
 }

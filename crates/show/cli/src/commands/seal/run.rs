@@ -36,7 +36,7 @@ fn tell(out: &mut impl Write, directory: &Path, run: &RunInfo) -> io::Result<()>
         quantity::counted(u64::from(run.ranks), "rank")
     )?;
     for problem in &run.health.problems {
-        writeln!(out, "  not complete: {problem}")?;
+        writeln!(out, "  incomplete: {problem}")?;
     }
     writeln!(out, "next: kizami report {name}")
 }

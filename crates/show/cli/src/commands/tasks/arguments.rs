@@ -1,8 +1,7 @@
-//! What can be asked of `kizami tasks`.
+//! Arguments of `kizami tasks`.
 
 use crate::show::quantity;
 use clap::Args;
-use clap::builder::FalseyValueParser;
 use kizami_tasks::Strategy;
 use std::path::PathBuf;
 
@@ -16,22 +15,17 @@ Examples:
   kizami tasks run.kz --processors 4,16,64 --strategy gnu
   kizami tasks huge.kz --bounds
 
-Times are virtual: a task starts as soon as it is made and all it needs is
-there. Work is how long all tasks run, span how long the run takes then; no
-number of processors makes it faster. For each number of processors, no run is
-shorter than `at least`, and one that goes through virtual time step by step is
-no longer than `at most`; `simulated` gives tasks out by the strategy: as GNU's
-or LLVM's runtime for OpenMP does it, or from a list, the task that could run
-first, last, or that has the longest chain behind it. By default it is the
-runtime that ran the program; where there was none, the oldest comes first.
+Work is the total time of all tasks; span is the longest chain of dependent tasks, which no number of
+processors shortens. For each number of processors, no schedule is shorter than `at least`, and a
+greedy schedule is no longer than `at most`. `simulated` schedules the tasks as GNU's or LLVM's OpenMP
+runtime does, or by a list: oldest ready task first, newest first, or longest remaining chain first.
+The default is the runtime that ran the program, otherwise oldest.
 
-Of a recorded program these are the tasks and parallel regions of one rank's
-OpenMP. How long each ran is what was measured, without waiting, without time in
-which the system kept it from running, and without what recording took. The
-burdened span is the span if each task begins as late as idle threads took to
-notice such things in the run.";
+A recorded program contributes the OpenMP tasks and parallel regions of one rank, with measured times
+without waiting, preemption and tracer overhead. The burdened span adds to each task the delay with
+which idle threads picked up work in the run.";
 
-/// Explain the tasks of a run: how parallel it is, what its critical path is made of, what processors would do.
+/// Analyse tasks: parallelism, critical path, and run time on other numbers of processors.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub struct TasksArguments {
@@ -39,43 +33,36 @@ pub struct TasksArguments {
     #[arg(value_name = "NAME.kz")]
     pub trace: PathBuf,
 
-    /// Whose tasks
-    #[arg(long, value_name = "RANK", default_value_t = 0, env = "KIZAMI_TASKS_RANK")]
+    /// Rank whose tasks are analysed
+    #[arg(long, value_name = "RANK", default_value_t = 0)]
     pub rank: u32,
 
     /// Numbers of processors
-    #[arg(
-        short,
-        long,
-        value_name = "N,...",
-        value_delimiter = ',',
-        default_value = "1,2,4,8,16,64",
-        env = "KIZAMI_TASKS_PROCESSORS"
-    )]
+    #[arg(short, long, value_name = "N,...", value_delimiter = ',', default_value = "1,2,4,8,16,64")]
     pub processors: Vec<u32>,
 
-    /// Which of the tasks that can run is taken [default: as the runtime that ran the program does]
-    #[arg(long, value_name = "gnu|llvm|oldest|newest|longest", value_parser = parse_strategy, env = "KIZAMI_TASKS_STRATEGY")]
+    /// Scheduling strategy [default: that of the recorded runtime]
+    #[arg(long, value_name = "gnu|llvm|oldest|newest|longest", value_parser = parse_strategy)]
     pub strategy: Option<Strategy>,
 
-    /// Tell bounds only: nothing is simulated, and memory hardly grows with the number of tasks
-    #[arg(long, conflicts_with = "strategy", env = "KIZAMI_TASKS_BOUNDS", value_parser = FalseyValueParser::new())]
+    /// Compute bounds only, without simulation; needs little memory for any number of tasks
+    #[arg(long, conflicts_with = "strategy")]
     pub bounds: bool,
 
-    /// Memory to stay within: where all tasks would take more, bounds are told only [default: half of what is free]
+    /// Memory limit; if all tasks need more, only bounds are computed [default: half of free memory]
     #[arg(long, value_name = "SIZE", value_parser = quantity::parse_size, env = "KIZAMI_READ_MEMORY")]
     pub memory: Option<u64>,
 
-    /// In JSON, mean parallelism in so many equal parts of virtual time
-    #[arg(long, value_name = "PARTS", env = "KIZAMI_TASKS_CURVE")]
+    /// With --json, add the mean parallelism in N equal intervals
+    #[arg(long, value_name = "PARTS")]
     pub curve: Option<u32>,
 
-    /// Draw parallelism over virtual time as a picture
-    #[arg(long, value_name = "FILE.svg", env = "KIZAMI_TASKS_PLOT")]
+    /// Plot parallelism over time
+    #[arg(long, value_name = "FILE.svg")]
     pub plot: Option<PathBuf>,
 
     /// Print JSON
-    #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]
+    #[arg(long)]
     pub json: bool,
 }
 

@@ -91,7 +91,7 @@ pub struct Processors {
 /// Explains.
 pub fn run(arguments: &TasksArguments) -> Result<u8> {
     if arguments.processors.contains(&0) {
-        return Err(UsageError("--processors: there must be at least one".to_owned()).into());
+        return Err(UsageError("--processors: give at least one".to_owned()).into());
     }
     if let Some(plot) = &arguments.plot {
         must_be_new(plot, "--plot")?;
@@ -179,7 +179,7 @@ fn finish(
     curve: impl Fn(usize) -> Vec<f64>,
 ) -> Result<Told> {
     if let Some(file) = &arguments.plot {
-        let title = format!("{}: how many tasks run", trace.run().command.join(" "));
+        let title = format!("{}: running tasks", trace.run().command.join(" "));
         let (span, peak) = (told.span as f64, f64::from(told.peak));
         let curve = &curve(PLOTTED_PARTS.min(span as usize));
         let plot = Plot { title: &title, unit: told.unit, span, peak, curve };
@@ -226,9 +226,8 @@ fn told_places(trace: &Trace, sums: &[PlaceSum]) -> Result<Vec<Place>> {
 fn strategy(trace: &Trace, arguments: &TasksArguments, graph: &TaskGraph) -> Result<Strategy> {
     let asked = arguments.strategy;
     if asked.is_some_and(Strategy::is_of_runtime) && !graph.can_follow_runtime() {
-        let what =
-            "--strategy: the trace does not tell what tasks waited for, so that no runtime can be followed";
-        let next = "record the program again, or take oldest, newest or longest";
+        let what = "--strategy: the trace has no task dependencies, so no runtime can be simulated";
+        let next = "record the program again, or use oldest, newest or longest";
         return Err(UsageError(format!("{what}; {next}")).into());
     }
     let recorded = match asked.is_none() && graph.can_follow_runtime() {
@@ -258,7 +257,7 @@ fn name(site: &CallSite) -> String {
 fn place(sum: &PlaceSum, callsites: &[CallSite]) -> Place {
     let site = sum.place.and_then(|place| callsites.get(place as usize));
     Place {
-        name: site.map_or("(outside of parallel regions)".to_owned(), name),
+        name: site.map_or("(outside parallel regions)".to_owned(), name),
         file: site.and_then(|site| site.file.clone()),
         line: site.and_then(|site| site.line),
         tasks: sum.tasks,

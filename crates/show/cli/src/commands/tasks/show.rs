@@ -31,31 +31,29 @@ pub fn show(told: &Told) -> io::Result<()> {
     line("parallelism ", format!("{:.2}, {most}", told.parallelism))?;
     if let Some(burden) = &told.burden {
         let (span, task, over) = (time(burden.span), time(burden.task), time(burden.over));
-        let noticed = format!("{task} until a task is noticed and {over} that a wait is over");
+        let noticed =
+            format!("{task} until a task is picked up and {over} until the end of a wait is noticed");
         let parallelism = format!("parallelism {:.2}", burden.parallelism);
         line("burdened    ", format!("span {span}, {parallelism}: with {noticed}"))?;
     }
     if let Some(counted) = &told.counted_tasks {
         line("left out    ", counted.told())?;
     }
-    writeln!(out, "\nwhat the span is made of:")?;
+    writeln!(out, "\ncritical path:")?;
     places(told, &mut out)?;
     let how = match told.strategy {
-        None => "without giving tasks out",
-        Some("gnu") => "as GNU's runtime gives tasks out",
-        Some("llvm") => "as LLVM's runtime gives tasks out",
-        Some("newest") => "the task first that could run last",
-        Some("longest") => "the task first that has the longest chain behind it",
-        Some(_) => "the task first that could run first",
+        None => "without scheduling",
+        Some("gnu") => "scheduled as by GNU's runtime",
+        Some("llvm") => "scheduled as by LLVM's runtime",
+        Some("newest") => "newest ready task first",
+        Some("longest") => "longest remaining chain first",
+        Some(_) => "oldest ready task first",
     };
-    writeln!(out, "\nwith so many processors, {how}:")?;
+    writeln!(out, "\nby number of processors, {how}:")?;
     processors(told, &mut out)?;
     told.too_much.map_or(Ok(()), |bytes| {
         let bytes = quantity::bytes(bytes);
-        writeln!(
-            out,
-            "schedules were not simulated: all tasks would take {bytes} of memory (--memory allows more)"
-        )
+        writeln!(out, "schedules were not simulated: all tasks need {bytes} of memory; raise --memory")
     })
 }
 
@@ -120,7 +118,7 @@ fn processors(told: &Told, out: &mut impl Write) -> io::Result<()> {
     match otherwise.and_then(|on| Some((told.strategy?, on.strategy?))) {
         None => Ok(()),
         Some((asked, taken)) => {
-            writeln!(out, "what {asked} does could not be followed to its end: {taken} first")
+            writeln!(out, "{asked} could not be simulated to the end; {taken} first instead")
         }
     }
 }

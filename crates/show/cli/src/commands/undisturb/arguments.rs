@@ -1,8 +1,7 @@
-//! What can be asked of `kizami undisturb`.
+//! Arguments of `kizami undisturb`.
 
 use crate::memory::MemoryArguments;
 use clap::Args;
-use clap::builder::FalseyValueParser;
 use std::path::PathBuf;
 
 const HELP: &str = "\
@@ -10,11 +9,11 @@ Examples:
   kizami undisturb run.kz -o clean.kz
   kizami undisturb run.kz -o clean.kz --json | jq .undisturbed_ns
 
-The result is a trace with the same calls at other times: what recording them cost and every stretch
-in which the tracer held a rank are taken out, and ranks that waited for others wait as much less.
-Its run.json says what it was made from, what was taken out, and how sure that is.";
+The result has the same calls at corrected times: the cost of recording each call and every pause of
+the tracer are removed, and waits caused by them shrink accordingly. Its run.json names the original
+trace, the time removed, and the error.";
 
-/// Write the run as it would have been without the tracer.
+/// Remove the tracer's overhead from a trace.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub struct UndisturbArguments {
@@ -22,14 +21,14 @@ pub struct UndisturbArguments {
     #[arg(value_name = "RUN.kz")]
     pub trace: PathBuf,
 
-    /// Directory to make for the result; it must not exist
-    #[arg(short, long, value_name = "CLEAN.kz", env = "KIZAMI_UNDISTURB_OUTPUT")]
+    /// Directory to create for the result; must not exist
+    #[arg(short, long, value_name = "CLEAN.kz")]
     pub output: PathBuf,
 
     #[command(flatten)]
     pub memory: MemoryArguments,
 
     /// Print JSON
-    #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]
+    #[arg(long)]
     pub json: bool,
 }

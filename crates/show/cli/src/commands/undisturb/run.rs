@@ -21,24 +21,24 @@ pub fn run(arguments: &UndisturbArguments) -> Result<u8> {
     must_be_new(output, "-o")?;
     if trace.run().reduced.is_some() {
         let message = format!(
-            "{} has not all calls, and the tracer cannot be taken out of calls that are not there; record without --keep",
+            "{} is reduced, and the overhead of calls without rows cannot be removed; record without --keep",
             as_typed(&arguments.trace)
         );
         return Err(UsageError(message).into());
     }
     if trace.run().undisturbed.is_some() {
-        let message = format!("{} is without the tracer already", as_typed(&arguments.trace));
+        let message = format!("the tracer's overhead is already removed from {}", as_typed(&arguments.trace));
         return Err(UsageError(message).into());
     }
     if trace.run().replayed.is_some() {
         let message = format!(
-            "{} is no recording but a replay of one; take the tracer out there, or by `kizami replay --without-tracer`",
+            "{} is a replay, not a recording; run undisturb on the recording, or use `kizami replay --without-tracer`",
             as_typed(&arguments.trace)
         );
         return Err(UsageError(message).into());
     }
     arguments.memory.stay_within(&trace)?;
-    let bar = Bar::new("taking the tracer out");
+    let bar = Bar::new("removing tracer overhead");
     let run = kizami_replay::undisturb(&trace, output, all_cores(), &|progress| {
         bar.set(progress.rows, progress.total, || quantity::counted(progress.rows, "row"));
     })?;

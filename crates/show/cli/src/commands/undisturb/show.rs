@@ -29,7 +29,7 @@ pub fn lines(undisturbed: &Undisturbed) -> Vec<(&'static str, String)> {
     }));
     if undisturbed.not_followed > 0 {
         let kept = quantity::counted(undisturbed.not_followed, "wait");
-        lines.push(("not followed", format!("{kept} whose partner is not known kept their length")));
+        lines.push(("not followed", format!("{kept} with unknown partner kept their duration")));
     }
     lines
 }

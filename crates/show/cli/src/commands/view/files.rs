@@ -9,6 +9,7 @@ use crate::show::path::as_typed;
 use crate::show::progress::Bar;
 use crate::show::{quantity, text};
 use anyhow::{Result, anyhow};
+use kizami_phrases::program;
 use kizami_terminal::failure::UsageError;
 use kizami_view::layer::{Layer, Opened, Origin};
 use kizami_view::picture::{self, Caption, Size, Theme};
@@ -31,11 +32,8 @@ pub fn write(arguments: &ViewArguments, opened: &Arc<Opened>) -> Result<()> {
     let layer = Layer { opened: Arc::clone(opened), origin: Origin::Trace };
     let run = opened.trace.run();
     let trace = opened.trace.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let program = match run.executable.rsplit('/').next().unwrap_or_default() {
-        "" => "unknown program",
-        name => name,
-    };
-    let caption = Caption { program, trace: &trace, kind: layer.kind() };
+    let program = program::name(&run.executable, &run.command);
+    let caption = Caption { program: &program, trace: &trace, kind: layer.kind() };
     if let Some(output) = &arguments.png {
         let selection = selected(arguments, &index)?;
         let size = Size { width: arguments.width, height: arguments.height };
@@ -105,7 +103,7 @@ fn selected(arguments: &ViewArguments, index: &Index) -> Result<Selection> {
     selection.from = arguments.from.unwrap_or(selection.from);
     selection.to = arguments.to.unwrap_or(selection.to);
     if selection.to <= selection.from {
-        return Err(UsageError("--to must be behind --from, and both within the run".to_owned()).into());
+        return Err(UsageError("--to must be after --from, and both within the run".to_owned()).into());
     }
     if let Some(text) = &arguments.ranks {
         selection.ranks = ranks::parse(text, index.ranks()).map_err(UsageError)?;

@@ -2,7 +2,7 @@
 
 /// The ranks that are meant, each once, of a run of so many.
 pub fn parse(text: &str, ranks: u32) -> Result<Vec<u32>, String> {
-    let wrong = || format!("--ranks {text} does not say which ranks; write them like 0-63 or 1,5,9");
+    let wrong = || format!("--ranks {text}: cannot parse; write ranks as 0-63 or 1,5,9");
     let mut wanted = vec![false; ranks as usize];
     for part in text.split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));

@@ -65,7 +65,7 @@ fn show(arguments: &ViewArguments) -> Result<u8> {
     }
     let traces: Vec<Arc<Opened>> =
         arguments.traces.iter().map(|path| opened(path, arguments.memory)).collect::<Result<_>>()?;
-    let first = traces.first().context("a trace is needed")?;
+    let first = traces.first().context("no trace given")?;
     if arguments.png.is_none() && arguments.snapshot.is_none() {
         return serve(arguments, &traces);
     }
@@ -85,7 +85,7 @@ fn foretold(path: &Path) -> Result<serde_json::Value> {
     if value["schema"] != json::PREDICT {
         let path = as_typed(path);
         return Err(UsageError(format!(
-            "{path} is not what `kizami predict --json` prints ({}); make it so: kizami predict RUNS --ranks 64..1024 --json > {path}",
+            "{path} is not output of `kizami predict --json` ({}); create it with: kizami predict RUNS --ranks 64..1024 --json > {path}",
             json::PREDICT
         ))
         .into());
@@ -103,8 +103,8 @@ fn serve(arguments: &ViewArguments, traces: &[Arc<Opened>]) -> Result<u8> {
     let mut view = View::new(traces);
     view.prediction = arguments.prediction.as_deref().map(foretold).transpose()?;
     let server = Server::bind(view, address).with_context(|| match arguments.port {
-        Some(port) => format!("cannot listen at port {port}; choose another one with --port"),
-        None => format!("cannot listen at {}", arguments.listen),
+        Some(port) => format!("cannot listen on port {port}; choose another with --port"),
+        None => format!("cannot listen on {}", arguments.listen),
     })?;
     let (mut url, address) = (server.url()?, server.address()?);
     if let Some(first) = traces.first().filter(|_| arguments.all) {
@@ -117,7 +117,7 @@ fn serve(arguments: &ViewArguments, traces: &[Arc<Opened>]) -> Result<u8> {
         let (host, port) = (host_name(), address.port());
         writeln!(
             out,
-            "{} ssh -L {port}:127.0.0.1:{port} {host}   (from another machine, then open the address there)",
+            "{} ssh -L {port}:127.0.0.1:{port} {host}   (run this on your machine, then open the address there)",
             paint.label("from afar")
         )?;
     }

@@ -1,8 +1,7 @@
-//! What can be asked of `kizami whatif`.
+//! Arguments of `kizami whatif`.
 
 use crate::memory::MemoryArguments;
 use clap::Args;
-use clap::builder::FalseyValueParser;
 use kizami_explain::ThreadCount;
 use std::path::PathBuf;
 
@@ -12,13 +11,13 @@ Examples:
   kizami whatif run.kz --json
   kizami whatif run.kz --omp-threads 2x,16
 
-Ideas come from the findings of `kizami report`, from the places where most is computed or waited,
-from other networks, and from what threads lose. Each is replayed; the error says how far the
-iterations of the run scatter, and how unevenly the time came that would be taken away; that of
-other numbers of threads, how evenly they may share the work, too. The last column is what to give
-`kizami replay` to look at one of them more closely.";
+Changes come from the findings of `kizami report`, the source lines with most computation or waiting,
+other networks, and idle threads. Each is replayed. The error combines the scatter of the run's
+iterations with how unevenly the removed time was spread; for other numbers of threads also how
+evenly they may divide the work. Changes whose gain is below its error are left out unless --all is
+given. The last column is the option of `kizami replay` that makes the change.";
 
-/// Rank what could be done about a run by what it would gain.
+/// Rank possible changes to a program or machine by the time they would save.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub struct WhatifArguments {
@@ -26,20 +25,24 @@ pub struct WhatifArguments {
     #[arg(value_name = "RUN.kz")]
     pub trace: PathBuf,
 
-    /// Threads that run parallel regions of OpenMP on each rank, each with a processor: 2x for twice as many, or their
-    /// number. Several with commas between [default: 2x if there are such regions]
+    /// OpenMP threads per rank, each on its own core: a number, or 2x for twice as many; several with commas
+    /// [default: 2x if the run has parallel regions]
     #[arg(long, value_name = "N")]
-    #[arg(value_delimiter = ',', env = "KIZAMI_WHATIF_OMP_THREADS")]
+    #[arg(value_delimiter = ',')]
     pub omp_threads: Vec<ThreadCount>,
 
-    /// Threads to use; as many as there are cores unless said
+    /// Number of threads [default: one per core]
     #[arg(long, value_name = "N", env = "KIZAMI_THREADS")]
     pub threads: Option<usize>,
 
     #[command(flatten)]
     pub memory: MemoryArguments,
 
+    /// Show all changes, also those that gain less than their error
+    #[arg(long)]
+    pub all: bool,
+
     /// Print JSON
-    #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]
+    #[arg(long)]
     pub json: bool,
 }

@@ -15,7 +15,7 @@ use anyhow::Result;
 use kizami_explain::{ThreadCount, what_if};
 use kizami_phrases::idea::in_words;
 
-/// Ranks what to fix.
+/// Ranks possible changes.
 pub fn run(arguments: &WhatifArguments) -> Result<u8> {
     distributed::by_threads(arguments, arguments.threads, |together| rank_ideas(arguments, together))
 }
@@ -52,6 +52,6 @@ fn rank_ideas(arguments: &WhatifArguments, together: Together) -> Result<u8> {
         json::print_as_is(&results)?;
         return Ok(0);
     }
-    show::print(&mut out, &results, Paint::stdout())?;
+    show::print(&mut out, &results, Paint::stdout(), arguments.all)?;
     Ok(0)
 }

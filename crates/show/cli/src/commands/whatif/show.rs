@@ -1,4 +1,4 @@
-//! The ideas as a table.
+//! Changes as a table.
 
 use crate::show::quantity;
 use crate::show::style::Paint;
@@ -8,17 +8,17 @@ use kizami_model::Length;
 use kizami_phrases::idea;
 use std::io::{self, Write};
 
-/// Prints them, and what their errors leave out.
-pub fn print(out: &mut impl Write, results: &[WhatIf<String>], paint: Paint) -> io::Result<()> {
+/// Prints those that gain more than their error, or all, and what errors do not include.
+pub fn print(out: &mut impl Write, results: &[WhatIf<String>], paint: Paint, all: bool) -> io::Result<()> {
     let columns = [
         ("gain", Align::Right),
         ("of the run", Align::Right),
-        ("what if", Align::Left),
-        ("kizami replay", Align::Left),
+        ("change, and the option of kizami replay that makes it", Align::Left),
     ];
     let mut table = Table::new(&mut *out, paint, &columns);
     let noise_left_out = results.iter().any(|result| result.gain.noise_left_out);
-    for result in results {
+    let shown: Vec<&WhatIf<String>> = results.iter().filter(|result| all || is_certain(result)).collect();
+    for result in &shown {
         let gain = result.gain;
         table.row(vec![
             format!(
@@ -28,17 +28,32 @@ pub fn print(out: &mut impl Write, results: &[WhatIf<String>], paint: Paint) -> 
             ),
             format!("{:.1} % +- {:.1}", 100.0 * gain.share, 100.0 * gain.share_error),
             result.what.clone(),
-            result.option.as_ref().map(ToString::to_string).unwrap_or_default(),
         ])?;
+        if let Some(option) = &result.option {
+            table.row(vec![String::new(), String::new(), format!("  {option}")])?;
+        }
     }
     table.finish()?;
-    for result in results {
+    let left_out = results.len() - shown.len();
+    if left_out > 0 {
+        let changes = quantity::counted(left_out as u64, "change");
+        writeln!(out, "{changes} below the error left out; --all shows them")?;
+    }
+    for result in shown {
         if let Some(range) = idea::range(result) {
             writeln!(out, "{range}")?;
         }
     }
     if noise_left_out {
-        writeln!(out, "errors leave noise out: the run has no loop that tells how far two runs differ")?;
+        writeln!(
+            out,
+            "errors exclude noise: without a loop, the run does not show how much two runs differ"
+        )?;
     }
     Ok(())
+}
+
+/// Whether the change makes a difference that is larger than its error.
+fn is_certain(result: &WhatIf<String>) -> bool {
+    result.gain.share.abs() > result.gain.share_error
 }

@@ -41,7 +41,7 @@ impl Form {
             Some("svg") => Ok(Form::Svg),
             Some("html" | "htm") => Ok(Form::Html),
             _ => Err(UsageError(format!(
-                "{} does not say what to draw: let it end in .svg for a picture, or in .html for a page",
+                "{}: unknown format; use a name that ends in .svg or .html",
                 file.display()
             ))),
         }

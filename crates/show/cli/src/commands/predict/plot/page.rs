@@ -45,7 +45,7 @@ fn title(predicted: &Predicted) -> String {
         [] => "no ranks".to_owned(),
     };
     let machine = predicted.machine.as_ref().map_or(String::new(), |machine| format!(" on {machine}"));
-    format!("{}, foretold for {ranks}{machine}", predicted.program)
+    format!("{}, predicted for {ranks}{machine}", predicted.program)
 }
 
 fn table(out: &mut Markup, predicted: &Predicted) {

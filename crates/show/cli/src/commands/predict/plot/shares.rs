@@ -35,7 +35,7 @@ pub fn shares(predicted: &Predicted) -> Panel {
     let x = ranks(predicted);
     let names = worst(&predicted.points);
     let mut out = Markup::default();
-    frame(&mut out, "where the time of all ranks goes", predicted, &x);
+    frame(&mut out, "time of all ranks", predicted, &x);
     for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
         grid(&mut out, share_y(share), &percent(share));
     }

@@ -63,7 +63,7 @@ pub fn time(predicted: &Predicted) -> Panel {
 pub fn efficiency(predicted: &Predicted) -> Panel {
     let x = ranks(predicted);
     let mut out = Markup::default();
-    frame(&mut out, "efficiency: the share of all ranks' time that is computation", predicted, &x);
+    frame(&mut out, "efficiency: computation's share of the time of all ranks", predicted, &x);
     for share in [0.0, 0.25, 0.5, 0.75, 1.0] {
         grid(&mut out, share_y(share), &percent(share));
     }

@@ -1,7 +1,7 @@
 //! One thing that can be different in a replay.
 
 use crate::location::{Location, NoCallThere, sites_at};
-use crate::values::{EagerLimit, ModelChange, ThreadCount, Times, parse_factor};
+use crate::values::{EagerLimit, ModelChange, ThreadCount, Times, ValueError, parse_factor};
 use kizami_trace::{CallSite, SourceLine};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -63,7 +63,7 @@ pub enum Change<P = Location> {
 /// Why a text is no change.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not an option of kizami replay: {1}")]
-pub struct ChangeError(String, String);
+pub struct ChangeError(String, ValueError);
 
 impl<P> Change<P> {
     /// The option of `kizami replay`.
@@ -165,7 +165,7 @@ impl FromStr for Change {
 
     fn from_str(text: &str) -> Result<Change, ChangeError> {
         let (flag, value) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
-        let wrong = |why: String| ChangeError(text.to_owned(), why);
+        let wrong = |why: ValueError| ChangeError(text.to_owned(), why);
         let line = || value.parse::<Location>().map_err(wrong);
         let times = || value.parse::<Times>().map_err(wrong);
         Ok(match flag {
@@ -191,15 +191,16 @@ impl FromStr for Change {
             "--any-order" | "--as-they-come" => Change::TakeAsTheyCome(line()?),
             "--ideal-at" => Change::IdealAt(line()?),
             "--without-tracer" if value.is_empty() => Change::WithoutTracer,
-            _ => return Err(wrong("unknown option".to_owned())),
+            _ => return Err(wrong(ValueError::new("unknown option"))),
         })
     }
 }
 
 impl Change {
     /// Reads `FILE:LINE[@RANK]=FACTOR`, the value of `--callsite`.
-    pub fn parse_scale(text: &str) -> Result<Change, String> {
-        let wrong = || "give a location and a factor, such as solver.c:88=0.5 or solver.c:88@3=0".to_owned();
+    pub fn parse_scale(text: &str) -> Result<Change, ValueError> {
+        let wrong =
+            || ValueError::new("give a location and a factor, such as solver.c:88=0.5 or solver.c:88@3=0");
         let (place, number) = text.rsplit_once('=').ok_or_else(wrong)?;
         let factor = parse_factor(number).ok_or_else(wrong)?;
         let (line, rank) = match place.rsplit_once('@') {
@@ -210,8 +211,8 @@ impl Change {
     }
 
     /// Reads `FILE:LINE=PIECES`, the value of `--pieces`.
-    pub fn parse_pieces(text: &str) -> Result<Change, String> {
-        let wrong = || "give a location and a number of blocks, such as solver.c:88=8".to_owned();
+    pub fn parse_pieces(text: &str) -> Result<Change, ValueError> {
+        let wrong = || ValueError::new("give a location and a number of blocks, such as solver.c:88=8");
         let (line, pieces) = text.rsplit_once('=').ok_or_else(wrong)?;
         let pieces = pieces.trim().parse().ok().filter(|pieces| *pieces > 0).ok_or_else(wrong)?;
         Ok(Change::Pieces(line.parse()?, pieces))

@@ -18,4 +18,4 @@ pub use change::{Change, ChangeError, Changes};
 pub use epochs::{Epochs, each_call};
 pub use gain::{Gain, NINE_IN_TEN, sum_error_ns};
 pub use location::{Location, NoCallThere, sites_at};
-pub use values::{EagerLimit, ModelChange, ThreadCount, Times};
+pub use values::{EagerLimit, ModelChange, ThreadCount, Times, ValueError};

@@ -1,5 +1,6 @@
 //! Locations in the program as reports print them, and the call sites there.
 
+use crate::values::ValueError;
 use kizami_trace::{CallSite, SourceLine};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -60,15 +61,15 @@ impl fmt::Display for Location {
 
 /// Reads `FILE:LINE`, or anything else as the name of a function.
 impl FromStr for Location {
-    type Err = String;
+    type Err = ValueError;
 
-    fn from_str(text: &str) -> Result<Location, String> {
+    fn from_str(text: &str) -> Result<Location, ValueError> {
         let text = text.trim();
         let parts = text.rsplit_once(':').map(|(file, line)| (file, line.parse()));
         match parts {
             Some((file, Ok(line))) if !file.is_empty() => Ok(Location::Line { file: file.to_owned(), line }),
             _ if text.is_empty() || text.ends_with(':') || text.starts_with(':') => {
-                Err("give a source line such as solver.c:88, a function, or MODULE+OFFSET".to_owned())
+                Err(ValueError::new("give a source line such as solver.c:88, a function, or MODULE+OFFSET"))
             }
             _ => Ok(Location::Function(text.to_owned())),
         }

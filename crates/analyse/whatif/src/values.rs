@@ -1,11 +1,28 @@
-//! Values of changes: factors, numbers of threads, sizes and parameters of a network, as people type them.
+//! Values of changes: factors, numbers of threads, sizes and parameters of a network, as typed.
 //!
 //! Everything is written as it can be read.
 
-use kizami_memory::parse_size;
+use kizami_memory::{SizeError, parse_size};
 use kizami_network::LogGops;
 use std::fmt;
 use std::str::FromStr;
+
+/// Why a text is not such a value.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ValueError(pub(crate) String);
+
+impl ValueError {
+    pub(crate) fn new(text: &str) -> ValueError {
+        ValueError(text.to_owned())
+    }
+}
+
+impl From<SizeError> for ValueError {
+    fn from(error: SizeError) -> ValueError {
+        ValueError(error.to_string())
+    }
+}
 
 /// So many times, such as `1.2x`; above zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,12 +35,12 @@ impl fmt::Display for Times {
 }
 
 impl FromStr for Times {
-    type Err = String;
+    type Err = ValueError;
 
-    fn from_str(text: &str) -> Result<Times, String> {
+    fn from_str(text: &str) -> Result<Times, ValueError> {
         match parse_factor(text) {
             Some(value) if value > 0.0 => Ok(Times(value)),
-            _ => Err("give a number above zero, such as 2x or 0.5x".to_owned()),
+            _ => Err(ValueError::new("give a number above zero, such as 2x or 0.5x")),
         }
     }
 }
@@ -65,15 +82,15 @@ impl fmt::Display for ThreadCount {
 
 /// Reads `2x` for twice as many, `16` for that many.
 impl FromStr for ThreadCount {
-    type Err = String;
+    type Err = ValueError;
 
-    fn from_str(text: &str) -> Result<ThreadCount, String> {
+    fn from_str(text: &str) -> Result<ThreadCount, ValueError> {
         let text = text.trim();
         let count = match text.strip_suffix(['x', 'X']) {
             Some(_) => parse_factor(text).filter(|times| *times > 0.0).map(ThreadCount::Times),
             None => text.parse().ok().filter(|threads| *threads > 0).map(ThreadCount::Exactly),
         };
-        count.ok_or_else(|| "give a number above zero, such as 16, or 2x for twice as many".to_owned())
+        count.ok_or_else(|| ValueError::new("give a number above zero, such as 16, or 2x for twice as many"))
     }
 }
 
@@ -109,14 +126,14 @@ impl fmt::Display for EagerLimit {
 
 /// Reads a size, or `unlimited`.
 impl FromStr for EagerLimit {
-    type Err = String;
+    type Err = ValueError;
 
-    fn from_str(text: &str) -> Result<EagerLimit, String> {
+    fn from_str(text: &str) -> Result<EagerLimit, ValueError> {
         match text.trim() {
             "unlimited" => Ok(EagerLimit::UNLIMITED),
             size => parse_size(size)
                 .map(|bytes| EagerLimit { bytes })
-                .map_err(|wrong| format!("{wrong}; or unlimited")),
+                .map_err(|error| ValueError(format!("{error}; or unlimited"))),
         }
     }
 }
@@ -169,13 +186,15 @@ impl fmt::Display for ModelChange {
 
 /// Reads `L=1us,o=200ns,g=0,G=0.1ns,O=0,S=64k`, in any order.
 impl FromStr for ModelChange {
-    type Err = String;
+    type Err = ValueError;
 
-    fn from_str(text: &str) -> Result<ModelChange, String> {
+    fn from_str(text: &str) -> Result<ModelChange, ValueError> {
         let mut model = ModelChange::default();
         for part in text.split(',') {
             let (key, value) = part.trim().split_once('=').ok_or_else(|| {
-                "give parameters and their values, such as L=1us,o=200ns,g=0,G=0.1ns,O=0,S=64k".to_owned()
+                ValueError::new(
+                    "give parameters and their values, such as L=1us,o=200ns,g=0,G=0.1ns,O=0,S=64k",
+                )
             })?;
             let place = match key {
                 "L" => &mut model.latency_ns,
@@ -188,7 +207,9 @@ impl FromStr for ModelChange {
                     model.eager_limit_bytes = Some(bytes?);
                     continue;
                 }
-                other => return Err(format!("there is no parameter {other:?}: use L, o, g, G, O and S")),
+                other => {
+                    return Err(ValueError(format!("unknown parameter {other:?}: use L, o, g, G, O and S")));
+                }
             };
             *place = Some(nanoseconds(value)?);
         }
@@ -197,7 +218,7 @@ impl FromStr for ModelChange {
 }
 
 /// A length of time with its unit, in nanoseconds and parts of them; zero needs no unit.
-fn nanoseconds(text: &str) -> Result<f64, String> {
+fn nanoseconds(text: &str) -> Result<f64, ValueError> {
     let text = text.trim();
     let units = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
     let found = units.iter().find_map(|(unit, length)| Some((text.strip_suffix(unit)?, *length)));
@@ -206,7 +227,7 @@ fn nanoseconds(text: &str) -> Result<f64, String> {
         Ok(value) if value.is_finite() && value >= 0.0 && (value == 0.0 || found.is_some()) => {
             Ok(value * length)
         }
-        _ => Err(format!("{text:?} is no length of time; write it such as 1us, 200ns or 0.1ns")),
+        _ => Err(ValueError(format!("{text:?} is not a duration; give one such as 1us, 200ns or 0.1ns"))),
     }
 }
 

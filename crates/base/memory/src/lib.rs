@@ -18,7 +18,7 @@ mod regions;
 mod size;
 
 pub use free::half_of_free;
-pub use size::parse_size;
+pub use size::{SizeError, parse_size};
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::io;

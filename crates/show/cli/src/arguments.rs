@@ -63,6 +63,10 @@ pub struct Arguments {
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
 
+    /// Print names of functions in full, with template arguments and parameters
+    #[arg(long, global = true)]
+    pub full_names: bool,
+
     /// The command.
     #[command(subcommand)]
     pub command: Command,

@@ -45,6 +45,9 @@ fn main() -> ExitCode {
         ColorChoice::Never.write_global();
     }
     let arguments = Arguments::parse();
+    if arguments.full_names {
+        kizami_trace::function_name::show_full();
+    }
     if arguments.quiet {
         kizami_terminal::keep_quiet();
     } else if arguments.verbose > 0 {

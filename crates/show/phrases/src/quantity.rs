@@ -6,6 +6,11 @@
 pub use kizami_memory::parse_size;
 use kizami_model::{Length, Moment};
 
+/// Why a text is not a time.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct TimeError(String);
+
 /// A length of time, such as `1.234 s` or `87.0 us`.
 pub fn duration(time: Length) -> String {
     let (sign, ns) = (if time.0 < 0 { "-" } else { "" }, time.0.unsigned_abs());
@@ -90,7 +95,7 @@ pub fn percent(part: f64) -> String {
 }
 
 /// A length of time as typed: a number and `s`, `ms`, `us` or `ns`; seconds if there is no unit.
-pub fn parse_time(text: &str) -> Result<Length, String> {
+pub fn parse_time(text: &str) -> Result<Length, TimeError> {
     let text = text.trim();
     let split = text.find(|c: char| c.is_ascii_alphabetic() && c != 'e' && c != 'E').unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
@@ -99,16 +104,16 @@ pub fn parse_time(text: &str) -> Result<Length, String> {
         "ms" => 1e6,
         "us" => 1e3,
         "ns" => 1.0,
-        other => return Err(format!("unknown unit {other:?}: use s, ms, us or ns")),
+        other => return Err(TimeError(format!("unknown unit {other:?}: use s, ms, us or ns"))),
     };
     match number.trim().parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(Length((value * nanos_per_unit).round() as i64)),
-        _ => Err("give a time such as 1.5, 1.5s, 20ms or 300us".to_owned()),
+        _ => Err(TimeError("give a time such as 1.5, 1.5s, 20ms or 300us".to_owned())),
     }
 }
 
 /// A moment of the run as typed: how long after its first one.
-pub fn parse_moment(text: &str) -> Result<Moment, String> {
+pub fn parse_moment(text: &str) -> Result<Moment, TimeError> {
     parse_time(text).map(|length| Moment::START + length)
 }
 
@@ -198,7 +203,7 @@ mod tests {
         assert_eq!(parse_time("300us"), Ok(Length(300_000)));
         assert_eq!(parse_time("1e3ns"), Ok(Length(1_000)));
         assert!(parse_time("soon").is_err());
-        assert!(parse_time("5 parsec").unwrap_err().contains("parsec"));
+        assert!(parse_time("5 parsec").unwrap_err().0.contains("parsec"));
         assert!(parse_time("inf").is_err());
     }
 }

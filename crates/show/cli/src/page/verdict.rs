@@ -8,6 +8,7 @@ use crate::show::quantity::{self, percent};
 use kizami_explain::{Cause, Finding, Report};
 use kizami_phrases::verdict::{self, Factor, efficiency_error, factors};
 use kizami_phrases::{finding, nothing};
+use kizami_trace::function_name;
 
 /// What ran; `word` says how its times came to be.
 pub fn header(out: &mut Markup, report: &Report, word: Option<&'static str>) {
@@ -145,7 +146,7 @@ fn card(out: &mut Markup, finding: &Finding) {
         });
         out.raw(" <code>").text(&finding.function).raw("</code>");
         if finding.place.line.is_some() {
-            out.raw(" in <code>").text(&finding.place.function).raw("</code>");
+            out.raw(" in <code>").text(&function_name::shown(&finding.place.function)).raw("</code>");
         }
     }
     out.raw("</p>\n<p class=\"advice\">").text(finding::advice(finding.disease())).raw("</p>\n<dl>\n");

@@ -9,6 +9,7 @@ use crate::look::LOOKS;
 use crate::query::work::{self, Work};
 use crate::slot::Answer;
 use kizami_model::{Op, function};
+use kizami_trace::function_name;
 
 /// What is looked at, and how far the index is. Regions and hosts are those of the first trace.
 pub(super) fn run(view: &View) -> Run {
@@ -57,7 +58,12 @@ fn callsites(layer: &Layer) -> Vec<CallSite> {
     sites
         .map(|site| {
             let file = site.file.as_ref().map(|file| shown(file.rsplit('/').next().unwrap_or(file)));
-            CallSite { id: site.index, function: shown(&site.function), file, line: site.line }
+            CallSite {
+                id: site.index,
+                function: shown(&function_name::shown(&site.function)),
+                file,
+                line: site.line,
+            }
         })
         .collect()
 }

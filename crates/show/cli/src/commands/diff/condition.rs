@@ -60,7 +60,9 @@ impl Condition {
                         .to_owned(),
                 );
             }
-            (Measure::RunTime, false, None) => quantity::parse_time(right)?.as_secs_f64(),
+            (Measure::RunTime, false, None) => {
+                quantity::parse_time(right).map_err(|error| error.to_string())?.as_secs_f64()
+            }
             (_, _, Some(percent)) => number(percent)? / 100.0,
             (_, _, None) => number(right)?,
         };

@@ -8,7 +8,7 @@ use crate::show::style::Paint;
 use crate::show::table::{Align, Table};
 use crate::show::text::Text;
 use kizami_model::{Call, Length, Moment};
-use kizami_trace::{CallSite, Definitions};
+use kizami_trace::{CallSite, Definitions, function_name};
 use std::io::{self, Write};
 
 /// Where weights stand: behind what was called.
@@ -137,10 +137,11 @@ fn requests(call: &Call) -> String {
 
 /// `main stencil2d.c:88`: the function and the file's own name; the whole path is in the JSON.
 fn site_name(site: &CallSite) -> String {
+    let function = function_name::shown(&site.function);
     match (&site.file, site.line) {
-        (Some(file), Some(line)) => format!("{} {}:{line}", site.function, base_name(file)),
-        (Some(file), None) => format!("{} {}", site.function, base_name(file)),
-        _ => site.function.clone(),
+        (Some(file), Some(line)) => format!("{function} {}:{line}", base_name(file)),
+        (Some(file), None) => format!("{function} {}", base_name(file)),
+        _ => function,
     }
 }
 

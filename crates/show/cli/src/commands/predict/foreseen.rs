@@ -101,7 +101,7 @@ fn places(traces: &[Trace]) -> Result<BTreeSet<String>> {
     for trace in traces {
         let definitions = trace.definitions()?;
         let sites = definitions.callsites.iter();
-        places.extend(sites.map(|site| SourceLine::of(&definitions, Some(site.index)).to_string()));
+        places.extend(sites.map(|site| format!("{:#}", SourceLine::of(&definitions, Some(site.index)))));
     }
     Ok(places)
 }
@@ -122,8 +122,8 @@ fn check(
     let counts = &known.counts;
     if known.working_set_bytes.is_some() && counts.is_empty() {
         return Err(UsageError(
-            "--working-set says which runs have the rates of what is foretold; rates need counted work: give --counts, or \
-             record a program that counts its work (kizami_count of kizami.h)"
+            "--working-set needs work counts: give --counts, or record a program that counts its work (kizami_count of \
+             kizami.h)"
                 .to_owned(),
         ));
     }

@@ -171,7 +171,7 @@ fn parse_suspend(text: &str) -> Result<Suspend, String> {
     match (text, text.strip_prefix("static:")) {
         ("dynamic", _) => Ok(Suspend::Dynamic),
         ("unmeasured", _) => Ok(Suspend::Unmeasured),
-        (_, Some(time)) => quantity::parse_time(time).map(Suspend::Static),
+        (_, Some(time)) => quantity::parse_time(time).map(Suspend::Static).map_err(|error| error.to_string()),
         _ => Err("use dynamic, unmeasured, or static: and a time, such as static:40ms".to_owned()),
     }
 }

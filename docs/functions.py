@@ -5,8 +5,8 @@ file_functions.txt.
     docs/functions.py            write it
     docs/functions.py --check    fail if it is not up to date
 
-What a row of the trace tells about a call depends on the function's shape alone, so this file says it once
-for each shape. A shape that is not listed here is an error: whoever adds one says what it means.
+The fields of a call's row depend only on the function's shape, so this file describes them once for each shape.
+A shape that is not listed here is an error: add its description.
 """
 import sys
 from pathlib import Path
@@ -17,33 +17,33 @@ FILE_TABLE = ROOT / "crates/base/model/src/file_functions.txt"
 PAGE = ROOT / "docs/src/reference/functions.md"
 
 MESSAGE = "`comm`, `peer`, `tag`"
-ARRIVED = f"{MESSAGE} and `bytes_in` of the message that came, `any_source`, `any_tag`"
-COLLECTIVE = "`comm`, `root` where there is one, `bytes_out`, `bytes_in`"
+ARRIVED = f"{MESSAGE} and `bytes_in` of the received message, `any_source`, `any_tag`"
+COLLECTIVE = "`comm`, `root` if any, `bytes_out`, `bytes_in`"
 WINDOW = "`object` (the window), `comm`"
 FILE = "`object` (the file), `comm`"
 
-# Shape to what a row tells besides its time and call site. "" means nothing more.
+# Fields of a row by shape, besides time and call site. "" means none.
 MEANING = {
     "send": f"{MESSAGE}, `bytes_out`",
     "isend": f"{MESSAGE}, `bytes_out`, `request`",
-    "send_init": f"{MESSAGE}, `request`; the bytes are told by each start",
-    "psend_init": f"{MESSAGE}, `request`; the bytes of all partitions are told by each start",
+    "send_init": f"{MESSAGE}, `request`; each start has the bytes",
+    "psend_init": f"{MESSAGE}, `request`; each start has the bytes of all partitions",
     "recv": ARRIVED,
-    "irecv": ARRIVED + ", `request`; what came is filled in from its completion",
-    "recv_init": f"{MESSAGE} as posted, `request`; what came is told by each start",
-    "precv_init": f"{MESSAGE} as posted, `request`; what came is told by each start",
+    "irecv": ARRIVED + ", `request`; the received message is filled in from the completion",
+    "recv_init": f"{MESSAGE} as posted, `request`; each start has the received message",
+    "precv_init": f"{MESSAGE} as posted, `request`; each start has the received message",
     "mrecv": ARRIVED,
-    "imrecv": ARRIVED + ", `request`; what came is filled in from its completion",
-    "sendrecv": f"{MESSAGE}, `bytes_out` of the send; `recv_peer`, `recv_tag`, `bytes_in` of the message that came",
+    "imrecv": ARRIVED + ", `request`; the received message is filled in from the completion",
+    "sendrecv": f"{MESSAGE}, `bytes_out` of the send; `recv_peer`, `recv_tag`, `bytes_in` of the received message",
     "sendrecv_replace": "as `MPI_Sendrecv`",
-    "isendrecv": "as `MPI_Sendrecv`, and `request`",
-    "isendrecv_replace": "as `MPI_Sendrecv`, and `request`",
-    "probe": f"{MESSAGE} of the message that was found",
-    "mprobe": f"{MESSAGE} of the message that was found",
-    "iprobe": f"{MESSAGE} of the message that was found; failed polls are folded into one row with a count",
-    "improbe": f"{MESSAGE} of the message that was found; failed polls are folded into one row with a count",
-    "start": f"`request` of this round, {MESSAGE} and bytes as set up (collectives: `comm`, `root`, bytes)",
-    "startall": "one row for the call, and for each request one row of `MPI_Start` with `calls` = 0",
+    "isendrecv": "as `MPI_Sendrecv`, plus `request`",
+    "isendrecv_replace": "as `MPI_Sendrecv`, plus `request`",
+    "probe": f"{MESSAGE} of the message found",
+    "mprobe": f"{MESSAGE} of the message found",
+    "iprobe": f"{MESSAGE} of the message found; failed polls are folded into one row with a count",
+    "improbe": f"{MESSAGE} of the message found; failed polls are folded into one row with a count",
+    "start": f"`request` of this start, {MESSAGE} and bytes as set up (collectives: `comm`, `root`, bytes)",
+    "startall": "one row for the call, and one row of `MPI_Start` with `calls` = 0 for each request",
     **{shape: "`completes`: the requests it completed" for shape in ("wait", "waitall", "waitany", "waitsome")},
     **{
         shape: "`completes`: the requests it completed; failed polls are folded into one row with a count"
@@ -56,54 +56,54 @@ MEANING = {
     "comm_new": "`comm` (the parent); the new communicator with its members and topology is in `defs/communicators`",
     "comm_create_group": "`comm` (the parent); the new communicator is in `defs/communicators`",
     "intercomm_create": "`comm` (the local one); the new communicator with both groups is in `defs/communicators`",
-    "comm_idup": "`comm` (the parent), `request`; the new communicator is known once the request is complete",
+    "comm_idup": "`comm` (the parent), `request`; the new communicator is known once the request completes",
     "comm_free": "`comm`",
     "comm_name": "`comm`; the name is in `defs/communicators`",
-    "rma_out": f"{WINDOW}, `peer` (the target), `bytes_out`, `request` where it makes one",
-    "rma_in": f"{WINDOW}, `peer` (the target), `bytes_in`, `request` where it makes one",
-    "rma_both": f"{WINDOW}, `peer` (the target), `bytes_out`, `bytes_in`, `request` where it makes one",
+    "rma_out": f"{WINDOW}, `peer` (the target), `bytes_out`, `request` if any",
+    "rma_in": f"{WINDOW}, `peer` (the target), `bytes_in`, `request` if any",
+    "rma_both": f"{WINDOW}, `peer` (the target), `bytes_out`, `bytes_in`, `request` if any",
     "rma_word": f"{WINDOW}, `peer` (the target), `bytes_out`, `bytes_in`",
     "win": WINDOW,
     "win_rank": f"{WINDOW}, `peer`",
     "win_lock": f"{WINDOW}, `peer`, `tag`: 1 if the lock is exclusive, 0 if it is shared",
-    "win_group": f"{WINDOW}; behind it, for each rank of the group, one row with `peer` and `calls` = 0",
+    "win_group": f"{WINDOW}; then one row with `peer` and `calls` = 0 for each rank of the group",
     "win_test": f"{WINDOW}; failed polls are folded into one row with a count, without the window",
     "win_new": f"{WINDOW}; its size is in `defs/objects`",
     "win_free": WINDOW,
     "file": FILE,
     "file_open": f"{FILE}; its path is in `defs/objects`",
     "file_close": FILE,
-    "io_out": f"{FILE}, `bytes_out` as the status tells",
-    "io_in": f"{FILE}, `bytes_in` as the status tells",
-    "iio_out": f"{FILE}, `bytes_out` as asked for, `request`",
-    "iio_in": f"{FILE}, `bytes_in` as asked for, `request`",
-    "io_begin_out": f"{FILE}; the bytes are told by the end of the split access",
-    "io_begin_in": f"{FILE}; the bytes are told by the end of the split access",
-    "io_end_out": f"{FILE}, `bytes_out` as the status tells",
-    "io_end_in": f"{FILE}, `bytes_in` as the status tells",
-    "type_new": "`object` (the datatype); its size and maker are in `defs/objects`",
+    "io_out": f"{FILE}, `bytes_out` from the status",
+    "io_in": f"{FILE}, `bytes_in` from the status",
+    "iio_out": f"{FILE}, `bytes_out` as requested, `request`",
+    "iio_in": f"{FILE}, `bytes_in` as requested, `request`",
+    "io_begin_out": f"{FILE}; the end of the split access has the bytes",
+    "io_begin_in": f"{FILE}; the end of the split access has the bytes",
+    "io_end_out": f"{FILE}, `bytes_out` from the status",
+    "io_end_in": f"{FILE}, `bytes_in` from the status",
+    "type_new": "`object` (the datatype); its size and constructor are in `defs/objects`",
     "type_free": "`object` (the datatype)",
-    "cancel": "what it led to shows on the row of the operation: a cancelled receive has no bytes",
-    "init": "from here on rank, world and library are known",
-    "session_init": "rank and size as the launcher tells them, if there is no world",
-    "session_finalize": "the end of a program that lives by sessions alone",
+    "cancel": "its effect is on the row of the operation: a cancelled receive has no bytes",
+    "init": "rank, world and library are known from here",
+    "session_init": "without `MPI_Init`: rank and size, from the launcher",
+    "session_finalize": "without `MPI_Init`: notes how the rank ended, `finalized`",
     "finalize": "notes how the rank ended: `finalized`",
     "abort": "notes how the rank ended: `aborted`, with its code in `defs/ranks`",
-    "pcontrol": "level 0 pauses recording on the calling thread, 1 and more resume it; `kizami.h` marks regions and tells work",
+    "pcontrol": "level 0 pauses recording on the calling thread, 1 and more resume it; `kizami.h` uses it to mark regions and report work",
     "timed": "",
 }
 # The same for the functions of the C library; streams are those that take one.
 OF_FILES = {
     "posix_open": "`object` (the file): its name is in `defs/objects`",
     "posix_close": "`object`",
-    "posix_read": "`object`, `bytes_in` as the function tells",
-    "posix_write": "`object`, `bytes_out` as the function tells",
+    "posix_read": "`object`, `bytes_in` as returned",
+    "posix_write": "`object`, `bytes_out` as returned",
     "posix_sync": "`object`",
-    "stdio_close": "`object`, `bytes_out` that the buffer still held",
+    "stdio_close": "`object`, `bytes_out` left in the buffer",
 }
 OF_STREAMS = {
-    "posix_read": "`object`, `bytes_in` that came from the file; no row where the buffer had it all",
-    "posix_write": "`object`, `bytes_out` that went to the file; no row where the buffer took it all",
+    "posix_read": "`object`, `bytes_in` read from the file; no row if the buffer had all of them",
+    "posix_write": "`object`, `bytes_out` written to the file; no row if the buffer took all of them",
 }
 COLLECTIVES = """barrier bcast gather gatherv scatter scatterv allgather allgatherv alltoall alltoallv alltoallw reduce
 allreduce reduce_scatter reduce_scatter_block scan exscan neighbor_allgather neighbor_allgatherv neighbor_alltoall
@@ -137,7 +137,7 @@ def meaning(shape):
     if shape.startswith("i:"):
         return text + ", `request`"
     if shape.startswith("init:"):
-        return "`comm`, `root` where there is one, `request`; the bytes are told by each start"
+        return "`comm`, `root` if any, `request`; each start has the bytes"
     return text
 
 
@@ -182,12 +182,11 @@ def file_functions():
     return [
         "## Files of the C library",
         "",
-        "With `kizami record --io` alone, on regular files, where the program calls them outside of MPI on a thread that has "
-        "called MPI. Other names of these functions (`open64`, `pread64`, `pwritev2`, `__read_chk`, `vfprintf`, `getdelim` and "
-        "the like) stand under the plain one. Language libraries are looked through: a row has the line of the Fortran or "
-        "C++ statement.",
+        "Recorded only with `kizami record --io`, for regular files, when the program calls them outside MPI on a thread that "
+        "has called MPI. Variants (`open64`, `pread64`, `pwritev2`, `__read_chk`, `vfprintf`, `getdelim` and the like) appear "
+        "under the plain name. Calls through language libraries have the source line of the Fortran or C++ statement.",
         "",
-        "| Functions | What a row tells besides the time |",
+        "| Functions | Row contents besides the time |",
         "|---|---|",
         *[f"| {names_text(names)} | {text} |" for text, names in groups.items()],
         "",
@@ -199,17 +198,17 @@ def page():
     functions = [(row[0], row[1]) for row in rows]
     understood = sum(1 for _, shape in functions if meaning(shape) != "")
     lines = [
-        "# What is understood, what is timed",
+        "# Supported functions",
         "",
         "<!-- Written by docs/functions.py from the tables in crates/base/model/src. Do not edit. -->",
         "",
-        f"Kizami knows {len(functions)} C functions: those of MPI 3.1 and 4.0, and what the tested libraries add from 4.1 "
-        "and 5.0. Every one of them that the loaded MPI library has is recorded with its start, its end, its thread, its "
-        f"call site and whether it returned an error. For {understood} of them a row tells more. The tables below say what. "
-        f"The other {len(functions) - understood} are only timed.",
+        f"Kizami records {len(functions)} C functions: those of MPI 3.1 and 4.0, and those of 4.1 and 5.0 that the tested "
+        "libraries provide. Each call has a row with start, end, thread, call site and whether it returned an error. For "
+        f"{understood} functions the row has further columns, listed below. The other {len(functions) - understood} functions "
+        "are only timed.",
         "",
-        "Names stand without their `MPI_` prefix. `(_c)` means that the large-count form is treated alike. Columns are "
-        "explained in [Trace format](trace-format.md).",
+        "The tables omit the prefix `MPI_`. `(_c)` means that the large-count form is recorded in the same way. [Trace "
+        "format](trace-format.md) describes the columns.",
         "",
     ]
     for key, title in FAMILIES.items():
@@ -220,32 +219,33 @@ def page():
         timed = groups.pop("", [])
         lines += [f"## {title}", ""]
         if groups:
-            lines += ["| Functions | What a row tells besides the time |", "|---|---|"]
+            lines += ["| Functions | Row contents besides the time |", "|---|---|"]
             lines += [f"| {names_text(names)} | {text} |" for text, names in groups.items()]
             lines += [""]
         if timed:
             lines += [f"Only timed ({len(timed)}): {names_text(timed)}.", ""]
     lines += file_functions()
     lines += [
-        "## Not recorded at all",
+        "## Functions that are not recorded",
         "",
-        "Handle conversions: names that end in `_c2f`, `_f2c`, `_toint`, `_fromint` and the like. Fortran bindings call "
+        "- Handle conversions: names that end in `_c2f`, `_f2c`, `_toint`, `_fromint` and the like. Fortran bindings call "
         "them around every function; they neither communicate nor wait.",
-        "",
-        "Calls that MPI itself, or a callback, makes inside another call. They are part of that call. Only the outermost "
-        "call on a thread is a row.",
+        "- Calls that MPI or a callback makes inside another MPI call. They are part of that call: only the outermost call on "
+        "a thread has a row.",
         "",
         "## Notes",
         "",
-        "- **Sessions** (`Session_*`, `Comm_create_from_group`) are timed. A communicator made from a session appears "
-        "in `defs/communicators` with kind `other` when it is first used, if `MPI_Init` was called as well. In a program "
-        "that uses sessions alone, ranks are not known, and its calls are left out of the trace; `kizami info` says so.",
-        "- **Spawned processes** (`Comm_spawn`) are recorded like others, if the tracer reaches them. Their ranks come "
-        "behind those of the first world.",
-        "- **Tools interface** (`T_*`) is timed.",
-        "- **Partitioned messages**: `Psend_init` and `Precv_init` are understood; `Pready*` and `Parrived` are timed.",
-        "- Requests of `Buffer_iflush`, `Comm_iflush_buffer` and `Session_iflush_buffer` have no number, so their "
-        "completion names none.",
+        "- **Sessions** (`Session_*`, `Comm_create_from_group`) are only timed. A communicator created from a session appears "
+        "in `defs/communicators` with kind `other` when it is first used, provided the program also called `MPI_Init`. A "
+        "program that uses only sessions gets rank and size from its launcher, and its communicators are unknown; if the "
+        "launcher provides none, the trace has no rows of it, and `kizami info` says so.",
+        "- **Spawned processes** (`Comm_spawn`) are recorded if the launcher passes the tracer on. Their ranks follow those of "
+        "the first world.",
+        "- **Tools interface** (`T_*`) is only timed.",
+        "- **Partitioned messages**: `Psend_init` and `Precv_init` have further columns; `Pready*` and `Parrived` are only "
+        "timed.",
+        "- Requests of `Buffer_iflush`, `Comm_iflush_buffer` and `Session_iflush_buffer` have no number, so `completes` of "
+        "their completion lacks them.",
         "",
     ]
     return "\n".join(lines)

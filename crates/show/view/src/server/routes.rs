@@ -66,7 +66,7 @@ pub(super) fn questions() -> Router<Arc<Shared>> {
         .route("/tasks/lengths", question(tasks::lengths))
         .route("/tasks/schedule", question(tasks::schedule))
         .fallback(async || {
-            Failure::plain(StatusCode::NOT_FOUND, "There is no such question.", "See docs/src/view.md.")
+            Failure::plain(StatusCode::NOT_FOUND, "There is no such question.", "See docs/src/guides/timeline.md.")
         })
 }
 

@@ -229,6 +229,7 @@ fn write(
 fn setting(arguments: &Arguments, told: &Told) -> Vec<String> {
     let on = format!("simgrid on {}", arguments.platform);
     let rounds = told.rounds.as_ref();
-    let rounds = rounds.map(|rounds| format!("with {} of {} rounds played", rounds.played, rounds.all));
+    let rounds =
+        rounds.map(|rounds| format!("with {} of {} iterations simulated", rounds.played, rounds.all));
     std::iter::once(on).chain(rounds).collect()
 }

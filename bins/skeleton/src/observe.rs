@@ -18,8 +18,8 @@ Examples:
 
 Needed only if `build` reports values that depend on data. Kizami runs the whole program once and
 stores these values in the skeleton; another run with the same number of ranks replaces them. From
-runs at two numbers of ranks, `kizami skeleton run` learns which values stay the same at others; from
-three, which values scale with the number of ranks.";
+runs at two numbers of ranks, `kizami skeleton run` learns which values stay the same at others;
+from three, which values scale with the number of ranks.";
 
 #[derive(clap::Args)]
 #[command(after_help = HELP)]

@@ -10,9 +10,9 @@ Examples:
   kizami skeleton check cg.skel run.kz
   kizami skeleton check cg.skel run.kz --json | jq .differences
 
-Compares order, function, peers, tags, bytes, communicator and root of every call that involves other
-ranks. Unsuccessful tests and probes are not compared, nor is the sender that a wildcard receive
-matched. The exit code is 1 if any rank differs.
+Compares order, function, peers, tags, bytes, communicator and root of every call that involves
+other ranks. Unsuccessful tests and probes are not compared, nor is the sender that a wildcard
+receive matched. The exit code is 1 if any rank differs.
 
 `check` executes the skeleton's code in the sandbox described in `kizami skeleton run --help`.";
 

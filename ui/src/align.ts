@@ -27,20 +27,20 @@ export const back = ({ scale, offset }: Line, { from, to }: Span): Span => ({ fr
 /** What two layers can be aligned by. */
 export interface Common {
   program: boolean;
-  /** Regions both have, with how many stays in them both have. */
-  regions: { name: string; stays: number }[];
+  /** Regions both have, with how many visits in them both have. */
+  regions: { name: string; visits: number }[];
 }
 export function common(a: Phase[], b: Phase[]): Common {
-  const stays = (phases: Phase[]) => {
+  const visits = (phases: Phase[]) => {
     const most = new Map<string, number>();
     for (const phase of phases) if (phase.kind === 'region') most.set(phase.name, Math.max(most.get(phase.name) ?? 0, phase.instance + 1));
     return most;
   };
-  const others = stays(b);
+  const others = visits(b);
   const program = (phases: Phase[]) => phases.some((phase) => phase.kind === 'program');
   return {
     program: program(a) && program(b),
-    regions: [...stays(a)].flatMap(([name, count]) => (others.has(name) ? [{ name, stays: Math.min(count, others.get(name)!) }] : [])),
+    regions: [...visits(a)].flatMap(([name, count]) => (others.has(name) ? [{ name, visits: Math.min(count, others.get(name)!) }] : [])),
   };
 }
 
@@ -48,7 +48,7 @@ export function common(a: Phase[], b: Phase[]): Common {
 export function settled(align: Align, { program, regions }: Common): Align {
   if (align.by === 'region') {
     const known = regions.find(({ name }) => name === align.name);
-    if (known) return { ...align, instance: Math.min(align.instance, known.stays - 1) };
+    if (known) return { ...align, instance: Math.min(align.instance, known.visits - 1) };
   }
   if (align.by === 'clock' || align.by === 'stretch') return align;
   return { by: program ? 'program' : 'clock' };

@@ -98,7 +98,7 @@ async function request(route: string, query: Query, signal?: AbortSignal): Promi
   }
   throw new ApiError(
     answer.status,
-    typeof body.error === 'string' ? body.error : `The server answered ${answer.status}.`,
+    typeof body.error === 'string' ? body.error : `The server returned status ${answer.status}.`,
     typeof body.next === 'string' ? body.next : '',
     typeof body.count === 'number' ? body.count : null,
     answer.status === 503 ? (typeof body.progress === 'number' ? body.progress : 0) : null,
@@ -114,7 +114,7 @@ class Columns {
   private at = 0;
   constructor(private readonly buffer: ArrayBuffer) {}
   private take(bytes: number): ArrayBuffer {
-    if (this.at + bytes > this.buffer.byteLength) throw new ApiError(0, 'The answer is cut off.', 'Reload the page.', null);
+    if (this.at + bytes > this.buffer.byteLength) throw new ApiError(0, 'The answer of the server is truncated.', 'Reload the page.', null);
     const part = this.buffer.slice(this.at, this.at + bytes);
     this.at += bytes;
     return part;
@@ -132,7 +132,7 @@ class Columns {
   }
   /** What is left, without a copy. */
   bytes(n: number): Uint8Array {
-    if (this.at + n > this.buffer.byteLength) throw new ApiError(0, 'The answer is cut off.', 'Reload the page.', null);
+    if (this.at + n > this.buffer.byteLength) throw new ApiError(0, 'The answer of the server is truncated.', 'Reload the page.', null);
     return new Uint8Array(this.buffer, this.at, n);
   }
 }

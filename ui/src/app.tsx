@@ -133,7 +133,7 @@ function OfCalls({ model }: { model: Model }) {
             program
           </button>
         )}
-        <button onClick={() => controller.current?.fit()} title="with what starting and ending MPI took (0)">
+        <button onClick={() => controller.current?.fit()} title="including MPI_Init and MPI_Finalize (0)">
           whole run
         </button>
         <button onClick={() => setDialog('search')} title="/">
@@ -210,11 +210,11 @@ function Bar({ model, help, children }: { model: Model; help: () => void; childr
       <span class="soft facts" title={layer.note?.slice(0, 400)}>
         {layer.only_tasks ? layer.note : `${plural(layer.ranks, 'rank')}, ${plural(layer.events, 'call')}, ${duration(layer.span_ns)}`}
         {run.hosts.length > 1 && `, ${count(run.hosts.length)} hosts`}
-        {layer.kinds !== null && `, ${plural(layer.kinds, 'kind')} of rank`}
+        {layer.kinds !== null && `, ${plural(layer.kinds, 'rank class', 'rank classes')}`}
       </span>
       <Health run={run} />
       {layer.tasks && !layer.only_tasks && (
-        <div class="segments" role="radiogroup" aria-label="what is shown">
+        <div class="segments" role="radiogroup" aria-label="page">
           {PAGES.map((page) => (
             <button key={page} role="radio" aria-checked={s.page === page} onClick={() => model.store.set({ page })}>
               {page}
@@ -224,7 +224,7 @@ function Bar({ model, help, children }: { model: Model; help: () => void; childr
       )}
       <span class="grow" />
       {children}
-      <button onClick={toggleTheme} title="T" aria-label="light or dark">
+      <button onClick={toggleTheme} title="T" aria-label="light or dark theme">
         ◐
       </button>
       <button onClick={help} title="?" aria-label="help">
@@ -236,7 +236,7 @@ function Bar({ model, help, children }: { model: Model; help: () => void; childr
 
 function Health({ run }: { run: Run }) {
   if (run.health.complete && run.health.problems.length === 0) return null;
-  const problems = run.health.problems.length ? run.health.problems.slice(0, 12).join('\n').slice(0, 2000) : 'The recording did not end as it should.';
+  const problems = run.health.problems.length ? run.health.problems.slice(0, 12).join('\n').slice(0, 2000) : 'The recording is incomplete.';
   return (
     <span class="badge badge-warning" title={problems} data-testid="health">
       incomplete{run.health.problems.length ? `: ${run.health.problems[0]!.slice(0, 60)}` : ''}
@@ -255,7 +255,7 @@ export function Starting({ run, error }: { run: Run | null; error: unknown }) {
         ) : run ? (
           <>
             <p>
-              <strong>{run.layers[0]?.name.slice(0, 80) ?? 'run'}</strong> is seen for the first time: making its index. It is kept for the next time.
+              Building the index of <strong>{run.layers[0]?.name.slice(0, 80) ?? 'the run'}</strong>. It is stored for the next start.
             </p>
             <progress max={1} value={run.index.progress} aria-label="index" />
             <p class="soft">
@@ -263,7 +263,7 @@ export function Starting({ run, error }: { run: Run | null; error: unknown }) {
             </p>
           </>
         ) : (
-          <p class="soft">Asking the server about the run.</p>
+          <p class="soft">Loading the run.</p>
         )}
       </div>
     </div>

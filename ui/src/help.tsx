@@ -3,46 +3,46 @@ const KEYS: [string, string][] = [
   ['W S  + −', 'zoom in, out'],
   ['A D  ← →', 'move in time'],
   ['↑ ↓', 'scroll ranks'],
-  ['[ ]', 'rows lower, higher'],
-  ['Home', 'the program: MPI_Init to MPI_Finalize'],
-  ['0', 'the whole run'],
-  ['Z', 'zoom to what is chosen'],
-  ['Esc', 'choose nothing'],
-  ['1 2 3 …', 'the panels on the right'],
-  ['P', 'ranks computing, on or off'],
-  ['/', 'search: rank, function, place, time'],
-  ['T', 'light or dark'],
-  ['?', 'this'],
+  ['[ ]', 'decrease, increase row height'],
+  ['Home', 'show MPI_Init to MPI_Finalize'],
+  ['0', 'show the whole run'],
+  ['Z', 'zoom to the selection'],
+  ['Esc', 'clear the selection'],
+  ['1 2 3 …', 'switch the panel on the right'],
+  ['P', 'show or hide "Ranks computing"'],
+  ['/', 'search for a rank, function, call site or time'],
+  ['T', 'light or dark theme'],
+  ['?', 'this help'],
 ];
 const MOUSE: [string, string][] = [
   ['wheel', 'zoom at the pointer'],
   ['shift + wheel', 'move in time'],
-  ['ctrl + wheel', 'higher or lower rows'],
-  ['wheel on the ranks', 'scroll ranks'],
+  ['ctrl + wheel', 'change the row height'],
+  ['wheel over rank numbers', 'scroll ranks'],
   ['drag', 'move'],
-  ['drag on the ruler, shift + drag', 'choose a range of time'],
-  ['drag on the ranks', 'choose ranks'],
-  ['click a call', 'what did it wait for?'],
-  ['double click', 'zoom in there'],
+  ['drag on the ruler, shift + drag', 'select a time range'],
+  ['drag over rank numbers', 'select ranks'],
+  ['click a call', 'show what it waited for, and why'],
+  ['double click', 'zoom in'],
 ];
 
 const TASK_KEYS: [string, string][] = [
   ['W S  + −', 'zoom in, out'],
   ['A D  ← →', 'move in time'],
-  ['0  Home', 'the whole run'],
+  ['0  Home', 'show the whole run'],
   ['Z', 'zoom to the markers'],
-  ['L', 'align: every sub-tree begins at 0'],
-  ['Esc', 'no markers, no sub-trees'],
-  ['← →  Enter', 'in the flow: from task to task, choose'],
-  ['T', 'light or dark'],
-  ['?', 'this'],
+  ['L', 'align: all sub-trees start at 0'],
+  ['Esc', 'clear markers and sub-trees'],
+  ['← →  Enter', 'in Flow: previous, next task; select it'],
+  ['T', 'light or dark theme'],
+  ['?', 'this help'],
 ];
 const TASK_MOUSE: [string, string][] = [
   ['wheel on the curves', 'zoom at the pointer'],
   ['drag on the curves', 'set the markers'],
-  ['click in the tree', 'draw the curve of a sub-tree'],
-  ['click a task of the flow', 'the same, of all that descend from it'],
-  ['click in the histogram', 'the same, of all tasks of a place'],
+  ['click in the tree', 'plot a sub-tree'],
+  ['click a task in Flow', 'plot the task and its descendants'],
+  ['click in the histogram', 'plot all tasks of a source line'],
 ];
 
 export function Help({ close, tasks = false }: { close: () => void; tasks?: boolean }) {
@@ -68,7 +68,7 @@ export function Help({ close, tasks = false }: { close: () => void; tasks?: bool
           ))}
         </div>
         <p class="soft">
-          The address holds all of the view: send it to somebody who has this server open, or keep it. Figures are marked <em>recorded</em>, <em>corrected</em> (without what the tracer took) <em>predicted</em> (by replaying the run) or <em>virtual</em> (as many processors as wanted).
+          The address of the page stores the complete view: bookmark it, or send it to someone who can reach this server. Figures are marked <em>recorded</em>, <em>corrected</em> (tracer overhead removed), <em>predicted</em> (by replaying the run) or <em>virtual time</em> (unlimited processors).
         </p>
       </div>
     </div>

@@ -2,10 +2,10 @@
 import type { LayerKind } from './api';
 
 const WORDS: Record<LayerKind, { word: string; says: string }> = {
-  recorded: { word: 'recorded', says: 'As it was measured, tracer included.' },
-  undisturbed: { word: 'corrected', says: 'Recorded, with what the tracer took calculated out.' },
-  replayed: { word: 'predicted', says: 'Calculated by replaying the recorded run under another setting. Nobody has measured this.' },
-  virtual: { word: 'virtual time', says: 'As if there were as many processors as the program can use, and handing out work cost nothing.' },
+  recorded: { word: 'recorded', says: 'As measured, including tracer overhead.' },
+  undisturbed: { word: 'corrected', says: 'Recorded, with tracer overhead removed by calculation.' },
+  replayed: { word: 'predicted', says: 'Calculated by replaying the recorded run under a different setting; not measured.' },
+  virtual: { word: 'virtual time', says: 'With as many processors as the program can use, and no scheduling overhead.' },
 };
 
 export function KindBadge({ kind }: { kind: LayerKind }) {

@@ -17,7 +17,7 @@ const show = (run: Run | null, error: unknown) => render(<Starting run={run} err
 async function start(): Promise<void> {
   for (;;) {
     const run = await api.run();
-    if (run.layers.length === 0) throw new Error('The server has no run.');
+    if (run.layers.length === 0) throw new Error('The server has loaded no run.');
     if (run.index.ready) {
       const store = new SelectionStore(startOf(firstOf(run.layers[0]!)), run.layers.map(firstOf));
       document.title = `${run.layers[0]!.name.slice(0, 60)} – Kizami`;

@@ -35,7 +35,7 @@ export function Search({ model, reveal, close }: { model: Model; reveal: (rank: 
           type="text"
           value={text}
           placeholder="rank 12, MPI_Waitall, stencil.c:80, 1.5s"
-          aria-label="search for a rank, function, place or time"
+          aria-label="search for a rank, function, call site or time"
           data-testid="search"
           onInput={(event) => {
             setText(event.currentTarget.value);
@@ -59,7 +59,7 @@ export function Search({ model, reveal, close }: { model: Model; reveal: (rank: 
               </button>
             </li>
           ))}
-          {text && found.length === 0 && <li class="soft nothing">Nothing is called so. Ranks are numbers, times have a unit (1.5s, 20ms).</li>}
+          {text && found.length === 0 && <li class="soft nothing">No match. Enter a rank number, a function, a call site, or a time with a unit (1.5s, 20ms).</li>}
         </ul>
       </div>
     </div>
@@ -76,7 +76,7 @@ function find(model: Model, text: string, reveal: (rank: number) => void): Found
     const n = Number(rank[1]);
     found.push({
       text: `rank ${n}`,
-      hint: 'choose it and show its row',
+      hint: 'select it and show its row',
       go: () => {
         model.store.set({ ranks: [[n, n]] });
         reveal(n);
@@ -86,12 +86,12 @@ function find(model: Model, text: string, reveal: (rank: number) => void): Found
   const time = parseTime(text);
   if (time !== null && time <= layer.span_ns) {
     const half = (s.window.to - s.window.from) / 8;
-    found.push({ text, hint: 'go to this moment', go: () => model.store.set({ window: { from: time - half, to: time + half } }) });
+    found.push({ text, hint: 'go to this time', go: () => model.store.set({ window: { from: time - half, to: time + half } }) });
   }
   const wanted = text.toLowerCase();
   for (const name of model.used.map((op) => model.opName(op))) {
     if (found.length > 40 || !name.toLowerCase().includes(wanted)) continue;
-    found.push({ text: name.slice(0, 80), hint: 'show where its time goes', go: () => model.store.set({ panel: 'tree' }) });
+    found.push({ text: name.slice(0, 80), hint: 'show its time in the tree', go: () => model.store.set({ panel: 'tree' }) });
   }
   for (const site of layer.callsites) {
     if (found.length > 40) break;

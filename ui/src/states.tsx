@@ -5,7 +5,7 @@ import { ApiError } from './api';
 
 export function Trouble({ error, over = false }: { error: unknown; over?: boolean }) {
   const message = error instanceof Error ? error.message : String(error);
-  const next = error instanceof ApiError ? error.next : 'Reload the page; if it stays, this is a defect of the viewer.';
+  const next = error instanceof ApiError ? error.next : 'Reload the page; if the error persists, report it as a bug of the viewer.';
   const pending = error instanceof ApiError && error.progress !== null;
   if (pending) {
     return (

@@ -8,7 +8,7 @@ export type ThemeName = 'light' | 'dark';
 const hex = (text: string): Rgb => [parseInt(text.slice(1, 3), 16), parseInt(text.slice(3, 5), 16), parseInt(text.slice(5, 7), 16)];
 
 /** Indices of the categories the server counts shares for. */
-export const CATEGORY = { compute: 0, pointToPoint: 1, waiting: 2, collective: 3, oneSided: 4, file: 5, other: 6, tracer: 7, none: 8 } as const;
+export const CATEGORY = { compute: 0, send: 1, receive: 2, collective: 3, oneSided: 4, file: 5, other: 6, tracer: 7, none: 8 } as const;
 /** From the bottom of a cell upwards: computation first, lost time on top. */
 export const STACK = [0, 7, 6, 5, 4, 1, 3, 2, 8] as const;
 /** In the order a legend lists them. */

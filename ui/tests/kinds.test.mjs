@@ -1,4 +1,4 @@
-// The page on a run of 100,000 ranks that is told by kinds of rank: it opens at once, and any rank has calls and messages.
+// The page on a run of 100,000 ranks that is stored by rank class: it opens at once, and any rank has calls and messages.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -22,7 +22,7 @@ test('a hundred thousand ranks are shown by the rows of a few', async (t) => {
   let page = await open(browser, address);
   await sharp(page);
   t.diagnostic(`sharp ${Math.round(performance.now() - begun)} ms after the command`);
-  await page.getByText(/100,000 ranks, .* kinds of rank/).waitFor();
+  await page.getByText(/100,000 ranks, .* rank classes/).waitFor();
   await page.getByText('parallel efficiency').waitFor({ timeout: 240_000 });
   await page.screenshot({ path: join(pictures, 'kinds.png') });
 

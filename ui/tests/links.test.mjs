@@ -143,7 +143,7 @@ test('a row chooses its call, its busiest stretch is shown on request', async ()
 test('layers without links say so, and runs without have no such panel', async () => {
   let page = await shown('both');
   assert.equal(await page.getByTestId('links-strip').count(), 0);
-  await page.getByText('Nothing is known of links here.').waitFor();
+  await page.getByText('No link data in this layer.').waitFor();
   await page.getByTestId('layer').selectOption('1');
   await row(page).waitFor();
   assert.equal(await row(page).getAttribute('data-link'), 'narrow');

@@ -52,7 +52,7 @@ test('a prediction stands beside the run', async () => {
 test('without a prediction the panel says how to get one', async () => {
   const server = serve(runs[1]);
   const page = await open(browser, await server.address, 'panel=scaling');
-  await page.getByText('Nothing was foretold.').waitFor();
+  await page.getByText('No prediction loaded.').waitFor();
   await page.getByText('kizami view --prediction').waitFor();
   assert.deepEqual(page.wrong, []);
   await page.close();

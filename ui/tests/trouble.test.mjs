@@ -51,9 +51,9 @@ test('one rank without messages shows something sensible everywhere', async () =
     const page = await open(browser, address, 'panel=matrix');
     await page.getByText('No messages here.').waitFor();
     await page.keyboard.press('5');
-    await page.getByText('No call is chosen.').waitFor();
+    await page.getByText('No call selected.').waitFor();
     await page.keyboard.press('6');
-    await page.getByText('Nothing to compare with yet.').waitFor();
+    await page.getByText('No run selected for comparison.').waitFor();
     await picture(page, 'alone');
     await page.keyboard.press('1');
     await page.getByText('parallel efficiency').waitFor();

@@ -288,9 +288,9 @@ test('two runs are aligned by what both do, and the difference is shown', async 
   await strip.getByText('collective −').waitFor();
   await page.waitForTimeout(300);
   await picture(page, 'aligned');
-  // By the third stay in a region that both have.
+  // By the third visit of a region that both have.
   await align.selectOption({ label: 'region solve' });
-  await page.getByTestId('compare-stay').fill('3');
+  await page.getByTestId('compare-visit').fill('3');
   assert.equal((await hash(page)).align, 'region:2:solve');
   const before = other.to - other.from;
   const after = await shown();

@@ -55,8 +55,8 @@ impl fmt::Display for Stuck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {} waits for {}, ", place(self.line), self.goal, self.variable)?;
         match self.variable_line {
-            0 => f.write_str("a variable of the query, which nobody binds"),
-            line => write!(f, "a variable of the clause in line {line}, which nobody binds"),
+            0 => f.write_str("a variable of the query that is never bound"),
+            line => write!(f, "a variable of the clause at line {line} that is never bound"),
         }
     }
 }
@@ -70,7 +70,7 @@ fn place(line: u32) -> String {
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum RunError {
     /// No head fits a goal.
-    #[error("{}: no clause fits {goal}; add one for this case, or look at who made the goal", place(*line))]
+    #[error("{}: no clause matches {goal}; add a clause for this case, or check what created the goal", place(*line))]
     NoClause {
         /// Where the goal is written.
         line: u32,
@@ -79,8 +79,8 @@ pub enum RunError {
     },
     /// A variable was to get a second value.
     #[error(
-        "{}: {goal} binds what is bound already; bind a variable once, and take terms apart or \
-         compare them in the head of a clause",
+        "{}: {goal} binds a variable that already has a value; bind each variable once, and match or \
+         compare terms in the head of a clause",
         place(*line)
     )]
     BoundTwice {
@@ -90,7 +90,7 @@ pub enum RunError {
         goal: String,
     },
     /// Arithmetic with something else than numbers.
-    #[error("{}: {goal} needs a number and has {found}; look at where that comes from", place(*line))]
+    #[error("{}: {goal} needs a number but has {found}; check where the value comes from", place(*line))]
     NotANumber {
         /// Where the goal is written.
         line: u32,
@@ -100,7 +100,7 @@ pub enum RunError {
         found: String,
     },
     /// Division by zero.
-    #[error("{}: {goal} divides by 0; choose another clause for this case", place(*line))]
+    #[error("{}: {goal} divides by 0; add a clause for this case", place(*line))]
     DividedByZero {
         /// Where the goal is written.
         line: u32,
@@ -108,7 +108,7 @@ pub enum RunError {
         goal: String,
     },
     /// A number of more than 61 bits.
-    #[error("{}: {goal} gives a number of more than 61 bits; Fleng has none of these", place(*line))]
+    #[error("{}: the result of {goal} exceeds 61 bits, the size of integers in Fleng", place(*line))]
     TooLarge {
         /// Where the goal is written.
         line: u32,
@@ -116,7 +116,7 @@ pub enum RunError {
         goal: String,
     },
     /// A comparison or computation that does not end.
-    #[error("{}: {goal} looks at a term that contains itself or is too large; see who made it", place(*line))]
+    #[error("{}: {goal} reads a term that contains itself or is too large; check what created it", place(*line))]
     Endless {
         /// Where the goal is written.
         line: u32,
@@ -125,7 +125,7 @@ pub enum RunError {
     },
     /// More tasks than the budget.
     #[error(
-        "the run was given up after {budget} tasks, at {goal} of line {line}; raise the budget if it should end"
+        "stopped after {budget} tasks, at {goal} of line {line}; raise --budget if the program should end"
     )]
     Budget {
         /// The budget.
@@ -137,8 +137,8 @@ pub enum RunError {
     },
     /// More memory than allowed.
     #[error(
-        "the run was given up as it needs more than {memory} bytes, with {goals} goals that are not finished; \
-         raise the limit, or run the newest goals first"
+        "stopped: {goals} unfinished goals need more than {memory} bytes; run the newest goals first \
+         (--order lifo), or run a smaller problem"
     )]
     Memory {
         /// The limit.

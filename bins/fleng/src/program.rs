@@ -154,7 +154,7 @@ impl Program {
             if variable(0) || variable(1) {
                 return Ok(Action::Bind);
             }
-            let advice = "put a variable on one side, and take terms apart in the head of a clause";
+            let advice = "put a variable on one side, and match terms in the head of a clause";
             return Err(part.at.error("`=` has no variable to bind", advice));
         }
         let callee = self.callee(part.name, arity, part.at)?;
@@ -175,15 +175,15 @@ impl Program {
             return Ok(Callee::Predicate(*predicate));
         }
         if name.is_comparison() && arity == 2 {
-            let problem = format!("the comparison `{text}` gives its result to nobody");
-            return Err(at.error(problem, format!("write `B := X {text} Y` and let a goal look at B")));
+            let problem = format!("the result of the comparison `{text}` is not used");
+            return Err(at.error(problem, format!("write `B := X {text} Y` and pass B to a goal")));
         }
         let others = (0..256).filter(|other| {
             self.numbers.contains_key(&(name, *other)) || Builtin::named(text, *other).is_some()
         });
         let others: Vec<String> = others.map(|other| format!("{text}/{other}")).collect();
         let advice = if others.is_empty() {
-            "write some, or correct the name".to_owned()
+            "define it, or correct the name".to_owned()
         } else {
             format!("there is {}: correct the number of arguments", others.join(", "))
         };
@@ -226,12 +226,12 @@ mod tests {
     fn goals_without_clauses_are_errors_of_the_text() {
         assert_eq!(
             told("a :- b(1)."),
-            Some("line 1, column 6: b/1 has no clauses; write some, or correct the name".into())
+            Some("line 1, column 6: b/1 has no clauses; define it, or correct the name".into())
         );
         let expected = "line 2, column 2: a/1 has no clauses; there is a/0: correct the number of arguments";
         assert_eq!(told("a :-\n a(1)."), Some(expected.into()));
-        let expected = "line 1, column 9: the comparison `<` gives its result to nobody; \
-            write `B := X < Y` and let a goal look at B";
+        let expected = "line 1, column 9: the result of the comparison `<` is not used; \
+            write `B := X < Y` and pass B to a goal";
         assert_eq!(told("a(X) :- X < 1."), Some(expected.into()));
     }
 

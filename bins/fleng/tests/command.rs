@@ -76,7 +76,7 @@ fn what_is_wrong_is_said_with_its_line() {
     let stuck = kizami(&["fleng", "stuck.fl", "a(X, Y)"], scratch.path());
     assert_eq!(stuck.status.code(), Some(1));
     let said = String::from_utf8_lossy(&stuck.stdout);
-    assert!(said.contains("1 goal waits for ever") && said.contains("waits for X"), "{said}");
+    assert!(said.contains("1 goal hangs:") && said.contains("waits for X"), "{said}");
     let none = kizami(&["tasks", "no.kz"], scratch.path());
     assert_eq!(none.status.code(), Some(1));
     let picture = ["fleng", &program("primes"), "primes(9, P)", "-o", "p.kz"];

@@ -19,15 +19,17 @@ fn failure(program: &str, goals: &str) -> String {
 #[test]
 fn a_goal_that_fits_no_clause() {
     let told = failure("a(1, []).\nb(X) :-\n  a(X, [c(X), 'A b' | Y]).", "b(1)");
-    let expected =
-        "line 3: no clause fits a(1, [c(1), 'A b' | Y]); add one for this case, or look at who made the goal";
+    let expected = "line 3: no clause matches a(1, [c(1), 'A b' | Y]); add a clause for this case, or check what created the goal";
     assert_eq!(told, expected);
 }
 
 #[test]
 fn a_second_value() {
     let told = failure("a(X) :- X = 1.", "a(X), a(X)");
-    assert!(told.starts_with("line 1: 1 = 1 binds what is bound already; bind a variable once"), "{told}");
+    assert!(
+        told.starts_with("line 1: 1 = 1 binds a variable that already has a value; bind each variable once"),
+        "{told}"
+    );
     assert!(failure("a.", "X = 1, X = 2").starts_with("the query: 1 = 2 binds"));
     let told = failure("a(X, Y) :- X = Y, Y = X.", "a(X, Y)");
     assert!(told.starts_with("line 1: Y = X binds"), "{told}");
@@ -39,7 +41,7 @@ fn a_second_value() {
 fn arithmetic() {
     let program = "a(X, Y, Z) :- Z := (X - 1) // Y.";
     assert!(failure(program, "a(1, 0, Z)").starts_with("line 1: Z := (1 - 1) // 0 divides by 0"));
-    assert!(failure(program, "a(1, b, Z)").starts_with("line 1: Z := (1 - 1) // b needs a number and has b"));
+    assert!(failure(program, "a(1, b, Z)").starts_with("line 1: Z := (1 - 1) // b needs a number but has b"));
     let large = format!("a({}, 1, Z)", -(1_i64 << 60) + 1);
     assert_eq!(
         query(program, &large).run(&Settings::default(), &mut ()).unwrap().answer("Z"),
@@ -56,7 +58,7 @@ fn a_run_without_end() {
     let told = failure("a(N) :-\n a(N).", "a(0)");
     assert_eq!(
         told,
-        "the run was given up after 100000 tasks, at a(0) of line 2; raise the budget if it should end"
+        "stopped after 100000 tasks, at a(0) of line 2; raise --budget if the program should end"
     );
     let settings = Settings { memory: 10_000_000, ..Settings::default() };
     let outcome = query("a :- a, a.", "a").run(&settings, &mut ());
@@ -75,9 +77,9 @@ fn goals_that_wait_for_ever() {
         assert_eq!(
             told,
             [
-                "the query: less(R, Q, B) waits for R, a variable of the query, which nobody binds",
-                "line 1: app(S, [1], R) waits for S, a variable of the clause in line 1, which nobody binds",
-                "line 1: app(S, [2], S_2) waits for S, a variable of the clause in line 1, which nobody binds",
+                "the query: less(R, Q, B) waits for R, a variable of the query that is never bound",
+                "line 1: app(S, [1], R) waits for S, a variable of the clause at line 1 that is never bound",
+                "line 1: app(S, [2], S_2) waits for S, a variable of the clause at line 1 that is never bound",
             ]
         );
         assert_eq!((outcome.stuck_count, outcome.tasks), (3, 4));

@@ -28,10 +28,11 @@ Examples:
   kizami simgrid calibrate here.kzm -o here.xml
   kizami simgrid calibrate nodes.kzm node.kzm -o ours.xml --nodes 256
 
-Latencies, bandwidths, factors by size, overheads and eager limits are fitted to
-what `kizami bench` has measured, and are settings in the file. Of several
-machines, one may have messages between nodes and another those within a node.
-Every third size is held out, and its error is told apart.";
+Kizami fits latencies, bandwidths, factors by message size, overheads and eager
+limits to the measurements of `kizami bench` and writes them as settings of the
+platform file. With several machines, one may have the messages between nodes and
+another those within a node. Every third size is held out of the fit, and its error
+is reported separately.";
 
 /// The fewest nodes a platform has, so that there is something between them.
 const FEWEST_NODES: u32 = 2;
@@ -39,17 +40,17 @@ const FEWEST_NODES: u32 = 2;
 /// The form of the JSON.
 const SCHEMA: &str = "kizami-simgrid-calibrate/1";
 
-/// Fit a platform to a machine that `kizami bench` has measured
+/// Fit a platform to a machine measured by `kizami bench`
 #[derive(Debug, clap::Args)]
 #[command(after_help = HELP)]
 pub struct Arguments {
-    /// The machine as it was measured
+    /// Measured machines
     #[arg(value_name = "NAME.kzm", required = true)]
     machines: Vec<PathBuf>,
-    /// The platform file to write; it must not exist
+    /// Platform file to write; must not exist
     #[arg(short, long, value_name = "PLATFORM.xml")]
     output: PathBuf,
-    /// How many nodes [default: as many as were measured, at least 2]
+    /// Number of nodes [default: as many as were measured, at least 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1 << 22))]
     nodes: Option<u32>,
     /// Print JSON
@@ -62,7 +63,7 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     if arguments.output.exists() {
         let named = arguments.output.display();
         return Err(
-            UsageError(format!("{named} exists already; remove it, or give another name with -o")).into()
+            UsageError(format!("{named} already exists; remove it, or choose another name with -o")).into()
         );
     }
     let (machine, machines) = open(&arguments.machines)?;
@@ -98,7 +99,7 @@ fn open(paths: &[PathBuf]) -> Result<(Machine, Vec<String>)> {
             Some(all) => all.add(machine),
         }
     }
-    Ok((all.context("no machine was named")?, names))
+    Ok((all.context("no machine given")?, names))
 }
 
 /// Why there is nothing to fit to.
@@ -108,9 +109,9 @@ fn too_few(found: &[Option<Samples>], machines: &[String]) -> String {
     let next = "measure it with `kizami bench`, or import osu_latency of the OSU micro-benchmarks or PingPong of the \
                 Intel MPI Benchmarks";
     match sizes {
-        None => format!("nothing is known about single messages of {named}; {next}"),
+        None => format!("{named} has no measurements of single messages; {next}"),
         Some(sizes) => format!(
-            "{named} has ping-pongs of {sizes} sizes, too few to fit some and hold out others: {FEWEST_SIZES} are needed; \
+            "{named} has ping-pongs of {sizes} sizes, too few to fit and to hold out sizes: {FEWEST_SIZES} are needed; \
              {next}"
         ),
     }

@@ -25,18 +25,18 @@ const WORTH_TELLING_S: f64 = 5.0;
 pub fn tell(play: &Play, within_s: Option<f64>) -> Result<()> {
     let (seconds, bytes) = of(play);
     if within_s.is_some_and(|within_s| seconds > within_s) {
-        bail!("simulating it would take about {}", duration(seconds));
+        bail!("the simulation would take about {}", duration(seconds));
     }
     let free = free_bytes().unwrap_or(f64::INFINITY);
     if bytes > free {
         supervise::say(&format!(
-            "warning   about {:.1} GB are needed, {:.1} GB are free; --fold may need less",
+            "warning   the simulation needs about {:.1} GB, {:.1} GB are free; --fold may need less",
             bytes / 1e9,
             free / 1e9
         ));
     } else if seconds > WORTH_TELLING_S {
         supervise::say(&format!(
-            "note      it will take about {} and {:.1} GB",
+            "note      the simulation will take about {} and {:.1} GB",
             duration(seconds),
             (bytes / 1e9).max(0.1)
         ));

@@ -11,13 +11,13 @@ pub fn place(recorded: &[Option<String>], platform: &[String], list: Option<&Pat
     let known = |name: &String| there.contains(name);
     if let Some(path) = list {
         let text = std::fs::read_to_string(path)
-            .map_err(|error| anyhow::anyhow!("cannot read the list of hosts {}: {error}", path.display()))?;
+            .map_err(|error| anyhow::anyhow!("cannot read host file {}: {error}", path.display()))?;
         let lines: Vec<(String, usize)> = text.lines().filter_map(hosts_of_line).collect();
         if lines.iter().all(|(_, ranks)| *ranks == 0) {
-            bail!("the list of hosts {} is empty: it has one name a line, or NAME:RANKS", path.display());
+            bail!("host file {} is empty; write one NAME or NAME:RANKS per line", path.display());
         }
         if let Some((stranger, _)) = lines.iter().find(|(name, _)| !known(name)) {
-            bail!("{} names the host {stranger:?}, which the platform does not have", path.display());
+            bail!("host file {} names host {stranger:?}, which the platform does not have", path.display());
         }
         // As many as are needed, whatever the list says.
         let names = lines.iter().cycle().flat_map(|(name, ranks)| std::iter::repeat_n(name, *ranks));
@@ -28,7 +28,7 @@ pub fn place(recorded: &[Option<String>], platform: &[String], list: Option<&Pat
         return Ok(own);
     }
     if platform.is_empty() {
-        bail!("the platform has no hosts");
+        bail!("the platform defines no hosts");
     }
     let mut order = platform.to_vec();
     order.sort_by_key(|name| numbers_in_order(name));

@@ -50,30 +50,30 @@ Examples:
 /// What a simulation needs.
 #[derive(clap::Args)]
 struct Arguments {
-    /// The trace whose calls are played
+    /// Trace whose MPI calls to simulate
     trace: PathBuf,
-    /// The machine: a file of SimGrid's XML, or a short form such as torus:8x8x8
+    /// Target machine: a SimGrid platform file (XML), or a short form such as torus:8x8x8
     #[arg(long, value_name = "PLATFORM")]
     platform: String,
     /// Write the simulated run as a trace
     #[arg(short, long, value_name = "TRACE")]
     output: Option<PathBuf>,
-    /// Hosts of the ranks, one a line, or NAME:RANKS
+    /// File with the hosts of the ranks, one NAME or NAME:RANKS per line
     #[arg(long, value_name = "FILE")]
     hostfile: Option<PathBuf>,
-    /// Whose algorithms collectives follow [default: those of the library that was recorded]
+    /// MPI library whose collective algorithms to simulate [default: the recorded library]
     #[arg(long, value_name = "LIBRARY", value_parser = ["default", "ompi", "mpich", "mvapich2", "impi"])]
     collectives: Option<String>,
-    /// Speed of the processors there: at 2x, computation takes half the time
+    /// CPU speed relative to the recording: 2x halves computation time
     #[arg(long, value_name = "TIMES", value_parser = parse_times, default_value = "1x")]
     cpu: f64,
-    /// A setting of SimGrid, such as network/bandwidth-factor:0.9
+    /// SimGrid setting, such as network/bandwidth-factor:0.9; may be repeated
     #[arg(long = "cfg", value_name = "NAME:VALUE")]
     configuration: Vec<String>,
-    /// Play the first rounds of a loop that all ranks go through, and take the others to be alike
+    /// Simulate only the first iterations of a loop that all ranks execute; the others are assumed to be alike
     #[arg(long)]
     fold: bool,
-    /// Do not begin if it would take longer than so many seconds
+    /// Refuse to start if the simulation would take longer than SECONDS
     #[arg(long, value_name = "SECONDS", hide = true)]
     within: Option<f64>,
     /// Print JSON
@@ -86,7 +86,7 @@ fn parse_times(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix(['x', 'X', '×']).unwrap_or(text).trim().parse().ok();
     number
         .filter(|times: &f64| times.is_finite() && *times > 0.0)
-        .ok_or_else(|| "write a factor such as 2x".to_owned())
+        .ok_or_else(|| "expected a factor such as 2x".to_owned())
 }
 
 /// Runs the command; gives its exit code.
@@ -117,7 +117,7 @@ fn open(arguments: &Arguments) -> Result<(Trace, Vec<Fleeting>)> {
     let trace = Trace::open(&arguments.trace)?;
     let named = arguments.trace.display();
     if trace.run().reduced.as_ref().is_some_and(Reduced::is_drawn) {
-        bail!("{named} has drawn rows only: what lies between them is not known; record with --keep alone");
+        bail!("{named} has only sampled calls, without those in between; record with --keep alone");
     }
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let made_in = RefCell::new(Vec::new());
@@ -133,8 +133,8 @@ fn run(arguments: &Arguments) -> Result<u8> {
     let definitions = trace.definitions()?;
     if arguments.output.is_some() && Kinds::of(&definitions).is_some() {
         bail!(
-            "{} has rows for kinds of ranks, which have times of their own once they are simulated; make it with \
-             `kizami skeleton run --kinds no`, or leave out -o",
+            "{} is stored by rank class, but the ranks of a class differ once simulated; create it with \
+             `kizami skeleton run --kinds no`, or omit -o",
             arguments.trace.display()
         );
     }
@@ -205,7 +205,7 @@ fn write(
     told: &Told,
     output: &std::path::Path,
 ) -> Result<()> {
-    let rewriting = Rewriting::begin(trace, output).context("cannot begin the simulated trace")?;
+    let rewriting = Rewriting::begin(trace, output).context("cannot create the simulated trace")?;
     let links = LinkLoad::write(loads, rewriting.folder())?;
     let links = summary::entry(&links, rewriting.folder());
     let describe = |run: &mut RunInfo| {
@@ -229,6 +229,7 @@ fn write(
 fn setting(arguments: &Arguments, told: &Told) -> Vec<String> {
     let on = format!("simgrid on {}", arguments.platform);
     let rounds = told.rounds.as_ref();
-    let rounds = rounds.map(|rounds| format!("with {} of {} rounds played", rounds.played, rounds.all));
+    let rounds =
+        rounds.map(|rounds| format!("with {} of {} iterations simulated", rounds.played, rounds.all));
     std::iter::once(on).chain(rounds).collect()
 }

@@ -48,7 +48,7 @@ macro_rules! functions {
                     // SAFETY: only the address is taken here.
                     let symbol = unsafe { library.get::<*mut c_void>(name) };
                     symbol.map(|symbol| symbol.as_raw_ptr())
-                        .map_err(|_| anyhow!("this SimGrid has no {name}; versions 3.32 and later have it"))
+                        .map_err(|_| anyhow!("this SimGrid lacks {name}; install version 3.32 or later"))
                 };
                 Ok(SimGrid {
                     $(
@@ -186,8 +186,8 @@ impl SimGrid {
             }
         }
         Err(anyhow!(
-            "SimGrid is not installed, or cannot be loaded ({last}); Debian and Ubuntu have it as libsimgrid-dev, and \
-             KIZAMI_SIMGRID names a library that lies elsewhere"
+            "cannot load SimGrid ({last}); install libsimgrid-dev (Debian, Ubuntu), or set KIZAMI_SIMGRID to the path \
+             of the library"
         ))
     }
 

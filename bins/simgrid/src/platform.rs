@@ -19,18 +19,18 @@ impl PlatformFile {
             let mut text = String::new();
             File::open(path)
                 .and_then(|file| file.take(MOST_FILE_BYTES + 1).read_to_string(&mut text))
-                .with_context(|| format!("cannot read the platform file {named}"))?;
-            check_for_simgrid(&text).with_context(|| format!("SimGrid does not get {named}"))?;
+                .with_context(|| format!("cannot read platform file {named}"))?;
+            check_for_simgrid(&text).with_context(|| format!("cannot simulate on platform {named}"))?;
             return PlatformFile::write(&text);
         }
         if named.ends_with(".xml") {
-            bail!("there is no platform file {named}");
+            bail!("platform file {named} does not exist");
         }
         let platform = Platform::parse(named).with_context(|| {
-            format!("{named} is neither a file nor a short form such as fat-tree:64x16,2:1 (see `kizami help platform`)")
+            format!("{named} is neither a file nor a platform short form such as fat-tree:64x16,2:1 (see `kizami help platform`)")
         })?;
         let text = platform.to_simgrid_xml();
-        check_for_simgrid(&text).with_context(|| format!("SimGrid does not get {named}"))?;
+        check_for_simgrid(&text).with_context(|| format!("cannot simulate on platform {named}"))?;
         PlatformFile::write(&text)
     }
 
@@ -38,8 +38,8 @@ impl PlatformFile {
         let mut file = tempfile::Builder::new()
             .suffix(".xml")
             .tempfile()
-            .context("cannot make a file for the platform")?;
-        file.write_all(text.as_bytes()).context("cannot write the platform")?;
+            .context("cannot create a temporary platform file")?;
+        file.write_all(text.as_bytes()).context("cannot write the temporary platform file")?;
         Ok(PlatformFile(file))
     }
 

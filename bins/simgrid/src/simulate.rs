@@ -68,7 +68,7 @@ pub fn simulate(play: Play, setting: &Setting<'_>) -> Result<&'static Stage> {
     start(stage, setting)?;
     if (stage.ended.get() as usize) < ranks {
         bail!(
-            "only {} of {ranks} ranks came to their end: the calls in the trace do not fit together",
+            "the simulation hangs: only {} of {ranks} ranks finished; the calls in the trace do not match",
             stage.ended.get()
         );
     }
@@ -92,7 +92,7 @@ fn start(stage: &Stage, setting: &Setting<'_>) -> Result<()> {
         .chain(configuration.map(|setting| format!("--cfg={setting}")))
         .map(CString::new)
         .collect::<Result<Vec<_>, _>>()
-        .context("a setting has a zero byte")?;
+        .context("a --cfg setting contains a zero byte")?;
     let mut arguments: Vec<*mut c_char> = words.iter().map(|word| word.as_ptr().cast_mut()).collect();
     let mut count = arguments.len() as c_int;
     arguments.push(std::ptr::null_mut());
@@ -108,7 +108,7 @@ fn start(stage: &Stage, setting: &Setting<'_>) -> Result<()> {
         (simgrid.register_program)(program.as_ptr(), actor::begin, ranks as c_int);
     }
     let placed = hosts::place(&setting.recorded_hosts, &hosts_of(simgrid), setting.host_list)?;
-    let mut file = tempfile::NamedTempFile::new().context("cannot make a file for where ranks run")?;
+    let mut file = tempfile::NamedTempFile::new().context("cannot create a temporary deployment file")?;
     file.write_all(deployment(&placed).as_bytes())?;
     let path = CString::new(file.path().to_string_lossy().as_bytes())?;
     // SAFETY: as above.
@@ -157,7 +157,7 @@ fn room(bytes: usize) -> Result<*mut c_void> {
         libc::mmap(std::ptr::null_mut(), bytes.max(1), libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0)
     };
     if room == libc::MAP_FAILED {
-        bail!("cannot get {bytes} bytes for messages: {}", std::io::Error::last_os_error());
+        bail!("cannot allocate {bytes} bytes for message buffers: {}", std::io::Error::last_os_error());
     }
     Ok(room)
 }

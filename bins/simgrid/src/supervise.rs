@@ -30,12 +30,12 @@ pub fn simulates() -> bool {
 
 /// Runs this command line in another process, and once more if that finds out that it must play all; gives its exit code.
 pub fn watched() -> Result<u8> {
-    let program = std::env::current_exe().context("cannot find this program")?;
+    let program = std::env::current_exe().context("cannot locate the kizami-simgrid executable")?;
     let mut command = Command::new(program);
     command.args(std::env::args_os().skip(1)).env(SIMULATES, "1").stderr(Stdio::piped());
     match watch(&mut command)? {
         PLAY_ALL => {
-            let what = "kizami: note      rounds of the run's loop differ: all of them are played";
+            let what = "kizami: note      iterations of the loop differ: all of them are simulated";
             kizami_terminal::say(&[what.to_owned()]);
             watch(command.env(ALL, "1"))
         }
@@ -66,8 +66,11 @@ fn watch(command: &mut Command) -> Result<u8> {
         }
         (_, signal) => {
             let why = reason(&said);
-            let how =
-                if signal == Some(libc::SIGKILL) { "it was killed, perhaps for lack of memory" } else { why };
+            let how = if signal == Some(libc::SIGKILL) {
+                "the process was killed, possibly out of memory"
+            } else {
+                why
+            };
             bail!("SimGrid could not simulate the run: {how}")
         }
     }
@@ -121,7 +124,7 @@ impl Drop for Shown {
 fn reason(said: &[String]) -> &str {
     let marks = ["Uncaught exception ", "CRITICAL] ", "ERROR] "];
     let marked = marks.iter().find_map(|mark| said.iter().find_map(|line| Some(line.split_once(mark)?.1)));
-    marked.or(said.first().map(String::as_str)).unwrap_or("it ended without a word")
+    marked.or(said.first().map(String::as_str)).unwrap_or("the process ended without a message")
 }
 
 #[cfg(test)]
@@ -137,6 +140,6 @@ mod tests {
         ]);
         assert_eq!(reason(&thrown), "simgrid::ParseError: no such host");
         assert_eq!(reason(&said(&["plain"])), "plain");
-        assert_eq!(reason(&[]), "it ended without a word");
+        assert_eq!(reason(&[]), "the process ended without a message");
     }
 }

@@ -63,11 +63,11 @@ impl Told {
         if let Some(Rounds { all, played }) = &self.rounds {
             writeln!(
                 out,
-                "rounds     {played} of {all} were played, the others are taken to be as long as the last of them"
+                "rounds     simulated {played} of {all} iterations; the others take as long as the last of these"
             )?;
         }
         for (function, count) in &self.kept {
-            writeln!(out, "kept       {count} calls of {function} have their recorded length")?;
+            writeln!(out, "kept       {count} calls of {function} keep their recorded duration")?;
         }
         for used in self.links.iter().take(TOLD_LINKS) {
             tell_link(&mut out, used)?;
@@ -84,7 +84,10 @@ fn tell_link(out: &mut impl Write, used: &LinkUse) -> io::Result<()> {
     let at_ms = used.most_at_ns as f64 / 1e6;
     let by = used.call.as_ref().map_or(String::new(), |call| {
         let place = call.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
-        format!("; {:.0} % of it by {}{place}", call.share * 100.0, call.function)
+        format!("; {:.0} % of the traffic: {}{place}", call.share * 100.0, call.function)
     });
-    writeln!(out, "link       {link} used {share:.1} % of its bandwidth, {most:.1} % at {at_ms:.3} ms{by}")
+    writeln!(
+        out,
+        "link       {link}: {share:.1} % of its bandwidth used, peak {most:.1} % at {at_ms:.3} ms{by}"
+    )
 }

@@ -52,7 +52,7 @@ pub fn translate(trace: &Trace, definitions: &Definitions) -> Result<Play> {
         translator.row(&call?)?;
     }
     if translator.play.scripts.iter().all(|script| script.steps.is_empty()) {
-        bail!("{} has no MPI calls to play", trace.path().display());
+        bail!("{} has no MPI calls to simulate", trace.path().display());
     }
     let mut first_row = 0;
     for script in &mut translator.play.scripts {
@@ -111,7 +111,10 @@ impl Translator {
     fn row(&mut self, call: &Call) -> Result<()> {
         let rank = call.rank.0;
         if let Some(comm) = call.comm.filter(|comm| *comm as usize >= self.places.len()) {
-            bail!("rank {rank}: {} names communicator {comm}, which the trace does not have", call.op.name());
+            bail!(
+                "rank {rank}: {} names communicator {comm}, which the trace does not define",
+                call.op.name()
+            );
         }
         let is_first = self.play.scripts[rank as usize].steps.is_empty();
         if is_first {
@@ -120,8 +123,8 @@ impl Translator {
         }
         if self.play.scripts[rank as usize].thread != call.thread.0 {
             bail!(
-                "rank {rank} calls MPI from several threads, which SimGrid's MPI cannot do; record a run with one calling \
-                 thread a rank"
+                "rank {rank} calls MPI from several threads, which SimGrid's MPI does not support; record a run in which \
+                 one thread per rank calls MPI"
             );
         }
         let action = self.action(call)?;
@@ -250,7 +253,7 @@ impl Translator {
         match self.places.get(comm as usize).and_then(|places| places.get(&member)) {
             Some(place) => Ok(*place),
             None => bail!(
-                "rank {}: {} reaches rank {member} over a communicator between groups, which SimGrid's MPI does not have",
+                "rank {}: {} reaches rank {member} over an inter-communicator, which SimGrid's MPI does not support",
                 call.rank,
                 call.op.name()
             ),
@@ -259,7 +262,7 @@ impl Translator {
 
     fn bytes(&mut self, bytes: u64) -> Result<i32> {
         let Ok(counted) = i32::try_from(bytes) else {
-            bail!("a message of {bytes} bytes: SimGrid's MPI takes 2 GiB at most");
+            bail!("a message of {bytes} bytes exceeds the 2 GiB limit of SimGrid's MPI");
         };
         self.play.most_bytes = self.play.most_bytes.max(counted as usize);
         Ok(counted)

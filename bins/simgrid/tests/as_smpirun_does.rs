@@ -144,7 +144,9 @@ fn what_goes_wrong_is_said() {
         assert_eq!(output.status.code(), Some(1), "{command:?}");
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
-    assert!(said(&[&trace, "--platform", "none.xml"], None).contains("there is no platform file none.xml"));
+    assert!(
+        said(&[&trace, "--platform", "none.xml"], None).contains("platform file none.xml does not exist")
+    );
     assert!(said(&[&trace, "--platform", "wrong.xml"], None).contains("is this a platform file of SimGrid?"));
     // What asks for much, or names other files, does not come to SimGrid.
     let text = fs::read_to_string(folder.join(&flat)).unwrap();
@@ -160,7 +162,7 @@ fn what_goes_wrong_is_said() {
     ] {
         fs::write(folder.join("forged.xml"), forged).unwrap();
         let words = said(&[&trace, "--platform", "forged.xml"], None);
-        assert!(words.contains("SimGrid does not get forged.xml") && words.contains(part), "{words}");
+        assert!(words.contains("cannot simulate on platform forged.xml") && words.contains(part), "{words}");
     }
     assert!(!folder.join("written").exists());
     assert!(said(&[&trace, "--platform", &flat, "--cfg", "no:1"], None).contains("Bad config key: no"));

@@ -214,8 +214,8 @@ fn what_goes_wrong_is_said() {
     let few = said("few.kzm", "x.xml", 1);
     assert!(few.contains("made-up has ping-pongs of 4 sizes") && few.contains("6 are needed"), "{few}");
     let empty = said("empty.kzm", "x.xml", 1);
-    assert!(empty.contains("nothing is known about single messages"), "{empty}");
-    assert!(said("few.kzm", "there.xml", 2).contains("there.xml exists already"));
+    assert!(empty.contains("has no measurements of single messages"), "{empty}");
+    assert!(said("few.kzm", "there.xml", 2).contains("there.xml already exists"));
     assert!(said("few.kzm", "none/x.xml", 1).contains("too few"));
     assert!(!folder.join("x.xml").exists());
     assert_eq!(fs::read_to_string(folder.join("there.xml")).unwrap(), "mine");

@@ -16,38 +16,38 @@ Examples:
   kizami skeleton build -o cg.skel -- mpicc -O2 -o cg cg.c -lm
   kizami skeleton build -o solver.skel --program solver -- make -j4
 
-The command runs as it is and makes what it always makes. Beside that every source is compiled to
-LLVM's intermediate language, and what the linked program's communication depends on is kept.
-If that needs a function which acts on the outside (starts a program, talks to a network), its line
-is named and there is no skeleton. Files can be read; what would write to them does nothing.";
+The command runs unchanged and produces its usual output. In addition, Kizami compiles every source
+to LLVM IR and keeps what the communication of the linked program depends on. If this includes a
+call that a skeleton cannot make (it starts a program, uses the network), Kizami reports its source
+line and creates no skeleton. Skeletons can read files; writes have no effect.";
 
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub struct Arguments {
-    /// The folder to make
+    /// Directory to write the skeleton to
     #[arg(short, long, value_name = "X.skel")]
     output: PathBuf,
-    /// Which of several programs that the command links
+    /// Program to use if the command links several
     #[arg(long, value_name = "NAME")]
     program: Option<String>,
-    /// Make a skeleton although the program has calls that no rank can make: a rank that comes to one stops there
+    /// Create a skeleton even if the program has calls that it cannot make; a rank stops at such a call
     #[arg(long)]
     partial: bool,
-    /// Also link the whole program with counters in loops, to measure how many of their rounds a skeleton counts
+    /// Also link the whole program with loop counters, to measure how many iterations a skeleton counts
     #[arg(long, hide = true)]
     rounds: bool,
-    /// The build, as it would be typed: a compiler with its arguments, or make
+    /// Build command: a compiler with its arguments, or make
     #[arg(required = true, last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     store::folder()?;
-    let working = tempfile::tempdir().context("cannot make a temporary folder")?;
+    let working = tempfile::tempdir().context("cannot create a temporary directory")?;
     let notes = working.path().join("links");
     let status = built(arguments, working.path(), &notes)?;
     if !status.success() {
-        failure::tell("the build failed, so there is no skeleton");
+        failure::tell("the build failed; no skeleton was created");
         return Ok(ExitCode::from(status.code().map_or(1, |code| code as u8)));
     }
     let link = chosen(store::links(&notes), arguments.program.as_deref())?;
@@ -56,7 +56,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 
 /// Runs the build with compilers that gather.
 fn built(arguments: &Arguments, working: &Path, notes: &Path) -> Result<std::process::ExitStatus> {
-    let own = std::env::current_exe().context("cannot find this program")?;
+    let own = std::env::current_exe().context("cannot locate the kizami-skeleton executable")?;
     let mut command = Command::new(&arguments.command[0]);
     command.args(&arguments.command[1..]).env(store::LINKS, notes);
     let languages = [
@@ -66,7 +66,8 @@ fn built(arguments: &Arguments, working: &Path, notes: &Path) -> Result<std::pro
     ];
     for (language, variables, _) in languages {
         let compiler = working.join(language.compiler_name());
-        std::os::unix::fs::symlink(&own, &compiler).context("cannot make a link to this program")?;
+        std::os::unix::fs::symlink(&own, &compiler)
+            .context("cannot create a symbolic link to this executable")?;
         for variable in variables {
             if let Some(real) = std::env::var_os(variable)
                 && std::env::var_os(language.variable()).is_none()
@@ -123,8 +124,8 @@ fn chosen(links: Vec<Link>, name: Option<&str>) -> Result<Link> {
     match fitting.len() {
         1 => Ok(fitting.remove(0)),
         0 => bail!(
-            "the command linked no program from sources that LLVM could compile; it must compile with the MPI's own \
-             compiler (mpicc, mpicxx, mpifort, smpicc) or with kizami-cc, kizami-c++ or kizami-fc, and link in this run"
+            "the command linked no program from sources that LLVM can compile; compile with the MPI's compiler wrapper \
+             (mpicc, mpicxx, mpifort, smpicc) or with kizami-cc, kizami-c++ or kizami-fc, and link in the same command"
         ),
         _ => {
             let names: Vec<String> = fitting.iter().map(|link| link.output.display().to_string()).collect();
@@ -136,13 +137,13 @@ fn chosen(links: Vec<Link>, name: Option<&str>) -> Result<Link> {
 /// Makes the skeleton of one link.
 fn make(link: &Link, arguments: &Arguments) -> Result<ExitCode> {
     let output = arguments.output.as_path();
-    std::fs::create_dir_all(output).with_context(|| format!("cannot make {}", output.display()))?;
+    std::fs::create_dir_all(output).with_context(|| format!("cannot create {}", output.display()))?;
     for old in [BITCODE, "observe.bc", OBSERVE, MANIFEST] {
         let _ = std::fs::remove_file(output.join(old));
     }
     let _ = std::fs::remove_dir_all(output.join(OBSERVED));
     let mpi = link.compiled.iter().find_map(|one| one.mpi);
-    let mpi: Dialect = mpi.context("no source was compiled with the header of an MPI that is known")?;
+    let mpi: Dialect = mpi.context("no source was compiled with the headers of Open MPI, MPICH or SMPI")?;
     let mut languages: Vec<String> = link.compiled.iter().map(|one| one.language.clone()).collect();
     languages.sort();
     languages.dedup();
@@ -175,13 +176,10 @@ fn make(link: &Link, arguments: &Arguments) -> Result<ExitCode> {
 
 fn unknown_objects(link: &Link) -> Vec<Refusal> {
     let of_mpi = |name: &&String| !name.contains("/openmpi/") && !name.contains("mpich");
-    let reason = |name: &String| {
-        Refusal {
+    let reason = |name: &String| Refusal {
         file: name.clone(),
         line: 0,
-        reason: "was not compiled in a way that left LLVM's intermediate language; compile it again with this command"
-            .to_owned(),
-    }
+        reason: "has no LLVM IR; recompile it with this command".to_owned(),
     };
     link.unknown.iter().filter(of_mpi).map(reason).collect()
 }
@@ -190,7 +188,7 @@ fn tell(manifest: &Manifest, output: &Path, took: std::time::Duration) -> std::i
     let mut out = text::stdout();
     writeln!(
         out,
-        "{}: {} of {} instructions, {} MPI calls in the source, {:.2} s",
+        "{}: kept {} of {} instructions, {} MPI call sites, {:.2} s",
         output.display(),
         manifest.instructions_after,
         manifest.instructions_before,
@@ -199,13 +197,15 @@ fn tell(manifest: &Manifest, output: &Path, took: std::time::Duration) -> std::i
     )?;
     if manifest.loops_in_program > 0 {
         let (counted, all) = (manifest.loops.len(), manifest.loops_in_program);
-        writeln!(out, "{counted} of {all} loops between MPI calls are counted")?;
+        writeln!(out, "iterations counted for {counted} of {all} loops between MPI calls")?;
     }
     if !manifest.oracles.is_empty() {
-        writeln!(out, "Depends on data, to be observed once with `kizami skeleton observe`:")?;
+        writeln!(out, "Values that depend on data; run `kizami skeleton observe` once to record them:")?;
         for oracle in &manifest.oracles {
-            let for_whom =
-                oracle.asked_by.as_deref().map_or(String::new(), |call| format!(", for the call at {call}"));
+            let for_whom = oracle
+                .asked_by
+                .as_deref()
+                .map_or(String::new(), |call| format!(", needed by the call at {call}"));
             writeln!(out, "  {}:{}  {}{for_whom}", oracle.file, oracle.line, oracle.variable)?;
         }
     }
@@ -215,16 +215,16 @@ fn tell(manifest: &Manifest, output: &Path, took: std::time::Duration) -> std::i
         say(&refusals.iter().map(line).collect::<Vec<_>>());
     };
     if !manifest.stops.is_empty() {
-        listed("A rank that comes to one of these calls stops there:", &manifest.stops);
+        listed("A rank stops at these calls:", &manifest.stops);
     }
     if !manifest.refused.is_empty() {
-        listed("No skeleton can be made of this:", &manifest.refused);
+        listed("Cannot create a skeleton:", &manifest.refused);
         let of_calls = |refusal: &Refusal| {
             let called = refusal.reason.split_once(": ").map(|(name, _)| name);
             called.is_some_and(|name| kizami_execute::cannot_run(name).is_some())
         };
         if manifest.refused.iter().all(of_calls) {
-            say(&["Where runs do not come to these calls, build with --partial.".to_owned()]);
+            say(&["If your runs do not reach these calls, build with --partial.".to_owned()]);
         }
     }
     Ok(())

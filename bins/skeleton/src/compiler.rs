@@ -185,12 +185,12 @@ fn to_bitcode(source: &Path, language: Language, understanding: &[String]) -> Re
         command.arg("-I").arg(fortran_module(&folder, dialect, understanding)?);
     }
     let result = command.args(understanding).arg("-c").arg(source).arg("-o").arg(&bitcode).output();
-    let result = result.context("cannot run clang 19 or flang 19, which skeletons need; install them")?;
+    let result = result.context("cannot run clang 19 or flang 19, which skeletons require; install them")?;
     if !result.status.success() {
         let said = String::from_utf8_lossy(&result.stderr);
         let first: Vec<&str> = said.lines().take(8).collect();
         anyhow::bail!(
-            "LLVM cannot compile {}, so no skeleton can be made of it:\n{}",
+            "LLVM cannot compile {}; a skeleton needs this source:\n{}",
             source.display(),
             first.join("\n")
         );

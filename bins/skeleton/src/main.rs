@@ -21,19 +21,19 @@ use std::path::Path;
 use std::process::ExitCode;
 
 const AFTER_HELP: &str = "\
-A skeleton's folder is a program. `run` and `check` run its code in a process of its own that can
-compute and read files, and cannot write files, start programs, use the network or signal others
-(Landlock and seccomp; where the kernel lacks one, a line says so). `observe` runs the whole program
-as it is.
+A skeleton is executable code. `run` and `check` execute it in a sandboxed process that can compute
+and read files but cannot write files, start programs, use the network or signal other processes
+(Landlock and seccomp; Kizami warns if the kernel lacks one). `observe` runs the whole program
+without a sandbox.
 
 Exit codes:
   build, observe  those of the command they run
-  check           1  a rank does something else than was recorded
-  all             0  done
-                  1  it failed, or the program cannot be sliced
-                  2  the command line is wrong, or the output exists already";
+  check           1  a rank differs from the recording
+  all             0  success
+                  1  failure, or the program cannot be sliced
+                  2  usage error, or the output already exists";
 
-/// From a program to the traces of runs nobody has made.
+/// Reduce a program to its communication, and trace it at any number of ranks
 #[derive(Parser)]
 #[command(name = "kizami-skeleton", bin_name = "kizami skeleton", version, max_term_width = 100)]
 #[command(arg_required_else_help = true, after_help = AFTER_HELP)]
@@ -44,26 +44,26 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run a build and make a skeleton of what it builds
+    /// Build a program and create a skeleton of it
     Build(build::Arguments),
-    /// Run the program once, whole, and keep what depends on data
+    /// Run the whole program once and record the values that depend on data
     Observe(observe::Arguments),
     Run(run::Arguments),
     Check(check::Arguments),
-    /// Compile C as the real compiler does, and gather what a skeleton needs
+    /// Compile C with the real compiler, and collect what a skeleton needs
     #[command(disable_help_flag = true)]
     Cc(Compile),
-    /// The same for C++
+    /// Compile C++ in the same way
     #[command(name = "c++", disable_help_flag = true)]
     Cxx(Compile),
-    /// The same for Fortran
+    /// Compile Fortran in the same way
     #[command(disable_help_flag = true)]
     Fc(Compile),
 }
 
 #[derive(clap::Args)]
 struct Compile {
-    /// Arguments of the real compiler
+    /// Arguments for the real compiler
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<OsString>,
 }

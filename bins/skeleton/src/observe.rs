@@ -16,18 +16,18 @@ const HELP: &str = "\
 Examples:
   kizami skeleton observe cg.skel -- mpirun -n 4 {} 1000
 
-Only needed if `build` says that something depends on data. The whole program runs once; the values
-of those places stay in the skeleton, for each number of ranks those of the last run. From two
-numbers of ranks `kizami skeleton run` learns what stays the same at others, from three what follows
-them.";
+Needed only if `build` reports values that depend on data. Kizami runs the whole program once and
+stores these values in the skeleton; another run with the same number of ranks replaces them. From
+runs at two numbers of ranks, `kizami skeleton run` learns which values stay the same at others;
+from three, which values scale with the number of ranks.";
 
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub struct Arguments {
-    /// The skeleton
+    /// Skeleton to add the values to
     #[arg(value_name = "X.skel")]
     skeleton: PathBuf,
-    /// How to start the program, with {} in its place
+    /// Command that starts the program, with {} in place of the program
     #[arg(required = true, last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
@@ -53,10 +53,7 @@ pub fn link(link: &Link, skeleton: &Path, name: &str, runtime_source: &str) -> R
     }
     let result = command.output().context("cannot run clang 19")?;
     if !result.status.success() {
-        bail!(
-            "cannot link the program that notes what a run does:\n{}",
-            String::from_utf8_lossy(&result.stderr)
-        );
+        bail!("cannot link the instrumented program:\n{}", String::from_utf8_lossy(&result.stderr));
     }
     std::fs::remove_file(runtime)?;
     std::fs::remove_file(bitcode)?;
@@ -67,7 +64,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let program = std::path::absolute(arguments.skeleton.join(OBSERVE))?;
     if !program.exists() {
         bail!(
-            "{} has no program to observe: nothing in it depends on data, or it was not built here",
+            "{} has no instrumented program: none of its values depends on data, or it was not built here",
             arguments.skeleton.display()
         );
     }
@@ -78,7 +75,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         .collect();
     if words == arguments.command {
         bail!(
-            "the command does not say where the program goes; write {{}} in its place, as in: mpirun -n 4 {{}}"
+            "the command has no placeholder for the program; write {{}} in its place, as in: mpirun -n 4 {{}}"
         );
     }
     let fresh = std::path::absolute(arguments.skeleton.join(OBSERVED).join("new"))?;
@@ -92,18 +89,18 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         .status()
         .with_context(|| format!("cannot run {}", words[0].to_string_lossy()))?;
     if !status.success() {
-        failure::tell("the program failed, so what it did is not kept");
+        failure::tell("the program failed; its values were discarded");
         std::fs::remove_dir_all(&fresh)?;
         return Ok(ExitCode::from(status.code().map_or(1, |code| code as u8)));
     }
     let ranks = keep_observed(&arguments.skeleton, &fresh)?;
     let ranks =
-        ranks.context("no rank wrote values: did the command start the program that {} stands for?")?;
+        ranks.context("no rank wrote values; check that the command starts the program given as {}")?;
     let sizes: Vec<String> =
         read_observed(&arguments.skeleton)?.iter().map(|run| run.ranks.to_string()).collect();
     writeln!(
         text::stdout(),
-        "{}: values of {ranks} ranks; observed so far: {}",
+        "{}: recorded the values of {ranks} ranks; numbers of ranks observed so far: {}",
         arguments.skeleton.display(),
         sizes.join(", ")
     )?;

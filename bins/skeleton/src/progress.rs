@@ -50,7 +50,7 @@ impl Watch {
         if let Some(left) = left.filter(|left| *left > LONG && !self.announced.get()) {
             self.announced.set(true);
             let line = format!(
-                "kizami skeleton: {} of {} ranks are done after {:.0} s; about {} more for pass {}",
+                "kizami skeleton: {} of {} ranks finished after {:.0} s; about {} left in pass {}",
                 progress.done,
                 progress.ranks,
                 progress.elapsed.as_secs_f64(),

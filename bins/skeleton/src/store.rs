@@ -63,7 +63,7 @@ pub fn folder() -> Result<PathBuf> {
         let user = unsafe { libc::geteuid() };
         std::env::temp_dir().join(format!("kizami-skeleton-{user}"))
     });
-    make_private(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    make_private(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
     is_own(&folder)?;
     Ok(folder)
 }
@@ -88,16 +88,16 @@ fn is_own(folder: &Path) -> Result<()> {
     // SAFETY: it only asks.
     let user = unsafe { libc::geteuid() };
     let why = if !about.is_dir() {
-        "is no folder"
+        "is not a directory"
     } else if about.uid() != user || name.uid() != user {
         "belongs to another user"
     } else if about.mode() & 0o022 != 0 {
-        "can be written to by others"
+        "is writable by other users"
     } else {
         return Ok(());
     };
     bail!(
-        "the store {} {why}, so what is in it is not to be trusted; remove it, or name another folder by {STORE}",
+        "the bitcode store {} {why} and cannot be trusted; remove it, or set {STORE} to another directory",
         folder.display()
     )
 }

@@ -225,7 +225,7 @@ fn a_rank_that_comes_to_such_a_call_stops() {
     let ran = skeleton(&folder).args(["run", "-n", "4", "../skel"]).output().expect("it starts");
     assert_eq!(ran.status.code(), Some(1));
     let text = said(&ran);
-    assert!(text.contains("rank 0 of 4: system: a skeleton starts no other program"), "{text}");
+    assert!(text.contains("rank 0 of 4: system: a skeleton cannot start other programs"), "{text}");
     assert!(text.contains("acts.c:15)"), "{text}");
     assert_eq!(everything(&folder), before);
 }
@@ -259,10 +259,7 @@ int main(int argc, char **argv) {{
         let ran = ran.expect("it starts");
         assert_eq!(ran.status.code(), Some(1));
         let text = said(&ran);
-        assert!(
-            text.contains("rank 2 of 4 was running when more memory was needed than the limit of 300 MiB"),
-            "{text}"
-        );
+        assert!(text.contains("memory limit of 300 MiB exceeded while rank 2 of 4 was running"), "{text}");
         assert!(text.contains("--memory"), "{text}");
     }
 }

@@ -163,9 +163,13 @@ fn who_made_a_call_is_named() {
     let ran =
         run(&folder, &format!(r#"{RAW}int main() {{ raw(59, (L)"/bin/sh", (L)words, 0, 0); return 0; }}"#));
     assert_eq!(ran.status.code(), Some(1));
-    assert!(said(&ran).contains("rank 0 of 2: it makes the system call execve"), "{}", said(&ran));
+    assert!(said(&ran).contains("rank 0 of 2: forbidden system call execve"), "{}", said(&ran));
     let ran = run(&folder, r#"int system(const char *); int main() { system("touch made.dat"); }"#);
-    assert!(said(&ran).contains("rank 0 of 2: system: a skeleton starts no other program"), "{}", said(&ran));
+    assert!(
+        said(&ran).contains("rank 0 of 2: system: a skeleton cannot start other programs"),
+        "{}",
+        said(&ran)
+    );
     assert!(said(&ran).contains("(hostile.c:1)"), "{}", said(&ran));
 }
 
@@ -175,11 +179,11 @@ fn processes_that_lie_or_end_are_named() {
     let lies = [
         (
             "for (int f = 3; f < 64; f++) raw(1, f, (L)words, 32, 0); raw(231, 0, 0, 0, 0);",
-            "cannot be understood",
+            "cannot be decoded",
         ),
-        ("for (int f = 3; f < 64; f++) raw(3, f, 0, 0, 0);", "cannot be understood"),
-        ("raw(231, 7, 0, 0, 0);", "exit code 7 when rank 0"),
-        ("raw(13, 11, (L)(L[4]){0}, 0, 8); *(volatile int *)8 = 1;", "signal 11 when rank 0"),
+        ("for (int f = 3; f < 64; f++) raw(3, f, 0, 0, 0);", "cannot be decoded"),
+        ("raw(231, 7, 0, 0, 0);", "exited with code 7 while rank 0"),
+        ("raw(13, 11, (L)(L[4]){0}, 0, 8); *(volatile int *)8 = 1;", "signal 11 while rank 0"),
     ];
     for (call, word) in lies {
         let (_outer, folder) = with_files();

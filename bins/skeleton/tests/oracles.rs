@@ -58,7 +58,7 @@ fn rounds_until_convergence_follow_the_ranks() {
     assert!(said.contains("observed at 2 ranks only") && said.contains("--set solver.c:7=12"), "{said}");
     observed(at, "4");
     let said = String::from_utf8_lossy(&run(at, &["--ranks", "16"]).stderr).into_owned();
-    assert!(said.contains("no rule fits what was observed at 2, 4 ranks"), "{said}");
+    assert!(said.contains("no rule fits the values observed at 2, 4 ranks"), "{said}");
     observed(at, "8");
     let result = json(&run(at, &["--ranks", "1024"]));
     assert_eq!(result["calls"], 1024 * (20 + OTHERS), "{result:#}");
@@ -83,11 +83,11 @@ fn values_are_as_they_are_set() {
         (result["calls"].as_u64().unwrap() / 4 - OTHERS, result["oracles"][0]["rule"].clone())
     };
     let said = rounds(&["--ranks", "4", "--set", "solver.c:7=1x5,0"]);
-    assert_eq!(said, (5, "as --set says".into()));
+    assert_eq!(said, (5, "given by --set".into()));
     observed(at, "2");
     let near = rounds(&["--ranks", "4", "--set", "solver.c:7=observed"]);
     assert_eq!(near, (11, "as observed at 2 ranks, by --set".into()));
     let lost = run(at, &["--ranks", "4", "--set", "solver.c:8=1"]);
     let said = String::from_utf8_lossy(&lost.stderr).into_owned();
-    assert!(said.contains("nothing in that line depends on data"), "{said}");
+    assert!(said.contains("no value at that line depends on data"), "{said}");
 }

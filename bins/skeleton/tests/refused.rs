@@ -168,7 +168,7 @@ int main(int argc, char **argv) {
 }"#,
     );
     assert_eq!(refused.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [5, 6]);
-    assert!(refused[0].1.starts_with("MPI_File_open: files of MPI"), "{refused:?}");
+    assert!(refused[0].1.starts_with("MPI_File_open: MPI files"), "{refused:?}");
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn one_that_others_can_write_to_is_refused() {
         std::fs::set_permissions(&store, PermissionsExt::from_mode(mode)).expect("ours");
         let built = build(&folder, "KIZAMI_SKELETON_STORE", &store);
         assert_eq!(built.status.code(), Some(1));
-        assert!(said(&built).contains("can be written to by others"), "{}", said(&built));
+        assert!(said(&built).contains("is writable by other users"), "{}", said(&built));
     }
 }
 

@@ -20,21 +20,21 @@ export function LinksPanel({ model, answer: { value, error, busy, progress }, ov
   return (
     <section class="panel" data-testid="links" data-busy={busy}>
       <Scope model={model} ranks={false} />
-      {!has && <Empty title="Nothing is known of links here.">Choose a layer that kizami simgrid has written.</Empty>}
+      {!has && <Empty title="No link data in this layer.">Select a layer that kizami simgrid has written.</Empty>}
       {has && error !== null && <Trouble error={error} />}
-      {has && !value && error === null && <Outline what="Reading what links carried…" lines={8} progress={progress} />}
-      {has && value && value.links.length === 0 && <Empty title="No link carries anything here.">Choose another range, or zoom out.</Empty>}
+      {has && !value && error === null && <Outline what="Loading link traffic…" lines={8} progress={progress} />}
+      {has && value && value.links.length === 0 && <Empty title="No link carries traffic here.">Select another range, or zoom out.</Empty>}
       {has && value && value.links.length > 0 && (
         <>
           <p class="figures">
-            <strong>{plural(value.of, 'link')}</strong> {value.of === 1 ? 'carries' : 'carry'} something{value.of > value.links.length && `; these are the ${count(value.links.length)} busiest`}.
+            <strong>{plural(value.of, 'link')}</strong> {value.of === 1 ? 'carries' : 'carry'} traffic{value.of > value.links.length && `; the table lists the ${count(value.links.length)} busiest`}.
           </p>
           <table class="grid" aria-label="the busiest links" onMouseLeave={() => setOver(null)}>
             <thead>
               <tr>
-                <th>link, and which call takes most of it</th>
-                <th class="right">used</th>
-                <th class="right">at most</th>
+                <th>link, and the call with most of its traffic</th>
+                <th class="right">mean</th>
+                <th class="right">peak</th>
               </tr>
             </thead>
             {value.links.map((link) => (
@@ -42,7 +42,7 @@ export function LinksPanel({ model, answer: { value, error, busy, progress }, ov
             ))}
           </table>
           <p class="hint">
-            Shares of a link's bandwidth: on average over the range, and in its busiest stretch. A click on a row chooses the calls from that place in all views, one on the busiest stretch shows it.
+            Load as a share of the link's bandwidth: mean over the range, and peak interval. Click a row to select the calls of its call site in all views; click a peak to show it.
           </p>
         </>
       )}
@@ -96,7 +96,7 @@ function Link({ model, value, link, over, setOver }: { model: Model; value: Busy
               {call.name} <strong>{call.place}</strong> {percent(link.call_part)}
             </>
           ) : (
-            'no call is known'
+            'call unknown'
           )}
         </td>
       </tr>

@@ -68,17 +68,17 @@ export function LinksStrip({ model, answer: { value, error, busy }, over, setOve
   return (
     <div class="links" data-testid="links-strip" data-busy={busy} data-rows={value?.links.length ?? 0}>
       <div class="strip-head">
-        <span class="links-axis soft" title="on average over the range, of its bandwidth">
-          used
+        <span class="links-axis soft" title="mean load over the range, as a share of the bandwidth">
+          load
         </span>
-        <strong>Load of links</strong>
+        <strong>Link load</strong>
         {value && (
           <span>
             the {count(value.links.length)} busiest of {count(value.of)}
           </span>
         )}
         <span class="grow" />
-        <Scale none="nothing" most="100 % of bandwidth" />
+        <Scale none="no traffic" most="100 % of bandwidth" />
       </div>
       {error !== null && !value && <Trouble error={error} />}
       <div class="links-rows">
@@ -131,14 +131,14 @@ function Tooltip({ model, value, under, wide, high }: { model: Model; value: Bus
         <strong>{link.name.slice(0, 200)}</strong>
       </div>
       {i === null ? (
-        <p class="hint">carries nothing here</p>
+        <p class="hint">no traffic here</p>
       ) : (
         <>
-          <Row name="used" value={percent(link.shares[i]!)} />
-          <Row name="carries" value={`${bytes(link.bytes_per_s[i]!)}/s of ${bytes(link.capacity_bytes_per_s)}/s`} />
-          <Row name="from" value={`${moment(link.starts[i]!, 1000)} for ${duration(link.ends[i]! - link.starts[i]!)}`} />
-          {call && <Row name="most for" value={`${call.name} ${call.place}`} />}
-          {call && <Row name="which takes" value={`${percent(link.stretch_call_parts[i]!)} of that`} />}
+          <Row name="load" value={percent(link.shares[i]!)} />
+          <Row name="throughput" value={`${bytes(link.bytes_per_s[i]!)}/s of ${bytes(link.capacity_bytes_per_s)}/s`} />
+          <Row name="start" value={`${moment(link.starts[i]!, 1000)} for ${duration(link.ends[i]! - link.starts[i]!)}`} />
+          {call && <Row name="main call" value={`${call.name} ${call.place}`} />}
+          {call && <Row name="its share" value={`${percent(link.stretch_call_parts[i]!)} of the traffic`} />}
         </>
       )}
     </div>

@@ -20,8 +20,8 @@ export function ComparePanel({ model }: { model: Model }) {
     <section class="panel" data-testid="compare">
       <Scope model={model} />
       {layers.length < 2 ? (
-        <Empty title="There is only one run here.">
-          Give more on the command line to compare them: <code>kizami view run.kz other.kz</code>. What <code>kizami undisturb</code> and <code>kizami replay -o</code> write counts, too.
+        <Empty title="Only one run is loaded.">
+          Pass several runs to compare them: <code>kizami view run.kz other.kz</code>. Runs written by <code>kizami undisturb</code> or <code>kizami replay -o</code> work as well.
         </Empty>
       ) : (
         <>
@@ -33,13 +33,13 @@ export function ComparePanel({ model }: { model: Model }) {
                 value={s.other === null ? '' : `${s.other}`}
                 onChange={(event) => model.store.set({ other: event.currentTarget.value === '' ? null : Number(event.currentTarget.value) })}
               >
-                <option value="">nothing</option>
+                <option value="">none</option>
                 {layers.map((layer, i) => (i === s.layer ? null : <option value={`${i}`} key={i}>{layer.name.slice(0, 60)}</option>))}
               </select>
             </label>
             {other !== null && <AlignControl model={model} other={other} />}
           </div>
-          {other === null ? <Empty title="Nothing to compare with yet.">Choose the other run or layer above; its timeline appears below the first.</Empty> : <Differences model={model} other={other} />}
+          {other === null ? <Empty title="No run selected for comparison.">Select the other run or layer above; its timeline appears below the first.</Empty> : <Differences model={model} other={other} />}
         </>
       )}
     </section>
@@ -57,10 +57,10 @@ function AlignControl({ model, other }: { model: Model; other: number }) {
   useEffect(() => {
     if (value) model.mark({ line: line(found) });
   }, [value, s.align]);
-  const stays = align.by === 'region' ? shared.regions.find(({ name }) => name === align.name)!.stays : 0;
+  const visits = align.by === 'region' ? shared.regions.find(({ name }) => name === align.name)!.visits : 0;
   return (
     <>
-      <label class="check" title="What begins and ends together in both">
+      <label class="check" title="The phase that starts and ends together in both runs">
         aligned by
         <select value={optionOf(align)} onChange={(event) => model.store.set({ align: alignOf(event.currentTarget.value, shared) })} data-testid="compare-align">
           {shared.program && <option value="program">MPI_Init to MPI_Finalize</option>}
@@ -73,21 +73,21 @@ function AlignControl({ model, other }: { model: Model; other: number }) {
           ))}
         </select>
       </label>
-      {align.by === 'region' && stays > 1 && (
-        <label class="check" title="Which stay in the region">
-          no.
+      {align.by === 'region' && visits > 1 && (
+        <label class="check" title="Which visit of the region">
+          visit
           <input
             type="number"
             min={1}
-            max={stays}
+            max={visits}
             value={align.instance + 1}
-            data-testid="compare-stay"
+            data-testid="compare-visit"
             onInput={(event) => {
-              const stay = Math.round(Number(event.currentTarget.value));
-              if (stay >= 1 && stay <= stays) model.store.set({ align: { ...align, instance: stay - 1 } });
+              const visit = Math.round(Number(event.currentTarget.value));
+              if (visit >= 1 && visit <= visits) model.store.set({ align: { ...align, instance: visit - 1 } });
             }}
           />
-          of {count(stays)}
+          of {count(visits)}
         </label>
       )}
       {found && <Lengths a={found[0].to - found[0].from} b={found[1].to - found[1].from} />}

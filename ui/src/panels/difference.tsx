@@ -52,7 +52,7 @@ export function DifferenceStrip({ model, other }: { model: Model; other: number 
         {value && <Figures model={model} value={value} at={over} />}
         <span class="grow" />
         <span class="soft" title={`Shares of time in ${model.layer(other).name.slice(0, 200)}, minus those in ${model.layer(s.layer).name.slice(0, 200)}`}>
-          ▲ more ▼ less of it in the other
+          ▲ more ▼ less in the other run
         </span>
       </div>
       {error !== null && !value && <Trouble error={error} />}

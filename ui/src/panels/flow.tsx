@@ -19,7 +19,7 @@ export function FlowPanel({ model, reveal }: { model: Model; reveal: (rank: numb
     return (
       <section class="panel" data-testid="flow">
         <Scope model={model} time={false} />
-        <Empty title="No call is chosen.">Zoom in until single calls show, then click one: this tells what it waited for, back to the cause, and who waited for it.</Empty>
+        <Empty title="No call selected.">Zoom in until single calls are visible, then click one. This panel shows what the call waited for, back to the cause, and which calls waited for it.</Empty>
       </section>
     );
   }
@@ -37,16 +37,16 @@ export function FlowPanel({ model, reveal }: { model: Model; reveal: (rank: numb
     <section class="panel" data-testid="flow" data-busy={busy}>
       <Scope model={model} time={false} />
       {error !== null && <Trouble error={error} />}
-      {!value && error === null && <Outline what="Following the wait…" lines={4} progress={progress} />}
+      {!value && error === null && <Outline what="Following the wait state…" lines={4} progress={progress} />}
       {value && error === null && (
         <>
           <h2>This call</h2>
           <Step model={model} step={value.event} look={look} />
           <div class="flow-head">
-            <h2>{value.chain.length ? 'waited for' : 'It waited for nobody.'}</h2>
+            <h2>{value.chain.length ? 'Waited for' : 'No wait state in this call'}</h2>
             {value.chain.length > 0 && (
               <button class="link" onClick={whole}>
-                show all of it
+                show the whole chain
               </button>
             )}
           </div>
@@ -57,7 +57,7 @@ export function FlowPanel({ model, reveal }: { model: Model; reveal: (rank: numb
               </li>
             ))}
           </ol>
-          <h2>{value.waiters.length ? 'Who waited for this call' : 'Nobody waited for this call.'}</h2>
+          <h2>{value.waiters.length ? 'Calls that waited for this call' : 'No call waited for this call'}</h2>
           {value.waiters.slice(0, 100).map((step, i) => (
             <Step key={i} model={model} step={step} look={look} walk />
           ))}
@@ -81,13 +81,13 @@ function Step({ model, step, look, waitedFor = false, cause = false, walk = fals
         <span class="soft">
           rank {step.rank}
           {place && `, ${place}`}, at {moment(step.start_ns, 1e5)}, {duration(step.end_ns - step.start_ns)}
-          {step.wait_ns > 0 && (waitedFor ? `; waited for ${duration(step.wait_ns)}` : `, waiting ${duration(step.wait_ns)} of it`)}
+          {step.wait_ns > 0 && (waitedFor ? `; delayed others by ${duration(step.wait_ns)}` : `, of which waiting ${duration(step.wait_ns)}`)}
         </span>
         {step.why && <span class="why">{step.why.slice(0, 400)}</span>}
       </button>
       {(walk || step.kind === 'call') && model.store.get().event !== `${step.rank}:${step.start_ns}` && (
         <button class="link" onClick={() => model.store.set({ event: `${step.rank}:${step.start_ns}` })}>
-          from here
+          follow from here
         </button>
       )}
     </div>

@@ -23,7 +23,7 @@ export function HistogramPanel({ model, reveal }: { model: Model; reveal: (rank:
     <section class="panel" data-testid="histogram" data-busy={busy}>
       <Scope model={model} />
       <div class="controls">
-        <select value={op} onChange={(event) => setOp(event.currentTarget.value)} aria-label="which calls">
+        <select value={op} onChange={(event) => setOp(event.currentTarget.value)} aria-label="function">
           <option value="">all functions</option>
           {model.used.map((each) => (
             <option value={`${each}`} key={each}>
@@ -31,7 +31,7 @@ export function HistogramPanel({ model, reveal }: { model: Model; reveal: (rank:
             </option>
           ))}
         </select>
-        <div class="segments" role="radiogroup" aria-label="height of a bar">
+        <div class="segments" role="radiogroup" aria-label="bar height">
           {(
             [
               ['count', 'calls'],
@@ -45,15 +45,15 @@ export function HistogramPanel({ model, reveal }: { model: Model; reveal: (rank:
         </div>
       </div>
       {error !== null && <Trouble error={error} />}
-      {!value && error === null && <Outline what="Sorting calls by length…" lines={5} progress={progress} />}
-      {value && value.count === 0 && <Empty title="No calls here.">Choose another range or function, or zoom out.</Empty>}
+      {!value && error === null && <Outline what="Sorting calls by duration…" lines={5} progress={progress} />}
+      {value && value.count === 0 && <Empty title="No calls here.">Select another range or function, or zoom out.</Empty>}
       {value && value.count > 0 && (
         <>
           <p class="figures" data-testid="histogram-total" data-count={value.count} data-total-ns={value.total_ns}>
-            <strong>{plural(value.count, 'call')}</strong>, {duration(value.total_ns)} in all, {duration(value.total_ns / value.count)} on average
+            <strong>{plural(value.count, 'call')}</strong>, {duration(value.total_ns)} in total, {duration(value.total_ns / value.count)} on average
           </p>
           <Bars histogram={value} measure={measure} chosen={bucket} choose={setBucket} />
-          {bucket ? <List model={model} asked={asked} bucket={bucket} reveal={reveal} /> : <p class="hint">Click a bar to list its calls; the slowest are in the last one.</p>}
+          {bucket ? <List model={model} asked={asked} bucket={bucket} reveal={reveal} /> : <p class="hint">Click a bar to list its calls; the last bar has the slowest.</p>}
         </>
       )}
     </section>
@@ -122,7 +122,7 @@ function Bars({ histogram, measure, chosen, choose }: { histogram: Histogram; me
         class="histogram-bars"
         data-testid="histogram-bars"
         ref={canvas}
-        aria-label="calls by how long they take"
+        aria-label="calls by duration"
         onMouseMove={(event) => setOver(place(event))}
         onMouseLeave={() => setOver(null)}
         onClick={(event) => {
@@ -131,7 +131,7 @@ function Bars({ histogram, measure, chosen, choose }: { histogram: Histogram; me
         }}
       />
       <p class="hint one-line">
-        {shown ? `${duration(shown.low_ns)} to ${duration(shown.high_ns)}: ${plural(shown.count, 'call')}, ${duration(shown.total_ns)} in all` : 'length of a call (logarithmic)'}
+        {shown ? `${duration(shown.low_ns)} to ${duration(shown.high_ns)}: ${plural(shown.count, 'call')}, ${duration(shown.total_ns)} in total` : 'call duration (logarithmic)'}
       </p>
     </>
   );
@@ -150,16 +150,16 @@ function List({ model, asked, bucket, reveal }: { model: Model; asked: Record<st
   const query = { ...asked, low: Math.floor(bucket.low_ns), high: Math.ceil(bucket.high_ns), limit: 200 };
   const { value, error, progress } = useAnswer(JSON.stringify(query), (signal) => api.histogramCalls(query, signal));
   if (error !== null) return <Trouble error={error} />;
-  if (!value) return <Outline what="Looking these up…" lines={4} progress={progress} />;
+  if (!value) return <Outline what="Loading calls…" lines={4} progress={progress} />;
   return (
     <>
       <table class="grid" data-testid="histogram-calls">
         <thead>
           <tr>
-            <th class="right">takes</th>
+            <th class="right">duration</th>
             <th>call</th>
             <th class="right">rank</th>
-            <th class="right">begins</th>
+            <th class="right">start</th>
           </tr>
         </thead>
         <tbody>
@@ -183,7 +183,7 @@ function List({ model, asked, bucket, reveal }: { model: Model; asked: Record<st
           ))}
         </tbody>
       </table>
-      {value.count > value.calls.length && <p class="hint">The longest {count(value.calls.length)} of {count(value.count)}.</p>}
+      {value.count > value.calls.length && <p class="hint">The {count(value.calls.length)} longest of {count(value.count)} calls.</p>}
     </>
   );
 }

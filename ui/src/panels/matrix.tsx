@@ -14,7 +14,7 @@ const MEASURES: [Measure, string, (value: number) => string][] = [
   ['bytes', 'bytes', bytes],
   ['messages', 'messages', (value) => count(value)],
   ['latency', 'latency', duration],
-  ['wait', 'wait', duration],
+  ['wait', 'waiting', duration],
 ];
 const EDGE = 40;
 
@@ -34,7 +34,7 @@ export function MatrixPanel({ model }: { model: Model }) {
     <section class="panel" data-testid="matrix" data-busy={busy}>
       <Scope model={model} />
       <div class="controls">
-        <div class="segments" role="radiogroup" aria-label="what to show">
+        <div class="segments" role="radiogroup" aria-label="measure">
           {MEASURES.map(([name, text]) => (
             <button key={name} role="radio" aria-checked={measure === name} onClick={() => setMeasure(name)}>
               {text}
@@ -48,7 +48,7 @@ export function MatrixPanel({ model }: { model: Model }) {
       </div>
       {error !== null && <Trouble error={error} />}
       {!value && error === null && <Outline what="Counting messages…" lines={7} progress={progress} />}
-      {value && total === 0 && <Empty title="No messages here.">Only messages between two ranks are counted, not what collectives send. Choose another range, or zoom out.</Empty>}
+      {value && total === 0 && <Empty title="No messages here.">Only point-to-point messages are counted, not the traffic of collectives. Select another range, or zoom out.</Empty>}
       {value && total > 0 && (
         <>
           <p class="figures" data-testid="matrix-total">
@@ -142,14 +142,14 @@ function Cells({ matrix, labels, measure, over, choose }: { matrix: Matrix; labe
 }
 
 function CellFigures({ cell, matrix, labels }: { cell: { from: number; to: number } | null; matrix: Matrix; labels: string[] }) {
-  if (!cell) return <p class="hint one-line">Point at a cell to read it; click to choose its two ranks.</p>;
+  if (!cell) return <p class="hint one-line">Point at a cell to show its values; click to select its two ranks.</p>;
   const at = cell.from * matrix.n + cell.to;
   return (
     <p class="figures one-line" data-testid="matrix-cell">
       <strong>
         {labels[cell.from]} → {labels[cell.to]}
       </strong>{' '}
-      {matrix.messages[at] ? `${plural(matrix.messages[at]!, 'message')}, ${bytes(matrix.bytes[at]!)}, mean latency ${duration(matrix.latency[at]!)}, wait ${duration(matrix.wait[at]!)}` : 'no messages'}
+      {matrix.messages[at] ? `${plural(matrix.messages[at]!, 'message')}, ${bytes(matrix.bytes[at]!)}, mean latency ${duration(matrix.latency[at]!)}, waiting ${duration(matrix.wait[at]!)}` : 'no messages'}
     </p>
   );
 }

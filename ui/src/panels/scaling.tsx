@@ -19,7 +19,7 @@ export function ScalingPanel({ model }: { model: Model }) {
   const s = useSelection(model);
   const { value, error } = useAnswer<Prediction>('prediction', (signal) => api.prediction({}, signal));
   if (error !== null && !value) return <Trouble error={error} />;
-  if (!value) return <Outline what="What was foretold is being read." />;
+  if (!value) return <Outline what="Loading the prediction…" />;
   return <Scaling prediction={value} ranks={model.layer(s.layer).ranks} />;
 }
 
@@ -64,12 +64,12 @@ function Scaling({ prediction, ranks }: { prediction: Prediction; ranks: number 
       </table>
       {check && (
         <p class="soft">
-          The run with {count(check.foretold.ranks)} ranks, foretold from the smaller ones, was {signedPercent(check.error_share)} off.
+          Check: the run with {count(check.foretold.ranks)} ranks, predicted from the smaller ones, has an error of {signedPercent(check.error_share)}.
         </p>
       )}
       {last?.limited_by[0] && (
         <p class="soft">
-          With {count(last.ranks)} ranks most time goes to {last.limited_by[0].what} at {placeText(last.limited_by[0].place).slice(0, 120)}.
+          At {count(last.ranks)} ranks, the largest share of time is {last.limited_by[0].what} at {placeText(last.limited_by[0].place).slice(0, 120)}.
         </p>
       )}
     </div>
@@ -89,7 +89,7 @@ function Lines({ x, prediction, ranks, byTime }: { x: Axis; prediction: Predicti
   const text = (number: number) => (byTime ? duration(number * SECOND) : percent(number));
   return (
     <figure>
-      <figcaption>{byTime ? 'time, with its 90 % interval; rings are recorded runs' : 'efficiency: the share of all ranks’ time that is computation'}</figcaption>
+      <figcaption>{byTime ? 'time with 90 % interval; rings: recorded runs' : 'efficiency: computation as a share of the time of all ranks'}</figcaption>
       <svg viewBox={`0 0 ${WIDTH} ${TOP + HEIGHT + BELOW}`} role="img" aria-label={byTime ? 'time over ranks' : 'efficiency over ranks'}>
         <Frame x={x} ticks={byTime ? y.ticks : [0, 0.5, 1]} y={y} text={text} points={points} />
         <polygon class="scaling-band" points={band.join(' ')} />
@@ -120,7 +120,7 @@ function RecordedNote({ prediction, ranks }: { prediction: Prediction; ranks: nu
   const sizes = prediction.from.map((run) => count(run.ranks)).join(', ');
   return (
     <p class="soft">
-      Foretold from runs with {sizes} ranks{own ? '; this run is as large as the filled ring.' : `; this run has ${count(ranks)}.`}
+      Predicted from runs with {sizes} ranks{own ? '; the filled ring has the size of this run.' : `; this run has ${count(ranks)}.`}
     </p>
   );
 }

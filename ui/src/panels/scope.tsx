@@ -14,7 +14,7 @@ export function Scope({ model, time = true, ranks = true }: { model: Model; time
     <div class="scope" data-testid="scope">
       <KindBadge kind={layer.kind} />
       {time && (
-        <span title={s.chosen ? 'The chosen range' : 'What the timeline shows; drag on its ruler to choose a range'}>
+        <span title={s.chosen ? 'The selected range' : 'The visible range; drag on the ruler to select a range'}>
           {known && !s.chosen ? known : `${moment(Math.max(0, from), step)} + ${duration(to - Math.max(0, from))}`}
         </span>
       )}

@@ -17,7 +17,7 @@ export function TreePanel({ model }: { model: Model }) {
       <Scope model={model} />
       {error !== null && <Trouble error={error} />}
       {!value && error === null && <Outline what="Adding up calls…" lines={8} progress={progress} />}
-      {value && value.nodes.length === 0 && <Empty title="No calls here.">Choose another range, or zoom out.</Empty>}
+      {value && value.nodes.length === 0 && <Empty title="No calls here.">Select another range, or zoom out.</Empty>}
       {value && value.nodes.length > 0 && <Rows model={model} nodes={value.nodes} />}
     </section>
   );
@@ -76,7 +76,7 @@ function Rows({ model, nodes }: { model: Model; nodes: TreeNode[] }) {
                 {open !== null ? (
                   <button
                     class="twist"
-                    aria-label={open ? 'close' : 'open'}
+                    aria-label={open ? 'collapse' : 'expand'}
                     onClick={(event) => {
                       event.stopPropagation();
                       const next = new Set(closed);

@@ -13,7 +13,7 @@ export function VerdictPanel({ model, reveal }: { model: Model; reveal: (rank: n
     <section class="panel" data-testid="verdict">
       <Scope model={model} time={false} />
       {error !== null && <Trouble error={error} />}
-      {!value && error === null && <Outline what="Following who waited for whom…" lines={6} progress={progress} />}
+      {!value && error === null && <Outline what="Analysing wait states…" lines={6} progress={progress} />}
       {value && (
         <>
           <Efficiencies verdict={value} />
@@ -38,9 +38,9 @@ function Efficiencies({ verdict }: { verdict: Verdict }) {
           </span>
         </span>
       </div>
-      <Factor name="load balance" value={e.load_balance} says={`average computation ${duration(e.average_computation_ns)} of the longest, ${duration(e.longest_computation_ns)}`} />
-      <Factor name="serialisation" value={e.serialisation} says={`longest computation of ${duration(e.ideal_ns)} on an ideal network (predicted)`} />
-      <Factor name="transfer" value={e.transfer} says={`${duration(e.ideal_ns)} on an ideal network (predicted) of ${duration(verdict.run_ns)}`} last />
+      <Factor name="load balance" value={e.load_balance} says={`average computation ${duration(e.average_computation_ns)} / longest computation ${duration(e.longest_computation_ns)}`} />
+      <Factor name="serialisation" value={e.serialisation} says={`longest computation / run on an ideal network ${duration(e.ideal_ns)} (predicted)`} />
+      <Factor name="transfer" value={e.transfer} says={`run on an ideal network ${duration(e.ideal_ns)} (predicted) / run ${duration(verdict.run_ns)}`} last />
     </div>
   );
 }
@@ -70,7 +70,7 @@ function Findings({ verdict, model, reveal }: { verdict: Verdict; model: Model; 
       {large.length > 0 && <h2>Findings</h2>}
       {large.length === 0 && (
         <Empty title="No findings.">
-          {small.length > 0 ? 'Ranks wait for each other, but no single cause is worth more than the error of its prediction.' : verdict.nothing_found}
+          {small.length > 0 ? 'Ranks wait for each other, but no single cause has a predicted gain above its error.' : verdict.nothing_found}
         </Empty>
       )}
       {cards(large, 0)}
@@ -112,11 +112,11 @@ function Card({ index, finding, model, reveal }: { index: number; finding: Findi
       <span class="card-text">{finding.sentence}</span>
       <span class="card-figures">
         {finding.gain ? (
-          <span class="gain" title="Predicted: the run was replayed without it">
+          <span class="gain" title="Predicted by replaying the run without this cause">
             <strong>{signedPercent(-finding.gain.share)}</strong> ± {percent(finding.gain.share_error)} <span class="soft">run time, predicted</span>
           </span>
         ) : (
-          <span class="soft">no gain replayed</span>
+          <span class="soft">gain not predicted</span>
         )}
         <span class="soft">
           {duration(finding.all_waiting_ns)}
@@ -138,8 +138,8 @@ function Unknown({ verdict }: { verdict: Verdict }) {
   if (!u || (u.not_followed === 0 && u.unmatched === 0 && u.problems.length === 0)) return null;
   return (
     <div class="notice">
-      <strong>Not all was understood.</strong> {u.not_followed > 0 && `${plural(u.not_followed, 'call')} not followed. `}
-      {u.unmatched > 0 && `${plural(u.unmatched, 'call')} or message${u.unmatched === 1 ? '' : 's'} whose other side is not in the trace. `}
+      <strong>The analysis is incomplete.</strong> {u.not_followed > 0 && `${plural(u.not_followed, 'call')} could not be followed. `}
+      {u.unmatched > 0 && `${plural(u.unmatched, 'call')} or message${u.unmatched === 1 ? '' : 's'} without a partner in the trace. `}
       {u.problems.slice(0, 5).join('; ')}
     </div>
   );

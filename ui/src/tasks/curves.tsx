@@ -90,7 +90,7 @@ function Marks({ linked, value }: { linked: Linked; value: TaskCurves }) {
       </span>
       {s.marks && (
         <button class="link" title="Z" onClick={() => change({ window: s.marks })}>
-          zoom there
+          zoom to markers
         </button>
       )}
       {(s.marks || s.parts.length > 0) && (
@@ -104,7 +104,7 @@ function Marks({ linked, value }: { linked: Linked; value: TaskCurves }) {
         </button>
       )}
       <span class="grow" />
-      <label class="check" title="Every sub-tree begins at 0, to be compared (L)">
+      <label class="check" title="Start all sub-trees at 0, for comparison (L)">
         <input type="checkbox" checked={s.aligned} data-testid="align" onChange={(event) => change({ aligned: event.currentTarget.checked })} /> align
       </label>
     </>
@@ -124,9 +124,9 @@ function Figures({ linked, value }: { linked: Linked; value: TaskCurves }) {
           <th class="right">tasks</th>
           <th class="right">work</th>
           <th class="right">from – to</th>
-          <th class="right">at most</th>
+          <th class="right">peak</th>
           {scope && <th class="right">{settled.marks ? 'between markers' : 'shown'}</th>}
-          <th class="right" title={scope ? 'Work through time, in this range' : 'Work through time'}>
+          <th class="right" title={scope ? 'Work divided by time, in this range' : 'Work divided by time'}>
             parallelism
           </th>
           <th />
@@ -148,7 +148,7 @@ function Figures({ linked, value }: { linked: Linked; value: TaskCurves }) {
             <td class="right">{(curve.marked_work / Math.max(1, width)).toFixed(2)}</td>
             <td class="right">
               {curve.part !== 'all' && (
-                <button class="link" aria-label={`take ${partName(model, curve.part, curve.place)} away`} onClick={() => toggle(curve.part)}>
+                <button class="link" aria-label={`remove ${partName(model, curve.part, curve.place)}`} onClick={() => toggle(curve.part)}>
                   ✕
                 </button>
               )}
@@ -161,7 +161,7 @@ function Figures({ linked, value }: { linked: Linked; value: TaskCurves }) {
 }
 
 /** Which task is taken, in words. */
-const NAMES: Record<Strategy, string> = { '': 'task as recorded', gnu: "task as GNU's runtime does", llvm: "task as LLVM's runtime does", oldest: 'oldest', newest: 'newest', longest: 'longest' };
+const NAMES: Record<Strategy, string> = { '': 'as the recorded runtime', gnu: "as GNU's runtime", llvm: "as LLVM's runtime", oldest: 'oldest task first', newest: 'newest task first', longest: 'longest chain first' };
 
 /** Whose tasks are shown, where there are several ranks. */
 function RankChoice({ linked, ranks }: { linked: Linked; ranks: number }) {
@@ -215,8 +215,8 @@ function Processors({ linked, curve, followsRuntime }: { linked: Linked; curve: 
         {s.processors === 1 ? 'processor' : 'processors'}
       </label>
       <label class="check">
-        taking the
-        <select value={s.strategy} aria-label="which task is taken" data-testid="strategy" onChange={(event) => change({ strategy: event.currentTarget.value as Strategy })}>
+        scheduling
+        <select value={s.strategy} aria-label="scheduling strategy" data-testid="strategy" onChange={(event) => change({ strategy: event.currentTarget.value as Strategy })}>
           {(followsRuntime ? STRATEGIES : (['', ...LISTED] as const)).map((strategy) => (
             <option key={strategy} value={strategy}>
               {NAMES[strategy]}

@@ -30,7 +30,7 @@ export function FlowWindow({ linked }: { linked: Linked }) {
       {shown ? (
         <span class="flow-over" data-testid="flow-over">
           <strong>{taskName(model, shown.place)}</strong> {taskLine(model, shown.place)}, task {count(shown.task + 1)}: {at(shown.start, units, 1)} – {at(shown.end, units, 1)}
-          {shown.start > shown.created && <span class="soft">, waited {length(shown.start - shown.created, units)}</span>}
+          {shown.start > shown.created && <span class="soft">, started {length(shown.start - shown.created, units)} after creation</span>}
           {shown.on_path && <span class="on-path"> on the critical path</span>}
         </span>
       ) : (
@@ -39,10 +39,10 @@ export function FlowWindow({ linked }: { linked: Linked }) {
             <i class="flow-key-path" /> critical path
           </span>
           <span class="flow-key">
-            <i class="flow-key-made" /> made
+            <i class="flow-key-made" /> creation
           </span>
           <span class="flow-key">
-            <i class="flow-key-need" /> needed
+            <i class="flow-key-need" /> dependency
           </span>
           {value && (
             <span class="soft">
@@ -56,8 +56,8 @@ export function FlowWindow({ linked }: { linked: Linked }) {
   return (
     <Frame title="Flow" id="task-flow" busy={busy} head={head} figures={{ 'data-tasks': value?.tasks.length ?? '', 'data-needs': value?.needs.length ?? '', 'data-of': value?.of ?? '' }}>
       {error !== null && <Trouble error={error} />}
-      {!value && error === null && <Outline what="Looking up tasks…" lines={5} />}
-      {value && value.tasks.length === 0 && <Empty title="No tasks here.">Move the markers, or choose other sub-trees.</Empty>}
+      {!value && error === null && <Outline what="Loading tasks…" lines={5} />}
+      {value && value.tasks.length === 0 && <Empty title="No tasks here.">Move the markers, or select other sub-trees.</Empty>}
       {value && value.tasks.length > 0 && <Drawing linked={{ ...linked, s }} flow={value} over={shown} setOver={setOver} />}
     </Frame>
   );
@@ -98,7 +98,7 @@ function Drawing({ linked, flow, over, setOver }: DrawingProps) {
   };
   const height = Math.max(size.height - 2, RULER + laid.lanes * lane + 4);
   return (
-    <div class="window-body flow-body" ref={host} tabIndex={0} role="group" aria-label="tasks one by one; arrow keys go from one to the next, Enter chooses" onKeyDown={press}>
+    <div class="window-body flow-body" ref={host} tabIndex={0} role="group" aria-label="single tasks; arrow keys move between them, Enter selects" onKeyDown={press}>
       <svg width={size.width} height={height} onMouseLeave={() => setOver(null)}>
         <defs>
           <marker id="made" viewBox="0 0 6 6" refX="6" refY="3" markerWidth="5" markerHeight="5" orient="auto">

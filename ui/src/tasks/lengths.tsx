@@ -23,7 +23,7 @@ export function LengthsWindow({ linked }: { linked: Linked }) {
         </span>
       )}
       <span class="grow" />
-      <div class="segments" role="radiogroup" aria-label="height of a bar">
+      <div class="segments" role="radiogroup" aria-label="bar height">
         {(
           [
             ['counts', 'tasks'],
@@ -40,8 +40,8 @@ export function LengthsWindow({ linked }: { linked: Linked }) {
   return (
     <Frame title="Histogram" id="task-lengths" busy={busy} head={head} figures={{ 'data-tasks': value?.tasks ?? '', 'data-work': value?.work ?? '' }}>
       {error !== null && <Trouble error={error} />}
-      {!value && error === null && <Outline what="Sorting tasks by length…" lines={5} />}
-      {value && value.tasks === 0 && <Empty title="No tasks here.">Move the markers, or choose other sub-trees.</Empty>}
+      {!value && error === null && <Outline what="Sorting tasks by duration…" lines={5} />}
+      {value && value.tasks === 0 && <Empty title="No tasks here.">Move the markers, or select other sub-trees.</Empty>}
       {value && value.tasks > 0 && <Rows linked={linked} value={value} measure={measure} />}
     </Frame>
   );
@@ -54,15 +54,15 @@ function Rows({ linked, value, measure }: { linked: Linked; value: TaskLengths; 
   const longest = Math.max(...value.places.map((place) => place.longest));
   return (
     <div class="window-body">
-      <table class="grid" aria-label="tasks by place and length">
+      <table class="grid" aria-label="tasks by source line and duration">
         <thead>
           <tr>
-            <th>place</th>
+            <th>source line</th>
             <th class="right">tasks</th>
             <th class="right">work</th>
             <th class="by-length">
               <span>{length(shortest, units)}</span>
-              <span>length</span>
+              <span>duration</span>
               <span>{length(longest, units)}</span>
             </th>
           </tr>
@@ -94,7 +94,7 @@ function Rows({ linked, value, measure }: { linked: Linked; value: TaskLengths; 
           })}
         </tbody>
       </table>
-      {value.of > value.places.length && <p class="hint">{`The ${count(value.places.length)} places with most work, of ${count(value.of)}.`}</p>}
+      {value.of > value.places.length && <p class="hint">{`The ${count(value.places.length)} source lines with the most work, of ${count(value.of)}.`}</p>}
     </div>
   );
 }
@@ -108,14 +108,14 @@ function Bars({ place, measure, borders, units, colour }: { place: TaskPlace; me
     return low >= high ? length(low, units) : `${length(low, units)} to ${length(high, units)}`;
   };
   return (
-    <svg class="bars" viewBox={`0 0 ${values.length} 16`} preserveAspectRatio="none" role="img" aria-label="tasks by length">
+    <svg class="bars" viewBox={`0 0 ${values.length} 16`} preserveAspectRatio="none" role="img" aria-label="tasks by duration">
       <rect class="bars-ground" x={0} y={15.4} width={values.length} height={0.6} />
       {values.map((value, i) => {
         if (place.counts[i] === 0) return null;
         const height = Math.max(1.5, (value / most) * 15);
         return (
           <rect key={i} x={i + 0.06} y={16 - height} width={0.88} height={height} fill={colour}>
-            <title>{`length ${between(i)}: ${plural(place.counts[i]!, 'task')}, ${length(place.works[i]!, units)} of work`}</title>
+            <title>{`duration ${between(i)}: ${plural(place.counts[i]!, 'task')}, ${length(place.works[i]!, units)} of work`}</title>
           </rect>
         );
       })}

@@ -23,7 +23,7 @@ export function shortLine(model: Model, place: number | null): string {
 /** What a sub-tree is, in words. */
 export function partTitle(part: string): string {
   if (part === 'all') return 'all tasks';
-  return part[0] === 't' ? `task ${count(Number(part.slice(1)) + 1)} and all that descend from it` : part[0] === 'n' ? 'tasks with this path, and all below them' : 'all tasks of this place';
+  return part[0] === 't' ? `task ${count(Number(part.slice(1)) + 1)} and its descendants` : part[0] === 'n' ? 'tasks with this path, and their descendants' : 'all tasks of this source line';
 }
 export const partName = (model: Model, part: string, place: number | null): string =>
   part === 'all' ? 'whole run' : part[0] === 't' ? `${taskName(model, place)} #${Number(part.slice(1)) + 1}` : part[0] === 'p' ? `all ${taskName(model, place)}` : taskName(model, place);

@@ -13,7 +13,7 @@ export function TreeWindow({ linked }: { linked: Linked }) {
   const asked = { layer: linked.layer, ...marked(linked.settled) };
   const { value, error, busy } = useAnswer<TaskTree>(JSON.stringify(asked), (signal) => api.taskTree(asked, signal));
   return (
-    <Frame title="Tree" id="task-tree" busy={busy} head={<span class="soft">who made whom; recursion is folded</span>}>
+    <Frame title="Tree" id="task-tree" busy={busy} head={<span class="soft">tasks by creator; recursion is folded</span>}>
       {error !== null && <Trouble error={error} />}
       {!value && error === null && <Outline what="Folding tasks…" lines={6} />}
       {value && value.nodes.length === 0 && <Empty title="No tasks here.">Move the markers, or clear them.</Empty>}
@@ -45,13 +45,13 @@ function Rows({ linked, tree }: { linked: Linked; tree: TaskTree }) {
   };
   return (
     <div class="window-body">
-      <table class="grid tree" aria-label="tasks by who made them">
+      <table class="grid tree" aria-label="tasks by creator">
         <thead>
           <tr>
             <th>task</th>
             <th class="right">tasks</th>
             <th class="right">work</th>
-            <th class="right" title="How much of the critical path is theirs">
+            <th class="right" title="Share of the critical path">
               of span
             </th>
             <th>over time</th>
@@ -67,7 +67,7 @@ function Rows({ linked, tree }: { linked: Linked; tree: TaskTree }) {
                   {children.has(node.node) ? (
                     <button
                       class="twist"
-                      aria-label={closed.has(node.node) ? 'open' : 'close'}
+                      aria-label={closed.has(node.node) ? 'expand' : 'collapse'}
                       aria-expanded={!closed.has(node.node)}
                       onClick={(event) => {
                         event.stopPropagation();
@@ -98,7 +98,7 @@ function Rows({ linked, tree }: { linked: Linked; tree: TaskTree }) {
           })}
         </tbody>
       </table>
-      {tree.of > tree.nodes.length && <p class="hint">{`${count(tree.nodes.length)} of ${count(tree.of)} paths: those with work in the range, the most first.`}</p>}
+      {tree.of > tree.nodes.length && <p class="hint">{`${count(tree.nodes.length)} of ${count(tree.of)} paths with work in the range, most work first.`}</p>}
     </div>
   );
 }

@@ -29,7 +29,7 @@ export function Overview({ model }: { model: Model }) {
     <canvas
       class="overview"
       ref={canvas}
-      aria-label="the whole run; drag to move the part shown below"
+      aria-label="the whole run; drag to move the visible range"
       onPointerDown={(event) => {
         canvas.current!.setPointerCapture(event.pointerId);
         centre(event);

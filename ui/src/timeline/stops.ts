@@ -13,17 +13,17 @@ const SHOWN_ROW = 8;
 
 /** What is said about a stop. `held` ones stand still because of the tracer; the program ran on in others. */
 export const REASONS: Record<string, { title: string; says: string; held: boolean }> = {
-  'chunk-wait': { title: 'writing out', says: 'The tracer made the rank wait for room to record into.', held: true },
-  suspended: { title: 'suspended', says: 'All ranks stopped together to write out what was recorded.', held: true },
-  'clock-round': { title: 'clocks compared', says: 'The tracer compared the clocks of hosts.', held: true },
-  settling: { title: 'settling', says: 'Ranks agreed that there was nothing to stop for.', held: true },
-  rehearsal: { title: 'rehearsal', says: 'The tracer measured what recording a call costs.', held: true },
-  drawing: { title: 'drawing', says: 'The tracer drew from the calls it had collected.', held: true },
+  'chunk-wait': { title: 'buffer full', says: 'The tracer blocked the rank until buffer space was free.', held: true },
+  suspended: { title: 'suspended', says: 'The tracer stopped all ranks together to write out their buffers.', held: true },
+  'clock-round': { title: 'clock synchronisation', says: 'The tracer compared the clocks of the hosts.', held: true },
+  settling: { title: 'settling', says: 'The ranks agreed that no stop was needed.', held: true },
+  rehearsal: { title: 'calibration', says: 'The tracer measured the overhead of recording a call.', held: true },
+  drawing: { title: 'sampling', says: 'The tracer sampled from the calls it had collected.', held: true },
   paused: { title: 'paused', says: 'The program switched recording off.', held: false },
-  lost: { title: 'lost', says: 'Calls were made here that could not be stored.', held: false },
+  lost: { title: 'lost', says: 'Calls made here could not be stored.', held: false },
   'before-first-call': { title: 'before the first call', says: 'The rank had not called MPI yet.', held: false },
-  'after-last-call': { title: 'behind the last call', says: 'The rank called MPI no more.', held: false },
-  'never-seen': { title: 'never seen', says: 'The rank left no record at all.', held: false },
+  'after-last-call': { title: 'after the last call', says: 'The rank made no more MPI calls.', held: false },
+  'never-seen': { title: 'no record', says: 'The rank left no record.', held: false },
 };
 export const reasonOf = (stop: Stop) => REASONS[stop.reason] ?? { title: stop.reason.slice(0, 40), says: '', held: false };
 

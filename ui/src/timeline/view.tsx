@@ -38,7 +38,7 @@ export function Timeline({ model, layerOf, compared = false, title, control }: {
           <p>
             <strong>No calls were recorded.</strong>
           </p>
-          <p>The trace is sound but empty. Did the program reach MPI_Init? `kizami doctor` checks whether recording works here.</p>
+          <p>The trace is valid but empty. Check that the program reaches MPI_Init; `kizami doctor` checks whether recording works on this machine.</p>
         </div>
       )}
       {error !== null && <Trouble error={error} over />}
@@ -60,11 +60,11 @@ function Tooltip({ model, under, host }: { model: Model; under: Under; host: HTM
           <div class="tooltip-head">
             <Swatch category={model.categoryOfOp[call.op] ?? CATEGORY.other} /> <strong>{model.opName(call.op)}</strong>
           </div>
-          <Row name="takes" value={duration(call.end - call.start)} />
-          <Row name="begins" value={moment(call.start, 1000)} />
+          <Row name="duration" value={duration(call.end - call.start)} />
+          <Row name="start" value={moment(call.start, 1000)} />
           <Row name="rank" value={`${call.rank}`} />
-          {model.siteName(call.site) && <Row name="called at" value={model.siteName(call.site)} />}
-          <p class="hint">click: what did it wait for?</p>
+          {model.siteName(call.site) && <Row name="call site" value={model.siteName(call.site)} />}
+          <p class="hint">click to show what it waited for</p>
         </>
       )}
       {stop && <StopRows stop={stop} />}
@@ -73,7 +73,7 @@ function Tooltip({ model, under, host }: { model: Model; under: Under; host: HTM
           <div class="tooltip-head">
             <Swatch category={CATEGORY.compute} /> <strong>computation</strong>
           </div>
-          {between.before && between.after && <Row name="takes" value={duration(between.after.start - between.before.end)} />}
+          {between.before && between.after && <Row name="duration" value={duration(between.after.start - between.before.end)} />}
           <Row name="rank" value={`${under.rank}`} />
           {between.before && <Row name="after" value={`${model.opName(between.before.op)} ${model.siteName(between.before.site)}`} />}
           {between.after && <Row name="before" value={`${model.opName(between.after.op)} ${model.siteName(between.after.site)}`} />}
@@ -110,8 +110,8 @@ function StopRows({ stop }: { stop: Stop }) {
       <div class="tooltip-head">
         {stop.reason === 'lost' ? <LostSwatch /> : <Swatch category={held ? CATEGORY.tracer : CATEGORY.none} />} <strong>{title}</strong>
       </div>
-      <Row name="takes" value={duration(stop.end_ns - stop.start_ns)} />
-      <Row name="begins" value={moment(stop.start_ns, 1000)} />
+      <Row name="duration" value={duration(stop.end_ns - stop.start_ns)} />
+      <Row name="start" value={moment(stop.start_ns, 1000)} />
       <Row name="rank" value={`${stop.rank}`} />
       {stop.lost_calls > 0 && <Row name="calls lost" value={count(stop.lost_calls)} />}
       <p class="hint">{says}</p>
@@ -139,15 +139,15 @@ export const LostSwatch = () => <span class="swatch swatch-lost" />;
 
 const ORDERS: [Order, string][] = [
   ['rank', 'by rank'],
-  ['wait', 'by waiting'],
-  ['cluster', 'alike'],
+  ['wait', 'by blocking time'],
+  ['cluster', 'by similarity'],
 ];
 
 /** Below the timeline: what the colours mean, and how rows are ordered. */
 export function Legend({ model, pathOn, togglePath }: { model: Model; pathOn: boolean | null; togglePath: () => void }) {
   const s = useSelection(model);
   const [arrows, setArrows] = useState(model.marks.arrows);
-  const used = new Set<number>([CATEGORY.compute, CATEGORY.waiting, CATEGORY.collective, CATEGORY.pointToPoint, CATEGORY.tracer, CATEGORY.none, ...model.used.map((op) => model.categoryOfOp[op] ?? CATEGORY.other)]);
+  const used = new Set<number>([CATEGORY.compute, CATEGORY.receive, CATEGORY.collective, CATEGORY.send, CATEGORY.tracer, CATEGORY.none, ...model.used.map((op) => model.categoryOfOp[op] ?? CATEGORY.other)]);
   return (
     <div class="legend">
       <div class="legend-items">
@@ -163,7 +163,7 @@ export function Legend({ model, pathOn, togglePath }: { model: Model; pathOn: bo
         )}
       </div>
       <div class="legend-controls">
-      <label class="check" title="Messages between ranks, and when ranks come to collectives (dashed) and leave them, when zoomed in far enough to tell them apart">
+      <label class="check" title="Messages between ranks, and when ranks enter and leave collectives (dashed); shown when zoomed in far enough">
         <input
           type="checkbox"
           checked={arrows}
@@ -175,12 +175,12 @@ export function Legend({ model, pathOn, togglePath }: { model: Model; pathOn: bo
         messages
       </label>
       {pathOn !== null && (
-        <label class="check" title="The chain of computation and calls that made the run as long as it is">
+        <label class="check" title="The chain of computation and calls that determines the run time">
           <input type="checkbox" checked={pathOn} onChange={togglePath} />
           critical path
         </label>
       )}
-        <select aria-label="order of rows" title="How rows are ordered: by rank, those that wait longest first, or those that do the same side by side" value={s.order} onChange={(event) => model.store.set({ order: event.currentTarget.value as Order, row: 0 })}>
+        <select aria-label="order of rows" title="Row order: by rank, by time in receives, completions and collectives (longest first), or by similar behaviour" value={s.order} onChange={(event) => model.store.set({ order: event.currentTarget.value as Order, row: 0 })}>
           {ORDERS.map(([order, name]) => (
             <option value={order} key={order}>
               {name}

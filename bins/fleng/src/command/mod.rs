@@ -38,7 +38,7 @@ pub fn run() -> u8 {
     let arguments = Arguments::parse();
     if let Some(output) = arguments.output.as_ref().filter(|output| output.symlink_metadata().is_ok()) {
         let named = output.display();
-        failure::tell(&format!("{named} exists already; choose another name with -o, or remove it"));
+        failure::tell(&format!("{named} already exists; choose another name with -o, or remove it"));
         return failure::USAGE;
     }
     run_query(&arguments).unwrap_or_else(|error| {
@@ -108,7 +108,7 @@ fn show(arguments: &Arguments, outcome: &Outcome, parallelism: f64) -> io::Resul
         writeln!(out, "{name} = {value}")?;
     }
     if outcome.stuck_count > 0 {
-        writeln!(out, "{} for ever:", waiting(outcome.stuck_count))?;
+        writeln!(out, "{}:", hanging(outcome.stuck_count))?;
         for stuck in &outcome.stuck {
             writeln!(out, "  {stuck}")?;
         }
@@ -123,9 +123,9 @@ fn show(arguments: &Arguments, outcome: &Outcome, parallelism: f64) -> io::Resul
     Ok(())
 }
 
-fn waiting(goals: usize) -> String {
+fn hanging(goals: usize) -> String {
     match goals {
-        1 => "1 goal waits".to_owned(),
-        goals => format!("{} goals wait", quantity::count(goals as u64)),
+        1 => "1 goal hangs".to_owned(),
+        goals => format!("{} goals hang", quantity::count(goals as u64)),
     }
 }

@@ -91,9 +91,7 @@ impl<'a> Lexer<'a> {
                 self.take_while(|c| c != '\n');
             } else if self.rest.starts_with("/*") {
                 let Some(end) = self.rest[2..].find("*/") else {
-                    return Err(self
-                        .at
-                        .error("a comment begins here and does not end", "close it with `*/`"));
+                    return Err(self.at.error("unterminated comment", "close it with `*/`"));
                 };
                 self.take(end + 4);
             } else {
@@ -108,7 +106,8 @@ impl<'a> Lexer<'a> {
         match digits.parse() {
             Ok(value) if value <= LARGEST => Ok(Token::Int(value)),
             _ => {
-                Err(at.error(format!("the number {digits} is too large"), format!("use one up to {LARGEST}")))
+                Err(at
+                    .error(format!("the number {digits} is too large"), format!("the largest is {LARGEST}")))
             }
         }
     }
@@ -126,9 +125,7 @@ impl<'a> Lexer<'a> {
                 self.take(1);
                 return Ok(Token::Atom(name));
             } else {
-                return Err(
-                    at.error("a quoted atom begins here and does not end", "close it with `'` on its line")
-                );
+                return Err(at.error("unterminated quoted atom", "close it with `'` on the same line"));
             }
         }
     }
@@ -148,10 +145,9 @@ impl<'a> Lexer<'a> {
                 self.take(name.len());
                 Ok(Token::Operator(name))
             }
-            None => Err(self.at.error(
-                format!("the character {first:?} begins nothing that Fleng knows"),
-                "remove it, or put an atom with such characters between quotes",
-            )),
+            None => {
+                Err(self.at.error(format!("unexpected character {first:?}"), "remove it, or quote the atom"))
+            }
         }
     }
 }

@@ -86,7 +86,7 @@ impl<'a> Parser<'a> {
             }
             Term::Int(_) | Term::Variable(_) => Err(at.error(
                 format!("{what} cannot be a number or a variable"),
-                "begin it with a name in small letters, such as `append(X, Y, Z)`",
+                "start it with a lower-case name, such as `append(X, Y, Z)`",
             )),
         }
     }
@@ -104,8 +104,8 @@ impl<'a> Parser<'a> {
     fn term(&mut self, loosest: u32) -> Result<TermId, SyntaxError> {
         self.depth += 1;
         if self.depth > DEEPEST {
-            let problem = format!("terms stand in each other deeper than {DEEPEST} times");
-            return Err(self.at.error(problem, "give the inner ones names with `=`"));
+            let problem = format!("terms are nested more than {DEEPEST} deep");
+            return Err(self.at.error(problem, "name the inner terms with `=`"));
         }
         let mut left = self.primary()?;
         while let Token::Operator(operator) = self.token {
@@ -172,8 +172,8 @@ impl<'a> Parser<'a> {
         let arguments = self.terms_between_commas()?;
         self.close(')', "put `,` between arguments and `)` after the last")?;
         if arguments.len() > MOST_ARGUMENTS {
-            let problem = format!("{} arguments are more than {MOST_ARGUMENTS}", arguments.len());
-            return Err(at.error(problem, "put some of them into a list or structure"));
+            let problem = format!("{} arguments; the limit is {MOST_ARGUMENTS}", arguments.len());
+            return Err(at.error(problem, "group some of them in a list or structure"));
         }
         Ok(self.terms.structure(name, &arguments))
     }
@@ -256,8 +256,8 @@ mod tests {
         );
         assert_eq!(
             told("X :- b."),
-            Err("line 1, column 1: a clause cannot be a number or a variable; begin it with a \
-            name in small letters, such as `append(X, Y, Z)`"
+            Err("line 1, column 1: a clause cannot be a number or a variable; start it with a \
+            lower-case name, such as `append(X, Y, Z)`"
                 .into())
         );
     }

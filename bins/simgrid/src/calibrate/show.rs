@@ -36,7 +36,7 @@ pub fn show(told: &Told) -> io::Result<()> {
         };
         writeln!(
             out,
-            "note       {} fewer than {FEWEST_SIZES} sizes were measured: messages take as long as {}",
+            "note       fewer than {FEWEST_SIZES} sizes measured {}: messages there take as long as {}",
             missing.name(),
             only.distance.name()
         )?;
@@ -73,11 +73,11 @@ fn limits(out: &mut impl Write, told: &Told) -> io::Result<()> {
     let Some(limits) = &told.limits else {
         return writeln!(
             out,
-            "eager      sends were not measured: SimGrid's own limit, 65536 bytes, and no overheads"
+            "eager      sends were not measured: SimGrid's default limit of 65536 bytes, no overheads"
         );
     };
     if limits.detached_bytes == 0 {
-        return writeln!(out, "eager      no send ends before its message is there");
+        return writeln!(out, "eager      none: a send returns only after its message has arrived");
     }
     let range = |of: fn(&Segment) -> &Overhead, limit_bytes: u64| {
         let at = |bytes: u64| holding(&told.segments, |segment| segment.from_bytes, bytes);
@@ -87,16 +87,16 @@ fn limits(out: &mut impl Write, told: &Told) -> io::Result<()> {
     let sending = range(|segment| &segment.sending, limits.detached_bytes);
     writeln!(
         out,
-        "eager      up to {} bytes a send does not wait, and takes {sending}",
+        "eager      up to {} bytes, sends do not wait for the receiver and take {sending}",
         limits.detached_bytes
     )?;
     match limits.early_bytes {
-        0 => writeln!(out, "           a receive moves its message: none was there before"),
+        0 => writeln!(out, "           receives include the transfer: no message arrived before its receive"),
         early_bytes => {
             let receiving = range(|segment| &segment.receiving, early_bytes);
             writeln!(
                 out,
-                "           up to {early_bytes} bytes a message comes before its receive, which takes {receiving}"
+                "           up to {early_bytes} bytes, messages arrive before their receive, which takes {receiving}"
             )
         }
     }
@@ -113,7 +113,7 @@ fn errors(out: &mut impl Write, measured: &Measured, is_named: bool) -> io::Resu
         )
     };
     writeln!(out, "error      fitted sizes{place}: {}", line(&measured.fitted))?;
-    writeln!(out, "           held out{place}: {}", line(&measured.held_out))
+    writeln!(out, "           held-out sizes{place}: {}", line(&measured.held_out))
 }
 
 fn counted(count: u32, what: &str) -> String {

@@ -80,7 +80,7 @@ fn given(block: usize, bytes: usize) -> usize {
     if block == 0 {
         // SAFETY: as above.
         let process = unsafe { current() };
-        process.end(Stop::Refused(format!("malloc asks for {bytes} bytes, more than a rank has left here")));
+        process.end(Stop::Refused(format!("malloc of {bytes} bytes exceeds the memory left for a rank")));
     }
     block
 }
@@ -211,9 +211,8 @@ extern "C" fn oracle(number: i32) -> i64 {
     match process.oracles.next(number as u32) {
         Some(value) => value,
         None => {
-            let what = format!(
-                "place {number} depends on data, and no run was observed that tells it; `kizami skeleton observe` runs the program and keeps it"
-            );
+            let what =
+                format!("value {number} depends on data and was not observed; run `kizami skeleton observe`");
             process.end(Stop::Refused(what))
         }
     }

@@ -116,21 +116,21 @@ pub fn refusal(name: &str) -> Option<String> {
     let signals = ["kill", "raise", "tgkill", "sigqueue", "pthread_kill"];
     let loads = ["dlopen", "dlsym", "dlmopen", "syscall"];
     let why = if begins(&runs) || name == "_FortranAExecuteCommandLine" {
-        "a skeleton starts no other program"
+        "a skeleton cannot start other programs"
     } else if begins(&talks) {
-        "a skeleton does not use the network"
+        "a skeleton cannot use the network"
     } else if begins(&signals) {
-        "a skeleton sends no signals"
+        "a skeleton cannot send signals"
     } else if begins(&loads) {
-        "a skeleton loads no code and makes no system calls of its own"
+        "a skeleton cannot load code or make system calls of its own"
     } else if begins(&["pthread_create", "_ZNSt6thread", "thrd_create"]) {
-        "a skeleton has one thread for each rank"
+        "a skeleton has one thread per rank"
     } else if begins(&["chdir", "fchdir"]) {
         "all ranks of a skeleton share one working directory"
     } else {
-        "a skeleton calls only functions that are known to change nothing"
+        "a skeleton calls only functions known to have no external effects"
     };
-    Some(format!("{name}: {why}; leave the call out where the program is built for a skeleton"))
+    Some(format!("{name}: {why}; exclude the call when building for a skeleton"))
 }
 
 #[cfg(test)]

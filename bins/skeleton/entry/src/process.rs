@@ -276,21 +276,21 @@ impl Process {
         self.comms
             .get(id as usize)
             .and_then(Option::as_ref)
-            .ok_or_else(|| Stop::Refused("uses a communicator that is not there".to_owned()))
+            .ok_or_else(|| Stop::Refused("uses an invalid communicator".to_owned()))
     }
 
     /// The number of a communicator by its handle.
     #[inline(always)]
     pub fn comm_id(&self, word: u64) -> Result<u32, Stop> {
         let id = self.convention.decode(Object::Comm, word);
-        id.ok_or_else(|| Stop::Refused("uses a communicator that is not there".to_owned()))
+        id.ok_or_else(|| Stop::Refused("uses an invalid communicator".to_owned()))
     }
 
     /// The number of a datatype by its handle.
     #[inline(always)]
     pub fn type_id(&self, word: u64) -> Result<TypeId, Stop> {
         let id = self.convention.decode(Object::Datatype, word);
-        id.ok_or_else(|| Stop::Refused(format!("uses a datatype that is not known (handle {word:#x})")))
+        id.ok_or_else(|| Stop::Refused(format!("uses an unknown datatype (handle {word:#x})")))
     }
 
     /// Bytes of so many elements.
@@ -310,7 +310,7 @@ impl Process {
         }
         match self.comm(comm)?.world_rank(place as u32) {
             Some(world) => Ok(Partner::of(world, self.rank, self.size)),
-            None => Err(Stop::Refused(format!("names rank {place}, which its communicator has not"))),
+            None => Err(Stop::Refused(format!("names rank {place}, which is not in the communicator"))),
         }
     }
 
@@ -337,7 +337,7 @@ impl Process {
     /// Adds a communicator; gives its number.
     pub fn add_comm(&mut self, comm: Communicator) -> Result<u32, Stop> {
         if self.comms.len() >= usize::from(u16::MAX) {
-            return Err(Stop::Refused("makes more communicators than a stream can tell apart".to_owned()));
+            return Err(Stop::Refused("creates more than 65,535 communicators".to_owned()));
         }
         self.comms.push(Some(comm));
         Ok(self.comms.len() as u32 - 1)

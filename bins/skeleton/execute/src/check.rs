@@ -190,7 +190,7 @@ impl Compare<'_> {
             (Some(one), Some(two)) => !self.same(one, two),
             _ => true,
         })?;
-        let say = |call: Option<&Call>| call.map_or("nothing more".to_owned(), words);
+        let say = |call: Option<&Call>| call.map_or("no further call".to_owned(), words);
         let site = real.get(found).and_then(|call| call.callsite);
         let site = site.and_then(|site| self.recorded.callsites.get(site as usize));
         let own_site = skeletons.get(found).and_then(|call| call.callsite);
@@ -248,8 +248,8 @@ fn words(call: &Call) -> String {
     let peer = |peer: Peer| match peer {
         Peer::None => None,
         Peer::Rank(rank) => Some(rank.0.to_string()),
-        Peer::Null => Some("nobody".to_owned()),
-        Peer::Any => Some("anybody".to_owned()),
+        Peer::Null => Some("MPI_PROC_NULL".to_owned()),
+        Peer::Any => Some("MPI_ANY_SOURCE".to_owned()),
         Peer::Unknown => Some("unknown".to_owned()),
     };
     let number = |value: Option<u64>| value.map(|value| value.to_string());
@@ -259,7 +259,7 @@ fn words(call: &Call) -> String {
         ("peer", peer(call.peer)),
         ("tag", whole(call.tag)),
         ("from", peer(call.recv_peer)),
-        ("its tag", whole(call.recv_tag)),
+        ("receive tag", whole(call.recv_tag)),
         ("root", peer(call.root)),
         ("bytes out", number(call.bytes_out)),
         ("bytes in", number(call.bytes_in)),

@@ -98,7 +98,7 @@ pub fn gather(plan: &Plan, tell: &dyn Fn(&Progress)) -> Result<Gathered, Execute
     }
     if let Some((call, rank)) = board.denied.get() {
         let what = format!(
-            "it makes the {}, which no skeleton may make; see what the skeleton was built from before it runs again",
+            "forbidden {}; review the source of the skeleton before you run it again",
             sandbox::name_of_call(call)
         );
         return Err(ExecuteError::Rank { rank: rank.min(plan.ranks), ranks: plan.ranks, what });
@@ -155,18 +155,18 @@ impl Watched {
     fn words(&self, board: &Board) -> String {
         let rank = board.rank.load(Ordering::Relaxed);
         let during = if board.begun.load(Ordering::Relaxed) == 0 {
-            "before any rank began".to_owned()
+            "before any rank started".to_owned()
         } else {
-            format!("when rank {rank} had begun or gone on last")
+            format!("while rank {rank} was running")
         };
         match self.ended {
             Some(status) if libc::WIFSIGNALED(status) => {
-                format!("was ended by signal {} {during}", libc::WTERMSIG(status))
+                format!("was killed by signal {} {during}", libc::WTERMSIG(status))
             }
             Some(status) if libc::WEXITSTATUS(status) != 0 => {
-                format!("ended with exit code {} {during}", libc::WEXITSTATUS(status))
+                format!("exited with code {} {during}", libc::WEXITSTATUS(status))
             }
-            _ => "sent something that cannot be understood".to_owned(),
+            _ => "sent data that cannot be decoded".to_owned(),
         }
     }
 }
@@ -192,7 +192,7 @@ fn watch(
     tell: &dyn Fn(&Progress),
 ) -> Result<Sent, ExecuteError> {
     let begun = Instant::now();
-    let lost = |why: io::Error| ExecuteError::Process { what: format!("cannot be heard: {why}") };
+    let lost = |why: io::Error| ExecuteError::Process { what: format!("cannot be read from: {why}") };
     let mut from = File::from(from);
     let (mut came, mut room) = (Vec::new(), vec![0u8; 1 << 16]);
     let mut glanced = begun;

@@ -17,7 +17,7 @@ pub enum ExecuteError {
     #[error(transparent)]
     Folder(#[from] kizami_folder::FolderError),
     /// The bitcode could not be compiled.
-    #[error("{}: LLVM cannot compile it: {what}", path.display())]
+    #[error("{}: LLVM cannot compile this file: {what}", path.display())]
     Compile {
         /// Which file.
         path: PathBuf,
@@ -25,7 +25,7 @@ pub enum ExecuteError {
         what: String,
     },
     /// There is no memory for so many ranks.
-    #[error("no memory for {ranks} ranks: {why}; run fewer, or let them run alone")]
+    #[error("cannot reserve memory for {ranks} ranks: {why}; run fewer ranks, or omit --together")]
     Memory {
         /// How many.
         ranks: u32,
@@ -34,8 +34,8 @@ pub enum ExecuteError {
     },
     /// Ranks took more memory than they may have.
     #[error(
-        "rank {rank} of {ranks} was running when more memory was needed than the limit of {} MiB; see that the program's \
-         arguments are those of a run at {ranks} ranks, run fewer ranks, or give more by --memory",
+        "memory limit of {} MiB exceeded while rank {rank} of {ranks} was running; check that the program's arguments are \
+         those of a run at {ranks} ranks, run fewer ranks, or raise --memory",
         limit >> 20
     )]
     MemoryLimit {
@@ -47,7 +47,7 @@ pub enum ExecuteError {
         limit: u64,
     },
     /// The process that ranks run in is gone, or says what cannot be.
-    #[error("the process that ranks run in {what}")]
+    #[error("the sandbox process {what}")]
     Process {
         /// What happened.
         what: String,
@@ -63,7 +63,7 @@ pub enum ExecuteError {
         what: String,
     },
     /// A rank that ran alone asked for what only others know.
-    #[error("rank {rank} cannot run alone: {what}; let ranks run together")]
+    #[error("rank {rank} cannot run separately: {what}; use --together")]
     NeedsOthers {
         /// Who.
         rank: u32,
@@ -72,10 +72,10 @@ pub enum ExecuteError {
     },
     /// Nothing says what places that depend on data give.
     #[error(
-        "nothing says what these places, which depend on data, give at {ranks} ranks ({observed}):\n{places}\n\
-         run `kizami skeleton observe` at other numbers of ranks, or say it: --set {example}=12 for a value that stays, \
-         --set {example}=1x300,0 for one that comes 300 times and then another, --set {example}=observed for those of the \
-         nearest observed run"
+        "the values at these lines depend on data and are unknown at {ranks} ranks ({observed}):\n{places}\n\
+         run `kizami skeleton observe` at other numbers of ranks, or set the values: --set {example}=12 (constant), \
+         --set {example}=1x300,0 (300 times 1, then 0), or --set {example}=observed (as in the observed run with the \
+         nearest number of ranks)"
     )]
     Unanswered {
         /// Of how many ranks.
@@ -88,7 +88,7 @@ pub enum ExecuteError {
         example: String,
     },
     /// Ranks wait for each other.
-    #[error("{waiting} of {ranks} ranks wait for others and none goes on: {what}")]
+    #[error("the skeleton hangs: {waiting} of {ranks} ranks wait for others; {what}")]
     Stuck {
         /// How many wait.
         waiting: u32,
@@ -98,7 +98,7 @@ pub enum ExecuteError {
         what: String,
     },
     /// What ranks tell each other changes with every pass.
-    #[error("what ranks tell each other still changes after {passes} passes; let them run together")]
+    #[error("the exchanged data still changes after {passes} passes; use --together")]
     Unsettled {
         /// How many.
         passes: u32,

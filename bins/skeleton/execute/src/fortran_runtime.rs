@@ -99,7 +99,7 @@ fn open(library: &Path) -> Result<(), String> {
         for (name, address) in c_library::for_fortran() {
             let variable: *mut c_void = libc::dlsym(handle, name.as_ptr());
             if variable.is_null() {
-                return Err(format!("{} is missing in it", name.to_string_lossy()));
+                return Err(format!("it lacks the symbol {}", name.to_string_lossy()));
             }
             variable.cast::<usize>().write(address);
         }

@@ -322,7 +322,11 @@ extern "C" fn found(error: LLVMErrorRef, pairs: LLVMOrcCSymbolMapPairs, count: u
     // SAFETY: LLVM gives an error that is ours, or a list of as many names as were asked for; the place is that of `lookup`.
     unsafe {
         let address = || {
-            if count == 1 { Ok((*pairs).Sym.Address as usize) } else { Err("it has no address".to_owned()) }
+            if count == 1 {
+                Ok((*pairs).Sym.Address as usize)
+            } else {
+                Err("a symbol has no address".to_owned())
+            }
         };
         *place.cast::<Found>() = Some(check(error).and_then(|()| address()));
     }
@@ -351,7 +355,7 @@ unsafe fn lookup(jit: LLVMOrcLLJITRef, own: LLVMOrcJITDylibRef, name: &CStr) -> 
             (&raw mut result).cast(),
         );
     }
-    result.unwrap_or_else(|| Err("LLVM does not say where it is".to_owned()))
+    result.unwrap_or_else(|| Err("LLVM reports no address for a symbol".to_owned()))
 }
 
 unsafe fn make_jit(region: &mut Region) -> Result<LLVMOrcLLJITRef, String> {

@@ -17,13 +17,11 @@ pub fn cannot_run(function: &str) -> Option<String> {
     let between = ["Intercomm", "_remote_"];
     let names = |words: &[&str]| words.iter().any(|word| function.contains(word));
     let why = match family {
-        Some(Family::OneSided) => {
-            "windows and one-sided communication are not known to what stands in for MPI"
-        }
-        Some(Family::Io) => "files of MPI are not known to what stands in for it",
-        _ if names(&later) => "a skeleton has the same processes from beginning to end",
-        _ if names(&between) => "inter-communicators are not known to what stands in for MPI",
-        _ => "what stands in for MPI has no such function",
+        Some(Family::OneSided) => "windows and one-sided communication are not supported by the MPI stub",
+        Some(Family::Io) => "MPI files are not supported by the MPI stub",
+        _ if names(&later) => "dynamic processes are not supported by the MPI stub",
+        _ if names(&between) => "inter-communicators are not supported by the MPI stub",
+        _ => "the MPI stub has no such function",
     };
     Some(format!("{function}: {why}"))
 }
@@ -47,7 +45,7 @@ mod tests {
             ("MPI_Intercomm_create", "inter-communicators"),
             ("MPI_Comm_remote_size", "inter-communicators"),
             ("MPI_Psend_init", "no such function"),
-            ("system", "no other program"),
+            ("system", "other programs"),
             ("connect", "network"),
         ] {
             let why = cannot_run(function).expect("it cannot be run");

@@ -182,7 +182,7 @@ fn problem(plan: &Plan, process: &Process, stop: &Stop) -> Option<ExecuteError> 
             Some(ExecuteError::NeedsOthers { rank: process.rank, what: named(plan, what.clone()) })
         }
         Stop::Crashed(signal) => {
-            Some(rank(format!("it crashed by signal {signal} after {} calls", process.stream.calls)))
+            Some(rank(format!("it crashed with signal {signal} after {} calls", process.stream.calls)))
         }
     }
 }
@@ -256,7 +256,7 @@ fn together(plan: &Plan, board: &Board) -> Result<Gathered, ExecuteError> {
     }
     if let Some(first) = all.iter().find(|process| process.state == State::Waiting) {
         let waiting = all.iter().filter(|process| process.state == State::Waiting).count() as u32;
-        let what = format!("rank {} has made {} calls", first.rank, first.stream.calls);
+        let what = format!("the first of them, rank {}, has made {} calls", first.rank, first.stream.calls);
         return Err(ExecuteError::Stuck { waiting, ranks: plan.ranks, what });
     }
     let mut gathered = Gathered { passes: 1, together: true, ..Gathered::default() };

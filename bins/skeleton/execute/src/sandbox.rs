@@ -145,7 +145,7 @@ pub fn missing() -> Option<String> {
     let names: Vec<&str> = without.iter().filter(|(_, missing)| *missing).map(|(name, _)| *name).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "this kernel has no {}, so what a skeleton can do is restricted less; run only skeletons that you trust",
+            "this kernel has no {}, so the sandbox is weaker; run only skeletons that you trust",
             names.join(" and no ")
         )
     })

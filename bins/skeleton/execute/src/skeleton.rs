@@ -35,7 +35,7 @@ impl Skeleton {
         };
         if let Some(refusal) = manifest.refused.first() {
             let what = format!(
-                "it could not be sliced whole: {}:{}: {}",
+                "the program could not be sliced completely: {}:{}: {}",
                 refusal.file, refusal.line, refusal.reason
             );
             return Err(ExecuteError::Skeleton { path: path.to_path_buf(), what });

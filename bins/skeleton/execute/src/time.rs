@@ -133,7 +133,8 @@ impl TimeModel {
             }
         }
         if aligned == 0 {
-            let what = "no call of it is one of the skeleton: it seems to be of another program".to_owned();
+            let what =
+                "none of its calls matches the skeleton; pass a recording of the same program".to_owned();
             return Err(ExecuteError::Skeleton { path: recorded.to_path_buf(), what });
         }
         Ok(TimeModel { places: samples.into_iter().map(|(place, samples)| (place, fit(&samples))).collect() })

@@ -35,7 +35,7 @@ pub struct Writing<'a> {
 pub fn write(what: &Writing, output: &Path, threads: u32) -> Result<(), ExecuteError> {
     let beside = output.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let work = tempfile::Builder::new().prefix(".kizami-skeleton-").tempdir_in(beside);
-    let work = work.map_err(TraceError::file("make a folder in", beside))?;
+    let work = work.map_err(TraceError::file("create a directory in", beside))?;
     let name = what.skeleton.name();
     let apart = work.path().join(&name);
     each_by_itself(what, &name, &apart)?;

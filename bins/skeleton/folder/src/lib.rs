@@ -52,7 +52,7 @@ pub enum FolderError {
         why: std::io::Error,
     },
     /// It describes no skeleton.
-    #[error("{} describes no skeleton: {why}; build it again with `kizami skeleton build`", file.display())]
+    #[error("{} is not a valid skeleton manifest: {why}; build the skeleton again with `kizami skeleton build`", file.display())]
     Manifest {
         /// Which file.
         file: PathBuf,
@@ -60,7 +60,7 @@ pub enum FolderError {
         why: String,
     },
     /// It does not hold observed values.
-    #[error("{} does not hold observed values; run `kizami skeleton observe` again", file.display())]
+    #[error("{} has no valid observed values; run `kizami skeleton observe` again", file.display())]
     Observed {
         /// Which file.
         file: PathBuf,

@@ -47,7 +47,10 @@ impl Manifest {
         let unfit = |why: String| FolderError::Manifest { file: file.clone(), why };
         let manifest: Manifest = serde_json::from_str(&text).map_err(|why| unfit(why.to_string()))?;
         if manifest.format != FORMAT {
-            return Err(unfit(format!("its format is {}, and {FORMAT} is known here", manifest.format)));
+            return Err(unfit(format!(
+                "its format is {}, this version of Kizami reads {FORMAT}",
+                manifest.format
+            )));
         }
         Ok(manifest)
     }

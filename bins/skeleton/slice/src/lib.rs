@@ -57,17 +57,13 @@ pub enum Error {
         why: String,
     },
     /// The module is not well formed after a change.
-    #[error("the module is not well formed any more, which is a fault of this program: {0}")]
+    #[error("internal error: the sliced module is malformed: {0}")]
     Malformed(String),
     /// There is no `main`.
-    #[error(
-        "no source that was compiled has a `main`; the sources of the program must be compiled by the command that is given"
-    )]
+    #[error("no compiled source defines `main`; give a command that compiles all sources of the program")]
     NoMain,
     /// There is no call of MPI.
-    #[error(
-        "no MPI call can be reached from `main`; were all sources compiled by the command that is given?"
-    )]
+    #[error("no MPI call is reachable from `main`; give a command that compiles all sources of the program")]
     NoCalls,
     /// A file cannot be written.
     #[error("cannot write {}: {why}", file.display())]

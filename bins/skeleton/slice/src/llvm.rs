@@ -70,7 +70,7 @@ impl Module {
             let failed = LLVMParseBitcodeInContext2(self.context, buffer, &mut module) != 0;
             LLVMDisposeMemoryBuffer(buffer);
             if failed {
-                return Err(unreadable("it is no bitcode of LLVM 19".to_owned()));
+                return Err(unreadable("it is not LLVM 19 bitcode".to_owned()));
             }
             Ok(module)
         }

@@ -25,7 +25,7 @@ static FILE *own_file(const char *variable, const char *ending)
 static void finish(FILE *file)
 {
     if (fclose(file) != 0)
-        perror("kizami: cannot write what was noted");
+        perror("kizami: cannot write observed values");
 }
 
 static void write_notes(void);

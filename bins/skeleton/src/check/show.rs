@@ -19,7 +19,7 @@ pub fn text(checked: &Checked) -> String {
     }
     let left = checked.differences.len().saturating_sub(MOST_TOLD);
     if left > 0 {
-        let _ = writeln!(text, "{left} more ranks differ: --json has all");
+        let _ = writeln!(text, "{left} more ranks differ; --json lists all");
     }
     text
 }

@@ -13,68 +13,66 @@ Examples:
   kizami skeleton run cg.skel --ranks 64 --like small.kz --noise x2 -o noisy.kz
   kizami replay big.kz --machine cluster.kzm
 
-Every rank runs what is left of the program and makes its MPI calls; none of them computes or sends
-anything. The trace has all calls, how long is computed between them (with --like), and whom they wait
-for. Messages cost nothing in it: `kizami replay` gives them the costs of a machine or a network.
+Each rank executes the reduced program and makes its MPI calls; no rank computes or sends data. The
+trace has all calls, the computation between them (with --like), and their dependencies. Messages
+take no time in it: `kizami replay` adds the costs of a machine or a network.
 
-A skeleton is a program, and running one runs its code: in a process of its own that can compute
-and read files, and cannot write files, start programs, use the network or signal others.";
+A skeleton is executable code. Kizami executes it in a sandboxed process that can compute and read
+files but cannot write files, start programs, use the network or signal other processes.";
 
-/// Run a skeleton at any number of ranks and write what they would do as a trace.
+/// Run a skeleton at any number of ranks and write its trace
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub struct Arguments {
-    /// The skeleton
+    /// Skeleton to run
     #[arg(value_name = "X.skel")]
     pub skeleton: PathBuf,
 
-    /// How many ranks
+    /// Number of ranks
     #[arg(short = 'n', long, value_name = "N", env = "KIZAMI_SKELETON_RANKS")]
     pub ranks: NonZero<u32>,
 
-    /// A recorded run of the program, which tells how long computation takes; without it, it takes no time
+    /// Recorded run to take computation times from; without it, computation takes no time
     #[arg(long, value_name = "SMALL.kz", env = "KIZAMI_SKELETON_LIKE")]
     pub like: Option<PathBuf>,
 
-    /// What is made of the part of its times that nothing explains: none leaves it out, recorded draws from it, x2 makes
-    /// it twice as large
+    /// Unexplained variation of the recorded times: none omits it, recorded samples from it, x2 doubles it
     #[arg(long, value_name = "none|recorded|xN", default_value = "recorded", value_parser = parse_noise)]
     #[arg(env = "KIZAMI_SKELETON_NOISE")]
     pub noise: Noise,
 
-    /// Which noise is drawn: the same for the same number
+    /// Random seed of the noise
     #[arg(long, value_name = "N", default_value_t = 0, env = "KIZAMI_SKELETON_SEED")]
     pub seed: u64,
 
-    /// Ranks of a node, for programs that ask [default: all]
+    /// Ranks per node, for programs that query it [default: all]
     #[arg(long, value_name = "N", env = "KIZAMI_SKELETON_RANKS_PER_NODE")]
     pub ranks_per_node: Option<NonZero<u32>>,
 
-    /// Run all ranks at once and hand their messages over, also where nothing they receive steers them: then they know the
-    /// size of what arrives, and not only that of the buffer it arrives in
+    /// Run all ranks at once and deliver their messages even if received data does not affect communication; receives
+    /// then record the size of the message instead of the buffer
     #[arg(long, env = "KIZAMI_SKELETON_TOGETHER", value_parser = FalseyValueParser::new())]
     pub together: bool,
 
-    /// What a place that depends on data gives: 12 each time, 1x300,0 for 300 times 1 and then 0, or observed for the values
-    /// of the observed run whose number of ranks is nearest; may be given for several places
+    /// Values at a source line that depends on data: 12 (constant), 1x300,0 (300 times 1, then 0), or observed (as in the
+    /// observed run with the nearest number of ranks); may be repeated
     #[arg(long = "set", value_name = "FILE:LINE=VALUES")]
     pub settings: Vec<Setting>,
 
-    /// Threads to run ranks with; the result does not depend on it [default: all cores]
+    /// Number of threads; the result does not depend on it [default: all cores]
     #[arg(long, value_name = "N", env = "KIZAMI_SKELETON_THREADS")]
     pub threads: Option<NonZero<u32>>,
 
-    /// Rows of one rank for all that do the same at the same times: always, never, or where there are more than 4,096
-    /// ranks; with noise never
+    /// Store identical ranks by rank class, one set of rows per class; auto: above 4,096 ranks; never with noise
     #[arg(long, value_name = "yes|no|auto", default_value = "auto", value_parser = parse_kinds)]
     #[arg(env = "KIZAMI_SKELETON_KINDS")]
     pub kinds: Kinds,
 
-    /// Directory to make for the trace; it must not exist. Without it calls are only counted
+    /// Write the trace to BIG.kz, which must not exist; without it, calls are only counted
     #[arg(short, long, value_name = "BIG.kz", env = "KIZAMI_SKELETON_OUTPUT")]
     pub output: Option<PathBuf>,
 
-    /// Memory limit of all ranks together, where a run that needs more ends with an error [default: half of free memory]
+    /// Memory limit for all ranks together; a run that needs more fails [default: half of free memory]
     #[arg(long, value_name = "SIZE", value_parser = kizami_memory::parse_size, env = "KIZAMI_SKELETON_MEMORY")]
     pub memory: Option<u64>,
 
@@ -82,7 +80,7 @@ pub struct Arguments {
     #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]
     pub json: bool,
 
-    /// The program's own arguments
+    /// Arguments for the program
     #[arg(last = true, value_name = "ARGS")]
     pub program_arguments: Vec<String>,
 }
@@ -96,7 +94,7 @@ fn parse_kinds(text: &str) -> Result<Kinds, String> {
         "yes" => Ok(Kinds(Some(true))),
         "no" => Ok(Kinds(Some(false))),
         "auto" => Ok(Kinds(None)),
-        _ => Err("say yes, no or auto".to_owned()),
+        _ => Err("expected yes, no or auto".to_owned()),
     }
 }
 
@@ -109,7 +107,7 @@ fn parse_noise(text: &str) -> Result<Noise, String> {
             .strip_prefix('x')
             .and_then(times)
             .map(Noise::Times)
-            .ok_or_else(|| "say none, recorded, or how many times as much, as in x2".to_owned()),
+            .ok_or_else(|| "expected none, recorded, or a factor such as x2".to_owned()),
     }
 }
 

@@ -20,7 +20,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     if let Some(output) = arguments.output.as_ref().filter(|output| output.exists()) {
         let named = output.display();
         return Err(
-            UsageError(format!("{named} exists already; remove it, or give another name with -o")).into()
+            UsageError(format!("{named} already exists; remove it, or choose another name with -o")).into()
         );
     }
     let skeleton = Skeleton::open(&arguments.skeleton, None)?;

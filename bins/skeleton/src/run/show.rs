@@ -8,18 +8,18 @@ use std::path::Path;
 /// Lines with a label each.
 pub fn text(ran: &Ran, arguments: &Arguments) -> String {
     let mut lines = vec![
-        ("ranks", format!("{} of {} kinds, run {}", ran.ranks, ran.kinds, how(ran))),
+        ("ranks", format!("{} in {} rank classes, run {}", ran.ranks, ran.kinds, how(ran))),
         ("calls", ran.calls.to_string()),
         ("took", took(ran, arguments.output.is_some())),
     ];
     if ran.failed > 0 {
-        let those = "ended with an exit code other than 0: the program found something wrong";
+        let those = "exited with a non-zero code: the program reported an error";
         lines.push(("failed", format!("{} ranks {those}", ran.failed)));
     }
-    lines.extend(asked(ran).into_iter().map(|rule| ("asked", rule)));
+    lines.extend(asked(ran).into_iter().map(|rule| ("values", rule)));
     if let Some(output) = &arguments.output {
         if arguments.like.is_none() {
-            let none = "computation takes no time: --like a recorded run tells how long it takes";
+            let none = "computation takes no time; pass a recorded run with --like to model it";
             lines.push(("times", none.to_owned()));
         }
         lines.push(("next", format!("kizami report {}", output.display())));
@@ -38,7 +38,7 @@ fn asked(ran: &Ran) -> Vec<String> {
         let place = format!("{} ({file}:{})", oracle.variable, oracle.line);
         let rule = match oracle.error {
             None => oracle.rule.clone(),
-            Some(error) => format!("{}, {:.0} % off where one size was left out", oracle.rule, 100.0 * error),
+            Some(error) => format!("{}, leave-one-out error {:.0} %", oracle.rule, 100.0 * error),
         };
         match by_rule.iter_mut().find(|(known, _)| *known == rule) {
             Some((_, places)) if !places.contains(&place) => places.push(place),
@@ -53,14 +53,14 @@ fn asked(ran: &Ran) -> Vec<String> {
 fn how(ran: &Ran) -> String {
     match (ran.together, ran.passes) {
         (true, _) => "together".to_owned(),
-        (false, 1) => "one by one, once".to_owned(),
-        (false, passes) => format!("one by one, {passes} times until nothing changed"),
+        (false, 1) => "separately, in one pass".to_owned(),
+        (false, passes) => format!("separately, in {passes} passes"),
     }
 }
 
 fn took(ran: &Ran, written: bool) -> String {
     let running = format!(
-        "{:.3} s to run ({:.2} us of processor time a rank)",
+        "{:.3} s to run ({:.2} us of CPU time per rank)",
         ran.seconds,
         ran.processor_seconds * 1e6 / f64::from(ran.ranks)
     );

@@ -18,7 +18,7 @@ fn main() {
     println!("{} rows indexed in {:.2?}; most memory {} MB", index.rows(), begin.elapsed(), most_memory_mb());
     let begin = Instant::now();
     let kept = Index::kept(&trace).expect("the index that was kept");
-    println!("mapped again in {:.2?}: {} kinds of rows", begin.elapsed(), kept.kinds().len());
+    println!("mapped again in {:.2?}: {} row classes", begin.elapsed(), kept.kinds().len());
     pictures(&kept);
 }
 

@@ -43,13 +43,13 @@ fn main() {
 }
 
 fn make(ranks: u32, rounds: u32, path: &Path) {
-    assert!(!path.exists(), "{} is there already", path.display());
+    assert!(!path.exists(), "{} already exists", path.display());
     let begin = Instant::now();
     let program = std::env::current_exe().expect("this program");
     for first in (0..ranks).step_by(AT_A_TIME as usize) {
         let part = [ranks.to_string(), rounds.to_string(), path.display().to_string(), first.to_string()];
         let ended = Command::new(&program).args(part).status().expect("another process");
-        assert!(ended.success(), "ranks from {first} on could not be written");
+        assert!(ended.success(), "could not write ranks from {first}");
     }
     eprintln!("written after {:.1?}", begin.elapsed());
     let trace = sealed(path);

@@ -140,7 +140,7 @@ impl Opened {
             // Ranks of a kind may come apart there.
             if self.trace.run().is_told_by_kinds() {
                 let next = "write it with `kizami replay --network ideal -o`, and view both";
-                return Err(format!("Ranks of a kind may differ on an ideal network: {next}."));
+                return Err(format!("Ranks of one rank class may differ on an ideal network: {next}."));
             }
             let insight = self.insight_now()?;
             let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
@@ -212,9 +212,10 @@ impl Opened {
         let told = |error: TasksError| error.to_string();
         let needed = memory_needed(&self.trace, rank).map_err(told)?;
         if needed > kizami_memory::half_of_free() {
-            let next = "`kizami tasks --bounds` tells work, span, places and bounds without them";
+            let next =
+                "`kizami tasks --bounds` reports work, span, source lines and bounds without loading them";
             return Err(format!(
-                "All tasks would take {} MB of memory, too much here: {next}.",
+                "Loading all tasks needs {} MB, more than half of the free memory: {next}.",
                 needed >> 20
             ));
         }

@@ -16,8 +16,8 @@ pub struct Look {
 /// By number of the category. After Okabe and Ito, with computation quiet so that what is lost stands out.
 pub const LOOKS: [Look; CATEGORIES] = [
     Look { name: "computation", colour: "#c3d3e0" },
-    Look { name: "point-to-point", colour: "#0072b2" },
-    Look { name: "waiting", colour: "#d55e00" },
+    Look { name: "send/post", colour: "#0072b2" },
+    Look { name: "receive/complete", colour: "#d55e00" },
     Look { name: "collective", colour: "#e69f00" },
     Look { name: "one-sided", colour: "#cc79a7" },
     Look { name: "file", colour: "#009e73" },

@@ -72,7 +72,7 @@ impl<T: Send + Sync + 'static> Slot<T> {
         let tell = |part: f64| self.progress.store((part.clamp(0.0, 1.0) * PARTS) as u64, Ordering::Relaxed);
         // Whatever goes wrong must not keep others waiting for ever.
         let worked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(&tell)));
-        let worked = worked.unwrap_or_else(|_| Err("this trace cannot be made sense of".to_owned()));
+        let worked = worked.unwrap_or_else(|_| Err("the analysis of this trace failed".to_owned()));
         let worked = worked.map(Arc::new);
         *self.lock() = match &worked {
             Ok(value) => State::Done(Arc::clone(value)),

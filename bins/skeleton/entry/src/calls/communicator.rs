@@ -179,7 +179,7 @@ fn of_colour(
 ) -> Result<Option<(Group, u32)>, Stop> {
     let undefined = process.convention.undefined;
     let comm = process.comms[parent as usize].as_mut();
-    let comm = comm.ok_or_else(|| Stop::Refused("uses a communicator that is not there".to_owned()))?;
+    let comm = comm.ok_or_else(|| Stop::Refused("uses an invalid communicator".to_owned()))?;
     comm.collectives += 1;
     let meeting_key = (comm.identity, comm.collectives);
     let (size, place) = (comm.group.size(), comm.rank);
@@ -296,7 +296,7 @@ fn create_of_group(process: &mut Process, a: &Arguments) -> Outcome {
 fn free(process: &mut Process, a: &Arguments) -> Outcome {
     // SAFETY: the program gives the communicator to be freed.
     let id = unsafe { process.convention.load(Object::Comm, a.address(0), 0) };
-    let id = id.ok_or_else(|| Stop::Refused("frees a communicator that is not there".to_owned()))?;
+    let id = id.ok_or_else(|| Stop::Refused("frees an invalid communicator".to_owned()))?;
     // Its number stays taken, since rows name it.
     // SAFETY: as above; MPI makes the handle null.
     unsafe { process.convention.store(Object::Comm, a.address(0), 0, None) };

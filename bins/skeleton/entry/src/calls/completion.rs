@@ -377,7 +377,7 @@ fn cancel(process: &mut Process, a: &Arguments) -> Outcome {
     let place = at(process, a.address(0), 0);
     let rank = process.rank;
     if process.is_alone() {
-        return Err(Stop::NeedsOthers("whether a message has come decides".to_owned()));
+        return Err(Stop::NeedsOthers("the result depends on whether a message has arrived".to_owned()));
     }
     let company = process.company();
     if let Some(request) = place.and_then(|place| process.requests.get(place))
@@ -403,7 +403,9 @@ fn get_status(process: &mut Process, a: &Arguments) -> Outcome {
         && request.doing == Doing::Receive
         && request.receive.ticket.is_some()
     {
-        return Err(Stop::Refused("asks for the status of a receive".to_owned()));
+        return Err(Stop::Refused(
+            "queries the status of a receive, which the MPI stub does not support".to_owned(),
+        ));
     }
     process.note_plain(a.op, None);
     Ok(0)

@@ -43,7 +43,7 @@ pub fn handler(name: &str) -> Option<Handler> {
 
 /// Stores the handle of a new type; its number is the call's object.
 fn made(process: &mut Process, a: &Arguments, place: usize, id: Option<TypeId>) -> Outcome {
-    let id = id.ok_or_else(|| Stop::Refused("makes a type of one that is not there".to_owned()))?;
+    let id = id.ok_or_else(|| Stop::Refused("derives a datatype from an invalid one".to_owned()))?;
     // SAFETY: MPI stores the type there.
     unsafe { process.convention.store(Object::Datatype, a.address(place), 0, Some(id)) };
     process.note_plain(a.op, None);
@@ -120,7 +120,7 @@ fn structure(process: &mut Process, a: &Arguments) -> Outcome {
         // SAFETY: MPI asks for a list of that many types.
         let of = unsafe { process.convention.load(Object::Datatype, a.address(3), index) };
         let of =
-            of.ok_or_else(|| Stop::Refused("makes a structure of a type that is not there".to_owned()))?;
+            of.ok_or_else(|| Stop::Refused("creates a structure from an invalid datatype".to_owned()))?;
         parts.push(Piece { offset: offsets[index], count: counts[index], of });
     }
     let id = process.types.listed(parts, true);
@@ -151,8 +151,7 @@ fn duplicate(process: &mut Process, a: &Arguments) -> Outcome {
 fn ask(process: &mut Process, a: &Arguments) -> Result<(i64, [i64; 4]), Stop> {
     let id = process.type_id(a.word(0))?;
     process.note_plain(a.op, None);
-    let of =
-        process.types.get(id).ok_or_else(|| Stop::Refused("asks a type that is not there".to_owned()))?;
+    let of = process.types.get(id).ok_or_else(|| Stop::Refused("queries an invalid datatype".to_owned()))?;
     Ok((of.size, [of.lower, of.extent, of.true_lower, of.true_extent]))
 }
 
@@ -226,7 +225,7 @@ fn match_size(process: &mut Process, a: &Arguments) -> Outcome {
         (class, 8) if class == integer => Basic::Integer8,
         (_, 4) => Basic::Real4,
         (_, 8) => Basic::Real8,
-        _ => return Err(Stop::Refused("asks for a size that is not known".to_owned())),
+        _ => return Err(Stop::Refused("requests a size that the MPI stub does not support".to_owned())),
     };
     made(process, a, 2, Some(basic as TypeId))
 }
@@ -249,7 +248,7 @@ fn subtract(process: &mut Process, a: &Arguments) -> Outcome {
 
 fn count_of(process: &mut Process, a: &Arguments) -> Result<(i64, TypeId), Stop> {
     if process.is_alone() {
-        return Err(Stop::NeedsOthers("how much came is known to its sender".to_owned()));
+        return Err(Stop::NeedsOthers("the received size is known only to the sender".to_owned()));
     }
     let id = process.type_id(a.word(1))?;
     // SAFETY: the program gives a status that a receive filled in.

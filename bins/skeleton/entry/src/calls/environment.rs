@@ -104,7 +104,7 @@ fn version(process: &mut Process, a: &Arguments) -> Outcome {
 }
 
 fn library_version(process: &mut Process, a: &Arguments) -> Outcome {
-    give_text(a, 0, 1, "Kizami's stand-in MPI");
+    give_text(a, 0, 1, "Kizami's MPI stub");
     noted(process, a)
 }
 
@@ -207,7 +207,10 @@ fn op_commutative(process: &mut Process, a: &Arguments) -> Outcome {
 fn allocate(process: &mut Process, a: &Arguments) -> Outcome {
     let block = process.heap.allocate(a.number(0).max(0) as usize, false);
     if block == 0 {
-        return Err(Stop::Refused(format!("asks for {} bytes, more than a rank has here", a.number(0))));
+        return Err(Stop::Refused(format!(
+            "requests {} bytes, more than the memory left for a rank",
+            a.number(0)
+        )));
     }
     a.give_wide(2, block as i64);
     noted(process, a)
@@ -218,7 +221,7 @@ fn reduce_local(process: &mut Process, a: &Arguments) -> Outcome {
     let basic = process.types.plain(of);
     let operation = id.and_then(|id| Operation::ALL.get(id as usize).copied());
     let (Some(basic), Some(operation)) = (basic, operation) else {
-        return Err(Stop::Refused("reduces data of a type or by an operation that is not known".to_owned()));
+        return Err(Stop::Refused("uses an unknown datatype or reduction operation".to_owned()));
     };
     // SAFETY: the program gives two buffers of that many elements, or none.
     unsafe {

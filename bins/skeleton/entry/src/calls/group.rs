@@ -27,7 +27,7 @@ pub fn handler(name: &str) -> Option<Handler> {
 pub fn get(process: &Process, word: u64) -> Result<Group, Stop> {
     let id = process.convention.decode(Object::Group, word);
     id.and_then(|id| process.groups.get(id as usize)?.clone())
-        .ok_or_else(|| Stop::Refused("uses a group that is not there".to_owned()))
+        .ok_or_else(|| Stop::Refused("uses an invalid group".to_owned()))
 }
 
 /// Stores the handle of a new group.
@@ -79,7 +79,7 @@ fn places(a: &Arguments) -> Vec<u32> {
 }
 
 fn outside() -> Stop {
-    Stop::Refused("names a rank that its group has not".to_owned())
+    Stop::Refused("names a rank that is not in the group".to_owned())
 }
 
 fn including(process: &mut Process, a: &Arguments) -> Outcome {

@@ -44,7 +44,7 @@ pub fn post_send(process: &mut Process, send: Send) -> Result<(), Stop> {
     let Company::Together(together) = process.company() else { return Ok(()) };
     let comm = process.comm(send.comm)?;
     let Some(to) = comm.world_rank(send.dest as u32) else {
-        return Err(Stop::Refused(format!("sends to rank {}, which its communicator has not", send.dest)));
+        return Err(Stop::Refused(format!("sends to rank {}, which is not in the communicator", send.dest)));
     };
     let Elements { address, count, datatype } = send.from;
     // SAFETY: the program gives a buffer with that much data, or none.
@@ -64,10 +64,10 @@ pub fn post_receive(process: &mut Process, receive: &mut Receive) -> Result<(), 
     }
     match process.company() {
         Company::Alone(_) if receive.source == convention.any_source => {
-            Err(Stop::NeedsOthers("who sends is not said".to_owned()))
+            Err(Stop::NeedsOthers("the source is MPI_ANY_SOURCE".to_owned()))
         }
         Company::Alone(_) if receive.tag == convention.any_tag => {
-            Err(Stop::NeedsOthers("which tag is not said".to_owned()))
+            Err(Stop::NeedsOthers("the tag is MPI_ANY_TAG".to_owned()))
         }
         Company::Alone(_) => Ok(()),
         Company::Together(together) => {
@@ -305,7 +305,7 @@ fn look(process: &mut Process, a: &Arguments, comm: u32, must: bool) -> Result<O
     }
     loop {
         let Company::Together(together) = process.company() else {
-            return Err(Stop::NeedsOthers("looks for a message".to_owned()));
+            return Err(Stop::NeedsOthers("the result depends on which messages have arrived".to_owned()));
         };
         if let Some(message) = together.probe(process.rank, wanted(process, comm, source, tag)?) {
             let (source, tag) = (message.source as i32, message.tag);
@@ -417,7 +417,7 @@ fn found_message(process: &mut Process, place: usize) -> Result<(Message, u32), 
     // SAFETY: as above.
     unsafe { process.convention.store(Object::Message, place, 0, None) };
     let kept = id.and_then(|id| process.messages.get_mut(id as usize)?.take());
-    kept.ok_or_else(|| Stop::Refused("receives a message that is not there".to_owned()))
+    kept.ok_or_else(|| Stop::Refused("receives an invalid message handle".to_owned()))
 }
 
 fn imreceive(process: &mut Process, a: &Arguments) -> Outcome {
@@ -426,7 +426,7 @@ fn imreceive(process: &mut Process, a: &Arguments) -> Outcome {
     let bytes = process.bytes(into.datatype, into.count);
     let convention = process.convention;
     let Company::Together(together) = process.company() else {
-        return Err(Stop::NeedsOthers("receives a message that was found".to_owned()));
+        return Err(Stop::NeedsOthers("it receives a message matched by a probe".to_owned()));
     };
     let ticket = Some(together.post_found(process.rank, message));
     let (source, tag) = (convention.any_source, convention.any_tag);

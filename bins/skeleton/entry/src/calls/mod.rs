@@ -141,7 +141,7 @@ pub unsafe extern "C" fn enter(entry: *const Entry, words: *const u64) -> i64 {
     let arguments = Arguments { words, op: entry.op, wide: entry.wide, entry };
     let outcome = match entry.handler {
         Some(handler) => handler(process, &arguments),
-        None => Err(Stop::Refused("is not known to the stand-in MPI".to_owned())),
+        None => Err(Stop::Refused("is not supported by the MPI stub".to_owned())),
     };
     match outcome {
         Ok(result) => result,

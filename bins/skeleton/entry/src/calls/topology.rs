@@ -40,7 +40,7 @@ fn dims(process: &mut Process, a: &Arguments) -> Outcome {
     let count = a.int(1).max(0) as usize;
     let mut lengths = a.ints(2, count);
     if count > 0 && dims_create(a.int(0).max(0) as u32, &mut lengths).is_none() {
-        return Err(Stop::Refused(format!("cannot lay {} ranks out in {count} dimensions", a.int(0))));
+        return Err(Stop::Refused(format!("cannot arrange {} ranks in {count} dimensions", a.int(0))));
     }
     store_ints(a.address(2), &lengths);
     process.note_plain(a.op, None);
@@ -66,7 +66,10 @@ fn cart_create(process: &mut Process, a: &Arguments) -> Outcome {
     let comm = process.comm(parent)?;
     let size = grid.size();
     if size > comm.group.size() {
-        return Err(Stop::Refused(format!("makes a grid of {size} places for {} ranks", comm.group.size())));
+        return Err(Stop::Refused(format!(
+            "creates a grid of {size} positions for {} ranks",
+            comm.group.size()
+        )));
     }
     let group = if size == comm.group.size() {
         comm.group.clone()
@@ -85,7 +88,7 @@ fn cart_create(process: &mut Process, a: &Arguments) -> Outcome {
 fn grid(process: &Process, comm: u32) -> Result<Arc<Grid>, Stop> {
     match &process.comm(comm)?.topology {
         Some(Topology::Cartesian(grid)) => Ok(grid.clone()),
-        _ => Err(Stop::Refused("is called on a communicator that is no grid".to_owned())),
+        _ => Err(Stop::Refused("is called on a communicator without a Cartesian topology".to_owned())),
     }
 }
 
@@ -120,7 +123,7 @@ fn cart_rank(process: &mut Process, a: &Arguments) -> Outcome {
     let grid = grid(process, comm)?;
     let at: Vec<i64> = a.ints(1, grid.dims.len()).into_iter().map(i64::from).collect();
     let rank =
-        grid.rank(&at).ok_or_else(|| Stop::Refused(format!("names a place outside the grid: {at:?}")))?;
+        grid.rank(&at).ok_or_else(|| Stop::Refused(format!("names coordinates outside the grid: {at:?}")))?;
     a.give(2, rank as i32);
     process.note_plain(a.op, Some(comm));
     Ok(0)
@@ -132,7 +135,7 @@ fn cart_shift(process: &mut Process, a: &Arguments) -> Outcome {
     let (direction, steps) = (a.int(1), i64::from(a.int(2)));
     let place = process.comm(comm)?.rank;
     if direction < 0 || direction as usize >= grid.dims.len() {
-        return Err(Stop::Refused(format!("shifts in dimension {direction}, which the grid has not")));
+        return Err(Stop::Refused(format!("shifts in dimension {direction}, which the grid does not have")));
     }
     let nobody = process.convention.proc_null;
     let at = |steps| grid.shifted(place, direction as usize, steps).map_or(nobody, |rank| rank as i32);
@@ -218,7 +221,7 @@ type Lists = (Arc<[i32]>, Arc<[i32]>);
 fn graph(process: &Process, comm: u32) -> Result<Lists, Stop> {
     match &process.comm(comm)?.topology {
         Some(Topology::Graph { index, edges }) => Ok((index.clone(), edges.clone())),
-        _ => Err(Stop::Refused("is called on a communicator that is no graph".to_owned())),
+        _ => Err(Stop::Refused("is called on a communicator without a graph topology".to_owned())),
     }
 }
 
@@ -294,11 +297,11 @@ fn distributed(process: &mut Process, a: &Arguments) -> Outcome {
         }
     }
     let comm = process.comms[parent as usize].as_mut();
-    let comm = comm.ok_or_else(|| Stop::Refused("uses a communicator that is not there".to_owned()))?;
+    let comm = comm.ok_or_else(|| Stop::Refused("uses an invalid communicator".to_owned()))?;
     comm.collectives += 1;
     let (key, size, place) = ((comm.identity, comm.collectives), comm.group.size(), comm.rank);
     let Company::Together(together) = process.company() else {
-        return Err(Stop::NeedsOthers("others say who is its neighbour".to_owned()));
+        return Err(Stop::NeedsOthers("other ranks define its neighbours".to_owned()));
     };
     together.arrive(key, size, place, Contribution { numbers, ..Contribution::default() });
     while together.meeting(key).is_some_and(|meeting| meeting.arrived < size) {
@@ -323,7 +326,9 @@ fn distributed(process: &mut Process, a: &Arguments) -> Outcome {
 fn own_neighbours(process: &Process, comm: u32) -> Result<Arc<Neighbours>, Stop> {
     match &process.comm(comm)?.topology {
         Some(Topology::Distributed(own)) => Ok(own.clone()),
-        _ => Err(Stop::Refused("is called on a communicator that is no distributed graph".to_owned())),
+        _ => {
+            Err(Stop::Refused("is called on a communicator without a distributed graph topology".to_owned()))
+        }
     }
 }
 

@@ -48,7 +48,7 @@ impl Answers {
         let oracles = &skeleton.manifest.oracles;
         if let Some(lost) = settings.iter().find(|setting| !oracles.iter().any(|one| setting.is_about(one))) {
             let path = skeleton.bitcode.clone();
-            let what = format!("--set {}: nothing in that line depends on data", lost.place());
+            let what = format!("--set {}: no value at that line depends on data", lost.place());
             return Err(ExecuteError::Skeleton { path, what });
         }
         let (mut found, mut rules, mut missing) = (Vec::new(), Vec::new(), Vec::new());
@@ -82,7 +82,7 @@ fn answer(
     match setting.map(|setting| &setting.to) {
         Some(SetTo::Values(values)) => {
             let one = PlaceValues::ByKind { kind_of: Default::default(), values: vec![values.clone()] };
-            return Some((one, "as --set says".to_owned(), None));
+            return Some((one, "given by --set".to_owned(), None));
         }
         Some(SetTo::Observed) => {
             let near = runs.iter().min_by_key(|run| run.ranks.abs_diff(ranks))?;
@@ -121,9 +121,9 @@ fn refusal(skeleton: &Skeleton, missing: &[&Oracle], ranks: u32) -> ExecuteError
     }
     let sizes: Vec<String> = skeleton.observed.iter().map(|run| run.ranks.to_string()).collect();
     let observed = match sizes.len() {
-        0 => "it was never observed".to_owned(),
+        0 => "never observed".to_owned(),
         1 => format!("observed at {} ranks only", sizes[0]),
-        _ => format!("no rule fits what was observed at {} ranks", sizes.join(", ")),
+        _ => format!("no rule fits the values observed at {} ranks", sizes.join(", ")),
     };
     ExecuteError::Unanswered { ranks, observed, places: lines.join("\n"), example: name(missing[0]) }
 }

@@ -90,7 +90,7 @@ impl Rule {
         let mut laws: Vec<String> = self.kinds.values().filter_map(law_words).collect();
         laws.dedup();
         match laws.first() {
-            None => format!("the same at all sizes{who}"),
+            None => format!("the same at any number of ranks{who}"),
             Some(first) if laws.len() == 1 => format!("{first}{who}"),
             Some(first) => format!("{first} and others{who}"),
         }
@@ -109,7 +109,7 @@ fn law_words(sequence: &Sequence) -> Option<String> {
     let more = all.len().saturating_sub(2);
     let shown = all[..all.len().min(2)].join(", then ");
     Some(match (all.is_empty(), more) {
-        (true, _) => "about the same at all sizes".to_owned(),
+        (true, _) => "about the same at any number of ranks".to_owned(),
         (false, 0) => shown,
         (false, more) => format!("{shown}, and {more} more"),
     })
@@ -199,7 +199,10 @@ mod tests {
         let (kinds, values) = found.at(5).unwrap();
         let at = |rank: usize| values[kinds[rank] as usize][0].0;
         assert_eq!([0, 1, 3, 4].map(at), [5, 6, 6, 7]);
-        assert_eq!(found.words(), "the same at all sizes for the first rank, the last, and those between");
+        assert_eq!(
+            found.words(),
+            "the same at any number of ranks for the first rank, the last, and those between"
+        );
     }
 
     #[test]

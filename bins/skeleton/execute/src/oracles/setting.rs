@@ -40,8 +40,8 @@ impl FromStr for Setting {
 
     fn from_str(text: &str) -> Result<Setting, String> {
         let wrong = || {
-            "say FILE:LINE=12 for a value that stays, FILE:LINE=1x300,0 for one that comes 300 times and then \
-             another, or FILE:LINE=observed"
+            "expected FILE:LINE=12 (constant), FILE:LINE=1x300,0 (300 times 1, then 0) or \
+             FILE:LINE=observed"
                 .to_owned()
         };
         let (place, values) = text.rsplit_once('=').ok_or_else(wrong)?;

@@ -11,7 +11,7 @@ impl Slice<'_> {
     pub(super) fn visit_call(&mut self, id: ValueId, callee: Callee) {
         let program = self.analysis.program;
         if callee == Callee::Assembly {
-            let why = "communication depends on what inline assembly does";
+            let why = "communication depends on inline assembly";
             self.refuse(id, why.to_owned());
             return;
         }
@@ -20,7 +20,7 @@ impl Slice<'_> {
             let pointer = *program.value(id).operands.last().expect("a call has a callee");
             self.need(pointer);
             if callees.is_empty() {
-                let why = "calls through a pointer that comes from code outside the program";
+                let why = "calls a function pointer that comes from code outside the program";
                 self.refuse(id, why.to_owned());
             }
         }
@@ -109,7 +109,10 @@ impl Slice<'_> {
             })
             .collect();
         if targets.is_empty() && program.value(function).kind == Kind::Pointer && self.is_variable(function) {
-            self.refuse(call, "hands on a function that comes from code outside the program".to_owned());
+            self.refuse(
+                call,
+                "passes on a function pointer that comes from code outside the program".to_owned(),
+            );
         }
         for target in targets {
             self.analysis.passable_instructions(target).into_iter().for_each(|id| self.keep(id));

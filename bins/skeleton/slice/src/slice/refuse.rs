@@ -13,7 +13,7 @@ impl Slice<'_> {
     /// others in the next run.
     pub(super) fn refuse_senders(&mut self, branch: ValueId, condition: ValueId) {
         if self.taint.value(condition) & SENDER != 0 && self.analysis.decides_calls(branch) {
-            let why = "what happens next depends on who sent a message that was received from MPI_ANY_SOURCE";
+            let why = "control flow depends on the sender of a message received from MPI_ANY_SOURCE";
             self.refuse(branch, why.to_owned());
         }
     }
@@ -31,15 +31,14 @@ impl Slice<'_> {
             let speaks = self.hands_on_communication(call, effects);
             if let Some(library) = strangers.get(called) {
                 let why = format!(
-                    "{called} is in {library}, which calls MPI and of which there is no code to slice; compile it with \
-                     this command and link it statically"
+                    "{called} is in {library}, which calls MPI and has no LLVM IR to slice; compile it with this \
+                     command and link it statically"
                 );
                 self.refuse(call, why);
             } else if speaks && called.starts_with("pthread_") {
-                self.refuse(call, "a thread calls MPI; a skeleton has one thread for each rank".to_owned());
+                self.refuse(call, "a thread calls MPI; a skeleton has one thread per rank".to_owned());
             } else if speaks {
-                let why =
-                    format!("{called}, of which there is no source, is given a function that calls MPI");
+                let why = format!("{called}, whose source is unknown, receives a function that calls MPI");
                 self.refuse(call, why);
             }
         }

@@ -140,7 +140,7 @@ impl Unfinished {
         let numbers: Numbers = bytemuck::cast(head);
         let kept = self.0.finish(numbers);
         let mapped = Mapped::of(kept.map_err(|error| TraceError::write(&path, error))?);
-        mapped.ok_or_else(|| TraceError::damaged(&path, "it is not as it was written"))
+        mapped.ok_or_else(|| TraceError::damaged(&path, "the index differs from what was written"))
     }
 }
 

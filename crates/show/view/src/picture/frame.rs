@@ -142,7 +142,7 @@ impl Frame {
         soft.write(canvas, end + 0.7 * text, 1.95 * text, &rest, theme.soft);
         let mut line = vec![times(caption.kind), part(index, selection)];
         if rows > 0 && selection.ranks.len() > rows {
-            line.push(format!("each row is the mean of {} ranks", selection.ranks.len().div_ceil(rows)));
+            line.push(format!("each row averages {} ranks", selection.ranks.len().div_ceil(rows)));
         }
         let line = soft.fitted(&line.join("  ·  "), room);
         soft.write(canvas, text, 3.4 * text, &line, theme.soft);
@@ -214,7 +214,7 @@ impl Frame {
 /// In the words of the viewer's page.
 fn times(kind: LayerKind) -> String {
     let more = match kind {
-        LayerKind::Undisturbed => ": without what the tracer took",
+        LayerKind::Undisturbed => ": tracer overhead removed",
         LayerKind::Replayed => ": replayed, not measured",
         LayerKind::Virtual => ": units of virtual time",
         LayerKind::Recorded => "",
@@ -236,7 +236,7 @@ fn part(index: &Index, selection: &Selection) -> String {
         [first, .., last] if (last - first) as usize + 1 == selection.ranks.len() => {
             format!("{time}, ranks {first}–{last}")
         }
-        some => format!("{time}, {} of its ranks", some.len()),
+        some => format!("{time}, {} selected ranks", some.len()),
     }
 }
 

@@ -94,7 +94,7 @@ pub fn flow(insight: &Insight, rank: u32, start: Moment) -> Option<Flow> {
     let wait = insight.wait_of(step);
     let why = match wait {
         Some(wait) => waits_for(insight, wait, rank),
-        None => "it waited for nobody".to_owned(),
+        None => "no wait state".to_owned(),
     };
     Some(Flow {
         event: stage(insight, rank, step, wait.map_or(Length::ZERO, WaitRow::length), why),
@@ -128,7 +128,7 @@ fn waits_for(insight: &Insight, wait: &WaitRow, rank: u32) -> String {
     let of = insight.waited_for(wait, rank);
     let name = |step: u64| insight.graph.steps[step as usize].op().name();
     let (inside, for_what) = (name(wait.step), name(wait.of));
-    format!("rank {rank} waited {} in {inside} until rank {of} came to {for_what}", length(wait.length()))
+    format!("rank {rank} waited {} in {inside} until rank {of} entered {for_what}", length(wait.length()))
 }
 
 /// Follows the waits of a rank back.
@@ -167,7 +167,9 @@ fn cause(insight: &Insight, rank: u32, piece: &Piece) -> Stage {
     let (name, doing) = match piece.kind {
         StageKind::Call => (step.op().name().to_owned(), format!("was in {}", step.op().name())),
         StageKind::Start => ("start".to_owned(), "had not made its first call".to_owned()),
-        StageKind::Compute => (format!("computation before {}", step.op().name()), "computed".to_owned()),
+        StageKind::Compute => {
+            (format!("computation before {}", step.op().name()), "was computing".to_owned())
+        }
     };
     let wait = piece.to - piece.from;
     Stage {
@@ -178,7 +180,7 @@ fn cause(insight: &Insight, rank: u32, piece: &Piece) -> Stage {
         site: step.site(),
         kind: piece.kind,
         wait_ns: wait.0,
-        why: format!("rank {rank} {doing} for {} meanwhile", length(wait)),
+        why: format!("rank {rank} {doing} during this wait, for {}", length(wait)),
     }
 }
 

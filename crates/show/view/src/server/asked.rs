@@ -97,7 +97,7 @@ impl Asked {
             return Ok(None);
         }
         let known = Strategy::ALL.into_iter().find(|strategy| strategy.name() == self.strategy);
-        let unknown = || Failure::bad(format!("There is no strategy {}.", shown(&self.strategy)));
+        let unknown = || Failure::bad(format!("Unknown strategy {}.", shown(&self.strategy)));
         known.map(Some).ok_or_else(unknown)
     }
 
@@ -123,13 +123,13 @@ impl Asked {
                 _ => None,
             };
             let part = part.filter(|part| survey.knows(*part));
-            let part = part.ok_or_else(|| Failure::bad(format!("There is no part {}.", shown(text))))?;
+            let part = part.ok_or_else(|| Failure::bad(format!("Unknown part {}.", shown(text))))?;
             if !parts.contains(&part) {
                 parts.push(part);
             }
         }
         if parts.len() > MOST_PARTS {
-            return Err(Failure::bad(format!("More than {MOST_PARTS} parts cannot be told apart.")));
+            return Err(Failure::bad(format!("Too many parts: the limit is {MOST_PARTS}.")));
         }
         Ok(parts)
     }
@@ -139,12 +139,12 @@ impl Asked {
         let all = Selection::all(index);
         let (from, to) = (self.from.map_or(all.from, Moment), self.to.map_or(all.to, Moment));
         if to < from {
-            return Err(Failure::bad("The range ends before it begins.".to_owned()));
+            return Err(Failure::bad("The range ends before it starts.".to_owned()));
         }
         let mut sites = all.sites;
         for (name, list) in [("sites", &self.sites), ("site", &self.site)] {
             for text in list.split(',').filter(|text| !text.is_empty()) {
-                let wrong = |_| Failure::bad(format!("{name}={} are no numbers.", shown(text)));
+                let wrong = |_| Failure::bad(format!("{name}={} is not a list of numbers.", shown(text)));
                 sites.insert(text.parse().map_err(wrong)?);
             }
         }
@@ -158,7 +158,7 @@ fn stretch(from: Option<i64>, to: Option<i64>, whole: Stretch) -> Result<Stretch
     // Moments far outside would overflow where lengths are added up.
     let far = |moment: Moment| !(-FARTHEST..=FARTHEST).contains(&moment.0);
     if to < from || far(from) || far(to) {
-        return Err(Failure::bad("The range ends before it begins, or is not in the run.".to_owned()));
+        return Err(Failure::bad("The range ends before it starts, or is outside the run.".to_owned()));
     }
     Ok(Stretch { from, to })
 }
@@ -175,7 +175,8 @@ fn numbers(text: &str, limit: u32) -> Result<Vec<u32>, Failure> {
     let mut wanted = vec![false; limit as usize];
     for part in text.split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let wrong = |_| Failure::bad(format!("ranks={} are no numbers.", shown(text)));
+        let wrong =
+            |_| Failure::bad(format!("ranks={} is not a list of ranks such as 0-63,70.", shown(text)));
         let (first, last): (u32, u32) = (first.parse().map_err(wrong)?, last.parse().map_err(wrong)?);
         let last = last.saturating_add(1).min(limit);
         (first.min(last)..last).for_each(|number| wanted[number as usize] = true);

@@ -56,7 +56,7 @@ impl Guard {
         let given = uri.path().strip_prefix(ONCE).unwrap_or_default();
         if !is_same_user() {
             return Err(refusal(
-                "This address is for the user who started `kizami view`, on the same machine.",
+                "This address works only for the user who started `kizami view`, on the same machine.",
             ));
         }
         let mut ticket = self.ticket.lock().unwrap_or_else(PoisonError::into_inner);
@@ -64,7 +64,7 @@ impl Guard {
             *ticket = None;
             return Ok(format!("/?token={}", self.token));
         }
-        let what = "This address is good for one visit, and somebody was here.";
+        let what = "This one-time address has already been used.";
         Err(refusal(what))
     }
 
@@ -82,10 +82,10 @@ impl Guard {
         let text = |name: header::HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
         let host = text(header::HOST).unwrap_or_default();
         if !self.is_ours(host) {
-            return Err(refusal("This name is not that of the server."));
+            return Err(refusal("The request names another host than the server."));
         }
         if text(header::ORIGIN).is_some_and(|origin| origin != format!("http://{host}")) {
-            return Err(refusal("Other sites may not ask here."));
+            return Err(refusal("Requests from other sites are refused."));
         }
         Ok(())
     }
@@ -97,7 +97,7 @@ impl Guard {
         let page = matches!(path, "/" | "/index.html");
         // A link to the page may be anywhere: it has the token. Everything else is asked for by the page itself.
         if !page && site.is_some_and(|site| !matches!(site, "same-origin" | "none")) {
-            return Err(refusal("Other sites may not ask here."));
+            return Err(refusal("Requests from other sites are refused."));
         }
         let in_header = headers.get(TOKEN_HEADER).and_then(|value| value.to_str().ok());
         let given = in_header.map_or_else(|| in_query(uri), str::to_owned);
@@ -106,7 +106,7 @@ impl Guard {
             return Ok(());
         }
         let what = "The token is missing or wrong.";
-        let next = "Open the whole address `kizami view` printed; each start has a new token.";
+        let next = "Open the complete address that `kizami view` printed; each start has a new token.";
         Err(Failure::plain(StatusCode::UNAUTHORIZED, what, next))
     }
 
@@ -132,7 +132,7 @@ impl Guard {
 }
 
 fn refusal(what: &str) -> Failure {
-    Failure::plain(StatusCode::FORBIDDEN, what, "Open the address `kizami view` printed.")
+    Failure::plain(StatusCode::FORBIDDEN, what, "Open the address that `kizami view` printed.")
 }
 
 /// The token in an address; none if the address is odd in any way.

@@ -16,8 +16,8 @@ const MOST_LINKS: u64 = 200;
 pub(super) fn links(view: &View, asked: &Asked) -> Result<Reply, Failure> {
     let layer = layer(view, asked)?;
     if !layer.has_links() {
-        let next = "kizami simgrid writes runs that have: choose the layer of one.";
-        return Err(Failure::plain(StatusCode::NOT_FOUND, "This run has no links.", next));
+        let next = "Select a layer that kizami simgrid has written.";
+        return Err(Failure::plain(StatusCode::NOT_FOUND, "This run has no link data.", next));
     }
     let links = ready(layer.opened.links())?;
     let whole = Stretch { from: Moment(0), to: Moment(layer.opened.trace.run().span_ns.max(0)) };

@@ -103,8 +103,8 @@ fn router(shared: Arc<Shared>) -> Router {
 async fn page(uri: Uri) -> Result<Reply, Failure> {
     let found = assets::find(uri.path());
     found.map(|(name, bytes)| Reply { kind: assets::kind(name), body: bytes.into() }).ok_or_else(|| {
-        let next = "Open the address `kizami view` printed.";
-        Failure::plain(StatusCode::NOT_FOUND, "There is no such page.", next)
+        let next = "Open the address that `kizami view` printed.";
+        Failure::plain(StatusCode::NOT_FOUND, "This page does not exist.", next)
     })
 }
 
@@ -119,8 +119,8 @@ async fn guarded(
     let allowed = if request.method() == Method::GET {
         shared.guard.check(request.uri(), request.headers())
     } else {
-        let next = "Nothing can be changed here.";
-        Err(Failure::plain(StatusCode::METHOD_NOT_ALLOWED, "Only GET is answered.", next))
+        let next = "The viewer is read-only.";
+        Err(Failure::plain(StatusCode::METHOD_NOT_ALLOWED, "Only GET requests are supported.", next))
     };
     let comes_once = request.method() == Method::GET && request.uri().path().starts_with(guard::ONCE);
     let mut response = if comes_once {

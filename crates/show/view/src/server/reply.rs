@@ -21,7 +21,7 @@ impl Reply {
 
     pub(super) fn json(answer: &impl Serialize) -> Result<Reply, Failure> {
         let body = serde_json::to_vec(answer).map_err(|error| {
-            let next = "The trace may be damaged: try kizami info.";
+            let next = "The trace may be damaged; check it with kizami info.";
             Failure::plain(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string(), next)
         })?;
         Ok(Reply { kind: "application/json", body })
@@ -58,13 +58,13 @@ impl Failure {
         Failure::plain(
             StatusCode::BAD_REQUEST,
             &error,
-            "The page and the server may be of different versions.",
+            "The page and the server may have different versions; reload the page.",
         )
     }
 
     pub(super) fn pending(progress: f64) -> Failure {
-        let what = "This is still being worked out.";
-        let failure = Failure::plain(StatusCode::SERVICE_UNAVAILABLE, what, "Ask again in a moment.");
+        let what = "Still being computed.";
+        let failure = Failure::plain(StatusCode::SERVICE_UNAVAILABLE, what, "Try again in a moment.");
         Failure { progress: Some(progress), ..failure }
     }
 
@@ -89,9 +89,9 @@ impl From<QueryRejection> for Failure {
 
 impl From<TooMany> for Failure {
     fn from(many: TooMany) -> Failure {
-        let what = format!("{} are too many to be told apart.", many.count);
+        let what = format!("{} items are too many to show one by one.", many.count);
         let failure =
-            Failure::plain(StatusCode::PAYLOAD_TOO_LARGE, &what, "Choose a shorter range or fewer ranks.");
+            Failure::plain(StatusCode::PAYLOAD_TOO_LARGE, &what, "Select a shorter range or fewer ranks.");
         Failure { count: Some(many.count), ..failure }
     }
 }

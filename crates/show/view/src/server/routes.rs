@@ -66,7 +66,7 @@ pub(super) fn questions() -> Router<Arc<Shared>> {
         .route("/tasks/lengths", question(tasks::lengths))
         .route("/tasks/schedule", question(tasks::schedule))
         .fallback(async || {
-            Failure::plain(StatusCode::NOT_FOUND, "There is no such question.", "See docs/src/guides/timeline.md.")
+            Failure::plain(StatusCode::NOT_FOUND, "Unknown request.", "See docs/src/guides/timeline.md.")
         })
 }
 
@@ -88,8 +88,8 @@ async fn ask(shared: &Arc<Shared>, answer: Answerer, asked: Asked) -> Result<Rep
         let (shared, asked) = (Arc::clone(shared), Arc::clone(&asked));
         let answered = tokio::task::spawn_blocking(move || answer(&shared.view, &asked)).await;
         let answered = answered.unwrap_or_else(|_| {
-            let what = "The question could not be answered.";
-            let next = "The trace may be damaged: try kizami info.";
+            let what = "The server could not answer this request.";
+            let next = "The trace may be damaged; check it with kizami info.";
             Err(Failure::plain(StatusCode::INTERNAL_SERVER_ERROR, what, next))
         });
         match answered {
@@ -104,7 +104,7 @@ async fn ask(shared: &Arc<Shared>, answer: Answerer, asked: Asked) -> Result<Rep
 /// The layer that is meant.
 pub(super) fn layer<'a>(view: &'a View, asked: &Asked) -> Result<&'a Layer, Failure> {
     let number = asked.layer;
-    view.layers.get(number).ok_or_else(|| Failure::bad(format!("There is no layer {number}.")))
+    view.layers.get(number).ok_or_else(|| Failure::bad(format!("Layer {number} does not exist.")))
 }
 
 /// Its index, and the part of it that is meant.
@@ -120,7 +120,7 @@ pub(super) fn ready<T>(answer: Answer<T>) -> Result<Arc<T>, Failure> {
         Answer::Ready(value) => Ok(value),
         Answer::Pending(progress) => Err(Failure::pending(progress)),
         Answer::Failed(why) => {
-            let next = "Check the trace with kizami info; if it was recorded here, record it again.";
+            let next = "Check the trace with kizami info; if it is damaged, record it again.";
             Err(Failure::plain(StatusCode::INTERNAL_SERVER_ERROR, &why, next))
         }
     }
@@ -131,8 +131,8 @@ fn insight(layer: &Layer) -> Result<Arc<Insight>, Failure> {
     match layer.origin {
         Origin::Trace => ready(layer.opened.insight()),
         Origin::Ideal => {
-            let what = "On an ideal network messages take no time, and there is nothing to draw.";
-            Err(Failure::plain(StatusCode::NOT_FOUND, what, "Choose the recorded layer."))
+            let what = "On an ideal network messages take no time, so there is nothing to draw.";
+            Err(Failure::plain(StatusCode::NOT_FOUND, what, "Select the recorded layer."))
         }
     }
 }
@@ -143,7 +143,9 @@ fn timeline(view: &View, asked: &Asked) -> Result<Reply, Failure> {
     let columns = asked.columns(1_000, MOST_COLUMNS)?;
     let rows = asked.rows(256, MOST_CELLS)?.min(selection.ranks.len() as u64);
     if columns * rows > MOST_CELLS {
-        return Err(Failure::bad(format!("{columns} columns of {rows} rows are too many.")));
+        return Err(Failure::bad(format!(
+            "{columns} columns of {rows} rows are more than {MOST_CELLS} cells."
+        )));
     }
     let ranks = match asked.order {
         Order::Rank => selection.ranks,
@@ -197,7 +199,7 @@ fn parallelism(view: &View, asked: &Asked) -> Result<Reply, Failure> {
             (Some(parallelism::parallelism(&ideal, &selection, columns)), None)
         }
         (Origin::Trace, Answer::Pending(part)) => {
-            (None, Some(format!("The run on an ideal network is being worked out: {:.0} %.", part * 100.0)))
+            (None, Some(format!("Computing the run on an ideal network: {:.0} %.", part * 100.0)))
         }
         (Origin::Trace, Answer::Failed(why)) => (None, Some(shown(&why))),
     };
@@ -272,22 +274,22 @@ fn flow(view: &View, asked: &Asked) -> Result<Reply, Failure> {
     ready(layer.index())?;
     let (rank, start) = asked.event()?;
     let found = flow::flow(&*insight(layer)?, rank, start).ok_or_else(|| {
-        Failure::plain(StatusCode::NOT_FOUND, "There is no such call.", "Choose a call on the timeline.")
+        Failure::plain(StatusCode::NOT_FOUND, "This call does not exist.", "Select a call on the timeline.")
     })?;
     Reply::json(&found)
 }
 
 fn prediction(view: &View, _: &Asked) -> Result<Reply, Failure> {
-    let next = "Start it with kizami view --prediction FILE, a file that kizami predict --json has printed.";
-    let none = || Failure::plain(StatusCode::NOT_FOUND, "Nothing was foretold.", next);
+    let next = "Start the viewer with kizami view --prediction FILE, where FILE is the output of kizami predict --json.";
+    let none = || Failure::plain(StatusCode::NOT_FOUND, "No prediction loaded.", next);
     Reply::json(view.prediction.as_ref().ok_or_else(none)?)
 }
 
 fn verdict(view: &View, asked: &Asked) -> Result<Reply, Failure> {
     let layer = layer(view, asked)?;
     if layer.origin == Origin::Ideal {
-        let what = "The verdict is about runs as they were recorded.";
-        return Err(Failure::plain(StatusCode::NOT_FOUND, what, "Choose the recorded layer."));
+        let what = "The verdict covers only recorded runs.";
+        return Err(Failure::plain(StatusCode::NOT_FOUND, what, "Select the recorded layer."));
     }
     let verdict = ready(layer.opened.verdict())?;
     let mut value = json!(phrases::report::in_words(verdict.report.clone()));

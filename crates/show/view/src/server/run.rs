@@ -87,7 +87,7 @@ fn described(layer: &Layer) -> answers::Layer {
                 Answer::Ready(index) => index.end_ns(),
                 _ => info.span_ns,
             };
-            let note = "replayed: messages and collectives take no time, only partners are waited for";
+            let note = "replayed: messages and collectives take no time, ranks wait only for their partners";
             (format!("{file}, ideal network"), span_ns, Some(note.to_owned()))
         }
     };
@@ -131,7 +131,7 @@ fn note(info: &kizami_trace::RunInfo) -> Option<String> {
             Some(shown(&format!("replayed from {} with {}", replayed.made_from, replayed.setting.join(" "))))
         }
         (None, Some(undisturbed)) => {
-            Some(shown(&format!("without the tracer, from {}", undisturbed.made_from)))
+            Some(shown(&format!("tracer overhead removed, from {}", undisturbed.made_from)))
         }
         (None, None) => None,
     }

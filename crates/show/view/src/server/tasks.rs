@@ -24,13 +24,13 @@ const MOST_PLACES: u64 = 100;
 fn survey(view: &View, asked: &Asked) -> Result<Arc<Survey>, Failure> {
     let opened = &layer(view, asked)?.opened;
     if !opened.has_tasks() {
-        let next = "kizami fleng writes runs that have.";
+        let next = "Record a program with OpenMP tasks, or run kizami fleng -o.";
         return Err(Failure::plain(StatusCode::NOT_FOUND, "This run has no tasks.", next));
     }
     let (rank, ranks) = (asked.rank(), opened.trace.run().ranks);
     if rank.0 >= ranks {
-        let what = format!("There is no rank {rank}: the run has {ranks}.");
-        return Err(Failure::plain(StatusCode::NOT_FOUND, &what, "Choose another one."));
+        let what = format!("Rank {rank} does not exist: the run has {ranks} ranks.");
+        return Err(Failure::plain(StatusCode::NOT_FOUND, &what, "Select another rank."));
     }
     ready(opened.survey(rank))
 }
@@ -181,8 +181,9 @@ pub(super) fn schedule(view: &View, asked: &Asked) -> Result<Reply, Failure> {
     let survey = survey(view, asked)?;
     let strategy = asked.strategy()?;
     if strategy.is_some_and(Strategy::is_of_runtime) && !survey.graph().can_follow_runtime() {
-        let next = "Choose oldest, newest or longest.";
-        let what = "The trace does not tell what tasks waited for, so that no runtime can be followed.";
+        let next = "Select oldest, newest or longest.";
+        let what =
+            "The trace does not record what tasks waited for, so Kizami cannot simulate an OpenMP runtime.";
         return Err(Failure::plain(StatusCode::BAD_REQUEST, what, next));
     }
     let opened = &layer(view, asked)?.opened;

@@ -65,7 +65,9 @@ pub fn alone(process: &mut Process, plan: &Plan, key: Key) -> Result<(), Stop> {
         {
             let all_same = plan.send.address == 0;
             if !all_same {
-                return Err(Stop::NeedsOthers("whole numbers of others may steer the program".to_owned()));
+                return Err(Stop::NeedsOthers(
+                    "integers from other ranks may affect control flow".to_owned(),
+                ));
             }
         }
         _ => {}
@@ -87,7 +89,7 @@ fn reduce_alone(process: &Process, plan: &Plan, key: Key, is_root: bool) -> Resu
         (true, Some(basic), Some(operation)) => {
             alone.reduce(key, basic, operation, own.clone()).map(<[u8]>::to_vec)
         }
-        (true, ..) => return Err(Stop::NeedsOthers("an operation of the program's own".to_owned())),
+        (true, ..) => return Err(Stop::NeedsOthers("the reduction operation is user-defined".to_owned())),
         _ => None,
     };
     if obtains {

@@ -79,7 +79,7 @@ pub fn roles(op: Op) -> Vec<Role> {
 
 fn plan(process: &Process, a: &Arguments) -> Result<Plan, Stop> {
     let Kind::Collective(kind, _) = a.op.kind() else {
-        return Err(Stop::Refused("is no collective".to_owned()));
+        return Err(Stop::Refused("is not a collective".to_owned()));
     };
     let mut plan = Plan {
         kind,
@@ -372,7 +372,7 @@ fn no_neighbours() -> Stop {
 /// Comes to the collective.
 pub fn begin(process: &mut Process, plan: &mut Plan) -> Result<(), Stop> {
     let comm = process.comms[plan.comm as usize].as_mut();
-    let comm = comm.ok_or_else(|| Stop::Refused("uses a communicator that is not there".to_owned()))?;
+    let comm = comm.ok_or_else(|| Stop::Refused("uses an invalid communicator".to_owned()))?;
     comm.collectives += 1;
     let key = (comm.identity, comm.collectives);
     let (size, place) = (comm.group.size(), comm.rank);

@@ -63,11 +63,11 @@ fn together_of(
 
 fn apply(process: &Process, plan: &Plan, into: &mut Vec<u8>, with: &[u8]) -> Result<(), Stop> {
     let operation =
-        plan.operation.ok_or_else(|| Stop::Refused("has an operation that is not known".to_owned()))?;
+        plan.operation.ok_or_else(|| Stop::Refused("uses an unknown reduction operation".to_owned()))?;
     if let Some(user) = (operation as usize).checked_sub(Operation::ALL.len()) {
         let function = process.operations.get(user).map_or(0, |operation| operation.function);
         if function == 0 {
-            return Err(Stop::Refused("has an operation that was freed".to_owned()));
+            return Err(Stop::Refused("uses a reduction operation that was freed".to_owned()));
         }
         return call_user(process, plan, function, into, with);
     }
@@ -76,7 +76,7 @@ fn apply(process: &Process, plan: &Plan, into: &mut Vec<u8>, with: &[u8]) -> Res
     if done {
         return Ok(());
     }
-    Err(Stop::Refused("reduces data of a type that the stand-in MPI cannot reduce".to_owned()))
+    Err(Stop::Refused("reduces a datatype that the MPI stub does not support".to_owned()))
 }
 
 /// The basic type of all data; also of a pair, which has a hole.

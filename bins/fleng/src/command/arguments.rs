@@ -1,7 +1,6 @@
 //! The command line of `kizami fleng`.
 
 use clap::Parser;
-use clap::builder::FalseyValueParser;
 use kizami_fleng::Order;
 use std::path::PathBuf;
 
@@ -29,27 +28,27 @@ pub struct Arguments {
     pub query: String,
 
     /// Write the tasks as a trace
-    #[arg(short, long, value_name = "NAME.kz", env = "KIZAMI_FLENG_OUTPUT")]
+    #[arg(short, long, value_name = "NAME.kz")]
     pub output: Option<PathBuf>,
 
     /// Virtual time of choosing a clause
-    #[arg(long, value_name = "UNITS", default_value_t = 1, env = "KIZAMI_FLENG_COMMIT")]
+    #[arg(long, value_name = "UNITS", default_value_t = 1)]
     pub commit: u32,
 
     /// Virtual time of creating a goal or binding a variable
-    #[arg(long, value_name = "UNITS", default_value_t = 1, env = "KIZAMI_FLENG_GOAL")]
+    #[arg(long, value_name = "UNITS", default_value_t = 1)]
     pub goal: u32,
 
     /// Scheduling order of goals: fifo, lifo, or random by SEED; virtual times do not depend on it
-    #[arg(long, value_name = "fifo|lifo|SEED", default_value = "fifo", value_parser = parse_order, env = "KIZAMI_FLENG_ORDER")]
+    #[arg(long, value_name = "fifo|lifo|SEED", default_value = "fifo", value_parser = parse_order)]
     pub order: Order,
 
     /// Maximum number of goals to run
-    #[arg(long, value_name = "GOALS", default_value_t = 100_000_000, env = "KIZAMI_FLENG_BUDGET")]
+    #[arg(long, value_name = "GOALS", default_value_t = 100_000_000)]
     pub budget: u64,
 
     /// Print JSON
-    #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]
+    #[arg(long)]
     pub json: bool,
 }
 

@@ -1,7 +1,6 @@
 //! What can be asked of `kizami skeleton check`.
 
 use clap::Args;
-use clap::builder::FalseyValueParser;
 use std::path::PathBuf;
 
 const HELP: &str = "\
@@ -29,20 +28,20 @@ pub struct Arguments {
     pub trace: PathBuf,
 
     /// Also compare local calls, which a skeleton may omit
-    #[arg(long, env = "KIZAMI_SKELETON_EVERY_CALL", value_parser = FalseyValueParser::new())]
+    #[arg(long)]
     pub every_call: bool,
 
     /// Run all ranks at once and deliver their messages even if received data does not affect communication; receives
     /// then record the size of the message instead of the buffer
-    #[arg(long, env = "KIZAMI_SKELETON_TOGETHER", value_parser = FalseyValueParser::new())]
+    #[arg(long)]
     pub together: bool,
 
     /// Memory limit for all ranks together; a run that needs more fails [default: half of free memory]
-    #[arg(long, value_name = "SIZE", value_parser = kizami_memory::parse_size, env = "KIZAMI_SKELETON_MEMORY")]
+    #[arg(long, value_name = "SIZE", value_parser = kizami_memory::parse_size)]
     pub memory: Option<u64>,
 
     /// Print JSON
-    #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]
+    #[arg(long)]
     pub json: bool,
 
     /// Arguments for the program [default: those of the recorded run]

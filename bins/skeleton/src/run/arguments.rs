@@ -1,7 +1,6 @@
 //! What can be asked of `kizami skeleton run`.
 
 use clap::Args;
-use clap::builder::FalseyValueParser;
 use kizami_execute::{Noise, Setting};
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -29,29 +28,28 @@ pub struct Arguments {
     pub skeleton: PathBuf,
 
     /// Number of ranks
-    #[arg(short = 'n', long, value_name = "N", env = "KIZAMI_SKELETON_RANKS")]
+    #[arg(short = 'n', long, value_name = "N")]
     pub ranks: NonZero<u32>,
 
     /// Recorded run to take computation times from; without it, computation takes no time
-    #[arg(long, value_name = "SMALL.kz", env = "KIZAMI_SKELETON_LIKE")]
+    #[arg(long, value_name = "SMALL.kz")]
     pub like: Option<PathBuf>,
 
     /// Unexplained variation of the recorded times: none omits it, recorded samples from it, x2 doubles it
     #[arg(long, value_name = "none|recorded|xN", default_value = "recorded", value_parser = parse_noise)]
-    #[arg(env = "KIZAMI_SKELETON_NOISE")]
     pub noise: Noise,
 
     /// Random seed of the noise
-    #[arg(long, value_name = "N", default_value_t = 0, env = "KIZAMI_SKELETON_SEED")]
+    #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 
     /// Ranks per node, for programs that query it [default: all]
-    #[arg(long, value_name = "N", env = "KIZAMI_SKELETON_RANKS_PER_NODE")]
+    #[arg(long, value_name = "N")]
     pub ranks_per_node: Option<NonZero<u32>>,
 
     /// Run all ranks at once and deliver their messages even if received data does not affect communication; receives
     /// then record the size of the message instead of the buffer
-    #[arg(long, env = "KIZAMI_SKELETON_TOGETHER", value_parser = FalseyValueParser::new())]
+    #[arg(long)]
     pub together: bool,
 
     /// Values at a source line that depends on data: 12 (constant), 1x300,0 (300 times 1, then 0), or observed (as in the
@@ -60,24 +58,23 @@ pub struct Arguments {
     pub settings: Vec<Setting>,
 
     /// Number of threads; the result does not depend on it [default: all cores]
-    #[arg(long, value_name = "N", env = "KIZAMI_SKELETON_THREADS")]
+    #[arg(long, value_name = "N")]
     pub threads: Option<NonZero<u32>>,
 
     /// Store identical ranks by rank class, one set of rows per class; auto: above 4,096 ranks; never with noise
     #[arg(long, value_name = "yes|no|auto", default_value = "auto", value_parser = parse_kinds)]
-    #[arg(env = "KIZAMI_SKELETON_KINDS")]
     pub kinds: Kinds,
 
     /// Write the trace to BIG.kz, which must not exist; without it, calls are only counted
-    #[arg(short, long, value_name = "BIG.kz", env = "KIZAMI_SKELETON_OUTPUT")]
+    #[arg(short, long, value_name = "BIG.kz")]
     pub output: Option<PathBuf>,
 
     /// Memory limit for all ranks together; a run that needs more fails [default: half of free memory]
-    #[arg(long, value_name = "SIZE", value_parser = kizami_memory::parse_size, env = "KIZAMI_SKELETON_MEMORY")]
+    #[arg(long, value_name = "SIZE", value_parser = kizami_memory::parse_size)]
     pub memory: Option<u64>,
 
     /// Print JSON
-    #[arg(long, env = "KIZAMI_JSON", value_parser = FalseyValueParser::new())]
+    #[arg(long)]
     pub json: bool,
 
     /// Arguments for the program

@@ -1,7 +1,7 @@
 //! The numbers that decide what is found, and in which order it is told: all of them, in one place.
 //!
 //! Most were set together, while `workloads/truth` was written, so that its programs are named for what they are and
-//! healthy ones for nothing; `bench/truth.py` judges them as a set, and the table "Is it right?" in `docs/src/guides/slow.md`
+//! healthy ones for nothing; `bench/truth.py` judges them as a set, and the section "Accuracy of findings" in `docs/src/guides/slow.md`
 //! has its figures. Where a field says "chosen", nobody has varied that number alone; vary it with `bench/truth.py` before
 //! you change it.
 //!

@@ -294,12 +294,12 @@ mod tests {
         "--balance-threads solver.c:88",
         "--share-serial solver.c:88",
         "--overlap solver.c:88",
-        "--no-longer solver.c:88",
+        "--remove-excess solver.c:88",
         "--leave-out solver.c:88",
         "--post-early solver.c:88",
         "--pieces solver.c:88=8",
-        "--join solver.c:88",
-        "--as-they-come solver.c:88",
+        "--merge solver.c:88",
+        "--any-order solver.c:88",
         "--ideal-at solver.c:88",
         "--without-tracer",
     ];
@@ -318,6 +318,16 @@ mod tests {
     }
 
     #[test]
+    fn older_names_are_understood() {
+        for (old, new) in
+            [("--no-longer", "--remove-excess"), ("--join", "--merge"), ("--as-they-come", "--any-order")]
+        {
+            let change: Change = format!("{old} solver.c:88").parse().unwrap();
+            assert_eq!(change.to_string(), format!("{new} solver.c:88"));
+        }
+    }
+
+    #[test]
     fn what_is_no_change_is_refused() {
         for wrong in
             ["", "solver.c:88", "--faster", "--balance", "--network slow", "--callsite solver.c:88=-1"]
@@ -331,7 +341,7 @@ mod tests {
         let line = || "solver.c:88".parse::<Location>().unwrap();
         assert_eq!(Change::parse_scale("solver.c:88=0.5"), Ok(Change::Scale(line(), None, 0.5)));
         assert_eq!(Change::parse_scale("solver.c:88@3=0x"), Ok(Change::Scale(line(), Some(3), 0.0)));
-        for wrong in ["solver.c:88", "solver.c=1", "solver.c:88@x=1", "solver.c:88=-1"] {
+        for wrong in ["solver.c:88", "=1", "solver.c:88@x=1", "solver.c:88=-1"] {
             assert!(Change::parse_scale(wrong).is_err(), "{wrong}");
         }
         for wrong in ["solver.c:88", "solver.c:88=0", "solver.c:88=x", "=8"] {
@@ -344,7 +354,7 @@ mod tests {
         let place =
             |line| SourceLine { file: Some("solver.c".to_owned()), line, function: "main".to_owned() };
         let named = Changes::at(&[place(Some(88))], Change::Join);
-        assert_eq!(named.map(|changes| changes.to_string()), Some("--join solver.c:88".to_owned()));
+        assert_eq!(named.map(|changes| changes.to_string()), Some("--merge solver.c:88".to_owned()));
         assert_eq!(Changes::at(&[place(Some(88)), place(None)], Change::Join), None);
     }
 }

@@ -76,7 +76,7 @@ fn of_sends(protocols: &[&SendProtocol], hosts: &str) -> Vec<String> {
     let mut lines = Vec::new();
     match (largest_eager, smallest_waiting) {
         (Some(bytes), Some(_)) => lines.push(format!(
-            "eager limit {hosts}: {} B (of sends with a late receiver, {} larger ones waited, and {} others)",
+            "eager limit {hosts}: {} B; with a late receiver, {} larger sends waited and {} others",
             count(bytes),
             waiting(),
             eager(),

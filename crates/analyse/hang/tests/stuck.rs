@@ -131,9 +131,9 @@ fn a_rank_that_computes_is_the_cause() {
     assert_eq!(
         sentences(&found),
         [
-            "All others wait for rank 3, which did not come back to MPI after MPI_Barrier at a.c:0, 5.00 s before the end: \
-             it computed on, or died.",
-            "Ranks 0-2 wait in MPI_Allreduce at a.c:20 for rank 3 to come, since 2.00 s after the start, for 3.00 s.",
+            "All others wait for rank 3, which made no MPI call after MPI_Barrier at a.c:0, 5.00 s before the end: \
+             it kept computing, or died.",
+            "Ranks 0-2 wait in MPI_Allreduce at a.c:20 for rank 3 to enter, since 2.00 s after the start, for 3.00 s.",
         ]
     );
     definitions.ranks.iter_mut().for_each(|rank| rank.ending = Ending::Running);
@@ -152,7 +152,7 @@ fn a_rank_that_computes_is_the_cause() {
 fn a_rank_that_is_gone_is_the_cause() {
     let mut definitions = run(3, vec![message(0, "MPI_Recv", 2, 1), message(1, "MPI_Recv", 0, 1)]);
     for (ending, state, words) in [
-        (Ending::Exited, CauseState::Exited, "left by exit without MPI_Finalize after MPI_Barrier at a.c:0"),
+        (Ending::Exited, CauseState::Exited, "exited without MPI_Finalize after MPI_Barrier at a.c:0"),
         (Ending::Finalized, CauseState::Finalized, "ended by MPI_Finalize, 0.000 s after the start"),
         (Ending::Aborted, CauseState::Aborted { code: 0 }, "called MPI_Abort with code 0 at a.c:0"),
     ] {
@@ -299,7 +299,7 @@ fn a_lock_that_is_held_is_waited_for() {
     let lock = Call { peer: target, tag: Some(1), ..call("MPI_Win_lock", 1, 0, 100) };
     let calls = vec![UnderWay { peer: Some(target), tag: Some(1), ..inside(0, "MPI_Win_lock", 1.0, 5) }];
     let found = stuck(&run(3, calls.clone()), std::slice::from_ref(&lock));
-    assert_eq!(waits_until(&found.calls[0]), "rank 1 to give up the lock");
+    assert_eq!(waits_until(&found.calls[0]), "rank 1 to release the lock");
     let unlock =
         Call { op: op("MPI_Win_unlock"), tag: None, start: Moment(200), end: Moment(300), ..lock.clone() };
     assert!(stuck(&run(3, calls), &[lock, unlock]).calls[0].awaited_ranks().is_empty());
@@ -312,7 +312,7 @@ fn a_thousand_ranks_are_told_in_two_sentences() {
     let found = stuck(&run(1024, calls), &[]);
     assert_eq!(
         sentences(&found)[1],
-        "Ranks 0-1022 wait in MPI_Barrier at a.c:20 for rank 1023 to come, since 1.00 s after the start, for 4.00 s."
+        "Ranks 0-1022 wait in MPI_Barrier at a.c:20 for rank 1023 to enter, since 1.00 s after the start, for 4.00 s."
     );
     assert_eq!(sentences(&found).len(), 2);
 }

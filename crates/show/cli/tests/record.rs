@@ -124,7 +124,7 @@ fn an_output_that_exists_is_refused_before_the_application_starts() {
     std::fs::write(run.join("precious"), "data").unwrap();
     let output = record(folder.path(), &["-o", "run.kz"], "touch started");
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("run.kz exists already"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("run.kz already exists"), "{}", stderr(&output));
     assert_eq!(entries(folder.path()), ["run.kz"]);
     assert_eq!(entries(&run), ["precious"]);
 }

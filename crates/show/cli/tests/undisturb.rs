@@ -50,7 +50,7 @@ fn the_undisturbed_run_is_a_trace_and_says_what_it_is() {
     assert!(said.contains("400 ns of per-call overhead"), "{said}");
     let info = stdout(&kizami(folder.path(), &["info", "clean.kz"]));
     assert!(info.contains("made from run.kz"), "{info}");
-    assert!(!info.contains("time lost to us"), "{info}");
+    assert!(!info.contains("tracer overhead"), "{info}");
     let events = stdout(&kizami(folder.path(), &["events", "clean.kz", "--rank", "1"]));
     assert!(events.contains("0.0020000"), "{events}");
     let csv = stdout(&kizami(folder.path(), &["export", "clean.kz", "--to", "csv"]));
@@ -75,7 +75,7 @@ fn json_has_every_number() {
 fn info_tells_what_was_lost() {
     let folder = recording();
     let info = stdout(&kizami(folder.path(), &["info", "run.kz"]));
-    for words in ["time lost to us", "per-call overhead", "spills", "37.5 %", "sure to"] {
+    for words in ["tracer overhead", "per-call overhead", "spills", "37.5 %", "error: "] {
         assert!(info.contains(words), "{words}: {info}");
     }
     let json = stdout(&kizami(folder.path(), &["info", "run.kz", "--json"]));
@@ -130,7 +130,7 @@ fn every_command_that_reads_a_trace_says_if_it_is_no_recording() {
             |name: &str| std::fs::rename(folder.path().join("picture.png"), folder.path().join(name));
         let corrected = of("corrected.kz");
         assert!(
-            corrected.starts_with("kizami: corrected corrected.kz: the tracer was taken out of run.kz, "),
+            corrected.starts_with("kizami: corrected corrected.kz: tracer overhead removed from run.kz, "),
             "{corrected}"
         );
         let _ = picture("1.png");

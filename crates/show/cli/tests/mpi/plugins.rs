@@ -106,7 +106,8 @@ fn several_openmp_runtimes(mpi: &Mpi) {
         let report =
             Command::new(env!("CARGO_BIN_EXE_kizami")).arg("report").arg(directory.join("run.kz")).output();
         let report = String::from_utf8_lossy(&report.expect("kizami runs").stdout).into_owned();
-        assert!(report.lines().next().is_some_and(|line| line.contains("is not recorded")), "{report}");
+        let first = report.lines().take(3).collect::<Vec<_>>().join(" ");
+        assert!(first.contains("is not recorded"), "{report}");
     }
 }
 

@@ -113,7 +113,7 @@ fn check_page(smpi: &Mpi, runs: &[&str], directory: &Path) {
     }
     let page = std::fs::read_to_string(directory.join("page.html")).expect("a page");
     assert!(
-        page.starts_with("<!DOCTYPE html>") && page.contains("scaling, foretold for 16 to 32 ranks"),
+        page.starts_with("<!DOCTYPE html>") && page.contains("scaling, predicted for 16 to 32 ranks"),
         "{page}"
     );
     assert_eq!(page.matches("<svg ").count(), 3);
@@ -126,7 +126,7 @@ fn check_page(smpi: &Mpi, runs: &[&str], directory: &Path) {
 fn check_provenance(smpi: &Mpi, directory: &Path) {
     let output = kizami(smpi, &words(&["info", "run32.kz"]), directory);
     let told = String::from_utf8_lossy(&output.stdout);
-    let expected = "foretold from run4.kz, run8.kz, run16.kz, with --ranks 32 --machine here.kzm";
+    let expected = "predicted from run4.kz, run8.kz, run16.kz, with --ranks 32 --machine here.kzm";
     assert!(told.contains(expected), "{told}");
     let info = json(smpi, &["info", "run32.kz", "--json"], directory);
     let executable = info["executable"].as_str().expect("a text");

@@ -117,7 +117,7 @@ fn drawn_runs_follow_every_call() {
         let out = scratch.path().join("small.kz");
         kizami(&["reduce", "--keep", "0.1%", "-o", out.to_str().expect("a name")], full.path());
         let report = kizami(&["report"], &out);
-        assert!(!report.contains("could not be followed"), "{name}: {report}");
+        assert!(!report.contains("could not be analysed"), "{name}: {report}");
     }
 }
 
@@ -151,12 +151,12 @@ fn check_drawing(mpi: &crate::mpi::Mpi) {
         assert!((init.end - init.start).0 > 1_000_000, "{init:?}");
     }
     let info = kizami(&["info"], &out);
-    assert!(info.contains("by paper:h2, 20 of every 500") && info.contains("asked for 4%"), "{info}");
+    assert!(info.contains("by paper:h2, 20 of every 500") && info.contains("requested 4%"), "{info}");
     let mut report = Command::new(env!("CARGO_BIN_EXE_kizami"));
     report.arg("report").arg(&out);
     let output = finish(report);
     assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("drawn as a paper does (paper:h2)"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("sampled by a published scheme (paper:h2)"));
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn all_forms_tell_the_same() {
     let page = std::fs::read_to_string(scratch.path().join("report.html")).expect("a page");
 
     let finding = text.lines().find_map(|line| line.strip_prefix("1. ")).expect("a finding");
-    assert!(finding.starts_with("rank 0 computes longer than the others"), "{finding}");
+    assert!(finding.starts_with("Load imbalance: rank 0 computes longer than the others"), "{finding}");
     for form in [&markdown, &page] {
         assert!(form.contains(finding), "{finding}\n{form}");
         for word in ["late sender", "MPI_Recv at late_sender.c:", "wait at barrier"] {
@@ -40,7 +40,7 @@ fn all_forms_tell_the_same() {
 
     let again = report(scratch.path(), &["--html", "report.html"]);
     assert_eq!(again.status.code(), Some(2), "what exists is not overwritten");
-    assert!(String::from_utf8_lossy(&again.stderr).contains("exists already"));
+    assert!(String::from_utf8_lossy(&again.stderr).contains("already exists"));
     let both = stdout(&report(scratch.path(), &["--html", "other.html", "--json"]));
     assert!(both.starts_with('{'), "JSON and nothing else: {both}");
     assert!(scratch.path().join("other.html").exists());

@@ -54,7 +54,7 @@ mod symbols;
 mod syntax;
 
 pub use observer::{Binder, Observer, Task};
-pub use outcome::{Outcome, RunError, Stuck};
+pub use outcome::{BlockedGoal, Outcome, RunError};
 pub use program::{Program, Query};
 pub use settings::{Costs, Order, Settings, TextLimits};
 pub use syntax::SyntaxError;

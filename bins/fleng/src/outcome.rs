@@ -18,13 +18,13 @@ pub struct Outcome {
     pub tasks: u64,
     /// How many goals wait for something that nobody will bind. None in a program that came to its end.
     pub stuck_count: usize,
-    /// The first of them, in the order of lines and times; at most [`Outcome::MOST_STUCK`].
-    pub stuck: Vec<Stuck>,
+    /// The first of them, in the order of lines and times; at most [`Outcome::MOST_LISTED`].
+    pub stuck: Vec<BlockedGoal>,
 }
 
 impl Outcome {
     /// How many goals that wait for ever are told one by one.
-    pub const MOST_STUCK: usize = 20;
+    pub const MOST_LISTED: usize = 20;
 
     /// The value of a variable of the query, as text.
     pub fn answer(&self, variable: &str) -> Option<&str> {
@@ -34,7 +34,7 @@ impl Outcome {
 
 /// A goal that waits for ever.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stuck {
+pub struct BlockedGoal {
     /// Its name.
     pub name: String,
     /// How many arguments it has.
@@ -51,7 +51,7 @@ pub struct Stuck {
     pub variable_line: u32,
 }
 
-impl fmt::Display for Stuck {
+impl fmt::Display for BlockedGoal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {} waits for {}, ", place(self.line), self.goal, self.variable)?;
         match self.variable_line {

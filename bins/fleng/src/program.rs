@@ -218,30 +218,32 @@ impl Query {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> Option<String> {
+    fn message_of(text: &str) -> Option<String> {
         Program::parse(text).err().map(|error| error.to_string())
     }
 
     #[test]
     fn goals_without_clauses_are_errors_of_the_text() {
         assert_eq!(
-            told("a :- b(1)."),
+            message_of("a :- b(1)."),
             Some("line 1, column 6: b/1 has no clauses; define it, or correct the name".into())
         );
         let expected = "line 2, column 2: a/1 has no clauses; there is a/0: correct the number of arguments";
-        assert_eq!(told("a :-\n a(1)."), Some(expected.into()));
+        assert_eq!(message_of("a :-\n a(1)."), Some(expected.into()));
         let expected = "line 1, column 9: the result of the comparison `<` is not used; \
             write `B := X < Y` and pass B to a goal";
-        assert_eq!(told("a(X) :- X < 1."), Some(expected.into()));
+        assert_eq!(message_of("a(X) :- X < 1."), Some(expected.into()));
     }
 
     #[test]
     fn the_language_itself_stays_as_it_is() {
-        assert!(told("less(A, B, C).").is_some_and(|text| text.contains("less/3 is part of the language")));
-        assert!(told("X = Y :- a.").is_some_and(|text| text.contains("=/2 is part")));
-        assert!(told("a :- 1 = 2.").is_some_and(|text| text.contains("no variable to bind")));
-        assert!(told("a :- 1 := 2.").is_some_and(|text| text.contains("no variable on its left")));
-        assert_eq!(told("a. a :- a, X = 1, Y := 2."), None);
+        assert!(
+            message_of("less(A, B, C).").is_some_and(|text| text.contains("less/3 is part of the language"))
+        );
+        assert!(message_of("X = Y :- a.").is_some_and(|text| text.contains("=/2 is part")));
+        assert!(message_of("a :- 1 = 2.").is_some_and(|text| text.contains("no variable to bind")));
+        assert!(message_of("a :- 1 := 2.").is_some_and(|text| text.contains("no variable on its left")));
+        assert_eq!(message_of("a. a :- a, X = 1, Y := 2."), None);
     }
 
     #[test]

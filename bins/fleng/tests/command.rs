@@ -31,22 +31,22 @@ fn tables_of_tasks_say_what_the_run_said() {
     ] {
         let trace = format!("{}.kz", query.replace(|letter: char| !letter.is_alphanumeric(), ""));
         let run = json(&kizami(&["fleng", &program(name), query, "-o", &trace, "--json"], scratch.path()));
-        let told = json(&kizami(&["tasks", &trace, "--json", "--curve", "10"], scratch.path()));
+        let printed = json(&kizami(&["tasks", &trace, "--json", "--curve", "10"], scratch.path()));
         for (field, of_run) in [("tasks", "tasks"), ("work", "work"), ("span", "end"), ("peak", "peak")] {
-            assert_eq!(told[field], run[of_run], "{field} of {query}");
+            assert_eq!(printed[field], run[of_run], "{field} of {query}");
         }
-        assert_eq!(told["unit"], "units");
+        assert_eq!(printed["unit"], "units");
         let on_path =
-            told["places"].as_array().unwrap().iter().map(|place| place["on_critical_path"].as_u64());
+            printed["places"].as_array().unwrap().iter().map(|place| place["on_critical_path"].as_u64());
         assert_eq!(on_path.map(Option::unwrap).sum::<u64>(), run["end"].as_u64().unwrap(), "{query}");
-        assert_eq!(told["curve"].as_array().unwrap().len(), 10);
+        assert_eq!(printed["curve"].as_array().unwrap().len(), 10);
         // Without all tasks in memory the same is told, but for schedules.
         let bounds = json(&kizami(&["tasks", &trace, "--json", "--bounds", "--curve", "10"], scratch.path()));
         for field in ["tasks", "work", "span", "peak", "parallelism", "places"] {
-            assert_eq!(bounds[field], told[field], "{field} of {query}");
+            assert_eq!(bounds[field], printed[field], "{field} of {query}");
         }
-        let least = |told: &Value| told["processors"][2]["at_least"].clone();
-        assert_eq!((least(&bounds), &bounds["processors"][2]["simulated"]), (least(&told), &Value::Null));
+        let least = |printed: &Value| printed["processors"][2]["at_least"].clone();
+        assert_eq!((least(&bounds), &bounds["processors"][2]["simulated"]), (least(&printed), &Value::Null));
         // A run in another order has the same tasks at the same times.
         let again = ["fleng", &program(name), query, "--order", "7", "--json"];
         assert_eq!(json(&kizami(&again, scratch.path())), run, "{query}");
@@ -56,12 +56,12 @@ fn tables_of_tasks_say_what_the_run_said() {
 #[test]
 fn each_version_of_the_inference_is_better() {
     let scratch = tempfile::tempdir().unwrap();
-    let told = |number: u32| {
+    let printed = |number: u32| {
         let words = ["fleng", &program(&format!("inference{number}")), "infer(Answer)", "--json"];
-        let told = json(&kizami(&words, scratch.path()));
-        (told["answers"]["Answer"].clone(), told["end"].as_u64().unwrap())
+        let printed = json(&kizami(&words, scratch.path()));
+        (printed["answers"]["Answer"].clone(), printed["end"].as_u64().unwrap())
     };
-    let versions: Vec<(Value, u64)> = (1..=4).map(told).collect();
+    let versions: Vec<(Value, u64)> = (1..=4).map(printed).collect();
     assert!(versions.windows(2).all(|pair| pair[0].0 == pair[1].0 && pair[0].1 > pair[1].1), "{versions:?}");
 }
 

@@ -12,7 +12,7 @@ fn run(file: &str, goals: &str) -> Outcome {
 }
 
 #[test]
-fn answers_and_figures_are_known() {
+fn examples_give_their_answers_and_figures() {
     for (file, goals, variable, answer, figures) in EXAMPLES {
         let outcome = run(file, goals);
         assert_eq!(outcome.answer(variable), Some(answer), "{file} {goals}");

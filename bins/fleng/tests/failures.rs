@@ -18,23 +18,24 @@ fn failure(program: &str, goals: &str) -> String {
 
 #[test]
 fn a_goal_that_fits_no_clause() {
-    let told = failure("a(1, []).\nb(X) :-\n  a(X, [c(X), 'A b' | Y]).", "b(1)");
+    let message = failure("a(1, []).\nb(X) :-\n  a(X, [c(X), 'A b' | Y]).", "b(1)");
     let expected = "line 3: no clause matches a(1, [c(1), 'A b' | Y]); add a clause for this case, or check what created the goal";
-    assert_eq!(told, expected);
+    assert_eq!(message, expected);
 }
 
 #[test]
 fn a_second_value() {
-    let told = failure("a(X) :- X = 1.", "a(X), a(X)");
+    let message = failure("a(X) :- X = 1.", "a(X), a(X)");
     assert!(
-        told.starts_with("line 1: 1 = 1 binds a variable that already has a value; bind each variable once"),
-        "{told}"
+        message
+            .starts_with("line 1: 1 = 1 binds a variable that already has a value; bind each variable once"),
+        "{message}"
     );
     assert!(failure("a.", "X = 1, X = 2").starts_with("the query: 1 = 2 binds"));
-    let told = failure("a(X, Y) :- X = Y, Y = X.", "a(X, Y)");
-    assert!(told.starts_with("line 1: Y = X binds"), "{told}");
-    let told = failure("a(X) :- X := 1 + 1.", "a(f)");
-    assert!(told.starts_with("line 1: f := 1 + 1 binds"), "{told}");
+    let message = failure("a(X, Y) :- X = Y, Y = X.", "a(X, Y)");
+    assert!(message.starts_with("line 1: Y = X binds"), "{message}");
+    let message = failure("a(X) :- X := 1 + 1.", "a(f)");
+    assert!(message.starts_with("line 1: f := 1 + 1 binds"), "{message}");
 }
 
 #[test]
@@ -55,9 +56,9 @@ fn arithmetic() {
 
 #[test]
 fn a_run_without_end() {
-    let told = failure("a(N) :-\n a(N).", "a(0)");
+    let message = failure("a(N) :-\n a(N).", "a(0)");
     assert_eq!(
-        told,
+        message,
         "stopped after 100000 tasks, at a(0) of line 2; raise --budget if the program should end"
     );
     let settings = Settings { memory: 10_000_000, ..Settings::default() };
@@ -73,9 +74,9 @@ fn goals_that_wait_for_ever() {
     for order in orders(8) {
         let outcome = query.run(&Settings { order, ..Settings::default() }, &mut ()).unwrap();
         assert_eq!(outcome.answers[0], ("R".to_owned(), "R".to_owned()));
-        let told: Vec<String> = outcome.stuck.iter().map(ToString::to_string).collect();
+        let message: Vec<String> = outcome.stuck.iter().map(ToString::to_string).collect();
         assert_eq!(
-            told,
+            message,
             [
                 "the query: less(R, Q, B) waits for R, a variable of the query that is never bound",
                 "line 1: app(S, [1], R) waits for S, a variable of the clause at line 1 that is never bound",
@@ -87,7 +88,7 @@ fn goals_that_wait_for_ever() {
 }
 
 #[test]
-fn many_waiting_goals_are_counted_and_some_are_told() {
+fn many_waiting_goals_are_counted_and_some_are_listed() {
     let program = "a([], _).\na([_ | T], X) :- b(X), a(T, X).\nb(1).";
     let list = format!("[{}1]", "1, ".repeat(99));
     let query = query(program, &format!("a({list}, X)"));
@@ -99,7 +100,7 @@ fn many_waiting_goals_are_counted_and_some_are_told() {
 }
 
 #[test]
-fn answers_are_cut_where_they_are_told_to_be() {
+fn answers_are_cut_at_the_given_length() {
     let program = "a(X) :- X = f(f(f(f(1)))).\nb(X) :- X = [1 | X].\nc(X) :- X = g(1, X, Y, Y).";
     let query = query(program, "a(X), b(Y), c(Z)");
     let text = TextLimits { depth: 3, parts: 10 };

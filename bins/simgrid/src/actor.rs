@@ -51,8 +51,8 @@ pub struct Stage {
 }
 
 /// Calls between two words on how far it is, and how long nothing is said.
-const CALLS_A_TELL: u64 = 1 << 12;
-const UNTIL_FIRST_TELL: Duration = Duration::from_secs(1);
+const CALLS_PER_REPORT: u64 = 1 << 12;
+const UNTIL_FIRST_REPORT: Duration = Duration::from_secs(1);
 
 /// How often to look whether it is known when the run begins, in simulated seconds.
 const LOOK_FOR_BEGIN_S: f64 = 0.1;
@@ -77,10 +77,10 @@ impl Stage {
     fn made_a_call(&self) {
         let made = self.calls.get() + 1;
         self.calls.set(made);
-        if made.is_multiple_of(CALLS_A_TELL) && self.began.elapsed() > UNTIL_FIRST_TELL {
+        if made.is_multiple_of(CALLS_PER_REPORT) && self.began.elapsed() > UNTIL_FIRST_REPORT {
             // SAFETY: nobody holds a reference between calls.
             let all = unsafe { (&*self.times.get()).len() as u64 };
-            supervise::tell_progress(made, all);
+            supervise::report_progress(made, all);
         }
     }
 

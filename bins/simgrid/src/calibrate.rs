@@ -5,14 +5,15 @@
 //! the others, is told for each. It promises that a ping-pong simulated on the platform takes what is told; it does not know
 //! how messages that share a link slow each other down, which SimGrid works out.
 
+mod calibration_report;
 mod model;
 mod pieces;
 mod samples;
 mod show;
-mod told;
 mod xml;
 
 use anyhow::{Context, Result, bail};
+use calibration_report::CalibrationReport;
 use kizami_machine::Machine;
 use kizami_terminal::failure::UsageError;
 use kizami_terminal::json;
@@ -20,7 +21,6 @@ use model::Model;
 use samples::{Distance, FEWEST_SIZES, Samples};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use told::Told;
 use xml::Hosts;
 
 const HELP: &str = "\
@@ -74,15 +74,15 @@ pub fn run(arguments: &Arguments) -> Result<u8> {
     let Some(first) = measured.first() else { bail!(too_few(&found, &machines)) };
     let model = Model::fit(first, measured.get(1).copied());
     let hosts = hosts(&machine, arguments.nodes);
-    let mut told = Told::of(&model, &hosts, &measured);
-    told.machines = machines;
-    told.mpi = machine.about.mpi;
-    write(&arguments.output, &xml::file(&model, &hosts, &told.named(&told.mpi)))?;
-    told.written = arguments.output.display().to_string();
+    let mut calibration_report = CalibrationReport::of(&model, &hosts, &measured);
+    calibration_report.machines = machines;
+    calibration_report.mpi = machine.about.mpi;
+    write(&arguments.output, &xml::file(&model, &hosts, &calibration_report.named(&calibration_report.mpi)))?;
+    calibration_report.written = arguments.output.display().to_string();
     if arguments.json {
-        json::print(SCHEMA, &told)?;
+        json::print(SCHEMA, &calibration_report)?;
     } else {
-        show::show(&told)?;
+        show::show(&calibration_report)?;
     }
     Ok(0)
 }

@@ -20,7 +20,7 @@ enum Other {
 }
 
 /// What is asked for.
-pub enum Asked {
+pub enum Request {
     /// A simulation.
     Simulate(Arguments),
     /// A platform.
@@ -28,10 +28,10 @@ pub enum Asked {
 }
 
 /// Reads the process's command line; ends the process, with words, if it is wrong.
-pub fn parse() -> Asked {
+pub fn parse() -> Request {
     match CommandLine::parse() {
-        CommandLine { other: Some(Other::Calibrate(arguments)), .. } => Asked::Calibrate(arguments),
-        CommandLine { simulate: Some(arguments), .. } => Asked::Simulate(arguments),
+        CommandLine { other: Some(Other::Calibrate(arguments)), .. } => Request::Calibrate(arguments),
+        CommandLine { simulate: Some(arguments), .. } => Request::Simulate(arguments),
         // Clap asks for what a simulation needs if no other word is there.
         CommandLine { .. } => <CommandLine as clap::CommandFactory>::command()
             .error(clap::error::ErrorKind::MissingRequiredArgument, "a trace and --platform are needed")

@@ -19,10 +19,10 @@ const MANY_AT_ONCE: f64 = 10.0;
 const A_RANK_BYTES: f64 = 150e3;
 const A_ROW_BYTES: f64 = 130.0;
 /// Less is not worth a word.
-const WORTH_TELLING_S: f64 = 5.0;
+const WORTH_REPORTING_S: f64 = 5.0;
 
 /// Says it, if it will take a while or more memory than there is. Fails if it would take longer than it may.
-pub fn tell(play: &Play, within_s: Option<f64>) -> Result<()> {
+pub fn warn(play: &Play, within_s: Option<f64>) -> Result<()> {
     let (seconds, bytes) = of(play);
     if within_s.is_some_and(|within_s| seconds > within_s) {
         bail!("the simulation would take about {}", duration(seconds));
@@ -34,7 +34,7 @@ pub fn tell(play: &Play, within_s: Option<f64>) -> Result<()> {
             bytes / 1e9,
             free / 1e9
         ));
-    } else if seconds > WORTH_TELLING_S {
+    } else if seconds > WORTH_REPORTING_S {
         supervise::say(&format!(
             "note      the simulation will take about {} and {:.1} GB",
             duration(seconds),
@@ -97,8 +97,8 @@ fn messages_in(collective: &Collective, play: &Play) -> f64 {
 }
 
 fn free_bytes() -> Option<f64> {
-    let told = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = told.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let listed = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = listed.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     Some(line.trim().trim_end_matches("kB").trim().parse::<f64>().ok()? * 1024.0)
 }
 

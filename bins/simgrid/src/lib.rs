@@ -15,16 +15,16 @@ mod outcome;
 mod platform;
 mod script;
 mod simulate;
+mod simulation_report;
 mod supervise;
-mod told;
 mod traffic;
 mod translate;
 
 use anyhow::{Context, Result, bail};
-use command_line::Asked;
+use command_line::Request;
 use fold::Fold;
 use kizami_network::collectives::Library;
-use kizami_rank_classes::Kinds;
+use kizami_rank_classes::RankClasses;
 use kizami_terminal::{failure, say};
 use kizami_trace::LinkLoad;
 use kizami_trace::definitions::{Definitions, RankInfo};
@@ -36,9 +36,9 @@ use kizami_trace::{RunInfo, SourceLine, Trace};
 use outcome::Outcome;
 use platform::PlatformFile;
 use simulate::Setting;
+use simulation_report::{Rounds, SimulationReport};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
-use told::{Rounds, Told};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -92,9 +92,9 @@ fn parse_times(text: &str) -> Result<f64, String> {
 /// Runs the command; gives its exit code.
 pub fn command() -> u8 {
     let (ended, mark) = match command_line::parse() {
-        Asked::Calibrate(arguments) => (calibrate::run(&arguments), ""),
-        Asked::Simulate(arguments) if supervise::simulates() => (run(&arguments), supervise::OWN),
-        Asked::Simulate(_) => (supervise::watched(), ""),
+        Request::Calibrate(arguments) => (calibrate::run(&arguments), ""),
+        Request::Simulate(arguments) if supervise::simulates() => (run(&arguments), supervise::OWN),
+        Request::Simulate(_) => (supervise::watched(), ""),
     };
     ended.unwrap_or_else(|error| {
         say(&[format!("{mark}{}", failure::line(&failure::message(&error)))]);
@@ -116,7 +116,7 @@ impl Drop for Fleeting {
 fn open(arguments: &Arguments) -> Result<(Trace, Vec<Fleeting>)> {
     let trace = Trace::open(&arguments.trace)?;
     let named = arguments.trace.display();
-    if trace.run().reduced.as_ref().is_some_and(Reduced::is_drawn) {
+    if trace.run().reduced.as_ref().is_some_and(Reduced::is_sampled) {
         bail!("{named} has only sampled calls, without those in between; record with --keep alone");
     }
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -131,7 +131,7 @@ fn run(arguments: &Arguments) -> Result<u8> {
     let platform = PlatformFile::of(&arguments.platform)?;
     let (trace, _made_in) = open(arguments)?;
     let definitions = trace.definitions()?;
-    if arguments.output.is_some() && Kinds::of(&definitions).is_some() {
+    if arguments.output.is_some() && RankClasses::of(&definitions).is_some() {
         bail!(
             "{} is stored by rank class, but the ranks of a class differ once simulated; create it with \
              `kizami skeleton run --kinds no`, or omit -o",
@@ -139,9 +139,9 @@ fn run(arguments: &Arguments) -> Result<u8> {
         );
     }
     let mut play = translate::translate(&trace, &definitions)?;
-    let fold = if arguments.fold && !supervise::is_asked_for_all() { Fold::find(&play) } else { None };
+    let fold = if arguments.fold && !supervise::plays_all() { Fold::find(&play) } else { None };
     fold.iter().for_each(|fold| fold.apply(&mut play));
-    estimate::tell(&play, arguments.within)?;
+    estimate::warn(&play, arguments.within)?;
     let recorded = Library::of(&trace.run().mpi_library, &trace.run().command.join(" "));
     let collectives = arguments.collectives.as_deref().unwrap_or(recorded.in_simgrid());
     let mut configuration = vec![format!("smpi/coll-selector:{collectives}")];
@@ -174,7 +174,7 @@ fn run(arguments: &Arguments) -> Result<u8> {
         let place = SourceLine::of(&definitions, Some(callsite));
         (!place.is_unknown()).then(|| place.to_string())
     };
-    let told = Told {
+    let simulation_report = SimulationReport {
         recorded_ns: trace.run().span_ns,
         simulated_ns: outcome.end_ns(),
         collectives: collectives.to_owned(),
@@ -185,9 +185,9 @@ fn run(arguments: &Arguments) -> Result<u8> {
         links: links::uses(&loads, watched_ns, place),
     };
     if let Some(output) = &arguments.output {
-        write(&trace, arguments, &outcome, &loads, &told, output)?;
+        write(&trace, arguments, &outcome, &loads, &simulation_report, output)?;
     }
-    told.tell(arguments)?;
+    simulation_report.print(arguments)?;
     Ok(0)
 }
 
@@ -202,7 +202,7 @@ fn write(
     arguments: &Arguments,
     outcome: &Outcome<'_>,
     loads: &[LinkLoad],
-    told: &Told,
+    simulation_report: &SimulationReport,
     output: &std::path::Path,
 ) -> Result<()> {
     let rewriting = Rewriting::begin(trace, output).context("cannot create the simulated trace")?;
@@ -212,11 +212,11 @@ fn write(
         run.files.push(links);
         run.replayed = Some(ReplayedFrom {
             made_from: arguments.trace.display().to_string(),
-            setting: setting(arguments, told),
-            recorded_ns: told.recorded_ns,
-            replayed_ns: told.simulated_ns,
-            followed: told.calls,
-            not_followed: told.kept.values().sum(),
+            setting: setting(arguments, simulation_report),
+            recorded_ns: simulation_report.recorded_ns,
+            replayed_ns: simulation_report.simulated_ns,
+            followed: simulation_report.calls,
+            not_followed: simulation_report.kept.values().sum(),
             ..ReplayedFrom::default()
         });
     };
@@ -226,9 +226,9 @@ fn write(
 }
 
 /// What was different, for `run.json`.
-fn setting(arguments: &Arguments, told: &Told) -> Vec<String> {
+fn setting(arguments: &Arguments, simulation_report: &SimulationReport) -> Vec<String> {
     let on = format!("simgrid on {}", arguments.platform);
-    let rounds = told.rounds.as_ref();
+    let rounds = simulation_report.rounds.as_ref();
     let rounds =
         rounds.map(|rounds| format!("with {} of {} iterations simulated", rounds.played, rounds.all));
     std::iter::once(on).chain(rounds).collect()

@@ -19,7 +19,7 @@ const ALL: &str = "KIZAMI_SIMGRID_ALL";
 pub const PLAY_ALL: u8 = 75;
 
 /// Whether all rounds of loops are to be played, since they differ.
-pub fn is_asked_for_all() -> bool {
+pub fn plays_all() -> bool {
     std::env::var_os(ALL).is_some()
 }
 
@@ -51,7 +51,7 @@ fn watch(command: &mut Command) -> Result<u8> {
         for line in BufReader::new(stderr).lines().map_while(Result::ok) {
             match line.strip_prefix(OWN) {
                 Some(own) => match own.strip_prefix(PROGRESS) {
-                    Some(made) => shown.tell(made),
+                    Some(made) => shown.report(made),
                     None => eprintln!("{own}"),
                 },
                 None => said.push(line),
@@ -88,7 +88,7 @@ pub fn say(what: &str) {
 }
 
 /// Tells who watches how many calls are made.
-pub fn tell_progress(made: u64, all: u64) {
+pub fn report_progress(made: u64, all: u64) {
     eprintln!("{OWN}{PROGRESS}{made}/{all}");
 }
 
@@ -97,7 +97,7 @@ pub fn tell_progress(made: u64, all: u64) {
 struct Shown(Option<ProgressBar>);
 
 impl Shown {
-    fn tell(&mut self, progress: &str) {
+    fn report(&mut self, progress: &str) {
         let Some((Ok(made), Ok(all))) =
             progress.split_once('/').map(|(made, all)| (made.parse(), all.parse()))
         else {
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_simgrid_says_is_found_among_its_marks() {
+    fn output_of_simgrid_is_found_among_its_marks() {
         let said = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
         let thrown = said(&[
             "[0.0] x.cpp:48: [xbt/CRITICAL] Uncaught exception simgrid::ParseError: no such host",

@@ -89,7 +89,7 @@ impl Traffic {
         for call in self.collectives.iter().flatten() {
             *collectives.entry(*call).or_default() += 1;
         }
-        let told = calls.iter().map(|calls| if calls.is_empty() { &collectives } else { calls });
-        told.map(|calls| calls.iter().map(|(call, count)| (*call, *count)).collect()).collect()
+        let by_strand = calls.iter().map(|calls| if calls.is_empty() { &collectives } else { calls });
+        by_strand.map(|calls| calls.iter().map(|(call, count)| (*call, *count)).collect()).collect()
     }
 }

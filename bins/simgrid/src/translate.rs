@@ -9,7 +9,7 @@ use crate::script::{Action, Amounts, Collective, Message, Script, Step};
 use anyhow::{Result, bail};
 use kizami_model::kind::{CollectiveKind, CommunicatorCall, Form, Kind, SendMode};
 use kizami_model::{Call, Op, Peer, Rank};
-use kizami_rank_classes::DrawnCalls;
+use kizami_rank_classes::ExpandedCalls;
 use kizami_trace::definitions::{Communicator, Definitions};
 use kizami_trace::{RankSelection, Trace};
 use rustc_hash::FxHashMap;
@@ -48,7 +48,7 @@ pub fn translate(trace: &Trace, definitions: &Definitions) -> Result<Play> {
         calls: FxHashMap::default(),
         rank: RankState::default(),
     };
-    for call in DrawnCalls::of(trace, RankSelection::All)? {
+    for call in ExpandedCalls::of(trace, RankSelection::All)? {
         translator.row(&call?)?;
     }
     if translator.play.scripts.iter().all(|script| script.steps.is_empty()) {

@@ -62,7 +62,7 @@ fn span_ns(folder: &Path, trace: &str) -> f64 {
 }
 
 fn simulate(folder: &Path, trace: &str, platform: &str, output: &str) -> Value {
-    let told = ran(Command::new(kizami()).current_dir(folder).args([
+    let printed = ran(Command::new(kizami()).current_dir(folder).args([
         "simgrid",
         trace,
         "--platform",
@@ -71,7 +71,7 @@ fn simulate(folder: &Path, trace: &str, platform: &str, output: &str) -> Value {
         output,
         "--json",
     ]));
-    serde_json::from_slice(&told.stdout).expect("it prints JSON")
+    serde_json::from_slice(&printed.stdout).expect("it prints JSON")
 }
 
 #[test]
@@ -95,9 +95,9 @@ fn a_run_takes_as_long_as_smpirun_says() {
         let (on_flat, on_torus) =
             (record(folder, &flat, program, arguments), record(folder, &torus, program, arguments));
         for (there, output) in [(&flat, "same.kz"), (&torus, "other.kz")] {
-            let told = simulate(folder, &on_flat, there, output);
+            let printed = simulate(folder, &on_flat, there, output);
             let real = span_ns(folder, if there == &flat { &on_flat } else { &on_torus });
-            let error = told["simulated_ns"].as_f64().unwrap() / real - 1.0;
+            let error = printed["simulated_ns"].as_f64().unwrap() / real - 1.0;
             assert!(error.abs() <= tolerance, "{program} on {there}: {:.3} %", error * 100.0);
             assert!(
                 (span_ns(folder, output) / real - 1.0).abs() <= tolerance,
@@ -115,22 +115,22 @@ fn a_loop_that_is_played_in_part_takes_as_long_as_the_whole() {
     let flat = platform(folder, "flat.xml", "");
     let trace = record(folder, &flat, "stencil2d", &["64", "60"]);
     let played = |output: &str, how: &[&str]| {
-        let told = ran(Command::new(kizami())
+        let printed = ran(Command::new(kizami())
             .current_dir(folder)
             .args(["simgrid", &trace, "--platform", &flat, "-o", output, "--json"])
             .args(how));
-        serde_json::from_slice::<Value>(&told.stdout).expect("it prints JSON")
+        serde_json::from_slice::<Value>(&printed.stdout).expect("it prints JSON")
     };
     let (whole, part) = (played("whole.kz", &[]), played("part.kz", &["--fold"]));
     assert_eq!((&part["rounds"]["all"], &part["rounds"]["played"]), (&60.into(), &14.into()));
     assert!(part["calls"].as_u64().unwrap() * 3 < whole["calls"].as_u64().unwrap());
-    let lengths = [&whole, &part].map(|told| told["simulated_ns"].as_f64().unwrap());
+    let lengths = [&whole, &part].map(|printed| printed["simulated_ns"].as_f64().unwrap());
     assert!((lengths[1] / lengths[0] - 1.0).abs() < 0.001, "{lengths:?}");
     assert!((span_ns(folder, "part.kz") / span_ns(folder, "whole.kz") - 1.0).abs() < 0.001);
 }
 
 #[test]
-fn what_goes_wrong_is_said() {
+fn failures_are_reported() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path();
     let flat = platform(folder, "flat.xml", "");
@@ -194,11 +194,11 @@ fn the_busiest_link_is_the_one_all_messages_cross() {
         half("two", 8, 15)
     );
     fs::write(folder.join("halves.xml"), text).unwrap();
-    let told = simulate(folder, &trace, "halves.xml", "halves.kz");
-    assert_eq!(told["links"][0]["link"], "narrow", "{}", told["links"]);
-    assert!(told["links"][0]["share"].as_f64().unwrap() > 0.5);
+    let printed = simulate(folder, &trace, "halves.xml", "halves.kz");
+    assert_eq!(printed["links"][0]["link"], "narrow", "{}", printed["links"]);
+    assert!(printed["links"][0]["share"].as_f64().unwrap() > 0.5);
     // It sends to both neighbours and then waits; hardly anything else crosses.
-    let call = &told["links"][0]["call"];
+    let call = &printed["links"][0]["call"];
     assert_eq!(call["function"], "MPI_Isend", "{call}");
     assert!(call["place"].as_str().unwrap().starts_with("halo.c:"), "{call}");
     assert!(call["share"].as_f64().unwrap() > 0.3, "{call}");

@@ -37,13 +37,13 @@ fn ran(command: &mut Command) -> Output {
 }
 
 fn calibrated(folder: &Path, machines: &[PathBuf]) -> Value {
-    let told = ran(Command::new(kizami())
+    let printed = ran(Command::new(kizami())
         .current_dir(folder)
         .args(["simgrid", "calibrate", "--json", "-o", "here.xml"])
         .args(machines));
-    let told: Value = serde_json::from_slice(&told.stdout).expect("it prints JSON");
-    assert_eq!(told["schema"], "kizami-simgrid-calibrate/1");
-    told
+    let printed: Value = serde_json::from_slice(&printed.stdout).expect("it prints JSON");
+    assert_eq!(printed["schema"], "kizami-simgrid-calibrate/1");
+    printed
 }
 
 /// What a message takes one way on `here.xml`, with both ranks on the hosts of a list. Two numbers of rounds are played, so
@@ -62,7 +62,7 @@ fn simulated_ns(folder: &Path, bytes: u64, hosts: &str) -> f64 {
                 .args([rounds.to_string(), bytes.to_string()]));
         }
         fs::write(folder.join("hosts"), hosts).unwrap();
-        let told = ran(Command::new(kizami()).current_dir(folder).args([
+        let printed = ran(Command::new(kizami()).current_dir(folder).args([
             "simgrid",
             &trace,
             "--platform",
@@ -71,8 +71,8 @@ fn simulated_ns(folder: &Path, bytes: u64, hosts: &str) -> f64 {
             "hosts",
             "--json",
         ]));
-        let told: Value = serde_json::from_slice(&told.stdout).expect("it prints JSON");
-        told["simulated_ns"].as_f64().unwrap()
+        let printed: Value = serde_json::from_slice(&printed.stdout).expect("it prints JSON");
+        printed["simulated_ns"].as_f64().unwrap()
     });
     (many - few) / (2 * (rounds[1] - rounds[0])) as f64
 }
@@ -102,8 +102,8 @@ fn compare(folder: &Path, measured: &Value, hosts: &str, every: usize) {
 fn ping_pongs_take_what_was_measured_on_real_machines() {
     for (name, every) in [("vm-openmpi.kzm", 2), ("vm-mpich.kzm", 4)] {
         let scratch = tempfile::tempdir().unwrap();
-        let told = calibrated(scratch.path(), &[machine(name)]);
-        let measured = &told["measured"][0];
+        let printed = calibrated(scratch.path(), &[machine(name)]);
+        let measured = &printed["measured"][0];
         assert!(measured["fitted"]["median"].as_f64().unwrap() < 0.05, "{measured}");
         assert!(measured["held_out"]["median"].as_f64().unwrap() < 0.1, "{measured}");
         assert!(measured["held_out"]["sizes"].as_u64().unwrap() >= 6, "{measured}");
@@ -117,9 +117,9 @@ fn the_book_names_every_field() {
     let begin = page.find("## `kizami simgrid calibrate`").expect("a section");
     let section = page[begin + 2..].split("\n## ").next().unwrap();
     let scratch = tempfile::tempdir().unwrap();
-    let told = calibrated(scratch.path(), &[machine("vm-openmpi.kzm")]);
+    let printed = calibrated(scratch.path(), &[machine("vm-openmpi.kzm")]);
     let mut names = Vec::new();
-    fields(&told, "", &mut names);
+    fields(&printed, "", &mut names);
     for name in names {
         assert!(section.contains(&format!("`{name}`")), "the page does not name {name}");
     }
@@ -143,8 +143,8 @@ fn fields(value: &Value, path: &str, names: &mut Vec<String>) {
 #[test]
 fn ranks_of_one_node_talk_over_its_loopback() {
     let scratch = tempfile::tempdir().unwrap();
-    let told = calibrated(scratch.path(), &[machine("smpi-flat-ompi.kzm"), machine("vm-openmpi.kzm")]);
-    let [between, within] = [0, 1].map(|number| &told["measured"][number]);
+    let printed = calibrated(scratch.path(), &[machine("smpi-flat-ompi.kzm"), machine("vm-openmpi.kzm")]);
+    let [between, within] = [0, 1].map(|number| &printed["measured"][number]);
     assert_eq!([&between["distance"], &within["distance"]], ["between_nodes", "within_node"]);
     compare(scratch.path(), between, "n-0\nn-1\n", 2);
     compare(scratch.path(), within, "n-1\nn-1\n", 4);
@@ -176,19 +176,19 @@ fn overheads_of_short_messages_are_a_part_of_their_time() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path();
     eager_network(2..=20).write(&folder.join("made-up.kzm")).unwrap();
-    let told = calibrated(folder, &[folder.join("made-up.kzm")]);
-    assert_eq!(told["limits"]["detached_bytes"], 8_192);
-    assert_eq!(told["limits"]["early_bytes"], 8_192);
-    assert!(told["segments"][0]["receiving"]["fixed_ns"].as_f64().unwrap() > 200.0);
+    let printed = calibrated(folder, &[folder.join("made-up.kzm")]);
+    assert_eq!(printed["limits"]["detached_bytes"], 8_192);
+    assert_eq!(printed["limits"]["early_bytes"], 8_192);
+    assert!(printed["segments"][0]["receiving"]["fixed_ns"].as_f64().unwrap() > 200.0);
     let text = fs::read_to_string(folder.join("here.xml")).unwrap();
     for setting in ["smpi/os", "smpi/ois", "smpi/or", "smpi/async-small-thresh\" value=\"8193\""] {
         assert!(text.contains(setting), "{text}");
     }
-    compare(folder, &told["measured"][0], "node-0\nnode-1\n", 4);
+    compare(folder, &printed["measured"][0], "node-0\nnode-1\n", 4);
 }
 
 #[test]
-fn what_goes_wrong_is_said() {
+fn failures_are_reported() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path();
     fs::create_dir(folder.join("other")).unwrap();

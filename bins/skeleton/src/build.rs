@@ -47,7 +47,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let notes = working.path().join("links");
     let status = built(arguments, working.path(), &notes)?;
     if !status.success() {
-        failure::tell("the build failed; no skeleton was created");
+        failure::report("the build failed; no skeleton was created");
         return Ok(ExitCode::from(status.code().map_or(1, |code| code as u8)));
     }
     let link = chosen(store::links(&notes), arguments.program.as_deref())?;
@@ -161,7 +161,7 @@ fn make(link: &Link, arguments: &Arguments) -> Result<ExitCode> {
     };
     let started = std::time::Instant::now();
     let manifest = kizami_slice::skeleton(request, output)?;
-    tell(&manifest, output, started.elapsed())?;
+    report(&manifest, output, started.elapsed())?;
     if !manifest.refused.is_empty() {
         return Ok(ExitCode::FAILURE);
     }
@@ -184,7 +184,7 @@ fn unknown_objects(link: &Link) -> Vec<Refusal> {
     link.unknown.iter().filter(of_mpi).map(reason).collect()
 }
 
-fn tell(manifest: &Manifest, output: &Path, took: std::time::Duration) -> std::io::Result<()> {
+fn report(manifest: &Manifest, output: &Path, took: std::time::Duration) -> std::io::Result<()> {
     let mut out = text::stdout();
     writeln!(
         out,

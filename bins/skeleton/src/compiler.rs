@@ -90,7 +90,7 @@ impl Language {
 }
 
 /// What a compiler was asked to do.
-struct Asked {
+struct CompilerCall {
     sources: Vec<PathBuf>,
     objects: Vec<PathBuf>,
     output: Option<PathBuf>,
@@ -114,22 +114,22 @@ pub fn compile(language: Language, arguments: Vec<OsString>) -> Result<ExitCode>
         return Ok(ExitCode::from(status.code().map_or(1, |code| code as u8)));
     }
     let words: Vec<String> = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    let asked = understand(&words, language);
-    if !asked.other
-        && let Err(error) = gather(&asked, language)
+    let compiler_call = understand(&words, language);
+    if !compiler_call.other
+        && let Err(error) = gather(&compiler_call, language)
     {
-        failure::tell(&failure::message(&error));
+        failure::report(&failure::message(&error));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn gather(asked: &Asked, language: Language) -> Result<()> {
+fn gather(compiler_call: &CompilerCall, language: Language) -> Result<()> {
     let mut compiled = Vec::new();
-    for source in &asked.sources {
+    for source in &compiler_call.sources {
         let of = Language::of_source(source, language).expect("sources have a language");
-        let one = to_bitcode(source, of, &asked.understanding)?;
-        if asked.compile_only {
-            let object = match &asked.output {
+        let one = to_bitcode(source, of, &compiler_call.understanding)?;
+        if compiler_call.compile_only {
+            let object = match &compiler_call.output {
                 Some(output) => output.clone(),
                 None => PathBuf::from(source.file_name().unwrap_or_default()).with_extension("o"),
             };
@@ -137,11 +137,11 @@ fn gather(asked: &Asked, language: Language) -> Result<()> {
         }
         compiled.push(one);
     }
-    if asked.compile_only || asked.sources.is_empty() && asked.objects.is_empty() {
+    if compiler_call.compile_only || compiler_call.sources.is_empty() && compiler_call.objects.is_empty() {
         return Ok(());
     }
     let mut unknown = Vec::new();
-    for object in &asked.objects {
+    for object in &compiler_call.objects {
         let contents = match archive::members(object) {
             Some(members) => members,
             None => std::fs::read(object).into_iter().collect(),
@@ -157,11 +157,11 @@ fn gather(asked: &Asked, language: Language) -> Result<()> {
     unknown.dedup();
     let folder = std::env::current_dir()?;
     store::note_link(&Link {
-        output: folder.join(asked.output.clone().unwrap_or_else(|| "a.out".into())),
+        output: folder.join(compiler_call.output.clone().unwrap_or_else(|| "a.out".into())),
         folder,
         compiled,
         unknown,
-        libraries: asked.libraries.clone(),
+        libraries: compiler_call.libraries.clone(),
         language: language.name().to_owned(),
     })
 }
@@ -282,8 +282,8 @@ fn dialect_of(understanding: &[String]) -> Option<Dialect> {
     })
 }
 
-fn understand(words: &[String], language: Language) -> Asked {
-    let mut asked = Asked {
+fn understand(words: &[String], language: Language) -> CompilerCall {
+    let mut compiler_call = CompilerCall {
         sources: Vec::new(),
         objects: Vec::new(),
         output: None,
@@ -296,56 +296,57 @@ fn understand(words: &[String], language: Language) -> Asked {
     while let Some(word) = rest.next() {
         let path = Path::new(word);
         match word.as_str() {
-            "-c" => asked.compile_only = true,
-            "-o" => asked.output = rest.next().map(PathBuf::from),
+            "-c" => compiler_call.compile_only = true,
+            "-o" => compiler_call.output = rest.next().map(PathBuf::from),
             "-E" | "-S" | "-M" | "-MM" | "--version" | "-v" | "-dumpversion" | "-dumpmachine" => {
-                asked.other = true
+                compiler_call.other = true
             }
             "-MF" | "-MT" | "-MQ" | "-x" => {
                 rest.next();
             }
             "-I" | "-D" | "-U" => {
-                asked.understanding.extend(rest.next().map(|next| format!("{word}{next}")));
+                compiler_call.understanding.extend(rest.next().map(|next| format!("{word}{next}")));
             }
             "-include" | "-isystem" | "-iquote" | "-idirafter" | "-imacros" => {
-                asked.understanding.push(word.clone());
-                asked.understanding.extend(rest.next().cloned());
+                compiler_call.understanding.push(word.clone());
+                compiler_call.understanding.extend(rest.next().cloned());
             }
             "-J" if language == Language::Fortran => {
                 rest.next();
             }
             "-L" | "-l" | "-Xlinker" => {
-                asked.libraries.push(word.clone());
-                asked.libraries.extend(rest.next().cloned());
+                compiler_call.libraries.push(word.clone());
+                compiler_call.libraries.extend(rest.next().cloned());
             }
             _ if word.starts_with("-I") || word.starts_with("-D") || word.starts_with("-U") => {
-                asked.understanding.push(word.clone());
+                compiler_call.understanding.push(word.clone());
             }
             _ if word.starts_with("-std=") && language != Language::Fortran => {
-                asked.understanding.push(word.clone())
+                compiler_call.understanding.push(word.clone())
             }
             "-cpp" | "-ffixed-form" | "-ffree-form" | "-fdefault-real-8" | "-fdefault-integer-8" => {
-                asked.understanding.push(word.clone());
+                compiler_call.understanding.push(word.clone());
             }
-            "-shared" | "-pthread" | "-fPIC" | "-static" => asked.libraries.push(word.clone()),
+            "-shared" | "-pthread" | "-fPIC" | "-static" => compiler_call.libraries.push(word.clone()),
             _ if ["-L", "-l", "-Wl,"].iter().any(|start| word.starts_with(start)) => {
-                asked.libraries.push(word.clone())
+                compiler_call.libraries.push(word.clone())
             }
             _ if word.starts_with('-') => {}
-            _ if Language::of_source(path, language).is_some() => asked.sources.push(path.to_owned()),
-            _ if word.ends_with(".so") || word.contains(".so.") => asked.libraries.push(word.clone()),
-            _ if path.exists() => asked.objects.push(path.to_owned()),
+            _ if Language::of_source(path, language).is_some() => compiler_call.sources.push(path.to_owned()),
+            _ if word.ends_with(".so") || word.contains(".so.") => compiler_call.libraries.push(word.clone()),
+            _ if path.exists() => compiler_call.objects.push(path.to_owned()),
             _ => {}
         }
     }
-    add_archives(&mut asked);
-    asked
+    add_archives(&mut compiler_call);
+    compiler_call
 }
 
 /// Static libraries that are given by `-l`.
-fn add_archives(asked: &mut Asked) {
-    let folders: Vec<&str> = asked.libraries.iter().filter_map(|word| word.strip_prefix("-L")).collect();
-    let names = asked.libraries.iter().filter_map(|word| word.strip_prefix("-l"));
+fn add_archives(compiler_call: &mut CompilerCall) {
+    let folders: Vec<&str> =
+        compiler_call.libraries.iter().filter_map(|word| word.strip_prefix("-L")).collect();
+    let names = compiler_call.libraries.iter().filter_map(|word| word.strip_prefix("-l"));
     let archives = names.filter_map(|name| {
         let found = folders.iter().find_map(|folder| {
             let shared = Path::new(folder).join(format!("lib{name}.so"));
@@ -355,7 +356,7 @@ fn add_archives(asked: &mut Asked) {
         (!found.0.exists()).then_some(found.1)
     });
     let archives: Vec<PathBuf> = archives.collect();
-    asked.objects.extend(archives);
+    compiler_call.objects.extend(archives);
 }
 
 #[cfg(test)]
@@ -363,13 +364,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arguments_are_told_apart() {
+    fn arguments_are_distinguished() {
         let words = ["-O2", "-DN=3", "-I", "include", "-o", "prog", "a.c", "-Llib", "-lm", "-Wl,-z,now"];
-        let asked = understand(&words.map(str::to_owned), Language::C);
-        assert_eq!(asked.sources, [Path::new("a.c")]);
-        assert_eq!(asked.understanding, ["-DN=3", "-Iinclude"]);
-        assert_eq!(asked.libraries, ["-Llib", "-lm", "-Wl,-z,now"]);
-        assert_eq!(asked.output, Some("prog".into()));
-        assert!(!asked.compile_only && !asked.other);
+        let compiler_call = understand(&words.map(str::to_owned), Language::C);
+        assert_eq!(compiler_call.sources, [Path::new("a.c")]);
+        assert_eq!(compiler_call.understanding, ["-DN=3", "-Iinclude"]);
+        assert_eq!(compiler_call.libraries, ["-Llib", "-lm", "-Wl,-z,now"]);
+        assert_eq!(compiler_call.output, Some("prog".into()));
+        assert!(!compiler_call.compile_only && !compiler_call.other);
     }
 }

@@ -88,7 +88,7 @@ fn main() -> ExitCode {
 
 fn ended(result: anyhow::Result<ExitCode>) -> ExitCode {
     result.unwrap_or_else(|error| {
-        failure::tell(&failure::message(&error));
+        failure::report(&failure::message(&error));
         ExitCode::from(failure::exit_code(&error))
     })
 }

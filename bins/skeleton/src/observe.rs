@@ -89,7 +89,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         .status()
         .with_context(|| format!("cannot run {}", words[0].to_string_lossy()))?;
     if !status.success() {
-        failure::tell("the program failed; its values were discarded");
+        failure::report("the program failed; its values were discarded");
         std::fs::remove_dir_all(&fresh)?;
         return Ok(ExitCode::from(status.code().map_or(1, |code| code as u8)));
     }

@@ -39,7 +39,7 @@ impl Watch {
     }
 
     /// Shows how far it is.
-    pub fn tell(&self, progress: &Progress) {
+    pub fn report(&self, progress: &Progress) {
         if self.pass.get().0 != progress.pass {
             self.pass.set((progress.pass, progress.elapsed));
         }
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rest_is_told_from_what_is_done() {
+    fn the_rest_is_estimated_from_what_is_done() {
         let at = |done, seconds| Progress {
             pass: 2,
             done,

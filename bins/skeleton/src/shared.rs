@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// Where linkers look without being told.
-const USUAL: [&str; 4] = ["/usr/local/lib", "/usr/lib/x86_64-linux-gnu", "/lib/x86_64-linux-gnu", "/usr/lib"];
+const DEFAULT_FOLDERS: [&str; 4] =
+    ["/usr/local/lib", "/usr/lib/x86_64-linux-gnu", "/lib/x86_64-linux-gnu", "/usr/lib"];
 
 /// The functions of libraries that call MPI, with the library of each. `words` are the arguments of a link that name
 /// libraries, as they were given in `folder`.
@@ -23,8 +24,8 @@ pub fn functions_that_communicate(words: &[String], folder: &Path) -> HashMap<St
 
 /// The shared libraries that are named, by path or by `-l`.
 fn named(words: &[String], folder: &Path) -> Vec<PathBuf> {
-    let told = words.iter().filter_map(|word| word.strip_prefix("-L")).map(|at| folder.join(at));
-    let folders: Vec<PathBuf> = told.chain(USUAL.map(PathBuf::from)).collect();
+    let given = words.iter().filter_map(|word| word.strip_prefix("-L")).map(|at| folder.join(at));
+    let folders: Vec<PathBuf> = given.chain(DEFAULT_FOLDERS.map(PathBuf::from)).collect();
     let by_name = words.iter().filter_map(|word| word.strip_prefix("-l")).filter_map(|name| {
         folders.iter().map(|at| at.join(format!("lib{name}.so"))).find(|library| library.exists())
     });

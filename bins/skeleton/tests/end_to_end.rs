@@ -60,14 +60,14 @@ fn whole_way(program: &str, mpi: &Mpi) {
     assert!(checked["compared"].as_u64() >= Some(36), "{program}: {checked:#}");
 
     let big = folder.path().join("big.kz");
-    let told = json(&ran(Command::new(kizami())
+    let printed = json(&ran(Command::new(kizami())
         .args(["skeleton", "run", "--json", "--ranks", &MORE_RANKS.to_string(), "--like"])
         .arg(&recorded)
         .arg("-o")
         .arg(&big)
         .arg(&skeleton)));
-    assert_eq!(told["schema"], "kizami-skeleton-run/1");
-    assert_eq!(told["ranks"], MORE_RANKS);
+    assert_eq!(printed["schema"], "kizami-skeleton-run/1");
+    assert_eq!(printed["ranks"], MORE_RANKS);
     let report = json(&ran(Command::new(kizami()).args(["report", "--json"]).arg(&big)));
     assert_eq!(report["schema"], "kizami-report/1");
     let run: Value = serde_json::from_slice(&std::fs::read(big.join("run.json")).unwrap()).unwrap();
@@ -79,7 +79,7 @@ fn whole_way(program: &str, mpi: &Mpi) {
     let costly = json(&costly);
     assert_eq!(costly["unmatched"], 0, "times of ranks fit together: {costly:#}");
     assert!(costly["replayed_ns"].as_i64() > run["span_ns"].as_i64(), "messages cost something: {costly:#}");
-    assert_eq!(run["totals"]["events"], told["calls"], "all its calls are rows");
+    assert_eq!(run["totals"]["events"], printed["calls"], "all its calls are rows");
 }
 
 #[test]
@@ -114,9 +114,9 @@ fn other_arguments_differ_from_those_recorded() {
         let output = command.output().expect("it runs");
         (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
     };
-    let (code, told) = check(&[]);
-    assert_eq!(code, Some(0), "the arguments of the recorded run are taken: {told}");
-    let (code, told) = check(&["--", "32", "12", "300"]);
-    assert_eq!(code, Some(1), "{told}");
-    assert!(told.starts_with("0 of 4 ranks identical") && told.contains("  recorded "), "{told}");
+    let (code, printed) = check(&[]);
+    assert_eq!(code, Some(0), "the arguments of the recorded run are taken: {printed}");
+    let (code, printed) = check(&["--", "32", "12", "300"]);
+    assert_eq!(code, Some(1), "{printed}");
+    assert!(printed.starts_with("0 of 4 ranks identical") && printed.contains("  recorded "), "{printed}");
 }

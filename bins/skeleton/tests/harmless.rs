@@ -24,8 +24,8 @@ fn calls(folder: &Path, ranks: &str) -> u64 {
     let output =
         skeleton(folder).args(["run", "--json", "-n", ranks, "../skel"]).output().expect("it starts");
     assert!(output.status.success(), "{}", said(&output));
-    let told: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    told["calls"].as_u64().expect("a number")
+    let printed: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    printed["calls"].as_u64().expect("a number")
 }
 
 /// Every call that changes a file is made, its result decides whether a barrier is, and nothing changes.
@@ -217,7 +217,7 @@ fn what_acts_on_the_outside_is_named_with_its_line() {
 
 /// A skeleton that was made all the same stops where a rank comes to such a call, and says which and where.
 #[test]
-fn a_rank_that_comes_to_such_a_call_stops() {
+fn a_rank_that_reaches_such_a_call_stops() {
     let (_outer, folder) = with_files();
     let before = everything(&folder);
     let built = build(&folder, "mpicc.mpich", &["--partial"], "acts.c", &acting());

@@ -204,7 +204,7 @@ int main(int argc, char **argv) {
 }"#;
 
 #[test]
-fn processes_that_come_later() {
+fn spawned_processes() {
     let refused = cannot_be_made(SPAWNING);
     assert_eq!(refused.len(), 1, "{refused:?}");
     assert!(refused[0].0 == 6 && refused[0].1.starts_with("MPI_Comm_spawn: "), "{refused:?}");
@@ -212,7 +212,7 @@ fn processes_that_come_later() {
 
 /// Where runs do not come to such calls, a skeleton can be made all the same; a rank that comes to one stops with its line.
 #[test]
-fn calls_that_runs_do_not_come_to() {
+fn calls_that_runs_do_not_reach() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("program.c"), SPAWNING).unwrap();
     let own = || {

@@ -24,18 +24,18 @@ fn record(folder: &Path, ranks: u32, shape: &str) -> String {
 
 /// How long the run takes where messages cost nothing: what is left is computation and who waits for it.
 fn computed_ns(folder: &Path, trace: &str) -> f64 {
-    let told = ran(Command::new(kizami()).current_dir(folder).args([
+    let predicted = ran(Command::new(kizami()).current_dir(folder).args([
         "replay",
         trace,
         "--network",
         "ideal",
         "--json",
     ]));
-    json(&told)["replayed_work_ns"].as_f64().expect("a time")
+    json(&predicted)["replayed_work_ns"].as_f64().expect("a time")
 }
 
 #[test]
-fn four_ranks_tell_of_sixty_four() {
+fn four_ranks_predict_sixty_four() {
     let scratch = tempfile::tempdir().unwrap();
     let (folder, sources) = (scratch.path(), workloads());
     let hosts: String = (0..64).map(|host| format!("n-{host}\n")).collect();
@@ -66,13 +66,13 @@ fn four_ranks_tell_of_sixty_four() {
         let check = ["skeleton", "check", "rows.skel", &large, "--json"];
         let check = json(&ran(Command::new(kizami()).current_dir(folder).args(check)));
         assert_eq!((&check["identical"], &check["ranks"]), (&64.into(), &64.into()), "{shape}: {check}");
-        let told = format!("{shape}.told.kz");
+        let predicted = format!("{shape}.told.kz");
         let run = ["skeleton", "run", "rows.skel", "--like", &small, "--ranks", "64", "--noise", "none"];
         ran(Command::new(kizami())
             .current_dir(folder)
             .args(run)
-            .args(["-o", &told, "--", shape, "512", "3"]));
-        let (truth, told) = (computed_ns(folder, &large), computed_ns(folder, &told));
-        assert!((told / truth - 1.0).abs() < 0.005, "{shape}: {told} ns instead of {truth}");
+            .args(["-o", &predicted, "--", shape, "512", "3"]));
+        let (truth, predicted) = (computed_ns(folder, &large), computed_ns(folder, &predicted));
+        assert!((predicted / truth - 1.0).abs() < 0.005, "{shape}: {predicted} ns instead of {truth}");
     }
 }

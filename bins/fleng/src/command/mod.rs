@@ -38,11 +38,11 @@ pub fn run() -> u8 {
     let arguments = Arguments::parse();
     if let Some(output) = arguments.output.as_ref().filter(|output| output.symlink_metadata().is_ok()) {
         let named = output.display();
-        failure::tell(&format!("{named} already exists; choose another name with -o, or remove it"));
+        failure::report(&format!("{named} already exists; choose another name with -o, or remove it"));
         return failure::USAGE;
     }
     run_query(&arguments).unwrap_or_else(|error| {
-        failure::tell(&failure::message(&error));
+        failure::report(&failure::message(&error));
         failure::exit_code(&error)
     })
 }

@@ -4,6 +4,7 @@
 //! times of what a goal looked at, and never from the order.
 
 mod bind;
+mod blocked;
 mod collect;
 mod compute;
 mod goals;
@@ -11,7 +12,6 @@ mod heap;
 mod look;
 mod profile;
 mod run;
-mod stuck;
 mod text;
 mod word;
 

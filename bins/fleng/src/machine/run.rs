@@ -4,11 +4,11 @@
 //! bound, `k * goal` later, and the task ends with the last of them. A goal of the language itself ends and
 //! binds at `s + commit`. The query's goals are made at time 0.
 
+use super::blocked;
 use super::goals::{Goal, Goals};
 use super::heap::{Heap, Origin};
 use super::look::{Looks, Stop};
 use super::profile::Profile;
-use super::stuck;
 use super::text::Writer;
 use super::word::{View, Word};
 use crate::code::{Builtin, MakeStep};
@@ -312,7 +312,7 @@ impl<O: Observer> Machine<'_, O> {
             peak: self.profile.peak(),
             tasks: self.tasks,
             stuck_count: waiting.len(),
-            stuck: stuck::tell(self.program, &self.heap, waiting),
+            stuck: blocked::list(self.program, &self.heap, waiting),
         }
     }
 }

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn tells_where_it_failed() {
+    fn errors_have_their_line_and_column() {
         let place = |text| tokens(text).map_err(|error| (error.line, error.column));
         assert_eq!(place("a\n  ?"), Err((2, 3)));
         assert_eq!(place("é 'b"), Err((1, 3)));

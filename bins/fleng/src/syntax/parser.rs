@@ -238,24 +238,24 @@ mod tests {
 
     #[test]
     fn says_what_it_expected() {
-        let told = |text| parse(text).map_err(|error| error.to_string());
+        let message_of = |text| parse(text).map_err(|error| error.to_string());
         let expected =
             "line 1, column 6: expected `)`, found `.`; put `,` between arguments and `)` after the last";
-        assert_eq!(told("a(X Y"), Err(expected.replace("column 6", "column 5").replace("`.`", "`Y`")));
+        assert_eq!(message_of("a(X Y"), Err(expected.replace("column 6", "column 5").replace("`.`", "`Y`")));
         assert_eq!(
-            told("a(X,\n  [Y"),
+            message_of("a(X,\n  [Y"),
             Err("line 2, column 5: expected `]`, found the end of the text; put `,` between \
             items, `|` before the rest and `]` after the list"
                 .into())
         );
         assert_eq!(
-            told("a :- b"),
+            message_of("a :- b"),
             Err("line 1, column 7: expected `.`, `,` or `:-`, found the end of the text; \
             end the clause with `.`"
                 .into())
         );
         assert_eq!(
-            told("X :- b."),
+            message_of("X :- b."),
             Err("line 1, column 1: a clause cannot be a number or a variable; start it with a \
             lower-case name, such as `append(X, Y, Z)`"
                 .into())

@@ -38,7 +38,7 @@ pub fn orders(seeds: u64) -> impl Iterator<Item = Order> {
 
 /// A task without the numbers that depend on the order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Seen {
+pub struct PlainTask {
     pub name: String,
     pub line: u32,
     pub born: u64,
@@ -49,7 +49,7 @@ pub struct Seen {
 /// Notes all tasks.
 #[derive(Default)]
 pub struct Notes {
-    pub tasks: Vec<Seen>,
+    pub tasks: Vec<PlainTask>,
     pub parents: Vec<u64>,
     pub needs: Vec<Vec<Binder>>,
 }
@@ -57,7 +57,13 @@ pub struct Notes {
 impl Observer for Notes {
     fn finished(&mut self, task: &Task<'_>) {
         let name = format!("{}/{}", task.name, task.arity);
-        self.tasks.push(Seen { name, line: task.line, born: task.born, start: task.start, end: task.end });
+        self.tasks.push(PlainTask {
+            name,
+            line: task.line,
+            born: task.born,
+            start: task.start,
+            end: task.end,
+        });
         assert_eq!(task.number, self.tasks.len() as u64, "tasks are numbered as they end");
         assert_eq!(task.thread, 0);
         self.parents.push(task.parent);
@@ -66,11 +72,11 @@ impl Observer for Notes {
 }
 
 /// A task, its parent, and who bound what it looked at and when.
-pub type Whole = (Seen, Option<Seen>, Vec<(u64, Option<Seen>)>);
+pub type Whole = (PlainTask, Option<PlainTask>, Vec<(u64, Option<PlainTask>)>);
 
 impl Notes {
     /// The task of a number; none for the query.
-    pub fn task(&self, number: u64) -> Option<&Seen> {
+    pub fn task(&self, number: u64) -> Option<&PlainTask> {
         self.tasks.get(usize::try_from(number).ok()?.checked_sub(1)?)
     }
 

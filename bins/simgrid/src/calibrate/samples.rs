@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_wait_is_seen_by_the_time_of_calls() {
+    fn senders_that_do_not_wait_follow_from_the_time_of_calls() {
         let mut machine = Machine::default();
         for (bytes, send, receive) in
             [(8, 50.0, 90.0), (64, 60.0, 95.0), (512, 70.0, 990.0), (4_096, 1_000.0, 10.0)]

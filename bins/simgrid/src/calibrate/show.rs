@@ -1,9 +1,9 @@
 //! A calibration, shown to people.
 
+use super::calibration_report::{CalibrationReport, Errors, Measured, Segment};
 use super::model::Overhead;
 use super::pieces::holding;
 use super::samples::{Distance, FEWEST_SIZES};
-use super::told::{Errors, Measured, Segment, Told};
 use kizami_terminal::text;
 use std::io::{self, Write};
 
@@ -11,10 +11,14 @@ use std::io::{self, Write};
 const NO_LIMIT_BYTES_PER_S: f64 = 1e13;
 
 /// Prints it.
-pub fn show(told: &Told) -> io::Result<()> {
+pub fn show(calibration_report: &CalibrationReport) -> io::Result<()> {
     let mut out = text::stdout();
-    writeln!(out, "machine    {}", told.named(told.mpi.split(',').next().unwrap_or_default()))?;
-    for measured in &told.measured {
+    writeln!(
+        out,
+        "machine    {}",
+        calibration_report.named(calibration_report.mpi.split(',').next().unwrap_or_default())
+    )?;
+    for measured in &calibration_report.measured {
         let sizes = measured.sizes.len();
         writeln!(
             out,
@@ -24,12 +28,12 @@ pub fn show(told: &Told) -> io::Result<()> {
             measured.held_out.sizes
         )?;
     }
-    segments(&mut out, &told.segments)?;
-    limits(&mut out, told)?;
-    for measured in &told.measured {
-        errors(&mut out, measured, told.measured.len() > 1)?;
+    segments(&mut out, &calibration_report.segments)?;
+    limits(&mut out, calibration_report)?;
+    for measured in &calibration_report.measured {
+        errors(&mut out, measured, calibration_report.measured.len() > 1)?;
     }
-    if let [only] = &told.measured[..] {
+    if let [only] = &calibration_report.measured[..] {
         let missing = match only.distance {
             Distance::WithinNode => Distance::BetweenNodes,
             Distance::BetweenNodes => Distance::WithinNode,
@@ -44,9 +48,9 @@ pub fn show(told: &Told) -> io::Result<()> {
     writeln!(
         out,
         "written    {}: {} of {}",
-        told.written,
-        counted(told.nodes, "host"),
-        counted(told.cores, "core")
+        calibration_report.written,
+        counted(calibration_report.nodes, "host"),
+        counted(calibration_report.cores, "core")
     )
 }
 
@@ -69,8 +73,8 @@ fn segments(out: &mut impl Write, segments: &[Segment]) -> io::Result<()> {
     writeln!(out)
 }
 
-fn limits(out: &mut impl Write, told: &Told) -> io::Result<()> {
-    let Some(limits) = &told.limits else {
+fn limits(out: &mut impl Write, calibration_report: &CalibrationReport) -> io::Result<()> {
+    let Some(limits) = &calibration_report.limits else {
         return writeln!(
             out,
             "eager      sends were not measured: SimGrid's default limit of 65536 bytes, no overheads"
@@ -80,7 +84,7 @@ fn limits(out: &mut impl Write, told: &Told) -> io::Result<()> {
         return writeln!(out, "eager      none: a send returns only after its message has arrived");
     }
     let range = |of: fn(&Segment) -> &Overhead, limit_bytes: u64| {
-        let at = |bytes: u64| holding(&told.segments, |segment| segment.from_bytes, bytes);
+        let at = |bytes: u64| holding(&calibration_report.segments, |segment| segment.from_bytes, bytes);
         let [first, last] = [0, limit_bytes].map(|bytes| at(bytes).map_or(0.0, |at| of(at).time_ns(bytes)));
         format!("{} to {}", time(first), time(last))
     };

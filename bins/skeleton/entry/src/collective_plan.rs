@@ -1,8 +1,8 @@
 //! A collective as a rank has called it.
 
 use kizami_model::kind::CollectiveKind;
-use kizami_mpi_stub::company::Key;
 use kizami_mpi_stub::datatype::TypeId;
+use kizami_mpi_stub::process_group::Key;
 
 /// The data of one side: the same for everybody, or lists with an entry for each.
 #[derive(Clone, Copy, Debug, Default)]

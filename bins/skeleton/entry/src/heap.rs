@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_do_not_overlap_and_come_back() {
+    fn blocks_do_not_overlap_and_are_reused() {
         let heaps = Heaps::reserve(1, 1 << 24).unwrap();
         let mut heap = heaps.get(0);
         let blocks: Vec<(usize, usize)> =

@@ -17,7 +17,7 @@ pub enum Bound {
     /// To the library's own function or variable.
     Real,
     /// To a function of ours.
-    StandIn,
+    Stub,
     /// To nothing: who calls it is stopped.
     Refused,
 }
@@ -74,14 +74,14 @@ fn real() -> &'static Real {
 
 /// How a name is bound that a program does not define itself; functions of MPI are not asked for.
 pub fn bound(name: &str) -> Bound {
-    static STAND_INS: OnceLock<HashSet<&'static str>> = OnceLock::new();
-    let stand_ins = STAND_INS.get_or_init(|| {
+    static STUBS: OnceLock<HashSet<&'static str>> = OnceLock::new();
+    let stubs = STUBS.get_or_init(|| {
         let own = c_library::own_functions().into_iter();
         let all = c_library::replacements().into_iter().chain(files::replacements()).chain(own);
         all.map(|(name, _)| name).collect()
     });
-    if stand_ins.contains(name) {
-        return Bound::StandIn;
+    if stubs.contains(name) {
+        return Bound::Stub;
     }
     let real = real();
     if real.names.contains(name) {
@@ -156,7 +156,7 @@ mod tests {
         for name in
             ["malloc", "open", "fopen", "unlink", "truncate", "rmdir", "symlink", "printf", "__kizami_site"]
         {
-            assert_eq!(bound(name), Bound::StandIn, "{name}");
+            assert_eq!(bound(name), Bound::Stub, "{name}");
         }
         let refused = [
             "system",

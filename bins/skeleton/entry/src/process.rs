@@ -7,10 +7,10 @@ use crate::observed::OracleValues;
 use crate::requests::Requests;
 use kizami_model::Op;
 use kizami_mpi_stub::communicator::Communicator;
-use kizami_mpi_stub::company::Company;
 use kizami_mpi_stub::datatype::{Basic, Datatypes, TypeId};
 use kizami_mpi_stub::event::{NO_SITE, Partner, Stream, flag};
 use kizami_mpi_stub::group::Group;
+use kizami_mpi_stub::process_group::ProcessGroup;
 use std::cell::Cell;
 
 /// Why a rank does not go on.
@@ -62,7 +62,7 @@ pub struct Beginning {
     /// How its program's headers spell things.
     pub convention: Convention,
     /// What others are to it; must live longer than the rank.
-    pub company: *mut Company,
+    pub process_group: *mut ProcessGroup,
     /// Values of places that depend on data.
     pub oracles: OracleValues,
     /// Its memory.
@@ -87,7 +87,7 @@ pub struct Process {
     pub rank: u32,
     pub(crate) size: u32,
     pub(crate) convention: Convention,
-    pub(crate) company: *mut Company,
+    pub(crate) process_group: *mut ProcessGroup,
     /// Its communicators: the world, itself, and those it made.
     pub comms: Vec<Option<Communicator>>,
     pub(crate) groups: Vec<Option<Group>>,
@@ -96,7 +96,7 @@ pub struct Process {
     pub(crate) operations: Vec<UserOperation>,
     pub(crate) infos: Vec<Vec<(String, String)>>,
     pub(crate) keyvals: Vec<Keyval>,
-    pub(crate) messages: Vec<Option<(kizami_mpi_stub::company::Message, u32)>>,
+    pub(crate) messages: Vec<Option<(kizami_mpi_stub::process_group::Message, u32)>>,
     /// What it did.
     pub stream: Stream,
     pub(crate) site: u16,
@@ -171,7 +171,7 @@ impl Process {
             rank: 0,
             size: with.size,
             convention: with.convention,
-            company: with.company,
+            process_group: with.process_group,
             comms: Vec::new(),
             groups: Vec::new(),
             types: Datatypes::default(),
@@ -259,15 +259,15 @@ impl Process {
 
     /// What others are to this rank.
     #[inline]
-    pub fn company(&self) -> &'static mut Company {
+    pub fn process_group(&self) -> &'static mut ProcessGroup {
         // SAFETY: the runner keeps it longer than its ranks, and ranks of a thread run one at a time.
-        unsafe { &mut *self.company }
+        unsafe { &mut *self.process_group }
     }
 
     /// Whether this rank runs alone.
     #[inline]
     pub fn is_alone(&self) -> bool {
-        matches!(self.company(), Company::Alone(_))
+        matches!(self.process_group(), ProcessGroup::Alone(_))
     }
 
     /// The communicator with this number.

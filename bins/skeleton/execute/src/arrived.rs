@@ -37,21 +37,21 @@ pub(crate) fn fit_to_senders(ranks: &mut [Vec<Call>]) {
 }
 
 /// Tells of each message the row in which it is sent, or its receive is posted.
-fn each_message(rows: &[Call], mut tell: impl FnMut(usize, Message, bool)) {
+fn each_message(rows: &[Call], mut visit: impl FnMut(usize, Message, bool)) {
     let mut traffic = Traffic::new(Numbering::On);
     let (mut beginnings, mut endings) = (Vec::new(), Vec::new());
     for (row, call) in rows.iter().enumerate() {
         traffic.of_call(call, &mut beginnings, &mut endings);
         for beginning in beginnings.drain(..) {
             match beginning {
-                Beginning::Send(message, _) => tell(row, message, false),
-                Beginning::Receive(_, Some(message)) => tell(row, message, true),
+                Beginning::Send(message, _) => visit(row, message, false),
+                Beginning::Receive(_, Some(message)) => visit(row, message, true),
                 Beginning::Receive(_, None) | Beginning::Collective(_) => {}
             }
         }
         for ending in endings.drain(..) {
             if let Ending::Receive(message, None) = ending {
-                tell(row, message, true);
+                visit(row, message, true);
             }
         }
     }

@@ -10,7 +10,7 @@ use crate::arrived::fit_to_senders;
 use crate::child::{Progress, gather};
 use crate::oracles::Answers;
 use crate::rows::{Communicators, NoTime, RankRows, site_index};
-use crate::runner::{Company, Plan};
+use crate::runner::{Plan, RankMode};
 use crate::skeleton::Skeleton;
 use kizami_model::kind::{CommunicatorCall, FileCall, Kind, WindowCall};
 use kizami_model::{Call, Family, Op, Peer};
@@ -26,7 +26,7 @@ pub struct CheckOptions {
     /// The program's arguments; those of the recorded run, if it is not said.
     pub arguments: Option<Vec<String>>,
     /// Whether ranks run alone or together.
-    pub company: Company,
+    pub mode: RankMode,
     /// Also compare calls that concern nobody else.
     pub every_call: bool,
     /// Bytes that all ranks may have together; whatever there is, if it is not said.
@@ -70,7 +70,7 @@ pub fn check(
     skeleton: &Skeleton,
     trace: &Path,
     options: &CheckOptions,
-    tell: &dyn Fn(&Progress),
+    report: &dyn Fn(&Progress),
 ) -> Result<Checked, ExecuteError> {
     let trace = Trace::open(trace)?;
     let run = trace.run();
@@ -82,13 +82,13 @@ pub fn check(
         oracles: Answers::find(skeleton, ranks, &[])?.values,
         ranks,
         arguments,
-        company: options.company,
+        mode: options.mode,
         ranks_per_node: ranks,
         threads: 1,
         for_rows: true,
         memory: options.memory,
     };
-    let gathered = gather(&plan, tell)?;
+    let gathered = gather(&plan, report)?;
     let communicators = Communicators::of(ranks, &gathered.comms);
     let own = Communicators::of(ranks, &gathered.comms).definitions(skeleton);
     let recorded = trace.definitions()?;

@@ -73,7 +73,7 @@ impl Board {
 }
 
 /// Runs all ranks of a plan in a process of their own; tells how far they are.
-pub fn gather(plan: &Plan, tell: &dyn Fn(&Progress)) -> Result<Gathered, ExecuteError> {
+pub fn gather(plan: &Plan, report: &dyn Fn(&Progress)) -> Result<Gathered, ExecuteError> {
     let cannot = |why: io::Error| ExecuteError::Process { what: format!("cannot be started: {why}") };
     let board = Board::shared().map_err(cannot)?;
     let (from, to) = pipe().map_err(cannot)?;
@@ -89,7 +89,7 @@ pub fn gather(plan: &Plan, tell: &dyn Fn(&Progress)) -> Result<Gathered, Execute
     }
     drop(to);
     let mut watched = Watched { child, ended: None };
-    let outcome = watch(plan, board, from, &watched, tell);
+    let outcome = watch(plan, board, from, &watched, report);
     let usage = watched.wait();
     let (bytes, limit) = outcome?;
     if let Some(limit) = limit {
@@ -189,7 +189,7 @@ fn watch(
     board: &Board,
     from: OwnedFd,
     watched: &Watched,
-    tell: &dyn Fn(&Progress),
+    report: &dyn Fn(&Progress),
 ) -> Result<Sent, ExecuteError> {
     let begun = Instant::now();
     let lost = |why: io::Error| ExecuteError::Process { what: format!("cannot be read from: {why}") };
@@ -220,7 +220,7 @@ fn watch(
             watched.kill();
             return Ok((came, Some(limit)));
         }
-        tell(&Progress {
+        report(&Progress {
             pass: board.pass.load(Ordering::Relaxed),
             done: board.done.load(Ordering::Relaxed).min(plan.ranks),
             ranks: plan.ranks,
@@ -232,9 +232,9 @@ fn watch(
 
 /// Bytes that a process has written to and that are no file's, in memory or swapped out.
 fn memory_of(process: libc::pid_t) -> u64 {
-    let told = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let kibibytes = |name: &str| -> u64 {
-        let line = told.lines().find_map(|line| line.strip_prefix(name));
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
         line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
     };
     (kibibytes("RssAnon:") + kibibytes("VmSwap:")) * 1024

@@ -89,7 +89,7 @@ pub enum ExecuteError {
     },
     /// Ranks wait for each other.
     #[error("the skeleton hangs: {waiting} of {ranks} ranks wait for others; {what}")]
-    Stuck {
+    Hang {
         /// How many wait.
         waiting: u32,
         /// Of how many.

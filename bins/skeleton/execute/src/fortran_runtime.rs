@@ -65,12 +65,12 @@ pub fn load() -> Result<(), String> {
 }
 
 fn try_to_load() -> Result<(), String> {
-    let told = |why: std::io::Error| format!("Fortran's runtime library cannot be loaded: {why}");
-    let asked = Command::new("llvm-config-19").arg("--libdir").output().map_err(told)?;
+    let failed = |why: std::io::Error| format!("Fortran's runtime library cannot be loaded: {why}");
+    let asked = Command::new("llvm-config-19").arg("--libdir").output().map_err(failed)?;
     let folder = String::from_utf8_lossy(&asked.stdout).trim().to_owned();
-    let place = tempfile::tempdir().map_err(told)?;
+    let place = tempfile::tempdir().map_err(failed)?;
     let (source, library) = (place.path().join("memory.c"), place.path().join("runtime.so"));
-    std::fs::write(&source, MEMORY).map_err(told)?;
+    std::fs::write(&source, MEMORY).map_err(failed)?;
     let status = Command::new("cc")
         .args(["-shared", "-fPIC", "-O1", "-w", "-fno-builtin", "-o"])
         .arg(&library)
@@ -84,7 +84,7 @@ fn try_to_load() -> Result<(), String> {
     match status {
         Ok(done) if done.status.success() => open(&library),
         Ok(done) => Err(format!("cc cannot link it: {}", String::from_utf8_lossy(&done.stderr))),
-        Err(why) => Err(told(why)),
+        Err(why) => Err(failed(why)),
     }
 }
 

@@ -316,7 +316,7 @@ unsafe fn check(error: LLVMErrorRef) -> Result<(), String> {
 }
 
 /// What a lookup gives: an address, or what LLVM says.
-type Found = Option<Result<usize, String>>;
+type Lookup = Option<Result<usize, String>>;
 
 extern "C" fn found(error: LLVMErrorRef, pairs: LLVMOrcCSymbolMapPairs, count: usize, place: *mut c_void) {
     // SAFETY: LLVM gives an error that is ours, or a list of as many names as were asked for; the place is that of `lookup`.
@@ -328,7 +328,7 @@ extern "C" fn found(error: LLVMErrorRef, pairs: LLVMOrcCSymbolMapPairs, count: u
                 Err("a symbol has no address".to_owned())
             }
         };
-        *place.cast::<Found>() = Some(check(error).and_then(|()| address()));
+        *place.cast::<Lookup>() = Some(check(error).and_then(|()| address()));
     }
 }
 
@@ -337,7 +337,7 @@ unsafe fn lookup(jit: LLVMOrcLLJITRef, own: LLVMOrcJITDylibRef, name: &CStr) -> 
         JD: own,
         JDLookupFlags: LLVMOrcJITDylibLookupFlags::LLVMOrcJITDylibLookupFlagsMatchAllSymbols,
     }];
-    let mut result: Found = None;
+    let mut result: Lookup = None;
     // SAFETY: lists that LLVM copies, and a place that is written before the call returns: all is compiled on this thread.
     unsafe {
         let mut wanted = [LLVMOrcCLookupSetElement {

@@ -34,7 +34,7 @@ pub use kizami_entry::Library;
 pub use known::cannot_run;
 pub use oracles::{Answered, Setting};
 pub use run::{Ran, RunOptions, run};
-pub use runner::Company;
+pub use runner::RankMode;
 pub use sandbox::missing as missing_restrictions;
 pub use skeleton::Skeleton;
 pub use time::Noise;

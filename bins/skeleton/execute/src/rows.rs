@@ -6,7 +6,7 @@ use crate::skeleton::Skeleton;
 use kizami_model::meaning::{Role, meaning, start_op};
 use kizami_model::{Call, CommKind, Moment, Op, Peer, Rank, Shape, ThreadIndex};
 use kizami_mpi_stub::communicator::{Communicator, Identity};
-use kizami_mpi_stub::event::{Entry, NO_SITE, Partner, Stream, Told, flag};
+use kizami_mpi_stub::event::{Entry, NO_SITE, Partner, Stream, StreamCall, flag};
 use kizami_mpi_stub::topology::Topology;
 use kizami_trace::{CallSite, CommIdentity, Communicator as CommRow, Definitions, Neighbours};
 use std::collections::HashMap;
@@ -197,10 +197,10 @@ impl RankRows<'_> {
                 Entry::Came { request, partner, tag, bytes } => {
                     made.came.insert(request, (partner, tag, bytes));
                 }
-                Entry::Call(told) => {
-                    now += clock.gap_ns((told.op, told.site), trips);
+                Entry::Call(call) => {
+                    now += clock.gap_ns((call.op, call.site), trips);
                     trips = &[];
-                    made.call(&told, Moment(now as i64));
+                    made.call(&call, Moment(now as i64));
                 }
             }
         }
@@ -215,9 +215,9 @@ impl RankRows<'_> {
         }
     }
 
-    fn root(&self, told: &Told) -> Peer {
-        let Some(place) = told.root else { return Peer::None };
-        let world = match told.comm {
+    fn root(&self, call: &StreamCall) -> Peer {
+        let Some(place) = call.root else { return Peer::None };
+        let world = match call.comm {
             0 => Some(place),
             1 => Some(self.rank),
             local => self.comms.get(usize::from(local) - 2).and_then(|comm| comm.world_rank(place)),
@@ -238,38 +238,38 @@ struct Expansion<'a, 'b> {
 }
 
 impl Expansion<'_, '_> {
-    fn call(&mut self, told: &Told, now: Moment) {
+    fn call(&mut self, call: &StreamCall, now: Moment) {
         let of = self.of;
-        let mut row = Call::new(Rank(of.rank), ThreadIndex(0), told.op, now, now);
-        let has = |flag: u16| told.flags & flag != 0;
-        row.comm = if has(flag::NO_COMM) { None } else { of.communicators.index(of.comms, told.comm) };
-        row.callsite = if told.site == NO_SITE { None } else { of.sites.get(&told.site).copied() };
+        let mut row = Call::new(Rank(of.rank), ThreadIndex(0), call.op, now, now);
+        let has = |flag: u16| call.flags & flag != 0;
+        row.comm = if has(flag::NO_COMM) { None } else { of.communicators.index(of.comms, call.comm) };
+        row.callsite = if call.site == NO_SITE { None } else { of.sites.get(&call.site).copied() };
         (row.any_source, row.any_tag) = (has(flag::ANY_SOURCE), has(flag::ANY_TAG));
-        if let Some((partner, tag)) = told.message {
+        if let Some((partner, tag)) = call.message {
             (row.peer, row.tag) = (of.peer(partner), Some(tag));
         }
-        if let Some((partner, tag)) = told.receive {
+        if let Some((partner, tag)) = call.receive {
             (row.recv_peer, row.recv_tag) = (of.peer(partner), Some(tag));
         }
-        (row.bytes_out, row.bytes_in, row.root) = (told.bytes_out, told.bytes_in, of.root(told));
-        let means = meaning(told.op);
+        (row.bytes_out, row.bytes_in, row.root) = (call.bytes_out, call.bytes_in, of.root(call));
+        let means = meaning(call.op);
         if has(flag::BEGINS) {
             row.request = Some(self.take_number());
         }
         match (means.shape, means.role) {
-            (Shape::Start, _) => return self.started(told, row),
-            (_, Role::Receive) => self.post(&mut row, told.bytes_in, false),
-            (_, Role::SendReceive) => self.post(&mut row, told.bytes_in, true),
+            (Shape::Start, _) => return self.started(call, row),
+            (_, Role::Receive) => self.post(&mut row, call.bytes_in, false),
+            (_, Role::SendReceive) => self.post(&mut row, call.bytes_in, true),
             (shape, Role::Persistent) => {
                 if let Some(request) = row.request {
-                    self.persistent.insert(request, (row.clone(), told.bytes_in, shape));
+                    self.persistent.insert(request, (row.clone(), call.bytes_in, shape));
                 }
                 (row.bytes_out, row.bytes_in) = (None, None);
                 if row.any_tag {
                     row.tag = None;
                 }
             }
-            (Shape::Completion, _) => self.complete(&mut row, told),
+            (Shape::Completion, _) => self.complete(&mut row, call),
             (Shape::Probe, _) if has(flag::POLL) && row.any_tag => row.tag = None,
             _ => {}
         }
@@ -294,12 +294,12 @@ impl Expansion<'_, '_> {
         }
     }
 
-    fn started(&mut self, told: &Told, row: Call) {
-        let single = told.op == start_op();
+    fn started(&mut self, call: &StreamCall, row: Call) {
+        let single = call.op == start_op();
         if !single {
             self.rows.push(row.clone());
         }
-        for run in told.requests {
+        for run in call.requests {
             let (first, count) = (run & 0xffff_ffff, run >> 32);
             for number in first..first + count {
                 let request = self.take_number();
@@ -321,8 +321,8 @@ impl Expansion<'_, '_> {
         }
     }
 
-    fn complete(&mut self, row: &mut Call, told: &Told) {
-        for run in told.requests {
+    fn complete(&mut self, row: &mut Call, call: &StreamCall) {
+        for run in call.requests {
             let (first, count) = (run & 0xffff_ffff, run >> 32);
             for number in first..first + count {
                 row.completes.push(number);

@@ -3,7 +3,7 @@
 use crate::ExecuteError;
 use crate::child::{Progress, gather};
 use crate::oracles::{Answered, Answers, Setting};
-use crate::runner::{Company, Plan};
+use crate::runner::{Plan, RankMode};
 use crate::skeleton::Skeleton;
 use crate::time::{Noise, TimeModel};
 use crate::write::{Writing, write};
@@ -21,7 +21,7 @@ pub struct RunOptions {
     /// What places that depend on data give, where it is said.
     pub settings: Vec<Setting>,
     /// Whether ranks run alone or together.
-    pub company: Company,
+    pub mode: RankMode,
     /// How many ranks a node has, for programs that ask; all, if it is not said.
     pub ranks_per_node: Option<u32>,
     /// How many threads run ranks that are alone; as many as there are processors, if it is not said.
@@ -68,7 +68,11 @@ pub struct Ran {
 }
 
 /// Runs a skeleton; tells meanwhile how far its ranks are.
-pub fn run(skeleton: &Skeleton, options: &RunOptions, tell: &dyn Fn(&Progress)) -> Result<Ran, ExecuteError> {
+pub fn run(
+    skeleton: &Skeleton,
+    options: &RunOptions,
+    report: &dyn Fn(&Progress),
+) -> Result<Ran, ExecuteError> {
     let begin = Instant::now();
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
     let answers = Answers::find(skeleton, options.ranks, &options.settings)?;
@@ -77,18 +81,18 @@ pub fn run(skeleton: &Skeleton, options: &RunOptions, tell: &dyn Fn(&Progress)) 
         oracles: answers.values,
         ranks: options.ranks,
         arguments: options.arguments.clone(),
-        company: options.company,
+        mode: options.mode,
         ranks_per_node: options.ranks_per_node.unwrap_or(options.ranks),
         threads: options.threads.unwrap_or(processors).min(options.ranks.div_ceil(256)),
         for_rows: options.output.is_some(),
         memory: options.memory,
     };
-    let gathered = gather(&plan, tell)?;
+    let gathered = gather(&plan, report)?;
     let seconds = begin.elapsed().as_secs_f64();
     let begin = Instant::now();
     if let Some(output) = &options.output {
         let model = match &options.like {
-            Some(recorded) => TimeModel::learn(skeleton, recorded, options, tell)?,
+            Some(recorded) => TimeModel::learn(skeleton, recorded, options, report)?,
             None => TimeModel::default(),
         };
         write(&Writing { skeleton, options, gathered: &gathered, model: &model }, output, processors)?;

@@ -7,8 +7,8 @@ use crate::jit::Program;
 use crate::skeleton::Skeleton;
 use kizami_entry::{Beginning, Heap, Heaps, Observed, Process, Stacks, State, Stop, Traps};
 use kizami_mpi_stub::communicator::Communicator;
-use kizami_mpi_stub::company::{Alone, Company as Others, Known, Together};
 use kizami_mpi_stub::event::{Entry, Stream};
+use kizami_mpi_stub::process_group::{Alone, Learned, ProcessGroup, Together};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::ffi::CString;
@@ -17,7 +17,7 @@ use std::sync::atomic::Ordering;
 
 /// Whether ranks run alone or together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Company {
+pub enum RankMode {
     /// Alone, unless what they receive steers them.
     #[default]
     Auto,
@@ -35,7 +35,7 @@ pub struct Plan<'a> {
     pub oracles: Observed,
     pub ranks: u32,
     pub arguments: Vec<String>,
-    pub company: Company,
+    pub mode: RankMode,
     pub ranks_per_node: u32,
     pub threads: u32,
     /// Communicators of each rank are kept, for rows.
@@ -135,11 +135,11 @@ impl CommandLine {
 
 /// Runs all ranks in this process, alone if that is enough.
 pub fn gather_here(plan: &Plan, board: &Board) -> Result<Gathered, ExecuteError> {
-    match plan.company {
-        Company::Together => together(plan, board),
-        Company::Alone => alone(plan, board),
-        Company::Auto if plan.skeleton.needs_payloads() => together(plan, board),
-        Company::Auto => match alone(plan, board) {
+    match plan.mode {
+        RankMode::Together => together(plan, board),
+        RankMode::Alone => alone(plan, board),
+        RankMode::Auto if plan.skeleton.needs_payloads() => together(plan, board),
+        RankMode::Auto => match alone(plan, board) {
             Err(ExecuteError::NeedsOthers { .. } | ExecuteError::Unsettled { .. }) => together(plan, board),
             other => other,
         },
@@ -150,13 +150,13 @@ fn process(
     plan: &Plan,
     program: &Program,
     line: &CommandLine,
-    others: *mut Others,
+    others: *mut ProcessGroup,
     (heap, stack_top): (Heap, usize),
 ) -> Box<Process> {
     Process::new(Beginning {
         size: plan.ranks,
         convention: program.convention,
-        company: others,
+        process_group: others,
         oracles: plan.oracles.values(),
         heap,
         stack_top,
@@ -209,8 +209,8 @@ fn together(plan: &Plan, board: &Board) -> Result<Gathered, ExecuteError> {
     let (stack, heap) = room(plan.ranks);
     let stacks = Stacks::reserve(plan.ranks as usize, stack).map_err(memory)?;
     let heaps = Heaps::reserve(plan.ranks as usize, heap).map_err(memory)?;
-    let mut others = Box::new(Others::Together(Together::new(plan.ranks)));
-    let place: *mut Others = &raw mut *others;
+    let mut others = Box::new(ProcessGroup::Together(Together::new(plan.ranks)));
+    let place: *mut ProcessGroup = &raw mut *others;
     let mut all: Vec<Box<Process>> = (0..plan.ranks)
         .map(|rank| {
             let index = rank as usize;
@@ -244,7 +244,7 @@ fn together(plan: &Plan, board: &Board) -> Result<Gathered, ExecuteError> {
             }
         }
         // SAFETY: no rank runs now, so nobody else looks at it.
-        if let Others::Together(together) = unsafe { &mut *place } {
+        if let ProcessGroup::Together(together) = unsafe { &mut *place } {
             for woken in together.woken.drain(..) {
                 let other = woken as usize;
                 if all[other].state == State::Waiting && !queued[other] {
@@ -257,7 +257,7 @@ fn together(plan: &Plan, board: &Board) -> Result<Gathered, ExecuteError> {
     if let Some(first) = all.iter().find(|process| process.state == State::Waiting) {
         let waiting = all.iter().filter(|process| process.state == State::Waiting).count() as u32;
         let what = format!("the first of them, rank {}, has made {} calls", first.rank, first.stream.calls);
-        return Err(ExecuteError::Stuck { waiting, ranks: plan.ranks, what });
+        return Err(ExecuteError::Hang { waiting, ranks: plan.ranks, what });
     }
     let mut gathered = Gathered { passes: 1, together: true, ..Gathered::default() };
     for process in &mut all {
@@ -277,30 +277,30 @@ fn alone(plan: &Plan, board: &Board) -> Result<Gathered, ExecuteError> {
     std::thread::scope(|scope| {
         let mut workers = Vec::new();
         for share in shares {
-            let (ask, asked) = std::sync::mpsc::channel::<Arc<Known>>();
-            let (tell, told) = std::sync::mpsc::channel();
+            let (ask, asked) = std::sync::mpsc::channel::<Arc<Learned>>();
+            let (results, result) = std::sync::mpsc::channel();
             scope.spawn(move || {
                 let mut worker = match Worker::new(plan) {
                     Ok(worker) => worker,
-                    Err(why) => return drop(tell.send(Err(why))),
+                    Err(why) => return drop(results.send(Err(why))),
                 };
                 while let Ok(known) = asked.recv() {
-                    if tell.send(Ok(worker.pass(plan, board, share, known))).is_err() {
+                    if results.send(Ok(worker.pass(plan, board, share, known))).is_err() {
                         return;
                     }
                 }
             });
-            workers.push((ask, told));
+            workers.push((ask, result));
         }
-        let mut known = Arc::new(Known::default());
+        let mut known = Arc::new(Learned::default());
         for pass in 1..=MOST_PASSES {
             board.begin(pass);
             for (ask, _) in &workers {
                 drop(ask.send(known.clone()));
             }
-            let (mut learned, mut gathered, mut problem) = (Known::default(), Gathered::default(), None);
-            for (_, told) in &workers {
-                let Ok(result) = told.recv() else { continue };
+            let (mut learned, mut gathered, mut problem) = (Learned::default(), Gathered::default(), None);
+            for (_, result) in &workers {
+                let Ok(result) = result.recv() else { continue };
                 let done: Pass = result?;
                 learned.merge(done.learned);
                 gathered.append(done.gathered);
@@ -322,7 +322,7 @@ fn alone(plan: &Plan, board: &Board) -> Result<Gathered, ExecuteError> {
 
 /// What a thread found in one pass over its ranks.
 struct Pass {
-    learned: Known,
+    learned: Learned,
     gathered: Gathered,
     /// Counts only if it is there in the last pass: before, ranks may be told wrong values.
     problem: Option<ExecuteError>,
@@ -331,7 +331,7 @@ struct Pass {
 /// A thread's own program, and the one process that is all its ranks.
 struct Worker {
     process: Box<Process>,
-    others: Box<Others>,
+    others: Box<ProcessGroup>,
     program: Program,
     _heaps: Heaps,
     _stacks: Stacks,
@@ -347,14 +347,14 @@ impl Worker {
         let (stack, heap) = room(1);
         let stacks = Stacks::reserve(1, stack).map_err(memory)?;
         let heaps = Heaps::reserve(1, heap).map_err(memory)?;
-        let mut others = Box::new(Others::Alone(Alone::default()));
+        let mut others = Box::new(ProcessGroup::Alone(Alone::default()));
         let process = process(plan, &program, &line, &raw mut *others, (heaps.get(0), stacks.top(0)));
         let traps = Traps::set();
         Ok(Worker { process, others, program, _heaps: heaps, _stacks: stacks, _line: line, _traps: traps })
     }
 
-    fn pass(&mut self, plan: &Plan, board: &Board, (from, to): (u32, u32), known: Arc<Known>) -> Pass {
-        *self.others = Others::Alone(Alone::after(known));
+    fn pass(&mut self, plan: &Plan, board: &Board, (from, to): (u32, u32), known: Arc<Learned>) -> Pass {
+        *self.others = ProcessGroup::Alone(Alone::after(known));
         let (mut gathered, mut found) = (Gathered::default(), None);
         for rank in from..to {
             self.program.restore();
@@ -373,8 +373,8 @@ impl Worker {
             gathered.add(&mut self.process, plan.for_rows);
         }
         let learned = match &mut *self.others {
-            Others::Alone(alone) => std::mem::take(&mut alone.learned),
-            Others::Together(_) => Known::default(),
+            ProcessGroup::Alone(alone) => std::mem::take(&mut alone.learned),
+            ProcessGroup::Together(_) => Learned::default(),
         };
         Pass { learned, gathered, problem: found }
     }

@@ -87,7 +87,7 @@ impl TimeModel {
         skeleton: &Skeleton,
         recorded: &Path,
         options: &RunOptions,
-        tell: &dyn Fn(&Progress),
+        report: &dyn Fn(&Progress),
     ) -> Result<TimeModel, ExecuteError> {
         let trace = Trace::open(recorded)?;
         let run = trace.run();
@@ -99,13 +99,13 @@ impl TimeModel {
             oracles: answers.values,
             ranks: run.ranks,
             arguments: run.command.iter().skip(1).cloned().collect(),
-            company: options.company,
+            mode: options.mode,
             ranks_per_node: run.ranks,
             threads: 1,
             for_rows: false,
             memory: options.memory,
         };
-        let gathered = gather(&plan, tell)?;
+        let gathered = gather(&plan, report)?;
         let mut samples: HashMap<Place, Samples> = HashMap::new();
         let mut by_rank = RecordedRanks::open(&trace)?;
         let mut aligned = 0;
@@ -116,9 +116,9 @@ impl TimeModel {
             for entry in gathered.kinds[*kind as usize].entries() {
                 match entry {
                     Entry::Trips(trips) => between.count(trips),
-                    Entry::Call(told) if concerns_others(told.op) && told.flags & flag::POLL == 0 => {
-                        let Some(row) = rows.next().filter(|row| row.op == told.op) else { break };
-                        let (place, trips) = between.reach((told.op, told.site));
+                    Entry::Call(call) if concerns_others(call.op) && call.flags & flag::POLL == 0 => {
+                        let Some(row) = rows.next().filter(|row| row.op == call.op) else { break };
+                        let (place, trips) = between.reach((call.op, call.site));
                         if let Some(end) = before_end.replace(row.end) {
                             aligned += 1;
                             let all = samples.entry(place).or_default();

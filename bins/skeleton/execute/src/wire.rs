@@ -23,7 +23,7 @@ mod tag {
     pub const MEMORY: u64 = 2;
     pub const RANK: u64 = 3;
     pub const NEEDS_OTHERS: u64 = 4;
-    pub const STUCK: u64 = 5;
+    pub const HANG: u64 = 5;
     pub const UNSETTLED: u64 = 6;
     pub const OTHER: u64 = 7;
 }
@@ -202,7 +202,7 @@ fn encode_error<W: Write>(error: &ExecuteError, to: &mut Encoder<W>) -> io::Resu
         ),
         ExecuteError::Rank { rank, what, .. } => (tag::RANK, [u64::from(*rank), 0], what.clone()),
         ExecuteError::NeedsOthers { rank, what } => (tag::NEEDS_OTHERS, [u64::from(*rank), 0], what.clone()),
-        ExecuteError::Stuck { waiting, what, .. } => (tag::STUCK, [u64::from(*waiting), 0], what.clone()),
+        ExecuteError::Hang { waiting, what, .. } => (tag::HANG, [u64::from(*waiting), 0], what.clone()),
         ExecuteError::Unsettled { passes } => (tag::UNSETTLED, [u64::from(*passes), 0], String::new()),
         other => (tag::OTHER, [0, 0], other.to_string()),
     };
@@ -372,7 +372,7 @@ fn decode_error(tag: u64, from: &mut Decoder, plan: &Plan) -> Option<ExecuteErro
         }
         tag::RANK => ExecuteError::Rank { rank: small, ranks, what },
         tag::NEEDS_OTHERS => ExecuteError::NeedsOthers { rank: small, what },
-        tag::STUCK => ExecuteError::Stuck { waiting: small, ranks, what },
+        tag::HANG => ExecuteError::Hang { waiting: small, ranks, what },
         tag::UNSETTLED => ExecuteError::Unsettled { passes: small },
         _ => ExecuteError::Process { what },
     })
@@ -386,18 +386,18 @@ fn is_sound(stream: &Stream, ranks: u32, loops: usize) -> bool {
         let sound = match entry {
             Entry::Trips(trips) => trips.chunks_exact(2).all(|pair| pair[0] < loops as u64),
             Entry::Came { partner, .. } => within(partner),
-            Entry::Call(told) => {
+            Entry::Call(call) => {
                 calls += 1;
-                begun += u64::from(told.flags & flag::BEGINS != 0);
-                let requests: u64 = told.requests.iter().map(|run| run >> 32).fold(0, u64::saturating_add);
+                begun += u64::from(call.flags & flag::BEGINS != 0);
+                let requests: u64 = call.requests.iter().map(|run| run >> 32).fold(0, u64::saturating_add);
                 let sound = requests <= begun;
-                if meaning(told.op).shape == Shape::Start {
+                if meaning(call.op).shape == Shape::Start {
                     begun = begun.saturating_add(requests);
                 }
-                let peers = [told.message, told.receive].into_iter().flatten();
+                let peers = [call.message, call.receive].into_iter().flatten();
                 sound
-                    && told.op.function().is_some()
-                    && told.root.is_none_or(|root| root < ranks)
+                    && call.op.function().is_some()
+                    && call.root.is_none_or(|root| root < ranks)
                     && peers.into_iter().all(|(partner, _)| within(partner))
             }
         };
@@ -411,7 +411,7 @@ fn is_sound(stream: &Stream, ranks: u32, loops: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runner::Company;
+    use crate::runner::RankMode;
     use crate::skeleton::Skeleton;
     use kizami_entry::{Library, Observed};
     use kizami_model::Op;
@@ -426,7 +426,7 @@ mod tests {
             oracles: Observed::default(),
             ranks: 4,
             arguments: Vec::new(),
-            company: Company::Auto,
+            mode: RankMode::Auto,
             ranks_per_node: 4,
             threads: 1,
             for_rows: true,

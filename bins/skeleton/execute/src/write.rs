@@ -17,7 +17,7 @@ use kizami_model::{CommKind, Rank};
 use kizami_mpi_stub::communicator::Communicator;
 use kizami_mpi_stub::event::Entry;
 use kizami_network::LogGops;
-use kizami_rank_classes::Kinds;
+use kizami_rank_classes::RankClasses;
 use kizami_replay::{Network, ReplayError, Request, Setting, retime};
 use kizami_trace::write::About;
 use kizami_trace::{Trace, TraceError, TraceWriter, provenance};
@@ -64,12 +64,12 @@ fn each_by_itself(what: &Writing, name: &str, directory: &Path) -> Result<(), Ex
         started_unix_ns: 0,
     };
     let mut definitions = Communicators::of(options.ranks, &gathered.comms).definitions(skeleton);
-    let kinds = by_kind(what).then(|| Kinds::from_keys(&gathered.kind_of, &definitions));
-    let with_rows = match &kinds {
-        Some(kinds) => {
+    let classes = by_kind(what).then(|| RankClasses::from_keys(&gathered.kind_of, &definitions));
+    let with_rows = match &classes {
+        Some(classes) => {
             definitions.ranks = kizami_rank_classes::all_ranks(options.ranks);
-            definitions.kinds = kinds.table();
-            kinds.with_rows().to_vec()
+            definitions.rank_classes = classes.table();
+            classes.with_rows().to_vec()
         }
         None => (0..options.ranks).map(Rank).collect(),
     };
@@ -103,8 +103,8 @@ fn by_kind(what: &Writing) -> bool {
 }
 
 fn folds(entry: &Entry) -> bool {
-    let Entry::Call(told) = entry else { return true };
-    match told.op.kind() {
+    let Entry::Call(call) = entry else { return true };
+    match call.op.kind() {
         Kind::Collective(which, _) => which.flow() != Flow::Prefix,
         Kind::Window(_) | Kind::File(_) => false,
         _ => true,

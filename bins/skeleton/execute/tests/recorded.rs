@@ -53,7 +53,7 @@ fn record(library: Library, program: &str, output: &Path) {
         Library::Mpich => ("mpirun.mpich", &[], "mpich"),
         _ => ("mpirun.openmpi", &["--oversubscribe"], "openmpi"),
     };
-    let told = Command::new(kizami())
+    let printed = Command::new(kizami())
         .arg("record")
         .arg("-o")
         .arg(output)
@@ -64,7 +64,7 @@ fn record(library: Library, program: &str, output: &Path) {
         .envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")])
         .output()
         .expect("kizami runs");
-    assert!(told.status.success(), "{program} is recorded: {}", String::from_utf8_lossy(&told.stderr));
+    assert!(printed.status.success(), "{program} is recorded: {}", String::from_utf8_lossy(&printed.stderr));
 }
 
 fn compare(library: Library, programs: &[&str]) {
@@ -117,11 +117,11 @@ fn answers(library: Library) {
 }
 
 #[test]
-fn what_mpich_answers_the_stand_in_answers() {
+fn mpich_and_the_stub_agree() {
     answers(Library::Mpich);
 }
 
 #[test]
-fn what_open_mpi_answers_the_stand_in_answers() {
+fn open_mpi_and_the_stub_agree() {
     answers(Library::OpenMpi);
 }

@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_of_mpi_are_known_in_both_languages() {
+    fn mpi_functions_are_recognised_in_both_languages() {
         let send = effects_of("MPI_Send", &[Kind::Pointer; 6], false);
         assert_eq!(send.of(0), Use::Data(Role::DataOut));
         assert_eq!(send.of(1), Use::Value);

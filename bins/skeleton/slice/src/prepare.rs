@@ -116,7 +116,7 @@ fn mark_inlined(module: &Module) -> usize {
         if size == 0 || llvm::name(function) == "main" || calls.contains(&function) || is_marked(function) {
             continue;
         }
-        let wraps = calls.iter().any(|callee| is_worth_telling_apart(&llvm::name(*callee)));
+        let wraps = calls.iter().any(|callee| differs_enough(&llvm::name(*callee)));
         if size <= SMALL || size <= WRAPPER && wraps {
             mark(module, function);
             marked += 1;
@@ -142,7 +142,7 @@ fn calls(function: Handle) -> Vec<Handle> {
     }
 }
 
-fn is_worth_telling_apart(callee: &str) -> bool {
+fn differs_enough(callee: &str) -> bool {
     let allocates = ["malloc", "calloc", "realloc", "posix_memalign", "aligned_alloc", "strdup"];
     allocates.contains(&callee) || callee.starts_with("_Zn") || mpi_function(callee).is_some()
 }

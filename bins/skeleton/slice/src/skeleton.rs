@@ -56,10 +56,10 @@ pub fn skeleton(request: Request, folder: &Path) -> Result<Manifest, Error> {
     let sites = numbered(&program, analysis.mpi_calls.iter().filter(|call| slice.kept[**call as usize]));
     let oracles = numbered(&program, slice.oracles.iter());
     let call_sites = call_sites(&analysis, &slice, &sites);
-    let of_libraries = calls_of_libraries_nobody_can_make(&analysis, &slice, &request);
+    let of_libraries = unsupported_library_calls(&analysis, &slice, &request);
     let mut refused = request.refused;
     refused.extend(slice.refused.iter().map(|(id, why)| refusal(&program, *id, why.clone())));
-    let mut stops = calls_nobody_can_make(&call_sites, request.cannot_run);
+    let mut stops = unsupported_calls(&call_sites, request.cannot_run);
     stops.extend(of_libraries);
     if !request.partial {
         refused.append(&mut stops);
@@ -182,7 +182,7 @@ fn call_sites(analysis: &Analysis, slice: &Slice, sites: &FxHashMap<ValueId, u32
 }
 
 /// Calls of libraries that were kept and that whoever runs the skeleton does not make, each line once.
-fn calls_of_libraries_nobody_can_make(analysis: &Analysis, slice: &Slice, request: &Request) -> Vec<Refusal> {
+fn unsupported_library_calls(analysis: &Analysis, slice: &Slice, request: &Request) -> Vec<Refusal> {
     let program = analysis.program;
     let mut all = Vec::new();
     for call in analysis.instructions().into_iter().filter(|call| slice.kept[*call as usize]) {
@@ -203,7 +203,7 @@ fn calls_of_libraries_nobody_can_make(analysis: &Analysis, slice: &Slice, reques
 }
 
 /// Calls of functions that whoever runs the skeleton has not, each line once.
-fn calls_nobody_can_make(sites: &[CallSite], cannot_run: fn(&str) -> Option<String>) -> Vec<Refusal> {
+fn unsupported_calls(sites: &[CallSite], cannot_run: fn(&str) -> Option<String>) -> Vec<Refusal> {
     let unable = sites.iter().filter_map(|site| {
         let reason = cannot_run(&site.function)?;
         Some(Refusal { file: site.file.clone(), line: site.line, reason })

@@ -43,7 +43,7 @@ impl<'a> Taint<'a> {
             now: ValueId::MAX,
         };
         let instructions = analysis.instructions();
-        let any_source = instructions.iter().any(|id| taint.receives_from_anybody(*id));
+        let any_source = instructions.iter().any(|id| taint.receives_from_any_source(*id));
         for id in &instructions {
             taint.now = *id;
             taint.source(*id, any_source);
@@ -97,7 +97,7 @@ impl<'a> Taint<'a> {
         }
     }
 
-    fn receives_from_anybody(&self, id: ValueId) -> bool {
+    fn receives_from_any_source(&self, id: ValueId) -> bool {
         let Some(effects) = self.analysis.mpi_call(id) else { return false };
         let shape = effects.mpi.map(|mpi| mpi.0.shape);
         matches!(shape, Some(Shape::Receive | Shape::Probe | Shape::SendReceive))
@@ -148,7 +148,7 @@ impl<'a> Taint<'a> {
         let Some(effects) = self.analysis.mpi_call(id) else { return };
         let Some((function, binding)) = effects.mpi else { return };
         let arguments = self.analysis.program.call_arguments(id).to_vec();
-        let anybody = self.receives_from_anybody(id);
+        let anybody = self.receives_from_any_source(id);
         let skipped =
             if binding == Binding::Fortran && function.name.starts_with("MPI_Init") { 2 } else { 0 };
         for (argument, described) in arguments.iter().zip(function.arguments.iter().skip(skipped)) {
@@ -261,10 +261,10 @@ impl<'a> Taint<'a> {
             let asks = effects
                 .mpi
                 .is_some_and(|mpi| mpi.0.name.contains("Get_count") || mpi.0.name.contains("Get_elements"));
-            let told =
+            let written =
                 effects.argument("count").and_then(|n| self.analysis.program.call_arguments(call).get(n));
-            if asks && let Some(told) = told {
-                self.mark_target(*told, 4, bits);
+            if asks && let Some(written) = written {
+                self.mark_target(*written, 4, bits);
             }
         }
     }

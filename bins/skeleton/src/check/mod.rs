@@ -7,7 +7,7 @@ pub use arguments::Arguments;
 
 use crate::progress::Watch;
 use anyhow::Result;
-use kizami_execute::{CheckOptions, Company, Skeleton};
+use kizami_execute::{CheckOptions, RankMode, Skeleton};
 use kizami_terminal::{json, text};
 use std::io::Write;
 use std::process::ExitCode;
@@ -21,12 +21,12 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     let options = CheckOptions {
         arguments: (!own.is_empty()).then(|| own.clone()),
         every_call: arguments.every_call,
-        company: if arguments.together { Company::Together } else { Company::Auto },
+        mode: if arguments.together { RankMode::Together } else { RankMode::Auto },
         memory: Some(arguments.memory.unwrap_or_else(kizami_memory::half_of_free)),
     };
     let watch = Watch::begin();
     let checked =
-        kizami_execute::check(&skeleton, &arguments.trace, &options, &|progress| watch.tell(progress))?;
+        kizami_execute::check(&skeleton, &arguments.trace, &options, &|progress| watch.report(progress))?;
     drop(watch);
     if arguments.json {
         json::print(SCHEMA, &checked)?;

@@ -62,8 +62,8 @@ pub struct Arguments {
     pub threads: Option<NonZero<u32>>,
 
     /// Store identical ranks by rank class, one set of rows per class; auto: above 4,096 ranks; never with noise
-    #[arg(long, value_name = "yes|no|auto", default_value = "auto", value_parser = parse_kinds)]
-    pub kinds: Kinds,
+    #[arg(long, value_name = "yes|no|auto", default_value = "auto", value_parser = parse_shared_rows)]
+    pub kinds: SharedRows,
 
     /// Write the trace to BIG.kz, which must not exist; without it, calls are only counted
     #[arg(short, long, value_name = "BIG.kz")]
@@ -84,13 +84,13 @@ pub struct Arguments {
 
 /// Whether ranks of a kind share their rows, if it is said.
 #[derive(Clone, Copy, Debug)]
-pub struct Kinds(pub Option<bool>);
+pub struct SharedRows(pub Option<bool>);
 
-fn parse_kinds(text: &str) -> Result<Kinds, String> {
+fn parse_shared_rows(text: &str) -> Result<SharedRows, String> {
     match text {
-        "yes" => Ok(Kinds(Some(true))),
-        "no" => Ok(Kinds(Some(false))),
-        "auto" => Ok(Kinds(None)),
+        "yes" => Ok(SharedRows(Some(true))),
+        "no" => Ok(SharedRows(Some(false))),
+        "auto" => Ok(SharedRows(None)),
         _ => Err("expected yes, no or auto".to_owned()),
     }
 }
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn noise_is_left_out_drawn_or_made_larger() {
+    fn noise_is_left_out_sampled_or_scaled() {
         let parsed = ["none", "recorded", "x2", "x0.5"].map(|text| parse_noise(text).unwrap());
         assert_eq!(parsed, [Noise::None, Noise::Recorded, Noise::Times(2.0), Noise::Times(0.5)]);
         for wrong in ["", "2", "x", "x-1", "xnan", "some"] {

@@ -7,7 +7,7 @@ pub use arguments::Arguments;
 
 use crate::progress::Watch;
 use anyhow::Result;
-use kizami_execute::{Company, RunOptions, Skeleton};
+use kizami_execute::{RankMode, RunOptions, Skeleton};
 use kizami_terminal::failure::UsageError;
 use kizami_terminal::{json, text};
 use std::io::Write;
@@ -31,7 +31,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         threads: arguments.threads.map(|count| count.get()),
         like: arguments.like.clone(),
         settings: arguments.settings.clone(),
-        company: if arguments.together { Company::Together } else { Company::Auto },
+        mode: if arguments.together { RankMode::Together } else { RankMode::Auto },
         noise: arguments.noise,
         seed: arguments.seed,
         by_kind: arguments.kinds.0,
@@ -39,7 +39,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         memory: Some(arguments.memory.unwrap_or_else(kizami_memory::half_of_free)),
     };
     let watch = Watch::begin();
-    let ran = kizami_execute::run(&skeleton, &options, &|progress| watch.tell(progress))?;
+    let ran = kizami_execute::run(&skeleton, &options, &|progress| watch.report(progress))?;
     drop(watch);
     if arguments.json {
         json::print(SCHEMA, &ran)?;

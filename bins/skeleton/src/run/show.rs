@@ -16,7 +16,7 @@ pub fn text(ran: &Ran, arguments: &Arguments) -> String {
         let those = "exited with a non-zero code: the program reported an error";
         lines.push(("failed", format!("{} ranks {those}", ran.failed)));
     }
-    lines.extend(asked(ran).into_iter().map(|rule| ("values", rule)));
+    lines.extend(oracle_lines(ran).into_iter().map(|rule| ("values", rule)));
     if let Some(output) = &arguments.output {
         if arguments.like.is_none() {
             let none = "computation takes no time; pass a recorded run with --like to model it";
@@ -31,7 +31,7 @@ pub fn text(ran: &Ran, arguments: &Arguments) -> String {
 }
 
 /// Where the values of places that depend on data came from, each answer once with all its places.
-fn asked(ran: &Ran) -> Vec<String> {
+fn oracle_lines(ran: &Ran) -> Vec<String> {
     let mut by_rule: Vec<(String, Vec<String>)> = Vec::new();
     for oracle in &ran.oracles {
         let file = Path::new(&oracle.file).file_name().unwrap_or_default().to_string_lossy().into_owned();

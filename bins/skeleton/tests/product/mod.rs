@@ -19,9 +19,9 @@ pub fn kizami() -> PathBuf {
 pub fn ran(command: &mut Command) -> Output {
     let command = command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    let [told, said] =
+    let [printed, said] =
         [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
-    assert!(output.status.success(), "{command:?}\n{told}{said}");
+    assert!(output.status.success(), "{command:?}\n{printed}{said}");
     output
 }
 

@@ -117,8 +117,8 @@ impl Expected<'_> {
             let mut index = self.graph.strands[strand as usize].first_step;
             loop {
                 let step = &self.graph.steps[index as usize];
-                let told = self.graph.ties_of(step).iter().filter(|tie| tie.kind().tells());
-                let meetings = told.filter_map(|tie| match tie.kind() {
+                let announcing = self.graph.ties_of(step).iter().filter(|tie| tie.kind().announces());
+                let meetings = announcing.filter_map(|tie| match tie.kind() {
                     TieKind::Posts => self.origins.get(&tie.key).copied(),
                     kind => kind.is_collective().then_some(Meeting::Collective(tie.key)),
                 });
@@ -168,7 +168,7 @@ fn met_at(graph: &Graph, wait: &LongWait) -> Option<Meeting> {
     }
     let last = graph.ties_of(&graph.steps[wait.of as usize]).iter();
     let key =
-        last.filter(|tie| tie.kind().is_collective() && tie.kind().tells()).map(|tie| tie.key).next()?;
+        last.filter(|tie| tie.kind().is_collective() && tie.kind().announces()).map(|tie| tie.key).next()?;
     let mut awaited = graph.ties_of(&graph.steps[wait.step as usize]).iter();
     let met = awaited.any(|tie| tie.kind() == TieKind::AwaitsAll && tie.key == key);
     met.then_some(Meeting::Collective(key))

@@ -12,7 +12,7 @@
 
 use crate::case::Case;
 use crate::culprit::Blamed;
-use crate::inquiry::{Found, Inquiry};
+use crate::inquiry::{Inquiry, ShareResult};
 use crate::marks::ByStep;
 use crate::waits::LongWait;
 use kizami_graph::Graph;
@@ -32,7 +32,7 @@ pub fn blame(graph: &Graph, waits: &[LongWait], by_step: &ByStep, threads: usize
 
 impl Blamed {
     /// Of all shares, in their order.
-    fn of_shares(shares: Vec<Found>) -> Blamed {
+    fn of_shares(shares: Vec<ShareResult>) -> Blamed {
         let mut all = Blamed::default();
         for found in shares {
             for (culprit, blame) in found.culprits {

@@ -8,7 +8,7 @@ use crate::pair_interner::PairInterner;
 use crate::pattern::Pattern;
 use kizami_model::{Length, Moment, Op};
 use kizami_parallel::map;
-use kizami_replay::{Message, Observer, Seen};
+use kizami_replay::{EndedStep, Message, Observer};
 use rustc_hash::FxHashMap;
 
 /// Shorter waits are not looked at one by one.
@@ -133,7 +133,7 @@ impl Waits {
     }
 
     /// Adds what a collective took once all had come.
-    fn completion(&mut self, seen: &Seen<'_, 0>) {
+    fn completion(&mut self, seen: &EndedStep<'_, 0>) {
         let (Some(came), op) = (seen.all_came, seen.step.op()) else { return };
         let Some(pattern) = Pattern::of_completion(op) else { return };
         let length = seen.step.end - came.clamp(seen.step.start, seen.step.end);
@@ -166,7 +166,7 @@ impl Waits {
 }
 
 impl Observer<0> for Waits {
-    fn step(&mut self, seen: &Seen<'_, 0>) {
+    fn step(&mut self, seen: &EndedStep<'_, 0>) {
         let sent = self.sent.take();
         self.completion(seen);
         let Some(wait) = seen.wait else { return };

@@ -192,8 +192,8 @@ impl Analysis {
 
     /// What is told, the worst first.
     fn findings(&self) -> Vec<Finding> {
-        let told = self.suspects.iter().filter(|suspect| suspect.is_worth_telling());
-        told.map(|suspect| suspect.finding.clone()).collect()
+        let listed = self.suspects.iter().filter(|suspect| suspect.is_worth_listing());
+        listed.map(|suspect| suspect.finding.clone()).collect()
     }
 
     pub(crate) fn ranks(&self) -> u32 {
@@ -255,7 +255,7 @@ impl Analysis {
                 unrecorded: run.health.unrecorded.clone(),
             },
             reconstructed: None,
-            stuck: None,
+            hang: None,
             threads: None,
         }
     }
@@ -380,7 +380,7 @@ impl Analysis {
         }
         if let Some(folding) = &self.graph.folding {
             (0..self.ranks()).for_each(|rank| {
-                waiting[rank as usize] = waiting[folding.kinds.like(Rank(rank)).0 as usize];
+                waiting[rank as usize] = waiting[folding.rank_classes.like(Rank(rank)).0 as usize];
             });
         }
         let rank = |((rank, (computing, inside)), waiting): ((u32, &(Length, Length)), Length)| RankTime {

@@ -315,7 +315,7 @@ mod tests {
         list.iter().map(|(name, line, ns)| ((*name).to_owned(), at(*line), *ns)).collect()
     }
 
-    fn found(
+    fn changes_of(
         before: &[(&str, u32, i64)],
         after: &[(&str, u32, i64)],
     ) -> Vec<(String, u32, Option<u32>, i64)> {
@@ -330,7 +330,7 @@ mod tests {
 
     #[test]
     fn places_are_matched_by_line_first() {
-        let changes = found(
+        let changes = changes_of(
             &[("MPI_Send", 10, 100), ("MPI_Send", 20, 7)],
             &[("MPI_Send", 10, 150), ("MPI_Send", 20, 7)],
         );
@@ -339,7 +339,7 @@ mod tests {
 
     #[test]
     fn places_that_moved_are_matched_in_their_order() {
-        let changes = found(
+        let changes = changes_of(
             &[("MPI_Send", 10, 100), ("MPI_Recv", 12, 5), ("MPI_Send", 20, 1_000)],
             &[("MPI_Send", 13, 101), ("MPI_Recv", 15, 6), ("MPI_Send", 23, 900)],
         );
@@ -353,7 +353,7 @@ mod tests {
 
     #[test]
     fn what_is_new_or_gone_is_compared_with_nothing() {
-        let changes = found(&[("MPI_Send", 10, 100)], &[("MPI_Bcast", 10, 30)]);
+        let changes = changes_of(&[("MPI_Send", 10, 100)], &[("MPI_Bcast", 10, 30)]);
         assert_eq!(
             changes,
             [("MPI_Bcast".to_owned(), 10, None, 30), ("MPI_Send".to_owned(), 10, None, -100)]

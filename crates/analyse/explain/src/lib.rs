@@ -4,7 +4,7 @@
 //! wait back to what the one waited for was doing meanwhile (`blame`), and replays the run with the worst of that
 //! taken away and on an ideal network. What comes out is a [`Report`]: efficiencies, findings with their gain,
 //! wait states, the critical path, and where time and messages went. [`what_if`] ranks what could be done, and
-//! [`diff::Diff`] tells what changed between two runs. [`Stuck`] says why a run does not go on.
+//! [`diff::Diff`] tells what changed between two runs. [`Hang`] says why a run does not go on.
 //!
 //! Promises: every gain is the difference of two replays, never a guess from shares, and has its error. What could
 //! not be understood is counted and named. Memory is that of the graph and a bounded list of waits.
@@ -46,8 +46,8 @@ pub use error::ExplainError;
 pub use finding::{Cause, Finding, Headline};
 pub use kizami_blame::Pattern;
 pub use kizami_hang::{
-    Awaited, Called, CauseState, Death, EarlyEnd, EndedEarly, Event, LastSeen, Outside, Stuck, StuckCall,
-    StuckCause, StuckKind, WaitsFor,
+    Awaited, BlockedCall, Called, CauseState, Death, EarlyEnd, EndedEarly, Event, Hang, HangCause, HangKind,
+    LastSeen, Outside, WaitsFor,
 };
 pub use kizami_hybrid::{Loss, LossKind, Regions as ThreadRegions, Sharing, Spans as ThreadSpans, Threads};
 pub use kizami_trace::SourceLine;

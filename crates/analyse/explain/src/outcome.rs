@@ -2,7 +2,7 @@
 
 use crate::work_interval::{Borders, WorkInterval, WorkIntervals};
 use kizami_model::Length;
-use kizami_replay::{LaneMoment, Observer, Seen, SentObserver};
+use kizami_replay::{EndedStep, LaneMoment, Observer, SentObserver};
 use kizami_wire::Wire;
 
 /// What came out.
@@ -47,7 +47,7 @@ impl<'a, const LANES: usize> Watch<'a, LANES> {
 }
 
 impl<const LANES: usize> Observer<LANES> for Watch<'_, LANES> {
-    fn step(&mut self, seen: &Seen<'_, LANES>) {
+    fn step(&mut self, seen: &EndedStep<'_, LANES>) {
         self.intervals.step(seen);
         if self.marks.get(self.seen) == Some(&seen.index) {
             self.begins.push(seen.start);

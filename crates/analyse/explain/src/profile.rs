@@ -93,7 +93,7 @@ pub(crate) fn profile(graph: &Graph, interval: WorkInterval) -> Profile {
                         }
                     }
                     TieKind::Moves => bytes += tie.bytes(),
-                    kind if kind.is_collective() && kind.tells() => bytes += tie.bytes(),
+                    kind if kind.is_collective() && kind.announces() => bytes += tie.bytes(),
                     _ => {}
                 }
             }
@@ -140,7 +140,7 @@ pub(crate) fn profile(graph: &Graph, interval: WorkInterval) -> Profile {
     }
     if let Some(folding) = &graph.folding {
         for rank in (0..ranks).map(Rank) {
-            profile.ranks[rank.0 as usize] = profile.ranks[folding.kinds.like(rank).0 as usize];
+            profile.ranks[rank.0 as usize] = profile.ranks[folding.rank_classes.like(rank).0 as usize];
         }
     }
     // One after the other: which of two functions that are called as often comes first must not depend on more.

@@ -6,7 +6,7 @@ use crate::phases::Phase;
 use crate::protocols::SendProtocol;
 use crate::reconstructed::Reconstructed;
 use kizami_blame::Pattern;
-use kizami_hang::Stuck;
+use kizami_hang::Hang;
 use kizami_hybrid::Threads;
 use kizami_network::Fit;
 use kizami_trace::SourceLine;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 /// The report, with findings and hangs in whatever form who reads it needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Report<F = Finding, S = Stuck> {
+pub struct Report<F = Finding, S = Hang> {
     /// The trace, as it was named.
     pub trace: String,
     /// Path of the executable.
@@ -79,13 +79,13 @@ pub struct Report<F = Finding, S = Stuck> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<Threads>,
     /// Why the run does not go on, or did not; none if it ended well.
-    #[serde(default = "Option::default", skip_serializing_if = "Option::is_none")]
-    pub stuck: Option<S>,
+    #[serde(default = "Option::default", rename = "stuck", skip_serializing_if = "Option::is_none")]
+    pub hang: Option<S>,
 }
 
 impl<F, S> Report<F, S> {
     /// The same report with findings and hangs in another form.
-    pub fn with<G, T>(self, finding: impl Fn(F) -> G, stuck: impl FnOnce(S) -> T) -> Report<G, T> {
+    pub fn with<G, T>(self, finding: impl Fn(F) -> G, hang: impl FnOnce(S) -> T) -> Report<G, T> {
         Report {
             trace: self.trace,
             executable: self.executable,
@@ -116,7 +116,7 @@ impl<F, S> Report<F, S> {
             not_understood: self.not_understood,
             reconstructed: self.reconstructed,
             threads: self.threads,
-            stuck: self.stuck.map(stuck),
+            hang: self.hang.map(hang),
         }
     }
 }

@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_that_comes_and_goes_is_that_of_single_iterations() {
+    fn intermittent_noise_is_that_of_single_iterations() {
         let lengths: Vec<Length> =
             (0..20).map(|number| Length(if number % 2 == 0 { 900 } else { 1_100 })).collect();
         let variance_of_sum: f64 = 20.0 * (20.0 * 100.0 * 100.0) / 19.0;

@@ -12,7 +12,7 @@ use kizami_whatif::ThreadCount;
 #[derive(Clone, Debug)]
 pub struct RunThreads {
     /// What became of their time.
-    pub told: Threads,
+    pub times: Threads,
     /// What they ran.
     pub regions: Regions,
     /// What tasks say of it.
@@ -24,10 +24,10 @@ pub(crate) type Without = (Setting, f64);
 
 impl Analysis {
     /// Tells what the run would gain without what threads lost, by replaying it.
-    pub fn gains_of_threads(&self, told: &mut Threads, regions: &Regions, spans: &Spans) {
-        let all_ns = told.all_ns.max(1) as f64;
+    pub fn gains_of_threads(&self, times: &mut Threads, regions: &Regions, spans: &Spans) {
+        let all_ns = times.all_ns.max(1) as f64;
         let worth = |loss: &&mut Loss| loss.ns as f64 >= THRESHOLDS.least_loss * all_ns;
-        let mut replayed: Vec<(&mut Loss, Without)> = told
+        let mut replayed: Vec<(&mut Loss, Without)> = times
             .losses
             .iter_mut()
             .filter(worth)
@@ -38,16 +38,16 @@ impl Analysis {
         let settings: Vec<Setting> = replayed.iter().map(|(_, (setting, _))| setting.clone()).collect();
         let outcomes = self.replay_all(&settings.iter().collect::<Vec<_>>(), &|_| {});
         for ((loss, (_, doubt_ns)), outcome) in replayed.iter_mut().zip(outcomes) {
-            let Some(mended) = loss.kind.mended(&loss.place) else { continue };
+            let Some(fix) = loss.kind.fix(&loss.place) else { continue };
             let gain = self.gain(&outcome, *doubt_ns);
-            loss.gain = Some(if mended.at_most { gain.of_a_best_case() } else { gain });
-            (loss.at_most, loss.option) = (mended.at_most, mended.option);
+            loss.gain = Some(if fix.at_most { gain.of_a_best_case() } else { gain });
+            (loss.at_most, loss.option) = (fix.at_most, fix.option);
         }
     }
 
     /// The run without a loss; none if nobody can do without.
     pub(crate) fn without_loss(&self, regions: &Regions, spans: &Spans, loss: &Loss) -> Option<Without> {
-        loss.kind.mended(&loss.place)?;
+        loss.kind.fix(&loss.place)?;
         let sites = self.all_sites_of(&loss.place);
         if loss.kind == LossKind::IdleInMpi {
             let overlapped = sites.into_iter().flatten().map(|site| (site, Pieces::Endless)).collect();

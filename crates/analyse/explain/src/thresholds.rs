@@ -41,12 +41,12 @@ pub struct Thresholds {
     // What comes first.
     /// What is mended easily is weighed by this. Chosen: of two ways to look at the same waiting that gain about the same,
     /// the one that is easier to act on comes first.
-    pub easily_mended: f64,
+    pub easily_fixed: f64,
     /// A loop in which one rank serves all others is weighed by this: what it costs is found in other ways as well, which
     /// do not say what to do. Chosen.
     pub loop_of_one: f64,
     /// What is gained only on a network that nobody has is weighed by this. Chosen.
-    pub hardly_mended: f64,
+    pub hardly_fixed: f64,
     /// What comes by chance is weighed by this: nobody in particular is to blame. Chosen.
     pub by_chance: f64,
 
@@ -178,9 +178,9 @@ pub const THRESHOLDS: Thresholds = Thresholds {
     most_places: 2,
     least_in_calls: 0.03,
     least_waiting_of_a_rank: 0.01,
-    easily_mended: 1.25,
+    easily_fixed: 1.25,
     loop_of_one: 1.5,
-    hardly_mended: 0.6,
+    hardly_fixed: 0.6,
     by_chance: 0.2,
     surely_instead: 1.5,
     least_gain_instead: 0.1,

@@ -8,7 +8,7 @@ use crate::threads::RunThreads;
 use crate::thresholds::THRESHOLDS;
 use kizami_blame::Pattern;
 use kizami_graph::TieKind;
-use kizami_hybrid::{Loss, LossKind, Mended};
+use kizami_hybrid::{Fix, Loss, LossKind};
 use kizami_model::Length;
 use kizami_replay::Setting;
 use kizami_trace::SourceLine;
@@ -21,7 +21,7 @@ use std::sync::OnceLock;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Idea {
     /// What was found is mended.
-    Mended(Box<Finding>),
+    Fix(Box<Finding>),
     /// So many threads.
     Threads(ThreadCount),
     /// What threads lose to this, there, is gone.
@@ -151,17 +151,17 @@ fn of_threads(analysis: &Analysis, threads: &RunThreads, counts: &[ThreadCount])
             ends: Some([even, as_long]),
         });
     }
-    let told = &threads.told;
+    let times = &threads.times;
     // Waits in MPI are among the ideas anyway.
     let is_idea =
-        |loss: &&Loss| loss.kind != LossKind::IdleInMpi && told.share(loss) >= THRESHOLDS.least_idea;
-    for loss in told.losses.iter().filter(is_idea) {
-        let Some(mended) = loss.kind.mended(&loss.place) else { continue };
+        |loss: &&Loss| loss.kind != LossKind::IdleInMpi && times.share(loss) >= THRESHOLDS.least_idea;
+    for loss in times.losses.iter().filter(is_idea) {
+        let Some(fix) = loss.kind.fix(&loss.place) else { continue };
         let Some((setting, error_ns)) = analysis.without_loss(&threads.regions, &threads.spans, loss) else {
             continue;
         };
         let what = Idea::WithoutLoss(loss.kind, loss.place.clone());
-        let Mended { option, at_most } = mended;
+        let Fix { option, at_most } = fix;
         candidates.push(Candidate { what, option, setting, error_ns, at_most, ends: None });
     }
     candidates.truncate(counts.len() + THRESHOLDS.most_idea_places);
@@ -176,8 +176,8 @@ fn candidates(analysis: &Analysis) -> Vec<Candidate> {
         let finding = &suspect.finding;
         if let Some((setting, doubt_ns)) = &suspect.without {
             candidates.push(Candidate {
-                what: Idea::Mended(Box::new(finding.clone())),
-                option: mended(finding),
+                what: Idea::Fix(Box::new(finding.clone())),
+                option: fix(finding),
                 setting: setting.clone(),
                 error_ns: *doubt_ns,
                 at_most: finding.at_most,
@@ -238,7 +238,7 @@ fn candidates(analysis: &Analysis) -> Vec<Candidate> {
 }
 
 /// What is done about a finding, as a change.
-fn mended(finding: &Finding) -> Option<Changes> {
+fn fix(finding: &Finding) -> Option<Changes> {
     match finding.headline {
         Headline::Gain => finding.option.clone(),
         Headline::Balanced => Changes::at([&finding.place], Change::RemoveExcess),

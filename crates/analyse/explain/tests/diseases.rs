@@ -31,10 +31,10 @@ fn first(report: &Report) -> &Finding {
 }
 
 /// Asserts what the worst finding is and that its gain is that of the mended run, to a hundredth of a per cent.
-fn assert_gain(sick: &Report, mended: &Report, disease: Disease, headline: Headline) {
+fn assert_gain(sick: &Report, fixed: &Report, disease: Disease, headline: Headline) {
     let finding = first(sick);
     assert_eq!((finding.disease(), finding.headline), (disease, headline), "{finding:?}");
-    let real = (sick.run_ns - mended.run_ns) as f64 / sick.run_ns as f64;
+    let real = (sick.run_ns - fixed.run_ns) as f64 / sick.run_ns as f64;
     let gain = finding.expected().expect("it was replayed");
     assert!((gain.share - real).abs() < 1e-4, "{} for {real}: {finding:?}", gain.share);
 }
@@ -58,28 +58,28 @@ fn what_comes_every_tenth_step() {
 fn what_moves_from_rank_to_rank() {
     let computes = |step: usize, rank: u32| if rank == (step / 5 % 8) as u32 { 4 * MS } else { MS };
     let sick = stepped(8, computes, allreduce).report();
-    let mended = stepped(8, |_, _| MS + 3 * MS / 8, allreduce).report();
-    assert_gain(&sick, &mended, Disease::MovingImbalance, Headline::Balanced);
+    let fixed = stepped(8, |_, _| MS + 3 * MS / 8, allreduce).report();
+    assert_gain(&sick, &fixed, Disease::MovingImbalance, Headline::Balanced);
 }
 
 #[test]
 fn what_grows() {
     let sick =
         stepped(8, |step, rank| MS + if rank == 3 { step as i64 * MS / 5 } else { 0 }, allreduce).report();
-    let mended = stepped(8, |_, _| MS, allreduce).report();
-    assert_gain(&sick, &mended, Disease::GrowingImbalance, Headline::Gain);
+    let fixed = stepped(8, |_, _| MS, allreduce).report();
+    assert_gain(&sick, &fixed, Disease::GrowingImbalance, Headline::Gain);
     assert_eq!(first(&sick).ranks, [3]);
 }
 
 #[test]
 fn work_that_must_be_done_by_someone() {
     let sick = stepped(8, |_, rank| i64::from(rank + 1) * MS, allreduce).report();
-    let mended = stepped(8, |_, _| 9 * MS / 2, allreduce).report();
-    assert_gain(&sick, &mended, Disease::Imbalance, Headline::Balanced);
+    let fixed = stepped(8, |_, _| 9 * MS / 2, allreduce).report();
+    assert_gain(&sick, &fixed, Disease::Imbalance, Headline::Balanced);
 }
 
 #[test]
-fn a_barrier_that_nobody_needs() {
+fn a_needless_barrier() {
     // Long and short steps of every rank even out.
     let computes = |step: usize, rank: u32| MS + (step as i64 * 7 + i64::from(rank) * 3) % 8 * MS / 2;
     let sick = stepped(4, computes, |_| vec![Together("MPI_Barrier")]).report();
@@ -124,9 +124,9 @@ fn messages_that_could_be_one() {
 #[test]
 fn collectives_that_could_be_one() {
     let acts = |count: usize| move |_: u32| vec![Together("MPI_Allreduce"); count];
-    let (sick, mended) =
+    let (sick, fixed) =
         (stepped(4, |_, _| 20_000, acts(10)).report(), stepped(4, |_, _| 20_000, acts(1)).report());
-    assert_gain(&sick, &mended, Disease::TinyCollectives, Headline::Gain);
+    assert_gain(&sick, &fixed, Disease::TinyCollectives, Headline::Gain);
 }
 
 #[test]
@@ -137,8 +137,8 @@ fn a_communicator_that_is_created_in_every_step() {
             creates.into_iter().chain(allreduce(rank)).collect()
         }
     };
-    let [sick, mended] = [true, false].map(|split| stepped(8, |_, _| 20_000, acts(split)).report());
-    assert_gain(&sick, &mended, Disease::RepeatedCommunicator, Headline::Gain);
+    let [sick, fixed] = [true, false].map(|split| stepped(8, |_, _| 20_000, acts(split)).report());
+    assert_gain(&sick, &fixed, Disease::RepeatedCommunicator, Headline::Gain);
 }
 
 #[test]

@@ -388,7 +388,7 @@ fn lock_contention() {
 
 /// Once all have come, nobody waits: what the call takes then is told apart, and nobody is blamed for it.
 #[test]
-fn collectives_once_all_have_come() {
+fn collectives_once_all_have_entered() {
     const COLLECTIVE_NS: i64 = 5_000;
     for (function, pattern, wait) in [
         ("MPI_Barrier", Pattern::BarrierCompletion, Pattern::WaitAtBarrier),
@@ -458,7 +458,7 @@ fn places_that_ranks_share() {
 
 /// Rank 0 is late, rank 1 waits for it and rank 2 for rank 1: all of that is rank 0's, one part propagated.
 #[test]
-fn blame_goes_on_to_who_began_it() {
+fn blame_passes_to_the_rank_that_began_the_delay() {
     let run = |delay| {
         let bodies = vec![
             vec![Compute(delay), Send(1, 5, 8)],
@@ -491,7 +491,7 @@ fn blame_goes_on_to_who_began_it() {
 
 /// The same, and then rank 0 itself waits for rank 2: not for its own delay, which was over by then.
 #[test]
-fn nobody_is_to_blame_before_others_wait() {
+fn computation_before_others_wait_is_not_blamed() {
     let bodies = vec![
         vec![Compute(DELAY_NS), Send(1, 5, 8), Together("MPI_Barrier")],
         vec![Receive(0, 5), Compute(50_000), Send(2, 5, 8), Together("MPI_Barrier")],
@@ -605,7 +605,7 @@ fn rooted_collectives_of_two_groups() {
 
 /// Three of four come late, by nearly the same: all of them are to blame, and fixing all of them gains what it gains.
 #[test]
-fn who_is_late_together_is_to_blame_together() {
+fn ranks_late_at_the_same_time_share_the_blame() {
     let run = |delay: i64| {
         let body = |ns: i64| vec![Compute(ns), Together("MPI_Barrier")];
         let late = |more: i64| body(if delay == 0 { 20_000 } else { 20_000 + delay + more });

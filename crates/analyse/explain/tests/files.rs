@@ -46,7 +46,7 @@ fn a_rank_that_writes_alone_is_in_a_call() {
 }
 
 #[test]
-fn bytes_of_windows_are_told_too() {
+fn bytes_of_windows_are_reported() {
     let rows = [
         Call { bytes_out: Some(BYTES), ..call("MPI_Put", 0, 10_000, 11_000) },
         Call { bytes_in: Some(7), ..call("MPI_Get", 0, 12_000, 13_000) },

@@ -43,7 +43,7 @@ fn a_larger_eager_limit_gains_what_sends_that_do_not_wait_gain() {
 }
 
 #[test]
-fn nobody_is_told_to_buffer_what_must_wait_or_does_not() {
+fn buffering_is_not_advised_where_it_cannot_help() {
     for send in [SyncSend(1, 5, LARGE), Send(1, 5, LARGE), Send(1, 5, 8)] {
         let ideas = late_receiver(send.clone()).what_if();
         assert!(ideas.iter().all(|idea| !matches!(idea.what, Idea::EagerLimit(_))), "{send:?}: {ideas:?}");

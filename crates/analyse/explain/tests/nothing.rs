@@ -16,7 +16,7 @@ fn nothing(bodies: Vec<Vec<Act>>) -> NothingFound {
 }
 
 #[test]
-fn a_run_without_findings_is_told_for_what_it_is() {
+fn a_run_without_findings_is_described() {
     let even = |compute_ns| vec![vec![Compute(compute_ns), Together("MPI_Barrier")]; 4];
     assert_eq!(nothing(even(10_000_000)), NothingFound::HardlyAnyWaiting);
     let calls = nothing(even(1_000));

@@ -150,7 +150,7 @@ pub(crate) fn load(trace: &Trace) -> Option<Graph> {
         members: Members {
             sizes: places.iter().map(|place| place.size).collect(),
             lists,
-            kinds: Vec::new(),
+            rank_classes: Vec::new(),
             comms: places.iter().map(|place| place.comm).collect(),
         },
         protocols,

@@ -29,12 +29,12 @@ pub struct Members {
     /// Whose list it is.
     pub(crate) comms: Vec<u32>,
     /// Of a run told by kinds of rank: the kinds among the members. By communicator; else empty.
-    pub(crate) kinds: Vec<KindsAmong>,
+    pub(crate) rank_classes: Vec<MemberClasses>,
 }
 
 /// Which kinds of rank the members of a communicator are of.
 #[derive(Clone, Debug, Default)]
-pub struct KindsAmong {
+pub struct MemberClasses {
     /// Those that come for their kind, in rising order.
     pub coming: Vec<Rank>,
     /// By place: the index among them.
@@ -44,8 +44,8 @@ pub struct KindsAmong {
 impl Members {
     /// The members of a communicator in the order of their ranks in it; of a run told by kinds, those that come for a kind.
     pub fn of(&self, place: u32) -> impl Iterator<Item = Rank> + '_ {
-        let list = match self.kinds(place) {
-            Some(kinds) => &kinds.coming[..],
+        let list = match self.rank_classes(place) {
+            Some(rank_classes) => &rank_classes.coming[..],
             None => self.lists.get(self.comm(place) as usize).map_or(&[][..], Vec::as_slice),
         };
         let coming = self.coming(place);
@@ -55,16 +55,16 @@ impl Members {
     /// How many of the members come: all, or one for each kind.
     #[inline]
     pub fn coming(&self, place: u32) -> u32 {
-        match self.kinds(place) {
-            Some(kinds) => kinds.coming.len() as u32,
+        match self.rank_classes(place) {
+            Some(rank_classes) => rank_classes.coming.len() as u32,
             None => self.sizes.get(place as usize).copied().unwrap_or(NO_MEMBERS),
         }
     }
 
     /// Which kinds of rank the members are of, in a run told by kinds.
     #[inline]
-    pub fn kinds(&self, place: u32) -> Option<&KindsAmong> {
-        if self.kinds.is_empty() { None } else { self.kinds.get(self.comm(place) as usize) }
+    pub fn rank_classes(&self, place: u32) -> Option<&MemberClasses> {
+        if self.rank_classes.is_empty() { None } else { self.rank_classes.get(self.comm(place) as usize) }
     }
 
     /// The communicator whose members they are.
@@ -81,7 +81,7 @@ impl Members {
 
     /// Members `0..size` of one communicator: what a world is.
     pub fn world(size: u32) -> Members {
-        Members { sizes: vec![size], lists: vec![Vec::new()], comms: vec![0], kinds: Vec::new() }
+        Members { sizes: vec![size], lists: vec![Vec::new()], comms: vec![0], rank_classes: Vec::new() }
     }
 }
 
@@ -92,7 +92,7 @@ pub(crate) enum Part {
     /// It may wait for others, but not in a way that can be followed.
     Unknown,
     /// It tells that it came, and may wait.
-    Takes { tells: TieKind, awaits: Option<TieKind>, place: u32, number: u32 },
+    Takes { announces: TieKind, awaits: Option<TieKind>, place: u32, number: u32 },
     /// It waits for its neighbours.
     Neighbours { comm: u32 },
     /// It has a root in one group, which gives to, or takes from, all of the other.
@@ -151,7 +151,7 @@ impl Collectives {
             members.comms.push(members.comms.len() as u32);
             members.lists.push(if plain || size == NO_MEMBERS { Vec::new() } else { list });
         }
-        members.kinds = folding.as_ref().map_or_else(Vec::new, |folding| folding.among(definitions));
+        members.rank_classes = folding.as_ref().map_or_else(Vec::new, |folding| folding.among(definitions));
         let mut worlds = FxHashMap::default();
         for comm in comms.iter().filter(|comm| comm.kind == CommKind::World) {
             for member in comm.members.iter().flatten() {
@@ -221,7 +221,7 @@ impl Collectives {
         let place = match (role, call.root) {
             (Role::Window, _) => comm + self.alone.len() as u32,
             (Role::FromRoot, Peer::Rank(root)) => {
-                let root = self.folding.as_ref().map_or(root, |folding| folding.kinds.like(root));
+                let root = self.folding.as_ref().map_or(root, |folding| folding.rank_classes.like(root));
                 *self.roots.entry((comm, root)).or_insert_with(|| self.members.again(comm))
             }
             _ => comm,
@@ -232,7 +232,7 @@ impl Collectives {
         let number = *count;
         use TieKind::*;
         let root = call.root == Peer::Rank(call.rank);
-        let (tells, awaits) = match (role, root) {
+        let (announces, awaits) = match (role, root) {
             (Role::FromRoot, true) => (PassesAsRoot, None),
             (Role::FromRoot, false) => (Enters, Some(AwaitsRoot)),
             (Role::ToRoot, true) => (EntersAsRoot, Some(AwaitsAll)),
@@ -240,7 +240,7 @@ impl Collectives {
             (Role::Lower, _) => (Enters, Some(AwaitsLower)),
             _ => (Enters, Some(AwaitsAll)),
         };
-        Part::Takes { tells, awaits, place, number }
+        Part::Takes { announces, awaits, place, number }
     }
 }
 

@@ -9,9 +9,9 @@
 //! made the kinds has to know that.
 
 use crate::channels::{Channel, Side};
-use crate::collectives::KindsAmong;
+use crate::collectives::MemberClasses;
 use kizami_model::{CommKind, Rank};
-use kizami_rank_classes::Kinds;
+use kizami_rank_classes::RankClasses;
 use kizami_trace::{Communicator, Definitions};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher;
@@ -69,7 +69,7 @@ impl Counting {
 #[derive(Debug)]
 pub struct Folding {
     /// The kinds of rank.
-    pub kinds: Arc<Kinds>,
+    pub rank_classes: Arc<RankClasses>,
     /// By communicator: the first one that is like it.
     comms: Vec<u32>,
 }
@@ -77,11 +77,11 @@ pub struct Folding {
 impl Folding {
     /// None where every rank has its rows.
     pub fn of(definitions: &Definitions) -> Option<Arc<Folding>> {
-        let kinds = Arc::new(Kinds::of(definitions)?);
+        let rank_classes = Arc::new(RankClasses::of(definitions)?);
         let mut first: FxHashMap<u64, u32> = FxHashMap::default();
-        let like = |comm: &Communicator| *first.entry(signature(&kinds, comm)).or_insert(comm.index);
+        let like = |comm: &Communicator| *first.entry(signature(&rank_classes, comm)).or_insert(comm.index);
         let comms = definitions.communicators.iter().map(like).collect();
-        Some(Arc::new(Folding { kinds, comms }))
+        Some(Arc::new(Folding { rank_classes, comms }))
     }
 
     /// The communicator that stands for this one.
@@ -90,44 +90,45 @@ impl Folding {
     }
 
     /// Which kinds the members are of, for communicators that stand for others.
-    pub(crate) fn among(&self, definitions: &Definitions) -> Vec<KindsAmong> {
+    pub(crate) fn among(&self, definitions: &Definitions) -> Vec<MemberClasses> {
         let of = |comm: &Communicator| {
             if self.comm(comm.index) != comm.index || comm.kind == CommKind::SelfOnly {
-                return KindsAmong::default();
+                return MemberClasses::default();
             }
-            let like: Vec<Rank> = comm.members.iter().flatten().map(|rank| self.kinds.like(*rank)).collect();
+            let like: Vec<Rank> =
+                comm.members.iter().flatten().map(|rank| self.rank_classes.like(*rank)).collect();
             let mut coming = like.clone();
             coming.sort_unstable();
             coming.dedup();
             let place = |rank: &Rank| coming.partition_point(|other| other < rank) as u32;
-            KindsAmong { by_place: like.iter().map(place).collect(), coming }
+            MemberClasses { by_place: like.iter().map(place).collect(), coming }
         };
         definitions.communicators.iter().map(of).collect()
     }
 
     /// The way of a message as its sender's kind has it.
     pub fn by_sender(&self, way: Channel) -> Channel {
-        let like = self.kinds.like(way.from);
-        let comm = self.kinds.moved_comm(way.comm, way.from, like).unwrap_or(way.comm);
-        Channel { comm, from: like, to: self.kinds.moved(way.to, way.from, like), tag: way.tag }
+        let like = self.rank_classes.like(way.from);
+        let comm = self.rank_classes.moved_comm(way.comm, way.from, like).unwrap_or(way.comm);
+        Channel { comm, from: like, to: self.rank_classes.moved(way.to, way.from, like), tag: way.tag }
     }
 
     /// The same as its receiver's kind has it. Its tag is none of a message.
     pub fn by_receiver(&self, way: Channel) -> Channel {
-        let like = self.kinds.like(way.to);
-        let comm = self.kinds.moved_comm(way.comm, way.to, like).unwrap_or(way.comm);
-        Channel { comm, from: self.kinds.moved(way.from, way.to, like), to: like, tag: !way.tag }
+        let like = self.rank_classes.like(way.to);
+        let comm = self.rank_classes.moved_comm(way.comm, way.to, like).unwrap_or(way.comm);
+        Channel { comm, from: self.rank_classes.moved(way.from, way.to, like), to: like, tag: !way.tag }
     }
 }
 
 /// Equal for communicators whose members are of the same kinds in the same order, and which are the how manieth of theirs.
-fn signature(kinds: &Kinds, comm: &Communicator) -> u64 {
+fn signature(rank_classes: &RankClasses, comm: &Communicator) -> u64 {
     let mut hasher = FxHasher::default();
     hasher.write_u32(comm.kind as u32);
     let first = comm.members.first().copied().flatten().unwrap_or(Rank(0));
-    hasher.write_usize(kinds.comms_of(first).take_while(|(own, _)| *own != comm.index).count());
+    hasher.write_usize(rank_classes.comms_of(first).take_while(|(own, _)| *own != comm.index).count());
     for member in &comm.members {
-        hasher.write_u32(member.map_or(u32::MAX, |rank| kinds.number(rank)));
+        hasher.write_u32(member.map_or(u32::MAX, |rank| rank_classes.number(rank)));
     }
     hasher.finish()
 }

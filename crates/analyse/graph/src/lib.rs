@@ -39,7 +39,7 @@ mod windows;
 pub use build::Builder;
 pub use cache::keep_no_graphs;
 pub use channels::{Channel, ChannelIndex};
-pub use collectives::{KindsAmong, Members, NO_MEMBERS};
+pub use collectives::{MemberClasses, Members, NO_MEMBERS};
 pub use error::GraphError;
 pub use folding::{Ask, Folding};
 pub use list::List;
@@ -96,13 +96,13 @@ impl Graph {
     /// How many ranks the strands of this one stand for.
     #[inline]
     pub fn weight(&self, rank: Rank) -> u32 {
-        self.folding.as_ref().map_or(1, |folding| folding.kinds.alike(rank))
+        self.folding.as_ref().map_or(1, |folding| folding.rank_classes.alike(rank))
     }
 
     /// How many ranks there are.
     pub fn ranks(&self) -> u32 {
         match &self.folding {
-            Some(folding) => folding.kinds.ranks(),
+            Some(folding) => folding.rank_classes.ranks(),
             None => self.strands.last().map_or(0, |strand| strand.rank.0 + 1),
         }
     }

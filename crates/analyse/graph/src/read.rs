@@ -99,7 +99,7 @@ fn read_with<O: RowObserver>(
         }
     };
     // What kinds of rank do is counted for all of them together.
-    let most = if trace.run().is_told_by_kinds() { 1 } else { threads };
+    let most = if trace.run().is_stored_by_rank_class() { 1 } else { threads };
     let calls = trace.run().rank_summaries.iter().map(|rank| (rank.rank, rank.calls));
     let listed = calls.len() > 0;
     let shares = if listed { shares(calls, most) } else { even_shares(trace.run().ranks, most) };

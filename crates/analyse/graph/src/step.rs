@@ -153,7 +153,7 @@ const KINDS: [TieKind; 17] = [
 impl TieKind {
     /// Whether others learn something from it.
     #[inline]
-    pub fn tells(self) -> bool {
+    pub fn announces(self) -> bool {
         (self as u8) < TieKind::Awaits as u8
     }
 
@@ -269,7 +269,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ties_come_back_as_they_were_made() {
+    fn ties_survive_a_round_trip() {
         for (number, kind) in (0..).zip(KINDS) {
             assert_eq!(kind as u8, number);
             let tie = Tie::new(kind, u32::MAX, 7, 1 << 50);
@@ -278,6 +278,6 @@ mod tests {
         let polls = Polls { tracer: Length(50), inside: Length(1 << 40) };
         assert_eq!(Tie::of_polls(polls).polls(), Some(polls));
         assert_eq!(Tie::new(TieKind::Posts, 1, 2, 3).polls(), None);
-        assert!(TieKind::PassesAsRoot.tells() && !TieKind::Awaits.tells());
+        assert!(TieKind::PassesAsRoot.announces() && !TieKind::Awaits.announces());
     }
 }

@@ -11,7 +11,7 @@ use crate::collectives::{Members, Roots};
 use crate::step::{Step, Tie};
 use crate::{Clocks, Graph, List, Strand};
 use kizami_model::{Call, Rank};
-use kizami_rank_classes::Kinds;
+use kizami_rank_classes::RankClasses;
 use kizami_trace::Definitions;
 use rustc_hash::FxHashMap;
 
@@ -42,16 +42,16 @@ pub fn unfold<'a>(
     rows: impl IntoIterator<Item = &'a Call>,
     clocks: Clocks,
 ) -> Option<Graph> {
-    let kinds = Kinds::of(definitions)?;
+    let rank_classes = RankClasses::of(definitions)?;
     let mut builder = Builder::of_few(definitions).with_clocks(clocks);
     rows.into_iter().for_each(|row| builder.call(row));
     let (mut graph, roots) = builder.finish_with(Vec::new());
-    let used = number_places(&mut graph, &kinds);
+    let used = number_places(&mut graph, &rank_classes);
     let members = std::mem::take(&mut graph.members);
     let roots_of = roots.iter().map(|((_, root), place)| (*place, *root)).collect();
     let mut all = All {
         definitions,
-        kinds: &kinds,
+        rank_classes: &rank_classes,
         index: FxHashMap::default(),
         channels: Vec::new(),
         members,
@@ -60,7 +60,7 @@ pub fn unfold<'a>(
     };
     let unfolding = all.places(&graph, &used)?;
     let All { channels, members, .. } = all;
-    let strands = strands(&graph, &kinds);
+    let strands = strands(&graph, &rank_classes);
     Some(Graph { channels, members, strands, unfolding: Some(unfolding), ..graph })
 }
 
@@ -68,14 +68,14 @@ pub fn unfold<'a>(
 type Used = Vec<(bool, u32)>;
 
 /// Has ties name places by a number of their kind's own; gives what each number stands for, by kind.
-fn number_places(graph: &mut Graph, kinds: &Kinds) -> Vec<Used> {
-    let mut used: Vec<Used> = vec![Vec::new(); kinds.count()];
+fn number_places(graph: &mut Graph, rank_classes: &RankClasses) -> Vec<Used> {
+    let mut used: Vec<Used> = vec![Vec::new(); rank_classes.count()];
     let mut end = graph.steps.len();
     let Graph { steps, ties: List::Made(ties), strands, .. } = graph else { return used };
     for of_rank in strands.chunk_by(|a, b| a.rank == b.rank).rev() {
         let first = of_rank[0].first_step as usize;
         let mut numbers: FxHashMap<(bool, u32), u32> = FxHashMap::default();
-        let used = &mut used[kinds.number(of_rank[0].rank) as usize];
+        let used = &mut used[rank_classes.number(of_rank[0].rank) as usize];
         let of_step = |step: &Step| step.first_tie as usize..step.first_tie as usize + step.ties as usize;
         for index in steps[first..end].iter().flat_map(of_step) {
             let tie = &mut ties[index];
@@ -94,20 +94,20 @@ fn number_places(graph: &mut Graph, kinds: &Kinds) -> Vec<Used> {
 }
 
 /// Every rank has the strands of its kind.
-fn strands(graph: &Graph, kinds: &Kinds) -> Vec<Strand> {
-    let mut of_kind: Vec<Vec<Strand>> = vec![Vec::new(); kinds.count()];
-    graph.strands.iter().for_each(|strand| of_kind[kinds.number(strand.rank) as usize].push(*strand));
+fn strands(graph: &Graph, rank_classes: &RankClasses) -> Vec<Strand> {
+    let mut of_class: Vec<Vec<Strand>> = vec![Vec::new(); rank_classes.count()];
+    graph.strands.iter().for_each(|strand| of_class[rank_classes.number(strand.rank) as usize].push(*strand));
     let of_rank = |rank: Rank| {
-        let own = of_kind[kinds.number(rank) as usize].iter();
+        let own = of_class[rank_classes.number(rank) as usize].iter();
         own.map(move |strand| Strand { rank, ..*strand })
     };
-    (0..kinds.ranks()).map(Rank).flat_map(of_rank).collect()
+    (0..rank_classes.ranks()).map(Rank).flat_map(of_rank).collect()
 }
 
 /// Channels and communicators of all ranks, as far as they are known.
 struct All<'a> {
     definitions: &'a Definitions,
-    kinds: &'a Kinds,
+    rank_classes: &'a RankClasses,
     index: FxHashMap<Channel, ChannelIndex>,
     channels: Vec<Channel>,
     members: Members,
@@ -118,12 +118,12 @@ struct All<'a> {
 
 impl All<'_> {
     fn places(&mut self, graph: &Graph, used: &[Used]) -> Option<Unfolding> {
-        let kinds = self.kinds;
-        let (mut begins, mut places) = (Vec::with_capacity(kinds.ranks() as usize), Vec::new());
-        for rank in (0..kinds.ranks()).map(Rank) {
-            let like = kinds.like(rank);
+        let rank_classes = self.rank_classes;
+        let (mut begins, mut places) = (Vec::with_capacity(rank_classes.ranks() as usize), Vec::new());
+        for rank in (0..rank_classes.ranks()).map(Rank) {
+            let like = rank_classes.like(rank);
             begins.push(u32::try_from(places.len()).ok()?);
-            for (collective, place) in &used[kinds.number(rank) as usize] {
+            for (collective, place) in &used[rank_classes.number(rank) as usize] {
                 places.push(match collective {
                     true => self.communicator(*place, like, rank)?,
                     false => self.channel(graph.channels[*place as usize], like, rank)?,
@@ -135,13 +135,13 @@ impl All<'_> {
 
     /// The channel that is to a rank what this one is to the one it is like.
     fn channel(&mut self, way: Channel, like: Rank, rank: Rank) -> Option<ChannelIndex> {
-        let kinds = self.kinds;
+        let rank_classes = self.rank_classes;
         // Whether what rank 0 sends to itself goes to the rank itself or to rank 0 is not told.
         if way.from == way.to && like.0 == 0 && rank != like {
             return None;
         }
-        let end = |end: Rank| if end == like { rank } else { kinds.moved(end, like, rank) };
-        let comm = kinds.moved_comm(way.comm, like, rank)?;
+        let end = |end: Rank| if end == like { rank } else { rank_classes.moved(end, like, rank) };
+        let comm = rank_classes.moved_comm(way.comm, like, rank)?;
         let way = Channel { comm, from: end(way.from), to: end(way.to), tag: way.tag };
         let next = self.channels.len() as ChannelIndex;
         let index = *self.index.entry(way).or_insert(next);
@@ -154,13 +154,14 @@ impl All<'_> {
     /// The same of who takes part in a collective.
     fn communicator(&mut self, place: u32, like: Rank, rank: Rank) -> Option<u32> {
         let comm = self.members.comm(place);
-        let own = self.kinds.moved_comm(comm, like, rank)?;
+        let own = self.rank_classes.moved_comm(comm, like, rank)?;
         if own == comm {
             return Some(place);
         }
         match self.roots_of.get(&place) {
             Some(root) => {
-                let root = self.kinds.moved_root(self.definitions, (comm, own), *root, (like, rank))?;
+                let root =
+                    self.rank_classes.moved_root(self.definitions, (comm, own), *root, (like, rank))?;
                 let members = &mut self.members;
                 Some(*self.roots.entry((own, root)).or_insert_with(|| members.again(own)))
             }

@@ -75,11 +75,11 @@ pub(crate) enum About {
 }
 
 /// The way on which one rank tells another about a window. Tags below zero are no program's.
-pub(crate) fn way(comm: u32, window: u32, asks: Rank, tells: Rank, about: About) -> Channel {
+pub(crate) fn way(comm: u32, window: u32, asks: Rank, announces: Rank, about: About) -> Channel {
     const FIRST_TAG: i64 = i32::MIN as i64 + 1;
     const KINDS: i64 = 3;
     let tag = FIRST_TAG + KINDS * i64::from(window) + about as i64;
-    Channel { comm, from: asks, to: tells, tag: i32::try_from(tag).unwrap_or(i32::MIN) }
+    Channel { comm, from: asks, to: announces, tag: i32::try_from(tag).unwrap_or(i32::MIN) }
 }
 
 /// Windows the rank being read has open.
@@ -100,7 +100,7 @@ impl Windows {
         window: u32,
         call: &Call,
         channels: &mut Channels,
-        tells: &mut Vec<Tie>,
+        announces: &mut Vec<Tie>,
         awaits: &mut Vec<Tie>,
     ) -> bool {
         let Some(comm) = call.comm else { return true };
@@ -112,7 +112,7 @@ impl Windows {
             (WindowRole::Post, Peer::Rank(origin)) => {
                 let (way, number) =
                     channels.count(way(comm, window, origin, own, About::Post), Side::Receiver);
-                tells.push(Tie::new(TieKind::Posts, way, number, 0));
+                announces.push(Tie::new(TieKind::Posts, way, number, 0));
                 self.exposed.entry(window).or_default().push(origin);
             }
             (WindowRole::Start, Peer::Rank(target)) => {
@@ -131,7 +131,7 @@ impl Windows {
                 for (target, tie) in self.accessed.remove(&window).unwrap_or_default() {
                     let way = way(comm, window, target, own, About::Complete);
                     let (way, number) = channels.count(way, Side::Receiver);
-                    tells.push(Tie::new(TieKind::Posts, way, number, 0));
+                    announces.push(Tie::new(TieKind::Posts, way, number, 0));
                     awaits.push(tie.as_kind(TieKind::AwaitsReady));
                 }
             }

@@ -4,7 +4,7 @@ use kizami_graph::{Graph, RowObserver, build, read};
 use kizami_model::Call;
 use kizami_records::CallRecord;
 use kizami_seal::{SealOptions, seal};
-use kizami_testing::segments::{SegmentWriter, Who, call, define};
+use kizami_testing::segments::{SegmentOwner, SegmentWriter, call, define};
 use kizami_trace::Trace;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,7 +15,7 @@ fn make(folder: &Path, receives: u64) -> Trace {
         std::fs::remove_dir_all(&path).unwrap();
     }
     for rank in 0..2 {
-        let who = Who::rank(rank, 2);
+        let who = SegmentOwner::rank(rank, 2);
         define(&path, &who, &[]);
         let mut segment = SegmentWriter::create(&path, &who, Some(0));
         for number in 0..receives {
@@ -179,7 +179,7 @@ fn kept_graphs_of_recorded_runs_are_believed() {
 
 /// Who knows the format makes a checksum that is right. Then a graph is taken only if it can be gone through.
 #[test]
-fn a_graph_that_somebody_made_up_is_not_believed() {
+fn a_forged_graph_is_rejected() {
     const HEAD_WORDS: usize = 16;
     let folder = tempfile::tempdir().unwrap();
     let trace = make(folder.path(), 10);

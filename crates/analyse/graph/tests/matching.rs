@@ -131,7 +131,7 @@ fn collectives(rows: &[Call], comms: &[Vec<u32>]) -> BTreeSet<Part> {
                 let name = row.op.name().to_lowercase();
                 let name = name.trim_start_matches("mpi_").trim_start_matches('i');
                 let root = row.root == Peer::Rank(row.rank);
-                let (tells, awaits) = match name {
+                let (announces, awaits) = match name {
                     "barrier" | "allreduce" | "allgather" | "alltoall" | "reduce_scatter" => {
                         ("Enters", "All")
                     }
@@ -148,7 +148,7 @@ fn collectives(rows: &[Call], comms: &[Vec<u32>]) -> BTreeSet<Part> {
                     let number = numbers.entry(giver(row)).or_default();
                     *number += 1;
                     let waits = over(rows, begins).filter(|_| !awaits.is_empty()).map(|row| (row, awaits));
-                    parts.insert((comm, giver(row), *number, begins, tells, waits));
+                    parts.insert((comm, giver(row), *number, begins, announces, waits));
                 }
             }
         }
@@ -216,7 +216,7 @@ fn parts_of(graph: &Graph, rows: &[Call]) -> BTreeSet<Part> {
         }
     }
     for ((kind, key), steps) in &tied {
-        let tells = match () {
+        let announces = match () {
             _ if *kind == TieKind::Enters as u8 => "Enters",
             _ if *kind == TieKind::EntersAsRoot as u8 => "EntersAsRoot",
             _ if *kind == TieKind::Passes as u8 => "Passes",
@@ -226,7 +226,7 @@ fn parts_of(graph: &Graph, rows: &[Call]) -> BTreeSet<Part> {
         for row in steps {
             let wait = waits.remove(&(*key, rank_of(*row)));
             let comm = graph.members.comm((key >> 32) as u32);
-            parts.insert((comm, giver(&rows[*row]), *key as u32, *row, tells, wait));
+            parts.insert((comm, giver(&rows[*row]), *key as u32, *row, announces, wait));
         }
     }
     assert!(waits.is_empty(), "whoever waits has come: {waits:?}");
@@ -244,7 +244,7 @@ fn check_polls(graph: &Graph, rows: &[Call]) {
             assert!(!rows[index + step.next as usize].completes.is_empty(), "{row:?}");
             let all = graph.ties_of(found).iter();
             let awaited: Vec<_> =
-                all.filter(|tie| !tie.kind().tells() && tie.kind() != TieKind::Polls).copied().collect();
+                all.filter(|tie| !tie.kind().announces() && tie.kind() != TieKind::Polls).copied().collect();
             let own: Vec<_> =
                 graph.ties_of(step).iter().filter(|tie| tie.kind() != TieKind::Polls).copied().collect();
             assert_eq!(own, awaited);

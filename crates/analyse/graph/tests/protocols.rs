@@ -186,7 +186,7 @@ fn to_another_host(row: Call) -> Call {
 }
 
 #[test]
-fn hosts_are_told_apart() {
+fn hosts_are_distinguished() {
     let near = (0..5).flat_map(|number| late(number, 8_000, true));
     let far = (5..10).flat_map(|number| late(number, 8_000, false)).map(to_another_host);
     let rows: Vec<Call> = near.chain(far).collect();

@@ -40,16 +40,19 @@ fn waits(graph: &Graph) -> Vec<(usize, usize, TieKind)> {
     let mut waits = Vec::new();
     for (waiting, step) in graph.steps.iter().enumerate() {
         for tie in graph.ties_of(step).iter().filter(|tie| tie.kind().awaits_readiness()) {
-            let tells = |step: &&kizami_graph::Step| {
-                graph.ties_of(step).iter().any(|told| (told.kind(), told.key) == (TieKind::Posts, tie.key))
+            let announces = |step: &&kizami_graph::Step| {
+                graph
+                    .ties_of(step)
+                    .iter()
+                    .any(|waited| (waited.kind(), waited.key) == (TieKind::Posts, tie.key))
             };
-            let told: Vec<usize> =
-                (0..).zip(graph.steps.iter()).filter(|(_, step)| tells(step)).map(|(at, _)| at).collect();
-            assert_eq!(told.len(), 1, "one tells {tie:?}");
-            waits.push((waiting, told[0], tie.kind()));
+            let waited: Vec<usize> =
+                (0..).zip(graph.steps.iter()).filter(|(_, step)| announces(step)).map(|(at, _)| at).collect();
+            assert_eq!(waited.len(), 1, "one tells {tie:?}");
+            waits.push((waiting, waited[0], tie.kind()));
         }
     }
-    waits.sort_unstable_by_key(|(waiting, told, _)| (*waiting, *told));
+    waits.sort_unstable_by_key(|(waiting, waited, _)| (*waiting, *waited));
     waits
 }
 
@@ -102,10 +105,10 @@ fn windows_and_times_are_kept_apart() {
     // Posts are rows 0, 3 and 6, waits 2, 5 and 8; starts 9, 12 and 15, completes 11, 14 and 17.
     let rows =
         [target(0, 0), target(1, 10), target(0, 20), origin(1, 10), origin(0, 20), origin(0, 30)].concat();
-    let told: Vec<(usize, usize)> =
-        waits(&graph(&rows)).into_iter().map(|(waiting, told, _)| (waiting, told)).collect();
+    let waited: Vec<(usize, usize)> =
+        waits(&graph(&rows)).into_iter().map(|(waiting, waited, _)| (waiting, waited)).collect();
     let expected = [(2, 14), (5, 11), (8, 17), (9, 3), (11, 3), (12, 0), (14, 0), (15, 6), (17, 6)];
-    assert_eq!(told, expected);
+    assert_eq!(waited, expected);
 }
 
 /// Who has the lock later waits for the unlock before, in the call in which that began.

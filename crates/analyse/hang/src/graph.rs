@@ -24,21 +24,21 @@ pub(super) struct Graph<'a>(pub &'a [Doing]);
 impl Graph<'_> {
     /// Ranks that can never go on: all that they wait for is done by such ranks, or by ranks that are gone.
     pub(super) fn doomed(&self) -> BTreeSet<u32> {
-        let mut stuck: Vec<bool> = self.0.iter().map(|doing| *doing != Doing::Free).collect();
+        let mut blocked: Vec<bool> = self.0.iter().map(|doing| *doing != Doing::Free).collect();
         loop {
             let freed: Vec<usize> = (0..self.0.len())
-                .filter(|rank| stuck[*rank])
+                .filter(|rank| blocked[*rank])
                 .filter(|rank| match &self.0[*rank] {
-                    Doing::Waits(threads) => threads.iter().any(|needs| can_be_met(needs, &stuck)),
+                    Doing::Waits(threads) => threads.iter().any(|needs| can_be_met(needs, &blocked)),
                     _ => false,
                 })
                 .collect();
             if freed.is_empty() {
                 break;
             }
-            freed.into_iter().for_each(|rank| stuck[rank] = false);
+            freed.into_iter().for_each(|rank| blocked[rank] = false);
         }
-        let waits = |rank: &u32| stuck[*rank as usize] && matches!(self.0[*rank as usize], Doing::Waits(_));
+        let waits = |rank: &u32| blocked[*rank as usize] && matches!(self.0[*rank as usize], Doing::Waits(_));
         (0..self.0.len() as u32).filter(waits).collect()
     }
 
@@ -119,8 +119,8 @@ impl Graph<'_> {
 }
 
 /// Whether what is needed can come from ranks that are not stuck.
-fn can_be_met(needs: &Needs, stuck: &[bool]) -> bool {
-    let moves = |rank: &u32| !stuck.get(*rank as usize).copied().unwrap_or(false);
+fn can_be_met(needs: &Needs, blocked: &[bool]) -> bool {
+    let moves = |rank: &u32| !blocked.get(*rank as usize).copied().unwrap_or(false);
     let mut met = needs.all.iter().map(|need| match need.any {
         true => need.ranks.iter().any(moves),
         false => need.ranks.iter().all(moves),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn two_who_wait_for_each_other_are_found_behind_those_who_wait_for_them() {
+    fn a_cycle_is_found_behind_ranks_that_wait_for_it() {
         let doing =
             [needs(false, &[&[1]]), needs(false, &[&[2]]), needs(false, &[&[1]]), needs(false, &[&[0]])];
         let graph = Graph(&doing);
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_waits_for_one_that_computes_is_not_doomed() {
+    fn ranks_that_wait_for_a_computing_rank_are_not_doomed() {
         let doing = [needs(false, &[&[1, 2]]), needs(false, &[&[2]]), Doing::Free];
         let graph = Graph(&doing);
         assert_eq!(graph.doomed(), set(&[]));

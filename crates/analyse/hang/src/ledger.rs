@@ -53,7 +53,7 @@ pub(super) struct Departing {
 
 /// What a request stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum RequestKind {
     Send(Departing),
     Receive(Expected),
     Both(Option<Departing>, Expected),
@@ -67,7 +67,7 @@ pub(super) enum Asked {
 pub(super) struct Open {
     pub op: Op,
     pub callsite: Option<u32>,
-    pub asked: Asked,
+    pub asked: RequestKind,
 }
 
 /// The last row of a rank.
@@ -153,12 +153,12 @@ impl Ledger {
     }
 
     /// What a call began, if a request stands for it; what it did at once is counted.
-    fn operation(&mut self, call: &Call) -> Option<Asked> {
+    fn operation(&mut self, call: &Call) -> Option<RequestKind> {
         let rank = call.rank.0;
         let later = call.request.is_some();
         match call.op.kind() {
             Kind::Send(_, Form::Persistent) | Kind::Receive(Form::Persistent) => None,
-            Kind::Send(..) => self.sends(call).map(Asked::Send),
+            Kind::Send(..) => self.sends(call).map(RequestKind::Send),
             Kind::Receive(_) => {
                 self.receives(call, Expected { comm: call.comm, source: call.peer, tag: call.tag })
             }
@@ -166,14 +166,14 @@ impl Ledger {
                 let sent = self.sends(call);
                 let expected = Expected { comm: call.comm, source: call.recv_peer, tag: call.recv_tag };
                 self.receives(call, expected)?;
-                Some(Asked::Both(sent, expected))
+                Some(RequestKind::Both(sent, expected))
             }
             // A started request is what it was made as.
             Kind::Start if later && call.peer != Peer::None => match call.bytes_out {
-                Some(_) => self.sends(call).map(Asked::Send),
+                Some(_) => self.sends(call).map(RequestKind::Send),
                 None => self.receives(call, Expected { comm: call.comm, source: call.peer, tag: call.tag }),
             },
-            Kind::Start if later => Some(Asked::Other),
+            Kind::Start if later => Some(RequestKind::Other),
             Kind::Window(WindowCall::Lock | WindowCall::LockAll | WindowCall::Unlock) => {
                 self.lock(call);
                 None
@@ -182,9 +182,9 @@ impl Ledger {
                 Some(place) => {
                     let came = self.ranks[rank as usize].came.entry(place).or_insert(0);
                     *came += 1;
-                    later.then_some(Asked::Collective(place, *came))
+                    later.then_some(RequestKind::Collective(place, *came))
                 }
-                None => later.then_some(Asked::Other),
+                None => later.then_some(RequestKind::Other),
             },
         }
     }
@@ -197,18 +197,18 @@ impl Ledger {
         Some(Departing { channel, number: *number })
     }
 
-    fn receives(&mut self, call: &Call, expected: Expected) -> Option<Asked> {
+    fn receives(&mut self, call: &Call, expected: Expected) -> Option<RequestKind> {
         if expected.source == Peer::Null {
             return None;
         }
         if call.request.is_none() {
-            self.completed(call.rank.0, Asked::Receive(expected));
+            self.completed(call.rank.0, RequestKind::Receive(expected));
         }
-        Some(Asked::Receive(expected))
+        Some(RequestKind::Receive(expected))
     }
 
-    fn completed(&mut self, rank: u32, asked: Asked) {
-        if let Asked::Receive(expected) | Asked::Both(_, expected) = asked
+    fn completed(&mut self, rank: u32, asked: RequestKind) {
+        if let RequestKind::Receive(expected) | RequestKind::Both(_, expected) = asked
             && let Some(channel) = expected.channel(rank)
         {
             *self.received.entry(channel).or_insert(0) += 1;

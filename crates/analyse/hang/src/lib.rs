@@ -8,24 +8,24 @@
 //! It promises never to call something a deadlock that could still go on, as far as rows tell: messages that are on their
 //! way, receives that are posted and wildcards that somebody may serve are taken into account. It does not look into
 //! files, and of windows only at fences and locks. Whether a rank computed, crashed or was killed outside MPI it cannot
-//! tell. It gives data (`told`), no sentences.
+//! tell. It gives data (`hang`), no sentences.
 
 mod graph;
+mod hang;
 mod ledger;
 mod needs;
-mod told;
 
 use graph::{Doing, Graph};
+pub use hang::{
+    Awaited, BlockedCall, Called, CauseState, Death, EarlyEnd, EndedEarly, Event, Hang, HangCause, HangKind,
+    LastSeen, Outside, WaitsFor,
+};
 use kizami_model::{Call, Ending, Length, Moment, Op, Rank, ThreadIndex};
 use kizami_trace::run::Watched;
 use kizami_trace::{Definitions, RankInfo, RankSelection, SourceLine, Trace, TraceError, UnderWay};
 use ledger::{Last, Ledger};
 use needs::{Inside, Needs, waits_for_others};
 use std::collections::BTreeSet;
-pub use told::{
-    Awaited, Called, CauseState, Death, EarlyEnd, EndedEarly, Event, LastSeen, Outside, Stuck, StuckCall,
-    StuckCause, StuckKind, WaitsFor,
-};
 
 /// In a run that goes on, waits below this are business as usual.
 const LONG_NS: i64 = 1_000_000_000;
@@ -38,10 +38,10 @@ const WAITED: Length = Length(10_000_000);
 /// Polls that ended at most this long before the end, or this part of their time, still went on.
 const POLLING_NS: i64 = 100_000_000;
 
-impl Stuck {
+impl Hang {
     /// Of a run with these rows; `recorded` is the trace they were made from, or the same. None if the run ended well, or
     /// goes on as it should.
-    pub fn of(rows: &Trace, recorded: &Trace) -> Result<Option<Stuck>, TraceError> {
+    pub fn of(rows: &Trace, recorded: &Trace) -> Result<Option<Hang>, TraceError> {
         let definitions = recorded.definitions()?;
         if !ended_badly(&definitions) {
             return Ok(None);
@@ -59,7 +59,7 @@ impl Stuck {
     }
 
     /// The same for rows that are in no trace.
-    pub fn of_rows(definitions: &Definitions, watched: Option<Watched>, rows: &[Call]) -> Option<Stuck> {
+    pub fn of_rows(definitions: &Definitions, watched: Option<Watched>, rows: &[Call]) -> Option<Hang> {
         let mut ledger = Ledger::new(definitions, definitions.ranks.len());
         rows.iter().for_each(|call| ledger.add(call));
         find(definitions, watched, &ledger)
@@ -78,7 +78,7 @@ struct Wait {
 }
 
 /// Everything that is known.
-struct Found<'a> {
+struct RunState<'a> {
     definitions: &'a Definitions,
     watched: Option<Watched>,
     ledger: &'a Ledger,
@@ -88,7 +88,7 @@ struct Found<'a> {
     died_first: Option<u32>,
 }
 
-fn find(definitions: &Definitions, watched: Option<Watched>, ledger: &Ledger) -> Option<Stuck> {
+fn find(definitions: &Definitions, watched: Option<Watched>, ledger: &Ledger) -> Option<Hang> {
     if !ended_badly(definitions) {
         return None;
     }
@@ -112,8 +112,8 @@ fn find(definitions: &Definitions, watched: Option<Watched>, ledger: &Ledger) ->
     waits.sort_by_key(|wait| (wait.call.rank, wait.call.thread));
     let doing = doing(definitions, &waits);
     let died_first = died_first(definitions, watched, &waits);
-    let found = Found { definitions, watched, ledger, waits, doing, died_first };
-    found.told(&calls)
+    let state = RunState { definitions, watched, ledger, waits, doing, died_first };
+    state.hang(&calls)
 }
 
 /// The calls that did not return. Traces of older versions have but the name of the function.
@@ -180,9 +180,9 @@ fn died_first(definitions: &Definitions, watched: Option<Watched>, waits: &[Wait
     (alone && vanished && interrupted.is_none_or(|at| end < at)).then_some(rank)
 }
 
-impl Found<'_> {
+impl RunState<'_> {
     /// What is to be told; nothing of a run that goes on as it should.
-    fn told(self, calls: &[UnderWay]) -> Option<Stuck> {
+    fn hang(self, calls: &[UnderWay]) -> Option<Hang> {
         let graph = Graph(&self.doing);
         let doomed = graph.doomed();
         let cycle = graph.cycle(&doomed);
@@ -190,41 +190,40 @@ impl Found<'_> {
         let gone: BTreeSet<u32> =
             ends.iter().copied().filter(|rank| self.doing[*rank as usize] == Doing::Gone).collect();
         let (kind, causes) = match (doomed.is_empty(), cycle.is_empty(), ends.is_empty()) {
-            (false, false, _) => (StuckKind::Deadlock, BTreeSet::new()),
-            (false, true, _) => (StuckKind::WaitsForEnded, gone),
-            (true, _, false) => (StuckKind::WaitsForBusy, ends),
+            (false, false, _) => (HangKind::Deadlock, BTreeSet::new()),
+            (false, true, _) => (HangKind::WaitsForEnded, gone),
+            (true, _, false) => (HangKind::WaitsForBusy, ends),
             (true, _, true) if self.waits.is_empty() && calls.is_empty() => {
-                (StuckKind::Ended, BTreeSet::new())
+                (HangKind::Ended, BTreeSet::new())
             }
-            (true, _, true) => (StuckKind::Inside, BTreeSet::new()),
+            (true, _, true) => (HangKind::Inside, BTreeSet::new()),
         };
         let running = self.watched.is_some_and(|watched| watched.running);
         if running && doomed.is_empty() && !self.waits.iter().any(|wait| self.is_long(wait)) {
             return None;
         }
-        let mut causes: Vec<StuckCause> =
-            causes.iter().map(|rank| self.cause(*rank, &graph, calls)).collect();
+        let mut causes: Vec<HangCause> = causes.iter().map(|rank| self.cause(*rank, &graph, calls)).collect();
         causes.sort_by_key(|cause| (std::cmp::Reverse(cause.waiting_ranks), cause.rank));
-        let stuck_call = |call: &UnderWay| {
+        let blocked_call = |call: &UnderWay| {
             let wait = self.waits.iter().find(|wait| wait.call == *call && !wait.polls);
             self.call(call, wait)
         };
         let polls = self.waits.iter().filter(|wait| wait.polls).map(|wait| self.call(&wait.call, Some(wait)));
-        let mut told: Vec<StuckCall> = calls.iter().map(stuck_call).chain(polls).collect();
-        told.sort_by_key(|call| (call.rank, call.thread, call.since_ns));
+        let mut listed: Vec<BlockedCall> = calls.iter().map(blocked_call).chain(polls).collect();
+        listed.sort_by_key(|call| (call.rank, call.thread, call.since_ns));
         let until_ns = self.watched.map(|watched| watched.until_ns);
         let ended_early = match kind {
-            StuckKind::Inside | StuckKind::Ended => self.ended_early(calls),
-            StuckKind::Deadlock | StuckKind::WaitsForEnded | StuckKind::WaitsForBusy => Vec::new(),
+            HangKind::Inside | HangKind::Ended => self.ended_early(calls),
+            HangKind::Deadlock | HangKind::WaitsForEnded | HangKind::WaitsForBusy => Vec::new(),
         };
-        Some(Stuck {
+        Some(Hang {
             kind,
             ranks: self.definitions.ranks.len(),
             cycle,
             causes,
             died_first: self.died_first.map(|rank| self.death(rank, calls)),
             ended_early,
-            calls: told,
+            calls: listed,
             running,
             until_ns,
         })
@@ -271,8 +270,8 @@ impl Found<'_> {
         self.watched.is_none_or(|watched| watched.until_ns - wait.call.start.0 >= LONG_NS)
     }
 
-    fn call(&self, call: &UnderWay, wait: Option<&Wait>) -> StuckCall {
-        StuckCall {
+    fn call(&self, call: &UnderWay, wait: Option<&Wait>) -> BlockedCall {
+        BlockedCall {
             rank: call.rank.0,
             thread: call.thread.0,
             function: call.op.name().to_owned(),
@@ -284,7 +283,7 @@ impl Found<'_> {
         }
     }
 
-    fn cause(&self, rank: u32, graph: &Graph<'_>, calls: &[UnderWay]) -> StuckCause {
+    fn cause(&self, rank: u32, graph: &Graph<'_>, calls: &[UnderWay]) -> HangCause {
         let info = &self.definitions.ranks[rank as usize];
         let last = self.ledger.ranks[rank as usize].last;
         let inside = calls.iter().find(|call| call.rank.0 == rank);
@@ -298,7 +297,7 @@ impl Found<'_> {
         };
         let called = inside.map(|call| (call.op, call.callsite, call.start));
         let called = called.or(last.map(|last| (last.op, last.callsite, last.end)));
-        StuckCause {
+        HangCause {
             rank,
             state,
             function: called.map(|(op, ..)| op.name().to_owned()),

@@ -4,7 +4,7 @@
 //! is posted; a collective for those who have not come; a wait for the open requests of its rank of which the same can be
 //! said. Small messages leave without their receiver, so where a wait has both kinds open, receives count alone.
 
-use super::ledger::{Asked, Channel, Departing, Expected, Last, Ledger, Place};
+use super::ledger::{Channel, Departing, Expected, Last, Ledger, Place, RequestKind};
 use kizami_model::kind::{Flow, Kind, WindowCall};
 use kizami_model::{EntryNote, Op, Peer, Rank};
 use kizami_trace::{Communicator, Definitions, UnderWay};
@@ -77,7 +77,7 @@ impl<'a> Inside<'a> {
         };
         for (rank, of_rank) in (0..).zip(&ledger.ranks) {
             for open in of_rank.open.values() {
-                if let Asked::Receive(expected) | Asked::Both(_, expected) = open.asked {
+                if let RequestKind::Receive(expected) | RequestKind::Both(_, expected) = open.asked {
                     post(rank, expected);
                 }
             }
@@ -217,14 +217,14 @@ impl<'a> Inside<'a> {
         let (mut receives, mut others) = (Vec::new(), Vec::new());
         for open in of_rank.open.values() {
             match &open.asked {
-                Asked::Receive(expected) => receives.extend(receive(expected)),
-                Asked::Both(out, expected) => {
+                RequestKind::Receive(expected) => receives.extend(receive(expected)),
+                RequestKind::Both(out, expected) => {
                     receives.extend(receive(expected));
                     others.extend(out.as_ref().and_then(|out| self.send(out)));
                 }
-                Asked::Send(out) => others.extend(self.send(out)),
-                Asked::Collective(place, number) => others.extend(self.missing(*place, *number, None)),
-                Asked::Other => {}
+                RequestKind::Send(out) => others.extend(self.send(out)),
+                RequestKind::Collective(place, number) => others.extend(self.missing(*place, *number, None)),
+                RequestKind::Other => {}
             }
         }
         let certain = receives.is_empty() || others.iter().any(|need| need.what == What::Coming);
@@ -234,7 +234,7 @@ impl<'a> Inside<'a> {
         }
         needs.dedup();
         let mut open = of_rank.open.values();
-        let understood = !of_rank.open.is_empty() && open.all(|open| open.asked != Asked::Other);
+        let understood = !of_rank.open.is_empty() && open.all(|open| open.asked != RequestKind::Other);
         Needs { any: any && needs.len() > 1, all: needs, understood }
     }
 

@@ -22,7 +22,7 @@ mod threads;
 mod window;
 
 pub use changes::{ThreadChange, ThreadChanges, changes};
-pub use loss::{Loss, LossKind, Mended};
+pub use loss::{Fix, Loss, LossKind};
 pub use regions::Regions;
 pub use sharing::Sharing;
 pub use spans::Spans;

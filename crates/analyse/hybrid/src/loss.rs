@@ -53,7 +53,7 @@ pub struct Loss {
 
 /// What is different without a loss.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Mended {
+pub struct Fix {
     /// What `kizami replay` is told; none if it cannot be.
     pub option: Option<Changes>,
     /// It may not be possible to do without all of it.
@@ -62,15 +62,15 @@ pub struct Mended {
 
 impl LossKind {
     /// What is different without it; none where nobody can do without.
-    pub fn mended(self, place: &SourceLine) -> Option<Mended> {
+    pub fn fix(self, place: &SourceLine) -> Option<Fix> {
         let option = |change: fn(Location) -> Change| Changes::at([place], change);
         match self {
-            LossKind::Imbalance => Some(Mended { option: option(Change::BalanceThreads), at_most: false }),
+            LossKind::Imbalance => Some(Fix { option: option(Change::BalanceThreads), at_most: false }),
             // Some of it may have to be done in order.
-            LossKind::Serial => Some(Mended { option: option(Change::ShareSerial), at_most: true }),
-            LossKind::IdleInMpi => Some(Mended { option: option(Change::Overlap), at_most: true }),
+            LossKind::Serial => Some(Fix { option: option(Change::ShareSerial), at_most: true }),
+            LossKind::IdleInMpi => Some(Fix { option: option(Change::Overlap), at_most: true }),
             LossKind::InRegion | LossKind::Locks | LossKind::FewerThreads | LossKind::Away => {
-                Some(Mended { option: None, at_most: true })
+                Some(Fix { option: None, at_most: true })
             }
             LossKind::Mpi | LossKind::Tracer => None,
         }

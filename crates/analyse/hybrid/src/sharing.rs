@@ -97,7 +97,7 @@ mod tests {
     const ALL: [Sharing; 3] = [Sharing::Evenly, Sharing::AsNow, Sharing::AsLong];
 
     #[test]
-    fn shares_of_a_loop_that_grows_steadily_are_foretold_exactly() {
+    fn shares_of_a_steadily_growing_loop_are_predicted_exactly() {
         // Of n threads the last has 2 - 1 / n of the mean.
         let longest = |threads: i64| Length(256_000 * (2 * threads - 1) / (threads * threads));
         let shares = Shares { threads: 4, work: Length(256_000), longest: longest(4) };

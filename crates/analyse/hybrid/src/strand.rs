@@ -87,7 +87,7 @@ mod tests {
         CallSpan { step, start: Moment(start), end: Moment(end) }
     }
 
-    fn told(calls: &[CallSpan], from: i64, to: i64, shorter: Shorter) -> Vec<(u64, i64)> {
+    fn distributed(calls: &[CallSpan], from: i64, to: i64, shorter: Shorter) -> Vec<(u64, i64)> {
         let mut steps = Vec::new();
         let piece = Piece { from: Moment(from), to: Moment(to), shorter };
         distribute(calls, &[piece], &mut steps);
@@ -97,19 +97,19 @@ mod tests {
     #[test]
     fn what_a_piece_is_shorter_by_is_taken_from_the_computation_in_it() {
         let calls = [call(0, 0, 100), call(1, 1000, 1100), call(2, 1500, 1600)];
-        assert_eq!(told(&calls, 200, 800, Shorter::By(Length(60))), [(1, -60)]);
+        assert_eq!(distributed(&calls, 200, 800, Shorter::By(Length(60))), [(1, -60)]);
         // A call in the middle of a region stays as long as it is.
-        assert_eq!(told(&calls, 900, 1200, Shorter::By(Length(100))), [(1, -50), (2, -50)]);
-        assert_eq!(told(&calls, 100, 1500, Shorter::Part(0.5)), [(1, -450), (2, -200)]);
-        assert_eq!(told(&calls, 200, 800, Shorter::By(Length(-60))), [(1, 60)]);
+        assert_eq!(distributed(&calls, 900, 1200, Shorter::By(Length(100))), [(1, -50), (2, -50)]);
+        assert_eq!(distributed(&calls, 100, 1500, Shorter::Part(0.5)), [(1, -450), (2, -200)]);
+        assert_eq!(distributed(&calls, 200, 800, Shorter::By(Length(-60))), [(1, 60)]);
         // Nothing takes less than no time.
-        assert_eq!(told(&calls, 200, 800, Shorter::By(Length(6000))), [(1, -600)]);
+        assert_eq!(distributed(&calls, 200, 800, Shorter::By(Length(6000))), [(1, -600)]);
     }
 
     #[test]
     fn only_what_lies_between_calls_changes() {
         let calls = [call(0, 0, 100), call(1, 1000, 1100)];
-        assert_eq!(told(&calls, 1200, 1400, Shorter::By(Length(100))), []);
-        assert_eq!(told(&calls, -500, 600, Shorter::By(Length(100))), [(1, -50)]);
+        assert_eq!(distributed(&calls, 1200, 1400, Shorter::By(Length(100))), []);
+        assert_eq!(distributed(&calls, -500, 600, Shorter::By(Length(100))), [(1, -50)]);
     }
 }

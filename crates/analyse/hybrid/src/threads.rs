@@ -51,10 +51,10 @@ impl Threads {
             account.add_rank(window, widest, of_rank.map_or(&[], |of_rank| &of_rank.outer), &calls);
             threads += widest;
         }
-        Ok(Some(Threads::told(&definitions, &account, (threads, regions.widest()), regions.run)))
+        Ok(Some(Threads::summary(&definitions, &account, (threads, regions.widest()), regions.run)))
     }
 
-    fn told(
+    fn summary(
         definitions: &Definitions,
         account: &Account,
         (threads, most_threads): (u32, u32),

@@ -22,7 +22,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// How often progress is told.
-const TELL_EVERY: u64 = 1 << 16;
+const PROGRESS_EVERY: u64 = 1 << 16;
 
 /// Writes a trace with a row for every call of a reduced one into the directory `output`, which must not exist.
 /// `progress` hears how many rows are done.
@@ -39,8 +39,8 @@ pub fn expand(trace: &Trace, output: &Path, progress: &dyn Fn(u64)) -> Result<Ru
             || without.iter().any(|file| name == Path::new(file))
     };
     let mut files = copy_tables(trace, staging.folder(), left_out)?;
-    let mut drawing = Drawing::of(&trace.sums()?, &trace.sketches()?, &trace.gaps()?);
-    let (totals, mut written) = write(&order, &mut drawing, staging.folder(), progress)?;
+    let mut sampler = Sampler::of(&trace.sums()?, &trace.sketches()?, &trace.gaps()?);
+    let (totals, mut written) = write(&order, &mut sampler, staging.folder(), progress)?;
     // Where the tracer held ranks up has no place among times that are drawn.
     written.push(Stop::write(&[], staging.folder())?);
     files.extend(written.iter().map(|file| summary::entry(file, staging.folder())));
@@ -75,7 +75,7 @@ pub fn expand(trace: &Trace, output: &Path, progress: &dyn Fn(u64)) -> Result<Ru
 
 fn write(
     order: &Sequences,
-    drawing: &mut Drawing,
+    sampler: &mut Sampler,
     folder: &Path,
     progress: &dyn Fn(u64),
 ) -> Result<(OpTotals, Vec<WrittenFile>), TraceError> {
@@ -84,18 +84,18 @@ fn write(
     for (rank, thread) in order.threads() {
         // Rows of a rank lie in the order of time, and threads of one would have to be merged: the first stands for it.
         let Some(sequence) = order.sequence(rank, thread)?.filter(|_| thread.0 == 0) else { continue };
-        let mut times = Times { now_ns: drawing.first_ns(rank, thread), last: None };
+        let mut times = Times { now_ns: sampler.first_ns(rank, thread), last: None };
         let mut calls = sequence.calls();
         while let Some(ordered) = calls.next_counted() {
             let (ordered, bytes) = ordered?;
-            let call = times.row(rank, thread, ordered, bytes, drawing);
+            let call = times.row(rank, thread, ordered, bytes, sampler);
             part.rows.completes.values.extend(call.completes.iter().map(|request| *request as i64));
             part.rows.push(&TableRow::of_call(&call));
             if part.is_full() {
                 part.flush()?;
             }
             done += 1;
-            if done % TELL_EVERY == 0 {
+            if done % PROGRESS_EVERY == 0 {
                 progress(done);
             }
         }
@@ -120,14 +120,14 @@ impl Times {
         thread: ThreadIndex,
         ordered: SequenceCall,
         bytes: u64,
-        drawing: &mut Drawing,
+        sampler: &mut Sampler,
     ) -> Call {
         let (before_ns, length_ns) = match ordered.calls {
             // A part of the call before.
             0 => (0, 0),
             calls => {
-                let key = drawing.known((rank.0, thread.0, kind_of(&ordered, bytes)));
-                drawing.draw(key, self.last.replace(key.2), calls)
+                let key = sampler.kind_with_sums((rank.0, thread.0, kind_of(&ordered, bytes)));
+                sampler.sample(key, self.last.replace(key.2), calls)
             }
         };
         let start_ns = self.now_ns.saturating_add(before_ns);
@@ -167,7 +167,7 @@ type Key = (u32, u32, KindOfCall);
 
 /// What times are drawn from.
 #[derive(Default)]
-struct Drawing {
+struct Sampler {
     kinds: FxHashMap<Key, Kind>,
     /// Computation before calls, by what came before; behind nothing, that of calls of which it is not known.
     gaps: FxHashMap<(Key, Option<KindOfCall>), Mean>,
@@ -180,7 +180,7 @@ struct Drawing {
 struct Kind {
     /// Durations, with how many calls were at most that long.
     durations: Vec<(f64, u64)>,
-    drawn: u64,
+    sampled: u64,
     /// If there are none.
     mean: Mean,
 }
@@ -212,28 +212,28 @@ impl Mean {
     }
 }
 
-impl Drawing {
-    fn of(sums: &[SumRow], sketches: &[SketchRow], gaps: &[GapRow]) -> Drawing {
-        let mut drawing = Drawing::default();
+impl Sampler {
+    fn of(sums: &[SumRow], sketches: &[SketchRow], gaps: &[GapRow]) -> Sampler {
+        let mut sampler = Sampler::default();
         for row in sketches.iter().filter(|row| row.what == What::Call) {
-            let kind = drawing.kinds.entry((row.rank.0, row.thread.0, row.kind())).or_default();
+            let kind = sampler.kinds.entry((row.rank.0, row.thread.0, row.kind())).or_default();
             let before = kind.durations.last().map_or(0, |(_, calls)| *calls);
             kind.durations.push(((row.low_ns + row.high_ns) / 2.0, before.saturating_add(row.calls)));
         }
         for row in sums.iter().filter(|row| row.what == What::Call) {
-            let first = drawing.first_ns.entry((row.rank.0, row.thread.0)).or_insert(i64::MAX);
+            let first = sampler.first_ns.entry((row.rank.0, row.thread.0)).or_insert(i64::MAX);
             *first = row.from.0.min(*first);
             // Where there was no room for a sketch, calls are as long as they are on average.
-            let kind = drawing.kinds.entry((row.rank.0, row.thread.0, row.kind())).or_default();
+            let kind = sampler.kinds.entry((row.rank.0, row.thread.0, row.kind())).or_default();
             kind.mean.total_ns = kind.mean.total_ns.saturating_add(row.total.0);
             kind.mean.calls = kind.mean.calls.saturating_add(row.calls);
         }
         for row in gaps {
             let key = (row.rank.0, row.thread.0, row.kind());
-            drawing.gaps.entry((key, row.after())).or_default().add(row);
-            drawing.all_gaps.entry(key).or_default().add(row);
+            sampler.gaps.entry((key, row.after())).or_default().add(row);
+            sampler.all_gaps.entry(key).or_default().add(row);
         }
-        drawing
+        sampler
     }
 
     fn first_ns(&self, rank: Rank, thread: ThreadIndex) -> i64 {
@@ -241,7 +241,7 @@ impl Drawing {
     }
 
     /// Where calls of this kind were added up: those for which there was no room went to their function, or to all others.
-    fn known(&self, (rank, thread, kind): Key) -> Key {
+    fn kind_with_sums(&self, (rank, thread, kind): Key) -> Key {
         let of_function = KindOfCall { op: kind.op, ..KindOfCall::default() };
         let found =
             [kind, of_function].into_iter().find(|kind| self.kinds.contains_key(&(rank, thread, *kind)));
@@ -249,7 +249,7 @@ impl Drawing {
     }
 
     /// Computation before a call that stands for so many, and its length.
-    fn draw(&mut self, key: Key, after: Option<KindOfCall>, calls: u64) -> (i64, i64) {
+    fn sample(&mut self, key: Key, after: Option<KindOfCall>, calls: u64) -> (i64, i64) {
         // Polls in a row were added up one by one.
         let between = if calls > 1 { self.gap(key, Some(key.2), calls - 1) } else { 0 };
         let before = self.gap(key, after, 1) + between;
@@ -270,16 +270,20 @@ impl Kind {
     /// The time of so many calls.
     fn next(&mut self, times: u64) -> i64 {
         const ONE_BY_ONE: u64 = 1_000;
-        let drawn: i64 = (0..times.min(ONE_BY_ONE)).map(|_| self.one()).sum();
-        if times <= ONE_BY_ONE { drawn } else { (drawn as f64 * (times as f64 / ONE_BY_ONE as f64)) as i64 }
+        let sampled: i64 = (0..times.min(ONE_BY_ONE)).map(|_| self.one()).sum();
+        if times <= ONE_BY_ONE {
+            sampled
+        } else {
+            (sampled as f64 * (times as f64 / ONE_BY_ONE as f64)) as i64
+        }
     }
 
     /// Durations in an order without a rule, that has them all in their shares: steps of the golden ratio.
     fn one(&mut self) -> i64 {
         let Some((_, calls)) = self.durations.last() else { return self.mean.next(1) };
         const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
-        let share = self.drawn.wrapping_mul(GOLDEN);
-        self.drawn += 1;
+        let share = self.sampled.wrapping_mul(GOLDEN);
+        self.sampled += 1;
         let wanted = ((u128::from(share) * u128::from(*calls)) >> 64) as u64;
         let place = self.durations.partition_point(|(_, up_to)| *up_to <= wanted);
         self.durations.get(place).map_or(0, |(ns, _)| ns.round() as i64)

@@ -4,7 +4,7 @@ use kizami_reconstruct::reconstruct;
 use kizami_records::CallRecord;
 use kizami_reduced::{Importance, Keep, ReduceOptions, reduce};
 use kizami_seal::{SealOptions, seal};
-use kizami_testing::segments::{SegmentWriter, Who, call, define};
+use kizami_testing::segments::{SegmentOwner, SegmentWriter, call, define};
 use kizami_trace::Trace;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 fn reduced(folder: &Path, name: &str, barriers: u64) -> PathBuf {
     let full = folder.join(format!("{name}-full.kz"));
     for rank in 0..2 {
-        let who = Who::rank(rank, 2);
+        let who = SegmentOwner::rank(rank, 2);
         define(&full, &who, &[]);
         let mut segment = SegmentWriter::create(&full, &who, Some(0));
         for number in 0..barriers {
@@ -27,7 +27,7 @@ fn reduced(folder: &Path, name: &str, barriers: u64) -> PathBuf {
     output
 }
 
-fn drawn(trace: &Path) -> Trace {
+fn reconstructed(trace: &Path) -> Trace {
     reconstruct(Trace::open(trace).unwrap(), 1, &|_| {}, &|_| {}).unwrap()
 }
 
@@ -35,17 +35,17 @@ fn drawn(trace: &Path) -> Trace {
 fn that_of_another_trace_is_not_taken_for_its_own() {
     let folder = tempfile::tempdir().unwrap();
     let (short, long) = (reduced(folder.path(), "short", 100), reduced(folder.path(), "long", 300));
-    assert_eq!(drawn(&short).run().totals.calls, 200);
-    assert_eq!(drawn(&long).run().totals.calls, 600);
+    assert_eq!(reconstructed(&short).run().totals.calls, 200);
+    assert_eq!(reconstructed(&long).run().totals.calls, 600);
     let kept = |trace: &Path| trace.join("derived/drawn.kz");
     let made = std::fs::metadata(kept(&short).join("run.json")).unwrap().modified().unwrap();
-    assert_eq!(drawn(&short).path(), kept(&short));
+    assert_eq!(reconstructed(&short).path(), kept(&short));
     let again = std::fs::metadata(kept(&short).join("run.json")).unwrap().modified().unwrap();
     assert_eq!(made, again, "it is made once");
 
     std::fs::remove_dir_all(kept(&short)).unwrap();
     std::fs::rename(kept(&long), kept(&short)).unwrap();
-    assert_eq!(drawn(&short).run().totals.calls, 200);
+    assert_eq!(reconstructed(&short).run().totals.calls, 200);
     let left: Vec<_> = std::fs::read_dir(short.join("derived")).unwrap().flatten().collect();
     assert!(left.iter().all(|entry| !entry.file_name().to_string_lossy().starts_with("drawn-")), "{left:?}");
 }
@@ -58,8 +58,8 @@ fn a_folder_that_is_a_link_is_left_alone() {
     std::fs::create_dir(&elsewhere).unwrap();
     std::os::unix::fs::symlink(&elsewhere, trace.join("derived")).unwrap();
     let folders = std::cell::RefCell::new(Vec::new());
-    let told = |folder: &Path| folders.borrow_mut().push(folder.to_path_buf());
-    let made = reconstruct(Trace::open(&trace).unwrap(), 1, &|_| {}, &told).unwrap();
+    let report = |folder: &Path| folders.borrow_mut().push(folder.to_path_buf());
+    let made = reconstruct(Trace::open(&trace).unwrap(), 1, &|_| {}, &report).unwrap();
     assert_eq!(made.run().totals.calls, 200);
     assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
     // It lies among temporary files and is its reader's to remove.

@@ -9,7 +9,7 @@
 
 use kizami_graph::Builder;
 use kizami_model::Call;
-use kizami_replay::{LaneMoment, Network, Observer, Seen, Setting, learn, replay};
+use kizami_replay::{EndedStep, LaneMoment, Network, Observer, Setting, learn, replay};
 use kizami_testing::{Costs, Stencil};
 use std::hint::black_box;
 use std::time::Instant;
@@ -17,7 +17,7 @@ use std::time::Instant;
 struct End<const LANES: usize>([LaneMoment; LANES]);
 
 impl<const LANES: usize> Observer<LANES> for End<LANES> {
-    fn step(&mut self, seen: &Seen<'_, LANES>) {
+    fn step(&mut self, seen: &EndedStep<'_, LANES>) {
         for (end, step) in self.0.iter_mut().zip(seen.end) {
             *end = step.max(*end);
         }

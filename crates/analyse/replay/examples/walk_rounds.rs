@@ -13,7 +13,9 @@
 use kizami_graph::{Builder, Graph};
 use kizami_network::Fit;
 use kizami_process_group::ProcessGroup;
-use kizami_replay::{LaneMoment, Network, Observer, Seen, SentObserver, Setting, Workers, learn, replay_by};
+use kizami_replay::{
+    EndedStep, LaneMoment, Network, Observer, SentObserver, Setting, Workers, learn, replay_by,
+};
 use kizami_testing::{Costs, Stencil};
 use kizami_wire::Wire;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,7 +30,7 @@ const TIMES: usize = 3;
 struct End([LaneMoment; LANES]);
 
 impl Observer<LANES> for End {
-    fn step(&mut self, seen: &Seen<'_, LANES>) {
+    fn step(&mut self, seen: &EndedStep<'_, LANES>) {
         self.0.iter_mut().zip(seen.end).for_each(|(end, step)| *end = step.max(*end));
     }
 }
@@ -218,11 +220,12 @@ fn replayed(graph: &Graph, fit: &Fit, workers: Workers) -> End {
         Setting { network: Network::Changed { latency: 2.0, bandwidth: 0.5 }, ..Setting::default() };
     let recorded = Setting::default();
     let lanes = [&ideal, &changed, &recorded, &recorded, &recorded, &recorded, &recorded, &recorded];
-    let end = || End([LaneMoment::NEVER; LANES]);
+    let end = || End([LaneMoment::MINUS_INFINITY; LANES]);
     let replayed = replay_by(graph, lanes, fit, workers, end, &|_| {});
     let ends = replayed.observers.iter().map(|end| end.0);
-    End(ends
-        .fold([LaneMoment::NEVER; LANES], |last, end| std::array::from_fn(|lane| last[lane].max(end[lane]))))
+    End(ends.fold([LaneMoment::MINUS_INFINITY; LANES], |last, end| {
+        std::array::from_fn(|lane| last[lane].max(end[lane]))
+    }))
 }
 
 fn main() {

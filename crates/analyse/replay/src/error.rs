@@ -25,11 +25,11 @@ pub enum ReplayError {
 
     /// Ranks are not alike enough to be told by kinds.
     #[error(
-        "more than {kinds} kinds of {ranks} ranks have different times, too many to write one rank of each; without --output \
+        "more than {classes} kinds of {ranks} ranks have different times, too many to write one rank of each; without --output \
          (-o) all ranks are walked and nothing is written; or have rows for all ranks (`kizami skeleton run --kinds no`), of \
          which there must be fewer"
     )]
-    ManyKinds { kinds: usize, ranks: u32 },
+    TooManyClasses { classes: usize, ranks: u32 },
 }
 
 impl From<TraceError> for ReplayError {

@@ -10,7 +10,7 @@ pub struct LaneMoment(pub i64);
 
 impl LaneMoment {
     /// Before everything that happens.
-    pub const NEVER: LaneMoment = LaneMoment(i64::MIN);
+    pub const MINUS_INFINITY: LaneMoment = LaneMoment(i64::MIN);
 
     /// So much earlier than something happened in the recorded run.
     #[inline]

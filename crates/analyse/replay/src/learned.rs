@@ -27,7 +27,7 @@ impl<'a> Passes<'a> {
     }
 
     /// So many rows of one pass are done.
-    pub(crate) fn tell(&self, pass: u64, rows: u64) {
+    pub(crate) fn report(&self, pass: u64, rows: u64) {
         let rows = self.rows.saturating_mul(pass).saturating_add(rows) / self.passes;
         (self.progress)(Progress { rows: rows.min(self.rows), total: self.rows });
     }
@@ -42,7 +42,7 @@ pub(crate) struct Learned {
 impl Learned {
     /// Walks a graph once: the second pass, after the one it was made in.
     pub(crate) fn of(graph: Graph, threads: usize, passes: &Passes<'_>) -> Learned {
-        let fit = learn(&graph, threads, || (), &|steps| passes.tell(1, steps)).learned;
+        let fit = learn(&graph, threads, || (), &|steps| passes.report(1, steps)).learned;
         Learned { graph, fit }
     }
 }

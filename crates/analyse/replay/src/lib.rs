@@ -25,11 +25,11 @@
 //! It does not know where a program spends its time or why; that is for the crates that read what comes out.
 
 mod error;
-mod kinds;
 mod lane_moment;
 mod learned;
 mod marks;
 mod prefetch;
+mod rank_classes;
 mod retime;
 pub mod setting;
 mod step_changes;
@@ -48,7 +48,7 @@ pub use setting::{Factor, Network, Pieces, PlaceFactor, Setting};
 pub use step_changes::{StepChange, StepChanges};
 pub use times::{LastEnd, Times};
 pub use undisturb::undisturb;
-pub use walk::observer::{Message, Observer, Seen, Wait, WaitKind};
+pub use walk::observer::{EndedStep, Message, Observer, Wait, WaitKind};
 pub use walk::processes::{SentObserver, Workers, replay_by};
 pub use walk::{Arrival, CollectiveNews, Replayed, ShareArrivals, Shares, Walk, exchange, learn, replay};
 pub use work_interval::WorkInterval;

@@ -2,13 +2,13 @@
 //! other, whose `run.json` says what it was made from and what was different.
 
 use crate::error::ReplayError;
-use crate::kinds::{self, Settled};
 use crate::lane_moment::LaneMoment;
 use crate::learned::{Learned, Passes, Progress};
+use crate::rank_classes::{self, Settled};
 use crate::setting::{Factor, Setting};
 use crate::times::{LastEnd, Times};
 use crate::walk::Replayed;
-use crate::walk::observer::{Observer, Seen};
+use crate::walk::observer::{EndedStep, Observer};
 use crate::walk::processes::{SentObserver, Workers, replay_by};
 use crate::work_interval::{Borders, WorkInterval, WorkIntervals};
 use kizami_graph::{Graph, build, build_unaligned};
@@ -63,23 +63,23 @@ pub fn retime_by<E: From<ReplayError>>(
     let scratch = Scratch::beside(trace);
     let folder = rewriting.as_ref().map_or(scratch.path(), Rewriting::folder);
     let make = if request.clocks_unaligned { build_unaligned } else { build };
-    let graph = make(trace, request.threads, &|rows| passes.tell(0, rows)).map_err(ReplayError::from)?;
+    let graph = make(trace, request.threads, &|rows| passes.report(0, rows)).map_err(ReplayError::from)?;
     let learned = Learned::of(graph, request.threads, &passes);
     let setting = setting(&learned.graph, &learned.fit)?;
     let beside = request.output.map_or(folder, |output| output.parent().unwrap_or(folder));
     let beside = if beside.as_os_str().is_empty() { Path::new(".") } else { beside };
     let as_it_is = (trace, trace.path());
-    let (_written_in, finer) = match kinds::settle(trace, &learned, &setting, (beside, rewriting.is_some()))?
-    {
-        Settled::AsItIs => {
-            return Ok(retime_with(as_it_is, rewriting, (request, workers), learned, &setting, &passes)?);
-        }
-        Settled::AllRanks(graph) => {
-            let all = Learned { graph: *graph, fit: learned.fit };
-            return Ok(retime_with(as_it_is, None, (request, workers), all, &setting, &passes)?);
-        }
-        Settled::Finer(work, finer) => (work, finer),
-    };
+    let (_written_in, finer) =
+        match rank_classes::settle(trace, &learned, &setting, (beside, rewriting.is_some()))? {
+            Settled::AsItIs => {
+                return Ok(retime_with(as_it_is, rewriting, (request, workers), learned, &setting, &passes)?);
+            }
+            Settled::AllRanks(graph) => {
+                let all = Learned { graph: *graph, fit: learned.fit };
+                return Ok(retime_with(as_it_is, None, (request, workers), all, &setting, &passes)?);
+            }
+            Settled::Finer(work, finer) => (work, finer),
+        };
     drop(rewriting);
     let graph = make(&finer, request.threads, &|_| {}).map_err(ReplayError::from)?;
     let learned = Learned { graph, fit: learned.fit };
@@ -104,12 +104,12 @@ fn retime_with(
     let Request { threads, made_from, mut words, .. } = request;
     let _phase = tracing::info_span!("replay", steps = graph.steps.len(), threads).entered();
     if let Some(folding) = &graph.folding {
-        words.push(format!("in {} kinds of rank", folding.kinds.count()));
+        words.push(format!("in {} kinds of rank", folding.rank_classes.count()));
     }
     if graph.unfolding.is_some() {
         words.push(format!("with each of {} ranks", graph.ranks()));
     }
-    let tell = |steps| passes.tell(2, steps);
+    let report = |steps| passes.report(2, steps);
     let borders = Borders::new();
     let made = |replayed: &Replayed<()>, span: Length, work: WorkInterval| ReplayedFrom {
         made_from: made_from.unwrap_or_else(|| named.display().to_string()),
@@ -125,27 +125,27 @@ fn retime_with(
         unmatched: replayed.unmatched,
     };
     let Some(rewriting) = rewriting else {
-        let ends = || Ends { last: LastEnd(LaneMoment::NEVER), work: WorkIntervals::new(&borders) };
-        let mut replayed = replay_by(&graph, [setting], &fit, workers, ends, &tell);
+        let ends = || Ends { last: LastEnd(LaneMoment::MINUS_INFINITY), work: WorkIntervals::new(&borders) };
+        let mut replayed = replay_by(&graph, [setting], &fit, workers, ends, &report);
         let ends = std::mem::take(&mut replayed.observers);
         let last = ends.iter().map(|ends| ends.last.0).max();
         let last = last.filter(|_| !graph.strands.is_empty()).unwrap_or_default();
         let [work] = WorkIntervals::all(ends.into_iter().map(|ends| ends.work).collect());
         return Ok(made(&replayed.without_observers(), last.as_moment().since_start(), work));
     };
-    let (times, replayed) = Times::under(setting, &graph, &fit, threads, &tell);
+    let (times, replayed) = Times::under(setting, &graph, &fit, threads, &report);
     let weighed = weighed(trace, &graph, &times)?;
-    let mut told = made(&replayed, Length::ZERO, times.work_interval(&borders));
+    let mut retimed = made(&replayed, Length::ZERO, times.work_interval(&borders));
     let describe = |run: &mut RunInfo| {
-        told.replayed_ns = run.span_ns;
-        run.replayed = Some(told.clone());
+        retimed.replayed_ns = run.span_ns;
+        run.replayed = Some(retimed.clone());
         if let Some(weighed) = weighed {
-            weighed.tell(run);
+            weighed.write_to(run);
         }
     };
     let manner = Manner { without_tracer: setting.without_tracer, gaps: gaps(setting) };
-    rewriting.finish(&times, manner, describe, &|rows| passes.tell(3, rows))?;
-    Ok(told)
+    rewriting.finish(&times, manner, describe, &|rows| passes.report(3, rows))?;
+    Ok(retimed)
 }
 
 /// What rows add up to at their new times, over all ranks of their kinds; none where every rank has its rows.
@@ -154,7 +154,7 @@ fn weighed(trace: &Trace, graph: &Graph, times: &Times<'_>) -> Result<Option<Wei
     let mut weighed = Weighed::default();
     for (number, row) in (0..).zip(trace.calls(RankSelection::All)?) {
         let (start, end) = times.of_row(number);
-        weighed.add(&row?, Length(end.saturating_sub(start)), &folding.kinds);
+        weighed.add(&row?, Length(end.saturating_sub(start)), &folding.rank_classes);
     }
     Ok(Some(weighed))
 }
@@ -166,7 +166,7 @@ struct Ends<'a> {
 }
 
 impl Observer<1> for Ends<'_> {
-    fn step(&mut self, seen: &Seen<'_, 1>) {
+    fn step(&mut self, seen: &EndedStep<'_, 1>) {
         self.last.step(seen);
         self.work.step(seen);
     }

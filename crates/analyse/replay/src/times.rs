@@ -2,7 +2,7 @@
 
 use crate::lane_moment::LaneMoment;
 use crate::setting::Setting;
-use crate::walk::observer::{Observer, Seen};
+use crate::walk::observer::{EndedStep, Observer};
 use crate::walk::{Replayed, Shares, replay};
 use crate::work_interval::{Borders, WorkInterval};
 use kizami_graph::Graph;
@@ -72,7 +72,7 @@ struct Writer<'a> {
 }
 
 impl Observer<1> for Writer<'_> {
-    fn step(&mut self, seen: &Seen<'_, 1>) {
+    fn step(&mut self, seen: &EndedStep<'_, 1>) {
         let place = seen.index.checked_sub(self.first).and_then(|index| self.times.get_mut(index as usize));
         if let Some(place) = place {
             *place = [seen.start[0].as_moment(), seen.end[0].as_moment()];
@@ -85,7 +85,7 @@ impl Observer<1> for Writer<'_> {
 pub struct LastEnd(pub LaneMoment);
 
 impl Observer<1> for LastEnd {
-    fn step(&mut self, seen: &Seen<'_, 1>) {
+    fn step(&mut self, seen: &EndedStep<'_, 1>) {
         self.0 = self.0.max(seen.end[0]);
     }
 }

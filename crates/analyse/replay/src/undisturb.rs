@@ -37,12 +37,12 @@ pub fn undisturb(
     let mut stops = trace.stops()?;
     stops.sort_by_key(|stop| (stop.rank, stop.start, stop.thread));
     let losses = || Losses { stops: &stops, by_rank: Vec::new() };
-    let (graph, losses) = read(trace, threads, losses, &|rows| passes.tell(0, rows))?;
+    let (graph, losses) = read(trace, threads, losses, &|rows| passes.report(0, rows))?;
     let losses: Vec<RankLoss> = losses.into_iter().flat_map(|share| share.by_rank).collect();
     let losses = Disturbance::of(&losses);
     let Learned { graph, fit } = Learned::of(graph, threads, &passes);
     let setting = Setting { without_tracer: true, ..Setting::default() };
-    let (times, replayed) = Times::under(&setting, &graph, &fit, threads, &|steps| passes.tell(2, steps));
+    let (times, replayed) = Times::under(&setting, &graph, &fit, threads, &|steps| passes.report(2, steps));
     let describe = |run: &mut RunInfo| {
         let span = Length(run.span_ns);
         let direct_only = if graph.strands.is_empty() { span } else { replayed.direct_only.since_start() };
@@ -60,7 +60,7 @@ pub fn undisturb(
         });
     };
     let manner = Manner { without_tracer: true, gaps: Gaps::CutAtTheBeginning };
-    Ok(rewriting.finish(&times, manner, describe, &|rows| passes.tell(3, rows))?)
+    Ok(rewriting.finish(&times, manner, describe, &|rows| passes.report(3, rows))?)
 }
 
 /// What the tracer took from each rank, added up while rows are read.

@@ -4,7 +4,7 @@
 //! Starting and ending MPI takes what it takes; in a short test run it would hide everything else. A rank that never
 //! came to `MPI_Finalize` works until its last call ends, and a trace without `MPI_Init` begins with its first call.
 
-use crate::walk::observer::{Observer, Seen};
+use crate::walk::observer::{EndedStep, Observer};
 use crate::walk::processes::SentObserver;
 use kizami_graph::{Graph, Step};
 use kizami_model::{Kind, Length, Moment, Op};
@@ -171,7 +171,7 @@ impl<'a, const LANES: usize> WorkIntervals<'a, LANES> {
 }
 
 impl<const LANES: usize> Observer<LANES> for WorkIntervals<'_, LANES> {
-    fn step(&mut self, seen: &Seen<'_, LANES>) {
+    fn step(&mut self, seen: &EndedStep<'_, LANES>) {
         let border = self.borders.of(seen.step);
         for lane in 0..LANES {
             self.edges[lane].step(border, seen.start[lane].as_moment(), seen.end[lane].as_moment());

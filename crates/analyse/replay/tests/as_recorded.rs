@@ -34,7 +34,7 @@ fn check(ranks: u32, calls: Vec<Call>) {
 }
 
 #[test]
-fn a_stencil_comes_out_as_it_was() {
+fn a_stencil_is_replayed_as_recorded() {
     for ranks in [1, 2, 7, 64] {
         let stencil = Stencil::new(ranks, 30, Costs::default());
         check(ranks, (0..ranks).flat_map(|rank| stencil.rank(rank)).collect());
@@ -42,7 +42,7 @@ fn a_stencil_comes_out_as_it_was() {
 }
 
 #[test]
-fn a_script_with_every_kind_of_wait_comes_out_as_it_was() {
+fn every_wait_state_is_replayed_as_recorded() {
     use Act::*;
     let acts = vec![
         vec![

@@ -9,19 +9,20 @@ use kizami_network::Fit;
 use kizami_process_group::ProcessGroup;
 use kizami_replay::exchange::{Alone, Exchange, Outgoing, RemoteEvent, Round, Standing};
 use kizami_replay::{
-    LaneMoment, Network, Observer, Replayed, Seen, SentObserver, Setting, Shares, Walk, Workers, replay_by,
+    EndedStep, LaneMoment, Network, Observer, Replayed, SentObserver, Setting, Shares, Walk, Workers,
+    replay_by,
 };
 use kizami_testing::{Costs, Stencil};
 use kizami_wire::Wire;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Barrier, Mutex};
 
-type Mail = (Standing, Vec<RemoteEvent<2>>);
+type Parcel = (Standing, Vec<RemoteEvent<2>>);
 
 /// A channel to each other share and one from each; none to itself.
 struct Channels {
-    to: Vec<Option<Sender<Mail>>>,
-    from: Vec<Option<Receiver<Mail>>>,
+    to: Vec<Option<Sender<Parcel>>>,
+    from: Vec<Option<Receiver<Parcel>>>,
 }
 
 impl Channels {
@@ -66,7 +67,7 @@ impl Exchange<2> for Channels {
 struct Ends(Vec<(u64, [LaneMoment; 2])>);
 
 impl Observer<2> for Ends {
-    fn step(&mut self, seen: &Seen<'_, 2>) {
+    fn step(&mut self, seen: &EndedStep<'_, 2>) {
         self.0.push((seen.index, seen.end));
     }
 }

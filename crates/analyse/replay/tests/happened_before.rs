@@ -75,14 +75,14 @@ fn settings() -> impl Strategy<Value = [Setting; LANES]> {
 }
 
 /// The steps that tell something, by key.
-fn told(graph: &Graph, kind: fn(TieKind) -> bool) -> HashMap<u64, Vec<(usize, TieKind)>> {
-    let mut told: HashMap<u64, Vec<(usize, TieKind)>> = HashMap::new();
+fn announced(graph: &Graph, kind: fn(TieKind) -> bool) -> HashMap<u64, Vec<(usize, TieKind)>> {
+    let mut announced: HashMap<u64, Vec<(usize, TieKind)>> = HashMap::new();
     for (index, step) in graph.steps.iter().enumerate().filter(|(_, step)| step.kind() != StepKind::Polling) {
         for tie in graph.ties_of(step).iter().filter(|tie| kind(tie.kind())) {
-            told.entry(tie.key).or_default().push((index, tie.kind()));
+            announced.entry(tie.key).or_default().push((index, tie.kind()));
         }
     }
-    told
+    announced
 }
 
 /// Everything the order of events asks for, in one lane.
@@ -98,9 +98,9 @@ struct Order<'a> {
 
 impl<'a> Order<'a> {
     fn new(graph: &'a Graph, program: &'a Jumbled, walked: &'a Walked<LANES>, roomy: bool) -> Order<'a> {
-        let departures = told(graph, |kind| kind == TieKind::Departs);
-        let postings = told(graph, |kind| kind == TieKind::Posts);
-        let arrivals = told(graph, |kind| kind.tells() && kind.is_collective());
+        let departures = announced(graph, |kind| kind == TieKind::Departs);
+        let postings = announced(graph, |kind| kind == TieKind::Posts);
+        let arrivals = announced(graph, |kind| kind.announces() && kind.is_collective());
         Order { graph, program, walked, roomy, departures, postings, arrivals }
     }
 
@@ -133,7 +133,7 @@ impl<'a> Order<'a> {
         let stays = |step: &Step| step.kind() != StepKind::Polling && !has(&setting.left_out, step);
         for (index, step) in steps.filter(|(_, step)| stays(step)) {
             let early = has(&setting.posted_early, step);
-            for tie in self.graph.ties_of(step).iter().filter(|tie| !tie.kind().tells()) {
+            for tie in self.graph.ties_of(step).iter().filter(|tie| !tie.kind().announces()) {
                 let end_ns = self.walked.times[index].end_ns[lane];
                 if early && tie.kind() == TieKind::AwaitsPost {
                     continue;
@@ -149,8 +149,8 @@ impl<'a> Order<'a> {
 
     /// The steps that must have begun.
     fn awaited(&self, index: usize, tie: Tie, setting: &Setting) -> Vec<usize> {
-        let all = |told: &HashMap<u64, Vec<(usize, TieKind)>>| -> Vec<usize> {
-            told.get(&tie.key).into_iter().flatten().map(|(step, _)| *step).collect()
+        let all = |announced: &HashMap<u64, Vec<(usize, TieKind)>>| -> Vec<usize> {
+            announced.get(&tie.key).into_iter().flatten().map(|(step, _)| *step).collect()
         };
         let place = |step: usize| {
             let rank = self.program.rows[step].rank.0;

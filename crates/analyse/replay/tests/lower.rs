@@ -57,7 +57,7 @@ fn a_prefix_sum_does_not_wait_for_ranks_behind() {
 }
 
 #[test]
-fn nobody_stops_waiting_because_a_model_holds_others() {
+fn waits_do_not_end_because_a_model_holds_others() {
     for collective in [Scan, Rooted("MPI_Bcast", 0)] {
         let [_, _, alone] = times(collective.clone(), [&slow()], 1);
         for threads in 1..4 {

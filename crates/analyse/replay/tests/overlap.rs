@@ -72,7 +72,7 @@ fn collectives_are_gone_through_in_the_background() {
 }
 
 #[test]
-fn who_does_not_wait_gains_nothing() {
+fn ranks_that_do_not_wait_gain_nothing() {
     let acts =
         vec![vec![Send(1, 5, 8)], vec![Compute(100_000), Receive(0, 5), Compute(200_000), Send(0, 5, 8)]];
     let times = times(acts, &[1]);

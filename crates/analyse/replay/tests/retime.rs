@@ -53,7 +53,7 @@ fn on_faster_processors_gaps_shrink_with_all_that_is_in_them() {
 
 /// Starting and ending MPI is part of the run, but not of the work: what the program could gain is a part of the latter.
 #[test]
-fn the_work_is_told_apart_from_starting_and_ending() {
+fn the_work_is_separated_from_startup_and_shutdown() {
     let place = Place::new(2, 0);
     for rank in [0, 1] {
         place.thread(rank, 0, |segment| {

@@ -159,7 +159,7 @@ fn what_the_gap_has_no_room_for_is_taken_out_of_the_call() {
 }
 
 #[test]
-fn polls_give_up_waiting_when_what_they_look_for_comes_earlier() {
+fn polls_end_earlier_when_their_message_does() {
     let place = Place::new(2, 0);
     place.thread(0, 0, |segment| {
         segment.call(&call("MPI_Comm_rank", 0, 10));
@@ -268,7 +268,7 @@ proptest! {
 
     /// A program of computation and barriers comes out exactly as it would have been, whatever was added.
     #[test]
-    fn barriers_come_out_as_without_the_tracer(
+    fn barriers_are_replayed_as_without_the_tracer(
         computed in proptest::collection::vec(proptest::collection::vec((200u64..5_000, 0u64..3_000), 3), 1..40),
         cost in 0u64..100,
     ) {

@@ -9,14 +9,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("which trace?")?;
     let trace = Trace::open(path.as_ref())?;
     let begin = Instant::now();
-    let told = stream(&trace, Rank(0))?;
+    let streamed = stream(&trace, Rank(0))?;
     let seconds = begin.elapsed().as_secs_f64();
     println!(
         "{} tasks in {seconds:.2} s, {:.1} million a second; at most {} held; span {} ns",
-        told.made,
-        told.made as f64 / seconds / 1e6,
-        told.held,
-        told.span.0
+        streamed.made,
+        streamed.made as f64 / seconds / 1e6,
+        streamed.held,
+        streamed.span.0
     );
     Ok(())
 }

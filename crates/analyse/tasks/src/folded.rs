@@ -175,11 +175,11 @@ impl Survey {
         largest.sort_by_key(|node| (Reverse(sums[*node as usize].1), *node));
         largest.truncate(limit);
         largest.sort_unstable();
-        let told = |node: u32| {
+        let dependencies = |node: u32| {
             let (tasks, work, on_path) = sums[node as usize];
             NodeSum { node, tasks, work, on_path, curve: curves.of(node as usize).to_vec() }
         };
-        largest.into_iter().map(told).collect()
+        largest.into_iter().map(dependencies).collect()
     }
 }
 

@@ -55,7 +55,7 @@ impl Notice {
                 ends.push(own_ends[row]);
             }
         }
-        Ok(noticing.told())
+        Ok(noticing.finish())
     }
 
     /// So many times as long.
@@ -105,7 +105,7 @@ impl Noticing {
         self.busy_until[thread] = self.busy_until[thread].max(end);
     }
 
-    fn told(self) -> Notice {
+    fn finish(self) -> Notice {
         let median = |mut list: Vec<Length>, common: Length| {
             list.sort_unstable();
             upper_median(&list).filter(|_| list.len() >= LEAST).unwrap_or(common)

@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_without_a_line_cannot_be_named() {
+    fn a_site_without_a_source_line_cannot_be_named() {
         let place =
             |line| SourceLine { file: Some("solver.c".to_owned()), line, function: "main".to_owned() };
         let named = Changes::at(&[place(Some(88))], Change::Join);

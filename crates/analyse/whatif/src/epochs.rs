@@ -23,7 +23,7 @@ enum Border {
     /// A call at a place of its own, for each rank.
     OwnSite,
     /// A collective of everybody that everybody waits in.
-    Everybody,
+    AllRanks,
     None,
 }
 
@@ -53,7 +53,7 @@ impl Epochs {
                 if let Some(site) = step.site() {
                     *own.entry(site).or_default() += 1;
                 }
-                collectives += u64::from(first && is_border(graph, step, Border::Everybody, None, ranks));
+                collectives += u64::from(first && is_border(graph, step, Border::AllRanks, None, ranks));
             });
             first = false;
         }
@@ -63,7 +63,7 @@ impl Epochs {
         }
         let (border, borders, own_sites) = match (shared_site(&counts), own_sites(&counts)) {
             (Some((times, site)), _) if times >= collectives => (Border::Site(site), times, Vec::new()),
-            _ if collectives >= FEWEST => (Border::Everybody, collectives, Vec::new()),
+            _ if collectives >= FEWEST => (Border::AllRanks, collectives, Vec::new()),
             (_, Some((times, sites))) if graph.folding.is_none() => (Border::OwnSite, times, sites),
             _ => (Border::None, 0, Vec::new()),
         };
@@ -82,11 +82,11 @@ impl Epochs {
     }
 
     /// Goes over the calls of a strand, and says in which epoch each is. A call that is a border ends its epoch.
-    pub fn walk(&self, graph: &Graph, strand: &Strand, mut tell: impl FnMut(usize, u64, &Step)) {
+    pub fn walk(&self, graph: &Graph, strand: &Strand, mut visit: impl FnMut(usize, u64, &Step)) {
         let mut passed = 0;
         let own_site = self.own_sites.get(place_of(strand.rank)).copied();
         each_call(graph, strand.first_step, |index, step| {
-            tell((passed.min(self.borders) / self.each) as usize, index, step);
+            visit((passed.min(self.borders) / self.each) as usize, index, step);
             passed += u64::from(is_border(graph, step, self.border, own_site, self.ranks));
         });
     }
@@ -115,7 +115,7 @@ fn is_border(graph: &Graph, step: &Step, border: Border, own_site: Option<u32>, 
         Border::Site(site) => step.site() == Some(site),
         Border::OwnSite => own_site.is_some() && step.site() == own_site,
         // The root of a reduction waits for all, too, but nobody else does.
-        Border::Everybody => {
+        Border::AllRanks => {
             matches!(step.op().kind(), Kind::Collective(which, _) if which.flow() == Flow::All)
                 && graph.ties_of(step).iter().any(|tie| {
                     let members = graph.members.sizes.get(tie.place() as usize);
@@ -127,12 +127,12 @@ fn is_border(graph: &Graph, step: &Step, border: Border, own_site: Option<u32>, 
 }
 
 /// Goes over the calls of a strand; parts of calls are none.
-pub fn each_call(graph: &Graph, first_step: u64, mut tell: impl FnMut(u64, &Step)) {
+pub fn each_call(graph: &Graph, first_step: u64, mut visit: impl FnMut(u64, &Step)) {
     let mut index = first_step;
     loop {
         let step = &graph.steps[index as usize];
         if step.kind() != StepKind::Part {
-            tell(index, step);
+            visit(index, step);
         }
         if step.next == 0 {
             return;

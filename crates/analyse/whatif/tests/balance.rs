@@ -3,7 +3,7 @@
 use kizami_graph::{Builder, Graph};
 use kizami_model::Call;
 use kizami_network::Fit;
-use kizami_replay::{Observer, Seen, Setting, replay};
+use kizami_replay::{EndedStep, Observer, Setting, replay};
 use kizami_testing::{Act, Costs, Script, definitions};
 use kizami_whatif::{Epochs, balance};
 
@@ -32,7 +32,7 @@ fn graph(steps: &[[i64; 4]]) -> Graph {
 struct Steps(Vec<(i64, i64)>);
 
 impl Observer<1> for Steps {
-    fn step(&mut self, seen: &Seen<'_, 1>) {
+    fn step(&mut self, seen: &EndedStep<'_, 1>) {
         self.0.push((seen.start[0].0, seen.end[0].0));
     }
 }
@@ -55,7 +55,7 @@ fn balanced(graph: &Graph) -> Vec<i64> {
 }
 
 #[test]
-fn everybody_comes_at_the_same_time() {
+fn all_ranks_enter_at_the_same_time() {
     // Who computes nothing gets as much as the others.
     assert_eq!(balanced(&graph(&[[1_000, 2_000, 9_000, 0]; 5])), [3_000; 5]);
 }

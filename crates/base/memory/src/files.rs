@@ -66,10 +66,10 @@ fn map_new(file: i32, bytes: usize) -> Option<(i32, usize)> {
 /// Whether what is written to files of this folder stays in memory.
 fn is_in_memory(folder: &OwnedFd) -> bool {
     // SAFETY: all of it is numbers.
-    let mut told: libc::statfs = unsafe { std::mem::zeroed() };
+    let mut status: libc::statfs = unsafe { std::mem::zeroed() };
     // SAFETY: the descriptor is open, and the room is as large as it must be.
-    let known = unsafe { libc::fstatfs(folder.as_raw_fd(), &mut told) } == 0;
-    known && [libc::TMPFS_MAGIC as u32, RAMFS_MAGIC].contains(&(told.f_type as u32))
+    let known = unsafe { libc::fstatfs(folder.as_raw_fd(), &mut status) } == 0;
+    known && [libc::TMPFS_MAGIC as u32, RAMFS_MAGIC].contains(&(status.f_type as u32))
 }
 
 pub(crate) fn page_bytes() -> usize {

@@ -8,7 +8,7 @@ const UNKNOWN_BYTES: u64 = 1 << 30;
 /// Half of what may still be taken: of what the machine has free, what a job is allowed, or what the process is (`ulimit -d`),
 /// whichever is less. Where the system does not tell, a gigabyte.
 pub fn half_of_free() -> u64 {
-    let machine = read_to_string("/proc/meminfo").ok().and_then(|told| available_bytes(&told));
+    let machine = read_to_string("/proc/meminfo").ok().and_then(|reported| available_bytes(&reported));
     machine
         .into_iter()
         .chain(left_in_group())
@@ -22,8 +22,8 @@ fn available_bytes(meminfo: &str) -> Option<u64> {
 }
 
 /// In bytes what a line tells in kibibytes.
-fn kibibytes_of(told: &str, name: &str) -> Option<u64> {
-    let line = told.lines().find_map(|line| line.strip_prefix(name))?;
+fn kibibytes_of(reported: &str, name: &str) -> Option<u64> {
+    let line = reported.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
@@ -31,8 +31,8 @@ fn kibibytes_of(told: &str, name: &str) -> Option<u64> {
 fn left_to_process() -> Option<u64> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the structure is there and of the right kind.
-    let told = unsafe { libc::getrlimit(libc::RLIMIT_DATA, &raw mut limit) } == 0;
-    if !told || limit.rlim_cur == libc::RLIM_INFINITY {
+    let succeeded = unsafe { libc::getrlimit(libc::RLIMIT_DATA, &raw mut limit) } == 0;
+    if !succeeded || limit.rlim_cur == libc::RLIM_INFINITY {
         return None;
     }
     let status = read_to_string("/proc/self/status").ok()?;
@@ -85,10 +85,10 @@ fn left_in(kind: &Kind, mut group: String) -> Option<u64> {
     let mut left = None;
     loop {
         let folder = format!("/sys/fs/cgroup{}{}", kind.folder, group.trim_end_matches('/'));
-        let told = |name: &str| read_to_string(format!("{folder}/{name}")).ok();
-        let number = |name: &str| told(name)?.trim().parse::<u64>().ok();
+        let reported = |name: &str| read_to_string(format!("{folder}/{name}")).ok();
+        let number = |name: &str| reported(name)?.trim().parse::<u64>().ok();
         if let (Some(most), Some(now)) = (number(kind.most), number(kind.now)) {
-            let stat = told("memory.stat").unwrap_or_default();
+            let stat = reported("memory.stat").unwrap_or_default();
             let of = |line| bytes_of(&stat, line).unwrap_or(0);
             let pages = of(kind.pages).saturating_sub(of(kind.shared));
             let free = most.saturating_sub(now.saturating_sub(pages));
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_system_tells_is_read() {
+    fn limits_of_the_system_are_read() {
         assert_eq!(available_bytes("MemTotal:  9 kB\nMemAvailable:   2048 kB\n"), Some(2 << 20));
         assert_eq!(available_bytes("MemTotal: 9 kB\n"), None);
         assert_eq!(bytes_of("anon 7\nfile 4096\nfile_mapped 1\n", "file "), Some(4096));

@@ -45,7 +45,7 @@ fn lists_of_any_fate(seed: u64) {
 }
 
 #[test]
-fn what_does_not_fit_lies_in_files() {
+fn larger_data_spills_to_files() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     if std::path::Path::new("/dev/shm").is_dir() {
         let refused = kizami_memory::limit(LIMIT_BYTES, "/dev/shm".as_ref()).unwrap_err().to_string();

@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn collectives_windows_and_ends_are_told_apart() {
+    fn collectives_windows_and_ends_are_distinguished() {
         for (name, expected) in [
             ("MPI_Iallreduce", Kind::Collective(CollectiveKind::Allreduce, Form::NonBlocking)),
             ("MPI_Bcast_init_c", Kind::Collective(CollectiveKind::Bcast, Form::Persistent)),

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn payload_and_what_describes_it_are_told_apart() {
+    fn payload_and_its_description_are_distinguished() {
         assert_eq!(role("MPI_Isend", "buf"), Role::DataOut);
         assert_eq!(role("MPI_Isend", "count"), Role::Value);
         assert_eq!(role("MPI_Isend", "request"), Role::Written);

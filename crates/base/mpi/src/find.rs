@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn launchers_tell_their_family() {
+    fn launchers_name_their_family() {
         let of = |path: &str| family_by_name(Path::new(path));
         assert_eq!(of("/usr/bin/orterun"), Some(Family::OpenMpi));
         assert_eq!(of("/opt/mpich/bin/hydra_pmi_proxy"), Some(Family::Mpich));

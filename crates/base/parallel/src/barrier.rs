@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_a_thread_that_gave_up() {
+    fn threads_do_not_wait_for_one_that_gave_up() {
         loom::model(|| {
             let barrier = Arc::new(Barrier::new(2));
             let other = thread::spawn({

@@ -37,13 +37,13 @@ impl ThreadKey {
 }
 
 /// No thread has come yet.
-const NOBODY: *mut Presence = std::ptr::null_mut();
+const UNOWNED: *mut Presence = std::ptr::null_mut();
 /// Every thread locks.
 const SHARED: *mut Presence = std::ptr::without_provenance_mut(usize::MAX);
 
 /// A value behind such a lock.
 pub struct Biased<T> {
-    /// The owning thread, [`NOBODY`] or [`SHARED`]. Changed by whoever holds the lock.
+    /// The owning thread, [`UNOWNED`] or [`SHARED`]. Changed by whoever holds the lock.
     owner: AtomicPtr<Presence>,
     lock: spin::Lock,
     value: UnsafeCell<T>,
@@ -56,13 +56,13 @@ impl<T> Biased<T> {
     /// With nobody inside.
     #[cfg(not(loom))]
     pub const fn new(value: T) -> Biased<T> {
-        Biased { owner: AtomicPtr::new(NOBODY), lock: spin::Lock::new(), value: UnsafeCell::new(value) }
+        Biased { owner: AtomicPtr::new(UNOWNED), lock: spin::Lock::new(), value: UnsafeCell::new(value) }
     }
 
     /// With nobody inside; loom's atomics have no constants.
     #[cfg(loom)]
     pub fn new(value: T) -> Biased<T> {
-        Biased { owner: AtomicPtr::new(NOBODY), lock: spin::Lock::new(), value: UnsafeCell::new(value) }
+        Biased { owner: AtomicPtr::new(UNOWNED), lock: spin::Lock::new(), value: UnsafeCell::new(value) }
     }
 
     /// Waits until nobody else is inside. Whoever is inside must not enter again.
@@ -81,7 +81,7 @@ impl<T> Biased<T> {
     pub fn give_up(&self, me: ThreadKey) {
         self.lock.lock();
         if self.owner.load(Ordering::Relaxed) == me.0 {
-            self.owner.store(NOBODY, Ordering::Relaxed);
+            self.owner.store(UNOWNED, Ordering::Relaxed);
         }
         self.lock.unlock();
     }
@@ -101,7 +101,7 @@ impl<T> Biased<T> {
         me.presence().store(false, Ordering::Release);
         self.lock.lock();
         let owner = self.owner.load(Ordering::Relaxed);
-        if owner == NOBODY && barrier::available() {
+        if owner == UNOWNED && barrier::available() {
             self.owner.store(me.0, Ordering::Relaxed);
         } else if owner != SHARED {
             self.revoke();
@@ -111,7 +111,7 @@ impl<T> Biased<T> {
     /// Ends ownership, and waits until the owner is out. The lock is held.
     fn revoke(&self) {
         let owner = self.owner.swap(SHARED, Ordering::SeqCst);
-        if owner == NOBODY || owner == SHARED {
+        if owner == UNOWNED || owner == SHARED {
             return;
         }
         barrier::heavy();
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn who_gives_up_leaves_it_to_the_next() {
+    fn giving_up_leaves_it_to_the_next() {
         let (first, second) = (Presence::default(), Presence::default());
         let lock = Biased::new(());
         drop(lock.enter(key(&first)));
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_lost_when_threads_come_while_the_owner_is_inside() {
+    fn nothing_is_lost_when_threads_enter_while_the_owner_is_inside() {
         const EACH: u64 = 20_000;
         for round in 0..50 {
             let lock = Biased::new((0u64, 0u64));

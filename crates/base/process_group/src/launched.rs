@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn what_launchers_leave_on_hosts_is_known_by_name() {
+    fn processes_of_launchers_on_hosts_are_recognised() {
         for name in ["mpirun.openmpi\n", "orted\n", "prted\n", "hydra_pmi_proxy\n", "slurmstepd\n"] {
             assert!(is_launcher(name), "{name}");
         }

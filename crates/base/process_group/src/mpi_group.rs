@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_joins_without_a_launcher() {
+    fn without_a_launcher_there_is_no_group() {
         // Tests are started by none.
         assert!(matches!(MpiGroup::join(), Ok(None)));
     }

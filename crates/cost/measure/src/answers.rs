@@ -64,13 +64,13 @@ mod tests {
     }
 
     #[test]
-    fn few_spans_are_told_in_their_order() {
+    fn few_spans_are_listed_in_order() {
         assert_eq!(written(&[30.0, 10.0], Some(99.6)), "kizami: row MPI_Bcast plain 8 100 2 30 10\n");
         assert_eq!(written(&[5.0], None), "kizami: row MPI_Bcast plain 8 - 1 5\n");
     }
 
     #[test]
-    fn many_are_told_by_their_distribution() {
+    fn many_spans_are_summarised_by_their_distribution() {
         let spans: Vec<f64> = (0..1000).rev().map(f64::from).collect();
         let line = written(&spans, None);
         let fields: Vec<&str> = line.split_whitespace().collect();

@@ -23,7 +23,7 @@ impl Pace {
             rank.clock.now_ns() - start_ns
         };
         let shortest_ns = (0..TRIALS).map(trial).fold(f64::INFINITY, f64::min);
-        let [steps_per_ns] = rank.told([TRIAL_STEPS as f64 / shortest_ns.max(1.0)])?;
+        let [steps_per_ns] = rank.broadcast([TRIAL_STEPS as f64 / shortest_ns.max(1.0)])?;
         Ok(Pace { steps_per_ns })
     }
 }

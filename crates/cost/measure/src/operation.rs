@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn forms_are_told_by_name_and_pattern() {
+    fn forms_follow_from_name_and_pattern() {
         use CollectiveName::Exscan;
         let of = |op, pattern| Operation::named(op, pattern);
         assert_eq!(

@@ -31,7 +31,7 @@ impl Rank {
     }
 
     /// What rank 0 says, at all ranks.
-    pub(crate) fn told<const N: usize>(&self, mut words: [f64; N]) -> Result<[f64; N], MpiError> {
+    pub(crate) fn broadcast<const N: usize>(&self, mut words: [f64; N]) -> Result<[f64; N], MpiError> {
         let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
         self.mpi.call(&self.world, Collective::Bcast { data: &mut bytes, root: 0 })?;
         for (word, bytes) in words.iter_mut().zip(bytes.as_chunks::<8>().0) {

@@ -39,7 +39,7 @@ pub(crate) fn repeat(rank: &Rank, subject: &mut dyn Subject, limits: Limits) -> 
         let used_ns = rank.clock.now_ns() - start_ns;
         let median_ns = median(&sorted(&spans_ns)).unwrap_or_default();
         let plan = [next_batch(&spans_ns, used_ns, warm_up_ns, limits) as f64, median_ns];
-        let [next, median_ns] = rank.told(plan)?;
+        let [next, median_ns] = rank.broadcast(plan)?;
         if next == 0.0 {
             return Ok(Measured { spans_ns, median_ns });
         }
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_are_made_than_asked_for_or_affordable() {
+    fn no_more_samples_than_requested_or_affordable() {
         let unsteady: Vec<f64> = (0..98).map(|index| f64::from(index) * 100.0).collect();
         assert_eq!(next_batch(&unsteady, 1e5, 0.0, LIMITS), 2);
         assert_eq!(next_batch(&unsteady[..20], 0.9e6, 0.0, LIMITS), 3);

@@ -68,8 +68,8 @@ fn understand(output: &str) -> (HashMap<Key, Row>, Vec<String>) {
         }
         let count: usize = words[5].parse().unwrap();
         let spans = if count > 200 { &words[7..] } else { &words[6..] };
-        let told: usize = if count > 200 { words[6].parse().unwrap() } else { count };
-        assert_eq!(spans.len(), told, "{line}");
+        let listed: usize = if count > 200 { words[6].parse().unwrap() } else { count };
+        assert_eq!(spans.len(), listed, "{line}");
         let spans_ns = spans.iter().map(|span| span.parse().unwrap()).collect();
         let key = (words[1].to_owned(), words[2].to_owned(), words[3].parse().unwrap());
         rows.insert(key, Row { first_ns: words[4].parse().ok(), count, spans_ns });

@@ -21,7 +21,7 @@ const ROUNDS: usize = 20;
 
 /// What a collective took in which all had come.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SeenCollective {
+pub struct ObservedCollective {
     /// The function.
     pub op: Op,
     /// How many ranks.
@@ -35,17 +35,17 @@ pub struct SeenCollective {
 /// Messages by which the library's algorithms take about as long as was seen; none if nothing was seen that is made of
 /// messages. `spreads` says how the program gives to others.
 pub fn messages_of_collectives(
-    seen: &[SeenCollective],
+    seen: &[ObservedCollective],
     library: Library,
     spreads: &Spreads,
 ) -> Option<MeasuredMessages> {
     let partners = |op: Op| spreads.get(&op).and_then(|spread| spread.partners);
-    let walkable = |seen: &&SeenCollective| {
+    let walkable = |seen: &&ObservedCollective| {
         seen.ranks > 1
             && seen.took_ns > 0.0
             && library.algorithm(seen.op, seen.ranks, seen.bytes, partners(seen.op)).is_some()
     };
-    let seen: Vec<&SeenCollective> = seen.iter().filter(walkable).collect();
+    let seen: Vec<&ObservedCollective> = seen.iter().filter(walkable).collect();
     let per_round = seen.iter().map(|seen| seen.took_ns / f64::from(seen.ranks).log2());
     let latency_ns = per_round.fold(f64::INFINITY, f64::min);
     let per_byte = seen.iter().filter(|seen| seen.bytes > 0).map(|seen| seen.took_ns / seen.bytes as f64);
@@ -140,7 +140,7 @@ mod tests {
 
     /// What a network's collectives take at 8 and 16 ranks says what they take at 128.
     #[test]
-    fn collectives_of_few_ranks_tell_those_of_many() {
+    fn collectives_of_few_ranks_predict_those_of_many() {
         let library = Library::OpenMpi;
         let network = line([5_000.0, 0.8, 400.0]);
         let kinds =
@@ -148,7 +148,7 @@ mod tests {
         let at = |ranks: u32| {
             kinds.map(|(name, bytes)| {
                 let op = Op::by_name(name).unwrap();
-                SeenCollective {
+                ObservedCollective {
                     op,
                     ranks,
                     bytes,
@@ -156,7 +156,7 @@ mod tests {
                 }
             })
         };
-        let seen: Vec<SeenCollective> = [8, 16].into_iter().flat_map(at).collect();
+        let seen: Vec<ObservedCollective> = [8, 16].into_iter().flat_map(at).collect();
         let found = messages_of_collectives(&seen, library, &FxHashMap::default()).unwrap();
         for truth in at(128) {
             let told_ns = library.cost_ns(truth.op, truth.ranks, truth.bytes, None, &found);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_seen_tells_nothing() {
+    fn no_observations_give_no_costs() {
         assert_eq!(messages_of_collectives(&[], Library::OpenMpi, &FxHashMap::default()), None);
     }
 }

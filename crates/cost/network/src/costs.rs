@@ -66,27 +66,27 @@ pub struct MeasuredCosts {
     /// How far walking over messages was off where it could be tried, by function, as the logarithm of told / true.
     pub walking_errors: FxHashMap<Op, f64>,
     /// What was worked out before.
-    pub known: Known,
+    pub cache: CostCache,
 }
 
 /// Costs that were asked for before: walking an algorithm again for each of a million calls would take long.
 #[derive(Debug, Default)]
-pub struct Known {
-    costs: Mutex<FxHashMap<Asked, Answer>>,
+pub struct CostCache {
+    costs: Mutex<FxHashMap<CostKey, Answer>>,
     /// What the walked algorithm takes if all come at once.
-    aligned: Mutex<FxHashMap<Asked, f64>>,
+    aligned: Mutex<FxHashMap<CostKey, f64>>,
 }
 
 /// What was asked for: function, ranks, bytes.
-type Asked = (Op, u32, u64);
+type CostKey = (Op, u32, u64);
 
 /// An answer from before, or the one that is worked out now and kept. Nobody waits while it is worked out.
-fn remember<T: Copy>(known: &Mutex<FxHashMap<Asked, T>>, asked: Asked, work_out: impl FnOnce() -> T) -> T {
-    let lock = || known.lock().unwrap_or_else(PoisonError::into_inner);
-    let before = lock().get(&asked).copied();
+fn remember<T: Copy>(cache: &Mutex<FxHashMap<CostKey, T>>, key: CostKey, work_out: impl FnOnce() -> T) -> T {
+    let lock = || cache.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = lock().get(&key).copied();
     before.unwrap_or_else(|| {
         let worked_out = work_out();
-        lock().insert(asked, worked_out);
+        lock().insert(key, worked_out);
         worked_out
     })
 }
@@ -95,15 +95,15 @@ fn remember<T: Copy>(known: &Mutex<FxHashMap<Asked, T>>, asked: Asked, work_out:
 type Answer = Option<(f64, Trust)>;
 
 /// What is known follows from the rest, so nothing is lost without it.
-impl Clone for Known {
-    fn clone(&self) -> Known {
-        Known::default()
+impl Clone for CostCache {
+    fn clone(&self) -> CostCache {
+        CostCache::default()
     }
 }
 
 /// What is known follows from the rest, so it makes no difference.
-impl PartialEq for Known {
-    fn eq(&self, _: &Known) -> bool {
+impl PartialEq for CostCache {
+    fn eq(&self, _: &CostCache) -> bool {
         true
     }
 }
@@ -117,7 +117,7 @@ impl MeasuredCosts {
     /// What a collective takes in which all come at once, and how that is known; none if it is no collective.
     pub fn collective_ns(&self, op: Op, ranks: u32, bytes: u64) -> Option<(f64, Trust)> {
         let bytes = self.measured_bytes(op, ranks, bytes);
-        remember(&self.known.costs, (op, ranks, bytes), || self.work_out(op, ranks, bytes))
+        remember(&self.cache.costs, (op, ranks, bytes), || self.work_out(op, ranks, bytes))
     }
 
     /// What was measured of a function at some ranks, as the program calls it.
@@ -183,7 +183,7 @@ impl MeasuredCosts {
             .library
             .algorithm(op, ranks, bytes, partners)
             .filter(|_| self.library != Library::Unknown)?;
-        let aligned_ns = remember(&self.known.aligned, (op, ranks, bytes), || {
+        let aligned_ns = remember(&self.cache.aligned, (op, ranks, bytes), || {
             self.library.cost_ns(op, ranks, bytes, partners, &self.messages)
         });
         let factor = cost_ns / aligned_ns;

@@ -38,7 +38,7 @@ const COUNTING: LogGops = LogGops {
 const COMMON_EAGER_LIMIT_BYTES: u64 = 64 << 10;
 
 /// The fastest of none.
-const UNSEEN: Length = Length(i64::MAX);
+const UNOBSERVED: Length = Length(i64::MAX);
 
 /// What messages of one size took.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -58,7 +58,7 @@ impl Ways {
     /// The fastest; no time at all if none was seen.
     #[inline]
     fn way(&self) -> Length {
-        if self.fastest == UNSEEN { Length::ZERO } else { self.fastest.at_least_zero() }
+        if self.fastest == UNOBSERVED { Length::ZERO } else { self.fastest.at_least_zero() }
     }
 }
 
@@ -96,7 +96,7 @@ pub struct Fit {
 
 impl Default for Fit {
     fn default() -> Fit {
-        let unseen = Ways { count: 0, bytes: 0, fastest: UNSEEN, handling: UNSEEN };
+        let unseen = Ways { count: 0, bytes: 0, fastest: UNOBSERVED, handling: UNOBSERVED };
         Fit {
             classes: vec![unseen; CLASSES],
             line: (0.0, 0.0),
@@ -119,7 +119,7 @@ impl Fit {
 
     /// A receive of a message of this size that was sent so long before took so long.
     pub fn learn_handling(&mut self, bytes: u64, ago: Length, length: Length) {
-        self.receives.resize(CLASSES, [UNSEEN; CLASSES]);
+        self.receives.resize(CLASSES, [UNOBSERVED; CLASSES]);
         let fastest = &mut self.receives[class(bytes)][class_of(ago)];
         *fastest = length.min(*fastest);
     }
@@ -194,7 +194,7 @@ impl Fit {
             ours.fastest = ours.fastest.min(theirs.fastest);
             ours.handling = ours.handling.min(theirs.handling);
         }
-        self.receives.resize(CLASSES, [UNSEEN; CLASSES]);
+        self.receives.resize(CLASSES, [UNOBSERVED; CLASSES]);
         for (ours, theirs) in self.receives.iter_mut().flatten().zip(other.receives.iter().flatten()) {
             *ours = (*ours).min(*theirs);
         }
@@ -212,7 +212,7 @@ impl Fit {
             let ways = &mut self.classes[size];
             // All of these bits and more were sent longer ago.
             let there = class_of(SURELY_THERE.saturating_add(ways.way())) + 1;
-            ways.handling = receives.into_iter().skip(there).min().unwrap_or(UNSEEN);
+            ways.handling = receives.into_iter().skip(there).min().unwrap_or(UNOBSERVED);
         }
         // Relative errors count, not absolute ones: otherwise the largest messages would rule.
         let weighted = |(bytes, way_ns): (u64, f64)| (bytes as f64, way_ns, 1.0 / way_ns.max(1.0).powi(2));
@@ -250,7 +250,7 @@ impl Fit {
     /// Whether it was seen what receiving a message of this size costs if it is there.
     #[inline]
     pub fn knows_handling(&self, bytes: u64) -> bool {
-        self.classes[class(bytes)].handling != UNSEEN
+        self.classes[class(bytes)].handling != UNOBSERVED
     }
 
     /// Whether messages of this size set out only when both sides are there.
@@ -276,7 +276,7 @@ impl Fit {
 
     /// The same as parameters of a model, with overheads where they were seen.
     pub fn model(&self) -> LogGops {
-        let seen = self.classes.iter().map(|ways| ways.handling).filter(|handling| *handling != UNSEEN);
+        let seen = self.classes.iter().map(|ways| ways.handling).filter(|handling| *handling != UNOBSERVED);
         let overhead_ns = seen.min().unwrap_or_default().at_least_zero().0 as f64;
         let overhead_ns = overhead_ns.min(self.latency_ns() / 2.0);
         LogGops {
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn collectives_alone_tell_latency_and_bandwidth() {
+    fn collectives_alone_determine_latency_and_bandwidth() {
         let mut fit = Fit::default();
         let network = LogGops { latency_ns: 5_000.0, per_byte_ns: 0.8, ..COUNTING };
         for (name, bytes) in [("MPI_Allreduce", 8), ("MPI_Alltoall", 1 << 16), ("MPI_Bcast", 1 << 20)] {
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn latency_and_bandwidth_come_back() {
+    fn latency_and_bandwidth_are_recovered() {
         let mut fit = Fit::default();
         for bytes in [8, 1_000, 65_000, 1_000_000] {
             for extra in [700, 0, 90_000, 5] {

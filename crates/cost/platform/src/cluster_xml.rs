@@ -7,7 +7,7 @@ use roxmltree::Node;
 use std::ops::RangeInclusive;
 
 /// What changes routes or rates in SimGrid and is not in the model.
-const NOT_KNOWN: [&str; 4] = ["bb_bw", "bb_lat", "limiter_link", "router_id"];
+const UNSUPPORTED: [&str; 4] = ["bb_bw", "bb_lat", "limiter_link", "router_id"];
 
 /// The element of a regular network.
 pub(super) fn write(platform: &Platform) -> String {
@@ -40,7 +40,7 @@ pub(super) fn write(platform: &Platform) -> String {
 
 /// The network of such an element.
 pub(super) fn read(cluster: Node<'_, '_>) -> Result<Platform, PlatformError> {
-    if let Some(name) = NOT_KNOWN.iter().find(|name| cluster.has_attribute(**name)) {
+    if let Some(name) = UNSUPPORTED.iter().find(|name| cluster.has_attribute(**name)) {
         return Err(wrong(cluster, format!("{name} of a cluster is not in the model; take it out")));
     }
     let link = link(cluster, Sharing::SplitDuplex)?;

@@ -85,7 +85,7 @@ pub struct Link {
 }
 
 /// What most clusters had when 10 Gbit/s was usual; the same that the examples of SimGrid use.
-const USUAL_LINK: Link =
+const TYPICAL_LINK: Link =
     Link { bandwidth_bytes_per_s: 1.25e9, latency_ns: 1_000.0, sharing: Sharing::SplitDuplex };
 
 /// How hosts are connected.
@@ -112,7 +112,7 @@ pub struct Platform {
 impl Platform {
     /// A regular network whose hosts have the usual names.
     fn regular(topology: Topology, link: Link) -> Platform {
-        let names = Names::usual(topology.hosts());
+        let names = Names::default_for(topology.hosts());
         Platform { topology, names, link }
     }
 

@@ -3,7 +3,7 @@
 use super::listed::Listed;
 use super::names::Names;
 use super::xml::{attribute, elements, escaped, link, policy, wrong};
-use super::{LinkId, Platform, PlatformError, Sharing, Topology, USUAL_LINK, units};
+use super::{LinkId, Platform, PlatformError, Sharing, TYPICAL_LINK, Topology, units};
 use roxmltree::Node;
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
@@ -104,7 +104,7 @@ pub(super) fn read(zone: Node<'_, '_>) -> Result<Platform, PlatformError> {
     if hosts.is_empty() {
         return Err(wrong(zone, "there are no hosts in the zone"));
     }
-    Ok(Platform { topology: Topology::Listed(listed), names: Names::Listed(hosts), link: USUAL_LINK })
+    Ok(Platform { topology: Topology::Listed(listed), names: Names::Listed(hosts), link: TYPICAL_LINK })
 }
 
 /// Links of a route.

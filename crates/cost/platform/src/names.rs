@@ -13,7 +13,7 @@ pub(super) enum Names {
 
 impl Names {
     /// `n-0`, `n-1` and so on.
-    pub fn usual(hosts: usize) -> Names {
+    pub fn default_for(hosts: usize) -> Names {
         let last = hosts.saturating_sub(1) as u64;
         Names::Numbered { prefix: "n-".to_owned(), numbers: vec![0..=last], suffix: String::new() }
     }

@@ -4,7 +4,7 @@
 use super::dragonfly::Dragonfly;
 use super::fat_tree::FatTree;
 use super::torus::Torus;
-use super::{Link, MOST_HOSTS, Platform, PlatformError, Sharing, Topology, USUAL_LINK, product, units};
+use super::{Link, MOST_HOSTS, Platform, PlatformError, Sharing, TYPICAL_LINK, Topology, product, units};
 use std::fmt;
 
 /// The grammar of short forms, for a command's help.
@@ -140,7 +140,7 @@ impl Platform {
         // Numbers of hosts may have commas in them, too; options are what has a `=`.
         let (options, shape): (Vec<&str>, Vec<&str>) = rest.split(',').partition(|part| part.contains('='));
         let topology = form.topology(kind, &shape.join(","))?;
-        let mut link = USUAL_LINK;
+        let mut link = TYPICAL_LINK;
         options.into_iter().try_for_each(|option| form.option(&mut link, option))?;
         Ok(Platform::regular(topology, link))
     }
@@ -174,10 +174,10 @@ impl fmt::Display for Platform {
                 return write!(f, "listed ({} hosts, {} links)", listed.hosts(), listed.cables());
             }
         }
-        if self.link.bandwidth_bytes_per_s != USUAL_LINK.bandwidth_bytes_per_s {
+        if self.link.bandwidth_bytes_per_s != TYPICAL_LINK.bandwidth_bytes_per_s {
             write!(f, ",bw={}", units::show_bandwidth(self.link.bandwidth_bytes_per_s))?;
         }
-        if self.link.latency_ns != USUAL_LINK.latency_ns {
+        if self.link.latency_ns != TYPICAL_LINK.latency_ns {
             write!(f, ",lat={}", units::show_latency(self.link.latency_ns))?;
         }
         match self.link.sharing {

@@ -32,7 +32,7 @@ const FORMS: [&str; 14] = [
 ];
 
 #[test]
-fn short_forms_and_files_come_back() {
+fn short_forms_and_files_survive_a_round_trip() {
     for form in FORMS {
         let platform = parse(form);
         assert_eq!(platform.to_string(), form);
@@ -151,7 +151,7 @@ fn a_shared_cable_is_one_link() {
 
 proptest! {
     #[test]
-    fn any_cable_comes_back(
+    fn any_cable_survives_a_round_trip(
         bandwidth in 1e-3_f64..1e13,
         latency in 0.0_f64..1e10,
         sides in prop::collection::vec(1_usize..9, 1..5),

@@ -5,7 +5,7 @@
 #[path = "../tests/laws/mod.rs"]
 mod laws;
 
-use kizami_predict::scaling::{Measured, Situation, foretell};
+use kizami_predict::scaling::{Measured, Situation, predict};
 use laws::{LAWS, Question, Trial, Verdict, trials};
 use std::time::Instant;
 
@@ -55,7 +55,7 @@ fn print_speed() {
             |ranks: u32| (0..5).map(|i| 1.0 / f64::from(ranks) + 1e-4 * f64::from(i * place % 7)).collect();
         let measured = [4, 8, 16, 32, 64]
             .map(|ranks| Measured { at: Situation::of_ranks(ranks), samples_s: samples_s(ranks) });
-        foretell(&measured, &targets, None, 1).expect("five numbers of ranks are enough");
+        predict(&measured, &targets, None, 1).expect("five numbers of ranks are enough");
     }
     println!("\n300 places, 30 targets each: {:.2} s", started.elapsed().as_secs_f64());
 }

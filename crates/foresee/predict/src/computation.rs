@@ -7,7 +7,7 @@
 
 use crate::PredictError;
 use crate::counts::Counts;
-use crate::scaling::{Foretold, Measured, Situation, foretell};
+use crate::scaling::{Measured, PredictedTime, Situation, predict};
 use crate::structure::{Leaf, Program, RunTiming, Timing};
 use kizami_rng::SplitMix64;
 use rustc_hash::FxHashMap;
@@ -20,7 +20,7 @@ const NS: f64 = 1e-9;
 
 /// What is known about the problem beside the number of ranks.
 #[derive(Clone, Debug, Default)]
-pub struct Foreseen {
+pub struct PredictionInputs {
     /// Parameters of each run, by its number of ranks.
     pub parameters: FxHashMap<u32, Vec<(String, f64)>>,
     /// Parameters of what is foretold.
@@ -52,14 +52,14 @@ pub struct Computation {
 
 impl Computation {
     /// At so many ranks.
-    pub fn at(program: &Program, ranks: u32, known: &Foreseen) -> Result<Computation, PredictError> {
+    pub fn at(program: &Program, ranks: u32, known: &PredictionInputs) -> Result<Computation, PredictError> {
         let mut times = FxHashMap::default();
-        for (kind, does) in &program.kinds {
+        for (class, does) in &program.rank_classes {
             for (number, leaf) in does.leaves.iter().enumerate() {
                 for (which, timing) in leaf.gaps.iter().enumerate() {
                     if let Some(largest) = timing.runs.last() {
                         let place = Place { program, leaf, ranks };
-                        times.insert((*kind, number, which), place.time(timing, largest, known)?);
+                        times.insert((*class, number, which), place.time(timing, largest, known)?);
                     }
                 }
             }
@@ -68,10 +68,10 @@ impl Computation {
     }
 
     /// Before the call of a rank: leaf, round of its loop, and how often it has made the call.
-    pub fn gap_ns(&self, kind: u32, leaf: usize, round: u64, rank: u32, occurrence: u64) -> f64 {
+    pub fn gap_ns(&self, class: u32, leaf: usize, round: u64, rank: u32, occurrence: u64) -> f64 {
         let which = usize::from(round > 0);
         // A loop that goes round once in all runs has no later rounds; what is known of the first must do.
-        let Some(time) = self.times.get(&(kind, leaf, which)).or_else(|| self.times.get(&(kind, leaf, 0)))
+        let Some(time) = self.times.get(&(class, leaf, which)).or_else(|| self.times.get(&(class, leaf, 0)))
         else {
             return 0.0;
         };
@@ -79,8 +79,8 @@ impl Computation {
     }
 
     /// The lowest, the median and the highest before a leaf, in nanoseconds.
-    pub fn spread(&self, kind: u32, leaf: usize, round: u64) -> Option<(f64, f64, f64)> {
-        let time = self.times.get(&(kind, leaf, usize::from(round > 0)))?;
+    pub fn spread(&self, class: u32, leaf: usize, round: u64) -> Option<(f64, f64, f64)> {
+        let time = self.times.get(&(class, leaf, usize::from(round > 0)))?;
         Some((time.low_ns, time.median_ns, time.high_ns))
     }
 }
@@ -111,18 +111,23 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    fn time(&self, timing: &Timing, largest: &RunTiming, known: &Foreseen) -> Result<LeafTime, PredictError> {
+    fn time(
+        &self,
+        timing: &Timing,
+        largest: &RunTiming,
+        known: &PredictionInputs,
+    ) -> Result<LeafTime, PredictError> {
         let ratios = largest.ratios.clone();
         if timing.runs.iter().all(|run| run.mean_ns() < NEGLIGIBLE_NS) {
             let mean_ns = largest.mean_ns();
             return Ok(LeafTime { median_ns: mean_ns, low_ns: mean_ns, high_ns: mean_ns, ratios });
         }
-        let Foretold { median_s, low_s, high_s, .. } = self.foretold(timing, known)?;
+        let PredictedTime { median_s, low_s, high_s, .. } = self.predicted(timing, known)?;
         let (median_ns, low_ns, high_ns) = (median_s / NS, low_s / NS, high_s / NS);
         Ok(LeafTime { median_ns, low_ns, high_ns, ratios })
     }
 
-    fn foretold(&self, timing: &Timing, known: &Foreseen) -> Result<Foretold, PredictError> {
+    fn predicted(&self, timing: &Timing, known: &PredictionInputs) -> Result<PredictedTime, PredictError> {
         let token = &self.program.tokens[self.leaf.token as usize];
         let place = token.place.to_string();
         let counts = |ranks: u32| known.counts.at(&place, ranks);
@@ -144,9 +149,9 @@ impl Place<'_> {
             })
             .collect();
         let target = situation(self.ranks, Some(&known.target));
-        let foretold = foretell(&measured, &[target], None, known.seed);
+        let predicted = predict(&measured, &[target], None, known.seed);
         let why = |why: String| PredictError::NoTime { op: token.op.name(), place: place.clone(), why };
-        let first = foretold.map_err(|error| why(error.to_string()))?.into_iter().next();
+        let first = predicted.map_err(|error| why(error.to_string()))?.into_iter().next();
         first.ok_or_else(|| why("nothing came of it".to_owned()))
     }
 }

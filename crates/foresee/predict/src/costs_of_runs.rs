@@ -10,8 +10,10 @@ use crate::spreads::spreads_of;
 use kizami_graph::{Graph, build};
 use kizami_model::Op;
 use kizami_network::collectives::Library;
-use kizami_network::{Curve, Fit, MeasuredCosts, MeasuredMessages, SeenCollective, messages_of_collectives};
-use kizami_replay::{Observer, Seen, learn};
+use kizami_network::{
+    Curve, Fit, MeasuredCosts, MeasuredMessages, ObservedCollective, messages_of_collectives,
+};
+use kizami_replay::{EndedStep, Observer, learn};
 use kizami_stats::upper_median;
 use kizami_trace::Trace;
 use rustc_hash::FxHashMap;
@@ -48,7 +50,7 @@ pub fn costs_of_runs(traces: &[&Trace], threads: usize) -> Result<MeasuredCosts,
     if let Some(trace) = traces.first() {
         costs.library = Library::of(&trace.run().mpi_library, &trace.run().command.join(" "));
     }
-    let calibrated = || messages_of_collectives(&seen_collectives(&costs), costs.library, &costs.spreads);
+    let calibrated = || messages_of_collectives(&observed_collectives(&costs), costs.library, &costs.spreads);
     costs.messages = messages(&fit).or_else(calibrated).unwrap_or_default();
     costs.walking_errors = costs.errors_of_walking();
     Ok(costs)
@@ -84,13 +86,13 @@ fn messages(fit: &Fit) -> Option<MeasuredMessages> {
 }
 
 /// Some sizes of each collective, evenly over those that were seen.
-fn seen_collectives(costs: &MeasuredCosts) -> Vec<SeenCollective> {
+fn observed_collectives(costs: &MeasuredCosts) -> Vec<ObservedCollective> {
     let mut all = Vec::new();
     for ((op, ranks), curve) in &costs.collectives {
         let points = curve.points();
         let step = points.len().div_ceil(MOST_SIZES);
         let some = points.iter().step_by(step.max(1));
-        all.extend(some.map(|(bytes, took_ns)| SeenCollective {
+        all.extend(some.map(|(bytes, took_ns)| ObservedCollective {
             op: *op,
             ranks: *ranks,
             bytes: *bytes,
@@ -115,7 +117,7 @@ impl<'a> Spans<'a> {
 }
 
 impl Observer<0> for Spans<'_> {
-    fn step(&mut self, seen: &Seen<'_, 0>) {
+    fn step(&mut self, seen: &EndedStep<'_, 0>) {
         let Some(all_came) = seen.all_came else { return };
         let tie = self.graph.ties_of(seen.step).iter().find(|tie| tie.kind().is_collective());
         if let Some(tie) = tie {

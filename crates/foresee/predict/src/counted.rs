@@ -11,13 +11,13 @@ use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The function by which programs tell.
-const TELLS: &str = "MPI_Pcontrol";
+const COUNT_FUNCTION: &str = "MPI_Pcontrol";
 
 /// By place of calls: how much work of each kind a rank has before one of them on average, kinds in the order of their names.
 pub fn recorded_counts(trace: &Trace) -> Result<BTreeMap<String, Vec<f64>>, PredictError> {
     let definitions = trace.definitions()?;
-    let told = |count: &&WorkCount| SpreadCount::of_name(&count.name).is_none();
-    let counted = || definitions.counts.iter().filter(told);
+    let given = |count: &&WorkCount| SpreadCount::of_name(&count.name).is_none();
+    let counted = || definitions.counts.iter().filter(given);
     let names: BTreeSet<&str> = counted().map(|count| count.name.as_str()).collect();
     let numbers: FxHashMap<&str, usize> =
         names.iter().enumerate().map(|(number, name)| (*name, number)).collect();
@@ -29,23 +29,23 @@ pub fn recorded_counts(trace: &Trace) -> Result<BTreeMap<String, Vec<f64>>, Pred
         }
     }
     let mut before: FxHashMap<Option<u32>, (u64, Vec<f64>)> = FxHashMap::default();
-    let (tells, nothing) = (Op::by_name(TELLS), vec![0.0; names.len()]);
-    let (mut told, mut rank) = (nothing.clone(), None);
+    let (counts_work, nothing) = (Op::by_name(COUNT_FUNCTION), vec![0.0; names.len()]);
+    let (mut given, mut rank) = (nothing.clone(), None);
     if marks.is_empty() {
         return Ok(BTreeMap::new());
     }
     for call in trace.calls(RankSelection::All)? {
         let call = call?;
         if rank != Some(call.rank) {
-            (told, rank) = (nothing.clone(), Some(call.rank));
+            (given, rank) = (nothing.clone(), Some(call.rank));
         }
-        if Some(call.op) == tells {
+        if Some(call.op) == counts_work {
             let mark = call.callsite.and_then(|site| marks.get(&(call.rank.0, site)));
-            mark.into_iter().flatten().for_each(|(name, mean)| told[*name] += mean);
+            mark.into_iter().flatten().for_each(|(name, mean)| given[*name] += mean);
         } else if takes_part(&call) {
             let (calls, sums) = before.entry(call.callsite).or_insert_with(|| (0, nothing.clone()));
             *calls += 1;
-            sums.iter_mut().zip(&mut told).for_each(|(sum, told)| *sum += std::mem::take(told));
+            sums.iter_mut().zip(&mut given).for_each(|(sum, given)| *sum += std::mem::take(given));
         }
     }
     let mut counts = BTreeMap::new();

@@ -134,13 +134,13 @@ mod tests {
     }
 
     #[test]
-    fn exact_counts_tell_their_law() {
+    fn exact_counts_determine_their_law() {
         let sorted = |ranks: f64| 4096.0 / ranks * (4096.0 / ranks).log2();
-        let told = law(&of(sorted, &[2, 4, 8]), 64).unwrap();
-        assert!((told / sorted(64.0) - 1.0).abs() < 1e-9, "{told}");
+        let predicted = law(&of(sorted, &[2, 4, 8]), 64).unwrap();
+        assert!((predicted / sorted(64.0) - 1.0).abs() < 1e-9, "{predicted}");
         let padded = |ranks: f64| 1000.0 / ranks + 7.0;
-        let told = law(&of(padded, &[2, 4, 8]), 100).unwrap();
-        assert!((told / 17.0 - 1.0).abs() < 0.01, "{told}");
+        let predicted = law(&of(padded, &[2, 4, 8]), 100).unwrap();
+        assert!((predicted / 17.0 - 1.0).abs() < 0.01, "{predicted}");
         assert_eq!(law(&of(|ranks| 640.0 / ranks, &[2, 4]), 8), Some(80.0));
     }
 
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_wins_and_what_is_hidden_is_not_known() {
+    fn given_counts_win_and_held_out_runs_are_not_used() {
         let mut counts = Counts::default();
         counts.recorded.insert("a.c:1".to_owned(), [(2, vec![8.0]), (4, vec![4.0]), (8, vec![77.0])].into());
         assert_eq!(counts.at("a.c:1", 8), Some(vec![77.0]));

@@ -75,7 +75,7 @@ pub enum PredictError {
         "ranks of the run with {ranks} do different things, and not by their place in a line or grid; \
          for example rank {rank}. Other numbers of ranks cannot be foretold"
     )]
-    NoKinds { ranks: u32, rank: u32 },
+    NoClasses { ranks: u32, rank: u32 },
 
     /// Runs do different things.
     #[error(
@@ -125,7 +125,7 @@ impl PredictError {
     pub fn is_about_structure(&self) -> bool {
         matches!(
             self,
-            PredictError::NoKinds { .. }
+            PredictError::NoClasses { .. }
                 | PredictError::Different { .. }
                 | PredictError::NoPeer { .. }
                 | PredictError::NoSize { .. }

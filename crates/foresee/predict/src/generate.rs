@@ -6,7 +6,7 @@
 
 use crate::PredictError;
 use crate::computation::Computation;
-use crate::structure::{Kind, Leaf, Part, Program, SizeFormula, Token, dims, means_the_same};
+use crate::structure::{Leaf, Part, Program, RankClass, SizeFormula, Token, dims, means_the_same};
 use kizami_model::{Call, CommKind, Moment, Peer, Rank, ThreadIndex};
 use kizami_trace::write::About;
 use kizami_trace::{CommIdentity, Communicator, Definitions, TraceWriter};
@@ -28,8 +28,8 @@ pub fn generate(
     let mut writer = TraceWriter::create(directory, about, definitions(program, ranks))?;
     let mut made = 0;
     for rank in 0..ranks {
-        let kind = program.scheme.kind(rank, ranks);
-        let Some(does) = program.kinds.get(&kind) else {
+        let class = program.scheme.class(rank, ranks);
+        let Some(does) = program.rank_classes.get(&class) else {
             let what = "no run has a rank in the middle of the grid or line";
             let (few, many) = (program.seen.last().copied().unwrap_or(0), ranks);
             return Err(PredictError::Different { few, many, what: what.to_owned() });
@@ -37,7 +37,7 @@ pub fn generate(
         let mut one = OneRank {
             program,
             does,
-            kind,
+            class,
             rank,
             ranks,
             computation,
@@ -58,8 +58,8 @@ pub fn generate(
 /// One rank on its way through the program.
 struct OneRank<'a> {
     program: &'a Program,
-    does: &'a Kind,
-    kind: u32,
+    does: &'a RankClass,
+    class: u32,
     rank: u32,
     ranks: u32,
     computation: &'a Computation,
@@ -98,7 +98,7 @@ impl OneRank<'_> {
         let token = &self.program.tokens[leaf.token as usize];
         let occurrence = self.occurrences[number];
         self.occurrences[number] += 1;
-        self.now_ns += self.computation.gap_ns(self.kind, number, round, self.rank, occurrence);
+        self.now_ns += self.computation.gap_ns(self.class, number, round, self.rank, occurrence);
         let now = Moment(self.now_ns as i64);
         let nobody = || PredictError::NoPeer { op: token.op.name(), place: token.place.to_string() };
         let peer = |formula: &crate::structure::PeerFormula| {

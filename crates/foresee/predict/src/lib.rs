@@ -39,13 +39,13 @@ pub mod structure;
 mod sum;
 
 pub use by_simgrid::BySimGrid;
-pub use computation::{Computation, Foreseen};
+pub use computation::{Computation, PredictionInputs};
 pub use costs_of_runs::costs_of_runs;
 pub use counted::recorded_counts;
 pub use counts::Counts;
 pub use error::PredictError;
 pub use generate::generate;
-pub use on_links::{OnLinks, ToldBy, simulated_beside};
+pub use on_links::{LinkModel, OnLinks, simulated_beside};
 pub use on_platform::{SharedNetwork, on_platform};
 pub use prediction::{Checked, LeftOut, Runs, recorded_s};
 pub use shares::{CallShare, Shares};

@@ -4,7 +4,7 @@ use kizami_graph::{Graph, TieKind};
 use kizami_model::{Length, Op};
 use kizami_network::{MeasuredCosts, Trust};
 use kizami_replay::work_interval::{Borders, WorkIntervals};
-use kizami_replay::{LaneMoment, Observer, Seen, WorkInterval};
+use kizami_replay::{EndedStep, LaneMoment, Observer, WorkInterval};
 use rustc_hash::FxHashMap;
 
 /// The lane whose places are looked at.
@@ -95,7 +95,7 @@ impl<'a> Watch<'a> {
         (WorkIntervals::all(work), places, by_trust)
     }
 
-    fn trust(&mut self, seen: &Seen<'_, LANES>, inside: Length) -> u64 {
+    fn trust(&mut self, seen: &EndedStep<'_, LANES>, inside: Length) -> u64 {
         let ties = self.graph.ties_of(seen.step);
         let collective = ties.iter().find(|tie| tie.kind().is_collective());
         let moved = ties.iter().filter(|tie| tie.kind() == TieKind::Departs).map(|tie| tie.bytes()).sum();
@@ -123,7 +123,7 @@ impl<'a> Watch<'a> {
 }
 
 impl Observer<LANES> for Watch<'_> {
-    fn step(&mut self, seen: &Seen<'_, LANES>) {
+    fn step(&mut self, seen: &EndedStep<'_, LANES>) {
         self.work.step(seen);
         let (start, end) = (seen.start[MIDDLE], seen.end[MIDDLE]);
         let before = self.last.insert(seen.strand, end);

@@ -34,7 +34,7 @@ pub enum OnLinks {
 
 /// Who said what messages get of links.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ToldBy {
+pub struct LinkModel {
     /// `phases` or `simgrid`.
     pub by: &'static str,
     /// Of phases: whether they can be trusted for such a run.
@@ -56,42 +56,42 @@ impl Where {
     /// Foretells as its network asks for.
     pub(crate) fn by_network(
         &self,
-        foretell: &mut dyn FnMut(By<'_>) -> Result<Point, PredictError>,
+        predict: &mut dyn FnMut(By<'_>) -> Result<Point, PredictError>,
     ) -> Result<Point, PredictError> {
         match &self.network {
-            Some(OnLinks::SimGrid(simgrid)) => self.simulated(simgrid, foretell),
+            Some(OnLinks::SimGrid(simgrid)) => self.simulated(simgrid, predict),
             Some(OnLinks::Either(platform, simgrid)) => {
                 let network = Some(OnLinks::Phases(platform.clone()));
-                let mut point = foretell(By::Walk(&Where { network, ..self.clone() }))?;
-                if point.network.as_ref().is_none_or(|told| told.is_trusted) {
+                let mut point = predict(By::Walk(&Where { network, ..self.clone() }))?;
+                if point.network.as_ref().is_none_or(|model| model.is_trusted) {
                     return Ok(point);
                 }
                 let why = match simgrid {
                     None => "the program kizami-simgrid is not there".to_owned(),
                     Some(simgrid) => {
                         let simgrid = BySimGrid { most_s: Some(MOST_S), ..simgrid.clone() };
-                        match self.simulated(&simgrid, foretell) {
+                        match self.simulated(&simgrid, predict) {
                             Err(error) if error.is_about_simgrid() => error.to_string(),
                             ended => return ended,
                         }
                     }
                 };
-                point.network.iter_mut().for_each(|told| told.not_simulated = Some(why.clone()));
+                point.network.iter_mut().for_each(|model| model.not_simulated = Some(why.clone()));
                 Ok(point)
             }
-            Some(OnLinks::Phases(_)) | None => foretell(By::Walk(self)),
+            Some(OnLinks::Phases(_)) | None => predict(By::Walk(self)),
         }
     }
 
     fn simulated(
         &self,
         simgrid: &BySimGrid,
-        foretell: &mut dyn FnMut(By<'_>) -> Result<Point, PredictError>,
+        predict: &mut dyn FnMut(By<'_>) -> Result<Point, PredictError>,
     ) -> Result<Point, PredictError> {
         // Once it has been simulated, its times are those of the place.
         let as_it_is = Where { costs: None, network: None, computation: 1.0, ..self.clone() };
-        let mut point = foretell(By::SimGrid(simgrid, &as_it_is))?;
-        point.network = Some(ToldBy { by: "simgrid", is_trusted: true, not_simulated: None });
+        let mut point = predict(By::SimGrid(simgrid, &as_it_is))?;
+        point.network = Some(LinkModel { by: "simgrid", is_trusted: true, not_simulated: None });
         Ok(point)
     }
 }
@@ -103,7 +103,7 @@ pub(crate) fn judge_phases(mut point: Point, is_even: bool) -> Point {
     let off_s = point.time_s * network * if is_trusted { TRUSTED_ERROR } else { UNTRUSTED_ERROR };
     point.low_s = (point.low_s - off_s).max(0.0);
     point.high_s += off_s;
-    point.network = Some(ToldBy { by: "phases", is_trusted, not_simulated: None });
+    point.network = Some(LinkModel { by: "phases", is_trusted, not_simulated: None });
     point
 }
 

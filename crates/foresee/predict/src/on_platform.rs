@@ -35,7 +35,7 @@ pub fn on_platform(
     platform: &Platform,
     eager_limit_bytes: u64,
 ) -> Result<SharedNetwork, PredictError> {
-    let messages = usual_messages(graph);
+    let messages = typical_messages(graph);
     // Some may be sent to ranks that left nothing, behind the last that the graph knows.
     let named = messages.iter().map(|message| (message.from.max(message.to) as u32).saturating_add(1)).max();
     let ranks = graph.ranks().max(named.unwrap_or(0));
@@ -79,7 +79,7 @@ fn is_even(messages: &[Message], sending_ns: &[f64]) -> bool {
 }
 
 /// One message of its usual size for each pair of ranks.
-fn usual_messages(graph: &Graph) -> Vec<Message> {
+fn typical_messages(graph: &Graph) -> Vec<Message> {
     let mut sent = vec![(0u64, 0u64); graph.channels.len()];
     for tie in graph.ties.iter().filter(|tie| tie.kind() == TieKind::Departs) {
         let (count, bytes) = &mut sent[tie.place() as usize];
@@ -96,13 +96,14 @@ fn usual_messages(graph: &Graph) -> Vec<Message> {
         return of_strands.map(|(from, to, bytes)| message(from, to, bytes)).collect();
     };
     // What one rank of a kind sends, all of it do, each as far.
-    let kinds = &folding.kinds;
-    let mut of_kind = vec![Vec::new(); kinds.count()];
-    of_strands.for_each(|(from, to, bytes)| of_kind[kinds.number(from) as usize].push((to, bytes)));
-    let all = (0..kinds.ranks()).map(Rank).flat_map(|rank| {
-        let moved =
-            move |(to, bytes): &(Rank, u64)| message(rank, kinds.moved(*to, kinds.like(rank), rank), *bytes);
-        of_kind[kinds.number(rank) as usize].iter().map(moved)
+    let rank_classes = &folding.rank_classes;
+    let mut of_class = vec![Vec::new(); rank_classes.count()];
+    of_strands.for_each(|(from, to, bytes)| of_class[rank_classes.number(from) as usize].push((to, bytes)));
+    let all = (0..rank_classes.ranks()).map(Rank).flat_map(|rank| {
+        let moved = move |(to, bytes): &(Rank, u64)| {
+            message(rank, rank_classes.moved(*to, rank_classes.like(rank), rank), *bytes)
+        };
+        of_class[rank_classes.number(rank) as usize].iter().map(moved)
     });
     all.collect()
 }

@@ -1,10 +1,10 @@
 //! One number of ranks on one machine: how long the run takes, how sure that is, and what limits it.
 
 use crate::PredictError;
-use crate::computation::{Computation, Foreseen};
+use crate::computation::{Computation, PredictionInputs};
 use crate::generate::generate;
 use crate::observe::{ByTrust, IDEAL, LANES, MIDDLE, PlaceTime, Places, Watch};
-use crate::on_links::{By, OnLinks, ToldBy, judge_phases, simulated_beside};
+use crate::on_links::{By, LinkModel, OnLinks, judge_phases, simulated_beside};
 use crate::on_platform::on_platform;
 use crate::shares::{Shares, ideal, split};
 use crate::structure::{Part, Program};
@@ -83,7 +83,7 @@ pub struct Point {
     /// The same in collectives of more bytes than anybody measured at this number of ranks.
     pub larger_than_measured: f64,
     /// Who said what messages get of links, where a network was described.
-    pub network: Option<ToldBy>,
+    pub network: Option<LinkModel>,
 }
 
 /// A recorded run, on a machine.
@@ -132,7 +132,7 @@ pub fn of_program(
     program: &Program,
     ranks: u32,
     place: &Where,
-    known: &Foreseen,
+    known: &PredictionInputs,
     directory: &Path,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Point, PredictError> {
@@ -197,10 +197,10 @@ impl Where {
 /// How much shorter and longer the computation before each place may be than its median.
 fn spread(program: &Program, computation: &Computation, ranks: u32) -> [FxHashMap<u32, PlaceFactor>; LANES] {
     let mut sums: FxHashMap<u32, [f64; LANES]> = FxHashMap::default();
-    for (kind, does) in &program.kinds {
+    for (class, does) in &program.rank_classes {
         each_leaf(&does.parts, ranks, 1, &mut |leaf, times, round| {
             let Some(Some(site)) = program.sites.get(&does.leaves[leaf].token) else { return };
-            if let Some((low, median, high)) = computation.spread(*kind, leaf, round) {
+            if let Some((low, median, high)) = computation.spread(*class, leaf, round) {
                 let sum = sums.entry(*site).or_default();
                 sum.iter_mut()
                     .zip([low, median, high, median])
@@ -215,17 +215,17 @@ fn spread(program: &Program, computation: &Computation, ranks: u32) -> [FxHashMa
 }
 
 /// Tells each leaf with how often it happens in first rounds (0) and in later ones (1).
-fn each_leaf(parts: &[Part], ranks: u32, times: u64, tell: &mut dyn FnMut(usize, u64, u64)) {
+fn each_leaf(parts: &[Part], ranks: u32, times: u64, visit: &mut dyn FnMut(usize, u64, u64)) {
     for part in parts {
         match part {
-            Part::Call(leaf) => tell(*leaf, times, 0),
+            Part::Call(leaf) => visit(*leaf, times, 0),
             Part::Loop(body, count) => {
                 let rounds = count.at(ranks);
                 each_leaf(body, ranks, times, &mut |leaf, times, round| {
-                    tell(leaf, times, round);
+                    visit(leaf, times, round);
                     // Loops inside have told their own later rounds.
                     if round == 0 && body.contains(&Part::Call(leaf)) && rounds > 1 {
-                        tell(leaf, times * (rounds - 1), 1);
+                        visit(leaf, times * (rounds - 1), 1);
                     }
                 });
             }

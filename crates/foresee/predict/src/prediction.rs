@@ -1,7 +1,7 @@
 //! Several numbers of ranks from some runs, with intervals as wide as the method was wrong where it could be tried.
 
 use crate::PredictError;
-use crate::computation::Foreseen;
+use crate::computation::PredictionInputs;
 use crate::costs_of_runs::costs_of_runs;
 use crate::point::{Point, Where, of_program, of_recorded, of_recorded_beside};
 use crate::spreads::spreads_of;
@@ -22,7 +22,8 @@ const ELSEWHERE: f64 = 0.1;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Checked {
     /// What was foretold.
-    pub foretold: Point,
+    #[serde(rename = "foretold")]
+    pub predicted: Point,
     /// What was recorded, in seconds; on another machine than the runs ran on, the recorded run replayed there.
     pub recorded_s: f64,
     /// Whether it is the recorded run on another machine.
@@ -48,7 +49,7 @@ pub struct LeftOut {
 pub struct Runs<'a> {
     traces: Vec<&'a Trace>,
     place: Where,
-    known: Foreseen,
+    known: PredictionInputs,
     program: Option<(Program, Vec<LeftOut>)>,
     /// What calls cost as all runs together tell it, once it was asked for.
     own_costs: Option<Arc<MeasuredCosts>>,
@@ -61,7 +62,7 @@ impl<'a> Runs<'a> {
     pub fn new(
         mut traces: Vec<&'a Trace>,
         mut place: Where,
-        known: Foreseen,
+        known: PredictionInputs,
     ) -> Result<Runs<'a>, PredictError> {
         traces.sort_by_key(|trace| trace.run().ranks);
         if let Some(costs) = &mut place.costs {
@@ -84,31 +85,31 @@ impl<'a> Runs<'a> {
         // Its own parameters are known, its calls and times are not.
         let target = known.parameters.get(&ranks).cloned().unwrap_or_else(|| known.target.clone());
         let counts = known.counts.without_run(ranks);
-        let hidden = Foreseen { target, counts, ..known.clone() };
+        let hidden = PredictionInputs { target, counts, ..known.clone() };
         let counted = &others[left_out.len()..];
         let costs = match &self.place.costs {
             Some(costs) => as_called(costs, counted)?,
             None => Arc::new(costs_of_runs(counted, self.place.threads)?),
         };
         let place = Where { costs: Some(costs), even_unknown: true, ..self.place.clone() };
-        let mut foretold = of_program(&program, ranks, &place, &hidden, directory, &|_| {})?;
+        let mut predicted = of_program(&program, ranks, &place, &hidden, directory, &|_| {})?;
         let replayed = self.is_elsewhere()?;
         let recorded_s = match replayed {
             true => of_recorded(largest, &self.place, &|_| {})?.time_s,
             false => recorded_s(largest, self.place.threads)?,
         };
-        let error = (foretold.time_s / recorded_s).ln();
+        let error = (predicted.time_s / recorded_s).ln();
         let most = others.last().map_or(1, |trace| trace.run().ranks);
         self.error_per_doubling = error.abs() / doublings(most, ranks).max(1.0).sqrt();
         // What it says of itself must not know the answer.
-        widen(&mut foretold, LEAST_ERROR);
+        widen(&mut predicted, LEAST_ERROR);
         Ok(Checked {
             recorded_s,
             replayed,
-            error_share: foretold.time_s / recorded_s - 1.0,
-            holds: foretold.low_s <= recorded_s && recorded_s <= foretold.high_s,
+            error_share: predicted.time_s / recorded_s - 1.0,
+            holds: predicted.low_s <= recorded_s && recorded_s <= predicted.high_s,
             from: counted.iter().map(|trace| trace.run().ranks).collect(),
-            foretold,
+            predicted,
         })
     }
 

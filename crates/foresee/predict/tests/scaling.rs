@@ -1,6 +1,6 @@
 //! Foretelling computation where the answer is known: exact laws, parameters, steps, and what is refused.
 
-use kizami_predict::scaling::{Foretold, Measured, Scaling, ScalingError, Situation, foretell};
+use kizami_predict::scaling::{Measured, PredictedTime, Scaling, ScalingError, Situation, predict};
 
 fn exact(at: Situation, time_s: f64) -> Measured {
     Measured { at, samples_s: vec![time_s; 3] }
@@ -10,8 +10,8 @@ fn by_ranks(ranks: &[u32], time_s: impl Fn(f64) -> f64) -> Vec<Measured> {
     ranks.iter().map(|&ranks| exact(Situation::of_ranks(ranks), time_s(f64::from(ranks)))).collect()
 }
 
-fn one(measured: &[Measured], target: Situation) -> Foretold {
-    foretell(measured, &[target], None, 7).unwrap().remove(0)
+fn one(measured: &[Measured], target: Situation) -> PredictedTime {
+    predict(measured, &[target], None, 7).unwrap().remove(0)
 }
 
 fn with_n(ranks: u32, n: f64) -> Situation {
@@ -23,7 +23,7 @@ fn assert_near(found: f64, wanted: f64, relative: f64) {
 }
 
 #[test]
-fn exact_laws_are_found_and_told() {
+fn exact_laws_are_found_and_reported() {
     let measured = by_ranks(&[64, 4, 8, 16, 32], |p| 10.0 / p + 0.0012 * p.log2());
     let found = one(&measured, Situation::of_ranks(1_024));
     assert_near(found.median_s, 10.0 / 1_024.0 + 0.012, 0.01);
@@ -43,7 +43,7 @@ fn two_numbers_of_ranks_give_one_power_and_a_wide_interval() {
 }
 
 #[test]
-fn times_that_no_sum_explains_are_foretold_without_fail() {
+fn times_that_no_sum_explains_are_predicted_without_failure() {
     let found = one(&by_ranks(&[4, 8, 16, 32, 64], |p| 100.0 / p.powi(5)), Situation::of_ranks(128));
     assert!(found.median_s > 0.0 && found.error_per_doubling > 0.3, "{found:?}");
     let found = one(&by_ranks(&[1, 2, 3, 5, 7, 11, 13, 64], |p| 1.0 + p.sin().abs()), Situation::of_ranks(9));
@@ -54,7 +54,7 @@ fn times_that_no_sum_explains_are_foretold_without_fail() {
 fn intervals_widen_with_the_way() {
     let measured = by_ranks(&[4, 8, 16, 32], |p| 1.0 / p + 0.01 * p.sin().abs());
     let targets = [16, 64, 256, 1_024].map(Situation::of_ranks);
-    let found = foretell(&measured, &targets, None, 3).unwrap();
+    let found = predict(&measured, &targets, None, 3).unwrap();
     let widths: Vec<f64> = found.iter().map(|found| found.high_s / found.low_s).collect();
     assert!(widths.is_sorted(), "{widths:?}");
 }
@@ -71,7 +71,7 @@ fn the_same_seed_gives_the_same_answer_in_any_order() {
 }
 
 #[test]
-fn a_problem_that_grows_is_told_from_one_that_stays() {
+fn weak_scaling_is_distinguished_from_strong_scaling() {
     let time_s = |p: f64, n: f64| 2e-9 * n.powi(3) / p + 0.001 * p.log2();
     let points = [(4, 100.0), (8, 100.0), (16, 100.0), (32, 100.0), (4, 200.0), (16, 200.0), (32, 200.0)];
     let measured: Vec<Measured> =
@@ -127,10 +127,10 @@ fn rates_come_from_working_sets_like_the_target() {
 fn one_number_of_ranks_needs_an_assumption_or_counts() {
     let measured = by_ranks(&[16], |_| 0.5);
     let target = [Situation::of_ranks(64)];
-    let refused = foretell(&measured, &target, None, 1);
+    let refused = predict(&measured, &target, None, 1);
     assert_eq!(refused, Err(ScalingError::OneSituation { ranks: 16 }));
     for (assumed, wanted_s) in [(Scaling::Strong, 0.125), (Scaling::Weak, 0.5)] {
-        let found = foretell(&measured, &target, Some(assumed), 1).unwrap().remove(0);
+        let found = predict(&measured, &target, Some(assumed), 1).unwrap().remove(0);
         assert_near(found.median_s, wanted_s, 1e-9);
         assert!(found.high_s > found.median_s);
     }
@@ -139,9 +139,9 @@ fn one_number_of_ranks_needs_an_assumption_or_counts() {
 }
 
 #[test]
-fn what_cannot_be_foretold_is_refused_with_a_reason() {
+fn unpredictable_inputs_are_refused_with_a_reason() {
     let refused =
-        |measured: &[Measured], target: Situation| foretell(measured, &[target], None, 1).unwrap_err();
+        |measured: &[Measured], target: Situation| predict(measured, &[target], None, 1).unwrap_err();
     let target = || Situation::of_ranks(64);
     assert_eq!(refused(&[], target()), ScalingError::NoSamples);
     assert_eq!(refused(&by_ranks(&[4, 8], |_| 0.0), target()), ScalingError::NotPositive("a measured time"));

@@ -35,12 +35,12 @@ fn assert_within(verdict: &Verdict, median: f64, p90: f64) {
 }
 
 #[test]
-fn times_alone_foretell_sixteen_times_the_ranks() {
+fn times_alone_predict_sixteen_times_the_ranks() {
     assert_within(&verdict(false, false), 0.05, 0.50);
 }
 
 #[test]
-fn counted_work_foretells_better() {
+fn counted_work_predicts_better() {
     assert_within(&verdict(true, false), 0.02, 0.15);
 }
 

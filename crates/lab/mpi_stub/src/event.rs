@@ -206,7 +206,7 @@ fn fold(one: u64, two: u64) -> u64 {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry<'a> {
     /// A call.
-    Call(Told<'a>),
+    Call(StreamCall<'a>),
     /// How often loops ran since the last call: pairs of words.
     Trips(&'a [u64]),
     /// What came for a receive.
@@ -224,7 +224,7 @@ pub enum Entry<'a> {
 
 /// A call as a stream tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Told<'a> {
+pub struct StreamCall<'a> {
     /// The function.
     pub op: Op,
     /// See [`flag`].
@@ -306,7 +306,7 @@ impl<'a> Iterator for Entries<'a> {
         } else {
             &[]
         };
-        Some(Entry::Call(Told {
+        Some(Entry::Call(StreamCall {
             op: Op(head as u16),
             flags,
             comm: (head >> 32) as u16,
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_not_the_rank_before() {
+    fn a_null_peer_is_not_rank_minus_one() {
         let (null, before) = (Partner::Null, Partner::of(4, 5, 8));
         assert_ne!(null.word(), before.word());
         assert_eq!(before.rank(5, 8), Some(4));

@@ -162,7 +162,7 @@ impl Maker {
             10 => self.exchanges(),
             11 => self.sends_and_receives(),
             12..16 => self.completes(),
-            16 => self.nobody(),
+            16 => self.null_peer(),
             17 => self.cancels(),
             _ => self.together(),
         }
@@ -334,7 +334,7 @@ impl Maker {
     }
 
     /// What has `MPI_PROC_NULL` on the other side.
-    fn nobody(&mut self) {
+    fn null_peer(&mut self) {
         let way = self.way();
         let name = self.one_of(&["MPI_Send", "MPI_Recv", "MPI_Isend", "MPI_Irecv", "MPI_Sendrecv"]);
         let mut row = self.row(name, way.from, self.sender(way), i64::MIN);

@@ -15,7 +15,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 /// What the header of a segment says; the defaults are those of a rank that finalized.
 #[derive(Clone, Debug)]
-pub struct Who {
+pub struct SegmentOwner {
     pub host: String,
     pub boot_id: String,
     pub pid: u32,
@@ -41,9 +41,9 @@ pub struct Who {
     pub window: WindowShape,
 }
 
-impl Who {
-    pub fn rank(rank: u32, world_size: u32) -> Who {
-        Who {
+impl SegmentOwner {
+    pub fn rank(rank: u32, world_size: u32) -> SegmentOwner {
+        SegmentOwner {
             host: "node1".to_owned(),
             boot_id: "boot-1".to_owned(),
             pid: 1000 + rank,
@@ -75,7 +75,7 @@ pub struct SegmentWriter {
 
 impl SegmentWriter {
     /// A segment of `who` below `trace/raw`: of its definitions, or of a thread.
-    pub fn create(trace: &Path, who: &Who, thread: Option<u32>) -> SegmentWriter {
+    pub fn create(trace: &Path, who: &SegmentOwner, thread: Option<u32>) -> SegmentWriter {
         let raw = trace.join("raw");
         std::fs::create_dir_all(&raw).unwrap();
         let name = match thread {
@@ -183,7 +183,7 @@ fn pairs(items: &[[u64; 2]]) -> Vec<[u64; 4]> {
     items.chunks(2).map(slot).collect()
 }
 
-fn fill_header(header: &kizami_segment::Header, who: &Who, thread: Option<u32>) {
+fn fill_header(header: &kizami_segment::Header, who: &SegmentOwner, thread: Option<u32>) {
     let ns = |ticks: u64| if who.tsc { ticks / 2 } else { ticks };
     header.table.store(kizami_model::function::fingerprint(), Relaxed);
     header.pid.store(who.pid, Relaxed);
@@ -241,7 +241,13 @@ pub struct RingTimes {
 }
 
 /// The segments of one rank of a ring: each message goes to the next one, and then one is taken from the one before.
-pub fn write_ring(trace: &Path, who: &Who, (rank, ranks): (u32, u32), messages: u64, times: RingTimes) {
+pub fn write_ring(
+    trace: &Path,
+    who: &SegmentOwner,
+    (rank, ranks): (u32, u32),
+    messages: u64,
+    times: RingTimes,
+) {
     define(trace, who, &[]);
     let mut segment = SegmentWriter::create(trace, who, Some(0));
     let on = |name, peer: u32, at| CallRecord {
@@ -277,7 +283,7 @@ pub fn world_definitions(rank: u32, size: u32) -> Vec<Definition> {
 }
 
 /// Writes the definitions of `who`: the world and what else is given.
-pub fn define(trace: &Path, who: &Who, more: &[Definition]) {
+pub fn define(trace: &Path, who: &SegmentOwner, more: &[Definition]) {
     let mut segment = SegmentWriter::create(trace, who, None);
     for definition in world_definitions(who.rank.unwrap_or(0), who.world_size).iter().chain(more) {
         segment.definition(definition);

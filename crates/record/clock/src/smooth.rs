@@ -25,10 +25,10 @@ pub(crate) struct State {
 
 /// Standard error of a measurement as a share of its bound, to choose from; the usual one in the middle.
 const ERROR_SHARES: [f64; 7] = [0.02, 0.04, 0.08, 0.15, 0.25, 0.4, 0.6];
-const USUAL_SHARE: f64 = 0.1;
+const TYPICAL_SHARE: f64 = 0.1;
 /// Powers of ten of the wander, in ns^2/s^3, to choose from; in half steps.
 const WANDER_POWERS: std::ops::RangeInclusive<i32> = -2..=14;
-const USUAL_WANDER_POWER: f64 = 2.0;
+const TYPICAL_WANDER_POWER: f64 = 2.0;
 /// How strongly the usual is preferred: spread, in powers of ten.
 const SHARE_SPREAD: f64 = 0.4;
 const WANDER_SPREAD: f64 = 1.5;
@@ -38,14 +38,14 @@ const UNKNOWN_DRIFT: f64 = 1e12;
 
 /// The most likely states at all measurements, which must be in the order of time and at least two.
 pub(crate) fn smooth(measured: &[Measured]) -> Vec<State> {
-    let mut best = (f64::NEG_INFINITY, USUAL_SHARE, 10f64.powf(USUAL_WANDER_POWER));
+    let mut best = (f64::NEG_INFINITY, TYPICAL_SHARE, 10f64.powf(TYPICAL_WANDER_POWER));
     for share in ERROR_SHARES {
         for half_power in WANDER_POWERS {
             let power = f64::from(half_power) / 2.0;
             let wander = 10f64.powf(power);
-            let unusual_share = (share / USUAL_SHARE).log10() / SHARE_SPREAD;
-            let unusual_wander = (power - USUAL_WANDER_POWER) / WANDER_SPREAD;
-            let prior = -0.5 * (unusual_share * unusual_share + unusual_wander * unusual_wander);
+            let share_penalty = (share / TYPICAL_SHARE).log10() / SHARE_SPREAD;
+            let wander_penalty = (power - TYPICAL_WANDER_POWER) / WANDER_SPREAD;
+            let prior = -0.5 * (share_penalty * share_penalty + wander_penalty * wander_penalty);
             let likelihood = Filter::new(share, wander).run(measured, &mut |_| {}) + prior;
             if likelihood > best.0 {
                 best = (likelihood, share, wander);

@@ -102,13 +102,13 @@ fn worst(truth: &Truth, rounds: &[Vec<Sample>]) -> (f64, f64) {
 }
 
 /// 20 ppm apart, wandering by 3 us in 30 s.
-fn usual_clock() -> Truth {
+fn typical_clock() -> Truth {
     Truth { offset_ns: 7e6, drift_ppb: 20_000.0, wander_ns: 3_000.0, period_s: 30.0, phase: 0.5 }
 }
 
 #[test]
-fn measured_every_two_seconds_a_clock_is_known_to_a_fifth_of_a_microsecond() {
-    let truth = usual_clock();
+fn readings_every_two_seconds_give_a_fifth_of_a_microsecond() {
+    let truth = typical_clock();
     let mut most = (0.0f64, 0.0f64);
     for seed in 1..=50 {
         let mut random = Xorshift64::new(seed * 7919);
@@ -122,7 +122,7 @@ fn measured_every_two_seconds_a_clock_is_known_to_a_fifth_of_a_microsecond() {
 
 #[test]
 fn measured_only_at_the_ends_or_once_it_is_not() {
-    let truth = usual_clock();
+    let truth = typical_clock();
     let mut random = Xorshift64::new(99);
     let (ends, ends_bound) = worst(&truth, &rounds_at(&truth, &[0.0, 60.0], &mut random));
     let (once, once_bound) = worst(&truth, &rounds_at(&truth, &[0.0], &mut random));
@@ -133,7 +133,7 @@ fn measured_only_at_the_ends_or_once_it_is_not() {
 
 #[test]
 fn smoothing_beats_joining_the_dots() {
-    let truth = usual_clock();
+    let truth = typical_clock();
     let (mut smoothed, mut joined) = (0.0f64, 0.0f64);
     for seed in 1..=20 {
         let mut random = Xorshift64::new(seed * 104_729);

@@ -49,7 +49,7 @@ pub enum Definition {
     Counter { number: u8, errno: u32 },
     /// Not all calls were to be kept: the bits of a floating-point number that is a share of the bytes, or bytes a second;
     /// what chance is made from; and whether calls were drawn, as older versions could: those segments cannot be read.
-    Keep { per_second: bool, amount_bits: u64, seed: u64, drawn: bool },
+    Keep { per_second: bool, amount_bits: u64, seed: u64, sampled: bool },
     /// What the MPI library calls the communicator with this number; it may call another so once this one is freed.
     CommunicatorHandle { local: u32, handle: u64 },
     /// The same for a window, file or datatype.
@@ -134,10 +134,10 @@ impl Definition {
             Definition::Counter { number, errno } => {
                 w.byte(11).byte(*number).u32(*errno);
             }
-            Definition::Keep { per_second, amount_bits, seed, drawn } => {
+            Definition::Keep { per_second, amount_bits, seed, sampled } => {
                 w.byte(12).byte(u8::from(*per_second)).u64(*amount_bits).u64(*seed);
                 // Older versions told here how they drew.
-                w.byte(u8::from(*drawn)).u32(0).u32(0);
+                w.byte(u8::from(*sampled)).u32(0).u32(0);
             }
             Definition::CommunicatorHandle { local, handle } => {
                 w.byte(13).u32(*local).u64(*handle);
@@ -221,8 +221,8 @@ impl Definition {
             11 => Definition::Counter { number: r.byte()?, errno: r.u32()? },
             12 => {
                 let (per_second, amount_bits, seed) = (r.byte()? != 0, r.u64()?, r.u64()?);
-                let (drawn, _, _) = (r.byte()? != 0, r.u32()?, r.u32()?);
-                Definition::Keep { per_second, amount_bits, seed, drawn }
+                let (sampled, _, _) = (r.byte()? != 0, r.u32()?, r.u32()?);
+                Definition::Keep { per_second, amount_bits, seed, sampled }
             }
             13 => Definition::CommunicatorHandle { local: r.u32()?, handle: r.u64()? },
             14 => Definition::ObjectHandle { local: r.u32()?, handle: r.u64()? },

@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_packed_comes_back() {
+    fn packed_events_survive_a_round_trip() {
         let name = TaskName { stream: 7, number: 1 << 40 };
         let dependence = Dependence { address: 0x7fff_1234_5678, purpose: Purpose::Out };
         let words: Vec<u64> = [

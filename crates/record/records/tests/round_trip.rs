@@ -111,7 +111,7 @@ fn any_completions() -> impl Strategy<Value = Vec<Completion>> {
 
 proptest! {
     #[test]
-    fn calls_come_back_as_they_went_in(calls in prop::collection::vec(any_call(), 1..50)) {
+    fn calls_survive_a_round_trip(calls in prop::collection::vec(any_call(), 1..50)) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("segment");
         let mut writer = Writer::create(&path);
@@ -126,7 +126,7 @@ proptest! {
     }
 
     #[test]
-    fn completions_come_back_as_they_went_in(lists in prop::collection::vec(any_completions(), 1..30)) {
+    fn completions_survive_a_round_trip(lists in prop::collection::vec(any_completions(), 1..30)) {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("segment");
         let mut writer = Writer::create(&path);
@@ -179,7 +179,7 @@ proptest! {
     }
 
     #[test]
-    fn definitions_come_back(local in any::<u32>(), address in any::<u64>(), name in ".{0,300}", ranks in prop::collection::vec(any::<i32>(), 0..50)) {
+    fn definitions_survive_a_round_trip(local in any::<u32>(), address in any::<u64>(), name in ".{0,300}", ranks in prop::collection::vec(any::<i32>(), 0..50)) {
         let all = [
             Definition::Site { local, address, module: 3 },
             Definition::Region { local, name: name.clone() },
@@ -198,7 +198,7 @@ proptest! {
                 per_second: address % 2 == 0,
                 amount_bits: address,
                 seed: !address,
-                drawn: local % 2 == 0,
+                sampled: local % 2 == 0,
             },
         ];
         for definition in all {

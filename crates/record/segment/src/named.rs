@@ -83,14 +83,14 @@ fn path_of(stem: &CStr, header: &Header) -> CString {
 
 /// The page of the header that a file's name is, if it is one.
 pub fn page(name: &str) -> Option<Vec<u8>> {
-    let (process, told) = name.strip_suffix(EXTENSION)?.strip_suffix('.')?.rsplit_once('.')?;
+    let (process, numbers) = name.strip_suffix(EXTENSION)?.strip_suffix('.')?.rsplit_once('.')?;
     let (host, _) = process.rsplit_once('.')?;
-    let (told, boot_id) = told.rsplit_once(SEPARATOR)?;
-    let told: Option<Vec<u64>> =
-        told.split(SEPARATOR).map(|number| u64::from_str_radix(number, 16).ok()).collect();
+    let (numbers, boot_id) = numbers.rsplit_once(SEPARATOR)?;
+    let numbers: Option<Vec<u64>> =
+        numbers.split(SEPARATOR).map(|number| u64::from_str_radix(number, 16).ok()).collect();
     // SAFETY: a header is made of integers, for all of which zero is a value.
     let header: Header = unsafe { std::mem::zeroed() };
-    store(&header, told?.into_iter())?;
+    store(&header, numbers?.into_iter())?;
     header.magic.store(MAGIC, Relaxed);
     header.thread.store(DEFINITIONS_THREAD, Relaxed);
     header.base_ticks.store(header.first_reading.ticks.load(Relaxed), Relaxed);

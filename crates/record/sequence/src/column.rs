@@ -267,7 +267,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn columns_come_back(
+        fn columns_survive_a_round_trip(
             numbers in prop::collection::vec(prop_oneof![8 => -4i64..40, 1 => any::<i32>().prop_map(i64::from), 1 => any::<i64>()], 1..100),
             with in any::<bool>(),
         ) {

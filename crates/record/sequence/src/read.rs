@@ -47,13 +47,13 @@ impl std::error::Error for Damage {}
 const CUT_OFF: Damage = Damage::Nonsense("a record is cut off");
 
 /// A block as it was found, with an unfinished change taken back.
-struct Found {
+struct ReadBlock {
     words: Vec<u64>,
     at: Layout,
 }
 
-impl Found {
-    fn new(bytes: &[u8]) -> Result<Found, Damage> {
+impl ReadBlock {
+    fn new(bytes: &[u8]) -> Result<ReadBlock, Damage> {
         let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("8 bytes"));
         let mut words: Vec<u64> = bytes.chunks_exact(8).map(word).collect();
         if words.len() < block::LOG || words[0] != MAGIC {
@@ -76,7 +76,7 @@ impl Found {
         if words[0] != MAGIC || Sizes::from_words(|index| words[index]) != Some(at.sizes) {
             return Err(Damage::Nonsense("the log changes the sizes"));
         }
-        Ok(Found { words, at })
+        Ok(ReadBlock { words, at })
     }
 
     /// The output, beginning with what was handed out.
@@ -244,7 +244,7 @@ impl Builder {
     }
 
     /// Loops that were open end here, and what waited comes behind them.
-    fn open_loops(&mut self, found: &Found) -> Result<(), Damage> {
+    fn open_loops(&mut self, found: &ReadBlock) -> Result<(), Damage> {
         let mut expected = None;
         for &[number, progress] in found.stack(block::DEPTH, block::FRAMES)? {
             let number =
@@ -291,7 +291,7 @@ fn append_to_lane(lane: &mut Vec<u8>, value: u64) -> Result<(), Damage> {
 impl FoldedSequence {
     /// Puts the sequence together from all bytes that were handed out, in their order, and the block.
     pub fn read(handed_out: &[u8], block: &[u8]) -> Result<FoldedSequence, Damage> {
-        let found = Found::new(block)?;
+        let found = ReadBlock::new(block)?;
         let output = found.output(handed_out)?;
         let folded = FoldedSequence {
             shapes: found.shapes()?,

@@ -4,7 +4,7 @@ use super::block::{Block, LANE_WORDS, MAGIC, Sizes};
 use super::fold::Folder;
 use super::lane::Memories;
 use super::record::Tag;
-use super::signature::{Known, LANES_MOST, Signature, Signatures, VALUES_MOST, VARYING, pack_values};
+use super::signature::{LANES_MOST, Numbered, Signature, Signatures, VALUES_MOST, VARYING, pack_values};
 use std::sync::atomic::AtomicU64;
 
 /// Takes in the calls of one thread, in memory of a fixed size.
@@ -52,7 +52,7 @@ impl<'a> Recorder<'a> {
     }
 
     #[inline(always)]
-    fn take_in(&mut self, known: Known, values: &[u64]) -> bool {
+    fn take_in(&mut self, known: Numbered, values: &[u64]) -> bool {
         for (index, &value) in values.iter().enumerate() {
             self.memories.append_value(&mut self.block, known.lanes + LANE_WORDS * index, value);
         }

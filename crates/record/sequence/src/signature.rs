@@ -72,7 +72,7 @@ impl Signature {
 
 /// A number and where the shape's values go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Known {
+pub(crate) struct Numbered {
     pub(crate) symbol: u32,
     /// Word of the first value's side stream.
     pub(crate) lanes: usize,
@@ -105,7 +105,7 @@ impl Signatures {
 
     /// Whether `symbol` is the number of this shape with so many values; a look that saves the search.
     #[inline(always)]
-    pub(crate) fn is(block: &Block<'_>, symbol: u32, words: &[u64; 4], values: u64) -> Option<Known> {
+    pub(crate) fn is(block: &Block<'_>, symbol: u32, words: &[u64; 4], values: u64) -> Option<Numbered> {
         let entry: &[_; SHAPE_WORDS] = block.row(block.at.shapes + symbol as usize * SHAPE_WORDS);
         let word = |index: usize| entry[index].load(Ordering::Relaxed);
         let different =
@@ -115,12 +115,12 @@ impl Signatures {
             return None;
         }
         let first = block.at.sizes.loops as usize + tail as u32 as usize;
-        Some(Known { symbol, lanes: block.at.lanes + first * LANE_WORDS })
+        Some(Numbered { symbol, lanes: block.at.lanes + first * LANE_WORDS })
     }
 
     /// The number of a shape, a new one if need be; nothing if the table is full.
     #[inline(never)]
-    pub(crate) fn find(&mut self, block: &mut Block<'_>, words: [u64; 4], values: u64) -> Option<Known> {
+    pub(crate) fn find(&mut self, block: &mut Block<'_>, words: [u64; 4], values: u64) -> Option<Numbered> {
         let mask = 2 * block.at.sizes.shapes as usize - 1;
         let mut place = hash(&words, values) as usize & mask;
         // The index is twice as large as the table, so there is always an empty place.
@@ -137,7 +137,13 @@ impl Signatures {
     }
 
     #[cold]
-    fn add(&mut self, block: &mut Block<'_>, words: &[u64; 4], values: u64, place: usize) -> Option<Known> {
+    fn add(
+        &mut self,
+        block: &mut Block<'_>,
+        words: &[u64; 4],
+        values: u64,
+        place: usize,
+    ) -> Option<Numbered> {
         let sizes = block.at.sizes;
         let varies = values & VARIES != 0;
         let lanes = (values & !VARIES) as u32 + if varies { VARYING as u32 } else { 0 };

@@ -14,14 +14,14 @@ mod estimate;
 
 use kizami_rng::SplitMix64;
 use kizami_stats::counted_quantile;
-use kizami_summary::draw::Series;
 use kizami_summary::paper::{self, Importance};
+use kizami_summary::sample::Series;
 use kizami_summary::{Block, Reducer, Row, Settings, read};
 use std::fmt::Write;
 
 /// The paper's n and x: so many are collected, so many drawn of them.
 const COLLECTED: usize = 10_000;
-const DRAWN: usize = 10;
+const SAMPLED: usize = 10;
 /// Columns of the figure: ten a decade, from 100 ns on.
 const COLUMNS: usize = 62;
 const FIRST_NS: f64 = 100.0;
@@ -44,7 +44,7 @@ fn main() {
         }
         figure.ours(&rows, &mut block);
     }
-    figure.tell(ranks, calls);
+    figure.report(ranks, calls);
     if let Some(path) = path {
         std::fs::write(path, figure.json(ranks, calls)).expect("written");
     }
@@ -106,13 +106,13 @@ struct Figure {
 
 fn theirs(rows: &[Row], importance: Importance, seed: u64) -> Vec<&Row> {
     let (mut keys, mut counts) = (vec![(0.0, 0); COLLECTED], [0; paper::PAPER_DECADES as usize]);
-    let mut drawn = [0; DRAWN];
+    let mut sampled = [0; SAMPLED];
     let mut kept = Vec::new();
     for (window, rows) in rows.chunks(COLLECTED).enumerate() {
         let classes: Vec<u32> = rows.iter().map(|row| paper::decade(row.duration_ticks) as u32).collect();
         let seed = seed << 20 | window as u64;
-        let count = paper::draw(&classes, importance, seed, &mut keys, &mut counts, &mut drawn);
-        kept.extend(drawn[..count].iter().map(|&index| &rows[index as usize]));
+        let count = paper::sample(&classes, importance, seed, &mut keys, &mut counts, &mut sampled);
+        kept.extend(sampled[..count].iter().map(|&index| &rows[index as usize]));
     }
     kept
 }
@@ -166,7 +166,7 @@ impl Figure {
         }
     }
 
-    fn tell(&self, ranks: u32, calls: usize) {
+    fn report(&self, ranks: u32, calls: usize) {
         let all = f64::from(ranks) * calls as f64;
         println!("{ranks} ranks of {calls} calls");
         for (name, counts) in self.all() {

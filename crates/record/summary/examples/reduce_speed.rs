@@ -14,10 +14,10 @@ fn main() {
     let mix = Mixed::new();
     let mut laps = Laps::default();
     run(&mix, calls, &mut laps);
-    laps.tell("adding calls (with making rows)");
+    laps.report("adding calls (with making rows)");
     let mut laps = Laps::default();
     bare(&mix, calls, &mut laps);
-    laps.tell("making rows alone");
+    laps.report("making rows alone");
     println!("memory per thread: {} KB", BLOCK_BYTES >> 10);
     check(calls);
 }
@@ -64,7 +64,7 @@ impl Laps {
         }
     }
 
-    fn tell(self, what: &str) {
+    fn report(self, what: &str) {
         let sorted = kizami_stats::sorted(&self.ns_per_call);
         let at = |share: f64| kizami_stats::quantile(&sorted, share).unwrap();
         let mean = kizami_stats::mean(sorted.iter().copied());

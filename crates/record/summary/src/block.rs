@@ -82,7 +82,7 @@ pub struct Block {
     pub(super) marked_ticks: u64,
     pub(super) marked_end: u64,
     pub(super) mark_length: u64,
-    pub(super) mark_length_told: u64,
+    pub(super) mark_length_recorded: u64,
     /// Number of the first entry in the log << 16 | bytes in the log.
     pub(super) log: u64,
     pub(super) log_entries: u32,
@@ -116,7 +116,7 @@ pub struct Block {
     pub(super) other_peers: Peer,
     pub(super) kinds: [Kind; KINDS],
     pub(super) classes: [Class; CLASSES],
-    pub(super) told: [Sums; CLASSES],
+    pub(super) recorded: [Sums; CLASSES],
     pub(super) peers: [Peer; PEERS],
     pub(super) gaps: [Gap; GAPS],
     pub(super) bins: [u32; PAGES * PAGE_BINS],
@@ -141,7 +141,7 @@ pub(super) struct Kind {
     pub(super) pages: [u16; OCTAVES],
     pub(super) slow: [u64; SLOWEST],
     pub(super) first_start: u64,
-    pub(super) told_end: u64,
+    pub(super) recorded_end: u64,
     pub(super) bytes_out: u64,
     pub(super) bytes_in: u64,
 }

@@ -55,8 +55,8 @@ impl Block {
             self.make_room();
         }
         let slow = duration > self.kinds[kind_index].slow_min;
-        let drawn = number < self.classes[class_index].threshold;
-        if !slow && !drawn {
+        let sampled = number < self.classes[class_index].threshold;
+        if !slow && !sampled {
             return;
         }
         let Some(at) = self.free_slot() else {
@@ -70,14 +70,14 @@ impl Block {
         (slot.start, slot.duration, slot.number) = (start, duration, number);
         slot.class = class_index as u16;
         slot.epoch = self.epoch as u16;
-        if drawn {
+        if sampled {
             slot.next = class.head;
             class.head = at as u16;
             class.kept += 1;
         }
         // The state last: a row that is there is there as a whole.
         compiler_fence(Ordering::Release);
-        slot.state = LIVE | if drawn { SAMPLED } else { 0 } | if slow { SLOW } else { 0 };
+        slot.state = LIVE | if sampled { SAMPLED } else { 0 } | if slow { SLOW } else { 0 };
         if slow {
             self.keep_slow(kind_index, at, duration);
         }

@@ -20,7 +20,7 @@
 //!
 //! # Which rows are kept
 //!
-//! - Of each class those with the smallest numbers (see [`draw`]), up to [`CLASS_ROWS`], as many as were wished for.
+//! - Of each class those with the smallest numbers (see [`sample`]), up to [`CLASS_ROWS`], as many as were wished for.
 //! - All with a number below a common threshold. Since both ends of a message have the same number, and so have all
 //!   ranks of a collective, these are there on all ranks that took part.
 //! - All of a class that is rare: up to [`RARE_CALLS`] calls in the run.
@@ -43,7 +43,7 @@
 //! handed over is read from the block.
 //!
 //! A call that is no message has `to` and `from` [`NO_PEER`]. For messages the caller counts how many with the same communicator,
-//! ranks and tag came before, on both sides, or holds a [`draw::Series`] of each such kind; collectives of a communicator are
+//! ranks and tag came before, on both sides, or holds a [`sample::Series`] of each such kind; collectives of a communicator are
 //! a series as well, and all else is one of its own. The seed must be the same on all ranks.
 //!
 //! # How a reader uses it
@@ -54,7 +54,7 @@
 //!
 //! ```
 //! use kizami_summary::{
-//!     Block, PART_BYTES, Reducer, Row, Settings, draw, read,
+//!     Block, PART_BYTES, Reducer, Row, Settings, sample, read,
 //! };
 //!
 //! // 0.1 % of what full records of 64 bytes would take; ticks are nanoseconds.
@@ -65,7 +65,7 @@
 //! let mut buffer = [0; PART_BYTES];
 //!
 //! let (me, partner, tag) = (3, 4, 17);
-//! let mut series = draw::Series::of_messages(1, 0xc0ffee, me, partner as u32, tag);
+//! let mut series = sample::Series::of_messages(1, 0xc0ffee, me, partner as u32, tag);
 //! for before in 0..100_000 {
 //!     let row = Row {
 //!         site: 1,
@@ -110,12 +110,12 @@
 
 mod bins;
 mod block;
-pub mod draw;
 mod gaps;
 mod keep;
 pub mod paper;
 mod read;
 mod reducer;
+pub mod sample;
 mod settings;
 mod slices;
 mod state;

@@ -7,7 +7,7 @@
 //!
 //! Sums cannot be found again from what is drawn; that is why this is here for comparison only.
 
-use super::draw::Series;
+use super::sample::Series;
 
 /// What is drawn less the more there are of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,7 +87,7 @@ pub struct Windows {
     classes: Vec<u32>,
     keys: Vec<(f64, u32)>,
     counts: Vec<u32>,
-    drawn: Vec<u32>,
+    sampled: Vec<u32>,
 }
 
 impl Windows {
@@ -100,7 +100,7 @@ impl Windows {
             classes: Vec::new(),
             keys: Vec::new(),
             counts: vec![0; CLASSES],
-            drawn: Vec::new(),
+            sampled: Vec::new(),
         }
     }
 
@@ -109,7 +109,7 @@ impl Windows {
         self.classes.len()
     }
 
-    /// Adds a row. True if [`Windows::draw`] is due.
+    /// Adds a row. True if [`Windows::sample`] is due.
     #[inline]
     pub fn add(&mut self, op: u16, duration_ns: u64) -> bool {
         self.classes.push(class(op, duration_ns));
@@ -118,29 +118,29 @@ impl Windows {
 
     /// Draws from the rows that were added since last time, and begins anew. Of fewer rows than a window has, fewer are
     /// drawn, in proportion. Gives their indices, ascending.
-    pub fn draw(&mut self) -> &[u32] {
+    pub fn sample(&mut self) -> &[u32] {
         let rows = self.classes.len();
         self.keys.resize(rows, (0.0, 0));
-        self.drawn.resize(self.scheme.share(rows).min(rows), 0);
+        self.sampled.resize(self.scheme.share(rows).min(rows), 0);
         let seed = Series::alone(self.seed, 0).number(self.windows);
         let (keys, counts) = (&mut self.keys, &mut self.counts);
-        let found = draw(&self.classes, self.scheme.f, seed, keys, counts, &mut self.drawn);
+        let found = sample(&self.classes, self.scheme.f, seed, keys, counts, &mut self.sampled);
         self.windows += 1;
         self.classes.clear();
-        &self.drawn[..found]
+        &self.sampled[..found]
     }
 }
 
-/// Draws `drawn.len()` of the rows of a window. `classes` has the class of each row, below `counts.len()`;
+/// Draws `sampled.len()` of the rows of a window. `classes` has the class of each row, below `counts.len()`;
 /// rows with another class are never drawn. `keys` and `counts` are memory to work in, `keys` as long as
-/// `classes`. Gives how many were drawn; their indices are in `drawn`, ascending.
-pub fn draw(
+/// `classes`. Gives how many were drawn; their indices are in `sampled`, ascending.
+pub fn sample(
     classes: &[u32],
     importance: Importance,
     seed: u64,
     keys: &mut [(f64, u32)],
     counts: &mut [u32],
-    drawn: &mut [u32],
+    sampled: &mut [u32],
 ) -> usize {
     counts.fill(0);
     for &class in classes {
@@ -164,17 +164,17 @@ pub fn draw(
         *key = (rings, index as u32);
         used = index + 1;
     }
-    let count = drawn.len().min(used);
+    let count = sampled.len().min(used);
     let keys = &mut keys[..used];
     if count < keys.len() && count > 0 {
         keys.select_nth_unstable_by(count - 1, |one, other| one.0.total_cmp(&other.0));
     }
     let mut found = 0;
     for &(_, index) in keys[..count].iter().filter(|key| key.0.is_finite()) {
-        drawn[found] = index;
+        sampled[found] = index;
         found += 1;
     }
-    drawn[..found].sort_unstable();
+    sampled[..found].sort_unstable();
     found
 }
 
@@ -189,15 +189,15 @@ mod tests {
     }
 
     #[test]
-    fn rare_classes_are_drawn_as_the_importance_says() {
+    fn rare_classes_are_sampled_by_importance() {
         // 10 rows of class 1 among 9,990 of class 0.
         let classes: Vec<u32> = (0..10_000).map(|row| u32::from(row % 1_000 == 0)).collect();
-        let (mut keys, mut counts, mut drawn) = (vec![(0.0, 0); 10_000], vec![0; 2], vec![0; 100]);
+        let (mut keys, mut counts, mut sampled) = (vec![(0.0, 0); 10_000], vec![0; 2], vec![0; 100]);
         let mut rare = |importance| {
             let rows = (0..20).map(|seed| {
-                let count = draw(&classes, importance, seed, &mut keys, &mut counts, &mut drawn);
+                let count = sample(&classes, importance, seed, &mut keys, &mut counts, &mut sampled);
                 assert_eq!(count, 100);
-                drawn.iter().filter(|&&row| row % 1_000 == 0).count()
+                sampled.iter().filter(|&&row| row % 1_000 == 0).count()
             });
             rows.sum::<usize>() as f64 / 20.0
         };
@@ -218,28 +218,28 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_is_drawn_from_in_proportion() {
+    fn the_rest_is_sampled_in_proportion() {
         let scheme = Scheme { f: Importance::H2, n: 1_000, x: 10 };
         let mut windows = Windows::new(scheme, 7);
-        let mut drawn = Vec::new();
+        let mut sampled = Vec::new();
         for row in 0..2_260u64 {
             // Every 400th is long, and of a function of its own.
             let (op, duration_ns) = if row % 400 == 0 { (9, 20_000_000) } else { (3, 700) };
             if windows.add(op, duration_ns) {
-                drawn.push(windows.draw().to_vec());
+                sampled.push(windows.sample().to_vec());
             }
         }
         assert_eq!(windows.rows(), 260);
-        drawn.push(windows.draw().to_vec());
-        assert_eq!((windows.rows(), windows.draw().len()), (0, 0));
-        assert_eq!(drawn.iter().map(Vec::len).collect::<Vec<_>>(), [10, 10, 3]);
-        assert!(drawn.iter().all(|rows| rows.is_sorted()));
-        assert_eq!([0, 400, 800].map(|row| drawn[0].contains(&row)), [true; 3]);
-        assert_eq!([200, 600].map(|row| drawn[1].contains(&row)), [true; 2]);
+        sampled.push(windows.sample().to_vec());
+        assert_eq!((windows.rows(), windows.sample().len()), (0, 0));
+        assert_eq!(sampled.iter().map(Vec::len).collect::<Vec<_>>(), [10, 10, 3]);
+        assert!(sampled.iter().all(|rows| rows.is_sorted()));
+        assert_eq!([0, 400, 800].map(|row| sampled[0].contains(&row)), [true; 3]);
+        assert_eq!([200, 600].map(|row| sampled[1].contains(&row)), [true; 2]);
         // More than there are cannot be drawn.
         let mut all = Windows::new(Scheme { x: 5_000, ..scheme }, 7);
         assert!((0..1_000).any(|_| all.add(1, 1)));
-        assert_eq!(all.draw().len(), 1_000);
+        assert_eq!(all.sample().len(), 1_000);
     }
 
     #[test]

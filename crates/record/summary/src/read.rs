@@ -166,8 +166,8 @@ impl<'a> Reading<'a> {
         let places = (0..KINDS).filter_map(|at| Some((&block.kinds[at], self.kind_at[at]?)));
         for (kind, index) in places {
             let found = &mut self.state.kinds[index];
-            let told = found.gaps.iter().fold(0u64, |sum, gap| sum.saturating_add(gap.calls));
-            let calls = found.sums().calls.saturating_sub(told);
+            let recorded = found.gaps.iter().fold(0u64, |sum, gap| sum.saturating_add(gap.calls));
+            let calls = found.sums().calls.saturating_sub(recorded);
             // Class 0 is for what found no class at all.
             let classes = kind.classes.iter().filter(|class| **class != 0);
             let classes = classes.filter_map(|class| block.classes.get(usize::from(*class)));
@@ -303,13 +303,13 @@ impl<'a> Reading<'a> {
         let end = self.state.span.1;
         let mut all = Sums::default();
         for kind in &mut self.state.kinds {
-            let mut told = [Sums::default(); DECADES];
+            let mut recorded = [Sums::default(); DECADES];
             for slice in &kind.slices {
-                told = std::array::from_fn(|decade| told[decade].plus(slice.classes[decade]));
+                recorded = std::array::from_fn(|decade| recorded[decade].plus(slice.classes[decade]));
             }
-            let over = (0..DECADES).any(|decade| told[decade].calls > kind.classes[decade].calls);
+            let over = (0..DECADES).any(|decade| recorded[decade].calls > kind.classes[decade].calls);
             self.state.missing.damage += u64::from(over);
-            let rest = std::array::from_fn(|decade| kind.classes[decade].minus(told[decade]));
+            let rest = std::array::from_fn(|decade| kind.classes[decade].minus(recorded[decade]));
             all = all.plus(kind.sums());
             if total(&rest) != Sums::default() {
                 let start = kind.slices.last().map_or(self.state.span.0, |slice| slice.end);
@@ -317,10 +317,10 @@ impl<'a> Reading<'a> {
             }
         }
         let marks = self.state.marks.iter();
-        let told = marks.fold(Sums::default(), |sums, mark| {
+        let recorded = marks.fold(Sums::default(), |sums, mark| {
             sums.plus(Sums { calls: mark.calls, ticks: mark.ticks, ..Sums::default() })
         });
-        let rest = all.minus(told);
+        let rest = all.minus(recorded);
         if rest.calls != 0 || rest.ticks != 0 {
             let start = self.state.marks.last().map_or(self.state.span.0, |mark| mark.end);
             let end = end.max(start.saturating_add(1));
@@ -332,7 +332,7 @@ impl<'a> Reading<'a> {
     fn rows_in_block(&mut self) -> Vec<KeptRow> {
         let block = self.block;
         let mut certain = Vec::new();
-        let mut drawn: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let mut sampled: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for at in (1..SLOTS).filter(|&at| block.slots[at].state & LIVE != 0) {
             let slot = &block.slots[at];
             let class = usize::from(slot.class);
@@ -341,18 +341,18 @@ impl<'a> Reading<'a> {
             }
             let below = slot.number < block.classes[class].threshold;
             if slot.state & SAMPLED != 0 && below {
-                drawn.entry(class).or_default().push(at);
+                sampled.entry(class).or_default().push(at);
             } else if slot.state & SLOW != 0 {
                 certain.push(at);
             }
         }
-        let thresholds = self.thin(&mut drawn, &mut certain);
+        let thresholds = self.thin(&mut sampled, &mut certain);
         let mut rows = Vec::new();
-        let drawn = drawn.into_iter().flat_map(|(class, rows)| {
+        let sampled = sampled.into_iter().flat_map(|(class, rows)| {
             let threshold = thresholds.get(&class).copied().unwrap_or(ALL);
             rows.into_iter().map(move |at| (at, threshold))
         });
-        for (at, threshold) in certain.into_iter().map(|at| (at, ALL)).chain(drawn) {
+        for (at, threshold) in certain.into_iter().map(|at| (at, ALL)).chain(sampled) {
             let slot = &block.slots[at];
             let threshold = if slot.state & SLOW != 0 { ALL } else { threshold };
             match (self.place(usize::from(slot.class)), probability(threshold)) {
@@ -374,7 +374,7 @@ impl<'a> Reading<'a> {
     /// Does to the last epoch what the reducer does to those it hands over. Gives the thresholds.
     fn thin(
         &self,
-        drawn: &mut BTreeMap<usize, Vec<usize>>,
+        sampled: &mut BTreeMap<usize, Vec<usize>>,
         certain: &mut Vec<usize>,
     ) -> BTreeMap<usize, u64> {
         let block = self.block;
@@ -382,18 +382,18 @@ impl<'a> Reading<'a> {
         let calls = self.state.kinds.iter().fold(0u64, |sum, kind| sum.saturating_add(kind.sums().calls));
         let wish = rows_wished(block.rows_wish, calls.saturating_sub(block.epoch_calls));
         let mut thresholds: BTreeMap<usize, u64> =
-            drawn.keys().map(|&class| (class, block.classes[class].threshold)).collect();
-        for rows in drawn.values_mut() {
+            sampled.keys().map(|&class| (class, block.classes[class].threshold)).collect();
+        for rows in sampled.values_mut() {
             rows.sort_unstable_by_key(|&at| number(at));
         }
         let mut limit = block.limit.min(super::keep::CLASS_ROWS);
         loop {
-            let kept = certain.len() + drawn.values().map(Vec::len).sum::<usize>();
+            let kept = certain.len() + sampled.values().map(Vec::len).sum::<usize>();
             if kept as u64 <= wish || limit == 0 {
                 return thresholds;
             }
             limit = lower(limit);
-            for (&class, rows) in drawn.iter_mut() {
+            for (&class, rows) in sampled.iter_mut() {
                 let rare = block.classes[class].sums.calls <= RARE_CALLS;
                 if rare || usize::from(block.classes[class].decade) >= LONG_DECADE {
                     continue;

@@ -36,7 +36,7 @@ pub struct Row {
     pub duration_ticks: u64,
     /// From the end of the call before to the start; none for what is part of the call before.
     pub before_ticks: Option<u64>,
-    /// The number by which it is drawn, see [`super::draw`].
+    /// The number by which it is drawn, see [`super::sample`].
     pub number: u64,
 }
 
@@ -95,7 +95,7 @@ impl<'a> Reducer<'a> {
         class.sums.bytes_out = class.sums.bytes_out.wrapping_add(row.bytes_out);
         class.sums.bytes_in = class.sums.bytes_in.wrapping_add(row.bytes_in);
         class.sums.calls = class.sums.calls.wrapping_add(1);
-        let drawn = row.number < class.threshold;
+        let sampled = row.number < class.threshold;
         // Behind the sums: a gap of a kind without calls would make no sense.
         if let Some(ticks) = row.before_ticks {
             block.add_gap(kind_index, class_index, ticks);
@@ -107,7 +107,7 @@ impl<'a> Reducer<'a> {
         block.ticks = block.ticks.wrapping_add(duration);
         block.last_start = row.start_ticks;
         block.mark_left = block.mark_left.wrapping_sub(1);
-        if drawn | slow | slice_ends | (block.mark_left == 0) {
+        if sampled | slow | slice_ends | (block.mark_left == 0) {
             let time = (row.start_ticks, duration);
             return block.look_closer(time, row.number, kind_index, class_index, payload);
         }
@@ -181,7 +181,7 @@ impl Block {
             (self.first_start, self.marked_end) = (start, start);
         }
         let kind = &mut self.kinds[at];
-        (kind.first_start, kind.told_end) = (start, start);
+        (kind.first_start, kind.recorded_end) = (start, start);
         (kind.bytes_out, kind.bytes_in) = bytes;
         kind.left = slices::FIRST_LENGTH;
         kind.length = slices::FIRST_LENGTH;
@@ -281,8 +281,8 @@ impl Block {
         class_index: usize,
         payload: impl FnOnce() -> [u64; PAYLOAD_WORDS],
     ) -> bool {
-        let drawn = number < self.classes[class_index].threshold;
-        if drawn || duration > self.kinds[kind_index].slow_min {
+        let sampled = number < self.classes[class_index].threshold;
+        if sampled || duration > self.kinds[kind_index].slow_min {
             self.keep((start, duration), number, kind_index, class_index, payload());
         }
         if self.kinds[kind_index].left == 0 {

@@ -78,7 +78,7 @@ impl Block {
         }
         let end = start.saturating_add(1).max(self.marked_end);
         let mut entry = Writer::new(&mut self.log_bytes[at..]);
-        let as_before = self.mark_length == self.mark_length_told;
+        let as_before = self.mark_length == self.mark_length_recorded;
         entry.number(u64::from(!as_before));
         entry.number(end.wrapping_sub(self.marked_end));
         if !as_before {
@@ -87,7 +87,7 @@ impl Block {
         entry.number(self.ticks.wrapping_sub(self.marked_ticks));
         let bytes = entry.length();
         self.publish_entry(bytes);
-        self.mark_length_told = self.mark_length;
+        self.mark_length_recorded = self.mark_length;
         self.marked_calls += self.mark_length;
         (self.marked_ticks, self.marked_end) = (self.ticks, end);
         (self.mark_length, self.mark_left) = (length, length as u32);
@@ -120,16 +120,16 @@ impl Block {
             self.due = 1;
             return;
         }
-        let end = start.saturating_add(1).max(kind.told_end);
+        let end = start.saturating_add(1).max(kind.recorded_end);
         let classes = kind.classes.map(|class| usize::from(class) & (CLASSES - 1));
         let sums: [Sums; DECADES] = std::array::from_fn(|decade| match classes[decade] {
             0 => Sums::default(),
-            class => self.classes[class].sums.minus(self.told[class]),
+            class => self.classes[class].sums.minus(self.recorded[class]),
         });
         let usual = (kind.bytes_out, kind.bytes_in);
         let mut entry = Writer::new(&mut self.log_bytes[at..]);
         entry.number(kind_index as u64 + 2);
-        entry.number(end.wrapping_sub(kind.told_end));
+        entry.number(end.wrapping_sub(kind.recorded_end));
         let bits = |holds: &dyn Fn(&Sums) -> bool| {
             (0..DECADES).fold(0, |bits, decade| bits | u8::from(holds(&sums[decade])) << decade)
         };
@@ -149,11 +149,11 @@ impl Block {
         let bytes = entry.length();
         self.publish_entry(bytes);
         for class in classes.into_iter().filter(|&class| class != 0) {
-            self.told[class] = self.classes[class].sums;
+            self.recorded[class] = self.classes[class].sums;
         }
         let length = length_for(bytes as u64, self.slices_bytes_wish, SHORTEST_SLICE);
         let kind = &mut self.kinds[kind_index & (KINDS - 1)];
-        kind.told_end = end;
+        kind.recorded_end = end;
         (kind.length, kind.left) = (length as u32, length as u32);
     }
 }

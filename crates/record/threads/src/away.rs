@@ -122,8 +122,8 @@ mod tests {
             away(AwayBy::System, 900, 2_000),
         ];
         let found = absences(events.into_iter(), |ns| ns);
-        let told: Vec<_> = found.iter().map(|a| (a.from, a.to, a.by_tracer)).collect();
-        assert_eq!(told, [(10, 20, true), (20, 35, false), (35, 50, true), (900, 1_000, false)]);
+        let listed: Vec<_> = found.iter().map(|a| (a.from, a.to, a.by_tracer)).collect();
+        assert_eq!(listed, [(10, 20, true), (20, 35, false), (35, 50, true), (900, 1_000, false)]);
         let mut absences = Absences::new(found);
         assert_eq!(absences.ran(0, 15), Ran { running: 10, system: 0, tracer: 5 });
         assert_eq!(absences.ran(15, 40), Ran { running: 0, system: 15, tracer: 10 });

@@ -37,7 +37,7 @@ impl Buffer {
     }
 
     /// Tells whatever can be told.
-    pub(crate) fn tell<L: Listener>(&mut self, listener: &mut L) -> Result<(), L::Error> {
+    pub(crate) fn report<L: Listener>(&mut self, listener: &mut L) -> Result<(), L::Error> {
         while let Some(Entry::Done(piece, needs)) = self.entries.front() {
             listener.piece(piece, needs)?;
             self.entries.pop_front();
@@ -60,7 +60,7 @@ impl Buffer {
     }
 
     /// How many were told.
-    pub(crate) fn told(&self) -> u64 {
+    pub(crate) fn reported(&self) -> u64 {
         self.first - 1
     }
 }

@@ -79,14 +79,14 @@ where
     for (thread, at, event) in Merged::new(events.into_iter()) {
         follower.event(thread, at, event);
         if follower.buffer.oldest().is_none() {
-            follower.buffer.tell(listener)?;
+            follower.buffer.report(listener)?;
         }
-        follower.scopes.tell(listener)?;
+        follower.scopes.report(listener)?;
     }
     follower.finish();
-    follower.buffer.tell(listener)?;
-    follower.scopes.tell(listener)?;
-    Ok(Followed { pieces: follower.buffer.told(), ..follower.followed })
+    follower.buffer.report(listener)?;
+    follower.scopes.report(listener)?;
+    Ok(Followed { pieces: follower.buffer.reported(), ..follower.followed })
 }
 
 /// What is known of a thread.

@@ -69,7 +69,7 @@ pub(crate) struct Scopes {
     last: ScopeId,
     /// Regions in the order in which they began, from the first that was not told; none: not ended.
     order: VecDeque<Option<RegionRun>>,
-    told: u64,
+    reported: u64,
 }
 
 impl Scopes {
@@ -79,7 +79,7 @@ impl Scopes {
             by_number: FxHashMap::default(),
             last: OUTSIDE,
             order: VecDeque::new(),
-            told: 0,
+            reported: 0,
         }
     }
 
@@ -92,7 +92,7 @@ impl Scopes {
     /// A region begins. One of the same number that has not ended is forgotten by that number.
     pub(crate) fn open_region(&mut self, mut region: Region) -> ScopeId {
         self.last += 1;
-        region.order = self.told + self.order.len() as u64;
+        region.order = self.reported + self.order.len() as u64;
         self.order.push_back(None);
         self.by_number.insert(region.run.region, self.last);
         self.open.insert(self.last, Scope { region: Some(Box::new(region)), ..Scope::default() });
@@ -119,7 +119,7 @@ impl Scopes {
             if self.by_number.get(&region.run.region) == Some(&id) {
                 self.by_number.remove(&region.run.region);
             }
-            if let Some(place) = self.order.get_mut((region.order - self.told) as usize) {
+            if let Some(place) = self.order.get_mut((region.order - self.reported) as usize) {
                 *place = Some(region.ended(end));
             }
         }
@@ -133,11 +133,11 @@ impl Scopes {
     }
 
     /// Tells of regions that ended, as long as those that began before them have.
-    pub(crate) fn tell<L: Listener>(&mut self, listener: &mut L) -> Result<(), L::Error> {
+    pub(crate) fn report<L: Listener>(&mut self, listener: &mut L) -> Result<(), L::Error> {
         while let Some(Some(run)) = self.order.front() {
             listener.region(run)?;
             self.order.pop_front();
-            self.told += 1;
+            self.reported += 1;
         }
         Ok(())
     }

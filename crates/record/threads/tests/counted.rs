@@ -5,12 +5,12 @@ use kizami_threads::{Followed, Listener, Need, Piece, RegionRun, Settings, Threa
 use std::convert::Infallible;
 
 #[derive(Default)]
-struct Heard {
+struct Collected {
     pieces: Vec<Piece>,
     regions: Vec<RegionRun>,
 }
 
-impl Listener for Heard {
+impl Listener for Collected {
     type Error = Infallible;
 
     fn piece(&mut self, piece: &Piece, _needs: &[Need]) -> Result<(), Infallible> {
@@ -24,7 +24,7 @@ impl Listener for Heard {
     }
 }
 
-fn hear(threads: Vec<Vec<(u64, ThreadEvent)>>) -> (Followed, Heard) {
+fn collect(threads: Vec<Vec<(u64, ThreadEvent)>>) -> (Followed, Collected) {
     let input = |(stream, events): (usize, Vec<(u64, ThreadEvent)>)| ThreadInput {
         stream: stream as u32,
         is_first: stream == 0,
@@ -32,10 +32,10 @@ fn hear(threads: Vec<Vec<(u64, ThreadEvent)>>) -> (Followed, Heard) {
         absences: Vec::new(),
         events: events.into_iter(),
     };
-    let mut heard = Heard::default();
+    let mut collected = Collected::default();
     let inputs = threads.into_iter().enumerate().map(input).collect();
-    let Ok(followed) = follow(inputs, Settings::default(), &mut heard);
-    (followed, heard)
+    let Ok(followed) = follow(inputs, Settings::default(), &mut collected);
+    (followed, collected)
 }
 
 #[test]
@@ -71,12 +71,12 @@ fn what_is_recorded_stays_whole_and_what_is_counted_is_no_idle_time() {
         (90, Counted { tasks: 0, running: 15 }),
         (120, Leave),
     ];
-    let (followed, heard) = hear(vec![first, second]);
+    let (followed, collected) = collect(vec![first, second]);
     assert_eq!((followed.strange, followed.orphans), (0, 0));
     assert_eq!(followed.counted, kizami_threads::Counted { tasks: 5, running: 70, since: Some(30) });
-    let [run] = &heard.regions[..] else { panic!("{:?}", heard.regions) };
+    let [run] = &collected.regions[..] else { panic!("{:?}", collected.regions) };
     assert_eq!(run.tasks, 6);
     // The first: 30 before it waits, 25 and 10 of counted tasks, 10 after. The second: 10, 2 and the task's 10, and 35.
     assert_eq!((run.running, run.longest), (75 + 57, 75));
-    assert_eq!(heard.pieces.iter().map(|piece| piece.running).sum::<u64>(), 20 + 40 + 12 + 10);
+    assert_eq!(collected.pieces.iter().map(|piece| piece.running).sum::<u64>(), 20 + 40 + 12 + 10);
 }

@@ -13,14 +13,14 @@ use std::convert::Infallible;
 
 /// All that was told, with virtual times worked out.
 #[derive(Default)]
-struct Told {
+struct Collected {
     pieces: Vec<Piece>,
     starts: Vec<u64>,
     ends: Vec<u64>,
     regions: Vec<RegionRun>,
 }
 
-impl Listener for Told {
+impl Listener for Collected {
     type Error = Infallible;
 
     fn piece(&mut self, piece: &Piece, needs: &[Need]) -> Result<(), Infallible> {
@@ -50,8 +50,8 @@ impl Listener for Told {
     }
 }
 
-impl Told {
-    fn of(threads: &[Events], most_held: usize) -> (Told, Followed) {
+impl Collected {
+    fn of(threads: &[Events], most_held: usize) -> (Collected, Followed) {
         let inputs = threads.iter().enumerate().map(|(number, events)| ThreadInput {
             stream: number as u32,
             is_first: number == 0,
@@ -59,10 +59,10 @@ impl Told {
             absences: absences(events.iter().cloned(), |ns| ns),
             events: events.iter().cloned(),
         });
-        let mut told = Told::default();
-        let Ok(followed) = follow(inputs.collect(), Settings { most_held }, &mut told);
-        assert_eq!(followed.pieces, told.pieces.len() as u64);
-        (told, followed)
+        let mut collected = Collected::default();
+        let Ok(followed) = follow(inputs.collect(), Settings { most_held }, &mut collected);
+        assert_eq!(followed.pieces, collected.pieces.len() as u64);
+        (collected, followed)
     }
 
     fn work(&self) -> u64 {
@@ -82,16 +82,17 @@ fn pieces_have_the_work_and_the_span_of_the_program() {
         let ideal = Ideal::of(&program);
         let events = Runtime::run(&program, threads, seed);
         for most_held in [1 << 18, 50, 3, 1] {
-            let (told, followed) = Told::of(&events, most_held);
+            let (collected, followed) = Collected::of(&events, most_held);
             assert_eq!((followed.strange, followed.orphans), (0, 0), "seed {seed}");
-            assert_eq!(told.work(), ideal.work, "work, seed {seed}, {most_held} held");
-            assert_eq!(told.span(), ideal.span, "span, seed {seed}, {most_held} held");
-            let tasks = told.pieces.iter().filter(|piece| piece.kind == PieceKind::Task).count();
+            assert_eq!(collected.work(), ideal.work, "work, seed {seed}, {most_held} held");
+            assert_eq!(collected.span(), ideal.span, "span, seed {seed}, {most_held} held");
+            let tasks = collected.pieces.iter().filter(|piece| piece.kind == PieceKind::Task).count();
             assert_eq!(tasks as u64, ideal.tasks);
-            assert_eq!(told.regions.iter().map(|region| region.tasks).sum::<u64>(), ideal.tasks);
-            let inside: u64 = told.regions.iter().map(|region| region.running).sum();
+            assert_eq!(collected.regions.iter().map(|region| region.tasks).sum::<u64>(), ideal.tasks);
+            let inside: u64 = collected.regions.iter().map(|region| region.running).sum();
             assert!(
-                inside <= ideal.work && told.regions.iter().all(|region| region.longest <= region.running)
+                inside <= ideal.work
+                    && collected.regions.iter().all(|region| region.longest <= region.running)
             );
         }
     }
@@ -116,9 +117,9 @@ fn any_part_of_what_threads_leave_can_be_followed() {
                 _ => {}
             }
         }
-        let (told, _) = Told::of(&threads, 5);
+        let (collected, _) = Collected::of(&threads, 5);
         assert!(
-            told.work()
+            collected.work()
                 <= Ideal::of(&program).work
                     + threads.iter().flatten().map(|(at, _)| *at).max().unwrap_or(0) * 3
         );
@@ -141,7 +142,7 @@ fn nonsense_is_left_out() {
             })
             .collect();
         for most_held in [4, 1 << 18] {
-            Told::of(&threads, most_held);
+            Collected::of(&threads, most_held);
         }
     }
 }

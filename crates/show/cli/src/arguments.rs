@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn clap_finds_no_fault_in_the_definition() {
+    fn the_definition_passes_claps_checks() {
         Arguments::command().debug_assert();
     }
 

@@ -8,8 +8,8 @@ const SET_BYTES: usize = size_of::<libc::cpu_set_t>();
 pub fn own() -> Vec<u8> {
     let mut set = vec![0; SET_BYTES];
     // SAFETY: there is room for a set of the size that is said.
-    let told = unsafe { libc::sched_getaffinity(0, SET_BYTES, set.as_mut_ptr().cast()) } == 0;
-    if told { set } else { Vec::new() }
+    let succeeded = unsafe { libc::sched_getaffinity(0, SET_BYTES, set.as_mut_ptr().cast()) } == 0;
+    if succeeded { set } else { Vec::new() }
 }
 
 /// As many threads as can run at once here.

@@ -127,9 +127,9 @@ impl Together {
     /// The first process that was given the same arguments, and has found the same.
     fn first_alike(&self, arguments: &impl Debug, found: &str) -> Result<usize> {
         let Some(others) = self.others else { return Ok(0) };
-        let mut told = DefaultHasher::new();
-        format!("{}\n{arguments:?}\n{found}", env!("CARGO_PKG_VERSION")).hash(&mut told);
-        let messages = others.all_gather(told.finish().to_le_bytes().into());
+        let mut hasher = DefaultHasher::new();
+        format!("{}\n{arguments:?}\n{found}", env!("CARGO_PKG_VERSION")).hash(&mut hasher);
+        let messages = others.all_gather(hasher.finish().to_le_bytes().into());
         messages.iter().position(|message| *message == messages[others.own]).context("no message of its own")
     }
 
@@ -229,7 +229,7 @@ fn together(others: &'static Others, work: impl FnOnce(Together) -> Result<u8>) 
     let code = match worked {
         Ok(worked) => worked?,
         Err(panic) => match panic.downcast::<Failure>() {
-            Ok(failure) => others.tell(&failure)?,
+            Ok(failure) => others.report(&failure)?,
             Err(_) => others.abort(PANICKED, "failed for the reason above; this is a bug in kizami"),
         },
     };
@@ -307,11 +307,11 @@ impl Others {
 
     /// Says why one of them has failed, once, and gives the exit code. Launchers kill the others as soon as one ends like
     /// that, so nobody ends before it is said.
-    fn tell(&self, failure: &Failure) -> Result<u8> {
+    fn report(&self, failure: &Failure) -> Result<u8> {
         let Failure { process, code, message } = failure;
         match process {
-            0 => failure::tell(message),
-            _ => failure::tell(&format!("process {process} of {}: {message}", self.count)),
+            0 => failure::report(message),
+            _ => failure::report(&format!("process {process} of {}: {message}", self.count)),
         }
         live::remove_all();
         with_group(|group| group.collective(Contribution::Done))?;

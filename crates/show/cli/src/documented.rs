@@ -81,7 +81,7 @@ fn every_command_line_of_the_documents_is_understood() {
                 panic!("{}: {}\n{error}", page.display(), words.join(" "));
             }
             let known = match parsed.expect("parsed").command {
-                crate::arguments::Command::Other(words) => crate::external::known(&words[0]).is_some(),
+                crate::arguments::Command::Other(words) => crate::external::external(&words[0]).is_some(),
                 _ => true,
             };
             assert!(known, "{}: {}: there is no such command", page.display(), words.join(" "));

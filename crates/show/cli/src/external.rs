@@ -14,7 +14,7 @@ use std::process::Command;
 const PREFIX: &str = "kizami-";
 
 /// A command that comes with Kizami but is built apart.
-pub struct Known {
+pub struct External {
     name: &'static str,
     pub about: &'static str,
     /// How to get it.
@@ -22,20 +22,20 @@ pub struct Known {
 }
 
 /// Simulates runs.
-pub static SIMGRID: Known = Known {
+pub static SIMGRID: External = External {
     name: "simgrid",
     about: "Simulate a run on another network with SimGrid",
     how: "build it with `cargo build --release -p kizami-simgrid` and put it next to kizami",
 };
 
-static KNOWN: [&Known; 3] = [
-    &Known {
+static EXTERNALS: [&External; 3] = [
+    &External {
         name: "fleng",
         about: "Run a Fleng program in virtual time",
         how: "build it with `cargo build --release -p kizami-fleng` and put it next to kizami",
     },
     &SIMGRID,
-    &Known {
+    &External {
         name: "skeleton",
         about: "Reduce a program to its communication skeleton and run it with any number of ranks",
         how: "it needs LLVM 19 (llvm-19-dev and clang-19); build it with `cargo build --release -p kizami-skeleton` \
@@ -49,8 +49,8 @@ simgrid, skeleton and fleng are separate programs: kizami NAME runs kizami-NAME,
 on the PATH.";
 
 /// One that comes with Kizami, by its name.
-pub fn known(name: &OsStr) -> Option<&'static Known> {
-    KNOWN.into_iter().find(|known| name == known.name)
+pub fn external(name: &OsStr) -> Option<&'static External> {
+    EXTERNALS.into_iter().find(|external| name == external.name)
 }
 
 /// Becomes the other program; returns only if that is not possible. `commands` are those of this program, for who
@@ -60,11 +60,11 @@ pub fn run(words: &[OsString], commands: &[String]) -> Result<u8> {
     let mut program = OsString::from(PREFIX);
     program.push(name);
     let Some(path) = find(Path::new(&program)) else {
-        if let Some(known) = known(name) {
-            return Err(missing(known).into());
+        if let Some(external) = external(name) {
+            return Err(missing(external).into());
         }
         let mut others = names_behind(PREFIX, folders());
-        others.extend(KNOWN.iter().map(|known| known.name.to_owned()));
+        others.extend(EXTERNALS.iter().map(|external| external.name.to_owned()));
         let meant = suggestion(&name.to_string_lossy(), commands.iter().chain(&others));
         let meant = meant.map_or_else(String::new, |meant| format!("; did you mean `kizami {meant}`?"));
         let message = format!(
@@ -79,16 +79,16 @@ pub fn run(words: &[OsString], commands: &[String]) -> Result<u8> {
 }
 
 /// What to say where a command that comes with Kizami is not there.
-pub fn missing(known: &Known) -> UsageError {
+pub fn missing(external: &External) -> UsageError {
     UsageError(format!(
         "`kizami {}` needs the program {PREFIX}{}, which is neither next to kizami nor on the PATH: {}",
-        known.name, known.name, known.how
+        external.name, external.name, external.how
     ))
 }
 
 /// Where such a command is.
-pub fn path_of(known: &Known) -> Option<PathBuf> {
-    find(Path::new(&format!("{PREFIX}{}", known.name)))
+pub fn path_of(external: &External) -> Option<PathBuf> {
+    find(Path::new(&format!("{PREFIX}{}", external.name)))
 }
 
 fn find(program: &Path) -> Option<PathBuf> {

@@ -20,7 +20,7 @@ use std::path::Path;
 /// The trace as it is; says so if it is no plain recording.
 pub fn open(path: &Path) -> Result<Trace> {
     let trace = Trace::open(&live::readable(path)?)?;
-    provenance::tell(&trace);
+    provenance::report(&trace);
     Ok(trace)
 }
 
@@ -64,9 +64,9 @@ pub fn follow_together(
 /// The same for a trace that is open.
 pub fn follow(trace: Trace, threads: Option<usize>, memory: MemoryArguments) -> Result<Followed> {
     memory.stay_within(&trace)?;
-    provenance::tell_times(&trace);
+    provenance::report_times(&trace);
     let Some(reduced) = &trace.run().reduced else { return Ok(Followed { trace, off: None }) };
-    if reduced.is_drawn() {
+    if reduced.is_sampled() {
         bail!(
             "{} has {}, sampled by a published scheme ({}) that keeps neither order nor times of other calls, so waits \
              cannot be analysed; use info, events or export, or reduce without --importance",
@@ -75,7 +75,7 @@ pub fn follow(trace: Trace, threads: Option<usize>, memory: MemoryArguments) -> 
             reduced.importance
         );
     }
-    provenance::tell_reconstructed(reduced);
+    provenance::report_reconstructed(reduced);
     let (calls, exact) = (reduced.calls, trace.run().functions.clone());
     let bar = Bar::new("reconstructing");
     let progress = |rows: u64| bar.set(rows.min(calls), calls, || quantity::counted(rows.min(calls), "call"));
@@ -84,7 +84,7 @@ pub fn follow(trace: Trace, threads: Option<usize>, memory: MemoryArguments) -> 
     drop(bar);
     let mpi = Length(drawn.run().totals.mpi_ns);
     let off_ns = off_ns(&exact, &drawn.run().functions);
-    provenance::tell_reconstruction_error(off_ns, mpi);
+    provenance::report_reconstruction_error(off_ns, mpi);
     Ok(Followed { trace: drawn, off: Some(Length(off_ns as i64)) })
 }
 
@@ -100,7 +100,7 @@ fn off_ns(exact: &[FunctionTotal], drawn: &[FunctionTotal]) -> f64 {
 
 /// Refuses a trace in which one rank's rows are those of others as well, for commands that need the rows of all.
 pub fn must_have_all_rows(trace: &Trace) -> Result<()> {
-    if trace.run().is_told_by_kinds() {
+    if trace.run().is_stored_by_rank_class() {
         let message = format!(
             "{} is stored by rank class (one rank per class has rows), and this command needs the rows of all ranks; write \
              them with `kizami skeleton run --kinds no`. report, replay, whatif, diff, view, events and export work as is",

@@ -149,8 +149,8 @@ mod tests {
         assert_eq!("all".parse(), Ok(Keep::All));
         assert_eq!("0.1%".parse(), Ok(Keep::Less(reduced::Keep::Fraction(0.001))));
         assert_eq!("100 %".parse(), Ok(Keep::All));
-        let told = ["0.1%", "0.03 %", "all", "2K/s"].map(shown);
-        assert_eq!(told, [Some("0.1%"), Some("0.03%"), None, Some("2048B/s")].map(|t| t.map(str::to_owned)));
+        let texts = ["0.1%", "0.03 %", "all", "2K/s"].map(shown);
+        assert_eq!(texts, [Some("0.1%"), Some("0.03%"), None, Some("2048B/s")].map(|t| t.map(str::to_owned)));
         assert_eq!("10K/s".parse(), Ok(Keep::Less(reduced::Keep::BytesPerSecond(10_240.0))));
         for wrong in ["", "0%", "-1%", "101%", "x%", "10", "0/s", "nan%"] {
             assert!(wrong.parse::<Keep>().is_err(), "{wrong}");

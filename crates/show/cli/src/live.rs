@@ -64,7 +64,7 @@ fn snapshot(path: &Path, holder: Option<&Holder>) -> Result<PathBuf> {
     let run = made.map_err(|error| explained(error, path))?;
     // From now on it goes away with the process.
     let _ = folder.keep();
-    remark(&[told(path, run.watched, holder)]);
+    remark(&[state_of(path, run.watched, holder)]);
     Ok(output)
 }
 
@@ -79,7 +79,7 @@ fn explained(error: SealError, path: &Path) -> anyhow::Error {
     }
 }
 
-fn told(path: &Path, watched: Option<Watched>, holder: Option<&Holder>) -> String {
+fn state_of(path: &Path, watched: Option<Watched>, holder: Option<&Holder>) -> String {
     let name = as_typed(path);
     let text = match watched.filter(|watched| watched.running) {
         Some(watched) => {

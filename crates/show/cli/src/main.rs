@@ -62,11 +62,11 @@ fn main() -> ExitCode {
         false => distributed::once(command, || run(command)),
     };
     live::remove_all();
-    memory::tell_if_more_was_held();
+    memory::warn_if_more_was_held();
     match result {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            failure::tell(&failure::message(&error));
+            failure::report(&failure::message(&error));
             ExitCode::from(failure::exit_code(&error))
         }
     }

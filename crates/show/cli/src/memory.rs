@@ -48,7 +48,7 @@ impl MemoryArguments {
 }
 
 /// Says so if there was no room for files: then memory was taken after all.
-pub fn tell_if_more_was_held() {
+pub fn warn_if_more_was_held() {
     let beyond = kizami_memory::beyond_limit();
     if beyond > 0 {
         let label = Paint::stderr().doubtful("kizami: warning:");

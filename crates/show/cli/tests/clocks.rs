@@ -1,7 +1,7 @@
 //! `kizami clocks` on traces of one host and of two.
 
 use kizami_records::{CallRecord, Definition};
-use kizami_testing::segments::{SegmentWriter, Who, call, define};
+use kizami_testing::segments::{SegmentOwner, SegmentWriter, call, define};
 use std::path::Path;
 use std::process::Command;
 
@@ -16,8 +16,8 @@ fn record(trace: &Path, hosts: u32) {
     };
     for rank in 0..2 {
         let host = rank % hosts;
-        let base = Who::rank(rank, 2);
-        let who = Who {
+        let base = SegmentOwner::rank(rank, 2);
+        let who = SegmentOwner {
             host: format!("node{host}"),
             boot_id: format!("boot-{host}"),
             base_ticks: ticks(rank, 0),
@@ -62,7 +62,7 @@ fn one_host_needs_one_line() {
 }
 
 #[test]
-fn two_hosts_are_told_with_their_errors() {
+fn two_hosts_are_listed_with_their_errors() {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("run.kz");
     record(&trace, 2);

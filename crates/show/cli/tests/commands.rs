@@ -34,7 +34,7 @@ fn a_trace_that_does_not_exist_is_one_clear_line() {
 
 /// What reads rows reads them off the raw segments; what makes another trace wants the recording sealed first.
 #[test]
-fn a_recording_that_was_not_sealed_tells_the_next_step() {
+fn an_unsealed_recording_names_the_next_step() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run.kz");
     std::fs::create_dir_all(run.join("raw")).unwrap();
@@ -63,7 +63,7 @@ fn mistakes_on_the_command_line_end_with_two() {
 }
 
 #[test]
-fn a_mistyped_command_is_told_which_was_meant() {
+fn a_mistyped_command_gets_a_suggestion() {
     use std::os::unix::fs::PermissionsExt;
     let mistyped = kizami(&["repot", "run.kz"]);
     assert_eq!(mistyped.status.code(), Some(2));

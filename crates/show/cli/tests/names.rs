@@ -1,7 +1,7 @@
 //! Names of a trace never steer a terminal: what it would obey is shown instead, by every command.
 
 use kizami_records::{CallRecord, Definition};
-use kizami_testing::segments::{SegmentWriter, Who, call, define};
+use kizami_testing::segments::{SegmentOwner, SegmentWriter, call, define};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -18,7 +18,12 @@ fn record(folder: &Path, name: &str) {
     let trace = folder.join(name);
     for rank in 0..2 {
         let host = format!("node{rank}{HOSTILE}");
-        let who = Who { host, boot_id: format!("boot-{rank}"), last_ticks: 20_000_000, ..Who::rank(rank, 2) };
+        let who = SegmentOwner {
+            host,
+            boot_id: format!("boot-{rank}"),
+            last_ticks: 20_000_000,
+            ..SegmentOwner::rank(rank, 2)
+        };
         let names = [
             Definition::CommunicatorName { local: 0, name: HOSTILE.to_owned() },
             Definition::Region { local: 1, name: HOSTILE.to_owned() },
@@ -94,17 +99,20 @@ fn errors_and_sealing_show_names_as_well() {
     let folder = folder.path();
     for arguments in [&["info", HOSTILE][..], &["seal", HOSTILE], &["view", HOSTILE], &["clocks", HOSTILE]] {
         let output = kizami(folder, arguments);
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(1), "{told}");
-        assert!(told.contains(SHOWN) && !told.contains(steers) && told.lines().count() == 1, "{told:?}");
+        let printed = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{printed}");
+        assert!(
+            printed.contains(SHOWN) && !printed.contains(steers) && printed.lines().count() == 1,
+            "{printed:?}"
+        );
     }
     record(folder, "run.kz");
     let file = folder.join("run.kz/run.json");
     let mut run: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
     run["schema"] = HOSTILE.into();
     std::fs::write(&file, run.to_string()).unwrap();
-    let told = String::from_utf8(kizami(folder, &["info", "run.kz"]).stderr).unwrap();
-    assert!(!told.contains(steers) && told.contains(r"\u{1b}"), "{told:?}");
+    let printed = String::from_utf8(kizami(folder, &["info", "run.kz"]).stderr).unwrap();
+    assert!(!printed.contains(steers) && printed.contains(r"\u{1b}"), "{printed:?}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-fn stand_in_library() -> PathBuf {
+fn stub_library() -> PathBuf {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     let libc =
         maps.lines().filter_map(|line| line.split_whitespace().nth(5)).find(|path| path.contains("/libc.so"));
@@ -18,7 +18,7 @@ fn stand_in_library() -> PathBuf {
 /// `kizami` in a folder, without the variables of whatever runs the tests.
 fn kizami(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_kizami"));
-    command.current_dir(folder).env("KIZAMI_LIBRARY", stand_in_library()).env_remove("LD_PRELOAD");
+    command.current_dir(folder).env("KIZAMI_LIBRARY", stub_library()).env_remove("LD_PRELOAD");
     for name in ["KIZAMI_OUTPUT", "KIZAMI_RAW", "PMI_RANK", "PMI_SIZE", "PMIX_RANK", "OMPI_COMM_WORLD_RANK"] {
         command.env_remove(name);
     }
@@ -95,7 +95,7 @@ fn a_run_without_mpi_leaves_nothing_and_says_why() {
 }
 
 #[test]
-fn who_asks_to_draw_as_a_paper_does_is_told_what_does_it() {
+fn asking_record_for_paper_importance_names_reduce() {
     let folder = tempfile::tempdir().unwrap();
     for (options, reduce) in [
         (&["--keep", "1%", "--importance", "paper:h"][..], "--keep 1% --importance paper:h -o"),
@@ -104,9 +104,9 @@ fn who_asks_to_draw_as_a_paper_does_is_told_what_does_it() {
     ] {
         let output = record(folder.path(), options, "touch started");
         assert_eq!(output.status.code(), Some(2), "{options:?}");
-        let told = stderr(&output);
-        assert!(told.contains(&format!("kizami reduce RUN.kz {reduce} SMALL.kz")), "{told}");
-        assert_eq!(told.lines().count(), 1, "{told}");
+        let shown = stderr(&output);
+        assert!(shown.contains(&format!("kizami reduce RUN.kz {reduce} SMALL.kz")), "{shown}");
+        assert_eq!(shown.lines().count(), 1, "{shown}");
     }
     let by_variable =
         kizami(folder.path()).env("KIZAMI_IMPORTANCE", "paper:h2").args(["record", "--", "true"]).output();
@@ -161,7 +161,7 @@ fn the_application_gets_the_tracer_and_keeps_its_own_preload() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(0));
-    let expected = format!("{}:libdl.so.2\n", stand_in_library().canonicalize().unwrap().display());
+    let expected = format!("{}:libdl.so.2\n", stub_library().canonicalize().unwrap().display());
     assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
 }
 
@@ -248,7 +248,7 @@ fn traces_are_private_unless_they_are_opened() {
         );
         let mut shell = Command::new("sh");
         shell.current_dir(folder.path()).args(["-c", &script]);
-        let output = shell.env("KIZAMI_LIBRARY", stand_in_library()).output().unwrap();
+        let output = shell.env("KIZAMI_LIBRARY", stub_library()).output().unwrap();
         assert!(output.status.success(), "{}", stderr(&output));
         std::fs::metadata(folder.path().join(name)).unwrap().permissions().mode() & 0o777
     };

@@ -2,7 +2,7 @@
 
 use kizami_model::StopReason;
 use kizami_records::CallRecord;
-use kizami_testing::segments::{SegmentWriter, Who, call, define};
+use kizami_testing::segments::{SegmentOwner, SegmentWriter, call, define};
 use std::path::Path;
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -21,7 +21,8 @@ fn recording() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("run.kz");
     let write = |rank, starts: [u64; 2], ends: [u64; 2]| {
-        let who = Who { call_cost: 100 << 10, last_ticks: 20_000_000, ..Who::rank(rank, 2) };
+        let who =
+            SegmentOwner { call_cost: 100 << 10, last_ticks: 20_000_000, ..SegmentOwner::rank(rank, 2) };
         define(&trace, &who, &[]);
         let mut segment = SegmentWriter::create(&trace, &who, Some(0));
         for (number, (start, end)) in starts.into_iter().zip(ends).enumerate() {
@@ -72,7 +73,7 @@ fn json_has_every_number() {
 }
 
 #[test]
-fn info_tells_what_was_lost() {
+fn info_reports_what_was_lost() {
     let folder = recording();
     let info = stdout(&kizami(folder.path(), &["info", "run.kz"]));
     for words in ["tracer overhead", "per-call overhead", "spills", "37.5 %", "error: "] {

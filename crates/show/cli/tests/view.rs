@@ -1,7 +1,7 @@
 //! The files of `kizami view`: a picture and a snapshot, of runs with anything in them and with nothing.
 
 use kizami_records::CallRecord;
-use kizami_testing::segments::{SegmentWriter, Who, call, define};
+use kizami_testing::segments::{SegmentOwner, SegmentWriter, call, define};
 use std::path::Path;
 use std::process::{Command, Output};
 use tempfile::TempDir;
@@ -20,7 +20,7 @@ fn recording(ranks: u32, barriers: u64) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("run.kz");
     for rank in 0..ranks {
-        let who = Who { last_ticks: 20_000_000, ..Who::rank(rank, ranks) };
+        let who = SegmentOwner { last_ticks: 20_000_000, ..SegmentOwner::rank(rank, ranks) };
         define(&trace, &who, &[]);
         let mut segment = SegmentWriter::create(&trace, &who, Some(0));
         for number in 0..barriers {
@@ -59,7 +59,7 @@ fn pictures_have_the_size_and_the_part_that_are_asked_for() {
 fn pictures_show_the_program_unless_all_is_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     let (folder, trace) = (folder.path(), folder.path().join("run.kz"));
-    let who = Who { last_ticks: 100_000_000, ..Who::rank(0, 1) };
+    let who = SegmentOwner { last_ticks: 100_000_000, ..SegmentOwner::rank(0, 1) };
     define(&trace, &who, &[]);
     let mut segment = SegmentWriter::create(&trace, &who, Some(0));
     segment.call(&call("MPI_Init", 0, 50_000_000));
@@ -87,7 +87,7 @@ fn pictures_show_the_program_unless_all_is_asked_for() {
 }
 
 #[test]
-fn mistakes_are_told_and_nothing_is_written_over() {
+fn mistakes_are_reported_and_nothing_is_overwritten() {
     let folder = recording(1, 1);
     let folder = folder.path();
     for wrong in [

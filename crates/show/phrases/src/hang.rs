@@ -1,34 +1,34 @@
 //! Why a run hangs, in sentences.
 
 use kizami_explain::{
-    Awaited, Called, CauseState, Death, EarlyEnd, Event, LastSeen, Outside, SourceLine, Stuck, StuckCall,
-    StuckCause, StuckKind, WaitsFor,
+    Awaited, BlockedCall, Called, CauseState, Death, EarlyEnd, Event, Hang, HangCause, HangKind, LastSeen,
+    Outside, SourceLine, WaitsFor,
 };
 
 /// Ranks of a cycle, groups of waiting ranks and causes that are listed one by one.
-const MOST_TOLD: usize = 4;
+const MOST_LISTED: usize = 4;
 /// Events listed of those that a call waits for.
 const MOST_EVENTS: usize = 3;
 /// Ranges of ranks that are listed.
 const MOST_RANGES: usize = 6;
 
 /// All of it, the most important first.
-pub fn sentences(stuck: &Stuck) -> Vec<String> {
-    let mut told: Vec<String> = stuck.died_first.iter().map(died_first).collect();
-    match stuck.kind {
-        StuckKind::Deadlock => told.push(deadlock(stuck)),
-        StuckKind::WaitsForEnded | StuckKind::WaitsForBusy => told.extend(causes(stuck)),
-        StuckKind::Inside => told.extend(inside(stuck).into_iter().chain(ended_early(stuck))),
-        StuckKind::Ended => told.extend(ended_early(stuck)),
+pub fn sentences(hang: &Hang) -> Vec<String> {
+    let mut sentences: Vec<String> = hang.died_first.iter().map(died_first).collect();
+    match hang.kind {
+        HangKind::Deadlock => sentences.push(deadlock(hang)),
+        HangKind::WaitsForEnded | HangKind::WaitsForBusy => sentences.extend(causes(hang)),
+        HangKind::Inside => sentences.extend(inside(hang).into_iter().chain(ended_early(hang))),
+        HangKind::Ended => sentences.extend(ended_early(hang)),
     }
-    if stuck.kind != StuckKind::Inside {
-        told.extend(waiting(stuck));
+    if hang.kind != HangKind::Inside {
+        sentences.extend(waiting(hang));
     }
-    told
+    sentences
 }
 
 /// What a call waits for; empty if unknown, or if it has happened.
-pub fn waits_until(call: &StuckCall) -> String {
+pub fn waits_until(call: &BlockedCall) -> String {
     call.waits_for.as_ref().map_or_else(String::new, events)
 }
 
@@ -43,42 +43,42 @@ fn died_first(death: &Death) -> String {
     format!("Rank {rank} was the first to end, {when} after the start, {place}: it crashed or was killed.")
 }
 
-fn deadlock(stuck: &Stuck) -> String {
-    let of = |rank: &u32| waits(stuck).find(|call| call.rank == *rank);
-    let waits: Vec<&StuckCall> = stuck.cycle.iter().filter_map(of).collect();
-    let mut parts: Vec<String> = waits.iter().take(MOST_TOLD).map(|call| waits_for(&[call])).collect();
-    if waits.len() > MOST_TOLD {
+fn deadlock(hang: &Hang) -> String {
+    let of = |rank: &u32| waits(hang).find(|call| call.rank == *rank);
+    let waits: Vec<&BlockedCall> = hang.cycle.iter().filter_map(of).collect();
+    let mut parts: Vec<String> = waits.iter().take(MOST_LISTED).map(|call| waits_for(&[call])).collect();
+    if waits.len() > MOST_LISTED {
         parts.push(format!("and so on around {} ranks", waits.len()));
     }
     let since_ns = waits.iter().map(|call| call.since_ns).max().unwrap_or(0);
-    format!("Deadlock: {}; {}.", parts.join("; "), since(stuck, since_ns))
+    format!("Deadlock: {}; {}.", parts.join("; "), since(hang, since_ns))
 }
 
 /// Ranks that others wait for.
-fn causes(stuck: &Stuck) -> Vec<String> {
-    let named = stuck.causes.iter().take(MOST_TOLD).map(|cause| awaited_rank(stuck, cause));
-    let more = stuck.causes.len().saturating_sub(MOST_TOLD);
+fn causes(hang: &Hang) -> Vec<String> {
+    let named = hang.causes.iter().take(MOST_LISTED).map(|cause| awaited_rank(hang, cause));
+    let more = hang.causes.len().saturating_sub(MOST_LISTED);
     named.chain((more > 0).then(|| format!("Others wait for {more} more ranks."))).collect()
 }
 
-fn awaited_rank(stuck: &Stuck, cause: &StuckCause) -> String {
+fn awaited_rank(hang: &Hang, cause: &HangCause) -> String {
     let who = match cause.waiting_ranks {
         1 => "1 rank waits".to_owned(),
-        others if others + 1 == stuck.ranks && stuck.ranks > 2 => "All others wait".to_owned(),
+        others if others + 1 == hang.ranks && hang.ranks > 2 => "All others wait".to_owned(),
         others => format!("{others} ranks wait"),
     };
-    format!("{who} for rank {}, which {}.", cause.rank, state(stuck, cause))
+    format!("{who} for rank {}, which {}.", cause.rank, state(hang, cause))
 }
 
-fn state(stuck: &Stuck, cause: &StuckCause) -> String {
+fn state(hang: &Hang, cause: &HangCause) -> String {
     let call = |word: &str| match (&cause.function, &cause.place) {
         (Some(function), Some(place)) => format!(" {word} {}", at(function, place)),
         _ => String::new(),
     };
     let since_ns = cause.since_ns.unwrap_or(0);
     match cause.state {
-        CauseState::Outside(how) => outside(stuck, how, &call("after"), since_ns),
-        CauseState::Inside => format!("is{}, {}", call("inside"), since(stuck, since_ns)),
+        CauseState::Outside(how) => outside(hang, how, &call("after"), since_ns),
+        CauseState::Inside => format!("is{}, {}", call("inside"), since(hang, since_ns)),
         CauseState::Finalized => format!("ended by MPI_Finalize, {} after the start", seconds(since_ns)),
         CauseState::Exited => format!("exited without MPI_Finalize{}", call("after")),
         CauseState::Aborted { code } => {
@@ -89,8 +89,8 @@ fn state(stuck: &Stuck, cause: &StuckCause) -> String {
     }
 }
 
-fn outside(stuck: &Stuck, how: Outside, after: &str, since_ns: i64) -> String {
-    let for_so_long = stuck.until_ns.map(|until_ns| seconds(until_ns - since_ns));
+fn outside(hang: &Hang, how: Outside, after: &str, since_ns: i64) -> String {
+    let for_so_long = hang.until_ns.map(|until_ns| seconds(until_ns - since_ns));
     match (how, for_so_long) {
         (Outside::Died, _) => "died".to_owned(),
         (Outside::Interrupted { ended_ns }, _) => {
@@ -108,30 +108,30 @@ fn outside(stuck: &Stuck, how: Outside, after: &str, since_ns: i64) -> String {
 }
 
 /// Ranks that wait, grouped by call and by what they wait for; without the ranks of the cycle.
-fn waiting(stuck: &Stuck) -> Vec<String> {
-    let for_them = stuck.kind == StuckKind::Deadlock;
-    let what = |call: &StuckCall| if for_them { String::new() } else { waits_until(call) };
-    let outside = waits(stuck).filter(|call| !stuck.cycle.contains(&call.rank));
+fn waiting(hang: &Hang) -> Vec<String> {
+    let for_them = hang.kind == HangKind::Deadlock;
+    let what = |call: &BlockedCall| if for_them { String::new() } else { waits_until(call) };
+    let outside = waits(hang).filter(|call| !hang.cycle.contains(&call.rank));
     let mut groups = groups(outside, |call| (&call.function[..], call.callsite, what(call)));
     groups.sort_by_key(|calls| std::cmp::Reverse(calls.len()));
-    let more: usize = groups.iter().skip(MOST_TOLD).map(Vec::len).sum();
-    let sentence = |calls: &Vec<&StuckCall>| {
+    let more: usize = groups.iter().skip(MOST_LISTED).map(Vec::len).sum();
+    let sentence = |calls: &Vec<&BlockedCall>| {
         let since_ns = calls.iter().map(|call| call.since_ns).min().unwrap_or(0);
         let text = if for_them { waits_for_them(calls) } else { waits_for(calls) };
-        capital(&format!("{text}, {}.", since(stuck, since_ns)))
+        capital(&format!("{text}, {}.", since(hang, since_ns)))
     };
-    let told = groups.iter().take(MOST_TOLD).map(sentence);
-    told.chain((more > 0).then(|| format!("{more} more ranks wait in other calls."))).collect()
+    let sentences = groups.iter().take(MOST_LISTED).map(sentence);
+    sentences.chain((more > 0).then(|| format!("{more} more ranks wait in other calls."))).collect()
 }
 
-fn waits_for_them(calls: &[&StuckCall]) -> String {
+fn waits_for_them(calls: &[&BlockedCall]) -> String {
     let ranks = ranks_of(calls);
     let verb = if ranks.len() == 1 { "waits" } else { "wait" };
     format!("{} {verb} for them in {}", rank_list(&ranks), at(&calls[0].function, &calls[0].place))
 }
 
 /// `rank 0 waits in MPI_Recv at dead.c:9 for a message from rank 1 (tag 7)`; of several ranks, what the first waits for.
-fn waits_for(calls: &[&StuckCall]) -> String {
+fn waits_for(calls: &[&BlockedCall]) -> String {
     let (first, ranks) = (calls[0], ranks_of(calls));
     let (call, what) = (at(&first.function, &first.place), waits_until(first));
     let (waits, is) = if ranks.len() == 1 { ("waits", "is") } else { ("wait", "are") };
@@ -146,14 +146,14 @@ fn waits_for(calls: &[&StuckCall]) -> String {
 }
 
 fn events(waits: &WaitsFor) -> String {
-    let mut told: Vec<String> = waits.all.iter().take(MOST_EVENTS).map(event).collect();
+    let mut sentences: Vec<String> = waits.all.iter().take(MOST_EVENTS).map(event).collect();
     let more = waits.all.len().saturating_sub(MOST_EVENTS);
     if more > 0 {
-        told.push(format!("{more} more"));
+        sentences.push(format!("{more} more"));
     }
-    match waits.any && told.len() > 1 {
-        true => format!("one of: {}", told.join("; ")),
-        false => listed(&told),
+    match waits.any && sentences.len() > 1 {
+        true => format!("one of: {}", sentences.join("; ")),
+        false => listed(&sentences),
     }
 }
 
@@ -174,27 +174,27 @@ fn event(awaited: &Awaited) -> String {
 }
 
 /// Ranks that are inside calls, if nothing more is known.
-fn inside(stuck: &Stuck) -> Vec<String> {
-    let calls = stuck.calls.iter().filter(|call| !call.polls);
+fn inside(hang: &Hang) -> Vec<String> {
+    let calls = hang.calls.iter().filter(|call| !call.polls);
     let groups = groups(calls, |call| (&call.function[..], call.callsite));
-    let sentence = |calls: &Vec<&StuckCall>| {
+    let sentence = |calls: &Vec<&BlockedCall>| {
         let first = calls[0];
         let ranks: Vec<u32> = calls.iter().map(|call| call.rank).collect();
         let is = if ranks.len() == 1 { "is" } else { "are" };
-        let (place, since) = (at(&first.function, &first.place), since(stuck, first.since_ns));
+        let (place, since) = (at(&first.function, &first.place), since(hang, first.since_ns));
         capital(&format!("{} {is} inside {place}, {since}.", rank_list(&ranks)))
     };
-    groups.iter().take(MOST_TOLD).map(sentence).collect()
+    groups.iter().take(MOST_LISTED).map(sentence).collect()
 }
 
 /// Ranks that ended early while no rank waited.
-fn ended_early(stuck: &Stuck) -> Vec<String> {
-    let groups = groups(stuck.ended_early.iter(), |early| ended(&early.how, true));
+fn ended_early(hang: &Hang) -> Vec<String> {
+    let groups = groups(hang.ended_early.iter(), |early| ended(&early.how, true));
     let sentence = |group: &Vec<&kizami_explain::EndedEarly>| {
         let ranks: Vec<u32> = group.iter().map(|early| early.rank).collect();
         format!("Ended early: {} {}.", rank_list(&ranks), ended(&group[0].how, ranks.len() == 1))
     };
-    groups.iter().take(MOST_TOLD).map(sentence).collect()
+    groups.iter().take(MOST_LISTED).map(sentence).collect()
 }
 
 fn ended(how: &EarlyEnd, one: bool) -> String {
@@ -213,8 +213,8 @@ fn ended(how: &EarlyEnd, one: bool) -> String {
 }
 
 /// Calls that wait for others, by rank.
-fn waits(stuck: &Stuck) -> impl Iterator<Item = &StuckCall> {
-    stuck.calls.iter().filter(|call| call.waits_for.is_some())
+fn waits(hang: &Hang) -> impl Iterator<Item = &BlockedCall> {
+    hang.calls.iter().filter(|call| call.waits_for.is_some())
 }
 
 /// What has the same key, in the order of the first of each.
@@ -233,7 +233,7 @@ fn groups<'a, T, K: PartialEq>(
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
-fn ranks_of(calls: &[&StuckCall]) -> Vec<u32> {
+fn ranks_of(calls: &[&BlockedCall]) -> Vec<u32> {
     let mut ranks: Vec<u32> = calls.iter().map(|call| call.rank).collect();
     ranks.dedup();
     ranks
@@ -252,9 +252,9 @@ fn at(function: &str, place: &SourceLine) -> String {
     format!("{function} {word} {place}")
 }
 
-fn since(stuck: &Stuck, since_ns: i64) -> String {
+fn since(hang: &Hang, since_ns: i64) -> String {
     let start = seconds(since_ns);
-    match stuck.until_ns {
+    match hang.until_ns {
         Some(until_ns) => format!("since {start} after the start, for {}", seconds(until_ns - since_ns)),
         None => format!("since {start} after the start"),
     }
@@ -313,7 +313,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranks_are_listed_as_people_do() {
+    fn ranks_are_listed_in_ranges() {
         assert_eq!(rank_list(&[3]), "rank 3");
         assert_eq!(rank_list(&[2, 3]), "ranks 2 and 3");
         assert_eq!(rank_list(&[0, 1, 2, 5, 7]), "ranks 0-2, 5 and 7");

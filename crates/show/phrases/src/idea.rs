@@ -9,7 +9,7 @@ use kizami_model::Length;
 /// An idea in words.
 pub fn sentence(idea: &Idea) -> String {
     match idea {
-        Idea::Mended(finding) => mended(finding),
+        Idea::Fix(finding) => fix(finding),
         Idea::Threads(count) => threads(*count),
         Idea::WithoutLoss(kind, place) => loss::without(*kind, place),
         Idea::Balance(place) => format!("balance the computation before {place}"),
@@ -26,10 +26,10 @@ pub fn sentence(idea: &Idea) -> String {
 
 /// All of them in words, as `whatif --json` prints them: the best first, equally good ones in alphabetical order.
 pub fn in_words(ideas: Vec<WhatIf>) -> Vec<WhatIf<String>> {
-    let mut told: Vec<WhatIf<String>> =
+    let mut fixes: Vec<WhatIf<String>> =
         ideas.into_iter().map(|idea| idea.with(|what| sentence(&what))).collect();
-    told.sort_by(|a, b| b.gain.ns.cmp(&a.gain.ns).then_with(|| a.what.cmp(&b.what)));
-    told
+    fixes.sort_by(|a, b| b.gain.ns.cmp(&a.gain.ns).then_with(|| a.what.cmp(&b.what)));
+    fixes
 }
 
 /// The range of its gain, if that depends on something that the run does not show.
@@ -39,7 +39,7 @@ pub fn range(idea: &WhatIf<String>) -> Option<String> {
 }
 
 /// The change that fixes a finding.
-fn mended(finding: &Finding) -> String {
+fn fix(finding: &Finding) -> String {
     let place = &finding.place;
     match finding.disease() {
         Disease::NeedlessBarrier => format!("remove the barrier at {place}"),

@@ -64,14 +64,14 @@ fn border(protocols: &[&SendProtocol]) -> Border {
 
 /// Sentences about the sends of one pair of hosts, or of several that are alike.
 fn of_sends(protocols: &[&SendProtocol], hosts: &str) -> Vec<String> {
-    let told = |waits: &[SendsWait]| {
+    let listed = |waits: &[SendsWait]| {
         let those = protocols.iter().filter(|protocol| waits.contains(&protocol.waits));
         let (waited, late) = those
             .fold((0, 0), |(waited, late), protocol| (waited + protocol.waited(), late + protocol.late()));
         format!("{} of {}", count(waited), count(late))
     };
-    let eager = || told(&[SendsWait::No]);
-    let waiting = || told(&[SendsWait::Yes, SendsWait::AboveLimit]);
+    let eager = || listed(&[SendsWait::No]);
+    let waiting = || listed(&[SendsWait::Yes, SendsWait::AboveLimit]);
     let Border { largest_eager, smallest_waiting } = border(protocols);
     let mut lines = Vec::new();
     match (largest_eager, smallest_waiting) {
@@ -98,7 +98,7 @@ fn of_sends(protocols: &[&SendProtocol], hosts: &str) -> Vec<String> {
     let to = some.iter().map(|protocol| protocol.to_bytes).max();
     if let (Some(from), Some(to)) = (from, to) {
         let sizes = if from == to { count(from) } else { format!("{} to {}", count(from), count(to)) };
-        let some = told(&[SendsWait::Some]);
+        let some = listed(&[SendsWait::Some]);
         lines.push(format!(
             "some sends of {sizes} B {hosts} use rendezvous: {some} with a late receiver waited"
         ));

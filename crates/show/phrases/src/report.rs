@@ -5,19 +5,19 @@
 
 use crate::{finding, hang};
 use kizami_explain::{
-    CauseState, Disease, Finding, Report, SourceLine, Stuck, StuckCall, StuckCause, StuckKind,
+    BlockedCall, CauseState, Disease, Finding, Hang, HangCause, HangKind, Report, SourceLine,
 };
 use serde::{Deserialize, Serialize};
 
 /// A report with its sentences.
-pub type ToldReport = Report<ToldFinding, ToldStuck>;
+pub type WordedReport = Report<WordedFinding, WordedHang>;
 
 /// A finding with its sentences.
-pub type ToldFinding = Finding<Told>;
+pub type WordedFinding = Finding<Words>;
 
 /// What stands in place of a diagnosis.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Told {
+pub struct Words {
     /// The whole of the finding in a sentence.
     pub sentence: String,
     /// What it is.
@@ -28,19 +28,19 @@ pub struct Told {
 
 /// Why a run does not go on, with its sentences.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToldStuck {
+pub struct WordedHang {
     /// All of it in sentences, the most important first.
     pub sentences: Vec<String>,
     /// What is the matter.
-    pub kind: StuckKind,
+    pub kind: HangKind,
     /// Ranks that wait for each other, each for the next, the last for the first; empty if there is no such circle.
     pub cycle: Vec<u32>,
     /// Ranks that others wait for and that wait for nobody.
-    pub causes: Vec<ToldCause>,
+    pub causes: Vec<WordedCause>,
     /// The rank whose process ended before all others.
     pub died_first: Option<u32>,
     /// The calls that did not return, by rank.
-    pub calls: Vec<ToldCall>,
+    pub calls: Vec<WordedCall>,
     /// The run still went on when it was looked at.
     pub running: bool,
     /// Until when it was watched, in run time, if that is known.
@@ -49,7 +49,7 @@ pub struct ToldStuck {
 
 /// A rank that others wait for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToldCause {
+pub struct WordedCause {
     /// Which.
     pub rank: u32,
     /// What it does, in one word.
@@ -66,7 +66,7 @@ pub struct ToldCause {
 
 /// A call that did not return.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToldCall {
+pub struct WordedCall {
     /// Who.
     pub rank: u32,
     /// Which of its threads.
@@ -88,31 +88,31 @@ pub struct ToldCall {
 }
 
 /// Adds the sentences to a report.
-pub fn in_words(report: Report) -> ToldReport {
-    report.with(told_finding, told_stuck)
+pub fn in_words(report: Report) -> WordedReport {
+    report.with(worded_finding, worded_hang)
 }
 
-fn told_finding(finding: Finding) -> ToldFinding {
+fn worded_finding(finding: Finding) -> WordedFinding {
     let disease = finding.disease();
-    let told =
-        Told { sentence: finding::sentence(&finding), disease, advice: finding::advice(disease).to_owned() };
-    finding.with(told)
+    let words =
+        Words { sentence: finding::sentence(&finding), disease, advice: finding::advice(disease).to_owned() };
+    finding.with(words)
 }
 
-fn told_stuck(stuck: Stuck) -> ToldStuck {
-    ToldStuck {
-        sentences: hang::sentences(&stuck),
-        kind: stuck.kind,
-        cycle: stuck.cycle,
-        causes: stuck.causes.into_iter().map(told_cause).collect(),
-        died_first: stuck.died_first.map(|death| death.rank),
-        calls: stuck.calls.into_iter().map(told_call).collect(),
-        running: stuck.running,
-        until_ns: stuck.until_ns,
+fn worded_hang(hang: Hang) -> WordedHang {
+    WordedHang {
+        sentences: hang::sentences(&hang),
+        kind: hang.kind,
+        cycle: hang.cycle,
+        causes: hang.causes.into_iter().map(worded_cause).collect(),
+        died_first: hang.died_first.map(|death| death.rank),
+        calls: hang.calls.into_iter().map(worded_call).collect(),
+        running: hang.running,
+        until_ns: hang.until_ns,
     }
 }
 
-fn told_cause(cause: StuckCause) -> ToldCause {
+fn worded_cause(cause: HangCause) -> WordedCause {
     let state = match cause.state {
         CauseState::Outside(_) => "outside",
         CauseState::Inside => "inside",
@@ -121,7 +121,7 @@ fn told_cause(cause: StuckCause) -> ToldCause {
         CauseState::Aborted { .. } => "aborted",
         CauseState::Absent => "absent",
     };
-    ToldCause {
+    WordedCause {
         rank: cause.rank,
         state: state.to_owned(),
         function: cause.function,
@@ -131,8 +131,8 @@ fn told_cause(cause: StuckCause) -> ToldCause {
     }
 }
 
-fn told_call(call: StuckCall) -> ToldCall {
-    ToldCall {
+fn worded_call(call: BlockedCall) -> WordedCall {
+    WordedCall {
         waits_for: call.awaited_ranks(),
         one_is_enough: call.one_is_enough(),
         waits_until: hang::waits_until(&call),

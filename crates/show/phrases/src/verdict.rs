@@ -49,8 +49,8 @@ pub fn factors(report: &Report) -> [Factor; 3] {
 
 /// Warnings that precede the verdict: what was not recorded, and why the run hangs.
 pub fn warnings(report: &Report) -> impl Iterator<Item = String> {
-    let stuck = report.stuck.iter().flat_map(hang::sentences);
-    report.not_understood.unrecorded.iter().cloned().chain(stuck)
+    let hang = report.hang.iter().flat_map(hang::sentences);
+    report.not_understood.unrecorded.iter().cloned().chain(hang)
 }
 
 /// What the program is called.

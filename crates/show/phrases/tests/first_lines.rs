@@ -10,7 +10,7 @@ use kizami_explain::{
 };
 use kizami_phrases::quantity::percent;
 use kizami_phrases::{protocols, verdict};
-use samples::{at, check, found, report};
+use samples::{at, check, finding_of, report};
 
 fn gain(ns: i64, share: f64) -> Option<Gain> {
     Some(Gain { ns, error_ns: 5_000_000, share, share_error: 0.01, noise_left_out: false })
@@ -66,7 +66,7 @@ fn what_ran_and_how_well() {
 
 #[test]
 fn what_a_finding_costs_and_gains() {
-    let plain = found(Diagnosis::Transfer {}, Cause::Call);
+    let plain = finding_of(Diagnosis::Transfer {}, Cause::Call);
     let some = Finding { gain: gain(40_000_000, 0.1), ..plain.clone() };
     let both = Finding { balanced: gain(30_000_000, 0.07), ..some.clone() };
     let unsure = Gain { noise_left_out: true, share_error: 0.0, ..gain(40_000_000, 0.1).expect("a gain") };
@@ -121,8 +121,8 @@ fn which_sends_wait() {
         vec![SendProtocol { basis: WaitBasis::Size, ..small }],
     ];
     let lines = cases.into_iter().flat_map(|protocols| {
-        let told = protocols::sentences(&Report { protocols, ..report() });
-        told.into_iter().chain(["--".to_owned()])
+        let lines = protocols::sentences(&Report { protocols, ..report() });
+        lines.into_iter().chain(["--".to_owned()])
     });
     check("sends", &lines.collect::<Vec<_>>());
 }

@@ -5,16 +5,16 @@
 mod samples;
 
 use kizami_explain::{
-    Awaited, Called, CauseState, Death, EarlyEnd, EndedEarly, Event, LastSeen, Outside, Stuck, StuckCall,
-    StuckCause, StuckKind, WaitsFor,
+    Awaited, BlockedCall, Called, CauseState, Death, EarlyEnd, EndedEarly, Event, Hang, HangCause, HangKind,
+    LastSeen, Outside, WaitsFor,
 };
 use kizami_phrases::hang;
 use samples::{at, check, unknown};
 
 const SECOND: i64 = 1_000_000_000;
 
-fn stuck(kind: StuckKind, calls: Vec<StuckCall>) -> Stuck {
-    Stuck {
+fn hang(kind: HangKind, calls: Vec<BlockedCall>) -> Hang {
+    Hang {
         kind,
         ranks: 4,
         cycle: Vec::new(),
@@ -27,8 +27,8 @@ fn stuck(kind: StuckKind, calls: Vec<StuckCall>) -> Stuck {
     }
 }
 
-fn inside(rank: u32, function: &str, all: Vec<Awaited>) -> StuckCall {
-    StuckCall {
+fn inside(rank: u32, function: &str, all: Vec<Awaited>) -> BlockedCall {
+    BlockedCall {
         rank,
         thread: 0,
         function: function.to_owned(),
@@ -49,9 +49,9 @@ fn called(function: &str) -> Called {
 }
 
 /// Each with its name, and its sentences below.
-fn told(all: &[(&str, Stuck)]) -> Vec<String> {
-    let lines = |(name, stuck): &(&str, Stuck)| {
-        let sentences = hang::sentences(stuck).into_iter().map(|sentence| format!("  {sentence}"));
+fn lines_of(all: &[(&str, Hang)]) -> Vec<String> {
+    let lines = |(name, hang): &(&str, Hang)| {
+        let sentences = hang::sentences(hang).into_iter().map(|sentence| format!("  {sentence}"));
         std::iter::once((*name).to_owned()).chain(sentences).collect::<Vec<_>>()
     };
     all.iter().flat_map(lines).collect()
@@ -63,11 +63,11 @@ fn kinds_of_hangs() {
         |rank: u32, from: u32| inside(rank, "MPI_Recv", vec![of(&[from], Event::Send { tag: Some(7) })]);
     let ring = |ranks: u32| (0..ranks).map(|rank| receive(rank, (rank + 1) % ranks)).collect::<Vec<_>>();
     let barrier =
-        |rank| StuckCall { callsite: Some(3), place: at(3), ..inside(rank, "MPI_Barrier", Vec::new()) };
+        |rank| BlockedCall { callsite: Some(3), place: at(3), ..inside(rank, "MPI_Barrier", Vec::new()) };
     let mut behind = ring(2);
     behind.extend([barrier(2), barrier(3)]);
     let many = (0..6).map(|rank| inside(rank, "MPI_Wait", vec![of(&[9], Event::Come)])).collect();
-    let nobody = |call: StuckCall| StuckCall { waits_for: None, ..call };
+    let nobody = |call: BlockedCall| BlockedCall { waits_for: None, ..call };
     let early = |rank, how| EndedEarly { rank, how };
     let ends = vec![
         early(0, EarlyEnd::NothingLeft),
@@ -78,24 +78,24 @@ fn kinds_of_hangs() {
     ];
     let aborted = vec![early(0, EarlyEnd::Exited(None)), early(1, EarlyEnd::Aborted { code: 3 })];
     let all = [
-        ("deadlock", Stuck { cycle: vec![0, 1], ..stuck(StuckKind::Deadlock, behind) }),
-        ("deadlock of many", Stuck { cycle: (0..6).collect(), ..stuck(StuckKind::Deadlock, ring(6)) }),
-        ("many groups", stuck(StuckKind::WaitsForBusy, many)),
-        ("all has come", stuck(StuckKind::WaitsForBusy, vec![inside(0, "MPI_Wait", Vec::new())])),
+        ("deadlock", Hang { cycle: vec![0, 1], ..hang(HangKind::Deadlock, behind) }),
+        ("deadlock of many", Hang { cycle: (0..6).collect(), ..hang(HangKind::Deadlock, ring(6)) }),
+        ("many groups", hang(HangKind::WaitsForBusy, many)),
+        ("all has come", hang(HangKind::WaitsForBusy, vec![inside(0, "MPI_Wait", Vec::new())])),
         (
             "inside",
-            stuck(StuckKind::Inside, vec![nobody(barrier(0)), nobody(barrier(1)), nobody(receive(2, 0))]),
+            hang(HangKind::Inside, vec![nobody(barrier(0)), nobody(barrier(1)), nobody(receive(2, 0))]),
         ),
-        ("unwatched", Stuck { until_ns: None, ..stuck(StuckKind::Inside, vec![nobody(barrier(0))]) }),
-        ("ended", Stuck { ended_early: ends, ..stuck(StuckKind::Ended, Vec::new()) }),
-        ("aborted", Stuck { ended_early: aborted, ..stuck(StuckKind::Ended, Vec::new()) }),
+        ("unwatched", Hang { until_ns: None, ..hang(HangKind::Inside, vec![nobody(barrier(0))]) }),
+        ("ended", Hang { ended_early: ends, ..hang(HangKind::Ended, Vec::new()) }),
+        ("aborted", Hang { ended_early: aborted, ..hang(HangKind::Ended, Vec::new()) }),
     ];
-    check("hangs", &told(&all));
+    check("hangs", &lines_of(&all));
 }
 
 #[test]
 fn causes_and_deaths() {
-    let cause = |state| StuckCause {
+    let cause = |state| HangCause {
         rank: 3,
         state,
         function: Some("MPI_Send".to_owned()),
@@ -103,15 +103,15 @@ fn causes_and_deaths() {
         since_ns: Some(2 * SECOND),
         waiting_ranks: 3,
     };
-    let waits = |causes| Stuck { causes, ..stuck(StuckKind::WaitsForBusy, Vec::new()) };
+    let waits = |causes| Hang { causes, ..hang(HangKind::WaitsForBusy, Vec::new()) };
     let of_one = |state| waits(vec![cause(state)]);
     let running = CauseState::Outside(Outside::Running);
-    let unknown_place = StuckCause { place: Some(unknown()), waiting_ranks: 1, ..cause(CauseState::Inside) };
-    let no_call = StuckCause { function: None, place: None, since_ns: None, ..cause(running) };
-    let many = (0..6).map(|rank| StuckCause { rank, waiting_ranks: 2, ..cause(running) }).collect();
+    let unknown_place = HangCause { place: Some(unknown()), waiting_ranks: 1, ..cause(CauseState::Inside) };
+    let no_call = HangCause { function: None, place: None, since_ns: None, ..cause(running) };
+    let many = (0..6).map(|rank| HangCause { rank, waiting_ranks: 2, ..cause(running) }).collect();
     let died = |last_seen| {
         let death = Death { rank: 2, ended_ns: 4 * SECOND, last_seen };
-        Stuck { died_first: Some(death), ..stuck(StuckKind::Ended, Vec::new()) }
+        Hang { died_first: Some(death), ..hang(HangKind::Ended, Vec::new()) }
     };
     let all = [
         ("died", of_one(CauseState::Outside(Outside::Died))),
@@ -119,7 +119,7 @@ fn causes_and_deaths() {
         ("running", of_one(running)),
         ("running, no call", waits(vec![no_call])),
         ("unknown", of_one(CauseState::Outside(Outside::Unknown))),
-        ("unknown, unwatched", Stuck { until_ns: None, ..of_one(CauseState::Outside(Outside::Unknown)) }),
+        ("unknown, unwatched", Hang { until_ns: None, ..of_one(CauseState::Outside(Outside::Unknown)) }),
         ("inside", of_one(CauseState::Inside)),
         ("inside, unknown place", waits(vec![unknown_place])),
         ("finalized", of_one(CauseState::Finalized)),
@@ -131,7 +131,7 @@ fn causes_and_deaths() {
         ("died outside", died(LastSeen::After(called("MPI_Send")))),
         ("died before", died(LastSeen::BeforeFirstCall)),
     ];
-    check("causes", &told(&all));
+    check("causes", &lines_of(&all));
 }
 
 #[test]
@@ -149,13 +149,13 @@ fn what_calls_wait_for() {
         vec![of(&[1], Event::Unlock)],
         (0..5).map(send).collect(),
     ];
-    let mut calls: Vec<StuckCall> = all.into_iter().map(|all| inside(0, "MPI_Wait", all)).collect();
+    let mut calls: Vec<BlockedCall> = all.into_iter().map(|all| inside(0, "MPI_Wait", all)).collect();
     let mut one_of = inside(0, "MPI_Waitany", vec![send(1), send(2)]);
     one_of.waits_for.as_mut().expect("it waits").any = true;
     calls.push(one_of);
     check("events", &calls.iter().map(hang::waits_until).collect::<Vec<_>>());
-    let polls = StuckCall { polls: true, ..inside(0, "MPI_Test", vec![send(4)]) };
+    let polls = BlockedCall { polls: true, ..inside(0, "MPI_Test", vec![send(4)]) };
     let unknown = WaitsFor { all: Vec::new(), any: false, understood: false };
-    let opaque = StuckCall { waits_for: Some(unknown), ..inside(1, "MPI_Comm_accept", Vec::new()) };
-    check("calls", &told(&[("calls", stuck(StuckKind::WaitsForBusy, vec![polls, opaque]))]));
+    let opaque = BlockedCall { waits_for: Some(unknown), ..inside(1, "MPI_Comm_accept", Vec::new()) };
+    check("calls", &lines_of(&[("calls", hang(HangKind::WaitsForBusy, vec![polls, opaque]))]));
 }

@@ -11,7 +11,7 @@ use kizami_explain::{
 };
 use kizami_phrases::{finding, idea, loss, nothing};
 use kizami_whatif::EagerLimit;
-use samples::{at, check, found, named, unknown};
+use samples::{at, check, finding_of, named, unknown};
 
 /// One of each disease.
 fn diagnosis(disease: Disease) -> Diagnosis {
@@ -48,18 +48,18 @@ fn of(disease: Disease) -> Finding {
         SlowCall | SerialisedIo => Cause::Call,
         _ => Cause::Computation,
     };
-    found(diagnosis(disease), cause)
+    finding_of(diagnosis(disease), cause)
 }
 
 #[test]
 fn every_disease_has_a_sentence_an_advice_and_an_idea() {
     let lines = |disease: &Disease| {
-        let found = of(*disease);
+        let finding_of = of(*disease);
         [
             format!("{disease:?}"),
-            format!("  {}", finding::sentence(&found)),
+            format!("  {}", finding::sentence(&finding_of)),
             format!("  {}", finding::advice(*disease)),
-            format!("  what if: {}", idea::sentence(&Idea::Mended(Box::new(found)))),
+            format!("  what if: {}", idea::sentence(&Idea::Fix(Box::new(finding_of)))),
         ]
     };
     let lines: Vec<String> = Disease::ALL.iter().flat_map(lines).collect();
@@ -68,14 +68,14 @@ fn every_disease_has_a_sentence_an_advice_and_an_idea() {
 
 /// What differs with who did it, how many waited, and what is known of the place.
 #[test]
-fn findings_say_who_where_and_who_waits() {
-    let imbalance = |who: Who| found(Diagnosis::Imbalance { who }, Cause::Computation);
+fn findings_name_ranks_place_and_waiters() {
+    let imbalance = |who: Who| finding_of(Diagnosis::Imbalance { who }, Cause::Computation);
     let one = imbalance(named(&[0]));
     let everywhere = SourceLine { function: "main".to_owned(), ..at(42) };
     let nowhere = SourceLine { file: None, line: None, function: "step".to_owned() };
-    let late = |ranks: &[u32]| found(Diagnosis::LateReceiver { who: named(ranks) }, Cause::Call);
+    let late = |ranks: &[u32]| finding_of(Diagnosis::LateReceiver { who: named(ranks) }, Cause::Call);
     let sends = Diagnosis::CollectionLoop { sends: true, partners: 7, times: 1 };
-    let lock = |who| found(Diagnosis::LockContention { who }, Cause::Call);
+    let lock = |who| finding_of(Diagnosis::LockContention { who }, Cause::Call);
     let findings = [
         imbalance(named(&[1, 2])),
         imbalance(named(&[0, 1, 2, 5, 7])),
@@ -88,16 +88,16 @@ fn findings_say_who_where_and_who_waits() {
         Finding { after: Some(at(42)), ..one.clone() },
         Finding { place: everywhere, ..one.clone() },
         Finding { place: nowhere.clone(), after: Some(nowhere), ..one },
-        found(Diagnosis::LateStart { who: Who::Many(9) }, Cause::Start),
-        found(Diagnosis::PipelineFill { who: Who::InTurns }, Cause::Computation),
-        found(Diagnosis::SlowCall { who: named(&[0, 1]) }, Cause::Call),
+        finding_of(Diagnosis::LateStart { who: Who::Many(9) }, Cause::Start),
+        finding_of(Diagnosis::PipelineFill { who: Who::InTurns }, Cause::Computation),
+        finding_of(Diagnosis::SlowCall { who: named(&[0, 1]) }, Cause::Call),
         lock(named(&[0, 1])),
         late(&[0, 1]),
         Finding { waiting_ranks: 1, ..late(&[0]) },
         Finding { waiting_in: None, ..late(&[0]) },
-        Finding { ranks: vec![0, 1], ..found(Diagnosis::WrongOrder {}, Cause::Call) },
-        Finding { waiting_ranks: 1, ..found(Diagnosis::NeedlessBarrier {}, Cause::Call) },
-        found(sends, Cause::Call),
+        Finding { ranks: vec![0, 1], ..finding_of(Diagnosis::WrongOrder {}, Cause::Call) },
+        Finding { waiting_ranks: 1, ..finding_of(Diagnosis::NeedlessBarrier {}, Cause::Call) },
+        finding_of(sends, Cause::Call),
     ];
     check("findings", &findings.iter().map(finding::sentence).collect::<Vec<_>>());
 }
@@ -115,7 +115,7 @@ fn ideas() {
         Idea::TwiceTheBandwidth,
         Idea::Overlap(at(42)),
         Idea::EagerLimit(EagerLimit { bytes: 1 << 20 }),
-        Idea::Mended(Box::new(found(Diagnosis::LockContention { who: named(&[3]) }, Cause::Call))),
+        Idea::Fix(Box::new(finding_of(Diagnosis::LockContention { who: named(&[3]) }, Cause::Call))),
     ];
     check("ideas", &ideas.iter().map(idea::sentence).collect::<Vec<_>>());
 }
@@ -144,7 +144,7 @@ fn losses_of_threads() {
         option: None,
     };
     let both = |lost: Loss| {
-        let mended = lost.kind.mended(&lost.place);
+        let mended = lost.kind.fix(&lost.place);
         let without = mended.map(|_| idea::sentence(&Idea::WithoutLoss(lost.kind, lost.place.clone())));
         let without = without.map(|words| format!("  what if: {words}"));
         std::iter::once(loss::sentence(&lost)).chain(without)

@@ -13,7 +13,7 @@ pub fn exit_code(error: &anyhow::Error) -> u8 {
 }
 
 /// Tells what an error says, as the last thing before the end.
-pub fn tell(message: &str) {
+pub fn report(message: &str) {
     crate::say(&[line(message)]);
 }
 

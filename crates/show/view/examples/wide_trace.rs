@@ -15,7 +15,7 @@ mod common;
 use common::{sealed, write_rank};
 use kizami_model::{Call, Moment};
 use kizami_segment::WindowShape;
-use kizami_testing::segments::Who;
+use kizami_testing::segments::SegmentOwner;
 use kizami_testing::{Costs, Stencil};
 use std::path::Path;
 use std::process::Command;
@@ -60,7 +60,7 @@ fn make(ranks: u32, rounds: u32, path: &Path) {
 fn write(ranks: u32, rounds: u32, path: &Path, first: u32) {
     let stencil = Stencil::new(ranks, u64::from(rounds), Costs::default());
     for rank in first..ranks.min(first + AT_A_TIME) {
-        let mut who = Who { window: WINDOW, ..Who::rank(rank, ranks) };
+        let mut who = SegmentOwner { window: WINDOW, ..SegmentOwner::rank(rank, ranks) };
         who.last_ticks = who.base_ticks + (stencil.end().0 + ENDING_NS) as u64;
         write_rank(path, &who, rows(&stencil, rank));
     }

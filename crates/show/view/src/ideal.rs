@@ -23,8 +23,8 @@ impl<'a> Ideal<'a> {
         let (graph, fit) = (&insight.graph, &insight.fit);
         let setting = Setting { network: Network::Ideal, ..Setting::default() };
         let steps = graph.steps.len().max(1) as f64;
-        let tell = |done| progress(done as f64 / steps);
-        let (times, _) = Times::under(&setting, graph, fit, threads, &tell);
+        let report = |done| progress(done as f64 / steps);
+        let (times, _) = Times::under(&setting, graph, fit, threads, &report);
         let ranks = graph.strands.last().map_or(0, |strand| strand.rank.0 + 1);
         Ideal { insight, times, ranks }
     }

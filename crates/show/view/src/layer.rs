@@ -6,7 +6,7 @@ use crate::ideal::Ideal;
 use crate::index::Index;
 use crate::insight::Insight;
 use crate::links::Links;
-use crate::schedules::{Known, Schedules};
+use crate::schedules::{ScheduleBounds, Schedules};
 use crate::slot::{Answer, Slot};
 use crate::verdict::{self, Verdict};
 use kizami_model::Rank;
@@ -138,7 +138,7 @@ impl Opened {
     pub fn ideal_now(&self) -> Result<Arc<Index>, String> {
         self.ideal.wait(|progress| {
             // Ranks of a kind may come apart there.
-            if self.trace.run().is_told_by_kinds() {
+            if self.trace.run().is_stored_by_rank_class() {
                 let next = "write it with `kizami replay --network ideal -o`, and view both";
                 return Err(format!("Ranks of one rank class may differ on an ideal network: {next}."));
             }
@@ -209,8 +209,8 @@ impl Opened {
 
     /// Reads the tasks of a rank, unless they take more memory than is to be had.
     fn read_tasks(&self, rank: Rank) -> Result<Survey, String> {
-        let told = |error: TasksError| error.to_string();
-        let needed = memory_needed(&self.trace, rank).map_err(told)?;
+        let message = |error: TasksError| error.to_string();
+        let needed = memory_needed(&self.trace, rank).map_err(message)?;
         if needed > kizami_memory::half_of_free() {
             let next =
                 "`kizami tasks --bounds` reports work, span, source lines and bounds without loading them";
@@ -219,7 +219,7 @@ impl Opened {
                 needed >> 20
             ));
         }
-        TaskGraph::of(&self.trace, rank).map(Survey::of).map_err(told)
+        TaskGraph::of(&self.trace, rank).map(Survey::of).map_err(message)
     }
 
     /// What so many processors do with the tasks of a rank; by default as the runtime does that ran them.
@@ -229,7 +229,7 @@ impl Opened {
         survey: &Arc<Survey>,
         processors: u32,
         strategy: Option<Strategy>,
-    ) -> Known {
+    ) -> ScheduleBounds {
         let tasks = self.tasks_of(rank);
         let recorded = || *tasks.recorded_by.get_or_init(|| recorded_by(&self.trace, rank).ok().flatten());
         let followed = survey.graph().can_follow_runtime();

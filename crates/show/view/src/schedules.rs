@@ -19,7 +19,7 @@ struct Scheduled {
 
 /// What so many processors do, as far as it is known.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct ScheduleBounds {
     /// No run is shorter.
     pub at_least: Length,
     /// One that goes through virtual time step by step is no longer.
@@ -42,7 +42,7 @@ pub struct Schedules {
 
 impl Schedules {
     /// With so many processors; simulated in the background if there are many tasks.
-    pub fn of(&self, survey: &Arc<Survey>, processors: u32, strategy: Strategy) -> Known {
+    pub fn of(&self, survey: &Arc<Survey>, processors: u32, strategy: Strategy) -> ScheduleBounds {
         // More processors than tasks do what as many do.
         let processors = processors.clamp(1, survey.graph().len().max(1) as u32);
         let scheduled = self.scheduled((processors, strategy as u8));
@@ -64,7 +64,12 @@ impl Schedules {
             false if survey.graph().len() <= AT_ONCE => simulate(),
             false => drop(std::thread::spawn(simulate)),
         }
-        Known { at_least: bounds.0, at_most: bounds.1, simulated: scheduled.simulated.peek(), strategy }
+        ScheduleBounds {
+            at_least: bounds.0,
+            at_most: bounds.1,
+            simulated: scheduled.simulated.peek(),
+            strategy,
+        }
     }
 
     fn scheduled(&self, key: Key) -> Arc<Scheduled> {

@@ -69,9 +69,10 @@ impl<T: Send + Sync + 'static> Slot<T> {
             State::Idle | State::Running => *state = State::Running,
         }
         drop(state);
-        let tell = |part: f64| self.progress.store((part.clamp(0.0, 1.0) * PARTS) as u64, Ordering::Relaxed);
+        let report =
+            |part: f64| self.progress.store((part.clamp(0.0, 1.0) * PARTS) as u64, Ordering::Relaxed);
         // Whatever goes wrong must not keep others waiting for ever.
-        let worked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(&tell)));
+        let worked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(&report)));
         let worked = worked.unwrap_or_else(|_| Err("the analysis of this trace failed".to_owned()));
         let worked = worked.map(Arc::new);
         *self.lock() = match &worked {
@@ -101,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_is_done_once_and_failures_are_told_to_all() {
+    fn work_is_done_once_and_failures_reach_all() {
         let slot = Slot::default();
         assert!(matches!(slot.peek(), Answer::Pending(_)) && !slot.begun());
         assert_eq!(slot.wait(|_| Ok(5)), Ok(Arc::new(5)));
@@ -112,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_comes_later_waits_for_who_works() {
+    fn later_requests_wait_for_the_one_at_work() {
         let slot: Slot<u32> = Slot::default();
         let (begun, work) = std::sync::mpsc::channel();
         std::thread::scope(|scope| {

@@ -3,7 +3,7 @@
 //! The report itself is that of `kizami report`. It is kept in the trace's `derived/` folder.
 
 use crate::insight::{Insight, WaitRow};
-use kizami_explain::{Analysis, ExplainError, Finding, Report, SourceLine, Stuck, typical};
+use kizami_explain::{Analysis, ExplainError, Finding, Hang, Report, SourceLine, typical};
 use kizami_graph::{Step, StepKind};
 use kizami_trace::derived::{Derived, Numbers};
 use kizami_trace::{Definitions, Trace};
@@ -59,7 +59,7 @@ pub fn explain(
         progress(done.done as f64 / done.total.max(1) as f64);
     })?;
     let mut report = analysis.report(trace);
-    report.stuck = Stuck::of(trace, trace)?;
+    report.hang = Hang::of(trace, trace)?;
     let jumps = report.findings.iter().map(|finding| jump(finding, insight, definitions)).collect();
     let verdict = Verdict { report, jumps };
     keep(trace, &verdict);

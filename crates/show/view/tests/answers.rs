@@ -7,7 +7,7 @@ use kizami_model::{Call, Length, Moment, Op, StopReason};
 use kizami_records::Definition;
 use kizami_testing::Act::{Compute, Receive, Send, Together};
 use kizami_testing::process_group::played;
-use kizami_testing::segments::{SegmentWriter, Who, call, define};
+use kizami_testing::segments::{SegmentOwner, SegmentWriter, call, define};
 use kizami_trace::Trace;
 use kizami_view::index::Index;
 use kizami_view::index::category::{CATEGORIES, Category};
@@ -74,19 +74,20 @@ fn an_index_has_every_row_and_is_found_again() {
 }
 
 /// All that an index tells of rows and shares of time; kinds have no order.
-fn told(index: &Index) -> String {
-    let mut told = format!("{} {} {} {:?}", index.begin_ns(), index.end_ns(), index.rows(), index.division());
+fn contents(index: &Index) -> String {
+    let mut contents =
+        format!("{} {} {} {:?}", index.begin_ns(), index.end_ns(), index.rows(), index.division());
     for rank in 0..index.ranks() {
-        told.push_str(&format!("\n{rank} {:?}", index.seen(rank)));
+        contents.push_str(&format!("\n{rank} {:?}", index.seen(rank)));
         index.each(rank, i64::MIN, i64::MAX, |row| {
             let kind = index.kinds()[row.kind as usize];
-            told.push_str(&format!("\n{} {} {kind:?}", row.start_ns, row.end_ns));
+            contents.push_str(&format!("\n{} {} {kind:?}", row.start_ns, row.end_ns));
         });
         for level in 0..index.division().levels {
-            told.push_str(&format!("\n{:?}", index.cells(level, rank)));
+            contents.push_str(&format!("\n{:?}", index.cells(level, rank)));
         }
     }
-    told
+    contents
 }
 
 #[test]
@@ -95,12 +96,12 @@ fn an_index_made_by_several_processes_is_that_of_one() {
     // Every rank is a part.
     let (_, trace) = stencil(&folder.path().join("run.kz"), RANKS, 4_000);
     assert!(trace.spans().unwrap().groups() > 3);
-    let one = told(&Index::build(&trace, &|_| {}).unwrap());
+    let one = contents(&Index::build(&trace, &|_| {}).unwrap());
     for count in [1, 2, 3, 20] {
         std::fs::remove_file(folder.path().join("run.kz/derived/view.bin")).unwrap();
         played(count, |group| Index::build_together(&trace, group, &|_| {}).unwrap());
         let kept = Index::kept(&trace).expect("it was kept");
-        assert!(told(&kept) == one, "{count}");
+        assert!(contents(&kept) == one, "{count}");
     }
     let mut kinds: Vec<_> =
         Index::kept(&trace).unwrap().kinds().iter().map(|kind| format!("{kind:?}")).collect();
@@ -138,7 +139,7 @@ fn an_index_that_is_damaged_or_of_another_trace_is_not_believed() {
 
 /// Who knows the format makes a checksum that is right: then what is said must not contradict itself.
 #[test]
-fn an_index_that_somebody_made_up_is_not_believed() {
+fn a_forged_index_is_rejected() {
     let (folder, trace) = exchange();
     drop(Index::build(&trace, &|_| {}).unwrap());
     let path = folder.path().join("run.kz/derived/view.bin");
@@ -199,7 +200,7 @@ fn shares_are_exact_and_add_up() {
 }
 
 #[test]
-fn cells_tell_the_same_as_rows() {
+fn cells_agree_with_rows() {
     let (_folder, trace) = exchange();
     let index = Index::build(&trace, &|_| {}).unwrap();
     let all = Selection::all(&index);
@@ -449,7 +450,7 @@ fn runs_of_one_rank_one_call_and_none_are_shown() {
 /// Two ranks that begin and end MPI, name their parts and are stopped; nobody ever heard of the third.
 fn parts(path: &std::path::Path) -> Arc<Opened> {
     for rank in 0..2 {
-        let who = Who { last_ticks: 1_100_000, ..Who::rank(rank, 3) };
+        let who = SegmentOwner { last_ticks: 1_100_000, ..SegmentOwner::rank(rank, 3) };
         let region = |local, name: &str| Definition::Region { local, name: name.to_owned() };
         define(path, &who, &[region(1, "setup"), region(2, "solve")]);
         let (mut segment, late) = (SegmentWriter::create(path, &who, Some(0)), u64::from(rank) * 50);
@@ -474,10 +475,10 @@ fn parts(path: &std::path::Path) -> Arc<Opened> {
 /// One pause was fifty times as long as the others: it is not what a finding is about.
 #[test]
 fn the_verdict_leads_to_a_typical_wait() {
-    const USUAL_NS: i64 = 400_000;
+    const TYPICAL_NS: i64 = 400_000;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("late.kz");
-    let pause = |round: i64| Compute(if round == 7 { 50 * USUAL_NS } else { USUAL_NS });
+    let pause = |round: i64| Compute(if round == 7 { 50 * TYPICAL_NS } else { TYPICAL_NS });
     // Rank 1 waits for each of many small sends, too: for no time worth mentioning.
     let sender =
         |round| vec![Together("MPI_Barrier"), pause(round), Send(1, 0, 64), Send(1, 0, 64), Send(1, 0, 64)];
@@ -487,7 +488,7 @@ fn the_verdict_leads_to_a_typical_wait() {
     let verdict = opened.verdict_now().unwrap();
     let jump = verdict.jumps[0].unwrap();
     let waited_ns = jump.to_ns - jump.from_ns;
-    assert!(waited_ns > USUAL_NS / 2 && waited_ns < 2 * USUAL_NS, "{jump:?}");
+    assert!(waited_ns > TYPICAL_NS / 2 && waited_ns < 2 * TYPICAL_NS, "{jump:?}");
     // What all who show it show is what its share is of.
     let finding = &verdict.report.findings[0];
     assert_eq!(finding.all_waiting_ns(), finding.waiting_ns + finding.propagated_ns);
@@ -512,17 +513,17 @@ fn the_program_works_between_starting_and_ending_mpi() {
 }
 
 #[test]
-fn phases_last_from_the_first_that_comes_to_the_last_that_leaves() {
+fn phases_last_from_the_first_entry_to_the_last_exit() {
     let folder = tempfile::tempdir().unwrap();
     let opened = parts(&folder.path().join("run.kz"));
     let index = opened.index_now().unwrap();
     let found = phases::phases(&index, &opened.definitions, opened.regions());
-    let told: Vec<_> = found
+    let contents: Vec<_> = found
         .iter()
         .map(|phase| (phase.kind, &phase.name[..], phase.instance, phase.from, phase.to))
         .collect();
     assert_eq!(
-        told,
+        contents,
         [
             (PhaseKind::Program, "MPI_Init to MPI_Finalize", 0, 1_000, 60_050),
             (PhaseKind::Region, "setup", 0, 2_000, 3_050),
@@ -543,13 +544,13 @@ fn every_gap_has_its_reason() {
     let index = opened.index_now().unwrap();
     let all = Selection::all(&index);
     let (found, more) = stops::gaps(&index, &all, 100);
-    let told: Vec<_> =
+    let contents: Vec<_> =
         found.iter().map(|gap| (gap.rank, &gap.reason[..], gap.start_ns, gap.end_ns)).collect();
     let stops = [(0, "suspended", 44_000, 47_000), (1, "suspended", 44_000, 47_000)];
     let pauses = [(0, "paused", 40_000, 42_000), (1, "paused", 40_000, 42_000)];
     let ends = [(0, "after-last-call", 61_000, 61_050), (1, "before-first-call", 0, 50)];
     let never = [(2, "never-seen", 0, 61_050)];
-    assert_eq!((told, more), ([&never[..], &stops, &pauses, &ends].concat(), false));
+    assert_eq!((contents, more), ([&never[..], &stops, &pauses, &ends].concat(), false));
     let part = Selection { from: Moment(41_000), to: Moment(43_000), ranks: vec![1], ..all.clone() };
     let (found, _) = stops::gaps(&index, &part, 100);
     assert_eq!(found.iter().map(|gap| &gap.reason[..]).collect::<Vec<_>>(), ["paused"]);

@@ -40,9 +40,15 @@ fn opened(folder: &std::path::Path, loads: &[LinkLoad]) -> Arc<Opened> {
     Opened::open(&path).unwrap()
 }
 
-fn ask(opened: &Opened, told: Range<i64>, shown: Range<i64>, columns: usize, limit: usize) -> BusyLinks {
+fn ask(
+    opened: &Opened,
+    marked_range: Range<i64>,
+    shown: Range<i64>,
+    columns: usize,
+    limit: usize,
+) -> BusyLinks {
     let moments = |range: Range<i64>| Moment(range.start)..Moment(range.end);
-    busiest(&opened.links_now().unwrap(), &moments(told), &moments(shown), columns, limit)
+    busiest(&opened.links_now().unwrap(), &moments(marked_range), &moments(shown), columns, limit)
 }
 
 fn known() -> Vec<LinkLoad> {
@@ -85,8 +91,8 @@ fn the_busiest_come_first_with_their_peak_and_call() {
 fn stretches_of_one_column_are_one() {
     let folder = tempfile::tempdir().unwrap();
     let opened = opened(folder.path(), &known());
-    let told = ask(&opened, 0..400, 0..400, 2, 20);
-    let (up, down) = (&told.links[0], &told.links[1]);
+    let marked_range = ask(&opened, 0..400, 0..400, 2, 20);
+    let (up, down) = (&marked_range.links[0], &marked_range.links[1]);
     assert_eq!((&down.starts, &down.ends), (&vec![0, 300], &vec![200, 400]));
     assert_eq!((&down.shares, &down.bytes_per_s), (&vec![0.5, 0.4], &vec![500.0, 400.0]));
     let parts: Vec<f32> = vec![0.8, 1.0];

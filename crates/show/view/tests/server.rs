@@ -3,7 +3,7 @@
 mod common;
 
 use common::{sealed, stencil, write_rank};
-use kizami_testing::segments::Who;
+use kizami_testing::segments::SegmentOwner;
 use kizami_view::layer::Opened;
 use kizami_view::server::{Server, View};
 use std::io::{Read, Write};
@@ -74,7 +74,7 @@ impl Running {
 }
 
 #[test]
-fn nothing_is_told_without_the_token() {
+fn nothing_is_answered_without_the_token() {
     let running = running();
     let host = running.address.to_string();
     for path in ["/", "/index.html", "/api/run", "/api/timeline?layer=0", "/api/nothing", "/nothing"] {
@@ -246,7 +246,7 @@ fn whatever_a_trace_calls_things_is_text() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.kz");
     let hostile = "<script>alert(1)<\u{1b}[31m\"'&";
-    let mut who = Who::rank(0, 1);
+    let mut who = SegmentOwner::rank(0, 1);
     who.host = "plain".to_owned();
     write_rank(&path, &who, std::iter::once(kizami_testing::call("MPI_Barrier", 0, 10, 20)));
     sealed(&path);

@@ -128,9 +128,9 @@ fn curves_are_those_of_the_program() {
         ("best_path.fl", "best_path(a, h, Cost, Path)", [253, 4_535, 67]),
     ] {
         let running = running(file, query);
-        let told = running.get("tasks/curves?columns=4000");
-        let all = &told["curves"][0];
-        assert_eq!((told["begin"].as_i64(), told["end"].as_i64()), (Some(0), Some(end)));
+        let answer = running.get("tasks/curves?columns=4000");
+        let all = &answer["curves"][0];
+        assert_eq!((answer["begin"].as_i64(), answer["end"].as_i64()), (Some(0), Some(end)));
         assert_eq!((all["work"].as_i64(), all["peak"].as_i64()), (Some(work), Some(peak)));
         assert_eq!(all["marked_work"].as_i64(), Some(work));
         // No more columns than units: each is how many tasks run.
@@ -157,8 +157,8 @@ fn markers_and_parts_narrow_all_answers() {
     let tree = running.get("tasks/tree");
     let node = tree["nodes"].as_array().unwrap().iter().find(|node| !node["parent"].is_null()).unwrap();
     let part = format!("parts=n{}", node["node"]);
-    let told = running.get(&format!("tasks/curves?{part}&mark_from=200&mark_to=300"));
-    let of_node = &told["curves"][1];
+    let answer = running.get(&format!("tasks/curves?{part}&mark_from=200&mark_to=300"));
+    let of_node = &answer["curves"][1];
     assert_eq!((&of_node["work"], &of_node["tasks"]), (&node["work"], &node["tasks"]));
     let lengths = running.get(&format!("tasks/lengths?{part}&mark_from=200&mark_to=300"));
     assert_eq!(lengths["work"], of_node["marked_work"]);
@@ -167,9 +167,9 @@ fn markers_and_parts_narrow_all_answers() {
     assert!(flow["tasks"].as_array().unwrap().iter().all(|task| task["start"].as_i64() < Some(300)));
     // Aligned, it begins at 0, and its first tasks are there.
     let begin = of_node["begin"].as_i64().unwrap();
-    let told = running.get(&format!("tasks/curves?{part}&aligned=true&from=0&to=10"));
-    assert_eq!(told["curves"][1]["shift"].as_i64(), Some(begin));
-    assert!(told["curves"][1]["columns"][0].as_f64() >= Some(1.0));
+    let answer = running.get(&format!("tasks/curves?{part}&aligned=true&from=0&to=10"));
+    assert_eq!(answer["curves"][1]["shift"].as_i64(), Some(begin));
+    assert!(answer["curves"][1]["columns"][0].as_f64() >= Some(1.0));
     let flow = running.get(&format!("tasks/flow?{part}&aligned=true&mark_from=0&mark_to=10"));
     assert!(flow["tasks"].as_array().unwrap().iter().any(|task| task["start"] == 0));
 }
@@ -207,8 +207,8 @@ fn processors_are_bounded_and_simulated() {
         ("processors=4294967295&strategy=newest", [366, 366, 366]),
         ("processors=8&strategy=oldest", [366, 421, 430]),
     ] {
-        let told = running.get(&format!("tasks/schedule?{query}"));
-        let figures = ["at_least", "simulated", "at_most"].map(|name| told[name].as_i64().unwrap());
+        let answer = running.get(&format!("tasks/schedule?{query}"));
+        let figures = ["at_least", "simulated", "at_most"].map(|name| answer[name].as_i64().unwrap());
         assert_eq!(figures, expected, "{query}");
     }
 }

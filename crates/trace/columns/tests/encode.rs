@@ -74,7 +74,7 @@ fn packings() -> [Packing; 2] {
 }
 
 #[test]
-fn numbers_come_back() {
+fn numbers_survive_a_round_trip() {
     for (sort, rows) in (0..6).flat_map(|sort| ROWS.map(|rows| (sort, rows))) {
         let wide: Vec<i64> = (0..rows).map(|row| number(sort, row)).collect();
         let narrow: Vec<i32> = wide.iter().map(|value| *value as i32).collect();
@@ -92,7 +92,7 @@ fn numbers_come_back() {
 }
 
 #[test]
-fn ranges_are_told() {
+fn ranges_are_stored() {
     let cells: Vec<i32> = (0..70_000).map(|row| number(1, row) as i32 - 2).collect();
     let back = there_and_back::<Int32Type>(Kind::Int32, false, |encoder, column| {
         encoder.with_range(column, &cells).unwrap()
@@ -131,7 +131,7 @@ fn missing_numbers_stay_missing() {
 }
 
 #[test]
-fn lists_of_all_lengths_come_back() {
+fn lists_of_all_lengths_survive_a_round_trip() {
     for (lengths, rows) in (0..4).flat_map(|lengths| ROWS.map(|rows| (lengths, rows))) {
         let length = |row: usize| match lengths {
             0 => 0,
@@ -158,7 +158,7 @@ fn lists_of_all_lengths_come_back() {
 }
 
 #[test]
-fn flags_fractions_and_names_come_back() {
+fn flags_fractions_and_names_survive_a_round_trip() {
     for rows in ROWS {
         let flags: Vec<bool> = (0..rows).map(|row| number(1, row) > 1).collect();
         let back = there_and_back::<BoolType>(Kind::Bool, false, |encoder, column| {

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_obeyed_by_nobody() {
+    fn names_cannot_start_formulas() {
         assert_eq!(harmless("main a.c:1"), "main a.c:1");
         assert_eq!(harmless("=cmd|'/c calc'!A0"), "'=cmd|'/c calc'!A0");
         assert_eq!(harmless("\u{1b}]52;c;\u{7}x\n\u{9b}"), "\\u{1b}]52;c;\\u{7}x\\u{a}\\u{9b}");

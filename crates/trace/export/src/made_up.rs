@@ -14,7 +14,7 @@ pub(super) const WORLD: u32 = 0;
 pub(super) const ITSELF: u32 = 1;
 pub(super) const REVERSED: u32 = 2;
 pub(super) const INTER: u32 = 3;
-pub(super) const HALF_KNOWN: u32 = 4;
+pub(super) const HALF_DEFINED: u32 = 4;
 
 /// A row with nothing but a time, as a beginning.
 pub(super) fn row(rank: u32, function: &str, start: i64, end: i64) -> Call {
@@ -191,7 +191,7 @@ fn oddities() -> Vec<Call> {
             40,
         ),
         completes(row(0, "MPI_Wait", 8020, 8030), &[40]),
-        Call { peer: Peer::Unknown, ..receive(row(0, "MPI_Recv", 8040, 8050), HALF_KNOWN, 0, 1, 1) },
+        Call { peer: Peer::Unknown, ..receive(row(0, "MPI_Recv", 8040, 8050), HALF_DEFINED, 0, 1, 1) },
         Call { failed: true, ..send(row(1, "MPI_Send", 8000, 8010), WORLD, 99, 1, 1) },
         Call { weight: 2.5, ..send(row(1, "MPI_Send", 8020, 8030), WORLD, 2, 77, 5) },
         row(1, "MPI_Pcontrol", 8100, 8110),
@@ -280,6 +280,6 @@ fn communicators() -> Vec<Communicator> {
         comm(ITSELF, CommKind::SelfOnly, None, &[], &[]),
         comm(REVERSED, CommKind::Split, Some("reversed"), &[3, 1], &[]),
         comm(INTER, CommKind::Inter, None, &[0, 2], &[1, 3]),
-        comm(HALF_KNOWN, CommKind::Create, None, &[0, 99], &[]),
+        comm(HALF_DEFINED, CommKind::Create, None, &[0, 99], &[]),
     ]
 }

@@ -5,7 +5,7 @@
 use super::ExportProgress;
 use crate::ExportError;
 use kizami_model::Call;
-use kizami_rank_classes::DrawnCalls;
+use kizami_rank_classes::ExpandedCalls;
 use kizami_trace::{Definitions, RankSelection, RegionSpan, Trace};
 
 /// Rows between two reports of progress.
@@ -51,7 +51,7 @@ impl<'a> Source<'a> {
             rows: Rows {
                 count: run.totals.events,
                 calls: Box::new(
-                    DrawnCalls::of(trace, RankSelection::All)?.map(|call| call.map_err(ExportError::from)),
+                    ExpandedCalls::of(trace, RankSelection::All)?.map(|call| call.map_err(ExportError::from)),
                 ),
                 region_spans: trace.region_spans()?,
             },

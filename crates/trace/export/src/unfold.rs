@@ -137,7 +137,7 @@ impl RankTimeline {
                 Ok(())
             }
             _ => {
-                thread.tell_current(sink)?;
+                thread.write_current(sink)?;
                 let (start, end) = (call.start, call.end);
                 thread.current = Some(UnfoldedCall { call, start, end, beginnings, endings });
                 Ok(())
@@ -148,8 +148,8 @@ impl RankTimeline {
     /// Tells what is left; gives how many halves of messages could not be told.
     fn finish(&mut self, sink: &mut dyn Sink) -> Result<u64, ExportError> {
         for thread in self.threads.values_mut() {
-            thread.tell_current(sink)?;
-            thread.tell_regions_until(Moment(i64::MAX), sink)?;
+            thread.write_current(sink)?;
+            thread.write_regions_until(Moment(i64::MAX), sink)?;
         }
         Ok(self.traffic.left_out)
     }
@@ -166,26 +166,26 @@ struct ThreadTimeline {
     /// The last row, held until it is sure that no part of it follows.
     current: Option<UnfoldedCall>,
     /// The latest time told.
-    told: Moment,
+    written_until: Moment,
 }
 
 impl ThreadTimeline {
     fn new(place: Place) -> ThreadTimeline {
         let (to_enter, open) = (VecDeque::new(), Vec::new());
-        ThreadTimeline { place, to_enter, sorted: false, open, current: None, told: Moment(0) }
+        ThreadTimeline { place, to_enter, sorted: false, open, current: None, written_until: Moment(0) }
     }
 
-    fn tell_current(&mut self, sink: &mut dyn Sink) -> Result<(), ExportError> {
+    fn write_current(&mut self, sink: &mut dyn Sink) -> Result<(), ExportError> {
         let Some(mut current) = self.current.take() else { return Ok(()) };
-        self.tell_regions_until(current.start, sink)?;
-        current.start = current.start.max(self.told);
+        self.write_regions_until(current.start, sink)?;
+        current.start = current.start.max(self.written_until);
         current.end = current.end.max(current.start);
-        self.told = current.end;
+        self.written_until = current.end;
         sink.call(self.place, &current)
     }
 
     /// Leaves and enters all regions whose edge is not after `until`.
-    fn tell_regions_until(&mut self, until: Moment, sink: &mut dyn Sink) -> Result<(), ExportError> {
+    fn write_regions_until(&mut self, until: Moment, sink: &mut dyn Sink) -> Result<(), ExportError> {
         if !self.sorted {
             // Of regions that begin together the longest is the outermost.
             let spans = self.to_enter.make_contiguous();
@@ -197,8 +197,8 @@ impl ThreadTimeline {
             match self.open.last() {
                 Some(&(region, end)) if end <= until && end <= next_start => {
                     self.open.pop();
-                    self.told = self.told.max(end);
-                    sink.leave_region(self.place, self.told, region)?;
+                    self.written_until = self.written_until.max(end);
+                    sink.leave_region(self.place, self.written_until, region)?;
                 }
                 _ => {
                     if next_start > until {
@@ -207,8 +207,8 @@ impl ThreadTimeline {
                     let Some(span) = self.to_enter.pop_front() else { return Ok(()) };
                     let outer_end = self.open.last().map_or(Moment(i64::MAX), |&(_, end)| end);
                     self.open.push((span.region, span.end.min(outer_end)));
-                    self.told = self.told.max(span.start);
-                    sink.enter_region(self.place, self.told, span.region)?;
+                    self.written_until = self.written_until.max(span.start);
+                    sink.enter_region(self.place, self.written_until, span.region)?;
                 }
             }
         }

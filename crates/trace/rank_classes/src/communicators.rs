@@ -7,7 +7,7 @@ use kizami_trace::Definitions;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Communicators {
     /// By communicator: it is that of each rank alone, or that of all.
-    everybodys: Vec<bool>,
+    shared: Vec<bool>,
     /// By rank: where its own begin in the list; one more at the end. Empty if nobody has any.
     begins: Vec<u32>,
     /// Communicator, and the rank's place in it.
@@ -17,11 +17,11 @@ pub(crate) struct Communicators {
 impl Communicators {
     pub(crate) fn new(definitions: &Definitions, ranks: usize) -> Communicators {
         let comms = &definitions.communicators;
-        let everybodys = |kind: CommKind| matches!(kind, CommKind::World | CommKind::SelfOnly);
-        let everybodys: Vec<bool> = comms.iter().map(|comm| everybodys(comm.kind)).collect();
-        let made = || comms.iter().zip(&everybodys).filter(|(_, everybodys)| !**everybodys);
+        let shared = |kind: CommKind| matches!(kind, CommKind::World | CommKind::SelfOnly);
+        let shared: Vec<bool> = comms.iter().map(|comm| shared(comm.kind)).collect();
+        let made = || comms.iter().zip(&shared).filter(|(_, shared)| !**shared);
         if made().next().is_none() {
-            return Communicators { everybodys, ..Communicators::default() };
+            return Communicators { shared, ..Communicators::default() };
         }
         let mut begins = vec![0u32; ranks + 1];
         for member in made().flat_map(|(comm, _)| comm.members.iter().flatten()) {
@@ -43,7 +43,7 @@ impl Communicators {
                 }
             }
         }
-        Communicators { everybodys, begins, list }
+        Communicators { shared, begins, list }
     }
 
     fn slice(&self, rank: Rank) -> &[(u32, u32)] {
@@ -60,7 +60,7 @@ impl Communicators {
 
     #[inline]
     pub(crate) fn moved(&self, comm: u32, from: Rank, to: Rank) -> Option<u32> {
-        if from == to || self.everybodys.get(comm as usize).copied().unwrap_or(true) {
+        if from == to || self.shared.get(comm as usize).copied().unwrap_or(true) {
             return Some(comm);
         }
         let number = self.slice(from).iter().position(|(own, _)| *own == comm)?;

@@ -1,8 +1,8 @@
 //! Many ranks as few: which of them are alike, and how many.
 
-use crate::{Kinds, Rank};
+use crate::{Rank, RankClasses};
 
-impl Kinds {
+impl RankClasses {
     /// The ranks with rows that these ranks are like, in rising order, each with how many of these are like it.
     pub fn weighed(&self, ranks: &[u32]) -> Vec<(u32, u64)> {
         let mut counts = vec![0u64; self.count()];
@@ -15,7 +15,7 @@ impl Kinds {
     pub fn ranks_of_each(&self) -> Vec<Vec<u32>> {
         let mut ranks: Vec<Vec<u32>> =
             self.sizes.iter().map(|size| Vec::with_capacity(*size as usize)).collect();
-        (0..).zip(&self.of).for_each(|(rank, kind)| ranks[*kind as usize].push(rank));
+        (0..).zip(&self.of).for_each(|(rank, class)| ranks[*class as usize].push(rank));
         ranks
     }
 
@@ -38,10 +38,10 @@ mod tests {
     #[test]
     fn ranks_are_counted_by_the_one_they_are_like() {
         let definitions = kizami_testing::definitions(&[vec![0, 1, 2, 3, 4, 5]]);
-        let kinds = Kinds::from_keys(&[0, 1, 1, 1, 0, 2], &definitions);
-        assert_eq!(kinds.weighed(&[1, 2, 3, 4]), [(0, 1), (1, 3)]);
-        assert_eq!(kinds.ranks_of_each(), [vec![0, 4], vec![1, 2, 3], vec![5]]);
-        assert_eq!(kinds.first_of_each(&[0, 1, 2, 3, 4, 5], 1), [0, 1, 5]);
-        assert_eq!(kinds.first_of_each(&[4, 3, 2, 1], 2), [4, 3, 2]);
+        let classes = RankClasses::from_keys(&[0, 1, 1, 1, 0, 2], &definitions);
+        assert_eq!(classes.weighed(&[1, 2, 3, 4]), [(0, 1), (1, 3)]);
+        assert_eq!(classes.ranks_of_each(), [vec![0, 4], vec![1, 2, 3], vec![5]]);
+        assert_eq!(classes.first_of_each(&[0, 1, 2, 3, 4, 5], 1), [0, 1, 5]);
+        assert_eq!(classes.first_of_each(&[4, 3, 2, 1], 2), [4, 3, 2]);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Of a million ranks of a grid only those at its borders differ from the others, and where nothing else makes ranks differ
 //! all others compute, call and wait alike. A run told by kinds has rows for one rank of each kind, and a table
-//! (`defs/kinds.parquet`) that says whose rows are whose. [`Kinds`] reads it: it draws the rows of any rank when they are asked
+//! (`defs/kinds.parquet`) that says whose rows are whose. [`RankClasses`] reads it: it draws the rows of any rank when they are asked
 //! for, and it counts for how many ranks a row stands.
 //!
 //! What is the same for ranks of a kind: functions, places, times, sizes, tags, requests, the how manieth of its communicators
@@ -11,22 +11,22 @@
 //! `defs/communicators` of those that the rank is in.
 
 mod communicators;
-mod drawn;
+mod expanded;
 mod grouped;
 mod split;
 mod weighed;
 
-pub use drawn::DrawnCalls;
+pub use expanded::ExpandedCalls;
 pub use split::Splitting;
 pub use weighed::{Weighed, all_ranks, write};
 
 use communicators::Communicators;
 use kizami_model::{Call, Peer, Rank};
-use kizami_trace::{Definitions, KindRun};
+use kizami_trace::{Definitions, RankClassRun};
 
 /// Which rank is like which other.
 #[derive(Clone, Debug)]
-pub struct Kinds {
+pub struct RankClasses {
     /// By rank: the number of its kind.
     of: Vec<u32>,
     /// By kind, in rising order: the rank that has rows, which is the lowest of its kind.
@@ -36,39 +36,39 @@ pub struct Kinds {
     comms: Communicators,
 }
 
-impl Kinds {
+impl RankClasses {
     /// As the tables of a trace tell; none where every rank has its rows, or where the table makes no sense.
-    pub fn of(definitions: &Definitions) -> Option<Kinds> {
+    pub fn of(definitions: &Definitions) -> Option<RankClasses> {
         let ranks = definitions.ranks.len();
         let mut like = vec![None; ranks];
-        for run in &definitions.kinds {
+        for run in &definitions.rank_classes {
             let end = (run.first.0 as usize).checked_add(run.ranks as usize)?;
             like.get_mut(run.first.0 as usize..end)?.fill(Some(run.like));
         }
         let like: Option<Vec<Rank>> = like.into_iter().collect();
-        let like = like.filter(|_| !definitions.kinds.is_empty())?;
+        let like = like.filter(|_| !definitions.rank_classes.is_empty())?;
         let known = |rank: &Rank| like.get(rank.0 as usize) == Some(rank);
-        like.iter().all(known).then(|| Kinds::from_keys(&like, definitions))
+        like.iter().all(known).then(|| RankClasses::from_keys(&like, definitions))
     }
 
     /// Ranks with equal keys are of one kind.
-    pub fn from_keys<K: Eq + std::hash::Hash + Copy>(keys: &[K], definitions: &Definitions) -> Kinds {
-        Kinds::numbered(keys, Communicators::new(definitions, keys.len()))
+    pub fn from_keys<K: Eq + std::hash::Hash + Copy>(keys: &[K], definitions: &Definitions) -> RankClasses {
+        RankClasses::numbered(keys, Communicators::new(definitions, keys.len()))
     }
 
-    fn numbered<K: Eq + std::hash::Hash + Copy>(keys: &[K], comms: Communicators) -> Kinds {
+    fn numbered<K: Eq + std::hash::Hash + Copy>(keys: &[K], comms: Communicators) -> RankClasses {
         let mut numbers = rustc_hash::FxHashMap::default();
         let (mut of, mut like, mut sizes) = (Vec::with_capacity(keys.len()), Vec::new(), Vec::new());
         for (rank, key) in (0..).zip(keys) {
-            let kind = *numbers.entry(*key).or_insert_with(|| {
+            let class = *numbers.entry(*key).or_insert_with(|| {
                 like.push(Rank(rank));
                 sizes.push(0);
                 like.len() as u32 - 1
             });
-            sizes[kind as usize] += 1;
-            of.push(kind);
+            sizes[class as usize] += 1;
+            of.push(class);
         }
-        Kinds { of, like, sizes, comms }
+        RankClasses { of, like, sizes, comms }
     }
 
     /// How many kinds there are.
@@ -105,13 +105,13 @@ impl Kinds {
     }
 
     /// As the table has it.
-    pub fn table(&self) -> Vec<KindRun> {
-        let mut runs: Vec<KindRun> = Vec::new();
-        for (rank, kind) in (0..).zip(&self.of) {
-            let like = self.like[*kind as usize];
+    pub fn table(&self) -> Vec<RankClassRun> {
+        let mut runs: Vec<RankClassRun> = Vec::new();
+        for (rank, class) in (0..).zip(&self.of) {
+            let like = self.like[*class as usize];
             match runs.last_mut() {
                 Some(run) if run.like == like => run.ranks += 1,
-                _ => runs.push(KindRun { first: Rank(rank), ranks: 1, like }),
+                _ => runs.push(RankClassRun { first: Rank(rank), ranks: 1, like }),
             }
         }
         runs
@@ -153,7 +153,7 @@ impl Kinds {
     }
 
     /// A row of one rank as one of another of its kind.
-    pub fn draw(&self, row: &Call, rank: Rank, definitions: &Definitions) -> Call {
+    pub fn expand(&self, row: &Call, rank: Rank, definitions: &Definitions) -> Call {
         let peer = |peer: Peer| match peer {
             Peer::Rank(other) => Peer::Rank(self.moved(other, row.rank, rank)),
             other => other,
@@ -179,11 +179,11 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_a_kind_are_drawn_for_each_of_its_ranks() {
+    fn rows_of_a_class_are_expanded_for_each_of_its_ranks() {
         let mut definitions = definitions();
         definitions.ranks = (0..6).map(|rank| kizami_trace::RankInfo::absent(Rank(rank))).collect();
-        let kinds = Kinds::from_keys(&[0, 1, 2, 3, 1, 4], &definitions);
-        assert_eq!((kinds.count(), kinds.alike(Rank(4)), kinds.like(Rank(4))), (5, 2, Rank(1)));
+        let classes = RankClasses::from_keys(&[0, 1, 2, 3, 1, 4], &definitions);
+        assert_eq!((classes.count(), classes.alike(Rank(4)), classes.like(Rank(4))), (5, 2, Rank(1)));
         let row = Call {
             comm: Some(1),
             peer: Peer::Rank(Rank(2)),
@@ -191,25 +191,25 @@ mod tests {
             root: Peer::Rank(Rank(2)),
             ..call("MPI_Sendrecv", 1, 0, 10)
         };
-        let drawn = kinds.draw(&row, Rank(4), &definitions);
-        assert_eq!((drawn.rank, drawn.comm), (Rank(4), Some(2)));
-        assert_eq!((drawn.peer, drawn.recv_peer), (Peer::Rank(Rank(5)), Peer::Rank(Rank(0))));
-        assert_eq!(drawn.root, Peer::Rank(Rank(5)), "the last of its communicator");
-        let nobody = Call { peer: Peer::Null, ..row };
-        assert_eq!(kinds.draw(&nobody, Rank(4), &definitions).peer, Peer::Null);
-        definitions.kinds = kinds.table();
-        let read = Kinds::of(&definitions).expect("a table that makes sense");
-        assert_eq!(read.table(), kinds.table());
+        let expanded = classes.expand(&row, Rank(4), &definitions);
+        assert_eq!((expanded.rank, expanded.comm), (Rank(4), Some(2)));
+        assert_eq!((expanded.peer, expanded.recv_peer), (Peer::Rank(Rank(5)), Peer::Rank(Rank(0))));
+        assert_eq!(expanded.root, Peer::Rank(Rank(5)), "the last of its communicator");
+        let to_null = Call { peer: Peer::Null, ..row };
+        assert_eq!(classes.expand(&to_null, Rank(4), &definitions).peer, Peer::Null);
+        definitions.rank_classes = classes.table();
+        let read = RankClasses::of(&definitions).expect("a table that makes sense");
+        assert_eq!(read.table(), classes.table());
     }
 
     #[test]
     fn a_table_that_makes_no_sense_is_none() {
         let mut definitions = definitions();
         definitions.ranks = (0..3).map(|rank| kizami_trace::RankInfo::absent(Rank(rank))).collect();
-        let run = |first, ranks, like| KindRun { first: Rank(first), ranks, like: Rank(like) };
+        let run = |first, ranks, like| RankClassRun { first: Rank(first), ranks, like: Rank(like) };
         for table in [vec![run(0, 2, 0)], vec![run(0, 4, 0)], vec![run(0, 1, 1), run(1, 2, 2)]] {
-            definitions.kinds = table;
-            assert!(Kinds::of(&definitions).is_none());
+            definitions.rank_classes = table;
+            assert!(RankClasses::of(&definitions).is_none());
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Sums over all ranks of a run told by kinds, and writing one.
 
-use crate::Kinds;
+use crate::RankClasses;
 use kizami_model::{Call, Ending, Length, Op, Rank};
 use kizami_trace::run::{FunctionTotal, Totals};
 use kizami_trace::write::About;
@@ -17,8 +17,8 @@ pub struct Weighed {
 
 impl Weighed {
     /// Adds a row that takes so long.
-    pub fn add(&mut self, row: &Call, length: Length, kinds: &Kinds) {
-        let weight = u64::from(kinds.alike(row.rank));
+    pub fn add(&mut self, row: &Call, length: Length, classes: &RankClasses) {
+        let weight = u64::from(classes.alike(row.rank));
         let sum = self.functions.entry(row.op.0).or_insert_with(|| FunctionTotal {
             op: Op(row.op.0).name().to_owned(),
             calls: 0,
@@ -35,7 +35,7 @@ impl Weighed {
     }
 
     /// Has `run.json` tell the sums of all ranks.
-    pub fn tell(self, run: &mut RunInfo) {
+    pub fn write_to(self, run: &mut RunInfo) {
         let mut functions: Vec<FunctionTotal> = self.functions.into_values().collect();
         functions.sort_by(|a, b| b.total_ns.cmp(&a.total_ns).then_with(|| a.op.cmp(&b.op)));
         let sum = |of: fn(&FunctionTotal) -> u64| {
@@ -57,7 +57,7 @@ impl Weighed {
 pub fn write(
     like: &Trace,
     mut definitions: Definitions,
-    kinds: &Kinds,
+    classes: &RankClasses,
     directory: &Path,
     mut rows: impl FnMut(Rank) -> Vec<Call>,
 ) -> Result<(), TraceError> {
@@ -68,9 +68,9 @@ pub fn write(
         mpi_library: run.mpi_library.clone(),
         started_unix_ns: run.started_unix_ns,
     };
-    definitions.kinds = kinds.table();
+    definitions.rank_classes = classes.table();
     let mut writer = TraceWriter::create(directory, about, definitions)?;
-    for rank in kinds.with_rows() {
+    for rank in classes.with_rows() {
         for row in rows(*rank) {
             writer.call(&row)?;
         }

@@ -11,8 +11,8 @@ use super::signature::Neighbourhood;
 use super::thread::{HandedOver, Memory, ThreadReducer};
 use kizami_model::{Call, Moment, Rank};
 use kizami_sequence::{FoldedSequence, Sizes};
-use kizami_summary::draw::Series;
 use kizami_summary::paper::Scheme;
+use kizami_summary::sample::Series;
 use kizami_summary::{BLOCK_BYTES, PeerSums, Settings, read};
 use kizami_trace::columns::{ChecksumFile, WrittenFile};
 use kizami_trace::definitions::Definitions;
@@ -40,7 +40,7 @@ const RANKS_PER_WORKER: usize = 16;
 const FEW_THREADS: u32 = 64;
 const MOST_THREADS: usize = 1 << 10;
 /// Rows between two reports of progress.
-const TELL_EVERY: u64 = 1 << 16;
+const PROGRESS_EVERY: u64 = 1 << 16;
 
 /// How to reduce.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -94,7 +94,7 @@ impl Importance {
 
 impl ReduceOptions {
     /// What `run.json` says of it.
-    pub fn told(&self) -> Reduced {
+    pub fn provenance(&self) -> Reduced {
         let scheme = match self.importance {
             Importance::Classes => None,
             Importance::Paper(scheme) => Some(scheme),
@@ -158,7 +158,7 @@ pub fn reduce(
             block_bytes: if exact { (BLOCK_BYTES + Sizes::default().bytes()) as u64 } else { 0 },
             made_from: Some(trace.path().display().to_string()),
             made_from_bytes: Some(recorded.files.iter().map(|file| file.bytes).sum()),
-            ..options.told()
+            ..options.provenance()
         }),
         totals: Totals { events: sum.rows, ..totals },
         files,
@@ -234,7 +234,7 @@ impl Source<'_> {
         Ok(Written { files, totals, missing })
     }
 
-    fn tell(&self, rows: u64) {
+    fn report(&self, rows: u64) {
         let done = self.done.fetch_add(rows, Ordering::Relaxed) + rows;
         (self.progress)(done, self.total);
     }
@@ -271,12 +271,12 @@ impl Source<'_> {
             for call in batch {
                 each(row, call)?;
                 row += 1;
-                if row.is_multiple_of(TELL_EVERY) {
-                    self.tell(TELL_EVERY);
+                if row.is_multiple_of(PROGRESS_EVERY) {
+                    self.report(PROGRESS_EVERY);
                 }
             }
         }
-        self.tell(row % TELL_EVERY);
+        self.report(row % PROGRESS_EVERY);
         Ok(())
     }
 

@@ -22,19 +22,19 @@ impl Chosen {
     pub(super) fn add(&mut self, call: &Call) {
         let duration_ns = (call.end - call.start).0.max(0) as u64;
         if self.windows.add(call.op.0, duration_ns) {
-            self.draw();
+            self.sample();
         }
     }
 
     /// All rows that were drawn, in order.
     pub(super) fn finish(mut self) -> Vec<u64> {
-        self.draw();
+        self.sample();
         self.rows
     }
 
-    fn draw(&mut self) {
+    fn sample(&mut self) {
         let rows = self.windows.rows() as u64;
-        self.rows.extend(self.windows.draw().iter().map(|row| self.first + u64::from(*row)));
+        self.rows.extend(self.windows.sample().iter().map(|row| self.first + u64::from(*row)));
         self.first += rows;
     }
 }

@@ -107,14 +107,14 @@ fn probed(near: &Neighbourhood, own: Rank, signature: &Signature, call: &mut Seq
 fn moved(
     shape: Shape,
     [out, obtained]: [u64; 2],
-    to_nobody: bool,
-    from_nobody: bool,
+    to_null: bool,
+    from_null: bool,
 ) -> (Option<u64>, Option<u64>) {
     let used = |bytes: u64| (bytes != 0).then_some(bytes);
     match shape {
-        Shape::Send | Shape::ObjectOut => ((!to_nobody).then_some(out), None),
-        Shape::Receive | Shape::ObjectIn => (None, (!from_nobody).then_some(obtained)),
-        Shape::SendReceive => ((!to_nobody).then_some(out), (!from_nobody).then_some(obtained)),
+        Shape::Send | Shape::ObjectOut => ((!to_null).then_some(out), None),
+        Shape::Receive | Shape::ObjectIn => (None, (!from_null).then_some(obtained)),
+        Shape::SendReceive => ((!to_null).then_some(out), (!from_null).then_some(obtained)),
         Shape::Collective | Shape::Object => (used(out), used(obtained)),
         Shape::Probe | Shape::Timed | Shape::Completion | Shape::Start => (None, None),
     }

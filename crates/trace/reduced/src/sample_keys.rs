@@ -6,13 +6,13 @@
 
 use kizami_model::Call;
 use kizami_summary::NO_PEER;
-use kizami_summary::draw::Series;
+use kizami_summary::sample::Series;
 use kizami_traffic::{Beginning, Ending, Message, Numbering, Traffic};
 use rustc_hash::FxHashMap;
 
 /// What a reducer is told of a row beside what the row says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Drawn {
+pub(super) struct SampleKey {
     pub number: u64,
     /// World rank of the peer of a message that leaves.
     pub to: i32,
@@ -52,7 +52,7 @@ impl<'a> SampleKeys<'a> {
         self.alone.next_number()
     }
 
-    pub(super) fn of(&mut self, call: &Call) -> Drawn {
+    pub(super) fn of(&mut self, call: &Call) -> SampleKey {
         self.beginnings.clear();
         self.endings.clear();
         self.traffic.of_call(call, &mut self.beginnings, &mut self.endings);
@@ -81,7 +81,7 @@ impl<'a> SampleKeys<'a> {
         let peer = |message: Option<Message>| message.map_or(NO_PEER, |message| message.peer.0 as i32);
         // A receive that was posted and never got anything has a peer, and is no message.
         let from = if call.bytes_in.is_some() { peer(received) } else { NO_PEER };
-        Drawn { number, to: peer(sent), from }
+        SampleKey { number, to: peer(sent), from }
     }
 
     fn identity(&self, comm: u32) -> u64 {

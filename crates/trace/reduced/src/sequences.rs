@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn sequences_come_back_as_they_were() {
+    fn sequences_survive_a_round_trip() {
         let order = parse(written()).expect("undamaged");
         let threads: Vec<(u32, u32)> = order.threads().map(|(rank, thread)| (rank.0, thread.0)).collect();
         assert_eq!(threads, [(0, 0), (1, 0), (2, 0), (3, 0), (3, 1), (3, 2)]);

@@ -74,21 +74,21 @@ impl<'a> ThreadReducer<'a> {
                 recorder.take(&mut self.buffer, |bytes| self.handed_over.order.extend_from_slice(bytes));
             }
         });
-        let drawn = numbers.of(call);
+        let key = numbers.of(call);
         let start = call.start.0.max(0) as u64;
         let end = (call.end.0.max(0) as u64).max(start);
         let row = Row {
             site: call.callsite.map_or(0, |site| site.saturating_add(1)),
             op: call.op.0,
             communicator: call.comm.unwrap_or(u32::MAX),
-            to: drawn.to,
-            from: drawn.from,
+            to: key.to,
+            from: key.from,
             bytes_out: call.bytes_out.unwrap_or(0),
             bytes_in: call.bytes_in.unwrap_or(0),
             start_ticks: start,
             duration_ticks: end - start,
             before_ticks: Some(self.last_end.map_or(0, |last_end| start.saturating_sub(last_end))),
-            number: drawn.number,
+            number: key.number,
         };
         match call.calls {
             0 => self.push(&Row { op: row.op | PART, before_ticks: None, ..row }, [index + 1, 0]),

@@ -12,7 +12,7 @@ use kizami_records::{CallRecord, Completion};
 use kizami_rng::SplitMix64;
 use kizami_seal::{SealOptions, seal};
 use kizami_testing::scattered;
-use kizami_testing::segments::{SegmentWriter, Who, call, define};
+use kizami_testing::segments::{SegmentOwner, SegmentWriter, call, define};
 use kizami_trace::{RankSelection, Trace};
 use std::path::Path;
 use std::time::Instant;
@@ -66,7 +66,7 @@ fn main() {
 
 fn write_rank(trace: &Path, rank: u32, ranks: u32, iterations: u64) {
     let mut random = SplitMix64::new(u64::from(rank));
-    let mut who = Who::rank(rank, ranks);
+    let mut who = SegmentOwner::rank(rank, ranks);
     (who.tsc, who.call_cost, who.last_ticks) = (true, 120 << 10, who.base_ticks + iterations * 200_000);
     define(trace, &who, &[]);
     let mut segment = SegmentWriter::create(trace, &who, Some(0));

@@ -105,7 +105,7 @@ pub(crate) fn link(hosts: &[Host], questions: &[Question], host_of: impl Fn(u32)
         rounds.entry((question.rank, question.round)).or_default().push(sample);
     }
     let measured: Vec<(usize, Option<Link>)> =
-        asked.into_par_iter().map(|(own, references)| (own, most_asked(references))).collect();
+        asked.into_par_iter().map(|(own, references)| (own, most_rounds(references))).collect();
     let known = measured.into_iter().filter_map(|(own, link)| Some((own, link?)));
     let mut links = Links(known.collect());
     links.cut_circles();
@@ -114,7 +114,7 @@ pub(crate) fn link(hosts: &[Host], questions: &[Question], host_of: impl Fn(u32)
 }
 
 /// The link to the host that was asked in most rounds.
-fn most_asked(references: BTreeMap<usize, Rounds>) -> Option<Link> {
+fn most_rounds(references: BTreeMap<usize, Rounds>) -> Option<Link> {
     let (reference, rounds) =
         references.into_iter().max_by_key(|(host, rounds)| (rounds.len(), usize::MAX - host))?;
     let rank = rounds.keys().next()?.0;

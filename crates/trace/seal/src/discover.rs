@@ -100,7 +100,7 @@ pub(crate) struct Recorded {
 }
 
 /// A segment, or why it cannot be read.
-type Found = Result<SegmentInfo, String>;
+type HeaderRead = Result<SegmentInfo, String>;
 
 /// Reads all headers of `directory/raw`; refuses if some of the processes still write there.
 pub(crate) fn discover(directory: &Path, raw: &Path) -> Result<Recorded, SealError> {
@@ -115,9 +115,9 @@ pub(crate) fn processes_in(directory: &Path, raw: &Path) -> Result<Vec<Process>,
     Recorded::default().processes(quiet_segments(directory, raw)?, raw, |_| false)
 }
 
-fn quiet_segments(directory: &Path, raw: &Path) -> Result<Vec<Found>, SealError> {
+fn quiet_segments(directory: &Path, raw: &Path) -> Result<Vec<HeaderRead>, SealError> {
     let files = segments_in(directory, raw)?;
-    let segments: Vec<Found> = files.par_iter().map(|path| read_header(path)).collect();
+    let segments: Vec<HeaderRead> = files.par_iter().map(|path| read_header(path)).collect();
     guard::refuse_live(directory, &segments.iter().flatten().collect::<Vec<_>>())?;
     Ok(segments)
 }
@@ -127,7 +127,7 @@ fn quiet_segments(directory: &Path, raw: &Path) -> Result<Vec<Found>, SealError>
 pub(crate) fn discover_live(directory: &Path, raw: &Path) -> Result<Recorded, SealError> {
     let files = segments_in(directory, raw)?;
     let recorder = matches!(Holder::of(directory), Some(Holder::Recorder(_)));
-    let segments: Vec<Found> = files.par_iter().map(|path| freeze(path)).collect();
+    let segments: Vec<HeaderRead> = files.par_iter().map(|path| freeze(path)).collect();
     let live = guard::writers(&segments.iter().flatten().collect::<Vec<_>>());
     let here = guard::boot_id();
     let running = |header: &HeaderView| match header.boot_id == here {
@@ -171,7 +171,7 @@ impl Recorded {
     /// Puts segments together; `running` says which processes still write to theirs.
     fn processes(
         &mut self,
-        segments: Vec<Found>,
+        segments: Vec<HeaderRead>,
         raw: &Path,
         running: impl Fn(&HeaderView) -> bool,
     ) -> Result<Vec<Process>, SealError> {

@@ -54,10 +54,10 @@ impl Launch {
 
     /// Whether a process belongs to it, as far as numbers tell, or else ranks and times.
     fn has(&self, other: &Launch) -> bool {
-        let told = self.identity != 0 && self.identity == other.identity;
+        let same = self.identity != 0 && self.identity == other.identity;
         // Two processes with one rank are two launches, unless nothing tells them apart.
         let alike = self.fits(other) || other.begin_ns <= self.end_ns;
-        told || self.identity == 0 && other.identity == 0 && alike
+        same || self.identity == 0 && other.identity == 0 && alike
     }
 
     /// Whether both may be parts of one world.
@@ -78,13 +78,13 @@ pub(crate) fn launches(processes: Vec<Process>) -> Vec<Launch> {
     for process in processes {
         // Of the segments that know a rank, the one that lived longest tells.
         let known = process.segments().map(|segment| &segment.header).filter(|header| header.rank.is_some());
-        let told = known.max_by_key(|header| header.last_reading.monotonic_ns).cloned();
-        match told {
+        let latest = known.max_by_key(|header| header.last_reading.monotonic_ns).cloned();
+        match latest {
             Some(header) if header.world_key == 0 => {
                 let rank = header.rank.unwrap_or_default();
                 first_worlds.push(Launch::of(process, &header, rank));
             }
-            told => others.push((process, told)),
+            latest => others.push((process, latest)),
         }
     }
     first_worlds.sort_by_key(|one| one.begin_ns);
@@ -103,8 +103,8 @@ pub(crate) fn launches(processes: Vec<Process>) -> Vec<Launch> {
             None => merged.push(launch),
         }
     }
-    for (process, told) in others {
-        let begin_ns = told.map_or(0, |header| header.realtime_ns);
+    for (process, header) in others {
+        let begin_ns = header.map_or(0, |header| header.realtime_ns);
         let before = merged.iter().rposition(|launch| launch.begin_ns <= begin_ns).unwrap_or(0);
         match merged.get_mut(before) {
             Some(launch) => launch.processes.push(process),
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_tell_launches_apart_whenever_they_ran() {
+    fn numbers_distinguish_launches() {
         assert!(
             one(0, 2, 5, (0, 10)).has(&one(1, 2, 5, (20, 30))),
             "a rank that was killed gave no last sign"

@@ -26,7 +26,7 @@ mod parts;
 mod rank;
 mod reduced;
 mod requests;
-mod seen;
+mod run_end;
 mod segment_file;
 mod sharing;
 mod snapshot;
@@ -41,7 +41,7 @@ mod under_way;
 pub use error::SealError;
 pub use guard::{Holder, Recording};
 pub use launches::separate;
-pub use seen::Seen;
+pub use run_end::RunEnd;
 
 use causality::Repairs;
 use clock::RunClock;
@@ -75,12 +75,12 @@ pub struct SealOptions {
     /// Rows of one rank that are held at a time; completions further away cost a look ahead.
     pub window_rows: usize,
     /// When the run was seen to end, if somebody saw it.
-    pub seen: Option<Seen>,
+    pub run_end: Option<RunEnd>,
 }
 
 impl Default for SealOptions {
     fn default() -> SealOptions {
-        SealOptions { keep_raw: false, window_rows: WINDOW_ROWS, seen: None }
+        SealOptions { keep_raw: false, window_rows: WINDOW_ROWS, run_end: None }
     }
 }
 
@@ -162,8 +162,8 @@ pub fn snapshot(directory: &Path, output: &Path, progress: &dyn Fn(Progress)) ->
     }
     let recorded = discover::discover_live(directory, &directory.join(RAW_FOLDER))?;
     let running = recorded.ranks.iter().flatten().any(|process| process.running);
-    let seen = running.then(Seen::now);
-    let options = SealOptions { keep_raw: true, seen, ..SealOptions::default() };
+    let run_end = running.then(RunEnd::now);
+    let options = SealOptions { keep_raw: true, run_end, ..SealOptions::default() };
     let staging = StagingDir::make(output)?;
     let sharing = Sharing::agreed(directory, &recorded, &Single)?;
     let (run, _) = turn(recorded, staging.folder(), &options, sharing, progress)?;
@@ -172,7 +172,7 @@ pub fn snapshot(directory: &Path, output: &Path, progress: &dyn Fn(Progress)) ->
 }
 
 /// What is said of segments that only older versions write and read.
-const DRAWN: &str = "calls were drawn while they were recorded (--importance paper), which this version does not read: seal the \
+const SAMPLED_WHILE_RECORDING: &str = "calls were drawn while they were recorded (--importance paper), which this version does not read: seal the \
                      raw segments with the version that recorded them";
 
 /// Writes all tables below `folder`; gives what `run.json` is to say, and whether all segments could be read.
@@ -191,9 +191,9 @@ fn turn(
 
     let mut ranks = summary::rank_infos(&recorded, &clock, &sealed.outcomes);
     note_definition_damage(&mut ranks, &names);
-    if let Some(seen) = &options.seen {
+    if let Some(run_end) = &options.run_end {
         for (info, process) in ranks.iter_mut().zip(&recorded.ranks) {
-            info.ended = process.as_ref().and_then(|process| seen.death_of(process, &clock));
+            info.ended = process.as_ref().and_then(|process| run_end.death_of(process, &clock));
         }
     }
     let input = tables::TableInput {
@@ -212,8 +212,8 @@ fn turn(
 
     files.extend(write_reduced(&sealed, &names, folder)?);
 
-    recorded.problems.extend(names.drawn.then(|| DRAWN.to_owned()));
-    recorded.problems.extend(tasks.counted.map(|counted| counted.told()));
+    recorded.problems.extend(names.sampled.then(|| SAMPLED_WHILE_RECORDING.to_owned()));
+    recorded.problems.extend(tasks.counted.map(|counted| counted.sentence()));
     let whole = !recorded.unreadable && ranks.iter().all(|rank| rank.damage.is_none());
     if !whole && !options.keep_raw {
         recorded.problems.push("raw/ was kept because not all of it could be read".to_owned());
@@ -226,13 +226,13 @@ fn turn(
         totals: &sealed.totals,
         disturbance: Disturbance::of(&sealed.outcomes.iter().map(RankOutcome::loss).collect::<Vec<_>>()),
         health: summary::health(&recorded, &clock, &names, &ranks),
-        watched: seen::watched(&recorded, &clock, &ranks, options.seen.as_ref()),
+        watched: run_end::watched(&recorded, &clock, &ranks, options.run_end.as_ref()),
         messages: order.messages,
         files: &files,
         folder,
     });
     run.counted_tasks = tasks.counted;
-    run.reduced = sealed.kept(names.asked, &run.totals);
+    run.reduced = sealed.kept(names.requested, &run.totals);
     Ok((run, whole))
 }
 

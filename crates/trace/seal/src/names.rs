@@ -110,9 +110,9 @@ pub(crate) struct Names {
     /// What was not recorded, and of which ranks.
     pub unrecorded: BTreeMap<(Unrecorded, String), Vec<u32>>,
     /// What was asked for, if not all calls were to be kept; all ranks were asked the same.
-    pub asked: Option<ReduceOptions>,
+    pub requested: Option<ReduceOptions>,
     /// Calls were drawn while they were recorded, by an older version.
-    pub drawn: bool,
+    pub sampled: bool,
     /// By rank; empty tables for ranks without definitions.
     pub processes: Vec<ProcessNames>,
     /// What could not be believed, by rank.
@@ -258,8 +258,8 @@ impl Collector {
                 questions: Vec::new(),
                 command: Vec::new(),
                 unrecorded: BTreeMap::new(),
-                asked: None,
-                drawn: false,
+                requested: None,
+                sampled: false,
                 processes: Vec::new(),
                 damage: Vec::new(),
             },
@@ -306,9 +306,9 @@ impl Collector {
                         ranks.push(rank);
                     }
                 }
-                Definition::Keep { drawn, .. } => {
-                    self.names.drawn |= drawn;
-                    self.names.asked = self.names.asked.or_else(|| asked(&definition));
+                Definition::Keep { sampled, .. } => {
+                    self.names.sampled |= sampled;
+                    self.names.requested = self.names.requested.or_else(|| requested(&definition));
                 }
                 other => self.define(&mut filling, other),
             }
@@ -438,7 +438,7 @@ impl Collector {
 }
 
 /// What a definition says was asked for.
-fn asked(definition: &Definition) -> Option<ReduceOptions> {
+fn requested(definition: &Definition) -> Option<ReduceOptions> {
     let Definition::Keep { per_second, amount_bits, seed, .. } = *definition else {
         return None;
     };

@@ -31,7 +31,7 @@ const SMALLEST_PART: u64 = 1 << 20;
 /// Parts for each worker, so that they end at about the same time.
 const PARTS_PER_WORKER: u64 = 4;
 /// How often progress is told.
-const TELL_EVERY: Duration = Duration::from_millis(100);
+const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
 /// What came of parts.
 #[derive(Default)]
@@ -57,11 +57,11 @@ impl Sealed {
     }
 
     /// What was kept, if rows were kept only in part.
-    pub(crate) fn kept(&self, asked: Option<ReduceOptions>, totals: &Totals) -> Option<Reduced> {
-        let told = Reduced {
+    pub(crate) fn kept(&self, requested: Option<ReduceOptions>, totals: &Totals) -> Option<Reduced> {
+        let provenance = Reduced {
             rows_kept: totals.events,
             calls: totals.calls,
-            ..asked.map(|asked| asked.told()).unwrap_or_default()
+            ..requested.map(|requested| requested.provenance()).unwrap_or_default()
         };
         let reduced = || self.outcomes.iter().filter_map(|outcome| outcome.reduced.as_ref());
         reduced().next()?;
@@ -70,7 +70,7 @@ impl Sealed {
             sums_exact: reduced().all(|rank| rank.whole),
             missing: reduced().fold(Missing::default(), |sum, rank| sum_missing(sum, rank.missing)),
             block_bytes: (BLOCK_BYTES + Sizes::default().bytes()) as u64,
-            ..told
+            ..provenance
         })
     }
 
@@ -113,7 +113,7 @@ pub(crate) fn seal_parts(
             };
             own.into_par_iter().map(sealed).collect()
         });
-        while wait.recv_timeout(TELL_EVERY) == Err(RecvTimeoutError::Timeout) {
+        while wait.recv_timeout(PROGRESS_EVERY) == Err(RecvTimeoutError::Timeout) {
             tell();
         }
         work.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))

@@ -45,13 +45,13 @@ impl<'a> Sharing<'a> {
         group: &'a dyn ProcessGroup,
     ) -> Result<Sharing<'a>, SealError> {
         let found = (fingerprint(recorded), rayon::current_num_threads() as u64);
-        let told = group.all_gather(encode(&found));
-        let told: Option<Vec<(u64, u64)>> = told.iter().map(|message| decode(message)).collect();
-        let told = told.filter(|told| told[0].0 == found.0);
-        let told = told.ok_or_else(|| SealError::OtherSegments { path: directory.to_path_buf() })?;
+        let all = group.all_gather(encode(&found));
+        let all: Option<Vec<(u64, u64)>> = all.iter().map(|message| decode(message)).collect();
+        let all = all.filter(|all| all[0].0 == found.0);
+        let all = all.ok_or_else(|| SealError::OtherSegments { path: directory.to_path_buf() })?;
         let undivided = recorded.ranks.iter().flatten().flat_map(|process| &process.calls);
         let undivided = undivided.into_iter().any(SegmentInfo::is_reduced);
-        let workers = if undivided { found.1 } else { told.iter().map(|(_, threads)| threads).sum() };
+        let workers = if undivided { found.1 } else { all.iter().map(|(_, threads)| threads).sum() };
         Ok(Sharing { group, workers, undivided })
     }
 

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Damaged ranks described one by one; the others are counted.
-const DAMAGE_TOLD: usize = 20;
+const DAMAGE_LISTED: usize = 20;
 
 /// The table of ranks.
 pub(crate) fn rank_infos(recorded: &Recorded, clock: &RunClock, outcomes: &[RankOutcome]) -> Vec<RankInfo> {
@@ -106,10 +106,11 @@ pub(crate) fn health(recorded: &Recorded, clock: &RunClock, names: &Names, ranks
         problems.push(format!("{lost_calls} calls were lost; lost_calls in defs/ranks says whose"));
     }
     let damaged = ranks.iter().filter_map(|rank| Some((rank.rank, rank.damage.as_ref()?)));
-    problems.extend(damaged.clone().take(DAMAGE_TOLD).map(|(rank, damage)| format!("rank {rank}: {damage}")));
-    let untold = damaged.count().saturating_sub(DAMAGE_TOLD);
-    if untold > 0 {
-        problems.push(format!("{untold} more ranks left damaged segments; see defs/ranks"));
+    problems
+        .extend(damaged.clone().take(DAMAGE_LISTED).map(|(rank, damage)| format!("rank {rank}: {damage}")));
+    let unlisted = damaged.count().saturating_sub(DAMAGE_LISTED);
+    if unlisted > 0 {
+        problems.push(format!("{unlisted} more ranks left damaged segments; see defs/ranks"));
     }
     let running = ranks.iter().filter(|rank| rank.ending == Ending::Running).count();
     if running > 0 {
@@ -284,7 +285,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranks_are_told_in_ranges() {
+    fn ranks_are_listed_in_ranges() {
         assert_eq!(rank_list(&[3]), "rank 3");
         assert_eq!(rank_list(&[0, 1, 2, 5, 7, 8]), "ranks 0-2, 5, 7-8");
         let even: Vec<u32> = (0..100).map(|n| 2 * n).collect();

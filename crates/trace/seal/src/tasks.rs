@@ -62,8 +62,8 @@ pub(crate) fn write_tasks(
             if let Some((start_ns, end_ns)) = span {
                 outcome.spans(start_ns, end_ns);
             }
-            let told = outcome.damage.take().into_iter().chain(damage).collect::<Vec<_>>();
-            outcome.damage = (!told.is_empty()).then(|| told.join("; "));
+            let problems = outcome.damage.take().into_iter().chain(damage).collect::<Vec<_>>();
+            outcome.damage = (!problems.is_empty()).then(|| problems.join("; "));
         }
     }
     Ok(WrittenTasks { files: tables.finish()?, counted })
@@ -123,7 +123,7 @@ impl Rows<'_> {
             });
         }
         let followed = follow(inputs, Settings::default(), self)?;
-        damage.extend(told(&followed));
+        damage.extend(problems(&followed));
         self.counted = followed.counted.since.map(|since| CountedTasks {
             tasks: followed.counted.tasks,
             ranks: 1,
@@ -147,7 +147,7 @@ impl Rows<'_> {
 }
 
 /// What made no sense, in words.
-fn told(followed: &Followed) -> Option<String> {
+fn problems(followed: &Followed) -> Option<String> {
     let Followed { strange, orphans, .. } = followed;
     (strange + orphans > 0).then(|| {
         format!("{strange} events of its threads make no sense, and {orphans} tasks ran that nobody made")

@@ -16,7 +16,7 @@ use kizami_trace::write::{Row, Rows};
 
 /// A completion may name this many requests more than were ever seen to start (some starts may be lost);
 /// beyond, its count is damage.
-const UNSEEN_REQUESTS: i64 = 1 << 16;
+const UNMATCHED_REQUESTS: i64 = 1 << 16;
 
 /// Turns the records of one process into rows.
 pub(crate) struct Translator<'a> {
@@ -184,7 +184,7 @@ impl Translator<'_> {
                 Completion::AsPosted { request, count } => {
                     let newest = self.numbers.newest();
                     let first = self.numbers.widen(request);
-                    let believable = (newest - first).max(0) + UNSEEN_REQUESTS;
+                    let believable = (newest - first).max(0) + UNMATCHED_REQUESTS;
                     let count = i64::from(count).min(believable);
                     rows.completes.values.extend(first..first + count);
                 }

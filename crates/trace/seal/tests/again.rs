@@ -5,7 +5,7 @@ mod place;
 
 use kizami_records::Definition;
 use kizami_seal::{Recording, SealError, SealOptions, seal};
-use kizami_testing::segments::{SegmentWriter, Who, call, define};
+use kizami_testing::segments::{SegmentOwner, SegmentWriter, call, define};
 use kizami_trace::Trace;
 use place::Place;
 use std::path::Path;
@@ -17,7 +17,7 @@ fn keep_raw() -> SealOptions {
 /// Two ranks of so many calls each, with a counter.
 fn record(trace: &Path, calls: u64) {
     for rank in 0..2 {
-        let who = Who::rank(rank, 2);
+        let who = SegmentOwner::rank(rank, 2);
         define(trace, &who, &[Definition::Counter { number: 0, errno: 0 }]);
         let mut segment = SegmentWriter::create(trace, &who, Some(0));
         for number in 0..calls {
@@ -77,7 +77,7 @@ fn nothing_of_an_old_trace_is_left_in_a_new_one() {
 }
 
 #[test]
-fn of_several_who_seal_at_once_one_does_it() {
+fn one_of_several_sealing_processes_seals() {
     for _ in 0..10 {
         let place = Place::new();
         record(&place.trace, 2_000);
@@ -98,20 +98,20 @@ fn of_several_who_seal_at_once_one_does_it() {
 }
 
 #[test]
-fn who_seals_or_records_is_told_to_others() {
+fn other_processes_learn_who_seals_or_records() {
     let place = Place::new();
     record(&place.trace, 3);
     let me = std::process::id().to_string();
     let recording = Recording::begin(&place.trace);
     let also = Recording::begin(&place.trace);
-    let told = seal(&place.trace, &keep_raw(), &|_| {}).unwrap_err();
-    assert!(matches!(&told, SealError::BeingRecorded { by, .. } if by.contains(&me)), "{told}");
+    let refused = seal(&place.trace, &keep_raw(), &|_| {}).unwrap_err();
+    assert!(matches!(&refused, SealError::BeingRecorded { by, .. } if by.contains(&me)), "{refused}");
     drop((recording, also));
     let sealer = std::fs::File::open(&place.trace).unwrap();
     sealer.lock().unwrap();
-    let told = seal(&place.trace, &keep_raw(), &|_| {}).unwrap_err();
-    assert!(matches!(&told, SealError::BeingSealed { by, .. } if by.contains(&me)), "{told}");
-    assert!(told.to_string().contains("wait"), "{told}");
+    let refused = seal(&place.trace, &keep_raw(), &|_| {}).unwrap_err();
+    assert!(matches!(&refused, SealError::BeingSealed { by, .. } if by.contains(&me)), "{refused}");
+    assert!(refused.to_string().contains("wait"), "{refused}");
     drop(sealer);
     assert_eq!(files(&place.trace), [""; 0], "whoever is refused leaves nothing");
     place.seal();
@@ -123,13 +123,13 @@ fn a_recording_whose_processes_live_is_left_alone() {
     let place = Place::new();
     let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
     let me = std::process::id();
-    let who = Who { pid: me, boot_id: boot_id.trim().to_owned(), ..Who::rank(0, 1) };
+    let who = SegmentOwner { pid: me, boot_id: boot_id.trim().to_owned(), ..SegmentOwner::rank(0, 1) };
     define(&place.trace, &who, &[]);
     let mut segment = SegmentWriter::create(&place.trace, &who, Some(0));
     segment.call(&call("MPI_Barrier", 100, 50));
-    let told = seal(&place.trace, &SealOptions::default(), &|_| {}).unwrap_err();
-    assert!(matches!(&told, SealError::BeingRecorded { .. }), "{told}");
-    assert!(told.to_string().contains(&format!("process {me} on this host")), "{told}");
+    let refused = seal(&place.trace, &SealOptions::default(), &|_| {}).unwrap_err();
+    assert!(matches!(&refused, SealError::BeingRecorded { .. }), "{refused}");
+    assert!(refused.to_string().contains(&format!("process {me} on this host")), "{refused}");
     assert_eq!(std::fs::read_dir(place.trace.join("raw")).unwrap().count(), 2);
 
     // Nobody writes to a copy, although all names and numbers in it are the same.

@@ -4,7 +4,7 @@ mod place;
 
 use kizami_model::{Call, Moment};
 use kizami_records::{CallRecord, Definition};
-use kizami_testing::segments::{SegmentWriter, Who, call, define};
+use kizami_testing::segments::{SegmentOwner, SegmentWriter, call, define};
 use kizami_trace::{ClockKind, RunInfo};
 use place::Place;
 use std::path::Path;
@@ -28,16 +28,16 @@ impl HostSim {
         if self.tsc { 2 * ns as u64 } else { ns as u64 }
     }
 
-    fn who(&self, rank: u32, ranks: u32, run_ns: i64) -> Who {
+    fn who(&self, rank: u32, ranks: u32, run_ns: i64) -> SegmentOwner {
         let real = 1_700_000_000_000_000_000i64 + self.wall_error_ns;
-        Who {
+        SegmentOwner {
             host: format!("node{}", self.number),
             boot_id: format!("boot-{}", self.number),
             base_ticks: self.ticks(0),
             last_ticks: self.ticks(run_ns),
             realtime_ns: real as u64,
             tsc: self.tsc,
-            ..Who::rank(rank, ranks)
+            ..SegmentOwner::rank(rank, ranks)
         }
     }
 
@@ -77,7 +77,7 @@ fn hosts() -> [HostSim; 3] {
 }
 
 /// Writes calls that begin at these true times, on the host's clock.
-fn write_calls(trace: &Path, host: &HostSim, who: &Who, calls: &[(i64, i64, CallRecord)]) {
+fn write_calls(trace: &Path, host: &HostSim, who: &SegmentOwner, calls: &[(i64, i64, CallRecord)]) {
     let mut segment = SegmentWriter::create(trace, who, Some(0));
     for (start, end, call) in calls {
         let start_ticks = host.ticks(*start) - who.base_ticks;
@@ -154,7 +154,7 @@ fn measurements_can_be_read_back() {
 }
 
 #[test]
-fn a_host_that_asked_nobody_is_put_beside_the_others_by_its_wall_clock() {
+fn a_host_without_clock_readings_is_aligned_by_its_wall_clock() {
     let place = Place::new();
     let hosts = hosts();
     for (host, rank) in hosts.iter().zip(0u32..) {
@@ -299,7 +299,7 @@ fn what_wall_clocks_get_wrong_is_repaired_and_said() {
 }
 
 #[test]
-fn a_repair_is_passed_on_to_those_who_hear_of_it() {
+fn a_repair_is_passed_on_to_dependent_hosts() {
     let [first, second, _] = hosts();
     // Now the host of ranks 1 and 2 is behind: rank 1 is moved, so what it tells rank 2 is too.
     let second = HostSim { wall_error_ns: -5_000_000, ..second };
@@ -318,7 +318,7 @@ fn ranks_that_lost_calls_are_not_matched() {
     let run_ns = ROUND_TRIPS * EVERY_NS + SECOND;
     for rank in 0..3u32 {
         let host = if rank == 0 { &first } else { &second };
-        let who = Who { lost_calls: u64::from(rank == 0), ..host.who(rank, 3, run_ns) };
+        let who = SegmentOwner { lost_calls: u64::from(rank == 0), ..host.who(rank, 3, run_ns) };
         define(&place.trace, &who, &[]);
         write_calls(&place.trace, host, &who, &ping_pong(rank));
     }

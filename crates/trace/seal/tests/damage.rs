@@ -3,13 +3,13 @@
 use kizami_records::{CallRecord, Completion};
 use kizami_rng::SplitMix64;
 use kizami_seal::{SealError, SealOptions, seal};
-use kizami_testing::segments::{SegmentWriter, Who, call, define};
+use kizami_testing::segments::{SegmentOwner, SegmentWriter, call, define};
 use kizami_trace::{RankSelection, RunInfo, Trace, TraceError};
 use std::path::{Path, PathBuf};
 
 fn write_run(trace: &Path) {
     for rank in 0..3 {
-        let who = Who::rank(rank, 3);
+        let who = SegmentOwner::rank(rank, 3);
         define(trace, &who, &[]);
         let mut segment = SegmentWriter::create(trace, &who, Some(0));
         for n in 0..400u32 {
@@ -141,17 +141,17 @@ fn damaged_segments_are_sealed_as_far_as_they_go() {
 }
 
 #[test]
-fn what_is_missing_is_told_and_raw_is_kept() {
+fn missing_segments_are_reported_and_raw_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("run.kz");
     write_run(&trace);
     std::fs::remove_file(trace.join("raw/node1.1000.defs")).unwrap();
     std::fs::write(trace.join("raw/node1.1002.0.calls"), [7; 5000]).unwrap();
     let run = seal(&trace, &SealOptions::default(), &|_| {}).unwrap();
-    let told = run.health.problems.join("\n");
-    assert!(told.contains("rank 0: the segment with its definitions is missing"), "{told}");
-    assert!(told.contains("node1.1002.0.calls: not a Kizami segment"), "{told}");
-    assert!(told.contains("raw/ was kept") && trace.join("raw").is_dir(), "{told}");
+    let problems = run.health.problems.join("\n");
+    assert!(problems.contains("rank 0: the segment with its definitions is missing"), "{problems}");
+    assert!(problems.contains("node1.1002.0.calls: not a Kizami segment"), "{problems}");
+    assert!(problems.contains("raw/ was kept") && trace.join("raw").is_dir(), "{problems}");
     let rows: Vec<_> =
         Trace::open(&trace).unwrap().calls(RankSelection::All).unwrap().map(Result::unwrap).collect();
     assert_eq!(rows.len(), 1600);

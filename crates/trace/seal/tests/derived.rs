@@ -2,7 +2,7 @@
 
 mod place;
 
-use kizami_testing::segments::{SegmentWriter, Who, call, define};
+use kizami_testing::segments::{SegmentOwner, SegmentWriter, call, define};
 use kizami_trace::Trace;
 use kizami_trace::derived::{Derived, Draft, HEAD_BYTES, Numbers, Scratch};
 use place::Place;
@@ -13,7 +13,7 @@ const NUMBERS: Numbers = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
 /// A trace of one rank with so many calls.
 fn sealed(calls: u64) -> Place {
     let place = Place::new();
-    let who = Who::rank(0, 1);
+    let who = SegmentOwner::rank(0, 1);
     define(&place.trace, &who, &[]);
     let mut segment = SegmentWriter::create(&place.trace, &who, Some(0));
     (0..calls).for_each(|number| segment.call(&call("MPI_Wtime", 10 * number, 1)));
@@ -31,7 +31,7 @@ fn files_in(folder: &std::path::Path) -> usize {
 }
 
 #[test]
-fn what_was_kept_comes_back() {
+fn kept_results_are_read_again() {
     let place = sealed(3);
     derived(&place).write("x.bin", 7, NUMBERS, &[b"some", b"thing"]).unwrap();
     let kept = derived(&place).read("x.bin", 7).unwrap();

@@ -4,9 +4,9 @@ mod place;
 
 use kizami_model::{Ending, Moment, Peer, Rank};
 use kizami_records::{Definition, PEER_ANY};
-use kizami_seal::{SealOptions, Seen, seal, separate, snapshot};
+use kizami_seal::{RunEnd, SealOptions, seal, separate, snapshot};
 use kizami_segment::{CallNoteView, WindowShape};
-use kizami_testing::segments::{SegmentWriter, Who, call, define, op};
+use kizami_testing::segments::{SegmentOwner, SegmentWriter, call, define, op};
 use kizami_trace::Trace;
 use kizami_trace::definitions::UnderWay;
 use place::Place;
@@ -24,12 +24,17 @@ fn handles() -> Vec<Definition> {
 }
 
 /// A rank that vanished inside a call.
-fn vanished(rank: u32, name: &str, note: CallNoteView) -> Who {
+fn vanished(rank: u32, name: &str, note: CallNoteView) -> SegmentOwner {
     let note = CallNoteView { site: 1, ..note };
-    Who { ending: Ending::Vanished, in_call: Some((op(name), 900)), note, ..Who::rank(rank, 4) }
+    SegmentOwner {
+        ending: Ending::Vanished,
+        in_call: Some((op(name), 900)),
+        note,
+        ..SegmentOwner::rank(rank, 4)
+    }
 }
 
-fn record(trace: &Path, who: &Who) {
+fn record(trace: &Path, who: &SegmentOwner) {
     define(trace, who, &handles());
     let mut segment = SegmentWriter::create(trace, who, Some(0));
     segment.call(&call("MPI_Wtime", 10, 5));
@@ -37,7 +42,7 @@ fn record(trace: &Path, who: &Who) {
 }
 
 #[test]
-fn a_call_that_never_returned_is_known_with_what_it_was_given() {
+fn a_call_that_never_returned_is_stored_with_its_arguments() {
     let place = Place::new();
     let message =
         CallNoteView { handle: 0xdead_beef << 32 | WORLD, peer: 1, tag: 7, ..CallNoteView::default() };
@@ -65,12 +70,15 @@ fn a_call_that_never_returned_is_known_with_what_it_was_given() {
 
 /// Segments of older versions have no note, and the last call made where others have the one being made.
 #[test]
-fn without_a_note_only_the_function_is_known() {
+fn without_a_note_only_the_function_is_stored() {
     let place = Place::new();
-    let old =
-        |rank| Who { ending: Ending::Vanished, in_call: Some((op("MPI_Recv"), 900)), ..Who::rank(rank, 2) };
+    let old = |rank| SegmentOwner {
+        ending: Ending::Vanished,
+        in_call: Some((op("MPI_Recv"), 900)),
+        ..SegmentOwner::rank(rank, 2)
+    };
     record(&place.trace, &old(0));
-    let returned = Who { in_call: Some((op("MPI_Wtime"), 10)), ..old(1) };
+    let returned = SegmentOwner { in_call: Some((op("MPI_Wtime"), 10)), ..old(1) };
     record(&place.trace, &returned);
     seal(&place.trace, &SealOptions::default(), &|_| {}).unwrap();
     let calls = place.open().definitions().unwrap().under_way;
@@ -79,11 +87,11 @@ fn without_a_note_only_the_function_is_known() {
 }
 
 /// This process, which has the segments mapped.
-fn here(rank: u32) -> Who {
+fn here(rank: u32) -> SegmentOwner {
     let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap().trim().to_owned();
     let window = WindowShape { chunks: 2, chunk_bytes: 4096 };
     let (ending, pid) = (Ending::Vanished, std::process::id());
-    Who { boot_id, pid, ending, window, host: format!("node{rank}"), ..Who::rank(rank, 2) }
+    SegmentOwner { boot_id, pid, ending, window, host: format!("node{rank}"), ..SegmentOwner::rank(rank, 2) }
 }
 
 /// Names and contents of all files below a folder.
@@ -132,20 +140,21 @@ fn a_run_that_goes_on_is_read_as_it_is_and_left_alone() {
 }
 
 #[test]
-fn the_end_is_told_where_somebody_saw_it() {
+fn the_end_is_stored_where_it_was_observed() {
     let place = Place::new();
     record(&place.trace, &vanished(0, "MPI_Recv", CallNoteView::default()));
-    let options = SealOptions { seen: Some(Seen::now()), ..SealOptions::default() };
+    let options = SealOptions { run_end: Some(RunEnd::now()), ..SealOptions::default() };
     assert_eq!(seal(&place.trace, &options, &|_| {}).unwrap().watched, None, "on another host");
     let place = Place::new();
     let begun_ns = {
         let text = std::fs::read_to_string("/proc/uptime").unwrap();
         (text.split_whitespace().next().unwrap().parse::<f64>().unwrap() * 1e9) as u64
     };
-    let who = Who { base_ticks: begun_ns, last_ticks: begun_ns + 1000, pid: 1, ..here(0) };
+    let who = SegmentOwner { base_ticks: begun_ns, last_ticks: begun_ns + 1000, pid: 1, ..here(0) };
     record(&place.trace, &who);
-    let watched =
-        seal(&place.trace, &SealOptions { seen: Some(Seen::now()), ..options }, &|_| {}).unwrap().watched;
+    let watched = seal(&place.trace, &SealOptions { run_end: Some(RunEnd::now()), ..options }, &|_| {})
+        .unwrap()
+        .watched;
     let watched = watched.expect("this host");
     assert!(!watched.running && (0..10_000_000_000).contains(&watched.until_ns), "{watched:?}");
 }
@@ -154,11 +163,11 @@ fn the_end_is_told_where_somebody_saw_it() {
 #[test]
 fn every_launch_gets_a_recording_of_its_own() {
     let place = Place::new();
-    let who = |launch: u64, pid: u32, rank: u32| Who {
+    let who = |launch: u64, pid: u32, rank: u32| SegmentOwner {
         launch,
         pid: pid + rank,
-        realtime_ns: Who::rank(0, 1).realtime_ns + launch,
-        ..Who::rank(rank, 2)
+        realtime_ns: SegmentOwner::rank(0, 1).realtime_ns + launch,
+        ..SegmentOwner::rank(rank, 2)
     };
     for (launch, pid) in [(5, 10), (6, 20), (7, 30)] {
         (0..2).for_each(|rank| record(&place.trace, &who(launch, pid, rank)));
@@ -182,7 +191,7 @@ fn half_a_launch_follows_the_other_half() {
     let place = Place::new();
     for (launch, pid) in [(5, 10), (6, 20)] {
         for rank in 0..2 {
-            record(&place.trace, &Who { launch, pid: pid + rank, ..Who::rank(rank, 2) });
+            record(&place.trace, &SegmentOwner { launch, pid: pid + rank, ..SegmentOwner::rank(rank, 2) });
         }
     }
     let beside = place.trace.with_file_name("run.2.kz");

@@ -9,7 +9,7 @@ use kizami_records::{CallRecord, Completion, Definition, Started};
 use kizami_reduced::{Importance, Keep, PaperImportance, PaperScheme, ReduceOptions, SequenceCall, reduce};
 use kizami_segment::head;
 use kizami_stats::counted_quantile;
-use kizami_testing::segments::{SegmentWriter, Who, call, define};
+use kizami_testing::segments::{SegmentOwner, SegmentWriter, call, define};
 use kizami_trace::reduced_tables::{SumRow, What, quantile};
 use kizami_trace::{RankSelection, RunInfo, Trace};
 use place::Place;
@@ -98,7 +98,7 @@ fn sums_are_those_of_all_rows() {
 #[test]
 fn polls_and_parts_count_as_they_are() {
     let place = Place::new();
-    let who = Who { last_ticks: 1 << 40, ..Who::rank(0, 1) };
+    let who = SegmentOwner { last_ticks: 1 << 40, ..SegmentOwner::rank(0, 1) };
     define(&place.trace, &who, &[]);
     let mut segment = SegmentWriter::create(&place.trace, &who, Some(0));
     let on_world = |record: CallRecord| CallRecord { comm: 0, ..record };
@@ -366,7 +366,7 @@ fn segments_that_were_reduced_give_the_same_sums() {
 
 /// Whatever companions of a killed process look like, sealing tells what is missing and keeps the segments.
 #[test]
-fn torn_companions_are_told_in_words() {
+fn torn_companions_are_reported() {
     type Damage = fn(&std::path::Path);
     let cases: [(&str, Damage, &str); 6] = [
         (".sample", |path| std::fs::remove_file(path).unwrap(), "companion is not there"),
@@ -395,8 +395,8 @@ fn torn_companions_are_told_in_words() {
         let segment = place.trace.join("raw").join(format!("node1.1001.0.calls{ending}"));
         damage(&segment);
         let run = place.seal();
-        let told = run.health.problems.join("; ");
-        assert!(told.contains("rank 1") && told.contains(words), "{ending}: {told}");
+        let problems = run.health.problems.join("; ");
+        assert!(problems.contains("rank 1") && problems.contains(words), "{ending}: {problems}");
         assert!(place.trace.join("raw").exists());
         let trace = place.open();
         calls(&trace);
@@ -418,20 +418,24 @@ fn torn_companions_are_told_in_words() {
         let companion = place.trace.join("raw").join(format!("node1.1001.0.calls{ending}"));
         std::fs::remove_file(companion).unwrap();
     }
-    let told = place.seal().health.problems.join("; ");
-    assert!(told.contains("companions of its segment are missing"), "{told}");
+    let problems = place.seal().health.problems.join("; ");
+    assert!(problems.contains("companions of its segment are missing"), "{problems}");
 }
 
 /// Older versions drew calls while they were recorded, and wrote that as records of a kind that is not known any more.
 #[test]
-fn segments_of_calls_that_were_drawn_are_left_to_older_versions() {
-    const DRAWN: u16 = 970;
+fn segments_of_sampled_calls_are_left_to_older_versions() {
+    const SAMPLE: u16 = 970;
     let place = Place::new();
-    let who = Who::rank(0, 1);
+    let who = SegmentOwner::rank(0, 1);
     let amount_bits = 0.01f64.to_bits();
-    define(&place.trace, &who, &[Definition::Keep { per_second: false, amount_bits, seed: 9, drawn: true }]);
+    define(
+        &place.trace,
+        &who,
+        &[Definition::Keep { per_second: false, amount_bits, seed: 9, sampled: true }],
+    );
     let mut segment = SegmentWriter::create(&place.trace, &who, Some(0));
-    segment.slots([head(DRAWN, 1), 0, 0, 3], Vec::new());
+    segment.slots([head(SAMPLE, 1), 0, 0, 3], Vec::new());
     segment.call(&call("MPI_Barrier", 1_000, 100));
     segment.finish();
     let run = place.seal();

@@ -4,7 +4,7 @@
 use kizami_model::{Call, Peer, Rank};
 use kizami_records::{CallRecord, Completion, PEER_ANY};
 use kizami_seal::{SealOptions, seal};
-use kizami_testing::segments::{SegmentWriter, Who, call, define};
+use kizami_testing::segments::{SegmentOwner, SegmentWriter, call, define};
 use kizami_trace::{RankSelection, Trace};
 use proptest::prelude::*;
 
@@ -76,7 +76,7 @@ fn run() -> impl Strategy<Value = (usize, Vec<Action>, Vec<usize>)> {
 
 /// Writes the actions over two threads; gives the rows to expect.
 fn write(trace: &std::path::Path, actions: &[Action]) -> Vec<Expected> {
-    let who = Who::rank(1, RANKS);
+    let who = SegmentOwner::rank(1, RANKS);
     define(trace, &who, &[]);
     let mut threads = [0, 1].map(|thread| SegmentWriter::create(trace, &who, Some(thread)));
     let mut rows: Vec<Expected> = Vec::new();

@@ -12,7 +12,7 @@ use kizami_records::{CallRecord, Completion, NO_COMM, PEER_ANY, PEER_NULL, Reduc
 use kizami_reduced::{Importance, Keep, ReduceOptions, SequenceCall, reduce};
 use kizami_sequence::{Recorder, Signature, Sizes};
 use kizami_summary::{Block, PART_BYTES, Reducer, Settings};
-use kizami_testing::segments::{SegmentWriter, Who, call, define};
+use kizami_testing::segments::{SegmentOwner, SegmentWriter, call, define};
 use kizami_trace::{RankSelection, Trace};
 use place::Place;
 use proptest::prelude::*;
@@ -29,7 +29,7 @@ enum Step {
     Receive {
         any_source: bool,
         any_tag: bool,
-        from_nobody: bool,
+        from_null: bool,
     },
     Exchange {
         any: bool,
@@ -75,7 +75,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         4 => (any::<bool>(), any::<bool>(), 0..8).prop_map(|(any_source, any_tag, nobody)| Step::Receive {
             any_source,
             any_tag,
-            from_nobody: nobody == 0,
+            from_null: nobody == 0,
         }),
         1 => any::<bool>().prop_map(|any| Step::Exchange { any }),
         1 => any::<bool>().prop_map(|any| Step::Blocking { any }),
@@ -165,12 +165,12 @@ impl Program {
                 let request = self.number();
                 self.begin(CallRecord { peer: 2, tag: 3, bytes_out: 8, request, ..record }, false, false);
             }
-            Step::Receive { any_source, any_tag, from_nobody } => {
-                let mut record = self.receive("MPI_Irecv", any_source && !from_nobody, any_tag);
-                if from_nobody {
+            Step::Receive { any_source, any_tag, from_null } => {
+                let mut record = self.receive("MPI_Irecv", any_source && !from_null, any_tag);
+                if from_null {
                     (record.peer, record.bytes_in) = (PEER_NULL, 0);
                 }
-                self.begin(record, !from_nobody, any_source || any_tag);
+                self.begin(record, !from_null, any_source || any_tag);
             }
             Step::Exchange { any } => {
                 let record = self.receive("MPI_Isendrecv", any, any);
@@ -339,7 +339,7 @@ fn written(programs: &[Vec<Step>]) -> [Place; 2] {
     let places = [Place::new(), Place::new()];
     for (steps, rank) in programs.iter().zip(0..) {
         let made = Program::of(steps);
-        let who = Who { last_ticks: 1 << 40, ..Who::rank(rank, RANKS) };
+        let who = SegmentOwner { last_ticks: 1 << 40, ..SegmentOwner::rank(rank, RANKS) };
         let [mut full, mut kept] = [&places[0], &places[1]].map(|place| {
             define(&place.trace, &who, &[]);
             SegmentWriter::create(&place.trace, &who, Some(0))
@@ -375,15 +375,15 @@ fn assert_same_order(trace: &Trace, full: &[Call]) {
     }
 }
 
-fn assert_same_drawn(trace: &Trace, full: &[Call]) {
+fn assert_same_expanded(trace: &Trace, full: &[Call]) {
     let out = trace.path().with_extension("drawn.kz");
     expand(trace, &out, &|_| {}).unwrap();
     let without_times = |row: &Call| {
         let nothing = Moment(0);
         Call { start: nothing, end: nothing, inside: None, overhead: Length::ZERO, ..row.clone() }
     };
-    let drawn = Trace::open(&out).unwrap();
-    let found = drawn.calls(RankSelection::All).unwrap().map(|row| without_times(&row.unwrap()));
+    let expanded = Trace::open(&out).unwrap();
+    let found = expanded.calls(RankSelection::All).unwrap().map(|row| without_times(&row.unwrap()));
     assert!(found.eq(full.iter().map(without_times)));
 }
 
@@ -395,7 +395,7 @@ fn check(programs: &[Vec<Step>]) {
     reduce(&full.open(), &out, &options, &|_, _| {}).unwrap();
     for trace in [Trace::open(&out).unwrap(), kept.open()] {
         assert_same_order(&trace, &rows);
-        assert_same_drawn(&trace, &rows);
+        assert_same_expanded(&trace, &rows);
     }
 }
 
@@ -412,7 +412,7 @@ proptest! {
 #[test]
 fn lists_are_as_long_as_they_need_to_be() {
     let many = |step: Step, count: usize| vec![step; count];
-    let wild = Step::Receive { any_source: true, any_tag: true, from_nobody: false };
+    let wild = Step::Receive { any_source: true, any_tag: true, from_null: false };
     let all = |step| Step::Complete { first: 0, count: 20_000, step, ends: 0x5555_5555_5555_5555 };
     let mut posted = many(Step::Send, 10_000);
     posted.push(all(1));

@@ -5,7 +5,7 @@ mod place;
 use kizami_model::{Call, CommKind, Ending, Length, Moment, ObjectKind, Peer, Rank, StopReason};
 use kizami_records::{CallRecord, Completion, Definition, PEER_ANY, PEER_NULL, PEER_ROOT, Started};
 use kizami_seal::{SealError, SealOptions, seal};
-use kizami_testing::segments::{SegmentWriter, Who, call, define, op};
+use kizami_testing::segments::{SegmentOwner, SegmentWriter, call, define, op};
 use kizami_trace::{RankSelection, Trace, TraceError};
 use place::Place;
 use std::path::Path;
@@ -15,7 +15,7 @@ const WORLD: u32 = 0;
 /// Seals one rank of eight that recorded what `write` writes.
 fn one_rank(write: impl FnOnce(&mut SegmentWriter)) -> (Place, Vec<Call>) {
     let place = Place::new();
-    let who = Who::rank(2, 8);
+    let who = SegmentOwner::rank(2, 8);
     define(&place.trace, &who, &[]);
     let mut segment = SegmentWriter::create(&place.trace, &who, Some(0));
     write(&mut segment);
@@ -50,9 +50,9 @@ fn a_send_becomes_a_row() {
 
 /// The ranks of a group are rows behind the call that was given it, and a lock says which kind it is.
 #[test]
-fn groups_and_locks_of_windows_are_told() {
+fn groups_and_locks_of_windows_are_stored() {
     let place = Place::new();
-    let who = Who::rank(2, 8);
+    let who = SegmentOwner::rank(2, 8);
     let window = Definition::Object {
         local: 1,
         kind: ObjectKind::Window,
@@ -73,7 +73,7 @@ fn groups_and_locks_of_windows_are_told() {
     segment.finish();
     place.seal();
     let calls = place.calls();
-    let told = |row: &Call| (row.calls, row.start.0, row.end.0, row.peer, row.tag);
+    let shown = |row: &Call| (row.calls, row.start.0, row.end.0, row.peer, row.tag);
     let expected = [
         (1, 100, 150, Peer::None, None),
         (0, 100, 100, Peer::Rank(Rank(5)), None),
@@ -82,13 +82,13 @@ fn groups_and_locks_of_windows_are_told() {
         (1, 200, 210, Peer::Rank(Rank(3)), Some(1)),
         (1, 300, 310, Peer::Rank(Rank(3)), Some(0)),
     ];
-    assert_eq!(calls.iter().map(told).collect::<Vec<_>>(), expected);
+    assert_eq!(calls.iter().map(shown).collect::<Vec<_>>(), expected);
     assert!(calls.iter().all(|row| row.object == Some(0)));
     assert_eq!(place.open().run().totals.calls, 3);
 }
 
 #[test]
-fn a_posted_receive_learns_what_came() {
+fn a_posted_receive_learns_its_message() {
     let (_place, calls) = one_rank(|segment| {
         let receive = on_world(call("MPI_Irecv", 100, 10));
         let any =
@@ -140,7 +140,7 @@ fn a_send_receive_has_two_halves() {
 }
 
 #[test]
-fn nobody_moves_nothing() {
+fn calls_with_null_peers_move_nothing() {
     let (_place, calls) = one_rank(|segment| {
         segment.call(&CallRecord { peer: PEER_NULL, ..on_world(call("MPI_Send", 1, 1)) });
         segment.call(&CallRecord { peer: PEER_NULL, request: 1, ..on_world(call("MPI_Irecv", 3, 1)) });
@@ -218,7 +218,7 @@ fn failed_polls_are_one_row() {
 #[test]
 fn ticks_of_a_counter_become_nanoseconds() {
     let place = Place::new();
-    let who = Who { tsc: true, call_cost: 100 << 10, ..Who::rank(0, 1) };
+    let who = SegmentOwner { tsc: true, call_cost: 100 << 10, ..SegmentOwner::rank(0, 1) };
     define(&place.trace, &who, &[]);
     let mut segment = SegmentWriter::create(&place.trace, &who, Some(0));
     segment.call(&call("MPI_Wtime", 2000, 100));
@@ -231,8 +231,8 @@ fn ticks_of_a_counter_become_nanoseconds() {
     assert_eq!((calls[0].start, calls[0].end, calls[0].overhead), (Moment(1000), Moment(1050), Length(50)));
     assert_eq!((calls[1].start, calls[1].overhead), (Moment(2000), Length(50)));
     let stops = place.open().stops().unwrap();
-    let told: Vec<_> = stops.iter().map(|s| (s.reason.name(), s.start.0, s.end.0)).collect();
-    assert_eq!(told, [("chunk-wait", 1100, 1600), ("paused", 2500, 2800)]);
+    let shown: Vec<_> = stops.iter().map(|s| (s.reason.name(), s.start.0, s.end.0)).collect();
+    assert_eq!(shown, [("chunk-wait", 1100, 1600), ("paused", 2500, 2800)]);
 }
 
 #[test]
@@ -252,7 +252,7 @@ fn a_rehearsal_says_what_later_calls_cost() {
 #[test]
 fn threads_of_a_rank_are_merged_by_time() {
     let place = Place::new();
-    let who = Who::rank(0, 1);
+    let who = SegmentOwner::rank(0, 1);
     define(&place.trace, &who, &[]);
     let mut first = SegmentWriter::create(&place.trace, &who, Some(0));
     let mut second = SegmentWriter::create(&place.trace, &who, Some(1));
@@ -277,7 +277,7 @@ fn threads_of_a_rank_are_merged_by_time() {
 #[test]
 fn regions_nest_and_are_closed_at_the_end() {
     let place = Place::new();
-    let who = Who::rank(0, 1);
+    let who = SegmentOwner::rank(0, 1);
     let region = |local, name: &str| Definition::Region { local, name: name.to_owned() };
     define(&place.trace, &who, &[region(1, "solve"), region(2, "halo")]);
     let mut segment = SegmentWriter::create(&place.trace, &who, Some(0));
@@ -291,9 +291,9 @@ fn regions_nest_and_are_closed_at_the_end() {
     let trace = place.open();
     let names = trace.definitions().unwrap().regions;
     let spans = trace.region_spans().unwrap();
-    let told: Vec<_> =
+    let shown: Vec<_> =
         spans.iter().map(|s| (names[s.region as usize].name.as_str(), s.start.0, s.end.0, s.depth)).collect();
-    assert_eq!(told, [("solve", 10, 100, 0), ("halo", 20, 30, 1), ("halo", 40, 100, 1)]);
+    assert_eq!(shown, [("solve", 10, 100, 0), ("halo", 20, 30, 1), ("halo", 40, 100, 1)]);
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn peers_of_other_communicators_become_world_ranks() {
         remote,
     };
     for rank in 0..4u32 {
-        let who = Who::rank(rank, 4);
+        let who = SegmentOwner::rank(rank, 4);
         let (half, place_in_half) = (rank % 2, rank / 2);
         let split = comm(2, 0xB0 + u64::from(half), CommKind::Split, 1 - place_in_half, 2, None);
         let inter = comm(3, 0xC0, CommKind::Inter, place_in_half, 2, Some((2, half as u8)));
@@ -354,7 +354,7 @@ fn spawned_worlds_follow_the_first() {
     let place = Place::new();
     for (key, pid) in [(0, 10), (77, 20)] {
         for rank in 0..2 {
-            let who = Who { world_key: key, pid: pid + rank, ..Who::rank(rank, 2) };
+            let who = SegmentOwner { world_key: key, pid: pid + rank, ..SegmentOwner::rank(rank, 2) };
             define(&place.trace, &who, &[]);
             let mut segment = SegmentWriter::create(&place.trace, &who, Some(0));
             segment.call(&CallRecord { peer: 1, ..on_world(call("MPI_Send", 10, 1)) });
@@ -372,15 +372,19 @@ fn spawned_worlds_follow_the_first() {
 }
 
 #[test]
-fn endings_are_told() {
+fn endings_are_reported() {
     let place = Place::new();
     let wait = (op("MPI_Recv"), 900);
     let kinds = [
-        Who { ending: Ending::Vanished, in_call: Some(wait), ..Who::rank(0, 6) },
-        Who { ending: Ending::Vanished, in_call: Some((op("MPI_Wtime"), 10)), ..Who::rank(1, 6) },
-        Who { ending: Ending::Aborted, abort_code: 9, ..Who::rank(2, 6) },
-        Who { ending: Ending::Exited, ..Who::rank(3, 6) },
-        Who { lost_calls: 12, lost_errno: 28, ..Who::rank(4, 6) },
+        SegmentOwner { ending: Ending::Vanished, in_call: Some(wait), ..SegmentOwner::rank(0, 6) },
+        SegmentOwner {
+            ending: Ending::Vanished,
+            in_call: Some((op("MPI_Wtime"), 10)),
+            ..SegmentOwner::rank(1, 6)
+        },
+        SegmentOwner { ending: Ending::Aborted, abort_code: 9, ..SegmentOwner::rank(2, 6) },
+        SegmentOwner { ending: Ending::Exited, ..SegmentOwner::rank(3, 6) },
+        SegmentOwner { lost_calls: 12, lost_errno: 28, ..SegmentOwner::rank(4, 6) },
     ];
     for who in &kinds {
         define(&place.trace, who, &[]);
@@ -388,11 +392,11 @@ fn endings_are_told() {
         segment.call(&call("MPI_Wtime", 10, 5));
         segment.finish();
     }
-    let nobody = Who { rank: None, pid: 7, ..Who::rank(0, 0) };
+    let nobody = SegmentOwner { rank: None, pid: 7, ..SegmentOwner::rank(0, 0) };
     SegmentWriter::create(&place.trace, &nobody, Some(0)).finish();
     let run = place.seal();
     assert!(!run.health.complete);
-    let told = run.health.problems.join("\n");
+    let shown = run.health.problems.join("\n");
     for part in [
         "process 7 on node1 never learned a rank",
         "rank 0 ended inside MPI_Recv",
@@ -402,7 +406,7 @@ fn endings_are_told() {
         "rank 4 made calls that could not be stored (No space left",
         "rank 5 left nothing",
     ] {
-        assert!(told.contains(part), "{part:?} is not in:\n{told}");
+        assert!(shown.contains(part), "{part:?} is not in:\n{shown}");
     }
     let ranks = place.open().definitions().unwrap().ranks;
     assert_eq!(ranks[0].last_call.as_deref(), Some("MPI_Recv"));
@@ -417,8 +421,8 @@ fn hosts_are_put_side_by_side_and_said_to_be_so() {
     let place = Place::new();
     for rank in 0..2u32 {
         let later = u64::from(rank) * 5_000;
-        let base = Who::rank(rank, 2);
-        let who = Who {
+        let base = SegmentOwner::rank(rank, 2);
+        let who = SegmentOwner {
             host: format!("node{rank}"),
             boot_id: format!("boot-{rank}"),
             base_ticks: base.base_ticks * (1 + u64::from(rank)),
@@ -442,7 +446,7 @@ fn hosts_are_put_side_by_side_and_said_to_be_so() {
 fn call_sites_are_resolved_or_named_by_their_place() {
     let place = Place::new();
     let own = std::env::current_exe().unwrap().to_str().unwrap().to_owned();
-    let who = Who::rank(0, 1);
+    let who = SegmentOwner::rank(0, 1);
     let site = |local, address, module| Definition::Site { local, address, module };
     let module =
         |local, path: &str| Definition::Module { local, bias: 0x1000, path: path.into(), build_id: vec![] };
@@ -477,7 +481,7 @@ fn load_address() -> u64 {
 fn only_the_wanted_ranks_are_read() {
     let place = Place::new();
     for rank in 0..5 {
-        let who = Who::rank(rank, 5);
+        let who = SegmentOwner::rank(rank, 5);
         define(&place.trace, &who, &[]);
         let mut segment = SegmentWriter::create(&place.trace, &who, Some(0));
         (0..100).for_each(|n| segment.call(&call("MPI_Wtime", n * 10, 1)));
@@ -500,7 +504,7 @@ fn only_the_wanted_ranks_are_read() {
 }
 
 #[test]
-fn errors_tell_what_to_do() {
+fn errors_name_the_next_step() {
     let place = Place::new();
     let sealing = |path: &Path| seal(path, &SealOptions::default(), &|_| {}).unwrap_err();
     assert!(matches!(sealing(&place.trace), SealError::Trace(TraceError::NoTrace { .. })));

@@ -6,7 +6,7 @@ mod program;
 
 use kizami_seal::{SealError, SealOptions, seal_together};
 use kizami_testing::process_group::played;
-use kizami_testing::segments::{self, RingTimes, Who};
+use kizami_testing::segments::{self, RingTimes, SegmentOwner};
 use kizami_trace::RunInfo;
 use place::Place;
 use std::path::Path;
@@ -19,7 +19,8 @@ const EVERY_NS: u64 = 10_000;
 /// A ring on two hosts, of which one has a wall clock that is wrong. One rank was killed, and one left damage.
 fn write_ring(trace: &Path) {
     for rank in 0..RANKS {
-        let mut who = Who { last_ticks: MESSAGES * EVERY_NS + 5_000_000, ..Who::rank(rank, RANKS) };
+        let mut who =
+            SegmentOwner { last_ticks: MESSAGES * EVERY_NS + 5_000_000, ..SegmentOwner::rank(rank, RANKS) };
         if rank >= RANKS / 2 {
             (who.host, who.boot_id) = ("node2".to_owned(), "boot-2".to_owned());
             who.realtime_ns += 3_000_000;
@@ -54,7 +55,7 @@ fn sealed_by(count: usize, write: impl Fn(&Path)) -> (Place, RunInfo) {
 }
 
 /// All that `run.json` says, but for how rows are divided into files.
-fn told(run: &RunInfo) -> String {
+fn described(run: &RunInfo) -> String {
     format!("{:#?}", RunInfo { files: Vec::new(), ..run.clone() })
 }
 
@@ -64,7 +65,7 @@ fn assert_alike(write: impl Fn(&Path) + Copy) -> Place {
     let (trace, calls) = (one.open(), one.calls());
     for count in [2, 3, 8] {
         let (several, run_of_several) = sealed_by(count, write);
-        assert_eq!(told(&run_of_several), told(&run), "{count}");
+        assert_eq!(described(&run_of_several), described(&run), "{count}");
         assert!(several.calls() == calls, "{count}");
         let other = several.open();
         assert_eq!(
@@ -96,7 +97,7 @@ fn a_run_that_was_reduced_is_that_of_one() {
 }
 
 #[test]
-fn who_sees_other_segments_than_the_first_says_so() {
+fn differing_segments_are_reported() {
     let (place, other) = (Place::new(), Place::new());
     write_ring(&place.trace);
     write_ring(&other.trace);

@@ -35,7 +35,7 @@ pub struct Definitions {
     /// Work that the program told, and how exchanges are spread.
     pub counts: Vec<WorkCount>,
     /// Which ranks have no rows of their own because they are like others; none where every rank has its rows.
-    pub kinds: Vec<KindRun>,
+    pub rank_classes: Vec<RankClassRun>,
 }
 
 crate::table! {
@@ -115,7 +115,7 @@ impl RankInfo {
 crate::table! {
     /// Ranks one after the other that are like one of all ranks, which alone has rows; only in runs told by kinds of rank.
     #[derive(Eq)]
-    KindRun in "defs/kinds.parquet", if any {
+    RankClassRun in "defs/kinds.parquet", if any {
         /// The first of them.
         "first" first: Rank,
         /// How many.

@@ -65,8 +65,8 @@ pub use kizami_columns as columns;
 
 pub use calls::{Calls, RankSelection};
 pub use definitions::{
-    CallSite, ClockKind, ClockRow, CommIdentity, Communicator, Counted, Definitions, HostInfo, KindRun,
-    Neighbours, Object, Pid, RankInfo, Region, RegionSpan, Repair, Stop, UnderWay, WorkCount,
+    CallSite, ClockKind, ClockRow, CommIdentity, Communicator, Counted, Definitions, HostInfo, Neighbours,
+    Object, Pid, RankClassRun, RankInfo, Region, RegionSpan, Repair, Stop, UnderWay, WorkCount,
 };
 pub use error::TraceError;
 pub use link_table::LinkLoad;

@@ -6,7 +6,7 @@
 
 use crate::disturbance::Disturbance;
 use crate::schema::Record;
-use crate::{KindRun, TraceError};
+use crate::{RankClassRun, TraceError};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -135,7 +135,7 @@ impl CountedTasks {
     }
 
     /// In a sentence.
-    pub fn told(&self) -> String {
+    pub fn sentence(&self) -> String {
         let CountedTasks { tasks, since_ns, .. } = self;
         let seconds = *since_ns as f64 / 1e9;
         format!(
@@ -304,13 +304,13 @@ pub struct Reduced {
 
 impl Reduced {
     /// Rows were drawn as a paper does: nothing else is known of calls, and waits cannot be followed.
-    pub fn is_drawn(&self) -> bool {
+    pub fn is_sampled(&self) -> bool {
         self.importance != BY_CLASSES
     }
 
     /// So they were while the run was recorded: sums in `run.json` are of the rows alone, but for the number of calls.
     pub fn sums_are_of_rows(&self) -> bool {
-        self.is_drawn() && self.made_from.is_none()
+        self.is_sampled() && self.made_from.is_none()
     }
 }
 
@@ -397,8 +397,8 @@ impl RunInfo {
     }
 
     /// Whether one rank's rows stand for those of all ranks of its kind.
-    pub fn is_told_by_kinds(&self) -> bool {
-        self.files.iter().any(|file| file.path == KindRun::PATH)
+    pub fn is_stored_by_rank_class(&self) -> bool {
+        self.files.iter().any(|file| file.path == RankClassRun::PATH)
     }
 }
 

@@ -91,7 +91,7 @@ impl Trace {
             neighbours: self.rows_of()?,
             under_way: self.rows_of()?,
             counts: self.rows_of()?,
-            kinds: self.rows_of()?,
+            rank_classes: self.rows_of()?,
         };
         self.ranks().definitions(&self.path, &mut definitions)?;
         Ok(definitions)

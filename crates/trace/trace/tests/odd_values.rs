@@ -4,7 +4,7 @@ use kizami_trace::Calls;
 use kizami_trace::run::utc;
 
 #[test]
-fn moments_read_as_people_write_them() {
+fn utc_times_are_formatted() {
     assert_eq!(utc(0), "1970-01-01T00:00:00Z");
     assert_eq!(utc(951_827_696_000_000_000), "2000-02-29T12:34:56Z");
     assert_eq!(utc(1_767_225_599_999_999_999), "2025-12-31T23:59:59Z");

@@ -26,7 +26,7 @@ fn sum(rank: u32, op: Option<&str>, what: What) -> SumRow {
 }
 
 #[test]
-fn tables_come_back_as_they_were_written() {
+fn tables_survive_a_round_trip() {
     let folder = tempfile::tempdir().expect("a folder");
     let written_sums = vec![
         sum(0, None, What::Call),

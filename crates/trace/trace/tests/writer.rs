@@ -18,7 +18,7 @@ fn writer(path: &Path) -> TraceWriter {
 }
 
 #[test]
-fn calls_regions_and_ranks_come_back() {
+fn calls_regions_and_ranks_survive_a_round_trip() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("made.kz");
     let calls = [call(0, 10, 30), call(0, 40, 45), call(2, -5, 90)];

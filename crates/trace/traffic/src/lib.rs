@@ -308,7 +308,7 @@ fn moves(op: Op) -> Option<Shape> {
 }
 
 /// The message a probe found, without its number. It stays where it is.
-pub fn found_by_probe(call: &Call) -> Option<Message> {
+pub fn probed_message(call: &Call) -> Option<Message> {
     let (Peer::Rank(peer), Some(comm), Some(tag)) = (call.peer, call.comm, call.tag) else { return None };
     Some(Message { comm, peer, tag, bytes: 0, number: 0 })
 }

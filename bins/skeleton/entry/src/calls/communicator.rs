@@ -5,8 +5,8 @@ use crate::convention::Object;
 use crate::process::{Keyval, Process, Stop};
 use kizami_model::CommKind;
 use kizami_mpi_stub::communicator::Communicator;
-use kizami_mpi_stub::company::{Company, Contribution};
 use kizami_mpi_stub::group::Group;
+use kizami_mpi_stub::process_group::{Contribution, ProcessGroup};
 
 pub fn handler(name: &str) -> Option<Handler> {
     Some(match name {
@@ -183,8 +183,8 @@ fn of_colour(
     comm.collectives += 1;
     let meeting_key = (comm.identity, comm.collectives);
     let (size, place) = (comm.group.size(), comm.rank);
-    match process.company() {
-        Company::Alone(alone) => {
+    match process.process_group() {
+        ProcessGroup::Alone(alone) => {
             let Some((places, own)) = alone.split(meeting_key, size, place, colour, key) else {
                 // Not known in the first pass: as if it were alone.
                 return Ok((colour != undefined).then(|| (Group::of(vec![process.rank]), 0)));
@@ -197,7 +197,7 @@ fn of_colour(
             };
             Ok((colour != undefined).then_some((group, own)))
         }
-        Company::Together(together) => {
+        ProcessGroup::Together(together) => {
             let numbers = vec![i64::from(colour), i64::from(key)];
             together.arrive(meeting_key, size, place, Contribution { numbers, ..Contribution::default() });
             loop {

@@ -7,8 +7,8 @@ use super::{Arguments, Handler, Outcome, collective, message};
 use crate::convention::Object;
 use crate::process::{Process, Stop};
 use crate::requests::{Doing, Prepared, Receive, Request};
-use kizami_mpi_stub::company::Company;
 use kizami_mpi_stub::event::{Partner, flag};
+use kizami_mpi_stub::process_group::ProcessGroup;
 
 pub fn handler(name: &str) -> Option<Handler> {
     Some(match name {
@@ -79,7 +79,7 @@ fn complete(
         return Ok(());
     };
     let (number, keeps) = (request.number, request.prepared.is_some());
-    let told = match request.doing {
+    let arrived = match request.doing {
         Doing::Receive => received(process, place)?,
         Doing::Collective => {
             if let Some(plan) = request.plan.take() {
@@ -101,7 +101,7 @@ fn complete(
         request.doing = Doing::Idle;
     }
     // SAFETY: as above.
-    unsafe { process.convention.store_status(status, status_index, told.0, told.1, told.2) };
+    unsafe { process.convention.store_status(status, status_index, arrived.0, arrived.1, arrived.2) };
     Ok(())
 }
 
@@ -123,13 +123,13 @@ fn received(process: &mut Process, place: u32) -> Result<(i32, i32, u64), Stop> 
         return Ok((any_source, any_tag, 0));
     }
     let arrival = message::take(process, &receive);
-    let told = (arrival.source, arrival.tag, arrival.bytes);
-    let as_posted = told == (receive.source, receive.tag, receive.bytes);
+    let arrived = (arrival.source, arrival.tag, arrival.bytes);
+    let as_posted = arrived == (receive.source, receive.tag, receive.bytes);
     if receive.source != proc_null && !as_posted {
         let partner = process.partner(receive.comm, arrival.source)?;
         process.stream.came(number, partner, arrival.tag, arrival.bytes);
     }
-    Ok(told)
+    Ok(arrived)
 }
 
 #[inline]
@@ -141,7 +141,7 @@ fn note(process: &mut Process, a: &Arguments, numbers: &[(u32, u32)]) {
 /// A test that found nothing; others go on before it is asked again.
 fn note_poll(process: &mut Process, a: &Arguments) {
     process.note(a.op, flag::NO_COMM | flag::POLL, 0);
-    if let Company::Together(together) = process.company() {
+    if let ProcessGroup::Together(together) = process.process_group() {
         together.woken.push(process.rank);
         process.wait();
     }
@@ -379,10 +379,10 @@ fn cancel(process: &mut Process, a: &Arguments) -> Outcome {
     if process.is_alone() {
         return Err(Stop::NeedsOthers("the result depends on whether a message has arrived".to_owned()));
     }
-    let company = process.company();
+    let process_group = process.process_group();
     if let Some(request) = place.and_then(|place| process.requests.get(place))
         && request.doing == Doing::Receive
-        && let (Company::Together(together), Some(ticket)) = (company, request.receive.ticket)
+        && let (ProcessGroup::Together(together), Some(ticket)) = (process_group, request.receive.ticket)
     {
         request.cancelled = together.cancel(rank, ticket);
     }

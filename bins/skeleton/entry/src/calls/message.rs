@@ -4,8 +4,8 @@ use super::{Arguments, Handler, Outcome};
 use crate::convention::Object;
 use crate::process::{Process, Stop};
 use crate::requests::{Doing, Elements, Prepared, Receive, Send};
-use kizami_mpi_stub::company::{Company, Message, Wanted};
 use kizami_mpi_stub::event::{Partner, flag};
+use kizami_mpi_stub::process_group::{Message, ProcessGroup, Wanted};
 
 pub fn handler(name: &str) -> Option<Handler> {
     Some(match name {
@@ -41,7 +41,7 @@ pub fn post_send(process: &mut Process, send: Send) -> Result<(), Stop> {
     if send.dest == convention.proc_null {
         return Ok(());
     }
-    let Company::Together(together) = process.company() else { return Ok(()) };
+    let ProcessGroup::Together(together) = process.process_group() else { return Ok(()) };
     let comm = process.comm(send.comm)?;
     let Some(to) = comm.world_rank(send.dest as u32) else {
         return Err(Stop::Refused(format!("sends to rank {}, which is not in the communicator", send.dest)));
@@ -62,15 +62,15 @@ pub fn post_receive(process: &mut Process, receive: &mut Receive) -> Result<(), 
     if receive.source == convention.proc_null {
         return Ok(());
     }
-    match process.company() {
-        Company::Alone(_) if receive.source == convention.any_source => {
+    match process.process_group() {
+        ProcessGroup::Alone(_) if receive.source == convention.any_source => {
             Err(Stop::NeedsOthers("the source is MPI_ANY_SOURCE".to_owned()))
         }
-        Company::Alone(_) if receive.tag == convention.any_tag => {
+        ProcessGroup::Alone(_) if receive.tag == convention.any_tag => {
             Err(Stop::NeedsOthers("the tag is MPI_ANY_TAG".to_owned()))
         }
-        Company::Alone(_) => Ok(()),
-        Company::Together(together) => {
+        ProcessGroup::Alone(_) => Ok(()),
+        ProcessGroup::Together(together) => {
             let wanted = wanted(process, receive.comm, receive.source, receive.tag)?;
             receive.ticket = Some(together.post(process.rank, wanted));
             Ok(())
@@ -104,8 +104,8 @@ pub fn finish_receive(process: &mut Process, receive: &Receive) -> Arrival {
 
 /// Whether a receive is done.
 pub fn is_there(process: &Process, receive: &Receive) -> bool {
-    match (process.company(), receive.ticket) {
-        (Company::Together(together), Some(ticket)) => together.has(process.rank, ticket),
+    match (process.process_group(), receive.ticket) {
+        (ProcessGroup::Together(together), Some(ticket)) => together.has(process.rank, ticket),
         _ => true,
     }
 }
@@ -117,7 +117,7 @@ pub fn take(process: &mut Process, receive: &Receive) -> Arrival {
     if receive.source == convention.proc_null {
         return Arrival { source: convention.proc_null, tag: convention.any_tag, bytes: 0 };
     }
-    if let (Company::Together(together), Some(ticket)) = (process.company(), receive.ticket)
+    if let (ProcessGroup::Together(together), Some(ticket)) = (process.process_group(), receive.ticket)
         && let Some(message) = together.take(process.rank, ticket)
     {
         if let Some(data) = &message.data {
@@ -304,7 +304,7 @@ fn look(process: &mut Process, a: &Arguments, comm: u32, must: bool) -> Result<O
         return Ok(Some(Arrival { source, tag: process.convention.any_tag, bytes: 0 }));
     }
     loop {
-        let Company::Together(together) = process.company() else {
+        let ProcessGroup::Together(together) = process.process_group() else {
             return Err(Stop::NeedsOthers("the result depends on which messages have arrived".to_owned()));
         };
         if let Some(message) = together.probe(process.rank, wanted(process, comm, source, tag)?) {
@@ -315,7 +315,7 @@ fn look(process: &mut Process, a: &Arguments, comm: u32, must: bool) -> Result<O
             // Others must go on, or a rank that asks again and again would be the only one that runs.
             together.woken.push(process.rank);
             process.wait();
-            let Company::Together(together) = process.company() else { return Ok(None) };
+            let ProcessGroup::Together(together) = process.process_group() else { return Ok(None) };
             if together.probe(process.rank, wanted(process, comm, source, tag)?).is_none() {
                 return Ok(None);
             }
@@ -373,7 +373,7 @@ fn iprobe(process: &mut Process, a: &Arguments) -> Outcome {
 /// Takes a found message away, for a receive that names it.
 fn keep_message(process: &mut Process, a: &Arguments, comm: u32, place: usize) -> Result<(), Stop> {
     let wanted = wanted(process, comm, a.int(0), a.int(1))?;
-    let Company::Together(together) = process.company() else { return Ok(()) };
+    let ProcessGroup::Together(together) = process.process_group() else { return Ok(()) };
     let message = together.take_unexpected(process.rank, wanted);
     let id = match message {
         Some(message) => {
@@ -411,7 +411,7 @@ fn improbe(process: &mut Process, a: &Arguments) -> Outcome {
 }
 
 /// Takes the message that a matched probe found, and makes its handle null.
-fn found_message(process: &mut Process, place: usize) -> Result<(Message, u32), Stop> {
+fn matched_message(process: &mut Process, place: usize) -> Result<(Message, u32), Stop> {
     // SAFETY: the program gives the message it got from a matched probe, which MPI makes null.
     let id = unsafe { process.convention.load(Object::Message, place, 0) };
     // SAFETY: as above.
@@ -422,13 +422,13 @@ fn found_message(process: &mut Process, place: usize) -> Result<(Message, u32), 
 
 fn imreceive(process: &mut Process, a: &Arguments) -> Outcome {
     let into = elements(process, a, 0)?;
-    let (message, comm) = found_message(process, a.address(3))?;
+    let (message, comm) = matched_message(process, a.address(3))?;
     let bytes = process.bytes(into.datatype, into.count);
     let convention = process.convention;
-    let Company::Together(together) = process.company() else {
+    let ProcessGroup::Together(together) = process.process_group() else {
         return Err(Stop::NeedsOthers("it receives a message matched by a probe".to_owned()));
     };
-    let ticket = Some(together.post_found(process.rank, message));
+    let ticket = Some(together.post_matched(process.rank, message));
     let (source, tag) = (convention.any_source, convention.any_tag);
     note_receive(
         process,
@@ -448,7 +448,7 @@ fn imreceive(process: &mut Process, a: &Arguments) -> Outcome {
 
 fn mreceive(process: &mut Process, a: &Arguments) -> Outcome {
     let into = elements(process, a, 0)?;
-    let (message, comm) = found_message(process, a.address(3))?;
+    let (message, comm) = matched_message(process, a.address(3))?;
     if let Some(data) = &message.data {
         // SAFETY: the program gives a buffer with that much room, or none.
         unsafe { process.unpack(into.address, into.count, into.datatype, data) };

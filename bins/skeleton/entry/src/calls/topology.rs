@@ -5,8 +5,8 @@ use super::{Arguments, Handler, Outcome};
 use crate::process::{Process, Stop};
 use kizami_model::CommKind;
 use kizami_mpi_stub::communicator::graph_neighbours;
-use kizami_mpi_stub::company::{Company, Contribution};
 use kizami_mpi_stub::group::Group;
+use kizami_mpi_stub::process_group::{Contribution, ProcessGroup};
 use kizami_mpi_stub::topology::{Grid, Neighbours, Topology, dims_create};
 use std::sync::Arc;
 
@@ -300,7 +300,7 @@ fn distributed(process: &mut Process, a: &Arguments) -> Outcome {
     let comm = comm.ok_or_else(|| Stop::Refused("uses an invalid communicator".to_owned()))?;
     comm.collectives += 1;
     let (key, size, place) = ((comm.identity, comm.collectives), comm.group.size(), comm.rank);
-    let Company::Together(together) = process.company() else {
+    let ProcessGroup::Together(together) = process.process_group() else {
         return Err(Stop::NeedsOthers("other ranks define its neighbours".to_owned()));
     };
     together.arrive(key, size, place, Contribution { numbers, ..Contribution::default() });

@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_plainest_law_that_foretells_what_is_left_out() {
+    fn the_plainest_law_that_predicts_held_out_runs() {
         let same = Law::of(&[(4, 12.0), (8, 12.0)]).unwrap();
         assert_eq!(same, (Law::Constant(12.0), 0.0));
         let (law, off) = Law::of(&[(4, 14.0), (8, 17.0), (16, 20.0)]).unwrap();

@@ -43,7 +43,7 @@ impl Rule {
         for (ranks, values) in runs {
             let mut here: BTreeMap<u32, &Runs> = BTreeMap::new();
             for (rank, runs) in (0..).zip(values) {
-                let kind = scheme.kind(rank, *ranks);
+                let kind = scheme.class(rank, *ranks);
                 if **here.entry(kind).or_insert(runs) != **runs {
                     return None;
                 }
@@ -64,7 +64,7 @@ impl Rule {
         let number: BTreeMap<u32, u32> = self.kinds.keys().copied().zip(0..).collect();
         let kind_of: Option<Vec<u32>> = match self.scheme {
             Scheme::All => Some(Vec::new()),
-            scheme => (0..ranks).map(|rank| number.get(&scheme.kind(rank, ranks)).copied()).collect(),
+            scheme => (0..ranks).map(|rank| number.get(&scheme.class(rank, ranks)).copied()).collect(),
         };
         let at = |sequence: &Sequence| match sequence {
             Sequence::Same(runs) => runs.clone(),
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_of_a_line_are_told_apart() {
+    fn ends_of_a_line_are_distinguished() {
         let run = |ranks: u32| {
             let at = |rank: u32| {
                 vec![(

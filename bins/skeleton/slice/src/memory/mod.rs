@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn moving_keeps_what_is_known() {
+    fn moves_keep_offsets_and_strides() {
         assert_eq!(place(8, 0).moved((8, 0, 0)), place(16, 0));
         assert_eq!(place(8, 0).moved((0, 24, 0)), place(8, 24));
         assert_eq!(place(8, 24).moved((20, 0, 0)), place(4, 24));

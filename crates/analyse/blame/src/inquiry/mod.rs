@@ -72,7 +72,7 @@ struct Gathering<'a> {
 }
 
 /// What came of one share.
-pub(crate) struct Found {
+pub(crate) struct ShareResult {
     /// In the order of strands.
     pub culprits: Vec<(Culprit, Blame)>,
     pub waited: FxHashMap<Doing, Waited>,
@@ -127,10 +127,10 @@ impl<'a> Inquiry<'a> {
     }
 
     /// Looks at everything, while others look at other shares.
-    pub(crate) fn look(mut self, mailbox: &Mailbox<'_, News>) -> Found {
+    pub(crate) fn look(mut self, mailbox: &Mailbox<'_, News>) -> ShareResult {
         let mut mail = Vec::new();
         loop {
-            mail.drain(..).for_each(|news| self.hear(news));
+            mail.drain(..).for_each(|news| self.receive(news));
             // Others may wait for what is found here, and have found what is waited for.
             for _ in 0..FOLLOWED_AT_A_TIME {
                 let Some(strand) = self.ready.pop_front() else { break };
@@ -172,7 +172,7 @@ impl<'a> Inquiry<'a> {
         }
     }
 
-    fn hear(&mut self, news: News) {
+    fn receive(&mut self, news: News) {
         match news {
             News::Left(wait, mut loads) => {
                 self.loads.of_wait(wait).append(&mut loads);
@@ -369,8 +369,8 @@ impl<'a> Inquiry<'a> {
         }
     }
 
-    fn end(self) -> Found {
-        Found {
+    fn end(self) -> ShareResult {
+        ShareResult {
             culprits: self.culprits.end(self.case.graph),
             waited: self.waited,
             excesses: self.excesses.end(),

@@ -5,8 +5,8 @@
 //! spreads it over all ranks. Computation is too long only by what it is longer than usual at its place. Where it is
 //! waited for and not longer, ranks hand work on to each other, and a third replay tells whether a pipeline fills.
 
+use super::baseline::too_long;
 use super::shape::Shape;
-use super::usual::too_long;
 use super::{Evidence, Suspect, calls};
 use crate::changes::without_excess;
 use crate::disease::{Diagnosis, Disease};

@@ -13,7 +13,7 @@ use kizami_replay::{Setting, StepChange};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 #[derive(Default)]
-struct Found {
+struct Collection {
     collectors: FxHashSet<u32>,
     partners: usize,
     rows: u64,
@@ -23,7 +23,7 @@ struct Found {
 }
 
 pub(super) fn suspects(evidence: &Evidence<'_>) -> Vec<Suspect> {
-    let mut all: FxHashMap<(Op, u32), Found> = FxHashMap::default();
+    let mut all: FxHashMap<(Op, u32), Collection> = FxHashMap::default();
     let graph = evidence.graph;
     // In most programs there is nothing to look for.
     if !evidence.profile.calls.keys().any(|(op, _)| of_message(*op).is_some()) {
@@ -93,7 +93,7 @@ fn partner(graph: &Graph, step: &Step) -> Option<u32> {
     Some(if receives { channel.from.0 } else { channel.to.0 })
 }
 
-fn suspect(evidence: &Evidence<'_>, (op, site): (Op, u32), found: Found) -> Suspect {
+fn suspect(evidence: &Evidence<'_>, (op, site): (Op, u32), found: Collection) -> Suspect {
     let diagnosis = Diagnosis::CollectionLoop {
         sends: matches!(op.kind(), Kind::Send(..)),
         partners: found.partners,

@@ -24,7 +24,7 @@ enum What {
 
 /// Rows of calls of one function at one place.
 #[derive(Default)]
-struct Found {
+struct CallSum {
     calls: u64,
     rows: u64,
     time: Length,
@@ -54,7 +54,7 @@ pub(super) fn suspects(evidence: &Evidence<'_>) -> Vec<Suspect> {
     suspects
 }
 
-fn suspect(evidence: &Evidence<'_>, what: What, (op, site): (Op, Option<u32>), worst: &Found) -> Suspect {
+fn suspect(evidence: &Evidence<'_>, what: What, (op, site): (Op, Option<u32>), worst: &CallSum) -> Suspect {
     let rows = Rows { most_bytes: worst.most_bytes, calls: worst.calls, rows: worst.rows };
     let diagnosis = match what {
         What::Messages => Diagnosis::SmallMessages { rows },
@@ -107,7 +107,7 @@ fn partners(graph: &Graph, step: &Step) -> (Vec<(u32, u32)>, u64) {
                 partners.push((channel.from.0, channel.to.0));
                 bytes = bytes.max(tie.bytes());
             }
-            kind if kind.is_collective() && kind.tells() => {
+            kind if kind.is_collective() && kind.announces() => {
                 partners.push((u32::MAX, tie.place()));
                 bytes = bytes.max(tie.bytes());
             }
@@ -121,7 +121,7 @@ fn partners(graph: &Graph, step: &Step) -> (Vec<(u32, u32)>, u64) {
 /// How many bytes the largest of its messages has, or its part in a collective.
 fn most_bytes(graph: &Graph, step: &Step) -> u64 {
     let counts = |kind: TieKind| {
-        matches!(kind, TieKind::Departs | TieKind::Awaits) || kind.is_collective() && kind.tells()
+        matches!(kind, TieKind::Departs | TieKind::Awaits) || kind.is_collective() && kind.announces()
     };
     let ties = graph.ties_of(step).iter().filter(|tie| counts(tie.kind()));
     ties.map(|tie| tie.bytes()).max().unwrap_or(0)
@@ -131,8 +131,8 @@ fn find(
     graph: &Graph,
     fit: &Fit,
     wanted: impl Fn(&Step) -> bool,
-) -> FxHashMap<(What, Op, Option<u32>), Found> {
-    let mut all: FxHashMap<(What, Op, Option<u32>), Found> = FxHashMap::default();
+) -> FxHashMap<(What, Op, Option<u32>), CallSum> {
+    let mut all: FxHashMap<(What, Op, Option<u32>), CallSum> = FxHashMap::default();
     let small = |step: &Step| {
         kind_of(step).is_some() && wanted(step) && most_bytes(graph, step) <= THRESHOLDS.small_bytes
     };
@@ -203,7 +203,7 @@ fn one_by_one(
     graph: &Graph,
     fit: &Fit,
     row: &[InRow<'_>],
-    all: &mut FxHashMap<(What, Op, Option<u32>), Found>,
+    all: &mut FxHashMap<(What, Op, Option<u32>), CallSum>,
 ) {
     let completes = |call: &InRow<'_>| call.step.op().kind() == Kind::Complete;
     let exchanges: Vec<&[InRow<'_>]> = row.split_inclusive(completes).collect();
@@ -277,7 +277,7 @@ fn begun_together(
     fit: &Fit,
     row: &[InRow<'_>],
     behind: Option<InRow<'_>>,
-    all: &mut FxHashMap<(What, Op, Option<u32>), Found>,
+    all: &mut FxHashMap<(What, Op, Option<u32>), CallSum>,
 ) {
     if !may_have_enough_alike(graph, row) {
         return;

@@ -5,6 +5,7 @@
 //! whether that is more than its error.
 
 mod barrier;
+mod baseline;
 mod blamed;
 mod calls;
 mod collection;
@@ -14,7 +15,6 @@ mod late_receiver;
 mod order;
 mod shape;
 mod transfer;
-mod usual;
 
 use crate::changes::{ChangedRun, ResolvedChange};
 use crate::disease::{Diagnosis, Disease};
@@ -36,10 +36,10 @@ use kizami_whatif::{Change, Changes, Epochs, Gain};
 use rustc_hash::FxHashSet;
 use std::sync::OnceLock;
 
+pub(crate) use baseline::too_long;
 pub(crate) use blamed::suspects as blamed_suspects;
 pub(crate) use joined::joined;
 pub(crate) use order::as_they_come;
-pub(crate) use usual::too_long;
 
 /// A finding with what is needed to replay it.
 pub(crate) struct Suspect {
@@ -109,9 +109,9 @@ impl Suspect {
             | Disease::PipelineFill
             | Disease::RepeatedCommunicator
             | Disease::SmallMessages
-            | Disease::TinyCollectives => THRESHOLDS.easily_mended * ns,
+            | Disease::TinyCollectives => THRESHOLDS.easily_fixed * ns,
             Disease::CollectionLoop => THRESHOLDS.loop_of_one * ns,
-            Disease::Transfer => THRESHOLDS.hardly_mended * ns,
+            Disease::Transfer => THRESHOLDS.hardly_fixed * ns,
             // Nobody in particular is to blame.
             Disease::RandomImbalance => THRESHOLDS.by_chance * ns,
             _ => ns,
@@ -119,7 +119,7 @@ impl Suspect {
     }
 
     /// Whether it is surely more than noise.
-    pub(crate) fn is_worth_telling(&self) -> bool {
+    pub(crate) fn is_worth_listing(&self) -> bool {
         let gain = self.finding.expected();
         gain.is_some_and(|gain| gain.is_sure() && gain.share >= self.least_share)
     }

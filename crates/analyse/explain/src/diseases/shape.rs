@@ -46,8 +46,8 @@ impl Shape {
             .collect();
         // Neither trifles between nor one that was long by accident say how much there usually is.
         let mut lengths: Vec<Length> = late.iter().map(|(_, ns, _)| Length(*ns as i64)).collect();
-        let usual = middle(&mut lengths);
-        late.retain(|(_, ns, _)| *ns >= THRESHOLDS.worth_counting * usual.0 as f64);
+        let baseline = middle(&mut lengths);
+        late.retain(|(_, ns, _)| *ns >= THRESHOLDS.worth_counting * baseline.0 as f64);
         late.sort_unstable_by_key(|(iteration, ..)| *iteration);
         Shape { late, by_rank, iterations: begins.len() + 1 }
     }

@@ -39,8 +39,8 @@ pub(super) fn idle_polls(call: &Call, cost: Cost) -> bool {
 
 /// How long the tracer held the thread between its last call and this one, and how many stops are behind it.
 pub(super) fn held(stops: &[Stop], call: &Call, thread: ThreadState) -> (Length, usize) {
-    let seen = seen(stops, call).max(thread.stops_seen);
-    let between = &stops[thread.stops_seen..seen];
+    let begun_stops = begun_stops(stops, call).max(thread.stops_begun);
+    let between = &stops[thread.stops_begun..begun_stops];
     let own = between.iter().filter(|stop| stop.thread == call.thread && Held::of(stop).is_some());
     let held = own
         .map(|stop| {
@@ -48,10 +48,10 @@ pub(super) fn held(stops: &[Stop], call: &Call, thread: ThreadState) -> (Length,
             Moment(stop.end.0.min(call.start.0)).saturating_since(from).at_least_zero()
         })
         .fold(Length::ZERO, Length::saturating_add);
-    (held, seen)
+    (held, begun_stops)
 }
 
 /// How many stops of the rank began before this call.
-pub(super) fn seen(stops: &[Stop], call: &Call) -> usize {
+pub(super) fn begun_stops(stops: &[Stop], call: &Call) -> usize {
     stops.partition_point(|stop| stop.start < call.start)
 }

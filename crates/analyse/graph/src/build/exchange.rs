@@ -18,10 +18,10 @@ impl Parts<'_> {
             Part::Unknown => self.not_followed += 1,
             Part::Neighbours { comm } => self.neighbours(state, call, comm),
             Part::BetweenGroups { comm, root_gives } => self.between_groups(state, call, comm, root_gives),
-            Part::Takes { tells, awaits, place, number } => {
+            Part::Takes { announces, awaits, place, number } => {
                 let bytes = call.bytes_out.unwrap_or(0).max(call.bytes_in.unwrap_or(0));
-                let tie = Tie::new(tells, place, number, bytes);
-                self.tells.push(tie);
+                let tie = Tie::new(announces, place, number, bytes);
+                self.announces.push(tie);
                 match (awaits.map(|kind| tie.as_kind(kind)), call.request) {
                     (Some(tie), Some(request)) => state.open.insert(request, tie),
                     (Some(tie), None) => self.awaits.push(tie),
@@ -88,7 +88,7 @@ impl Parts<'_> {
         for to in to {
             let channel = Channel { comm, from: own, to: *to, tag: COLLECTIVE_TAG };
             let (channel, number) = self.count(own, channel, Side::Sender);
-            self.tells.push(Tie::new(TieKind::Departs, channel, number, bytes));
+            self.announces.push(Tie::new(TieKind::Departs, channel, number, bytes));
         }
         let bytes = share(call.bytes_in, from.len());
         let mut awaits = Vec::with_capacity(from.len());

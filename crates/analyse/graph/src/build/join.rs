@@ -30,7 +30,7 @@ impl<'a> Builder<'a> {
             steps += read[read.len() - 1].steps.len() as u64;
         }
         let (mut steps, mut shares) = in_one_list(read);
-        let protocols = match parts.definitions.kinds.is_empty() {
+        let protocols = match parts.definitions.rank_classes.is_empty() {
             false => super::later::let_large_wait_in_models(&mut steps, &mut shares),
             true => parts.decide_who_waits(&mut steps, &mut shares),
         };
@@ -205,20 +205,23 @@ mod tests {
     }
 
     /// All that a graph says.
-    fn told(graph: &Graph) -> impl PartialEq + '_ {
+    fn contents(graph: &Graph) -> impl PartialEq + '_ {
         let Graph { steps, ties, strands, channels, members, protocols, not_followed, .. } = graph;
         let members = (&members.sizes, &members.lists, &members.comms);
         (&steps[..], &ties[..], strands, channels, members, protocols, not_followed)
     }
 
     #[test]
-    fn graphs_are_the_same_in_any_number_of_shares() {
+    fn the_graph_does_not_depend_on_the_number_of_parts() {
         let (mut decisions, mut at_the_end) = (Vec::new(), 0);
         for seed in 0..24 {
             let (definitions, rows) = program(seed);
             let one = graph(&definitions, &rows, 1);
             for shares in [2, 3, 7, RANKS] {
-                assert!(told(&graph(&definitions, &rows, shares)) == told(&one), "{seed} in {shares} shares");
+                assert!(
+                    contents(&graph(&definitions, &rows, shares)) == contents(&one),
+                    "{seed} in {shares} shares"
+                );
             }
             decisions.extend(one.protocols.iter().map(|protocol| protocol.decision));
             let moved = one.steps.windows(2).filter(|pair| pair[0].first_tie > pair[1].first_tie);

@@ -57,11 +57,11 @@ impl Parts<'_> {
         let channels = self.channels.list();
         let learned = protocol::learn(lists, &ranks, &self.channels, self.definitions, self.clocks);
         let awaited = AwaitedReceivers(bytemuck::zeroed_vec(learned.messages.places()));
-        let told_in_mpi = map(lists.shares, |share| {
+        let announced_in_mpi = map(lists.shares, |share| {
             let judge = Judge::new(lists, share, &ranks, channels, &learned.messages, &learned.pairs);
             find_awaited(&judge, &learned, &awaited)
         });
-        self.later.extend(told_in_mpi.into_iter().flatten());
+        self.later.extend(announced_in_mpi.into_iter().flatten());
         keep_in_all(steps, shares, |tie| kept(tie, channels, &learned, &awaited));
         learned.protocols
     }
@@ -177,7 +177,7 @@ fn add_later_ties(share: &mut Share, steps: &mut [Step], later: &[(u64, Tie)]) {
         // What is told comes before what is awaited.
         let mut all: Vec<Tie> = share.ties_of(step).to_vec();
         all.extend(of_step.iter().map(|(_, tie)| *tie));
-        all.sort_by_key(|tie| !tie.kind().tells());
+        all.sort_by_key(|tie| !tie.kind().announces());
         step.first_tie = share.ties.len() as u64;
         step.ties += of_step.len() as u32;
         share.ties.extend(all);
@@ -187,7 +187,7 @@ fn add_later_ties(share: &mut Share, steps: &mut [Step], later: &[(u64, Tie)]) {
 /// Finds who waits for the receivers of what a share sends. Receivers that are waited for until they are back in MPI tell so
 /// with the ties that come out, by step.
 fn find_awaited(judge: &Judge<'_>, learned: &Learned, awaited: &AwaitedReceivers) -> Vec<(u64, Tie)> {
-    let mut told_in_mpi = Vec::new();
+    let mut announced_in_mpi = Vec::new();
     let mut sends = Vec::new();
     for step in judge.waiting() {
         let mut by_times = false;
@@ -217,14 +217,14 @@ fn find_awaited(judge: &Judge<'_>, learned: &Learned, awaited: &AwaitedReceivers
                     if let (Awaited::BackInMpi, Some(back)) = (by, send.back)
                         && awaited.of(place) != Awaited::BackInMpi
                     {
-                        told_in_mpi.push((back as u64, send.tie.as_kind(TieKind::Posts)));
+                        announced_in_mpi.push((back as u64, send.tie.as_kind(TieKind::Posts)));
                     }
                     awaited.raise(place, by);
                 }
             }
         }
     }
-    told_in_mpi
+    announced_in_mpi
 }
 
 /// What a send whose own times count waited for.

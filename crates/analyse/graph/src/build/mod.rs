@@ -14,7 +14,7 @@ use crate::step::{Polls, Step, StepKind, Tie, TieKind};
 use crate::topology::Topology;
 use crate::windows::{self, WindowRole, Windows};
 use crate::{Graph, Strand};
-use cost::{Cost, idle_polls, seen};
+use cost::{Cost, begun_stops, idle_polls};
 use kizami_model::kind::{Form, Kind, SendMode};
 use kizami_model::{Call, Length, Moment, Op, Rank, Shape};
 use kizami_trace::{Definitions, Stop};
@@ -54,7 +54,7 @@ struct Parts<'a> {
     /// Kept for their memory.
     beginnings: Vec<Beginning>,
     endings: Vec<Ending>,
-    tells: Vec<Tie>,
+    announces: Vec<Tie>,
     awaits: Vec<Tie>,
 }
 
@@ -103,7 +103,7 @@ struct ThreadState {
     /// The last row is of failed polls of this function without work between them.
     polling: Option<Op>,
     /// Stops of the rank looked at so far.
-    stops_seen: usize,
+    stops_begun: usize,
 }
 
 impl<'a> Builder<'a> {
@@ -138,7 +138,7 @@ impl<'a> Builder<'a> {
             clocks: Clocks::Aligned { between_hosts: None },
             beginnings: Vec::new(),
             endings: Vec::new(),
-            tells: Vec::new(),
+            announces: Vec::new(),
             awaits: Vec::new(),
         };
         Builder { stops, rank: None, parts }
@@ -177,9 +177,9 @@ impl Parts<'_> {
         let cost = Cost::of(call);
         let slot = state.slot_of(call.thread.0);
         let before = slot.map(|slot| state.threads[slot].1);
-        let (held, stops_seen) = match before {
+        let (held, stops_begun) = match before {
             Some(thread) if !state.stops.is_empty() => cost::held(state.stops, call, thread),
-            _ => (Length::ZERO, seen(state.stops, call)),
+            _ => (Length::ZERO, begun_stops(state.stops, call)),
         };
         let kind = if call.calls == 0 { StepKind::Part } else { StepKind::Call };
         let start = Moment(call.start.0);
@@ -191,12 +191,12 @@ impl Parts<'_> {
         step.first_tie = self.ties.len() as u64;
         if call.calls > 1 {
             let inside = call.inside.map_or(Length::ZERO, |inside| Length(inside.0));
-            self.tells.push(Tie::of_polls(Polls { tracer: cost.within, inside }));
+            self.announces.push(Tie::of_polls(Polls { tracer: cost.within, inside }));
         }
-        self.tells.extend(self.meaning(call.op).moved(call));
-        step.ties = (self.tells.len() + self.awaits.len()) as u32;
+        self.announces.extend(self.meaning(call.op).moved(call));
+        step.ties = (self.announces.len() + self.awaits.len()) as u32;
         let index = self.steps.len() as u64;
-        for tie in self.tells.iter().chain(&self.awaits) {
+        for tie in self.announces.iter().chain(&self.awaits) {
             self.ties.push(*tie);
         }
         match before {
@@ -224,7 +224,7 @@ impl Parts<'_> {
             last_end: part_of.map_or(Moment(call.end.0), |whole| whole.last_end),
             behind: part_of.map_or(cost.behind, |whole| whole.behind),
             polling: (call.calls > 1 && idle_polls(call, cost)).then_some(call.op),
-            stops_seen,
+            stops_begun,
         };
         match slot {
             Some(slot) => state.threads[slot].1 = thread,
@@ -260,11 +260,11 @@ impl Parts<'_> {
 
     /// Finds what a call tells others, and what it waits for.
     fn links(&mut self, state: &mut RankState, call: &Call) {
-        self.tells.clear();
+        self.announces.clear();
         self.awaits.clear();
         let meaning = self.meaning(call.op);
         if meaning.probe && !call.failed && call.inside.is_none() {
-            let found = kizami_traffic::found_by_probe(call);
+            let found = kizami_traffic::probed_message(call);
             if let Some(message) = found {
                 let (channel, number) = self.peek(message.incoming(state.rank));
                 self.awaits.push(Tie::new(TieKind::Looks, channel, number, message.bytes));
@@ -297,12 +297,12 @@ impl Parts<'_> {
             return;
         };
         self.locks.call(role, window, call, self.steps.len() as u64);
-        let (tells, awaits) = (&mut self.tells, &mut self.awaits);
-        let known = state.windows.call(role, window, call, &mut self.channels, tells, awaits);
+        let (announces, awaits) = (&mut self.announces, &mut self.awaits);
+        let known = state.windows.call(role, window, call, &mut self.channels, announces, awaits);
         self.not_followed += u64::from(!known);
         let whole = state.slot_of(call.thread.0).map(|slot| &state.threads[slot]);
         if let Some((_, whole)) = whole.filter(|_| call.calls == 0) {
-            self.later.extend(tells.drain(..).chain(awaits.drain(..)).map(|tie| (whole.whole, tie)));
+            self.later.extend(announces.drain(..).chain(awaits.drain(..)).map(|tie| (whole.whole, tie)));
         }
     }
 
@@ -312,7 +312,7 @@ impl Parts<'_> {
                 let way = message.outgoing(state.rank);
                 let (channel, number) = self.count(state.rank, way, Side::Sender);
                 let tie = Tie::new(TieKind::Departs, channel, number, message.bytes);
-                self.tells.push(tie);
+                self.announces.push(tie);
                 let kind = if meaning.synchronous { TieKind::AwaitsReady } else { TieKind::AwaitsPost };
                 let awaited = self.of_receiver(state.rank, tie, way, Side::Sender).as_kind(kind);
                 match request {
@@ -336,7 +336,7 @@ impl Parts<'_> {
         let (channel, number) = self.count(rank, way, Side::Receiver);
         let tie = Tie::new(TieKind::Awaits, channel, number, message.bytes);
         let posts = self.of_receiver(rank, tie, way, Side::Receiver).as_kind(TieKind::Posts);
-        self.tells.push(posts);
+        self.announces.push(posts);
         tie
     }
 

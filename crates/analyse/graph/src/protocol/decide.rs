@@ -181,7 +181,7 @@ mod tests {
     const NOTHING: [Option<Decision>; CLASSES] = [None; CLASSES];
 
     /// Sends of one size: those over before their receive was posted, and those over after.
-    fn seen(bytes: u64, before_post: u64, after_post: u64) -> Evidence {
+    fn evidence_of(bytes: u64, before_post: u64, after_post: u64) -> Evidence {
         Evidence {
             sends: before_post + after_post,
             smallest_bytes: bytes,
@@ -193,17 +193,17 @@ mod tests {
         }
     }
 
-    fn all(seen: &[Evidence]) -> BySize {
+    fn all(evidence_of: &[Evidence]) -> BySize {
         let mut evidence = [Evidence::NONE; CLASSES];
-        for one in seen {
+        for one in evidence_of {
             let sum = &mut evidence[class(one.smallest_bytes)];
             *sum = sum.plus(one);
         }
         evidence
     }
 
-    fn decisions(seen: &[Evidence], sizes: &[u64]) -> Vec<(Decision, Basis)> {
-        let rules = rules(&all(seen), &NOTHING);
+    fn decisions(evidence_of: &[Evidence], sizes: &[u64]) -> Vec<(Decision, Basis)> {
+        let rules = rules(&all(evidence_of), &NOTHING);
         sizes.iter().map(|bytes| rules[class(*bytes)]).map(|rule| (rule.decision, rule.basis)).collect()
     }
 
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn other_sizes_decide_about_sizes_that_were_never_late() {
         use {Basis::*, Decision::*};
-        let seen = [seen(1_000, 9, 0), seen(16_000, 0, 9)];
+        let evidence_of = [evidence_of(1_000, 9, 0), evidence_of(16_000, 0, 9)];
         let sizes = [8, 1_000, 4_000, 16_000, 60_000, 1 << 20];
         let expected = [
             (Eager, OtherSizes),
@@ -227,40 +227,45 @@ mod tests {
             (Waits, OtherSizes),
             (Waits, OtherSizes),
         ];
-        assert_eq!(decisions(&seen, &sizes), expected);
+        assert_eq!(decisions(&evidence_of, &sizes), expected);
     }
 
     #[test]
     fn a_limit_within_a_class_is_the_largest_send_that_did_not_wait() {
-        let seen = [seen(4_032, 9, 0), seen(4_040, 0, 9), seen(4_090, 0, 9), seen(2_100, 9, 0)];
-        assert_eq!(decisions(&seen, &[4_000]), [(Decision::WaitsAbove(4_032), Basis::Seen)]);
+        let evidence_of = [
+            evidence_of(4_032, 9, 0),
+            evidence_of(4_040, 0, 9),
+            evidence_of(4_090, 0, 9),
+            evidence_of(2_100, 9, 0),
+        ];
+        assert_eq!(decisions(&evidence_of, &[4_000]), [(Decision::WaitsAbove(4_032), Basis::Seen)]);
     }
 
     #[test]
     fn sends_that_wait_only_now_and_then_are_judged_one_by_one() {
         let by_times = [(Decision::ByTimes, Basis::Seen)];
-        assert_eq!(decisions(&[seen(1_000, 9, 9)], &[1_000]), by_times);
+        assert_eq!(decisions(&[evidence_of(1_000, 9, 9)], &[1_000]), by_times);
         // Larger ones do not wait: these waited for something else.
-        assert_eq!(decisions(&[seen(1_000, 0, 3), seen(8_000, 9, 0)], &[1_000]), by_times);
+        assert_eq!(decisions(&[evidence_of(1_000, 0, 3), evidence_of(8_000, 9, 0)], &[1_000]), by_times);
         // Twice is not enough to say that all small ones wait, nor that large ones do not.
-        assert_eq!(decisions(&[seen(1_000, 0, 2)], &[1_000]), by_times);
+        assert_eq!(decisions(&[evidence_of(1_000, 0, 2)], &[1_000]), by_times);
         let large = (Decision::WaitsAbove(SURELY_RENDEZVOUS), Basis::Size);
-        assert_eq!(decisions(&[seen(1 << 20, 2, 0)], &[1 << 20]), [large]);
+        assert_eq!(decisions(&[evidence_of(1 << 20, 2, 0)], &[1 << 20]), [large]);
         // One in a hundred that seems to have been over before is the clock's mistake.
-        assert_eq!(decisions(&[seen(8_000, 1, 99)], &[8_000]), [(Decision::Waits, Basis::Seen)]);
+        assert_eq!(decisions(&[evidence_of(8_000, 1, 99)], &[8_000]), [(Decision::Waits, Basis::Seen)]);
     }
 
     #[test]
     fn large_sends_may_turn_out_not_to_wait() {
-        let seen = [seen(1 << 20, 9, 0)];
+        let evidence_of = [evidence_of(1 << 20, 9, 0)];
         let expected = [(Decision::Eager, Basis::OtherSizes), (Decision::Eager, Basis::Seen)];
-        assert_eq!(decisions(&seen, &[100_000, 1 << 20]), expected);
+        assert_eq!(decisions(&evidence_of, &[100_000, 1 << 20]), expected);
     }
 
     #[test]
     fn where_a_pair_of_hosts_has_shown_nothing_others_decide() {
-        let of_kind = decided(&all(&[seen(8_000, 0, 9)]));
-        let rules = rules(&all(&[seen(100, 9, 0)]), &of_kind);
+        let of_kind = decided(&all(&[evidence_of(8_000, 0, 9)]));
+        let rules = rules(&all(&[evidence_of(100, 9, 0)]), &of_kind);
         let of = |bytes| (rules[class(bytes)].decision, rules[class(bytes)].basis);
         assert_eq!(of(100), (Decision::Eager, Basis::Seen));
         assert_eq!(of(8_000), (Decision::Waits, Basis::OtherHosts));

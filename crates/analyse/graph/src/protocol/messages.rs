@@ -64,7 +64,7 @@ impl Messages {
                 let place = match tie.kind() {
                     TieKind::Departs | TieKind::Posts => self.places[tie.place() as usize],
                     // What is told comes before what is awaited.
-                    kind if !kind.tells() => break,
+                    kind if !kind.announces() => break,
                     _ => continue,
                 };
                 let (list, first_step) = match tie.kind() {
@@ -92,14 +92,14 @@ impl Messages {
     #[inline]
     pub(crate) fn sent(&self, tie: Tie) -> Option<usize> {
         let place = self.places[tie.place() as usize];
-        known(&self.sent[place.of(tie)], place.from_step)
+        stored_step(&self.sent[place.of(tie)], place.from_step)
     }
 
     /// The step that posts its receive.
     #[inline]
     pub(crate) fn posted(&self, tie: Tie) -> Option<usize> {
         let place = self.places[tie.place() as usize];
-        known(&self.posted[place.of(tie)], place.to_step)
+        stored_step(&self.posted[place.of(tie)], place.to_step)
     }
 }
 
@@ -112,7 +112,7 @@ impl Place {
 }
 
 #[inline]
-fn known(step: &AtomicU32, first: usize) -> Option<usize> {
+fn stored_step(step: &AtomicU32, first: usize) -> Option<usize> {
     let number = step.load(Ordering::Relaxed);
     (number != NONE).then(|| first + number as usize - 1)
 }

@@ -3,12 +3,12 @@
 //! Of ranks of other shares there is news: once for all of a share's members when the last of them has come, and at once
 //! of the root and of members of prefix collectives, whom others wait for alone (`lower`).
 
-use super::kinds_leaving::OfKinds;
+use super::class_leaving::ClassCollectives;
 use super::lane::Lane;
 use super::lower::{Lower, Positions};
 use super::pending::Arrival;
 use crate::lane_moment::LaneMoment;
-use kizami_graph::{KindsAmong, Members, Tie, TieKind};
+use kizami_graph::{MemberClasses, Members, Tie, TieKind};
 use kizami_model::kind::{Flow, Kind};
 use kizami_model::{Length, Op, Rank};
 use kizami_network::CollectiveCall;
@@ -65,7 +65,7 @@ struct CollectiveState<const LANES: usize> {
     came: u32,
     came_here: u32,
     /// How many of those here the other shares have heard of.
-    told: u32,
+    announced: u32,
     left_here: u32,
     last: Option<Arrival<LANES>>,
     root: Option<Arrival<LANES>>,
@@ -145,7 +145,7 @@ pub(super) struct Collectives<'a, const LANES: usize> {
     first: Option<u64>,
     positions: Positions<'a>,
     /// Of a run told by kinds.
-    pub of_kinds: OfKinds,
+    pub class_collectives: ClassCollectives,
 }
 
 /// How many members of each place are here.
@@ -184,7 +184,7 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
             prefix: std::iter::once(false).chain(functions.iter().map(|f| prefix(f.kind))).collect(),
             first: None,
             positions: Positions::new(members),
-            of_kinds: OfKinds::default(),
+            class_collectives: ClassCollectives::default(),
         }
     }
 
@@ -223,7 +223,8 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
         if as_root || state.came >= size {
             state.wake(state.came >= size, woken);
         }
-        let came = if here < size { state.untold(here, position.map(|_| (rank, arrival))) } else { None };
+        let came =
+            if here < size { state.unannounced(here, position.map(|_| (rank, arrival))) } else { None };
         let news = (came.is_some() || as_root && here < size).then(|| CollectiveNews {
             key: tie.key,
             op,
@@ -237,7 +238,7 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
     }
 
     /// News from another share.
-    pub(super) fn hear(&mut self, news: CollectiveNews<LANES>, woken: &mut Vec<u32>) {
+    pub(super) fn receive(&mut self, news: CollectiveNews<LANES>, woken: &mut Vec<u32>) {
         let place = (news.key >> 32) as u32;
         let size = self.members.coming(place);
         let prefix = is_prefix(&self.prefix, news.op);
@@ -274,7 +275,7 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
     pub(super) fn outlasts(&self, tie: Tie) -> bool {
         match tie.kind() {
             TieKind::AwaitsRoot => self.modelled,
-            TieKind::AwaitsLower => self.modelled || self.members.kinds(tie.place()).is_some(),
+            TieKind::AwaitsLower => self.modelled || self.members.rank_classes(tie.place()).is_some(),
             _ => false,
         }
     }
@@ -343,8 +344,13 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
             let first = members.comm(place) == WORLD
                 && self.lanes.iter().any(sets_up)
                 && *self.first.get_or_insert(tie.key) == tie.key;
-            let kinds = members.kinds(place);
-            state.work_out((positions, place, kinds), self.lanes, (prefix, first), &mut self.of_kinds);
+            let rank_classes = members.rank_classes(place);
+            state.work_out(
+                (positions, place, rank_classes),
+                self.lanes,
+                (prefix, first),
+                &mut self.class_collectives,
+            );
         }
         match positions.get(&rank).and_then(|position| state.results.get(*position as usize)) {
             Some(result) => {
@@ -386,7 +392,11 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
 
 impl<const LANES: usize> CollectiveState<LANES> {
     /// What other shares hear of those who came here: once all have, and of `one` by itself at once.
-    fn untold(&mut self, here: u32, one: Option<(Rank, Arrival<LANES>)>) -> Option<ShareArrivals<LANES>> {
+    fn unannounced(
+        &mut self,
+        here: u32,
+        one: Option<(Rank, Arrival<LANES>)>,
+    ) -> Option<ShareArrivals<LANES>> {
         let all = self.came_here == here;
         let each = match one {
             Some(one) => vec![one],
@@ -395,9 +405,9 @@ impl<const LANES: usize> CollectiveState<LANES> {
         };
         let (count, last) = match one {
             Some((_, arrival)) if !all => (1, arrival),
-            _ => (here - self.told, self.last?),
+            _ => (here - self.announced, self.last?),
         };
-        self.told += count;
+        self.announced += count;
         Some(ShareArrivals { count, last, each })
     }
 
@@ -436,10 +446,10 @@ impl<const LANES: usize> CollectiveState<LANES> {
     /// for one of each kind.
     fn work_out(
         &mut self,
-        (positions, place, kinds): (&FxHashMap<Rank, u32>, u32, Option<&KindsAmong>),
+        (positions, place, rank_classes): (&FxHashMap<Rank, u32>, u32, Option<&MemberClasses>),
         lanes: &[Lane; LANES],
         (prefix, first): (bool, bool),
-        of_kinds: &mut OfKinds,
+        class_collectives: &mut ClassCollectives,
     ) {
         let Some(last) = self.last else { return };
         let mut each = vec![last; positions.len()];
@@ -468,9 +478,10 @@ impl<const LANES: usize> CollectiveState<LANES> {
             let enters: Vec<Length> =
                 each.iter().map(|arrival| arrival.replayed[lane].saturating_since(START)).collect();
             let call = CollectiveCall { op, ranks: enters.len() as u32, bytes: self.bytes, first };
-            if let Some(kinds) = kinds {
-                let told = of_kinds.leaves((lane, model), (place, kinds), call, &enters, root);
-                for (result, leave) in self.results.iter_mut().zip(told) {
+            if let Some(rank_classes) = rank_classes {
+                let leaves =
+                    class_collectives.leaves((lane, model), (place, rank_classes), call, &enters, root);
+                for (result, leave) in self.results.iter_mut().zip(leaves) {
                     result.replayed[lane] = START.saturating_add(leave);
                 }
                 continue;

@@ -61,7 +61,7 @@ pub enum RemoteEvent<const LANES: usize> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
     /// There are events others have not heard of yet.
-    pub telling: bool,
+    pub announcing: bool,
     /// When the first strand beyond the horizon goes on, in recorded time.
     pub next_start: Option<Moment>,
     /// The recorded end and the number of the parked strand whose call ended first.
@@ -83,7 +83,7 @@ impl Standing {
             one.into_iter().chain(other).min()
         }
         Standing {
-            telling: self.telling || other.telling,
+            announcing: self.announcing || other.announcing,
             next_start: first(self.next_start, other.next_start),
             first_parked: first(self.first_parked, other.first_parked),
             first_sender: first(self.first_sender, other.first_sender),

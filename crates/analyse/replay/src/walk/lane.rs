@@ -286,7 +286,7 @@ impl Lane {
             (Travel::Model(_), true) => (recorded.busy, None),
             _ => (recorded.own, late.map(arrival)),
         };
-        start.saturating_add(own).max(there.unwrap_or(LaneMoment::NEVER)).max(floor)
+        start.saturating_add(own).max(there.unwrap_or(LaneMoment::MINUS_INFINITY)).max(floor)
     }
 }
 

@@ -32,7 +32,7 @@ impl Default for Overlap {
     fn default() -> Overlap {
         Overlap {
             unheld: LaneMoment::default(),
-            held: LaneMoment::NEVER,
+            held: LaneMoment::MINUS_INFINITY,
             free: LaneMoment::default(),
             pieces: Pieces::Endless,
         }
@@ -78,8 +78,8 @@ impl Default for InModel {
     fn default() -> InModel {
         InModel {
             busy_until: LaneMoment::default(),
-            network_free: LaneMoment::NEVER,
-            left: LaneMoment::NEVER,
+            network_free: LaneMoment::MINUS_INFINITY,
+            left: LaneMoment::MINUS_INFINITY,
             handling: Length::ZERO,
         }
     }

@@ -84,7 +84,7 @@ impl<'a> Positions<'a> {
     /// Of one who is told apart from those before it: of a run told by kinds, one member comes for others that stand
     /// before and behind it.
     pub(super) fn in_line(&mut self, place: u32, rank: Rank) -> Option<u32> {
-        if self.members.kinds(place).is_some() {
+        if self.members.rank_classes(place).is_some() {
             return None;
         }
         self.of(place).get(&rank).copied()

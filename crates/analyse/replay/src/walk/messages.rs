@@ -7,7 +7,15 @@ use crate::lane_moment::LaneMoment;
 use kizami_wire::{Wire, wire_newtype, wire_struct};
 
 wire_newtype!(LaneMoment);
-wire_struct!(Standing { telling, next_start, first_parked, first_sender, first_held, patient, steps_done });
+wire_struct!(Standing {
+    announcing,
+    next_start,
+    first_parked,
+    first_sender,
+    first_held,
+    patient,
+    steps_done
+});
 wire_struct!([const LANES: usize] Arrival<LANES> { recorded, replayed, strand, step });
 wire_struct!([const LANES: usize] CollectiveNews<LANES> { key, op, mixed, root, came, bytes });
 wire_struct!([const LANES: usize] ShareArrivals<LANES> { count, last, each });
@@ -95,7 +103,7 @@ mod tests {
     #[test]
     fn standings_survive_the_round_trip() {
         let standing = Standing {
-            telling: true,
+            announcing: true,
             next_start: Some(Moment(-5)),
             first_parked: None,
             first_sender: Some((Moment(i64::MAX), 3)),

@@ -4,9 +4,9 @@
 //! (`rounds`) and tell each other what concerns their ranks between them (`exchange`); those of this process are threads
 //! (`threads`), others are processes (`processes`). What comes out does not depend on how many there are.
 
+mod class_leaving;
 mod collective_state;
 pub mod exchange;
-mod kinds_leaving;
 mod lane;
 mod lane_states;
 mod lanes;

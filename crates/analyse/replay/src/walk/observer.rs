@@ -8,18 +8,18 @@ use kizami_model::Moment;
 /// those it waited for.
 pub trait Observer<const LANES: usize>: Send {
     /// A step has ended.
-    fn step(&mut self, seen: &Seen<'_, LANES>);
+    fn step(&mut self, seen: &EndedStep<'_, LANES>);
 
     /// A message is taken by the step that is about to end.
     fn message(&mut self, _message: &Message) {}
 
     /// Others are told of a message, or that somebody is ready for one: at these moments of each lane.
-    fn told(&mut self, _tie: Tie, _at: &[LaneMoment; LANES]) {}
+    fn announced(&mut self, _tie: Tie, _at: &[LaneMoment; LANES]) {}
 }
 
 /// A step that has ended.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'a, const LANES: usize> {
+pub struct EndedStep<'a, const LANES: usize> {
     /// Index of its strand.
     pub strand: u32,
     /// Its own index.
@@ -109,7 +109,7 @@ pub struct Message {
 
 /// Watches nothing.
 impl<const LANES: usize> Observer<LANES> for () {
-    fn step(&mut self, _seen: &Seen<'_, LANES>) {}
+    fn step(&mut self, _seen: &EndedStep<'_, LANES>) {}
 }
 
 #[cfg(test)]

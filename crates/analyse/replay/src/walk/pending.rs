@@ -58,9 +58,9 @@ impl<const LANES: usize> PendingTable<LANES> {
 
     /// Tells those that wait for it; they are added to `woken`.
     #[inline]
-    pub(super) fn tell(&mut self, key: u64, arrival: Arrival<LANES>, woken: &mut Vec<u32>) {
+    pub(super) fn announce(&mut self, key: u64, arrival: Arrival<LANES>, woken: &mut Vec<u32>) {
         if self.shared.has(key) {
-            return self.shared.tell(key, arrival, woken);
+            return self.shared.announce(key, arrival, woken);
         }
         let (number, entry) = &mut self.first[(key >> 32) as usize];
         let before = match entry {

@@ -21,7 +21,7 @@ pub(super) fn walk_share<const LANES: usize, O: Observer<LANES>>(
         progress(round.all.steps_done);
         let Some(decision) = decide(&round.all, slice) else { return };
         act(worker, decision);
-        worker.hear(round.incoming);
+        worker.receive(round.incoming);
         worker.run();
     }
 }
@@ -47,11 +47,11 @@ enum Decision {
 }
 
 fn standing<const LANES: usize, O: Observer<LANES>>(worker: &mut Worker<'_, LANES, O>) -> Standing {
-    let telling = !worker.outgoing.is_empty();
+    let announcing = !worker.outgoing.is_empty();
     // Only when nobody has anything to tell is it certain who is parked; looking for the first one takes time.
-    let [first_parked, first_sender, first_held] = if telling { [None; 3] } else { worker.first_parked() };
+    let [first_parked, first_sender, first_held] = if announcing { [None; 3] } else { worker.first_parked() };
     Standing {
-        telling,
+        announcing,
         next_start: worker.next_start(),
         first_parked,
         first_sender,
@@ -63,7 +63,7 @@ fn standing<const LANES: usize, O: Observer<LANES>>(worker: &mut Worker<'_, LANE
 
 /// Nothing when the walk is over.
 fn decide(all: &Standing, slice: Length) -> Option<Decision> {
-    if all.telling {
+    if all.announcing {
         return Some(Decision::Hear);
     }
     match (all.first_parked, all.next_start) {
@@ -101,31 +101,31 @@ mod tests {
     const SLICE: Length = Length(100);
 
     #[test]
-    fn nobody_is_given_up_while_somebody_has_something_to_tell() {
+    fn no_strand_is_given_up_while_messages_are_under_way() {
         let parked = Standing { first_parked: Some((Moment(5), 1)), ..Standing::default() };
-        let telling = Standing { telling: true, ..Standing::default() };
-        assert_eq!(decide(&parked.and(telling), SLICE), Some(Decision::Hear));
+        let announcing = Standing { announcing: true, ..Standing::default() };
+        assert_eq!(decide(&parked.and(announcing), SLICE), Some(Decision::Hear));
         assert_eq!(decide(&parked, SLICE), Some(Decision::GiveUp(1)));
         assert_eq!(decide(&Standing::default(), SLICE), None);
     }
 
     #[test]
     fn a_sender_and_one_held_by_a_model_go_on_in_the_order_of_their_ends() {
-        let stuck = Standing {
+        let hung = Standing {
             first_parked: Some((Moment(5), 1)),
             first_sender: Some((Moment(50), 2)),
             patient: true,
             ..Standing::default()
         };
-        assert_eq!(decide(&stuck, SLICE), Some(Decision::GiveUp(2)));
+        assert_eq!(decide(&hung, SLICE), Some(Decision::GiveUp(2)));
         for (end, first) in [(49, 3), (50, 3), (51, 2)] {
-            let held = Standing { first_held: Some((Moment(end), 3)), ..stuck };
+            let held = Standing { first_held: Some((Moment(end), 3)), ..hung };
             assert_eq!(decide(&held, SLICE), Some(Decision::GiveUp(first)), "{end}");
         }
     }
 
     #[test]
-    fn the_first_of_all_shares_counts() {
+    fn the_first_of_all_parts_counts() {
         let one = Standing {
             first_parked: Some((Moment(500), 1)),
             next_start: Some(Moment(700)),

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 /// One that several ask for.
 struct SharedEntry<const LANES: usize> {
-    told: Option<Arrival<LANES>>,
+    announced: Option<Arrival<LANES>>,
     taken: bool,
     waiting: Vec<u32>,
     /// How many ties are still to ask.
@@ -27,25 +27,25 @@ pub(super) struct Shared<const LANES: usize> {
 impl<const LANES: usize> Shared<LANES> {
     /// Of the strands of a share; `asks` says which ties are meant.
     pub(super) fn new(graph: &Graph, strands: Range<u32>, asks: impl Fn(Tie) -> bool) -> Shared<LANES> {
-        let mut askers: FxHashMap<u64, Asked> = FxHashMap::default();
+        let mut askers: FxHashMap<u64, Askers> = FxHashMap::default();
         for strand in strands.clone() {
             let rank = graph.strands[strand as usize].rank;
             let same = |other: u32| strands.contains(&other) && graph.strands[other as usize].rank == rank;
             if graph.folding.is_some() || same(strand + 1) || strand.checked_sub(1).is_some_and(same) {
                 each_tie(graph, strand, |tie| {
                     if asks(tie) {
-                        let asked =
-                            askers.entry(tie.key).or_insert(Asked { first: strand, others: false, asks: 0 });
-                        asked.others |= asked.first != strand;
-                        asked.asks += 1;
+                        let entry =
+                            askers.entry(tie.key).or_insert(Askers { first: strand, others: false, asks: 0 });
+                        entry.others |= entry.first != strand;
+                        entry.asks += 1;
                     }
                 });
             }
         }
         // A kind that many ranks send to asks for the same message of theirs as often.
-        let often = |asked: &Asked| asked.others || graph.folding.is_some() && asked.asks > 1;
-        let shared = askers.into_iter().filter(|(_, asked)| often(asked));
-        Shared { entries: shared.map(|(key, asked)| (key, SharedEntry::new(asked.asks))).collect() }
+        let often = |of: &Askers| of.others || graph.folding.is_some() && of.asks > 1;
+        let shared = askers.into_iter().filter(|(_, askers)| often(askers));
+        Shared { entries: shared.map(|(key, askers)| (key, SharedEntry::new(askers.asks))).collect() }
     }
 
     /// Whether this is one of them.
@@ -55,9 +55,9 @@ impl<const LANES: usize> Shared<LANES> {
     }
 
     /// Tells all that wait for it.
-    pub(super) fn tell(&mut self, key: u64, arrival: Arrival<LANES>, woken: &mut Vec<u32>) {
+    pub(super) fn announce(&mut self, key: u64, arrival: Arrival<LANES>, woken: &mut Vec<u32>) {
         if let Some(entry) = self.entries.get_mut(&key) {
-            entry.told = Some(arrival);
+            entry.announced = Some(arrival);
             woken.append(&mut entry.waiting);
         }
     }
@@ -65,10 +65,10 @@ impl<const LANES: usize> Shared<LANES> {
     /// What was told, if it was; else the strand is remembered.
     pub(super) fn ask(&mut self, key: u64, strand: u32, take: bool) -> Option<Arrival<LANES>> {
         let entry = self.entries.get_mut(&key)?;
-        match entry.told {
+        match entry.announced {
             Some(arrival) => {
                 entry.taken |= take;
-                self.asked(key);
+                self.answered(key);
                 Some(arrival)
             }
             None => {
@@ -82,21 +82,21 @@ impl<const LANES: usize> Shared<LANES> {
     pub(super) fn give_up(&mut self, key: u64, strand: u32) {
         if let Some(entry) = self.entries.get_mut(&key) {
             entry.waiting.retain(|waiting| *waiting != strand);
-            self.asked(key);
+            self.answered(key);
         }
     }
 
     /// How many were told or are waited for.
     pub(super) fn len(&self) -> usize {
-        self.entries.values().filter(|entry| entry.told.is_some() || !entry.waiting.is_empty()).count()
+        self.entries.values().filter(|entry| entry.announced.is_some() || !entry.waiting.is_empty()).count()
     }
 
     /// How many were told and never taken.
     pub(super) fn left(&self) -> usize {
-        self.entries.values().filter(|entry| entry.told.is_some() && !entry.taken).count()
+        self.entries.values().filter(|entry| entry.announced.is_some() && !entry.taken).count()
     }
 
-    fn asked(&mut self, key: u64) {
+    fn answered(&mut self, key: u64) {
         if let Some(entry) = self.entries.get_mut(&key) {
             entry.asks_left -= 1;
             if entry.asks_left == 0 && entry.taken {
@@ -108,23 +108,23 @@ impl<const LANES: usize> Shared<LANES> {
 
 impl<const LANES: usize> SharedEntry<LANES> {
     fn new(asks_left: u32) -> SharedEntry<LANES> {
-        SharedEntry { told: None, taken: false, waiting: Vec::new(), asks_left }
+        SharedEntry { announced: None, taken: false, waiting: Vec::new(), asks_left }
     }
 }
 
 /// Who asks for one.
-struct Asked {
+struct Askers {
     first: u32,
     others: bool,
     asks: u32,
 }
 
-fn each_tie(graph: &Graph, strand: u32, mut hear: impl FnMut(Tie)) {
+fn each_tie(graph: &Graph, strand: u32, mut receive: impl FnMut(Tie)) {
     let Strand { rank, first_step, .. } = graph.strands[strand as usize];
     let mut index = first_step as usize;
     loop {
         let step = &graph.steps[index];
-        graph.ties_of(step).iter().for_each(|tie| hear(graph.tie(rank, *tie)));
+        graph.ties_of(step).iter().for_each(|tie| receive(graph.tie(rank, *tie)));
         if step.next == 0 {
             return;
         }

@@ -5,7 +5,7 @@
 
 use kizami_graph::{Builder, Graph};
 use kizami_model::Call;
-use kizami_replay::{Observer, Seen, Setting, learn, replay};
+use kizami_replay::{EndedStep, Observer, Setting, learn, replay};
 use kizami_testing::definitions;
 
 /// The graph of these rows; the first communicator is the world.
@@ -37,7 +37,7 @@ pub struct Walked<const LANES: usize> {
 struct Watcher<const LANES: usize>(Vec<(u64, Times<LANES>)>);
 
 impl<const LANES: usize> Observer<LANES> for Watcher<LANES> {
-    fn step(&mut self, seen: &Seen<'_, LANES>) {
+    fn step(&mut self, seen: &EndedStep<'_, LANES>) {
         self.0.push((
             seen.index,
             Times { start_ns: seen.start.map(|at| at.0), end_ns: seen.end.map(|at| at.0) },

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each user needs only some of it")]
 
 use kizami_records::{CallRecord, Completion};
-use kizami_testing::segments::{self, SegmentWriter, Who, call, define};
+use kizami_testing::segments::{self, SegmentOwner, SegmentWriter, call, define};
 use proptest::prelude::*;
 use std::path::PathBuf;
 use tempfile::TempDir;
@@ -32,7 +32,7 @@ impl Place {
 
     /// Writes one thread of a rank.
     pub fn thread(&self, rank: u32, thread: u32, write: impl FnOnce(&mut SegmentWriter)) {
-        let who = Who { call_cost: self.cost_ns << 10, ..Who::rank(rank, self.ranks) };
+        let who = SegmentOwner { call_cost: self.cost_ns << 10, ..SegmentOwner::rank(rank, self.ranks) };
         if thread == 0 {
             define(&self.recorded(), &who, &[]);
         }

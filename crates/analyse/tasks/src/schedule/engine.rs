@@ -5,7 +5,7 @@
 //! Promises: a task runs as long as in virtual time; a thread that is idle hears of a task only after the time that waking takes.
 //! Time passes nowhere else: giving tasks out costs nothing.
 
-use super::program::{Act, NOBODY, Program, Step};
+use super::program::{Act, NO_INDEX, Program, Step};
 use crate::Notice;
 use kizami_model::{Length, Moment};
 use std::cmp::Reverse;
@@ -43,7 +43,7 @@ pub(super) enum Status {
 #[derive(Debug)]
 pub(super) struct Thread {
     pub stack: Vec<Frame>,
-    /// Its team; [`NOBODY`] outside of regions.
+    /// Its team; [`NO_INDEX`] outside of regions.
     pub team: u32,
     /// Which of its team it is.
     pub index: u32,
@@ -98,7 +98,7 @@ pub(super) struct State<'a> {
     pub teams: Vec<Team>,
     /// By task: tasks it made that have not ended.
     pub children: Vec<u32>,
-    /// By task: the thread that runs it; [`NOBODY`] before.
+    /// By task: the thread that runs it; [`NO_INDEX`] before.
     pub holder: Vec<u32>,
     /// By group: its tasks that have not ended, and who waits for them.
     pub groups: Vec<(u32, u32)>,
@@ -127,7 +127,7 @@ impl State<'_> {
 
     /// Whether a task has begun.
     pub(super) fn has_begun(&self, task: u32) -> bool {
-        self.holder[task as usize] != NOBODY
+        self.holder[task as usize] != NO_INDEX
     }
 
     pub(super) fn team_of(&self, thread: u32) -> u32 {
@@ -152,19 +152,19 @@ impl State<'_> {
     }
 
     /// A thread that rests will look whether there is a task.
-    pub(super) fn tell_of_task(&mut self, thread: u32) {
+    pub(super) fn notify_of_task(&mut self, thread: u32) {
         self.at(thread, self.now + self.notice.task);
     }
 
     /// A thread that rests will look whether what it waits for is over.
-    pub(super) fn tell_of_end(&mut self, thread: u32) {
+    pub(super) fn notify_of_end(&mut self, thread: u32) {
         self.at(thread, self.now + self.notice.over);
     }
 
     pub(super) fn add_thread(&mut self) -> u32 {
         self.threads.push(Thread {
             stack: Vec::new(),
-            team: NOBODY,
+            team: NO_INDEX,
             index: 0,
             base: 0,
             status: Status::Off,
@@ -195,8 +195,8 @@ impl<'a, R: Rules> Engine<'a, R> {
             threads: Vec::new(),
             teams: Vec::new(),
             children: vec![0; count],
-            holder: vec![NOBODY; count],
-            groups: vec![(0, NOBODY); program.groups as usize],
+            holder: vec![NO_INDEX; count],
+            groups: vec![(0, NO_INDEX); program.groups as usize],
             notice,
             next_step: (0..count as u32).map(|task| program.steps.range(task).start as u32).collect(),
             ran: vec![Length::ZERO; count],
@@ -251,7 +251,7 @@ impl<'a, R: Rules> Engine<'a, R> {
                     }
                     continue;
                 }
-            } else if own.team == NOBODY {
+            } else if own.team == NO_INDEX {
                 own.status = Status::Off;
                 return;
             } else if let Some(share) = own.shares.pop() {
@@ -328,19 +328,19 @@ impl<'a, R: Rules> Engine<'a, R> {
         self.state.is_made[task as usize] = true;
         self.state.children[parent as usize] += 1;
         let group = self.state.program.group[task as usize];
-        if group != NOBODY {
+        if group != NO_INDEX {
             self.state.groups[group as usize].0 += 1;
         }
-        if team != NOBODY {
+        if team != NO_INDEX {
             self.state.teams[team as usize].live += 1;
         }
         let lacks = self.state.lacks[task as usize] > 0;
-        if lacks && (team == NOBODY || self.rules.must_wait(&self.state, thread)) {
+        if lacks && (team == NO_INDEX || self.rules.must_wait(&self.state, thread)) {
             // Nobody else may take it.
             self.state.is_made[task as usize] = false;
             return self.wait(thread, Waits::Before(task));
         }
-        if !lacks && (team == NOBODY || self.rules.made(&mut self.state, thread, task)) {
+        if !lacks && (team == NO_INDEX || self.rules.made(&mut self.state, thread, task)) {
             self.put(thread, task);
         }
         true
@@ -355,7 +355,7 @@ impl<'a, R: Rules> Engine<'a, R> {
         if state.program.is_share[task as usize] {
             state.teams[team as usize].ended += 1;
             self.check(team);
-        } else if parent != NOBODY {
+        } else if parent != NO_INDEX {
             self.release(thread, task);
             self.rules.ended(&mut self.state, thread, task);
             self.leave(task, parent, team);
@@ -390,11 +390,11 @@ impl<'a, R: Rules> Engine<'a, R> {
         self.state.children[parent as usize] -= 1;
         self.wake(parent);
         let group = self.state.program.group[task as usize];
-        if group != NOBODY {
+        if group != NO_INDEX {
             self.state.groups[group as usize].0 -= 1;
             self.wake(self.state.groups[group as usize].1);
         }
-        if team != NOBODY {
+        if team != NO_INDEX {
             self.state.teams[team as usize].live -= 1;
             self.check(team);
         }
@@ -402,13 +402,13 @@ impl<'a, R: Rules> Engine<'a, R> {
 
     /// The thread of a task goes on, if it rests and what the task waits for is over.
     fn wake(&mut self, task: u32) {
-        let thread = if task == NOBODY { NOBODY } else { self.state.holder[task as usize] };
-        if thread == NOBODY || !self.state.is_idle(thread) {
+        let thread = if task == NO_INDEX { NO_INDEX } else { self.state.holder[task as usize] };
+        if thread == NO_INDEX || !self.state.is_idle(thread) {
             return;
         }
         if self.state.waiting(thread).is_some_and(|top| top.task == task && self.state.is_over(top)) {
             self.rules.roused(&self.state, thread);
-            self.state.tell_of_end(thread);
+            self.state.notify_of_end(thread);
         }
     }
 }

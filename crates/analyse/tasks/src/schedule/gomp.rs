@@ -8,7 +8,7 @@
 //! another one runs it at once. A task that ended and released just one other wakes nobody: its thread takes it itself.
 
 use super::engine::{Rules, State, Waits};
-use super::program::{NOBODY, Program};
+use super::program::{NO_INDEX, Program};
 use std::collections::VecDeque;
 
 /// Tasks a thread for which a team has room.
@@ -44,11 +44,11 @@ impl Gomp {
         let (count, groups) = (program.len(), program.groups as usize);
         Gomp {
             queues: Vec::new(),
-            last_child: vec![NOBODY; count],
-            child_before: vec![NOBODY; count],
-            last_of_group: vec![NOBODY; groups],
+            last_child: vec![NO_INDEX; count],
+            child_before: vec![NO_INDEX; count],
+            last_of_group: vec![NO_INDEX; groups],
             group_count: vec![0; groups],
-            in_group_before: if groups > 0 { vec![NOBODY; count] } else { Vec::new() },
+            in_group_before: if groups > 0 { vec![NO_INDEX; count] } else { Vec::new() },
             is_counted: vec![false; count],
         }
     }
@@ -67,7 +67,7 @@ impl Gomp {
         let parent = state.program.parent[place] as usize;
         self.child_before[place] = std::mem::replace(&mut self.last_child[parent], task);
         let group = state.program.group[place];
-        if group != NOBODY {
+        if group != NO_INDEX {
             self.group_count[group as usize] += 1;
             let last = &mut self.last_of_group[group as usize];
             self.in_group_before[place] = std::mem::replace(last, task);
@@ -77,28 +77,28 @@ impl Gomp {
     fn wake(&mut self, state: &mut State<'_>, team: u32, most: usize) {
         for _ in 0..most {
             let Some(thread) = self.queues[team as usize].asleep.pop() else { return };
-            state.tell_of_task(thread);
+            state.notify_of_task(thread);
         }
     }
 
     /// Whoever sleeps until one of its tasks can run.
     fn wake_waiting(state: &mut State<'_>, task: u32) {
-        let thread = if task == NOBODY { NOBODY } else { state.holder[task as usize] };
-        if thread != NOBODY
+        let thread = if task == NO_INDEX { NO_INDEX } else { state.holder[task as usize] };
+        if thread != NO_INDEX
             && state.is_idle(thread)
             && state.waiting(thread).is_some_and(|top| top.task == task)
         {
-            state.tell_of_end(thread);
+            state.notify_of_end(thread);
         }
     }
 }
 
 /// The first of a list that has not begun; those before it are forgotten.
 fn first_of(state: &State<'_>, first: &mut u32, next: &[u32]) -> Option<u32> {
-    while *first != NOBODY && state.has_begun(*first) {
+    while *first != NO_INDEX && state.has_begun(*first) {
         *first = next[*first as usize];
     }
-    Some(*first).filter(|task| *task != NOBODY)
+    Some(*first).filter(|task| *task != NO_INDEX)
 }
 
 impl Rules for Gomp {
@@ -127,7 +127,7 @@ impl Rules for Gomp {
             self.put(state, team, *task);
             Gomp::wake_waiting(state, state.program.parent[*task as usize]);
             let group = state.program.group[*task as usize];
-            if group != NOBODY {
+            if group != NO_INDEX {
                 Gomp::wake_waiting(state, state.groups[group as usize].1);
             }
         }
@@ -179,7 +179,7 @@ impl Rules for Gomp {
         }
         self.queues[state.team_of(thread) as usize].count -= 1;
         let group = state.program.group[task as usize];
-        if group != NOBODY {
+        if group != NO_INDEX {
             self.group_count[group as usize] -= 1;
             if self.group_count[group as usize] == 0 {
                 Gomp::wake_waiting(state, state.groups[group as usize].1);

@@ -6,7 +6,7 @@
 //! queue and the first of others'. Whoever makes a task with 256 in its queue runs it at once, and so does one without others.
 
 use super::engine::{Rules, State};
-use super::program::NOBODY;
+use super::program::NO_INDEX;
 use kizami_rng::Xorshift64;
 use std::collections::VecDeque;
 
@@ -57,26 +57,26 @@ impl Llvm {
         let found = places.find(|place| may_take(state, resting[*place], first));
         if let Some(place) = found {
             let thread = self.teams[team as usize].resting.swap_remove(place);
-            state.tell_of_task(thread);
+            state.notify_of_task(thread);
         }
     }
 
     fn steal(&mut self, state: &mut State<'_>, team: u32, thread: u32) -> Option<u32> {
         let own = state.threads[thread as usize].index as usize;
         if self.teams[team as usize].count == 0 {
-            self.teams[team as usize].stolen_from[own] = NOBODY;
+            self.teams[team as usize].stolen_from[own] = NO_INDEX;
             return None;
         }
         let count = self.teams[team as usize].tasks.len();
         let begin = self.random.index(count);
         let queues = &mut self.teams[team as usize];
         let last = queues.stolen_from[own];
-        let victims = Some(last as usize).filter(|_| last != NOBODY).into_iter();
+        let victims = Some(last as usize).filter(|_| last != NO_INDEX).into_iter();
         let mut victims = victims.chain(begin..count).chain(0..begin).filter(|victim| *victim != own);
         let fits =
             |victim: &usize| queues.tasks[*victim].front().is_some_and(|task| may_take(state, thread, *task));
         let victim = victims.find(fits);
-        queues.stolen_from[own] = victim.map_or(NOBODY, |victim| victim as u32);
+        queues.stolen_from[own] = victim.map_or(NO_INDEX, |victim| victim as u32);
         let task = queues.tasks[victim?].pop_front();
         queues.count -= 1;
         self.rouse(state, team, victim?);
@@ -89,7 +89,7 @@ fn may_take(state: &State<'_>, thread: u32, task: u32) -> bool {
     let Some(top) = state.waiting(thread) else { return true };
     let (parent, depth) = (&state.program.parent, &state.program.depth);
     let mut ancestor = parent[task as usize];
-    while ancestor != NOBODY && depth[ancestor as usize] > depth[top.task as usize] {
+    while ancestor != NO_INDEX && depth[ancestor as usize] > depth[top.task as usize] {
         ancestor = parent[ancestor as usize];
     }
     ancestor == top.task
@@ -100,7 +100,7 @@ impl Rules for Llvm {
         self.teams.resize_with(team as usize + 1, Queues::default);
         let queues = &mut self.teams[team as usize];
         queues.tasks = vec![VecDeque::new(); threads];
-        queues.stolen_from = vec![NOBODY; threads];
+        queues.stolen_from = vec![NO_INDEX; threads];
     }
 
     fn made(&mut self, state: &mut State<'_>, thread: u32, task: u32) -> bool {

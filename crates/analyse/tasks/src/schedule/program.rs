@@ -11,7 +11,7 @@ use kizami_rng::Xorshift64;
 use rustc_hash::FxHashMap;
 
 /// No task.
-pub(super) const NOBODY: u32 = u32::MAX;
+pub(super) const NO_INDEX: u32 = u32::MAX;
 
 /// What a task does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,7 +99,7 @@ pub(super) struct Program {
     pub is_share: Vec<bool>,
     /// By task: how many ancestors it has.
     pub depth: Vec<u32>,
-    /// By task: the group it belongs to; [`NOBODY`] if none.
+    /// By task: the group it belongs to; [`NO_INDEX`] if none.
     pub group: Vec<u32>,
     pub groups: u32,
     /// Tasks that are there from the beginning.
@@ -149,7 +149,8 @@ impl Program {
             for (task, piece) in (0..).zip(&tasks.first) {
                 if roles[*piece as usize].part == Part::Explicit {
                     let of = |need: &crate::Need| tasks.of[need.of as usize];
-                    let needs = graph.needs(*piece).iter().map(of).filter(|of| *of != NOBODY && *of != task);
+                    let needs =
+                        graph.needs(*piece).iter().map(of).filter(|of| *of != NO_INDEX && *of != task);
                     needs.for_each(|of| tell(of, task));
                 }
             }
@@ -158,12 +159,13 @@ impl Program {
         depends(&mut |_, task| depends_on[task as usize] += 1);
         let all = steps.all.iter().map(|sorted| sorted.step).collect();
         let group = tasks.first.iter().map(|piece| groups.number(&roles[*piece as usize])).collect();
-        let initial = (0..).zip(&tasks.parent).filter(|(_, parent)| **parent == NOBODY).map(|(task, _)| task);
+        let initial =
+            (0..).zip(&tasks.parent).filter(|(_, parent)| **parent == NO_INDEX).map(|(task, _)| task);
         let is_share = tasks.first.iter().map(|piece| roles[*piece as usize].part == Part::Share).collect();
         Some(Program {
             is_share,
             steps: Lists { first: steps.first, all },
-            dependents: Lists::of(count, NOBODY, depends),
+            dependents: Lists::of(count, NO_INDEX, depends),
             depends_on,
             initial: initial.collect(),
             parent: tasks.parent,
@@ -196,7 +198,7 @@ impl Sorted {
 
 /// Which pieces make which task.
 struct Tasks {
-    /// By piece: its task; [`NOBODY`] where a piece belongs to none.
+    /// By piece: its task; [`NO_INDEX`] where a piece belongs to none.
     of: Vec<u32>,
     /// By piece: how long its task had run before.
     before: Vec<Length>,
@@ -218,15 +220,15 @@ impl Tasks {
             depth: Vec::new(),
         };
         for (number, (piece, role)) in (0u32..).zip(graph.tasks().iter().zip(roles)) {
-            let maker = piece.parent.map_or(NOBODY, |parent| tasks.of[parent as usize]);
+            let maker = piece.parent.map_or(NO_INDEX, |parent| tasks.of[parent as usize]);
             let task = match role.part {
-                Part::Together => NOBODY,
-                part if part.goes_on() && maker != NOBODY => maker,
+                Part::Together => NO_INDEX,
+                part if part.goes_on() && maker != NO_INDEX => maker,
                 _ => {
                     tasks.first.push(number);
                     tasks.length.push(Length::ZERO);
                     tasks.parent.push(maker);
-                    tasks.depth.push(if maker == NOBODY { 0 } else { tasks.depth[maker as usize] + 1 });
+                    tasks.depth.push(if maker == NO_INDEX { 0 } else { tasks.depth[maker as usize] + 1 });
                     tasks.first.len() as u32 - 1
                 }
             };
@@ -255,7 +257,7 @@ impl Groups {
     }
 
     fn number(&self, role: &Role) -> u32 {
-        if role.group == 0 { NOBODY } else { self.0.get(&role.group).copied().unwrap_or(NOBODY) }
+        if role.group == 0 { NO_INDEX } else { self.0.get(&role.group).copied().unwrap_or(NO_INDEX) }
     }
 }
 
@@ -280,7 +282,7 @@ impl Regions {
         for (piece, shares) in order {
             let opener = tasks.of[piece as usize];
             let is_nested =
-                opener != NOBODY && roles[tasks.first[opener as usize] as usize].part != Part::Initial;
+                opener != NO_INDEX && roles[tasks.first[opener as usize] as usize].part != Part::Initial;
             let (first_share, count) = (found.shares.len() as u32, shares.len() as u32);
             found.of_piece.insert(piece, found.list.len() as u32);
             found.list.push(Region { first_share, shares: count, is_nested });
@@ -300,9 +302,9 @@ fn each_step(
 ) {
     for (number, (piece, role)) in (0u32..).zip(graph.tasks().iter().zip(roles)) {
         let (task, at) = (tasks.of[number as usize], tasks.before[number as usize]);
-        let is_first = task != NOBODY && tasks.first[task as usize] == number;
+        let is_first = task != NO_INDEX && tasks.first[task as usize] == number;
         let made = role.made.0;
-        if is_first && tasks.parent[task as usize] != NOBODY && role.part != Part::Share {
+        if is_first && tasks.parent[task as usize] != NO_INDEX && role.part != Part::Share {
             let parent = piece.parent.unwrap_or_default() as usize;
             let into = piece.created - graph.tasks()[parent].start;
             let step = Step { at: tasks.before[parent] + into, act: Act::Make(task) };
@@ -311,7 +313,7 @@ fn each_step(
         let act = match role.part {
             Part::AfterChildren => Some(Act::Children),
             Part::AfterGroup => {
-                Some(Act::Group(groups.number(role))).filter(|act| *act != Act::Group(NOBODY))
+                Some(Act::Group(groups.number(role))).filter(|act| *act != Act::Group(NO_INDEX))
             }
             Part::AfterBarrier => Some(Act::Barrier),
             Part::AfterRegion => piece
@@ -320,7 +322,7 @@ fn each_step(
                 .map(|region| Act::Region(*region)),
             _ => None,
         };
-        if let Some(act) = act.filter(|_| !is_first && task != NOBODY) {
+        if let Some(act) = act.filter(|_| !is_first && task != NO_INDEX) {
             tell(task, Sorted { made, is_make: false, step: Step { at, act } });
         }
         if is_first {

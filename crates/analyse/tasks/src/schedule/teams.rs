@@ -6,7 +6,7 @@
 //! among others. Regions inside regions have threads of their own.
 
 use super::engine::{Engine, Frame, Rules, Status, Team, Waits};
-use super::program::NOBODY;
+use super::program::NO_INDEX;
 
 impl<R: Rules> Engine<'_, R> {
     /// The top of a thread begins a region.
@@ -36,7 +36,7 @@ impl<R: Rules> Engine<'_, R> {
         }
         self.rules.begin(team, threads.len());
         for member in &threads[1..] {
-            self.state.tell_of_task(*member);
+            self.state.notify_of_task(*member);
         }
         let shares = shares.len() as u32;
         self.state.teams.push(Team { threads, before, shares, arrived: Vec::new(), ended: 0, live: 0 });
@@ -64,7 +64,7 @@ impl<R: Rules> Engine<'_, R> {
             self.state.threads[thread as usize].shares.insert(0, share);
             if self.state.is_idle(thread) {
                 self.rules.roused(&self.state, thread);
-                self.state.tell_of_end(thread);
+                self.state.notify_of_end(thread);
             }
         }
     }
@@ -79,7 +79,7 @@ impl<R: Rules> Engine<'_, R> {
             }
             let member = &mut self.state.threads[thread as usize];
             if place > 0 {
-                (member.team, member.base, member.status) = (NOBODY, 0, Status::Off);
+                (member.team, member.base, member.status) = (NO_INDEX, 0, Status::Off);
                 member.stamp += 1;
                 self.spare.push(thread);
                 continue;
@@ -88,7 +88,7 @@ impl<R: Rules> Engine<'_, R> {
             let top = member.stack.len() - 1;
             member.stack[top].waits = Waits::No;
             if was_idle {
-                self.state.tell_of_end(thread);
+                self.state.notify_of_end(thread);
             }
         }
     }

@@ -108,7 +108,7 @@ fn one_that_waits_for_its_children_takes_no_other_task() {
 }
 
 #[test]
-fn too_many_tasks_are_run_by_who_makes_them() {
+fn too_many_tasks_run_on_the_thread_that_creates_them() {
     // One thread makes 300 tasks, and the last is long. GNU's runtime has room for 128 with two threads: the maker runs some
     // of those that come later itself.
     let mut does: Vec<Does> = (0..300).map(|_| leaf(1)).collect();
@@ -164,8 +164,8 @@ fn runtimes_do_all_work_and_keep_the_bounds() {
             let at = |processors| Some(follow(&[&program], processors, Notice::NONE, strategy)?.length);
             assert_eq!(at(1), Some(graph.work()), "seed {seed}");
             for processors in [2, 3, 8, 64] {
-                let stuck = || panic!("seed {seed}: some of {} tasks are stuck", program.len());
-                let length = at(processors).unwrap_or_else(stuck);
+                let hung = || panic!("seed {seed}: some of {} tasks are stuck", program.len());
+                let length = at(processors).unwrap_or_else(hung);
                 assert!(length.0 * i64::from(processors) >= graph.work().0, "seed {seed}");
                 assert!(length <= graph.work(), "seed {seed}: nobody waits while nobody runs");
             }

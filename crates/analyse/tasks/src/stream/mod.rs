@@ -192,17 +192,17 @@ impl Pass {
     /// When a task was made.
     #[inline]
     fn made(&self, task: usize, parent: i64, ran: &Ran, row: usize) -> Result<Made, Failed> {
-        let told = |created: &[i64]| Some(Moment(created[row])).filter(|at| at.0 != MISSING);
+        let recorded_at = |created: &[i64]| Some(Moment(created[row])).filter(|at| at.0 != MISSING);
         if parent == 0 {
             let at = match ran {
-                Ran::Virtual { created, .. } => told(created).unwrap_or(Moment::START),
+                Ran::Virtual { created, .. } => recorded_at(created).unwrap_or(Moment::START),
                 Ran::Recorded { .. } => Moment::START,
             };
             return Ok(Made { at, burdened: at });
         }
         let parent = self.earlier(parent, task)?;
         let at = match ran {
-            Ran::Virtual { created, .. } => told(created).unwrap_or(parent.end),
+            Ran::Virtual { created, .. } => recorded_at(created).unwrap_or(parent.end),
             Ran::Recorded { parent_running, .. } => {
                 parent.start + own_until(parent.end - parent.start, parent.running, parent_running[row])
             }

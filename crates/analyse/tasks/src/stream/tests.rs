@@ -100,7 +100,7 @@ fn at_least_sum(processors: u32, work: Length, span: Length) -> Length {
 }
 
 #[test]
-fn recordings_are_told_alike() {
+fn recordings_stream_alike() {
     for seed in 1..25 {
         let tasks = 1 + seed * 37 % 1_500;
         let longest = [1, 50, 5_000, 10_000_000][seed as usize % 4];
@@ -113,7 +113,7 @@ fn recordings_are_told_alike() {
 }
 
 #[test]
-fn more_tasks_than_a_row_group_has_are_told_alike() {
+fn more_tasks_than_a_row_group_stream_alike() {
     let (_folder, trace) = recording(7, 150_000, 300, "measured");
     same(&trace, Rank(1), 0, "rank 1");
     let streamed = stream_keeping(&trace, Rank(0), 0).unwrap();
@@ -121,7 +121,7 @@ fn more_tasks_than_a_row_group_has_are_told_alike() {
 }
 
 #[test]
-fn tasks_that_nobody_speaks_of_any_more_are_forgotten() {
+fn tasks_without_further_references_are_dropped() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.kz");
     let rank = RankInfo { threads: 1, ending: Ending::Finalized, ..RankInfo::absent(Rank(0)) };
@@ -203,7 +203,7 @@ fn odd_numbers_do_no_harm() {
 }
 
 #[test]
-fn runs_in_virtual_time_are_told_alike() {
+fn runs_in_virtual_time_stream_alike() {
     for seed in 1..25u64 {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.kz");

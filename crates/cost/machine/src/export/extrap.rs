@@ -83,10 +83,10 @@ fn points(operations: &mut BTreeMap<String, Costs>) -> Option<Points> {
             left.iter().filter_map(|(path, costs)| Some((path.clone(), range(costs)?))).collect();
         let common = ranges.iter().map(|(_, range)| *range).reduce(within);
         let sizes = common.map_or_else(Vec::new, |(low, high)| sizes_between(&left, low, high));
-        let told = left.len() * sizes.len().max(1) * ranks.len();
+        let points = left.len() * sizes.len().max(1) * ranks.len();
         let enough = if ranges.is_empty() { ranks.len() >= 2 && !left.is_empty() } else { sizes.len() >= 2 };
-        if enough && best.as_ref().is_none_or(|(before, ..)| told > *before) {
-            best = Some((told, left.clone(), sizes));
+        if enough && best.as_ref().is_none_or(|(before, ..)| points > *before) {
+            best = Some((points, left.clone(), sizes));
         }
         // The one of the narrowest range is in the way of the others.
         let span = |range: &(u64, u64)| range.1 / range.0.max(1);

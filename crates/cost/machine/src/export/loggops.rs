@@ -15,13 +15,13 @@ pub fn loggops(machine: &Machine) -> Result<String, MachineError> {
     }
     let LogGops { latency_ns, overhead_ns, gap_ns, per_byte_ns, overhead_per_byte_ns, eager_limit_bytes } =
         messages.model();
-    let told = |ns: f64| (ns.max(0.0) * 1e6).round() / 1e6;
+    let rounded = |ns: f64| (ns.max(0.0) * 1e6).round() / 1e6;
     Ok(format!(
         "L={}ns,o={}ns,g={}ns,G={}ns,O={}ns,S={eager_limit_bytes}\n",
-        told(latency_ns),
-        told(overhead_ns),
-        told(gap_ns),
-        told(per_byte_ns),
-        told(overhead_per_byte_ns),
+        rounded(latency_ns),
+        rounded(overhead_ns),
+        rounded(gap_ns),
+        rounded(per_byte_ns),
+        rounded(overhead_per_byte_ns),
     ))
 }

@@ -16,28 +16,28 @@ use std::fmt::Write;
 const TWO_RANKS_ONLY: &str = "two_proc";
 
 /// A collective as Open MPI counts it.
-struct Known {
+struct NumberedCollective {
     operation: &'static str,
     number: u32,
     /// Whether the choice depends on the size of a call.
     by_size: bool,
 }
 
-const KNOWN: &[Known] = &[
-    Known { operation: "MPI_Allgather", number: 0, by_size: true },
-    Known { operation: "MPI_Allgatherv", number: 1, by_size: true },
-    Known { operation: "MPI_Allreduce", number: 2, by_size: true },
-    Known { operation: "MPI_Alltoall", number: 3, by_size: true },
-    Known { operation: "MPI_Alltoallv", number: 4, by_size: false },
-    Known { operation: "MPI_Barrier", number: 6, by_size: false },
-    Known { operation: "MPI_Bcast", number: 7, by_size: true },
-    Known { operation: "MPI_Exscan", number: 8, by_size: false },
-    Known { operation: "MPI_Gather", number: 9, by_size: false },
-    Known { operation: "MPI_Reduce", number: 11, by_size: true },
-    Known { operation: "MPI_Reduce_scatter", number: 12, by_size: true },
-    Known { operation: "MPI_Reduce_scatter_block", number: 13, by_size: true },
-    Known { operation: "MPI_Scan", number: 14, by_size: false },
-    Known { operation: "MPI_Scatter", number: 15, by_size: false },
+const NUMBERED: &[NumberedCollective] = &[
+    NumberedCollective { operation: "MPI_Allgather", number: 0, by_size: true },
+    NumberedCollective { operation: "MPI_Allgatherv", number: 1, by_size: true },
+    NumberedCollective { operation: "MPI_Allreduce", number: 2, by_size: true },
+    NumberedCollective { operation: "MPI_Alltoall", number: 3, by_size: true },
+    NumberedCollective { operation: "MPI_Alltoallv", number: 4, by_size: false },
+    NumberedCollective { operation: "MPI_Barrier", number: 6, by_size: false },
+    NumberedCollective { operation: "MPI_Bcast", number: 7, by_size: true },
+    NumberedCollective { operation: "MPI_Exscan", number: 8, by_size: false },
+    NumberedCollective { operation: "MPI_Gather", number: 9, by_size: false },
+    NumberedCollective { operation: "MPI_Reduce", number: 11, by_size: true },
+    NumberedCollective { operation: "MPI_Reduce_scatter", number: 12, by_size: true },
+    NumberedCollective { operation: "MPI_Reduce_scatter_block", number: 13, by_size: true },
+    NumberedCollective { operation: "MPI_Scan", number: 14, by_size: false },
+    NumberedCollective { operation: "MPI_Scatter", number: 15, by_size: false },
 ];
 
 /// Algorithms with what they took.
@@ -48,8 +48,8 @@ type Rules = Vec<(u64, u32)>;
 /// The rules for `--mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_dynamic_rules_filename FILE`: of all algorithms
 /// that were measured, the fastest.
 pub fn ompi_rules(machine: &Machine) -> Result<String, MachineError> {
-    let mut rules: Vec<(&Known, BTreeMap<u32, Rules>)> = Vec::new();
-    for known in KNOWN {
+    let mut rules: Vec<(&NumberedCollective, BTreeMap<u32, Rules>)> = Vec::new();
+    for known in NUMBERED {
         let mut by_ranks = BTreeMap::new();
         for ranks in machine.ranks() {
             let sizes = sizes(machine, known, ranks);
@@ -63,7 +63,7 @@ pub fn ompi_rules(machine: &Machine) -> Result<String, MachineError> {
         }
     }
     if rules.is_empty() {
-        return Err(MachineError::Measuring { what: nothing_known(machine) });
+        return Err(MachineError::Measuring { what: no_numbers(machine) });
     }
     Ok(written(&rules))
 }
@@ -75,7 +75,7 @@ fn algorithm(row: &CollectiveRow) -> Option<u32> {
 }
 
 /// All algorithms by size. Where one row of a size was not disturbed, the disturbed ones do not count.
-fn sizes(machine: &Machine, known: &Known, ranks: u32) -> BTreeMap<u64, Times> {
+fn sizes(machine: &Machine, known: &NumberedCollective, ranks: u32) -> BTreeMap<u64, Times> {
     let mut quiet: BTreeMap<u64, Times> = BTreeMap::new();
     let mut disturbed = quiet.clone();
     for row in &machine.collectives {
@@ -129,7 +129,7 @@ fn for_all_sizes(sizes: &BTreeMap<u64, Times>) -> u32 {
     measured.min_by(|one, other| one.1.0.total_cmp(&other.1.0)).map_or(0, |(number, _)| number)
 }
 
-fn written(rules: &[(&Known, BTreeMap<u32, Rules>)]) -> String {
+fn written(rules: &[(&NumberedCollective, BTreeMap<u32, Rules>)]) -> String {
     let mut text =
         String::from("# The fastest algorithms that were measured, for coll_tuned_dynamic_rules_filename\n");
     // Writing into a text cannot fail.
@@ -155,7 +155,7 @@ fn written(rules: &[(&Known, BTreeMap<u32, Rules>)]) -> String {
     text
 }
 
-fn nothing_known(machine: &Machine) -> String {
+fn no_numbers(machine: &Machine) -> String {
     let named = machine.collectives.iter().find_map(|row| row.algorithm.as_deref());
     let found = match named {
         Some(name) => format!("its algorithms have no numbers of Open MPI, such as {name:?}"),

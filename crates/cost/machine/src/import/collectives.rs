@@ -20,7 +20,7 @@ pub(super) struct Collective {
 }
 
 /// By the name in lower case without `MPI_`.
-const KNOWN: &[(&str, Extent)] = &[
+const EXTENTS: &[(&str, Extent)] = &[
     ("barrier", Extent::Nothing),
     ("bcast", Extent::Whole),
     ("reduce", Extent::Whole),
@@ -42,7 +42,7 @@ const KNOWN: &[(&str, Extent)] = &[
 
 /// The one of this name, in lower case and without `MPI_`; none if it is not known.
 pub(super) fn blocking(name: &str) -> Option<Collective> {
-    let (known, extent) = *KNOWN.iter().find(|(known, _)| *known == name)?;
+    let (known, extent) = *EXTENTS.iter().find(|(known, _)| *known == name)?;
     let (first, rest) = known.split_at(1);
     Some(Collective { operation: format!("MPI_{}{rest}", first.to_uppercase()), extent })
 }
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn all_are_functions_of_mpi() {
-        for (name, _) in KNOWN {
+        for (name, _) in EXTENTS {
             for known in [blocking(name), nonblocking(name)] {
                 let operation = known.unwrap().operation;
                 assert!(Op::by_name(&operation).is_some(), "{operation}");

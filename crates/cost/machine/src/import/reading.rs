@@ -140,7 +140,7 @@ impl Reading {
     }
 
     /// Something people should know.
-    pub(super) fn tell(&mut self, line: Line<'_>, what: &str) {
+    pub(super) fn note(&mut self, line: Line<'_>, what: &str) {
         let note = format!("{} line {}: {what}", self.path.display(), line.number);
         self.machine.about.disturbed.push(note);
     }

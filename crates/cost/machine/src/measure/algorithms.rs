@@ -71,12 +71,12 @@ const OF_MPICH: &[(&str, &[&str])] = &[
 
 impl Algorithms {
     /// Those of Open MPI, as `ompi_info --param coll tuned --level 9 --parsable` tells them.
-    pub fn of_open_mpi(told: &str) -> Algorithms {
+    pub fn of_open_mpi(printed: &str) -> Algorithms {
         let mut all = Vec::new();
         for (operation, short) in COLLECTIVES {
             let variable = format!("coll_tuned_{short}_algorithm");
             let begin = format!("mca:coll:tuned:param:{variable}:enumerator:value:");
-            for line in told.lines().filter_map(|line| line.strip_prefix(&begin)) {
+            for line in printed.lines().filter_map(|line| line.strip_prefix(&begin)) {
                 // 0 is its own choice, which is what it is measured with anyway.
                 if let Some((number, name)) = line.split_once(':')
                     && number != "0"
@@ -183,8 +183,8 @@ impl Run<'_> {
     }
 
     fn measure(&self, group: &[&Algorithm]) -> Result<Vec<CollectiveRow>, crate::MachineError> {
-        let told = group.iter().map(|algorithm| (algorithm.variable.as_str(), algorithm.value.as_str()));
-        let variables: Vec<(&str, &str)> = self.always.iter().copied().chain(told).collect();
+        let forced = group.iter().map(|algorithm| (algorithm.variable.as_str(), algorithm.value.as_str()));
+        let variables: Vec<(&str, &str)> = self.always.iter().copied().chain(forced).collect();
         let (mut session, here) = Session::start_quietly(self.words, &variables)?;
         let began = Instant::now();
         let asked: Vec<(&Algorithm, Vec<u64>)> = group
@@ -271,11 +271,11 @@ mod tests {
 
     #[test]
     fn open_mpi_says_what_it_has() {
-        let told = "mca:coll:tuned:param:coll_tuned_allreduce_algorithm:enumerator:value:0:ignore\n\
+        let printed = "mca:coll:tuned:param:coll_tuned_allreduce_algorithm:enumerator:value:0:ignore\n\
                     mca:coll:tuned:param:coll_tuned_allreduce_algorithm:enumerator:value:4:ring\n\
                     mca:coll:tuned:param:coll_tuned_allreduce_algorithm:enumerator:value:6:rabenseifner\n\
                     mca:coll:tuned:param:coll_tuned_bcast_algorithm:enumerator:value:1:basic_linear\n";
-        let found = Algorithms::of_open_mpi(told);
+        let found = Algorithms::of_open_mpi(printed);
         let names: Vec<&str> = found.all.iter().map(|one| one.name.as_str()).collect();
         assert_eq!(names, ["4 ring", "6 rabenseifner", "1 basic_linear"]);
         assert_eq!(found.all[0].variable, "OMPI_MCA_coll_tuned_allreduce_algorithm");

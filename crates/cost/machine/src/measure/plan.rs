@@ -263,7 +263,7 @@ impl<'a> Measurement<'a> {
                 measured.push((*size, median_ns));
             }
         }
-        operation.chooser.hear(&measured);
+        operation.chooser.add_measured(&measured);
         Ok(())
     }
 
@@ -286,7 +286,7 @@ impl<'a> Measurement<'a> {
         (first_ns, repetitions): (Option<f64>, u64),
         spans_ns: &[f64],
     ) -> Option<f64> {
-        let told = summary(spans_ns)?;
+        let summarised = summary(spans_ns)?;
         let Here { ranks, nodes, ranks_per_node, .. } = *self.here;
         if name == "message" {
             self.machine.messages.push(MessageRow {
@@ -294,9 +294,9 @@ impl<'a> Measurement<'a> {
                 place: if nodes > 1 { "node" } else { "core" }.to_owned(),
                 bytes,
                 ranks,
-                time_ns: told.median,
-                low_ns: told.low,
-                high_ns: told.high,
+                time_ns: summarised.median,
+                low_ns: summarised.low,
+                high_ns: summarised.high,
                 repetitions,
                 disturbed: None,
             });
@@ -309,15 +309,15 @@ impl<'a> Measurement<'a> {
                 ranks,
                 nodes: Some(nodes),
                 ranks_per_node: Some(ranks_per_node),
-                span_ns: told.median,
-                low_ns: told.low,
-                high_ns: told.high,
+                span_ns: summarised.median,
+                low_ns: summarised.low,
+                high_ns: summarised.high,
                 first_ns,
                 repetitions,
                 disturbed: None,
             });
         }
-        Some(told.median)
+        Some(summarised.median)
     }
 
     /// Times computation on all ranks at once.
@@ -352,11 +352,11 @@ impl<'a> Measurement<'a> {
         }
         machine.about.disturbed.extend(disturbed.map(|why| format!("at {} ranks: {why}", here.ranks)));
         let in_order = sorted(&work_ns);
-        if let (Some(quick_ns), Some(told), Some(p99_ns)) =
+        if let (Some(quick_ns), Some(summarised), Some(p99_ns)) =
             (quantile(&in_order, 0.0), summary(&work_ns), quantile(&in_order, 0.99))
         {
             let repetitions = work_ns.len() as u64;
-            let (ranks, median_ns) = (here.ranks, told.median);
+            let (ranks, median_ns) = (here.ranks, summarised.median);
             machine.noise.push(NoiseRow { work_ns: quick_ns, ranks, median_ns, p99_ns, repetitions });
         }
         Ok(machine)

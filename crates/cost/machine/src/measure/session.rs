@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// What our lines begin with.
 const OURS: &str = "kizami: ";
 /// Of more spans than this some are told.
-const MOST_TOLD: u64 = 200;
+const MOST_LISTED: u64 = 200;
 /// How long a program that was told to end may take.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -220,9 +220,9 @@ fn parse_answer(line: &str) -> Option<Answer> {
                 first => Some(first.parse().ok()?),
             };
             let repetitions: u64 = words.next()?.parse().ok()?;
-            let told = if repetitions > MOST_TOLD { words.next()?.parse().ok()? } else { repetitions };
+            let listed = if repetitions > MOST_LISTED { words.next()?.parse().ok()? } else { repetitions };
             let spans_ns: Vec<f64> = words.map(|word| word.parse().ok()).collect::<Option<_>>()?;
-            (spans_ns.len() as u64 == told).then_some(Answer::Row { first_ns, repetitions, spans_ns })
+            (spans_ns.len() as u64 == listed).then_some(Answer::Row { first_ns, repetitions, spans_ns })
         }
         "cannot" => Some(Answer::Cannot(words.skip(3).collect::<Vec<_>>().join(" "))),
         _ => None,

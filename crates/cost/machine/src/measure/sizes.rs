@@ -59,7 +59,7 @@ impl Chooser {
     }
 
     /// What was measured of those asked for; what is missing is not asked for again.
-    pub fn hear(&mut self, measured: &[(u64, f64)]) {
+    pub fn add_measured(&mut self, measured: &[(u64, f64)]) {
         self.known.extend_from_slice(measured);
         self.known.sort_by_key(|(bytes, _)| *bytes);
         self.stage = match self.stage {
@@ -128,7 +128,7 @@ mod tests {
                 break;
             }
             let measured: Vec<(u64, f64)> = sizes.iter().map(|bytes| (*bytes, cost(*bytes))).collect();
-            chooser.hear(&measured);
+            chooser.add_measured(&measured);
         }
         let curve = Curve::new(chooser.known.iter().copied());
         let off = |exponent: u32| (curve.at(1 << exponent) / cost(1 << exponent) - 1.0).abs();
@@ -139,7 +139,7 @@ mod tests {
     fn what_cannot_be_measured_is_not_asked_for_again() {
         let mut chooser = Chooser::new(2, 22);
         assert_eq!(chooser.next_sizes().len(), 3);
-        chooser.hear(&[]);
+        chooser.add_measured(&[]);
         assert!(chooser.next_sizes().is_empty());
     }
 
@@ -147,7 +147,7 @@ mod tests {
     fn of_one_size_there_is_nothing_to_choose() {
         let mut chooser = Chooser::new(0, 0);
         assert_eq!(chooser.next_sizes(), [1]);
-        chooser.hear(&[(1, 900.0)]);
+        chooser.add_measured(&[(1, 900.0)]);
         assert!(chooser.next_sizes().is_empty());
     }
 

@@ -82,7 +82,7 @@ fn without_algorithms_it_is_said_how_to_measure_them() {
 }
 
 #[test]
-fn a_model_is_told_as_replay_reads_it() {
+fn a_model_is_exported_as_replay_reads_it() {
     let machine = import_imb(IMB_2021).unwrap();
     // From 500 ns for nothing to 1250 ns for 1024 bytes; sends were not measured, so they cost nothing.
     assert_eq!(export::loggops(&machine).unwrap(), "L=500ns,o=0ns,g=0ns,G=0.732422ns,O=0ns,S=65536\n");

@@ -182,7 +182,7 @@ fn imb_nbc_rma_and_groups() {
 #[test]
 fn imb_files_that_cannot_be_right_are_refused_with_their_line() {
     let text = "# Benchmarking Bcast\n# #processes = 2\n  #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n";
-    for (text, told) in [
+    for (text, message) in [
         (format!("{text} 4 20 1.0 2.0\n"), "line 4: the row has not as many columns as its heading"),
         (text.replace("# #processes = 2\n", ""), "line 2: a heading before it is said how many processes"),
         (text.replace("= 2", "= two"), "line 2: the number of processes is not a number"),
@@ -194,6 +194,6 @@ fn imb_files_that_cannot_be_right_are_refused_with_their_line() {
         ("hello\n".to_owned(), "there is no table of the Intel MPI Benchmarks in it"),
     ] {
         let error = import_imb(&text).unwrap_err().to_string();
-        assert!(error.contains(told), "{told} not in {error}");
+        assert!(error.contains(message), "{message} not in {error}");
     }
 }

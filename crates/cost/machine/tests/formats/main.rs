@@ -27,16 +27,16 @@ fn import_imb(text: &str) -> Result<Machine, MachineError> {
 
 /// Operation, pattern, bytes, ranks, nanoseconds and repetitions.
 fn collectives(machine: &Machine) -> Vec<(&str, &str, u64, u32, f64, u64)> {
-    let told = |row: &CollectiveRow| row.span_ns.round();
+    let rounded = |row: &CollectiveRow| row.span_ns.round();
     let rows = machine.collectives.iter();
     rows.map(|row| {
-        (row.operation.as_str(), row.pattern.as_str(), row.bytes, row.ranks, told(row), row.repetitions)
+        (row.operation.as_str(), row.pattern.as_str(), row.bytes, row.ranks, rounded(row), row.repetitions)
     })
     .collect()
 }
 
 /// Kind, bytes, ranks and nanoseconds.
 fn messages(machine: &Machine) -> Vec<(&str, u64, u32, f64)> {
-    let told = |row: &MessageRow| row.time_ns.round();
-    machine.messages.iter().map(|row| (row.kind.as_str(), row.bytes, row.ranks, told(row))).collect()
+    let rounded = |row: &MessageRow| row.time_ns.round();
+    machine.messages.iter().map(|row| (row.kind.as_str(), row.bytes, row.ranks, rounded(row))).collect()
 }

@@ -54,7 +54,7 @@ fn osu_5_has_two_headings_for_those_that_do_not_wait() {
 }
 
 #[test]
-fn osu_6_tells_the_slowest_rank_if_asked_to() {
+fn osu_6_reports_the_slowest_rank_on_request() {
     let text = "
 # OSU MPI Reduce Latency Test v6.2
 # Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations
@@ -157,7 +157,7 @@ fn osu_files_that_cannot_be_right_are_refused_with_their_line() {
         asks.contains("osu_allreduce.txt: it does not say how many ranks") && asks.contains("--ranks"),
         "{asks}"
     );
-    for (text, told) in [
+    for (text, message) in [
         (format!("{collective}8\n"), "line 4: the row has not as many columns as its heading"),
         (format!("{collective}8  -1.0\n"), "line 4: the row does not have what its title promises"),
         (collective.replace("Avg", "Odd"), "line 2: a column of this heading is not known"),
@@ -169,7 +169,7 @@ fn osu_files_that_cannot_be_right_are_refused_with_their_line() {
         ),
     ] {
         let error = import_osu("a.n2.txt", &text, None).unwrap_err().to_string();
-        assert!(error.contains(told), "{told} not in {error}");
+        assert!(error.contains(message), "{message} not in {error}");
     }
     assert!(
         import::osu(&[PathBuf::from("/no/such/file")], None).unwrap_err().to_string().contains("cannot read")

@@ -227,7 +227,7 @@ impl<M: Messages + ?Sized> Walk<'_, M> {
             let start = (ranks - 1) & !(2 * distance - 1);
             let knowing = (ranks - start).saturating_sub(distance);
             if knowing > 0 && knowing < distance {
-                self.tell_rest(start, distance, knowing, &self.cost(size(knowing)));
+                self.inform_rest(start, distance, knowing, &self.cost(size(knowing)));
             }
             distance *= 2;
         }
@@ -235,7 +235,7 @@ impl<M: Messages + ?Sized> Walk<'_, M> {
 
     /// Of `count` ranks from `start` on the first `knowing` tell the others: first those of the other half, then each half
     /// for itself.
-    fn tell_rest(&mut self, start: usize, count: usize, knowing: usize, cost: &Cost) {
+    fn inform_rest(&mut self, start: usize, count: usize, knowing: usize, cost: &Cost) {
         let mut messages = Vec::new();
         for rank in start..start + count {
             messages.clear();

@@ -104,7 +104,7 @@ fn mpich_changes_its_algorithm_at_thresholds() {
 }
 
 #[test]
-fn costs_and_walks_agree_when_all_come_at_once() {
+fn costs_and_walks_agree_when_all_enter_at_once() {
     for (name, ranks, bytes) in [
         ("MPI_Barrier", 16, 0),
         ("MPI_Allreduce", 8, 64),
@@ -178,7 +178,7 @@ fn waits_for_all(name: &str) -> bool {
 }
 
 #[test]
-fn nobody_leaves_before_those_it_waits_for_came() {
+fn no_rank_leaves_before_those_it_waits_for_enter() {
     let late = Length(1_000_000);
     for (ranks, bytes) in
         [(2, 8), (5, 40), (8, 6_000), (13, 13 * 300), (16, 1 << 20), (24, 24_000), (70, 7_000)]

@@ -25,7 +25,7 @@ fn one_message_has_the_network_to_itself() {
 }
 
 #[test]
-fn who_stays_takes_what_others_leave() {
+fn remaining_flows_take_what_others_release() {
     // Both share the way out of 0 until the short one is done.
     assert_eq!(done_ns(&flat(), &[(0, 1, 1_000), (0, 2, 3_000)]), [2_000.0, 4_000.0]);
     // 1 to 2 may only use what the others leave it at 2: a third; 4 to 1 is not disturbed.

@@ -10,7 +10,7 @@
 //! allows and differ tenfold at the target. For each draw of the samples the best counts, with those that are almost as
 //! good: the interval is as wide as they differ, and the median is between them instead of on the wrong one.
 
-use super::samples::{Drawn, Values};
+use super::samples::{Resamples, Values};
 use super::term::{Term, seconds_text};
 use super::{Outcome, Scaling, Situation};
 use kizami_stats::{dot, pseudo_inverse, sorted};
@@ -80,15 +80,15 @@ struct Family {
 }
 
 /// Chooses and fits sums, and says what they foretell at the targets.
-pub(super) fn foretell(
+pub(super) fn predict(
     at: &[&Situation],
-    drawn: &Drawn,
+    resamples: &Resamples,
     targets: &[&Situation],
     assumed: Option<Scaling>,
 ) -> Vec<Outcome> {
-    let family = Family::new(at, drawn, assumed.filter(|_| at.len() == 1));
+    let family = Family::new(at, resamples, assumed.filter(|_| at.len() == 1));
     let ones = vec![1.0; at.len()];
-    let variance = family.variance(&ones, drawn.median_spread);
+    let variance = family.variance(&ones, resamples.median_spread);
     let hopeful = family.hopeful(&ones, variance);
     let asked: Vec<Vec<f64>> = targets
         .iter()
@@ -97,7 +97,7 @@ pub(super) fn foretell(
 
     let mut values: Vec<Values> = targets.iter().map(|_| Values::default()).collect();
     let mut weights = vec![0.0; family.sums.len()];
-    for ratios in &drawn.ratios {
+    for ratios in &resamples.ratios {
         let possible = hopeful.iter().filter(|&&index| !family.is_negative(index, ratios));
         let scored: Vec<(usize, f64)> =
             possible.map(|&index| (index, family.score(index, ratios, variance))).collect();
@@ -120,7 +120,7 @@ pub(super) fn foretell(
 
 impl Family {
     /// All sums worth a try with so many measurements; only one if it is assumed.
-    fn new(at: &[&Situation], drawn: &Drawn, assumed: Option<Scaling>) -> Family {
+    fn new(at: &[&Situation], resamples: &Resamples, assumed: Option<Scaling>) -> Family {
         let mut terms = vec![Term::CONSTANT];
         match assumed {
             Some(Scaling::Weak) => {}
@@ -134,7 +134,7 @@ impl Family {
             columns.extend([below, above]);
         }
         let relative = |column: &Column| {
-            at.iter().zip(&drawn.medians_s).map(|(at, median_s)| column.value(at) / median_s).collect()
+            at.iter().zip(&resamples.medians_s).map(|(at, median_s)| column.value(at) / median_s).collect()
         };
         let mut family =
             Family { relative: columns.iter().map(relative).collect(), columns, sums: Vec::new() };

@@ -1,6 +1,6 @@
 //! How far a target lies beyond what was measured, and how wrong a method is on the way.
 
-use super::samples::Drawn;
+use super::samples::Resamples;
 use super::{Method, Situation};
 
 /// Error of a doubling where too little was measured to try a method on it.
@@ -36,16 +36,16 @@ pub(super) fn factor(error_per_doubling: f64, at: &[&Situation], target: &Situat
 /// which such errors may hide.
 ///
 /// The situations ascend.
-pub(super) fn error_per_doubling(at: &[&Situation], drawn: &Drawn, method: Method) -> f64 {
+pub(super) fn error_per_doubling(at: &[&Situation], resamples: &Resamples, method: Method) -> f64 {
     let last = at.len() - 1;
     let trial = |kept: usize| {
-        let mut outcomes = method.foretell(&at[..kept], &drawn.first(kept), &at[last..]);
-        let [foretold_s] = outcomes.remove(0).values.quantiles([0.5]);
+        let mut outcomes = method.predict(&at[..kept], &resamples.first(kept), &at[last..]);
+        let [predicted_s] = outcomes.remove(0).values.quantiles([0.5]);
         let doublings = doublings_beyond(&at[..kept], at[last]);
-        let error = (foretold_s / drawn.medians_s[last]).ln().abs();
+        let error = (predicted_s / resamples.medians_s[last]).ln().abs();
         (error / if doublings > 0.0 { doublings } else { 1.0 }).min(LOST)
     };
     let enough = |kept: &usize| *kept >= method.least_measured(at[last]);
     let errors = [last, last.saturating_sub(1)].into_iter().filter(enough).map(trial);
-    errors.max_by(f64::total_cmp).unwrap_or(UNTRIED).max(drawn.median_spread / 2.0)
+    errors.max_by(f64::total_cmp).unwrap_or(UNTRIED).max(resamples.median_spread / 2.0)
 }

@@ -1,6 +1,6 @@
 //! How long computation takes on another number of ranks, or for another problem.
 //!
-//! [`foretell`] is given times of one place of a program in a few situations, each repeated, and says what they would
+//! [`predict`] is given times of one place of a program in a few situations, each repeated, and says what they would
 //! be in others: a median, and an interval that should hold the truth in nine of ten cases.
 //!
 //! - Where the work of a rank was **counted** (iterations, elements, flops, bytes; several kinds if they differ in
@@ -32,7 +32,7 @@ mod term;
 
 pub use error::ScalingError;
 
-use samples::{Drawn, Values};
+use samples::{Resamples, Values};
 
 /// Where something is measured or foretold.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -74,7 +74,7 @@ pub enum Scaling {
 
 /// What is foretold for a situation.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Foretold {
+pub struct PredictedTime {
     /// As likely too short as too long, in seconds.
     pub median_s: f64,
     /// Lower end of the 90 % interval.
@@ -89,23 +89,23 @@ pub struct Foretold {
 
 /// Foretells how long it takes in each of the targets. Situations may come in any order; the same one may come several
 /// times. `assumed` counts only if a single situation was measured.
-pub fn foretell(
+pub fn predict(
     measured: &[Measured],
     targets: &[Situation],
     assumed: Option<Scaling>,
     seed: u64,
-) -> Result<Vec<Foretold>, ScalingError> {
+) -> Result<Vec<PredictedTime>, ScalingError> {
     let (measured, targets) = prepare::prepare(measured, targets)?;
     let at: Vec<&Situation> = measured.iter().map(|measured| &measured.at).collect();
     let targets: Vec<&Situation> = targets.iter().collect();
     let method = Method::new(&at, assumed)?;
-    let drawn = Drawn::new(&measured, seed);
-    let error_per_doubling = extent::error_per_doubling(&at, &drawn, method);
-    let outcomes = method.foretell(&at, &drawn, &targets);
-    let foretold = |(outcome, target): (Outcome, &&Situation)| {
+    let resamples = Resamples::new(&measured, seed);
+    let error_per_doubling = extent::error_per_doubling(&at, &resamples, method);
+    let outcomes = method.predict(&at, &resamples, &targets);
+    let predicted = |(outcome, target): (Outcome, &&Situation)| {
         let [low_s, median_s, high_s] = outcome.values.quantiles([0.05, 0.5, 0.95]);
         let factor = extent::factor(error_per_doubling, &at, target);
-        Foretold {
+        PredictedTime {
             median_s,
             low_s: low_s.min(median_s / factor),
             high_s: high_s.max(median_s * factor),
@@ -113,7 +113,7 @@ pub fn foretell(
             error_per_doubling,
         }
     };
-    Ok(outcomes.into_iter().zip(&targets).map(foretold).collect())
+    Ok(outcomes.into_iter().zip(&targets).map(predicted).collect())
 }
 
 /// What a method foretells at a target: a value for each draw, and its model.
@@ -140,10 +140,10 @@ impl Method {
         }
     }
 
-    fn foretell(self, at: &[&Situation], drawn: &Drawn, targets: &[&Situation]) -> Vec<Outcome> {
+    fn predict(self, at: &[&Situation], resamples: &Resamples, targets: &[&Situation]) -> Vec<Outcome> {
         match self {
-            Method::Curves { assumed } => curves::foretell(at, drawn, targets, assumed),
-            Method::Rates => rates::foretell(at, drawn, targets),
+            Method::Curves { assumed } => curves::predict(at, resamples, targets, assumed),
+            Method::Rates => rates::predict(at, resamples, targets),
         }
     }
 

@@ -4,7 +4,7 @@
 //! where working sets are known, the measurements nearest to the target in working set come first, and farther ones
 //! are used as long as the same rates explain them.
 
-use super::samples::{Drawn, Values};
+use super::samples::{Resamples, Values};
 use super::term::seconds_text;
 use super::{Outcome, Situation};
 use kizami_stats::{non_negative, squared_residuals};
@@ -15,12 +15,12 @@ const OTHER_RATES: f64 = 3.0;
 const SAME_RATE: f64 = 0.01;
 
 /// Fits the rates and says what they make of the targets' counts.
-pub(super) fn foretell(at: &[&Situation], drawn: &Drawn, targets: &[&Situation]) -> Vec<Outcome> {
+pub(super) fn predict(at: &[&Situation], resamples: &Resamples, targets: &[&Situation]) -> Vec<Outcome> {
     let outcome = |target: &&Situation| {
-        let near = alike(at, drawn, target);
-        let columns = relative_counts(at, drawn, &near);
+        let near = alike(at, resamples, target);
+        let columns = relative_counts(at, resamples, &near);
         let mut values = Values::default();
-        for ratios in &drawn.ratios {
+        for ratios in &resamples.ratios {
             let some: Vec<f64> = near.iter().map(|&i| ratios[i]).collect();
             let rates = non_negative(&columns, &some);
             values.add(rates.iter().zip(&target.counts).map(|(rate, count)| rate * count).sum(), 1.0);
@@ -31,17 +31,17 @@ pub(super) fn foretell(at: &[&Situation], drawn: &Drawn, targets: &[&Situation])
 }
 
 /// Indices of the measurements whose rates the target has.
-fn alike(at: &[&Situation], drawn: &Drawn, target: &Situation) -> Vec<usize> {
+fn alike(at: &[&Situation], resamples: &Resamples, target: &Situation) -> Vec<usize> {
     let distance = |i: usize| Some((at[i].working_set_bytes? / target.working_set_bytes?).log2().abs());
     let distances: Option<Vec<f64>> = (0..at.len()).map(distance).collect();
     let mut nearest: Vec<usize> = (0..at.len()).collect();
     let Some(distances) = distances else { return nearest };
     nearest.sort_by(|&a, &b| distances[a].total_cmp(&distances[b]));
 
-    let most_apart = (OTHER_RATES * drawn.median_spread).max(SAME_RATE);
+    let most_apart = (OTHER_RATES * resamples.median_spread).max(SAME_RATE);
     let kinds = target.counts.len();
     let explained = |count: usize| {
-        let columns = relative_counts(at, drawn, &nearest[..count]);
+        let columns = relative_counts(at, resamples, &nearest[..count]);
         let ones = vec![1.0; count];
         let squares = squared_residuals(&columns, &non_negative(&columns, &ones), &ones);
         squares <= most_apart.powi(2) * (count - kinds) as f64
@@ -52,9 +52,9 @@ fn alike(at: &[&Situation], drawn: &Drawn, target: &Situation) -> Vec<usize> {
 }
 
 /// Counts of each kind divided by the measured times, so that relative errors count alike.
-fn relative_counts(at: &[&Situation], drawn: &Drawn, indices: &[usize]) -> Vec<Vec<f64>> {
+fn relative_counts(at: &[&Situation], resamples: &Resamples, indices: &[usize]) -> Vec<Vec<f64>> {
     let kinds = at[0].counts.len();
-    (0..kinds).map(|k| indices.iter().map(|&i| at[i].counts[k] / drawn.medians_s[i]).collect()).collect()
+    (0..kinds).map(|k| indices.iter().map(|&i| at[i].counts[k] / resamples.medians_s[i]).collect()).collect()
 }
 
 fn text(rates_s: &[f64]) -> String {

@@ -5,7 +5,7 @@ use kizami_rng::SplitMix64;
 use kizami_stats::{median, sorted, variance};
 
 /// How often samples are drawn anew from those measured.
-const DRAWS: usize = 30;
+const RESAMPLES: usize = 30;
 /// Of more samples than this, evenly spaced ones stand for all: drawing them anew must not take long.
 const MOST_SAMPLES: usize = 64;
 /// Relative standard deviation where nothing was repeated, so that nobody knows it.
@@ -14,7 +14,7 @@ const UNKNOWN_SPREAD: f64 = 0.02;
 const LEAST_SPREAD: f64 = 0.001;
 
 /// What samples say, as numbers relative to the medians where that is told.
-pub(super) struct Drawn {
+pub(super) struct Resamples {
     /// Median of each measurement, in seconds.
     pub(super) medians_s: Vec<f64>,
     /// For each draw, the median of each measurement divided by that of all its samples.
@@ -23,31 +23,31 @@ pub(super) struct Drawn {
     pub(super) median_spread: f64,
 }
 
-impl Drawn {
-    pub(super) fn new(measured: &[Measured], seed: u64) -> Drawn {
+impl Resamples {
+    pub(super) fn new(measured: &[Measured], seed: u64) -> Resamples {
         let mut random = SplitMix64::new(seed);
         let samples: Vec<Vec<f64>> = measured.iter().map(|measured| some(&measured.samples_s)).collect();
         let medians_s: Vec<f64> = samples.iter().map(|sorted| known_median(sorted)).collect();
-        let mut draw = || {
+        let mut resample = || {
             let ratio = |(some, all): (&Vec<f64>, &f64)| {
                 let again: Vec<f64> = some.iter().map(|_| some[random.index(some.len())]).collect();
                 known_median(&sorted(&again)) / all
             };
             samples.iter().zip(&medians_s).map(ratio).collect()
         };
-        let ratios: Vec<Vec<f64>> = (0..DRAWS).map(|_| draw()).collect();
+        let ratios: Vec<Vec<f64>> = (0..RESAMPLES).map(|_| resample()).collect();
 
         let repeated: Vec<usize> = (0..samples.len()).filter(|&i| samples[i].len() > 1).collect();
         let variances = repeated.iter().map(|&i| variance(ratios.iter().map(|ratios| ratios[i])));
         let pooled = variances.sum::<f64>() / repeated.len() as f64;
         let median_spread =
             if repeated.is_empty() { UNKNOWN_SPREAD } else { pooled.sqrt().max(LEAST_SPREAD) };
-        Drawn { medians_s, ratios, median_spread }
+        Resamples { medians_s, ratios, median_spread }
     }
 
     /// The same of the first measurements alone, with one draw, the medians, which is enough for a trial.
-    pub(super) fn first(&self, count: usize) -> Drawn {
-        Drawn { medians_s: self.medians_s[..count].to_vec(), ratios: vec![vec![1.0; count]], ..*self }
+    pub(super) fn first(&self, count: usize) -> Resamples {
+        Resamples { medians_s: self.medians_s[..count].to_vec(), ratios: vec![vec![1.0; count]], ..*self }
     }
 }
 

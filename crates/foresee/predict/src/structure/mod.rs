@@ -1,6 +1,6 @@
 //! What a program does, apart from how many ranks do it.
 //!
-//! The calls of each rank are folded into loops (`fold`); ranks that do the same form a kind (`kinds`); what depends on
+//! The calls of each rank are folded into loops (`fold`); ranks that do the same form a kind (`rank_classes`); what depends on
 //! the number of ranks becomes a formula in it: how often loops go round and how many bytes move (`numbers`), and whom a
 //! rank talks to (`peers`). From that the calls of a run with another number of ranks are made (`generate`).
 //!
@@ -10,16 +10,16 @@
 
 mod calls;
 mod fold;
-mod kinds;
 mod numbers;
 mod observed;
 mod peers;
 mod program;
+mod rank_classes;
 
 pub(crate) use calls::takes_part;
 pub use calls::{Item, RankCalls, RunCalls, Token, Tokens, means_the_same};
 pub use fold::{Node, fold};
-pub use kinds::Scheme;
 pub use numbers::{CountFormula, Factor, SizeFormula};
 pub use peers::{Grid, PeerFormula, dims};
-pub use program::{Kind, Leaf, Part, Program, RunTiming, Timing};
+pub use program::{Leaf, Part, Program, RankClass, RunTiming, Timing};
+pub use rank_classes::Scheme;

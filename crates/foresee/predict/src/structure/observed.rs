@@ -24,7 +24,7 @@ pub(super) struct Observed {
     sizes: [Vec<(u32, f64)>; 2],
     gaps: [Timing; 2],
     rank: [RankGaps; 2],
-    run: RunSeen,
+    run: RunObservation,
 }
 
 /// Times of one rank.
@@ -37,7 +37,7 @@ struct RankGaps {
 
 /// What was seen in the run that is looked at.
 #[derive(Clone, Debug, Default)]
-struct RunSeen {
+struct RunObservation {
     /// By occurrence: the largest of all ranks, given and obtained.
     largest: [Vec<u64>; 2],
     occurrence: usize,

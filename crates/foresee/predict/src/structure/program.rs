@@ -2,17 +2,17 @@
 
 use super::calls::{Item, RunCalls, Token, Tokens};
 use super::fold::{Node, fold};
-use super::kinds::Scheme;
 use super::numbers::{CountFormula, SizeFormula};
 use super::observed::Observed;
 use super::peers::PeerFormula;
+use super::rank_classes::Scheme;
 use crate::PredictError;
 use kizami_trace::{Definitions, Trace};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What each kind of ranks does in one run.
-type FoldedKinds = BTreeMap<u32, Vec<Node>>;
+type FoldedClasses = BTreeMap<u32, Vec<Node>>;
 
 /// A program, for any number of ranks.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub struct Program {
     /// How its ranks are told apart.
     pub scheme: Scheme,
     /// What each kind does.
-    pub kinds: BTreeMap<u32, Kind>,
+    pub rank_classes: BTreeMap<u32, RankClass>,
     /// What is called.
     pub tokens: Vec<Token>,
     /// The numbers of ranks it was seen with, in order.
@@ -37,7 +37,7 @@ pub struct Program {
 
 /// What one kind of ranks does.
 #[derive(Clone, Debug)]
-pub struct Kind {
+pub struct RankClass {
     /// In order.
     pub parts: Vec<Part>,
     /// Its calls, in the order in which they first happen.
@@ -105,10 +105,11 @@ impl Program {
             traces.iter().map(|trace| RunCalls::read(trace, &mut tokens)).collect::<Result<_, _>>()?;
         runs.sort_by_key(|run| run.ranks);
         let (scheme, folded) = divide(&runs)?;
-        let all: BTreeSet<u32> = folded.iter().flat_map(|kinds| kinds.keys().copied()).collect();
-        let mut kinds = BTreeMap::new();
-        for kind in all {
-            kinds.insert(kind, Kind::of(kind, scheme, &runs, &folded, &tokens)?);
+        let all: BTreeSet<u32> =
+            folded.iter().flat_map(|rank_classes| rank_classes.keys().copied()).collect();
+        let mut rank_classes = BTreeMap::new();
+        for class in all {
+            rank_classes.insert(class, RankClass::of(class, scheme, &runs, &folded, &tokens)?);
         }
         let seen = runs.iter().map(|run| run.ranks).collect();
         let (definitions, sites) = match runs.pop() {
@@ -118,19 +119,28 @@ impl Program {
         let largest = traces.iter().map(|trace| trace.run()).max_by_key(|run| run.ranks);
         let (executable, command) =
             largest.map(|run| (run.executable.clone(), run.command.clone())).unwrap_or_default();
-        Ok(Program { scheme, kinds, tokens: tokens.list, seen, definitions, sites, executable, command })
+        Ok(Program {
+            scheme,
+            rank_classes,
+            tokens: tokens.list,
+            seen,
+            definitions,
+            sites,
+            executable,
+            command,
+        })
     }
 }
 
 /// The plainest scheme by which all ranks of a kind do the same in every run, and what each kind does there.
-fn divide(runs: &[RunCalls]) -> Result<(Scheme, Vec<FoldedKinds>), PredictError> {
-    let mut wrong = PredictError::NoKinds { ranks: 0, rank: 0 };
+fn divide(runs: &[RunCalls]) -> Result<(Scheme, Vec<FoldedClasses>), PredictError> {
+    let mut wrong = PredictError::NoClasses { ranks: 0, rank: 0 };
     for scheme in Scheme::ALL {
-        match runs.iter().map(|run| kinds_of(run, scheme)).collect::<Result<Vec<_>, _>>() {
-            Ok(kinds) => return Ok((scheme, kinds)),
+        match runs.iter().map(|run| classes_of(run, scheme)).collect::<Result<Vec<_>, _>>() {
+            Ok(rank_classes) => return Ok((scheme, rank_classes)),
             Err(rank) => {
                 let ranks = runs.iter().map(|run| run.ranks).max().unwrap_or(0);
-                wrong = PredictError::NoKinds { ranks, rank };
+                wrong = PredictError::NoClasses { ranks, rank };
             }
         }
     }
@@ -138,10 +148,10 @@ fn divide(runs: &[RunCalls]) -> Result<(Scheme, Vec<FoldedKinds>), PredictError>
 }
 
 /// What each kind does; the first rank that does something else is the error.
-fn kinds_of(run: &RunCalls, scheme: Scheme) -> Result<FoldedKinds, u32> {
+fn classes_of(run: &RunCalls, scheme: Scheme) -> Result<FoldedClasses, u32> {
     let mut first: BTreeMap<u32, &[Item]> = BTreeMap::new();
     for (rank, calls) in (0..).zip(&run.calls) {
-        let known = first.entry(scheme.kind(rank, run.ranks)).or_insert(calls);
+        let known = first.entry(scheme.class(rank, run.ranks)).or_insert(calls);
         let same = known.len() == calls.len()
             && known.iter().zip(calls).all(|(one, other)| one.token == other.token);
         if !same {
@@ -149,21 +159,21 @@ fn kinds_of(run: &RunCalls, scheme: Scheme) -> Result<FoldedKinds, u32> {
         }
     }
     let tokens = |calls: &[Item]| calls.iter().map(|item| item.token).collect::<Vec<u32>>();
-    Ok(first.into_iter().map(|(kind, calls)| (kind, fold(&tokens(calls)))).collect())
+    Ok(first.into_iter().map(|(class, calls)| (class, fold(&tokens(calls)))).collect())
 }
 
-impl Kind {
+impl RankClass {
     fn of(
-        kind: u32,
+        class: u32,
         scheme: Scheme,
         runs: &[RunCalls],
-        folded: &[FoldedKinds],
+        folded: &[FoldedClasses],
         tokens: &Tokens,
-    ) -> Result<Kind, PredictError> {
+    ) -> Result<RankClass, PredictError> {
         let with: Vec<(&RunCalls, &[Node])> = runs
             .iter()
             .zip(folded)
-            .filter_map(|(run, kinds)| Some((run, kinds.get(&kind)?.as_slice())))
+            .filter_map(|(run, rank_classes)| Some((run, rank_classes.get(&class)?.as_slice())))
             .collect();
         let trees: Vec<(u32, &[Node])> = with.iter().map(|(run, nodes)| (run.ranks, *nodes)).collect();
         let mut leaf_tokens = Vec::new();
@@ -172,7 +182,7 @@ impl Kind {
         for (run, nodes) in &with {
             let order = occurrences(nodes);
             for (rank, calls) in (0u32..).zip(&run.calls) {
-                if scheme.kind(rank, run.ranks) == kind {
+                if scheme.class(rank, run.ranks) == class {
                     for ((leaf, round), item) in order.iter().zip(calls) {
                         observed[*leaf].see(run.ranks, rank, *round, item);
                     }
@@ -183,7 +193,7 @@ impl Kind {
         }
         let leaf = |(token, observed): (u32, Observed)| observed.leaf(token, &tokens.list[token as usize]);
         let leaves = leaf_tokens.into_iter().zip(observed).map(leaf).collect::<Result<_, _>>()?;
-        Ok(Kind { parts, leaves })
+        Ok(RankClass { parts, leaves })
     }
 }
 

@@ -3,7 +3,7 @@
 //! The second term of a law matters at 1,024 ranks and is modest at 64: where it is not seen at 64, nobody can foretell
 //! it, and where it is all there is, anybody can.
 
-use kizami_predict::scaling::{Measured, Situation, foretell};
+use kizami_predict::scaling::{Measured, Situation, predict};
 use kizami_rng::SplitMix64;
 use kizami_stats::sorted;
 
@@ -97,13 +97,13 @@ fn trial(law: &Law, question: Question, seed: u64) -> Trial {
         samples_s: (0..REPETITIONS).map(|_| sample_s(ranks)).collect(),
     });
     let targets = [law.situation(question.ranks, question)];
-    let foretold = foretell(&measured, &targets, None, seed).unwrap().remove(0);
+    let predicted = predict(&measured, &targets, None, seed).unwrap().remove(0);
     let truth_s = law.time_s(question.ranks, strength) * (1.0 + MEDIAN_DEVIATE * NOISE);
     Trial {
-        error: (foretold.median_s / truth_s - 1.0).abs(),
-        is_covered: (foretold.low_s..=foretold.high_s).contains(&truth_s),
-        width: foretold.high_s / foretold.low_s,
-        model: foretold.model,
+        error: (predicted.median_s / truth_s - 1.0).abs(),
+        is_covered: (predicted.low_s..=predicted.high_s).contains(&truth_s),
+        width: predicted.high_s / predicted.low_s,
+        model: predicted.model,
     }
 }
 

@@ -8,19 +8,19 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn programs_come_back(calls in program()) {
+    fn programs_survive_a_round_trip(calls in program()) {
         round_trip(&calls, Sizes::default(), usize::MAX);
         round_trip(&calls, SMALL, usize::MAX);
     }
 
     #[test]
-    fn patchwork_comes_back(calls in patchwork()) {
+    fn patchwork_survives_a_round_trip(calls in patchwork()) {
         round_trip(&calls, Sizes::default(), usize::MAX);
         round_trip(&calls, SMALL, usize::MAX);
     }
 
     #[test]
-    fn noise_comes_back(calls in noise()) {
+    fn noise_survives_a_round_trip(calls in noise()) {
         round_trip(&calls, Sizes::default(), usize::MAX);
         round_trip(&calls, SMALL, usize::MAX);
     }
@@ -90,7 +90,7 @@ fn bytes_taken_but_not_ticked_off_are_not_read_twice() {
 }
 
 #[test]
-fn who_takes_nothing_keeps_the_beginning_and_the_number_of_the_rest() {
+fn a_sequence_without_room_keeps_its_beginning_and_counts_the_rest() {
     let calls: Vec<u32> = (0..60_000u32).map(|index| index.wrapping_mul(0x9e37_79b9) >> 28).collect();
     let memory = memory(SMALL);
     let mut recorder = Recorder::start(&memory, SMALL).expect("good sizes");
@@ -171,7 +171,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn every_rank_comes_back_from_what_is_shared(
+    fn every_rank_is_restored_from_shared_parts(
         programs in prop::collection::vec(prop_oneof![program(), noise()], 1..4),
         ranks in 1usize..20,
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),

@@ -1,7 +1,7 @@
 //! Made-up streams of calls, for examples and tests. Times are in nanoseconds.
 
 use kizami_rng::SplitMix64;
-use kizami_summary::draw::Series;
+use kizami_summary::sample::Series;
 use kizami_summary::{NO_PEER, Row};
 
 /// One rank of the paper's program: local work, then an Allreduce written as MPI_Sendrecv with each of

@@ -70,7 +70,7 @@ pub fn in_range(state: &State, start: u64, end: u64) -> RangeSums {
     let mut sums = RangeSums::default();
     for mark in meeting(&state.marks, |mark| (mark.start, mark.end), start, end) {
         let part = Part::new((mark.start, mark.end), (start, end), None);
-        let known = Known::between(state, mark.start, mark.end, |_| true, &part);
+        let known = Divided::between(state, mark.start, mark.end, |_| true, &part);
         part.add_to(&mut sums.calls, mark.calls as f64, known.calls);
         part.add_to(&mut sums.ticks, mark.ticks as f64, known.ticks);
     }
@@ -83,7 +83,7 @@ pub fn kind_in_range(state: &State, kind: usize, start: u64, end: u64) -> RangeS
     let Some(Kind { slices, .. }) = state.kinds.get(kind) else { return sums };
     for slice in meeting(slices, |slice| (slice.start, slice.end), start, end) {
         let part = Part::new((slice.start, slice.end), (start, end), Some(&state.marks));
-        let known = Known::between(state, slice.start, slice.end, |row| row.kind == kind, &part);
+        let known = Divided::between(state, slice.start, slice.end, |row| row.kind == kind, &part);
         let all = total(&slice.classes);
         part.add_to(&mut sums.calls, all.calls as f64, known.calls);
         part.add_to(&mut sums.ticks, all.ticks as f64, known.ticks);
@@ -114,15 +114,15 @@ fn meeting<T>(series: &[T], span: impl Fn(&T) -> (u64, u64), start: u64, end: u6
 }
 
 /// Calls and ticks, of which so much is on this side of a division and so much beyond.
-struct Known {
+struct Divided {
     calls: (f64, f64),
     ticks: (f64, f64),
 }
 
-impl Known {
+impl Divided {
     /// Rows that were kept for certain between two moments: inside the part, and beside it.
-    fn between(state: &State, start: u64, end: u64, of: impl Fn(&KeptRow) -> bool, part: &Part) -> Known {
-        let mut known = Known { calls: (0.0, 0.0), ticks: (0.0, 0.0) };
+    fn between(state: &State, start: u64, end: u64, of: impl Fn(&KeptRow) -> bool, part: &Part) -> Divided {
+        let mut known = Divided { calls: (0.0, 0.0), ticks: (0.0, 0.0) };
         if part.whole() {
             return known;
         }

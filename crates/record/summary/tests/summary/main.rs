@@ -4,9 +4,9 @@
 #[path = "../../examples/stream/mod.rs"]
 mod stream;
 
-mod draw;
 mod estimate;
 mod profile;
+mod sample;
 
 use kizami_rng::SplitMix64;
 use kizami_stats::counted_quantile;

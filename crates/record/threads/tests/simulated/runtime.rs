@@ -86,7 +86,7 @@ impl Runtime {
             late_ends,
         };
         for thread in 0..threads {
-            runtime.tell(thread, ThreadEvent::Anew { at_ticks: 100, created: 0 });
+            runtime.report(thread, ThreadEvent::Anew { at_ticks: 100, created: 0 });
         }
         let acts = Rc::new(program.to_vec());
         runtime.tasks.push(runtime.new_task(acts.clone(), None, 100));
@@ -96,7 +96,7 @@ impl Runtime {
             runtime.step(earliest);
         }
         for thread in 0..threads {
-            runtime.tell(thread, ThreadEvent::Leave);
+            runtime.report(thread, ThreadEvent::Leave);
         }
         runtime.threads.into_iter().map(|thread| thread.events).collect()
     }
@@ -116,7 +116,7 @@ impl Runtime {
         }
     }
 
-    fn tell(&mut self, thread: usize, event: ThreadEvent) {
+    fn report(&mut self, thread: usize, event: ThreadEvent) {
         let at = self.threads[thread].clock;
         if (self.random.below(3) == 0 || event == ThreadEvent::Leave)
             && let Some((from, to)) = self.threads[thread].away.take()
@@ -155,7 +155,7 @@ impl Runtime {
     fn begin_share(&mut self, thread: usize, region: usize) {
         let index = if self.regions[region].shares.len() == 1 { 0 } else { thread };
         self.regions[region].begun[index] = true;
-        self.tell(thread, ThreadEvent::Share { index: index as u32, region: region as u64 + 1 });
+        self.report(thread, ThreadEvent::Share { index: index as u32, region: region as u64 + 1 });
         let (acts, now) = (self.regions[region].shares[index].clone(), self.threads[thread].clock);
         let mut task = self.new_task(acts.clone(), None, now);
         task.scopes = vec![self.regions[region].scope];
@@ -186,7 +186,7 @@ impl Runtime {
 
     fn begin(&mut self, thread: usize, task: usize) {
         self.tasks[task].begun = true;
-        self.tell(thread, ThreadEvent::Begin(self.tasks[task].name));
+        self.report(thread, ThreadEvent::Begin(self.tasks[task].name));
         let acts = self.tasks[task].acts.clone();
         self.threads[thread].stack.push(Frame { task, acts, next: 0, region: None, waits: None });
     }
@@ -218,20 +218,20 @@ impl Runtime {
         }
         self.threads[thread].stack.last_mut().unwrap().waits = None;
         match waits {
-            Waits::Children => self.tell(thread, ThreadEvent::Waited(WaitFor::Children)),
-            Waits::Group(_) => self.tell(thread, ThreadEvent::Waited(WaitFor::Group)),
-            Waits::Barrier => self.tell(thread, ThreadEvent::Waited(WaitFor::Barrier)),
+            Waits::Children => self.report(thread, ThreadEvent::Waited(WaitFor::Children)),
+            Waits::Group(_) => self.report(thread, ThreadEvent::Waited(WaitFor::Group)),
+            Waits::Barrier => self.report(thread, ThreadEvent::Waited(WaitFor::Barrier)),
             Waits::EndOfRegion => {
                 if self.random.below(2) == 0 {
-                    self.tell(thread, ThreadEvent::Waited(WaitFor::EndOfRegion));
+                    self.report(thread, ThreadEvent::Waited(WaitFor::EndOfRegion));
                 }
                 self.threads[thread].clock += self.random.below(40);
-                self.tell(thread, ThreadEvent::ShareEnd);
+                self.report(thread, ThreadEvent::ShareEnd);
                 self.threads[thread].stack.pop();
             }
             Waits::Region(region) => {
                 self.regions[region].ended = true;
-                self.tell(thread, ThreadEvent::RegionEnd);
+                self.report(thread, ThreadEvent::RegionEnd);
             }
         }
     }
@@ -250,7 +250,7 @@ impl Runtime {
         self.tasks[task].ended = Some(now);
         let Some(region) = region else {
             if task != 0 {
-                self.tell(thread, ThreadEvent::End);
+                self.report(thread, ThreadEvent::End);
             }
             self.threads[thread].stack.pop();
             return;
@@ -258,10 +258,10 @@ impl Runtime {
         let index = if self.regions[region].shares.len() == 1 { 0 } else { thread };
         self.regions[region].over[index] = Some(now);
         if self.late_ends {
-            self.tell(thread, ThreadEvent::Wait { what: WaitFor::EndOfRegion, site: 0 });
+            self.report(thread, ThreadEvent::Wait { what: WaitFor::EndOfRegion, site: 0 });
             self.threads[thread].stack.last_mut().unwrap().waits = Some(Waits::EndOfRegion);
         } else {
-            self.tell(thread, ThreadEvent::ShareEnd);
+            self.report(thread, ThreadEvent::ShareEnd);
             self.threads[thread].stack.pop();
         }
     }
@@ -276,16 +276,16 @@ impl Runtime {
             Act::Group => {
                 self.scopes.push(Vec::new());
                 self.tasks[own].groups.push(self.scopes.len() - 1);
-                self.tell(thread, ThreadEvent::Group);
+                self.report(thread, ThreadEvent::Group);
             }
             Act::GroupEnd => {
                 let group = self.tasks[own].groups.pop().unwrap();
                 waits = Some((Waits::Group(group), WaitFor::Group));
             }
             Act::Lock(length) => {
-                self.tell(thread, ThreadEvent::Wait { what: WaitFor::Lock, site: 0 });
+                self.report(thread, ThreadEvent::Wait { what: WaitFor::Lock, site: 0 });
                 self.threads[thread].clock += length;
-                self.tell(thread, ThreadEvent::Waited(WaitFor::Lock));
+                self.report(thread, ThreadEvent::Waited(WaitFor::Lock));
             }
             Act::Barrier => {
                 let region = self.threads[thread].stack.last().unwrap().region.unwrap();
@@ -298,7 +298,7 @@ impl Runtime {
             Act::Region(shares) => self.region(thread, shares),
         }
         if let Some((waits, what)) = waits {
-            self.tell(thread, ThreadEvent::Wait { what, site: 0 });
+            self.report(thread, ThreadEvent::Wait { what, site: 0 });
             self.threads[thread].stack.last_mut().unwrap().waits = Some(waits);
         }
     }
@@ -317,9 +317,9 @@ impl Runtime {
 
     fn make(&mut self, thread: usize, own: usize, acts: Rc<Vec<Act>>, dependences: Vec<Dependence>) {
         let now = self.threads[thread].clock;
-        self.tell(thread, ThreadEvent::Create { site: 1 });
+        self.report(thread, ThreadEvent::Create { site: 1 });
         if !dependences.is_empty() {
-            self.tell(thread, ThreadEvent::Depend(dependences.clone()));
+            self.report(thread, ThreadEvent::Depend(dependences.clone()));
         }
         let number = self.tasks.len();
         let mut task = self.new_task(acts, Some(own), now);
@@ -378,7 +378,7 @@ impl Runtime {
             ended: false,
             shares,
         });
-        self.tell(
+        self.report(
             thread,
             ThreadEvent::Region { site: 2, region: number as u64 + 1, runtime: kizami_threads::Runtime::Gnu },
         );

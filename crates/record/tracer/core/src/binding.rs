@@ -10,7 +10,7 @@
 //! What it does not do: it does not say which references are led where.
 
 use crate::cancellation::Uncancelled;
-use crate::loader::{self, Found, Module, Reference, objects};
+use crate::loader::{self, ListedModule, Module, Reference, objects};
 use crate::process;
 use crate::stream::lock;
 use std::collections::HashMap;
@@ -44,12 +44,12 @@ pub enum When {
 struct State {
     binders: Vec<&'static dyn Binder>,
     /// Modules that all binders have seen, and whether they had references that one of them wanted.
-    seen: HashMap<usize, Seen>,
+    seen: HashMap<usize, CheckedModule>,
     /// Loads and unloads when they had.
     changes: (u64, u64),
 }
 
-struct Seen {
+struct CheckedModule {
     path: CString,
     has_references: bool,
 }
@@ -58,7 +58,7 @@ static STATE: Mutex<Option<State>> = Mutex::new(None);
 /// Somebody wants modules to be looked at.
 static PENDING: AtomicBool = AtomicBool::new(false);
 /// Modules that had been loaded when all were looked at last.
-static LOADS_SEEN: AtomicU64 = AtomicU64::new(0);
+static LOADS_CHECKED: AtomicU64 = AtomicU64::new(0);
 /// A module was loaded by a way on which nothing of ours runs behind it.
 static UNWATCHED: AtomicBool = AtomicBool::new(false);
 
@@ -109,7 +109,7 @@ pub fn note_unwatched() {
 
 /// Somebody asks for a function: what was loaded unwatched is about to be used.
 pub fn before_use(before_looking: impl FnOnce()) {
-    if UNWATCHED.load(Ordering::Relaxed) && objects::changes().0 != LOADS_SEEN.load(Ordering::Relaxed) {
+    if UNWATCHED.load(Ordering::Relaxed) && objects::changes().0 != LOADS_CHECKED.load(Ordering::Relaxed) {
         before_looking();
         look(When::Loaded);
     }
@@ -142,15 +142,17 @@ impl State {
                 continue;
             }
             let has_references = self.show(first, found, when);
-            let seen =
-                self.seen.entry(identity).or_insert(Seen { path: CString::default(), has_references: false });
-            *seen = Seen { has_references: has_references || is_seen && seen.has_references, path };
+            let seen = self
+                .seen
+                .entry(identity)
+                .or_insert(CheckedModule { path: CString::default(), has_references: false });
+            *seen = CheckedModule { has_references: has_references || is_seen && seen.has_references, path };
         }
-        LOADS_SEEN.store(self.changes.0, Ordering::Relaxed);
+        LOADS_CHECKED.store(self.changes.0, Ordering::Relaxed);
     }
 
     /// Shows the binders from this one on a module. True if one of them wants any of its references.
-    fn show(&self, first: usize, found: Found, when: When) -> bool {
+    fn show(&self, first: usize, found: ListedModule, when: When) -> bool {
         let looking = self.binders[first..].iter().filter(|binder| binder.looks_at(found.path()));
         let looking: Vec<_> = looking.copied().collect();
         let Some(module) = (!looking.is_empty()).then(|| found.hold()).flatten() else { return false };

@@ -13,8 +13,8 @@ const PLACE: [[&str; 2]; 3] = [
 
 /// Rank and size; alone if no launcher tells.
 pub fn place() -> Option<(u32, u32)> {
-    let told = PLACE.into_iter().find_map(|[rank, size]| Some((number(rank)?, number(size)?)));
-    told.or(Some((0, 1))).filter(|(rank, size)| rank < size)
+    let given = PLACE.into_iter().find_map(|[rank, size]| Some((number(rank)?, number(size)?)));
+    given.or(Some((0, 1))).filter(|(rank, size)| rank < size)
 }
 
 /// Whether all `size` ranks of the world are known to run on one host. All ranks get the same answer: if as many as
@@ -25,15 +25,15 @@ pub fn one_host(size: u32) -> bool {
 }
 
 fn one_host_by(number: impl Fn(&str) -> Option<u32>, size: u32) -> bool {
-    let told = |name| number(name) == Some(size);
-    if told("OMPI_COMM_WORLD_SIZE") {
-        return told("OMPI_COMM_WORLD_LOCAL_SIZE");
+    let given = |name| number(name) == Some(size);
+    if given("OMPI_COMM_WORLD_SIZE") {
+        return given("OMPI_COMM_WORLD_LOCAL_SIZE");
     }
-    if told("PMI_SIZE") {
+    if given("PMI_SIZE") {
         // Hydra tells the ranks here; under Slurm's own PMI the step tells its nodes.
-        return told("MPI_LOCALNRANKS") || number("SLURM_STEP_NUM_NODES") == Some(1);
+        return given("MPI_LOCALNRANKS") || number("SLURM_STEP_NUM_NODES") == Some(1);
     }
-    told("SLURM_NTASKS") && number("SLURM_STEP_NUM_NODES") == Some(1)
+    given("SLURM_NTASKS") && number("SLURM_STEP_NUM_NODES") == Some(1)
 }
 
 /// How many ranks run on this host, if the launcher tells.

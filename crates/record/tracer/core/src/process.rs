@@ -70,7 +70,7 @@ static WITHOUT_FILE: Header = unsafe { std::mem::zeroed() };
 /// The process, set up at its first MPI call; `None` where nothing is to be recorded.
 pub fn get() -> Option<&'static Process> {
     let process = PROCESS.get_or_init(Process::set_up).as_ref()?;
-    process.tell_unrecorded();
+    process.report_unrecorded();
     Some(process)
 }
 
@@ -82,11 +82,11 @@ pub fn existing() -> Option<&'static Process> {
 /// Writes down that some calls are not recorded; at once, or when the process is set up.
 pub fn note_unrecorded(reason: Unrecorded, module: String) {
     lock(&UNRECORDED).push(Definition::Unrecorded { reason, module });
-    existing().into_iter().for_each(Process::tell_unrecorded);
+    existing().into_iter().for_each(Process::report_unrecorded);
 }
 
 /// The process ends: if MPI calls of it were not recorded, that is written down, even if that is all.
-pub fn tell_unrecorded() {
+pub fn report_unrecorded() {
     use Unrecorded::{Mpi, MpiBefore, OtherMpi};
     let is_mpi = |definition: &Definition| {
         matches!(definition, Definition::Unrecorded { reason: Mpi | MpiBefore | OtherMpi, .. })
@@ -143,7 +143,7 @@ impl Process {
             process.define(&Definition::Argument { text: text.to_string_lossy().into_owned() });
         }
         if let Some(keep) = settings::get().keep {
-            process.define(&asked(keep));
+            process.define(&keep_definition(keep));
         }
         Some(process)
     }
@@ -283,11 +283,11 @@ impl Process {
         for stream in lock(&self.streams).iter() {
             act(stream.file().header());
         }
-        self.tell_losses();
+        self.report_losses();
     }
 
     /// Tells how many calls were lost, where that does not tell itself by being counted.
-    pub fn tell_losses(&self) {
+    pub fn report_losses(&self) {
         if let Some((named, header)) = self.named.as_ref().zip(self.header) {
             let (ticks, monotonic) = clock::reading();
             header.last_reading.ticks.store(ticks, Ordering::Relaxed);
@@ -298,7 +298,7 @@ impl Process {
     }
 
     /// Writes down what is known not to be recorded.
-    fn tell_unrecorded(&self) {
+    fn report_unrecorded(&self) {
         let definitions = std::mem::take(&mut *lock(&UNRECORDED));
         definitions.iter().for_each(|definition| self.define(definition));
     }
@@ -397,12 +397,12 @@ fn launch() -> u64 {
 }
 
 /// What was asked for, for those who read what comes of it.
-fn asked(keep: Keep) -> Definition {
+fn keep_definition(keep: Keep) -> Definition {
     let (per_second, amount) = match keep.amount {
         Amount::Fraction(part) => (false, part),
         Amount::BytesPerSecond(bytes) => (true, bytes),
     };
-    Definition::Keep { per_second, amount_bits: amount.to_bits(), seed: keep.seed, drawn: false }
+    Definition::Keep { per_second, amount_bits: amount.to_bits(), seed: keep.seed, sampled: false }
 }
 
 fn fill_world(header: &Header, world: &World) {
@@ -457,7 +457,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kernel_and_the_standard_library_tell_the_same_arguments() {
+    fn the_kernel_and_the_standard_library_give_the_same_arguments() {
         let line = std::fs::read("/proc/self/cmdline").unwrap();
         assert_eq!(arguments(&line), std::env::args_os().collect::<Vec<_>>());
         assert_eq!(arguments(b"a\0\0b c\0"), ["a", "", "b c"]);

@@ -42,7 +42,7 @@ pub enum OpenMp {
 }
 
 /// How much recording tasks may cost a thread before anybody asks whether that is too much.
-const USUAL_GRACE: Duration = Duration::from_millis(250);
+const DEFAULT_GRACE: Duration = Duration::from_millis(250);
 
 /// How what was recorded leaves memory while the program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +101,7 @@ impl Keep {
 /// Smaller limits make no sense: a window has four chunks.
 const LEAST_MEMORY: usize = 2 << 20;
 /// Memory for a window that must hold everything until ranks meet, if nobody said how much.
-const USUAL_MEMORY: usize = 64 << 20;
+const DEFAULT_MEMORY: usize = 64 << 20;
 /// Chunks of a large window; more make chunks larger.
 const MOST_CHUNKS: usize = 64;
 
@@ -144,7 +144,7 @@ impl Settings {
                 Some("tasks") => OpenMp::Tasks,
                 text => {
                     let grace = text.and_then(|text| text.strip_prefix("auto:")?.parse().ok());
-                    OpenMp::Auto(grace.map_or(USUAL_GRACE, Duration::from_millis))
+                    OpenMp::Auto(grace.map_or(DEFAULT_GRACE, Duration::from_millis))
                 }
             },
             io: variable("KIZAMI_TRACER_IO").is_some_and(|value| value == "posix"),
@@ -164,7 +164,7 @@ impl Settings {
             return WindowShape::CALLS;
         }
         // An eighth is left for definitions and other threads.
-        let bytes = self.memory.unwrap_or(USUAL_MEMORY) / 8 * 7;
+        let bytes = self.memory.unwrap_or(DEFAULT_MEMORY) / 8 * 7;
         let mut chunk_bytes = WindowShape::CALLS.chunk_bytes;
         while bytes / chunk_bytes > MOST_CHUNKS && chunk_bytes < 4 << 20 {
             chunk_bytes *= 2;

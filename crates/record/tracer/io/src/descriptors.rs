@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_is_told_apart() {
+    fn other_descriptors_are_distinguished() {
         let mut ends = [0; 2];
         // SAFETY: a place for two descriptors.
         assert_eq!(unsafe { libc::pipe(ends.as_mut_ptr()) }, 0);

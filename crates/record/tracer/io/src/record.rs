@@ -159,12 +159,12 @@ impl Act {
             Act::Open { .. } | Act::OpenStream { .. } if self.failed(result) => moved,
             Act::Open { path } => {
                 // SAFETY: the function took the path, so it was one.
-                let name = unsafe { path_that_tells(words, path) };
+                let name = unsafe { absolute_path(words, path) };
                 Moved { file: descriptors::opened(result as i32, name)?.number, ..moved }
             }
             Act::OpenStream { .. } => {
                 // SAFETY: as above, and it gave an open stream.
-                let (name, descriptor) = unsafe { (path_that_tells(words, 0), stream::descriptor(result)) };
+                let (name, descriptor) = unsafe { (absolute_path(words, 0), stream::descriptor(result)) };
                 Moved { file: descriptors::opened(descriptor, name)?.number, ..moved }
             }
             Act::Close | Act::Sync | Act::Replace => moved,
@@ -236,7 +236,7 @@ fn on_file(descriptor: usize) -> Option<File> {
 ///
 /// # Safety
 /// The argument is a C string or null.
-unsafe fn path_that_tells<'a>(words: [usize; 5], path: usize) -> Option<&'a CStr> {
+unsafe fn absolute_path<'a>(words: [usize; 5], path: usize) -> Option<&'a CStr> {
     if words[path] == 0 {
         return None;
     }

@@ -31,7 +31,7 @@ struct Stage(Box<Thread>);
 impl Stage {
     /// One that has recorded nothing yet; with something that keeps less, calls are added to that instead.
     fn new(keep: KeepMode) -> Stage {
-        Stage(Thread::for_nobody(keep))
+        Stage(Thread::for_calibration(keep))
     }
 
     /// What recording a plain call into these slots costs, in units of a tick. To be called while the program's call
@@ -97,7 +97,7 @@ pub fn before_first_call(process: &Process) {
     let mut counters = Counters::open(process);
     // The first finds caches cold and pages missing; where calls are reduced, many of the first are kept.
     let calibrations = if settings::get().keep.is_some() { 64 } else { 3 };
-    let keep = settings::get().keep.map_or(KeepMode::All, KeepMode::for_nobody);
+    let keep = settings::get().keep.map_or(KeepMode::All, KeepMode::for_calibration);
     let mut stage = Stage::new(keep);
     let cost = (0..calibrations).map(|_| {
         // SAFETY: the slots outlive the calibration, and nobody else writes them.

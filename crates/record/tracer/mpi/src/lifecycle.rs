@@ -46,7 +46,7 @@ extern "C" fn on_exit() {
         return;
     }
     binding::look(When::Later);
-    process::tell_unrecorded();
+    process::report_unrecorded();
     let Some(process) = process::existing() else { return };
     if !process.is_this_one() {
         return;

@@ -61,7 +61,7 @@ pub struct Thread {
     /// Recording is paused, or calls are made dear for a test.
     held_up: bool,
     /// So it is, or not all is kept: the one thing an ordinary call looks at.
-    unusual: bool,
+    slow_path: bool,
 }
 
 /// Counters a thread may have, rounded up to whole slots.
@@ -129,7 +129,7 @@ impl Thread {
     #[inline(always)]
     pub fn record(&mut self, call: &CallRecord, shape: Shape) {
         // What is rare gets copies: the record itself then never has to lie in memory.
-        if self.unusual {
+        if self.slow_path {
             let copy = *call;
             if self.goes_elsewhere(&copy, shape) {
                 return;
@@ -209,7 +209,7 @@ impl Thread {
     /// Records a wait or test with what it completed, as left in `self.completed`.
     #[inline(always)]
     pub fn record_completion(&mut self, call: &CallRecord) {
-        if self.unusual {
+        if self.slow_path {
             let copy = *call;
             if self.held_up && self.skips_call() || self.reduces_completion(&copy) {
                 return;
@@ -240,7 +240,7 @@ impl Thread {
 
     /// Records a start of persistent requests, as left in `self.started`.
     pub fn record_start(&mut self, call: &CallRecord) {
-        if self.unusual && (self.held_up && self.skips_call() || self.reduces_start(call)) {
+        if self.slow_path && (self.held_up && self.skips_call() || self.reduces_start(call)) {
             return;
         }
         self.fold = None;
@@ -262,7 +262,7 @@ impl Thread {
     /// Records a poll that found nothing: one more of the same only changes the record before.
     #[inline(always)]
     pub fn record_failed_poll(&mut self, call: &CallRecord) {
-        if self.unusual
+        if self.slow_path
             && (self.held_up && self.skips_call()
                 || self.reduces(|reduction| reduction.failed_poll(call, pack_fold(call))))
         {
@@ -437,21 +437,21 @@ impl Thread {
         false
     }
 
-    fn note_unusual(&mut self) {
+    fn note_slow_path(&mut self) {
         self.held_up = self.paused_since.is_some() || test_call_cost_ns() > 0;
-        self.unusual = self.held_up || !matches!(self.keep, KeepMode::All);
+        self.slow_path = self.held_up || !matches!(self.keep, KeepMode::All);
     }
 
     /// Stores nothing until [`Thread::resume`].
     pub fn pause(&mut self) {
         self.paused_since.get_or_insert_with(clock::now);
-        self.note_unusual();
+        self.note_slow_path();
     }
 
     /// Stores again what is called.
     pub fn resume(&mut self) {
         if let Some(since) = self.paused_since.take() {
-            self.note_unusual();
+            self.note_slow_path();
             self.record_stop(since, clock::now(), StopReason::Paused, 0);
         }
     }

@@ -6,7 +6,7 @@
 //! (`references`), which note what happens, and go on to the real ones (`gomp`). Of several runtimes in a process one is
 //! recorded (`choice`).
 //!
-//! Runtimes of any other kind may tell of their tasks by `include/kizami_tasks.h` (`told`).
+//! Runtimes of any other kind may tell of their tasks by `include/kizami_tasks.h` (`tasks_header`).
 //!
 //! What it promises: programs without OpenMP pay nothing, results are as without it, a forked child records nothing, and what
 //! cannot be written is counted as lost. Without `KIZAMI_RAW` in the environment, or with `--openmp off`, calls go
@@ -29,7 +29,7 @@ mod regions;
 mod rehearsal;
 mod running;
 mod switches;
+mod tasks_header;
 mod thread;
-mod told;
 mod wanted;
 mod word;

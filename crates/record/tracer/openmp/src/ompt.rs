@@ -189,7 +189,7 @@ extern "C" fn parallel_end(region: Kept, task: Kept, _flags: c_int, _address: *c
     // SAFETY: the runtime's words for the region and the task that began it, which goes on.
     let (number, task) = unsafe { (read(region), read(task)) };
     if number != 0 {
-        recorder.tell_counted();
+        recorder.record_counted();
         recorder.put(threading::region_end());
     }
     recorder.set_running(Running { is_counted: task & COUNTED != 0, ..Running::default() });

@@ -16,14 +16,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Call sites a thread remembers.
 const SITES: usize = 256;
 /// How far a system has told that tells nothing.
-static NOTHING_TOLD: AtomicU64 = AtomicU64::new(0);
+static NOTHING_WRITTEN: AtomicU64 = AtomicU64::new(0);
 /// Tasks that a thread makes before it looks what recording has cost, and records that one has: where it is made, begins and
 /// ends, and every other time a wait.
 const TASKS_A_LOOK: u64 = 256;
 const RECORDS_A_TASK: u64 = 4;
 /// Ticks of counted tasks that are recorded as soon as there are so many: some tens of microseconds. A thread that waits at the
 /// end of a region may record nothing else before the region is over.
-const TELL_TICKS: u64 = 50_000;
+const RECORD_TICKS: u64 = 50_000;
 
 /// Everything a thread needs to record without asking anybody. What every record needs comes first, in one cache line.
 #[repr(C, align(64))]
@@ -34,7 +34,7 @@ pub struct Recorder {
     /// Tasks made so far, by all threads that had the stream.
     created: u64,
     /// Where the system says how far it has told of the thread's absences, and how far that was read.
-    told: *const AtomicU64,
+    written: *const AtomicU64,
     read: u64,
     stream: u32,
     running: Running,
@@ -72,7 +72,7 @@ static SPARES: Mutex<Vec<Spare>> = Mutex::new(Vec::new());
 /// A recorder for one more thread; none where there is no room for it. Recording costs so much, in 1/1024 tick.
 pub fn of_process(process: &Process, cost: u64) -> Option<Box<Recorder>> {
     let spare = lock(&SPARES).pop();
-    let mut recorder = Recorder::for_nobody(WordCursor::EMPTY);
+    let mut recorder = Recorder::for_calibration(WordCursor::EMPTY);
     recorder.budget = Budget::new(cost);
     match spare {
         Some(spare) => {
@@ -94,7 +94,7 @@ pub fn of_process(process: &Process, cost: u64) -> Option<Box<Recorder>> {
     // The system may take long to begin telling: that is nobody's running time.
     recorder.switches = Switches::open();
     if let Some(switches) = &recorder.switches {
-        recorder.told = switches.told();
+        recorder.written = switches.written();
     }
     recorder.last_ticks = clock::now();
     recorder.take_over();
@@ -112,12 +112,12 @@ pub fn give_back(mut recorder: Box<Recorder>) {
 
 impl Recorder {
     /// A recorder that fills these words, which count for nobody.
-    pub fn for_nobody(words: WordCursor) -> Box<Recorder> {
+    pub fn for_calibration(words: WordCursor) -> Box<Recorder> {
         Box::new(Recorder {
             words,
             last_ticks: clock::now(),
             created: 0,
-            told: &raw const NOTHING_TOLD,
+            written: &raw const NOTHING_WRITTEN,
             read: 0,
             stream: 0,
             running: Running::default(),
@@ -143,8 +143,8 @@ impl Recorder {
     pub fn put<const WORDS: usize>(&mut self, record: Packed<WORDS>) {
         let now = clock::now();
         // SAFETY: a static, or of the switches, which live as long as the recorder.
-        let told = unsafe { (*self.told).load(Ordering::Relaxed) };
-        if told == self.read
+        let written = unsafe { (*self.written).load(Ordering::Relaxed) };
+        if written == self.read
             && let Some(words) = record.after(now.wrapping_sub(self.last_ticks))
             && self.words.push(words)
         {
@@ -156,7 +156,7 @@ impl Recorder {
 
     #[cold]
     fn put_slowly<const WORDS: usize>(&mut self, record: Packed<WORDS>, now: u64) {
-        if !self.tell_time(now, WORDS) {
+        if !self.record_time(now, WORDS) {
             return self.lose();
         }
         // What it tells of lies before the present, which the words have said by now.
@@ -188,7 +188,7 @@ impl Recorder {
         if !self.has_counted {
             // So that it is known since when.
             self.has_counted = true;
-            self.tell_counted();
+            self.record_counted();
         }
     }
 
@@ -239,8 +239,8 @@ impl Recorder {
     pub fn leave_counted(&mut self, below: Running) {
         self.tally.end_counted(self.running, below, clock::now);
         self.running = below;
-        if self.tally.ticks > TELL_TICKS {
-            self.tell_counted();
+        if self.tally.ticks > RECORD_TICKS {
+            self.record_counted();
         }
     }
 
@@ -256,14 +256,14 @@ impl Recorder {
     pub fn waited(&mut self, what: WaitFor) {
         self.running.waits = false;
         if budget::is_spent() {
-            self.tell_counted();
+            self.record_counted();
         }
         self.put(threading::waited(what));
     }
 
     /// Records what was counted since it was last recorded.
     #[cold]
-    pub fn tell_counted(&mut self) {
+    pub fn record_counted(&mut self) {
         let (tasks, ticks) = (std::mem::take(&mut self.tally.tasks), std::mem::take(&mut self.tally.ticks));
         if tasks > 0 || ticks > 0 {
             self.put(threading::counted(tasks, ticks));
@@ -310,22 +310,22 @@ impl Recorder {
     #[inline(always)]
     pub fn returned(&mut self, mark: Mark) {
         // SAFETY: as in `put`.
-        let told = unsafe { (*self.told).load(Ordering::Relaxed) };
-        if told != self.read && self.last_ticks == mark.last_ticks {
+        let written = unsafe { (*self.written).load(Ordering::Relaxed) };
+        if written != self.read && self.last_ticks == mark.last_ticks {
             self.was_off();
         }
     }
 
     #[cold]
     fn was_off(&mut self) {
-        if !self.tell_time(clock::now(), 0) {
+        if !self.record_time(clock::now(), 0) {
             return self.lose();
         }
         self.look(true);
     }
 
     /// Says the time in full, with room for so many words behind it, in a new chunk if need be; false if there is none.
-    fn tell_time(&mut self, now: u64, needed: usize) -> bool {
+    fn record_time(&mut self, now: u64, needed: usize) -> bool {
         const ANEW: usize = 2;
         if self.words.room() < needed + ANEW {
             return self.make_room(needed);

@@ -29,7 +29,7 @@ fn measure() -> u64 {
     let round = || {
         // SAFETY: the memory outlives the recorder, and no other cursor leads there.
         let cursor = unsafe { Cursor::new(memory.as_ptr(), SLOTS) };
-        let mut recorder = Recorder::for_nobody(WordCursor::of(cursor));
+        let mut recorder = Recorder::for_calibration(WordCursor::of(cursor));
         let start = clock::now();
         (0..RECORDS).for_each(|_| recorder.put(threading::end()));
         clock::now().saturating_sub(start)

@@ -88,7 +88,7 @@ impl Switches {
     }
 
     /// Where the kernel says how far it has written.
-    pub fn told(&self) -> *const AtomicU64 {
+    pub fn written(&self) -> *const AtomicU64 {
         self.place(HEAD_OFFSET)
     }
 

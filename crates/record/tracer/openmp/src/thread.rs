@@ -63,7 +63,7 @@ pub fn finish(block: *mut Local) {
         let recorder = std::mem::replace(&mut (*block).recorder, std::ptr::null_mut());
         if !recorder.is_null() {
             let mut recorder = Box::from_raw(recorder);
-            recorder.tell_counted();
+            recorder.record_counted();
             recorder.put(threading::leave());
             recorder::give_back(recorder);
         }

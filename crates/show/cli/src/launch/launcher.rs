@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn launchers_are_known_by_their_names() {
+    fn launchers_are_recognised_by_name() {
         assert_eq!(by_name("orterun"), Some(Launcher::OpenMpi));
         assert_eq!(by_name("mpiexec.hydra"), Some(Launcher::Hydra));
         assert_eq!(by_name("srun"), Some(Launcher::Srun));

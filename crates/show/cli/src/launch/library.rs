@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn launchers_are_known_by_what_they_print() {
+    fn libraries_are_recognised_by_the_launchers_output() {
         let family = Family::from_version_text;
         assert_eq!(family("mpirun (Open MPI) 4.1.4\n"), Some(Family::OpenMpi));
         assert_eq!(family("mpirun.openmpi (OpenRTE) 4.1.4"), Some(Family::OpenMpi));

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_programs_that_need_it_are_told() {
+    fn only_programs_that_need_it_get_it() {
         assert_eq!(options(&["sh".into(), "-n".into(), "/no/such/program".into()]), None);
         assert_eq!(with_any_order(OsStr::new("detect_leaks=0")), "verify_asan_link_order=0:detect_leaks=0");
         assert_eq!(with_any_order(OsStr::new("")), ANY_ORDER);

@@ -37,7 +37,7 @@ fn write_section(out: &mut Markup, report: &Report, section: &Section) {
         Part::Threads
         | Part::Waits
         | Part::Completions
-        | Part::Drawn
+        | Part::Reconstructed
         | Part::Functions
         | Part::Places
         | Part::Loops
@@ -66,7 +66,7 @@ fn lead(part: Part) -> Option<&'static str> {
         Part::Completions => {
             Some("Time of collectives after the last rank had entered: no rank is to blame for it.")
         }
-        Part::Drawn => Some(
+        Part::Reconstructed => Some(
             "The calls were reconstructed from a reduced trace, which has the exact total time of each call site. The difference estimates the error of all figures of that call site.",
         ),
         Part::Path => Some(

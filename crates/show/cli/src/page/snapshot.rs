@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn every_section_says_how_its_figures_came_to_be() {
+    fn every_section_explains_its_figures() {
         for report in [samples::empty(), samples::hostile(), samples::big()] {
             let page = page(&report, Some(vec![0.0, 0.0]));
             let headings = page.matches("<h2>").count();

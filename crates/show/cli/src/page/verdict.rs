@@ -3,7 +3,7 @@
 use super::frame::badge;
 use super::markup::Markup;
 use crate::sections::tables::time;
-use crate::sections::verdict::{Grade, told};
+use crate::sections::verdict::{Grade, listed};
 use crate::show::quantity::{self, percent};
 use kizami_explain::{Cause, Finding, Report};
 use kizami_phrases::verdict::{self, Factor, efficiency_error, factors};
@@ -31,7 +31,7 @@ fn warnings(out: &mut Markup, report: &Report, word: Option<&'static str>) {
     if warnings.peek().is_none() {
         return;
     }
-    let title = if report.stuck.is_some() { "Why it hangs" } else { "What was not recorded" };
+    let title = if report.hang.is_some() { "Why it hangs" } else { "What was not recorded" };
     out.raw("<section>\n<h2>").raw(title);
     badge(out, word);
     out.raw("</h2>\n");
@@ -46,20 +46,20 @@ pub fn findings(out: &mut Markup, report: &Report, word: Option<&'static str>) {
     out.raw("<section>\n<h2>Findings");
     badge(out, word);
     out.raw("</h2>\n");
-    let told = told(report);
-    if told.is_empty() && report.stuck.is_some() {
+    let listed = listed(report);
+    if listed.is_empty() && report.hang.is_some() {
         out.raw(
             "<p>No other findings.</p>
 ",
         );
-    } else if told.is_empty() {
+    } else if listed.is_empty() {
         out.raw("<p>").text(&nothing::sentence(&report.nothing_found())).raw(
             "</p>
 ",
         );
     } else {
         out.raw("<ol class=\"findings\">\n");
-        for finding in told {
+        for finding in listed {
             card(out, finding);
         }
         out.raw("</ol>\n");

@@ -73,7 +73,7 @@ mod tests {
     use kizami_explain::MatrixCell;
 
     #[test]
-    fn levels_tell_the_part_of_the_highest() {
+    fn levels_give_the_part_of_the_highest() {
         let cell = |from, to, bytes| MatrixCell { from, to, messages: 1, bytes };
         let matrix = vec![cell(0, 1, 100), cell(1, 0, 41), cell(1, 2, 0), cell(2, 0, 1)];
         let map = HeatMap::of(&Report { ranks: 3, matrix, ..samples::empty() }, 32).unwrap();

@@ -1,9 +1,9 @@
 //! Made-up reports for tests: one with everything and evil names, one with nothing, one that is big.
 
 use kizami_explain::{
-    CallTotal, Cause, Diagnosis, Efficiency, Finding, Gain, Headline, MatrixCell, NetworkFit, NotUnderstood,
-    PathPart, Pattern, Phase, RankTime, Reconstructed, ReconstructedPlace, Report, SizeClass, SourceLine,
-    Stuck, StuckCall, StuckKind, WaitTotal, Who,
+    BlockedCall, CallTotal, Cause, Diagnosis, Efficiency, Finding, Gain, Hang, HangKind, Headline,
+    MatrixCell, NetworkFit, NotUnderstood, PathPart, Pattern, Phase, RankTime, Reconstructed,
+    ReconstructedPlace, Report, SizeClass, SourceLine, WaitTotal, Who,
 };
 use kizami_whatif::{Change, Location};
 
@@ -54,7 +54,7 @@ pub fn empty() -> Report {
         protocols: Vec::new(),
         not_understood: NotUnderstood::default(),
         reconstructed: None,
-        stuck: None,
+        hang: None,
         threads: None,
     }
 }
@@ -130,21 +130,21 @@ fn full(ranks: u32, places: usize, pairs: u32) -> Report {
         longest: 8,
         scatter_ns: 500_000,
     };
-    let drawn = ReconstructedPlace {
+    let reconstructed = ReconstructedPlace {
         function: EVIL.to_owned(),
         place: place(),
         calls: 123_456,
         exact_ns: 9_876_543,
         reconstructed_ns: 9_000_000,
     };
-    let stuck = Stuck {
-        kind: StuckKind::Inside,
+    let hang = Hang {
+        kind: HangKind::Inside,
         ranks: 4,
         cycle: Vec::new(),
         causes: Vec::new(),
         died_first: None,
         ended_early: Vec::new(),
-        calls: vec![StuckCall {
+        calls: vec![BlockedCall {
             rank: 0,
             thread: 0,
             function: EVIL.to_owned(),
@@ -220,8 +220,12 @@ fn full(ranks: u32, places: usize, pairs: u32) -> Report {
             problems: vec![EVIL.to_owned(); 20],
             unrecorded: vec![EVIL.to_owned()],
         },
-        reconstructed: Some(Reconstructed { rows_kept: 10, calls: 1_000_000, places: vec![drawn; places] }),
-        stuck: Some(stuck),
+        reconstructed: Some(Reconstructed {
+            rows_kept: 10,
+            calls: 1_000_000,
+            places: vec![reconstructed; places],
+        }),
+        hang: Some(hang),
         threads: None,
     }
 }

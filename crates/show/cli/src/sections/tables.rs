@@ -20,7 +20,7 @@ pub enum Part {
     Threads,
     Ranks,
     Waits,
-    Drawn,
+    Reconstructed,
     Completions,
     Path,
     Functions,
@@ -93,7 +93,7 @@ impl Section {
     }
 
     /// Whether there is anything to show.
-    fn tells(&self) -> bool {
+    fn has_content(&self) -> bool {
         !self.rows.is_empty() || !self.notes.is_empty()
     }
 }
@@ -122,7 +122,7 @@ pub fn sections(report: &Report, most: usize) -> Vec<Section> {
             &report.completions_by_place,
             most,
         ),
-        drawn(report, most),
+        reconstructed(report, most),
         path(report, most),
         calls(Part::Functions, "calls by function", &report.functions, most),
         calls(Part::Places, "calls by call site", &report.places, most),
@@ -132,7 +132,7 @@ pub fn sections(report: &Report, most: usize) -> Vec<Section> {
         not_understood(report, most),
     ];
     let threads = report.threads.iter().map(|threads| lost_by_threads(threads, most));
-    threads.chain(all).filter(Section::tells).collect()
+    threads.chain(all).filter(Section::has_content).collect()
 }
 
 /// A length of time, as all tables say it.
@@ -145,8 +145,8 @@ pub fn lost_by_threads(threads: &Threads, most: usize) -> Section {
     let columns = [number("lost"), number("time"), number("gain"), words("cause and location")];
     let title = "lost time of threads";
     // What is hardly there would only be in the way.
-    let told: Vec<&Loss> = threads.losses.iter().filter(|loss| threads.share(loss) >= LEAST_LOSS).collect();
-    Section::new(Part::Threads, title, &columns).with(&told, most, |loss| {
+    let listed: Vec<&Loss> = threads.losses.iter().filter(|loss| threads.share(loss) >= LEAST_LOSS).collect();
+    Section::new(Part::Threads, title, &columns).with(&listed, most, |loss| {
         vec![percent(threads.share(loss)), time(loss.ns), gained(loss), loss::sentence(loss)]
     })
 }
@@ -210,11 +210,11 @@ fn more_or_less(ns: i64) -> String {
     format!("{}{}", if ns < 0 { '-' } else { '+' }, time(ns.saturating_abs()))
 }
 
-fn drawn(report: &Report, most: usize) -> Section {
+fn reconstructed(report: &Report, most: usize) -> Section {
     let columns =
         [number("exact"), number("reconstructed"), number("error"), number("calls"), code("function")];
-    let places = report.reconstructed.as_ref().map_or(&[][..], |drawn| &drawn.places);
-    Section::new(Part::Drawn, "time in calls: exact and reconstructed", &columns).with(
+    let places = report.reconstructed.as_ref().map_or(&[][..], |reconstructed| &reconstructed.places);
+    Section::new(Part::Reconstructed, "time in calls: exact and reconstructed", &columns).with(
         places,
         most,
         |place| {

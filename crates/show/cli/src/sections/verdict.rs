@@ -47,14 +47,14 @@ pub fn lines(report: &Report, paint: Paint) -> Vec<String> {
         ),
         format!("  {}", product(report, |value| painted(value, paint))),
     ]);
-    let of_threads = report.threads.iter().map(|told| threads(told, |value| painted(value, paint)));
+    let of_threads = report.threads.iter().map(|listed| threads(listed, |value| painted(value, paint)));
     lines.extend(of_threads.map(|text| format!("  {text}")));
     lines.extend(reconstructed(report).map(|text| format!("  {}", paint.doubtful(&text))));
-    let told: Vec<&Finding> = told(report);
-    if told.is_empty() && report.stuck.is_none() {
+    let listed: Vec<&Finding> = listed(report);
+    if listed.is_empty() && report.hang.is_none() {
         lines.extend(wrapped("", 0, &nothing::sentence(&report.nothing_found())));
     }
-    for (number, finding) in (1..).zip(told) {
+    for (number, finding) in (1..).zip(listed) {
         lines.extend(wrapped(&format!("{number}. "), 3, &finding::sentence(finding)));
         lines.extend(wrapped("   ", 3, &cost(report, finding)).iter().map(|line| paint.label(line)));
         lines.extend(wrapped("   ", 3, finding::advice(finding.disease())));
@@ -64,7 +64,7 @@ pub fn lines(report: &Report, paint: Paint) -> Vec<String> {
 }
 
 /// The findings shown first, the worst of all at the top.
-pub fn told(report: &Report) -> Vec<&Finding> {
+pub fn listed(report: &Report) -> Vec<&Finding> {
     report.findings.iter().take(MOST_FINDINGS).collect()
 }
 

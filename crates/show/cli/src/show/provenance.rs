@@ -10,16 +10,16 @@ use kizami_trace::run::{Missing, Reduced, ReplayedFrom, Undisturbed};
 use kizami_trace::{Provenance, RunInfo, Trace};
 
 /// Says all of it about a trace.
-pub fn tell(trace: &Trace) {
-    tell_each(trace, trace.provenance().into_iter());
+pub fn report(trace: &Trace) {
+    report_each(trace, trace.provenance().into_iter());
 }
 
 /// Says how its times came to be; that it is reduced is said in other words.
-pub fn tell_times(trace: &Trace) {
-    tell_each(trace, trace.provenance().into_iter().filter(|one| !matches!(one, Provenance::Reduced(_))));
+pub fn report_times(trace: &Trace) {
+    report_each(trace, trace.provenance().into_iter().filter(|one| !matches!(one, Provenance::Reduced(_))));
 }
 
-fn tell_each<'a>(trace: &Trace, all: impl Iterator<Item = Provenance<'a>>) {
+fn report_each<'a>(trace: &Trace, all: impl Iterator<Item = Provenance<'a>>) {
     let name = as_typed(trace.path());
     let lines: Vec<String> = all.map(|one| line(&name, &one)).collect();
     if !lines.is_empty() {
@@ -30,7 +30,7 @@ fn tell_each<'a>(trace: &Trace, all: impl Iterator<Item = Provenance<'a>>) {
 fn line(name: &str, provenance: &Provenance<'_>) -> String {
     match provenance {
         Provenance::Reduced(reduced) => {
-            let weights = if reduced.is_drawn() {
+            let weights = if reduced.is_sampled() {
                 "sampled without weights; nothing is known of the others"
             } else {
                 "each stands for as many calls as its weight"
@@ -43,12 +43,12 @@ fn line(name: &str, provenance: &Provenance<'_>) -> String {
         Provenance::Replayed(made) | Provenance::Reconstructed(made) => {
             labelled("replayed", &format!("{name}: a replay of {}", replay(made)))
         }
-        Provenance::Predicted(made) => labelled("predicted", &format!("{name}: {}", foretold(made))),
+        Provenance::Predicted(made) => labelled("predicted", &format!("{name}: {}", predicted_from(made))),
     }
 }
 
 /// Says that a run is reconstructed from a reduced trace.
-pub fn tell_reconstructed(reduced: &Reduced) {
+pub fn report_reconstructed(reduced: &Reduced) {
     let kept = quantity::count(reduced.rows_kept);
     let calls = quantity::counted(reduced.calls, "call");
     let what = "reconstructed with the exact order of calls and times sampled from exact sums";
@@ -56,7 +56,7 @@ pub fn tell_reconstructed(reduced: &Reduced) {
 }
 
 /// Says how much of the time in MPI such a run has in other functions than it was.
-pub fn tell_reconstruction_error(off_ns: f64, mpi: Length) {
+pub fn report_reconstruction_error(off_ns: f64, mpi: Length) {
     let off = quantity::share(off_ns, mpi.0 as f64);
     say(&[labelled(
         "reduced",
@@ -93,7 +93,7 @@ fn replay(made: &ReplayedFrom) -> String {
 }
 
 /// From which runs a run was foretold, and for what.
-fn foretold(made: &ReplayedFrom) -> String {
+fn predicted_from(made: &ReplayedFrom) -> String {
     let options = made.setting.get(1..).unwrap_or_default().join(" ");
     format!("predicted from {}, with {options}", made.made_from)
 }
@@ -104,7 +104,7 @@ pub fn facts_of_times(run: &RunInfo) -> Vec<(&'static str, String)> {
         Provenance::Reduced(_) => None,
         Provenance::Undisturbed(made) => Some(("made from", without_tracer(made))),
         Provenance::Replayed(made) | Provenance::Reconstructed(made) => Some(("replayed", replay(made))),
-        Provenance::Predicted(made) => Some(("predicted", foretold(made))),
+        Provenance::Predicted(made) => Some(("predicted", predicted_from(made))),
     };
     run.provenance().into_iter().filter_map(fact).collect()
 }
@@ -139,7 +139,7 @@ pub fn exact(reduced: &Reduced) -> &'static str {
         "counts, times, bytes, messages between ranks, and the order of all calls; quantiles are within 1 %"
     } else if reduced.sums_are_of_rows() {
         "the number of calls; rows were sampled by a published scheme without weights, and times and bytes are those of the rows"
-    } else if reduced.is_drawn() {
+    } else if reduced.is_sampled() {
         "only run.json: rows were sampled by a published scheme without weights"
     } else {
         "the sums present; those of some threads could not be read"
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_recording_is_told_with_what_it_was_made_from() {
+    fn derived_traces_name_their_origin() {
         let replayed = ReplayedFrom {
             made_from: "run.kz".to_owned(),
             recorded_ns: 2_000_000_000,
@@ -188,7 +188,7 @@ mod tests {
             line("new.kz", &Provenance::Replayed(&replayed)),
             "kizami: replayed  new.kz: a replay of run.kz, which took 2.00 s, with --cpu 2x"
         );
-        let told = line("new.kz", &Provenance::Reduced(&reduced));
-        assert!(told.starts_with("kizami: reduced   new.kz: 3 rows of 1,000 calls kept; "), "{told}");
+        let shown = line("new.kz", &Provenance::Reduced(&reduced));
+        assert!(shown.starts_with("kizami: reduced   new.kz: 3 rows of 1,000 calls kept; "), "{shown}");
     }
 }

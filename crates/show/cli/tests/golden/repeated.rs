@@ -33,7 +33,7 @@ fn an_idea_gains_the_same_part_of_the_work_in_a_replay() {
 /// A run that was drawn from a reduced trace may be off: what is told is told with that, the same by both commands, and
 /// nothing is told that may be nothing.
 #[test]
-fn both_commands_know_how_far_a_drawn_run_is_off() {
+fn both_commands_report_the_error_of_a_reconstructed_run() {
     let place = Place::new();
     let report = json(&place, "report reduced.kz --json");
     let off = report["efficiency"]["error"].as_f64().expect("efficiencies of a drawn run may be off");

@@ -2,7 +2,7 @@
 
 use crate::mpi::{Mpi, Scratch, mpi};
 use crate::together::{KIZAMI, alone, line, recorded, stdout, together};
-use kizami_testing::segments::{self, RingTimes, Who};
+use kizami_testing::segments::{self, RingTimes, SegmentOwner};
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::Output;
@@ -18,7 +18,8 @@ fn write_ring(trace: &Path, every_ns: u64) {
 
 fn write_long_ring(trace: &Path, every_ns: u64, messages: u64) {
     for rank in 0..RANKS {
-        let who = Who { last_ticks: messages * every_ns + 2_000_000, ..Who::rank(rank, RANKS) };
+        let who =
+            SegmentOwner { last_ticks: messages * every_ns + 2_000_000, ..SegmentOwner::rank(rank, RANKS) };
         let times = RingTimes { every: every_ns, receives_after: 2_000, call: 700 + 100 * u64::from(rank) };
         segments::write_ring(trace, &who, (rank, RANKS), messages, times);
     }

@@ -5,8 +5,8 @@ use crate::mpi::{Mpi, Scratch, finish, mpi};
 use crate::simulated::describe_cluster;
 use kizami_explain::{Cause, Pattern};
 use kizami_graph::build;
-use kizami_phrases::report::{ToldFinding, ToldReport};
-use kizami_replay::{Observer, Seen, Setting, learn, replay};
+use kizami_phrases::report::{WordedFinding, WordedReport};
+use kizami_replay::{EndedStep, Observer, Setting, learn, replay};
 use kizami_trace::Trace;
 use std::ffi::OsString;
 use std::path::Path;
@@ -71,7 +71,7 @@ pub fn patterns(ranks: u32) -> Vec<Injected> {
     ]
 }
 
-pub fn report(mpi: &Mpi, ranks: u32, injected: &Injected, directory: &Path) -> ToldReport {
+pub fn report(mpi: &Mpi, ranks: u32, injected: &Injected, directory: &Path) -> WordedReport {
     let arguments = [injected.name, &DELAY_MS.to_string(), &ITERATIONS.to_string()];
     let (output, trace) = mpi.record(ranks, &mpi.workload("known_waits", &arguments), directory);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -82,7 +82,7 @@ pub fn report(mpi: &Mpi, ranks: u32, injected: &Injected, directory: &Path) -> T
 }
 
 /// By which part the waiting that was found is longer than what was injected.
-pub fn deviation(report: &ToldReport, injected: &Injected) -> f64 {
+pub fn deviation(report: &WordedReport, injected: &Injected) -> f64 {
     let there = |(function, place): &(String, kizami_explain::SourceLine)| {
         injected.functions.contains(&&function[..]) && place.function != "start_together"
     };
@@ -93,14 +93,14 @@ pub fn deviation(report: &ToldReport, injected: &Injected) -> f64 {
 }
 
 /// Whether a finding names the computation that was made longer.
-fn names(finding: &ToldFinding, injected: &Injected) -> bool {
+fn names(finding: &WordedFinding, injected: &Injected) -> bool {
     finding.cause == Cause::Computation
         && finding.place.function == injected.place
         && finding.ranks == injected.late
 }
 
 /// Whether the first finding is the right one: the one that gains most.
-pub fn is_named(report: &ToldReport, injected: &Injected) -> bool {
+pub fn is_named(report: &WordedReport, injected: &Injected) -> bool {
     report.findings.first().is_some_and(|finding| names(finding, injected))
 }
 
@@ -131,7 +131,7 @@ struct Ends {
 }
 
 impl Observer<1> for Ends {
-    fn step(&mut self, seen: &Seen<'_, 1>) {
+    fn step(&mut self, seen: &EndedStep<'_, 1>) {
         self.recorded_ns = self.recorded_ns.max(seen.step.end.0);
         self.replayed_ns = self.replayed_ns.max(seen.end[0].0);
         self.farthest_ns = self.farthest_ns.max((seen.end[0].0 - seen.step.end.0).abs());

@@ -32,15 +32,15 @@ impl Running {
     }
 
     /// What the report says of the run as it is now, once that is something.
-    fn stuck(&self) -> Value {
+    fn diagnosis(&self) -> Value {
         let begun = Instant::now();
         loop {
             assert!(begun.elapsed() < Duration::from_secs(60), "nothing is said to hang");
             let output = kizami(&["report", "--json"], &self.trace);
             let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
             if output.status.success() && report["stuck"].is_object() {
-                let told = String::from_utf8_lossy(&output.stderr);
-                assert!(told.contains("is still being recorded by process"), "{told}");
+                let printed = String::from_utf8_lossy(&output.stderr);
+                assert!(printed.contains("is still being recorded by process"), "{printed}");
                 assert_eq!(report["stuck"]["running"], true);
                 return report["stuck"].clone();
             }
@@ -55,11 +55,11 @@ impl Running {
     }
 
     fn wait(&mut self) -> (String, PathBuf) {
-        let mut told = String::new();
+        let mut printed = String::new();
         let mut pipe = self.recorder.stderr.take().expect("a pipe");
-        pipe.read_to_string(&mut told).expect("text");
+        pipe.read_to_string(&mut printed).expect("text");
         self.recorder.wait().expect("it ends");
-        (told, self.trace.clone())
+        (printed, self.trace.clone())
     }
 }
 
@@ -86,8 +86,8 @@ fn kizami(words: &[&str], trace: &Path) -> Output {
     })
 }
 
-fn sentences(stuck: &Value) -> String {
-    let all = stuck["sentences"].as_array().expect("sentences");
+fn sentences(diagnosis: &Value) -> String {
+    let all = diagnosis["sentences"].as_array().expect("sentences");
     all.iter().map(|one| one.as_str().expect("text")).collect::<Vec<_>>().join("\n")
 }
 
@@ -113,16 +113,16 @@ fn files(trace: &Path) -> BTreeMap<PathBuf, u64> {
 fn check_deadlock(mpi: &Mpi) {
     let scratch = Scratch::new();
     let run = Running::hang(mpi, "receive", scratch.path());
-    let stuck = run.stuck();
+    let diagnosis = run.diagnosis();
     assert_eq!(
-        (&stuck["kind"], &stuck["cycle"]),
+        (&diagnosis["kind"], &diagnosis["cycle"]),
         (&"deadlock".into(), &serde_json::json!([0, 1])),
-        "{stuck}"
+        "{diagnosis}"
     );
-    let (told, trace) = run.end_by(libc::SIGINT);
+    let (printed, trace) = run.end_by(libc::SIGINT);
     assert!(
-        told.contains("(3 ranks were inside MPI when they ended: it says who waited for whom)"),
-        "{told}"
+        printed.contains("(3 ranks were inside MPI when they ended: it says who waited for whom)"),
+        "{printed}"
     );
     let verdict = verdict(&trace);
     for part in [
@@ -164,7 +164,7 @@ fn check_other_ways(mpi: &Mpi) {
     for (mode, part) in cases {
         let scratch = Scratch::new();
         let run = Running::hang(mpi, mode, scratch.path());
-        assert_eq!(run.stuck()["kind"], "deadlock", "{mode}");
+        assert_eq!(run.diagnosis()["kind"], "deadlock", "{mode}");
         let (_, trace) = run.end_by(libc::SIGTERM);
         let verdict = verdict(&trace);
         assert!(
@@ -178,19 +178,19 @@ fn check_other_ways(mpi: &Mpi) {
 fn check_missing_rank(mpi: &Mpi) {
     let scratch = Scratch::new();
     let mut run = Running::hang(mpi, "busy", scratch.path());
-    let stuck = run.stuck();
+    let diagnosis = run.diagnosis();
     assert_eq!(
-        (&stuck["kind"], &stuck["causes"][0]["rank"]),
+        (&diagnosis["kind"], &diagnosis["causes"][0]["rank"]),
         (&"waits-for-busy".into(), &2.into()),
-        "{stuck}"
+        "{diagnosis}"
     );
     assert_eq!(
-        (&stuck["causes"][0]["state"], &stuck["causes"][0]["waiting_ranks"]),
+        (&diagnosis["causes"][0]["state"], &diagnosis["causes"][0]["waiting_ranks"]),
         (&"outside".into(), &2.into())
     );
-    let told = sentences(&stuck);
-    assert!(told.starts_with("All others wait for rank 2, which has been outside MPI for "), "{told}");
-    assert!(told.contains(" after MPI_Allreduce at hang.c:38."), "{told}");
+    let printed = sentences(&diagnosis);
+    assert!(printed.starts_with("All others wait for rank 2, which has been outside MPI for "), "{printed}");
+    assert!(printed.contains(" after MPI_Allreduce at hang.c:38."), "{printed}");
     let busy = now(&run.trace, scratch.path()).ranks[2].pid.expect("it runs").0;
     send(busy as i32, libc::SIGKILL);
     let (_, trace) = run.wait();
@@ -225,12 +225,13 @@ fn check_two_launches(mpi: &Mpi) {
     line.extend([out.clone().into(), "--".into(), "sh".into(), "-c".into()]);
     line.push(format!("{first}; {second}; exit 7").into());
     let output = finish(mpi.command(&line, scratch.path()));
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(7), "{told}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(7), "{printed}");
     for (name, ranks, program) in [("run.kz", 2, "hang"), ("run.2.kz", 3, "pingpong")] {
-        let run = RunInfo::read(&scratch.path().join(name)).unwrap_or_else(|error| panic!("{error}\n{told}"));
+        let run =
+            RunInfo::read(&scratch.path().join(name)).unwrap_or_else(|error| panic!("{error}\n{printed}"));
         assert_eq!((run.ranks, run.health.complete), (ranks, true), "{name}: {:?}", run.health);
-        assert!(run.executable.ends_with(program) && told.contains(name), "{told}");
+        assert!(run.executable.ends_with(program) && printed.contains(name), "{printed}");
     }
 }
 
@@ -255,12 +256,12 @@ fn a_run_that_is_looked_at_is_as_complete_as_any() {
     while seen < 2 && run.recorder.try_wait().expect("it can be asked").is_none() {
         let before = files(&run.trace);
         let info = kizami(&["info", "--json"], &run.trace);
-        let told = String::from_utf8_lossy(&info.stderr).into_owned();
-        if !told.contains("is still being recorded") {
+        let printed = String::from_utf8_lossy(&info.stderr).into_owned();
+        if !printed.contains("is still being recorded") {
             continue;
         }
         let run_now: RunInfo = serde_json::from_slice(&info.stdout).expect("run.json");
-        assert!(run_now.watched.expect("it is watched").running && run_now.ranks == 2, "{told}");
+        assert!(run_now.watched.expect("it is watched").running && run_now.ranks == 2, "{printed}");
         let view = kizami(&["view", "--png", picture.to_str().expect("text")], &run.trace);
         assert!(view.status.success(), "{}", String::from_utf8_lossy(&view.stderr));
         std::fs::remove_file(&picture).expect("a picture");
@@ -276,9 +277,9 @@ fn a_run_that_is_looked_at_is_as_complete_as_any() {
         );
         seen += 1;
     }
-    let (told, trace) = run.wait();
+    let (printed, trace) = run.wait();
     assert!(seen > 0, "it was over before anybody could look");
-    let whole = RunInfo::read(&trace).unwrap_or_else(|error| panic!("{error}: {told}"));
+    let whole = RunInfo::read(&trace).unwrap_or_else(|error| panic!("{error}: {printed}"));
     assert!(whole.health.complete, "{:?}", whole.health);
     assert_eq!(whole.totals.calls, alone.run().totals.calls);
 }
@@ -301,9 +302,9 @@ fn signals_while_sealing_lose_nothing() {
             send(run.recorder.id() as i32, libc::SIGTERM);
             std::thread::sleep(Duration::from_millis(5));
         }
-        let (told, trace) = run.wait();
+        let (printed, trace) = run.wait();
         let sealed = trace.join("run.json").exists();
-        assert!(sealed || signals == 2 && told.contains("a second signal ends that"), "{told}");
+        assert!(sealed || signals == 2 && printed.contains("a second signal ends that"), "{printed}");
         if !sealed {
             assert!(kizami(&["seal"], &trace).status.success());
         }
@@ -314,7 +315,7 @@ fn signals_while_sealing_lose_nothing() {
 
 /// The simulator knows by itself that nobody can go on, and ends all ranks; all at the same simulated moment.
 #[test]
-fn a_simulated_deadlock_is_told() {
+fn a_simulated_deadlock_is_reported() {
     let mpi = mpi("smpi");
     let scratch = Scratch::new();
     crate::simulated::describe_cluster(scratch.path(), 16);
@@ -334,7 +335,7 @@ fn what_a_killed_recorder_left_can_be_read() {
     let mpi = mpi("mpich");
     let scratch = Scratch::new();
     let mut run = Running::hang(&mpi, "receive", scratch.path());
-    run.stuck();
+    run.diagnosis();
     let ranks = now(&run.trace, scratch.path()).ranks;
     assert!(ranks.iter().all(|rank| rank.ending == Ending::Running), "{ranks:?}");
     run.recorder.kill().expect("it can be killed");
@@ -348,8 +349,8 @@ fn what_a_killed_recorder_left_can_be_read() {
     }
     let before = files(&run.trace);
     let output = kizami(&["report"], &run.trace);
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("is not sealed: reading raw segments; run kizami seal "), "{told}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(printed.contains("is not sealed: reading raw segments; run kizami seal "), "{printed}");
     assert!(String::from_utf8_lossy(&output.stdout).starts_with("Deadlock: rank 0 waits in MPI_Recv"));
     assert_eq!(files(&run.trace), before);
     assert!(kizami(&["seal"], &run.trace).status.success());

@@ -4,7 +4,7 @@
 use crate::mpi::{Mpi, Scratch, finish, mpi};
 use crate::simulated::describe_cluster;
 use kizami_explain::{Cause, Pattern, SendsWait};
-use kizami_phrases::report::ToldReport;
+use kizami_phrases::report::WordedReport;
 use kizami_testing::timing::must;
 use std::ffi::OsString;
 use std::path::Path;
@@ -32,7 +32,7 @@ fn truth(printed: &str) -> Vec<Truth> {
         .collect()
 }
 
-fn run(mpi: &Mpi, (sizes, mode): (&str, &str), directory: &Path) -> (Vec<Truth>, ToldReport) {
+fn run(mpi: &Mpi, (sizes, mode): (&str, &str), directory: &Path) -> (Vec<Truth>, WordedReport) {
     let program = mpi.workload("late_receiver", &[sizes, LATE_MS, &ITERATIONS.to_string(), mode]);
     let (output, trace) = mpi.record(2, &program, directory);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -44,14 +44,14 @@ fn run(mpi: &Mpi, (sizes, mode): (&str, &str), directory: &Path) -> (Vec<Truth>,
 }
 
 /// By which part the waiting that was found is longer than it was.
-fn deviation(truth: &[Truth], report: &ToldReport) -> f64 {
+fn deviation(truth: &[Truth], report: &WordedReport) -> f64 {
     let waits = report.waits.iter().filter(|wait| wait.pattern == Pattern::LateReceiver);
     let found_ms = waits.map(|wait| wait.ns as f64 / 1e6).sum::<f64>();
     found_ms / truth.iter().map(|size| size.waited_ms).sum::<f64>() - 1.0
 }
 
 /// Whether every size that always or never waited is known to.
-fn is_learned(truth: &[Truth], report: &ToldReport) -> bool {
+fn is_learned(truth: &[Truth], report: &WordedReport) -> bool {
     truth.iter().all(|size| {
         let rows = &report.protocols;
         let row = rows.iter().find(|row| (row.from_bytes..=row.to_bytes).contains(&size.bytes));
@@ -66,7 +66,7 @@ fn is_learned(truth: &[Truth], report: &ToldReport) -> bool {
 }
 
 /// Whether the receiver, which sleeps, is what is worst.
-fn is_blamed(report: &ToldReport) -> bool {
+fn is_blamed(report: &WordedReport) -> bool {
     let first = report.findings.first();
     first.is_some_and(|finding| finding.cause == Cause::Computation && finding.ranks == [1])
 }

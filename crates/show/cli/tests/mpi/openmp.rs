@@ -53,9 +53,9 @@ fn what_a_killed_program_did_is_kept() {
         record.env("OMP_NUM_THREADS", "2").stdout(Stdio::null()).stderr(Stdio::null());
         let mut recorder = record.spawn().expect("kizami runs");
         let tasks = || {
-            let told: Value =
+            let printed: Value =
                 serde_json::from_slice(&finish(command(&["tasks", "--json"], &trace)).stdout).ok()?;
-            told["tasks"].as_u64()
+            printed["tasks"].as_u64()
         };
         let mut seen = 0;
         wait_until("tasks are recorded", || {

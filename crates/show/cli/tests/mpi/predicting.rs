@@ -56,7 +56,7 @@ pub fn number(value: &serde_json::Value) -> f64 {
 
 /// Under the simulator, where the truth is exact: a run on the machine that was measured, and a larger one from smaller ones.
 #[test]
-fn simulated_runs_are_foretold() {
+fn simulated_runs_are_predicted() {
     let smpi = mpi("smpi");
     let scratch = Scratch::new();
     let directory = scratch.path();
@@ -66,8 +66,8 @@ fn simulated_runs_are_foretold() {
         record(&smpi, ranks, &["stencil", "512", "10", "0.3"], directory);
     }
     let same = json(&smpi, &["predict", "run16.kz", "--machine", "here.kzm", "--json"], directory);
-    let (told, truth) = (number(&same["points"][0]["time_s"]), number(&same["from"][0]["time_s"]));
-    assert!((told / truth - 1.0).abs() < 0.10, "{told} s told, {truth} s recorded");
+    let (predicted, truth) = (number(&same["points"][0]["time_s"]), number(&same["from"][0]["time_s"]));
+    assert!((predicted / truth - 1.0).abs() < 0.10, "{predicted} s told, {truth} s recorded");
     let runs = ["run4.kz", "run8.kz", "run16.kz"];
     let checked = json(
         &smpi,
@@ -103,8 +103,8 @@ fn check_picture(directory: &Path, titles: &[&str]) {
 /// One page that loads nothing, with the same panels and all points in a table.
 fn check_page(smpi: &Mpi, runs: &[&str], directory: &Path) {
     let more = ["--machine", "here.kzm", "--ranks", "16,32", "--plot", "page.html", "--json"];
-    let told = json(smpi, &[&["predict"][..], runs, &more].concat(), directory);
-    for point in told["points"].as_array().expect("points") {
+    let predicted = json(smpi, &[&["predict"][..], runs, &more].concat(), directory);
+    for point in predicted["points"].as_array().expect("points") {
         let shares = &point["shares"];
         let whole =
             ["computation", "waiting", "transfer"].map(|share| number(&shares[share])).iter().sum::<f64>();
@@ -125,9 +125,9 @@ fn check_page(smpi: &Mpi, runs: &[&str], directory: &Path) {
 /// A foretold trace names the program, the runs and the machine.
 fn check_provenance(smpi: &Mpi, directory: &Path) {
     let output = kizami(smpi, &words(&["info", "run32.kz"]), directory);
-    let told = String::from_utf8_lossy(&output.stdout);
+    let predicted = String::from_utf8_lossy(&output.stdout);
     let expected = "predicted from run4.kz, run8.kz, run16.kz, with --ranks 32 --machine here.kzm";
-    assert!(told.contains(expected), "{told}");
+    assert!(predicted.contains(expected), "{predicted}");
     let info = json(smpi, &["info", "run32.kz", "--json"], directory);
     let executable = info["executable"].as_str().expect("a text");
     assert!(executable.ends_with("scaling"), "{executable}");
@@ -145,31 +145,37 @@ fn check_counts_given(smpi: &Mpi, runs: &[&str], directory: &Path) {
         assert_eq!(output.status.code(), Some(2));
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
-    let told = refused("nowhere.c:7,4,100", "32");
-    assert!(told.contains("counts.csv:2: no call is made at nowhere.c:7; calls are made at "), "{told}");
+    let predicted = refused("nowhere.c:7,4,100", "32");
+    assert!(
+        predicted.contains("counts.csv:2: no call is made at nowhere.c:7; calls are made at "),
+        "{predicted}"
+    );
     let definitions = kizami_trace::Trace::open(&directory.join("run16.kz")).expect("a trace");
     let definitions = definitions.definitions().expect("definitions");
     let site = definitions.callsites.iter().find(|site| site.line.is_some()).expect("a line").index;
     let place = kizami_trace::SourceLine::of(&definitions, Some(site));
-    let told = refused(&format!("{place},5,100"), "32");
-    assert!(told.contains("5 ranks are neither recorded nor asked for; 4, 8, 16, 32 are"), "{told}");
-    let told = refused(&format!("{place},4,100\n{place},8,10\n{place},16,99"), "32");
-    assert!(told.contains(&format!("counts of {place} are missing for 32 ranks")), "{told}");
+    let predicted = refused(&format!("{place},5,100"), "32");
+    assert!(
+        predicted.contains("5 ranks are neither recorded nor asked for; 4, 8, 16, 32 are"),
+        "{predicted}"
+    );
+    let predicted = refused(&format!("{place},4,100\n{place},8,10\n{place},16,99"), "32");
+    assert!(predicted.contains(&format!("counts of {place} are missing for 32 ranks")), "{predicted}");
 }
 
 /// Work that shrinks by no power of the ranks: what the program tells of it makes the difference. How long it computes with
 /// the most ranks is known; how long ranks wait for each other depends on how busy the machine is.
-pub fn check_told_work(mpi: &Mpi, directory: &Path, ranks: [u32; 4], comparison_us: f64) -> [f64; 2] {
+pub fn check_counted_work(mpi: &Mpi, directory: &Path, ranks: [u32; 4], comparison_us: f64) -> [f64; 2] {
     let microseconds = comparison_us.to_string();
     let [.., most] = ranks;
     let keys = 256 / u64::from(most);
     let comparisons = keys * u64::from(keys.ilog2());
     let known_s = 4.0 * comparisons as f64 * comparison_us * 1e-6;
-    let errors = ["0", "1"].map(|tell| {
+    let errors = ["0", "1"].map(|counting| {
         let mut runs = Vec::new();
         for ranks in ranks {
-            let program = mpi.workload("told_work", &["256", "4", tell, &microseconds]);
-            let trace = format!("told{tell}-{ranks}.kz");
+            let program = mpi.workload("told_work", &["256", "4", counting, &microseconds]);
+            let trace = format!("told{counting}-{ranks}.kz");
             let output = finish(mpi.record_command(ranks, &program, directory, &directory.join(&trace)));
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
             runs.push(trace);
@@ -177,30 +183,30 @@ pub fn check_told_work(mpi: &Mpi, directory: &Path, ranks: [u32; 4], comparison_
         let runs: Vec<&str> = runs.iter().map(String::as_str).collect();
         let checked = json(mpi, &[&["predict", "--check", "--json"][..], &runs].concat(), directory);
         assert_eq!(checked["from"], serde_json::json!(ranks[..3]));
-        let foretold = &checked["foretold"];
-        number(&foretold["efficiency"]) * number(&foretold["time_s"]) / known_s - 1.0
+        let predicted_point = &checked["foretold"];
+        number(&predicted_point["efficiency"]) * number(&predicted_point["time_s"]) / known_s - 1.0
     });
 
     // Exactly what each rank told, and nothing in the run that told nothing.
-    let counts = |tell: &str| {
-        let trace = directory.join(format!("told{tell}-{most}.kz"));
-        assert_eq!(trace.join("defs/counts.parquet").exists(), tell == "1");
+    let counts = |counting: &str| {
+        let trace = directory.join(format!("told{counting}-{most}.kz"));
+        assert_eq!(trace.join("defs/counts.parquet").exists(), counting == "1");
         kizami_trace::Trace::open(&trace).expect("a trace").definitions().expect("definitions").counts
     };
-    let told: Vec<_> =
+    let predicted: Vec<_> =
         counts("1").into_iter().map(|count| (count.rank.0, count.name, count.times, count.amount)).collect();
     let expected: Vec<_> =
         (0..most).map(|rank| (rank, "comparisons".to_owned(), 4, 4 * comparisons)).collect();
-    assert_eq!(told, expected);
+    assert_eq!(predicted, expected);
     assert!(counts("0").is_empty());
     errors
 }
 
 #[test]
-fn simulated_programs_tell_their_work() {
+fn simulated_programs_count_their_work() {
     let scratch = Scratch::new();
     simulated::describe_cluster(scratch.path(), 16);
-    let [times, counts] = check_told_work(&mpi("smpi"), scratch.path(), [2, 4, 8, 16], 100.0);
+    let [times, counts] = check_counted_work(&mpi("smpi"), scratch.path(), [2, 4, 8, 16], 100.0);
     assert!(counts.abs() < 0.005 && times > 0.08, "{counts} with counts, {times} without");
 }
 
@@ -213,15 +219,15 @@ fn what_was_measured_stays_when_more_ranks_fail() {
         words(&["bench", "-o", "here.kzm", "--ranks", "2,3", "--seconds", "1", "--largest", "4k", "--"]);
     line.extend(words(&["sh", "-c", "if [ {P} = 3 ]; then exit 7; fi; exec \"$@\"", "sh"]));
     line.extend(launcher(&mpi));
-    let told = kizami(&mpi, &line, scratch.path());
-    let told = String::from_utf8_lossy(&told.stdout);
-    assert!(told.contains("at 2 ranks") && told.contains("nothing from 3 ranks on"), "{told}");
+    let predicted = kizami(&mpi, &line, scratch.path());
+    let predicted = String::from_utf8_lossy(&predicted.stdout);
+    assert!(predicted.contains("at 2 ranks") && predicted.contains("nothing from 3 ranks on"), "{predicted}");
     assert!(scratch.path().join("here.kzm/collectives.parquet").exists());
 }
 
 /// The trace says to how many others each rank gives.
 #[test]
-fn who_gets_something_is_counted() {
+fn partners_of_exchanges_are_counted() {
     for name in ["openmpi", "mpich", "smpi"] {
         let (mpi, scratch) = (mpi(name), Scratch::new());
         simulated::describe_cluster(scratch.path(), 6);
@@ -245,7 +251,8 @@ fn runs_that_do_something_else_are_left_out() {
         record(&smpi, ranks, &["line", "100000", "4"], scratch.path());
     }
     let runs = ["run1.kz", "run2.kz", "run4.kz", "run8.kz"];
-    let told = json(&smpi, &[&["predict", "--ranks", "16", "--json"][..], &runs].concat(), scratch.path());
-    assert_eq!(told["left_out"][0]["ranks"], 1, "{told}");
-    assert_eq!(told["points"][0]["ranks"], 16);
+    let predicted =
+        json(&smpi, &[&["predict", "--ranks", "16", "--json"][..], &runs].concat(), scratch.path());
+    assert_eq!(predicted["left_out"][0]["ranks"], 1, "{predicted}");
+    assert_eq!(predicted["points"][0]["ranks"], 16);
 }

@@ -75,16 +75,16 @@ fn reduced_runs_keep_sums_and_order() {
 }
 
 #[test]
-fn commands_say_what_a_reduced_trace_can_tell() {
+fn commands_say_what_a_reduced_trace_contains() {
     let mpi = mpi("openmpi");
     let scratch = Scratch::new();
     let (_, full) = mpi.record(4, &mpi.workload("stencil2d", &["32", "3000"]), scratch.path());
     let out = scratch.path().join("small.kz");
     let name = out.to_str().expect("a name");
-    let told = kizami(&["reduce", "--keep", "0.1%", "-o", name, "--json"], full.path());
-    let told: serde_json::Value = serde_json::from_str(&told).expect("JSON");
-    assert_eq!(told["sums_exact"], true);
-    assert!(told["bytes_after"].as_u64() < told["bytes_before"].as_u64());
+    let described = kizami(&["reduce", "--keep", "0.1%", "-o", name, "--json"], full.path());
+    let described: serde_json::Value = serde_json::from_str(&described).expect("JSON");
+    assert_eq!(described["sums_exact"], true);
+    assert!(described["bytes_after"].as_u64() < described["bytes_before"].as_u64());
 
     let info = kizami(&["info"], &out);
     assert!(info.contains("p50") && info.contains("p99"), "{info}");
@@ -107,7 +107,7 @@ fn commands_say_what_a_reduced_trace_can_tell() {
 
 /// Ranks of a drawn run drift apart before they are made to fit together; nobody may lose those it waits for.
 #[test]
-fn drawn_runs_follow_every_call() {
+fn reconstructed_runs_follow_every_call() {
     let mpi = mpi("openmpi");
     let programs: [(&str, &[&str]); 3] =
         [("stencil2d", &["32", "1000"]), ("persistent", &["300"]), ("halo", &["500", "64"])];
@@ -122,7 +122,7 @@ fn drawn_runs_follow_every_call() {
 }
 
 /// Rows drawn as a paper does: 20 of every 500 of each rank, the rare ones among them.
-fn check_drawing(mpi: &crate::mpi::Mpi) {
+fn check_reconstruction(mpi: &crate::mpi::Mpi) {
     let scratch = Scratch::new();
     let program = mpi.workload("late_sender", &["1", "400"]);
     let (output, full) = mpi.record(3, &program, scratch.path());
@@ -133,14 +133,20 @@ fn check_drawing(mpi: &crate::mpi::Mpi) {
     kizami(&[&words[..], &[out.to_str().expect("a name")]].concat(), full.path());
     let trace = Trace::open(&out).expect("a trace");
     let run = trace.run();
-    let drawn = run.reduced.as_ref().expect("a reduced trace");
-    assert_eq!((drawn.calls, run.totals.calls), (full.run().totals.calls, full.run().totals.calls));
-    let told = (drawn.importance.as_str(), drawn.paper_n, drawn.paper_x, drawn.keep.as_deref(), drawn.seed);
-    assert_eq!(told, ("paper:h2", Some(500), Some(20), Some("4%"), Some(7)));
-    assert!(!drawn.sums_exact && drawn.made_from.is_some());
+    let reconstructed = run.reduced.as_ref().expect("a reduced trace");
+    assert_eq!((reconstructed.calls, run.totals.calls), (full.run().totals.calls, full.run().totals.calls));
+    let described = (
+        reconstructed.importance.as_str(),
+        reconstructed.paper_n,
+        reconstructed.paper_x,
+        reconstructed.keep.as_deref(),
+        reconstructed.seed,
+    );
+    assert_eq!(described, ("paper:h2", Some(500), Some(20), Some("4%"), Some(7)));
+    assert!(!reconstructed.sums_exact && reconstructed.made_from.is_some());
     // Windows one behind the other, and of the rest a part; at the end of each rank it is rounded.
-    let off = drawn.rows_kept as f64 - 0.04 * drawn.calls as f64;
-    assert!(off.abs() <= 3.0, "{drawn:?}");
+    let off = reconstructed.rows_kept as f64 - 0.04 * reconstructed.calls as f64;
+    assert!(off.abs() <= 3.0, "{reconstructed:?}");
     for (rank, theirs) in run.rank_summaries.iter().zip(&full.run().rank_summaries) {
         assert_eq!((rank.rank, rank.calls), (theirs.rank, theirs.calls));
         let rows = trace.calls(RankSelection::One(kizami_model::Rank(rank.rank))).expect("rows");
@@ -160,13 +166,13 @@ fn check_drawing(mpi: &crate::mpi::Mpi) {
 }
 
 #[test]
-fn open_mpi_drawing() {
-    check_drawing(&mpi("openmpi"));
+fn open_mpi_reconstruction() {
+    check_reconstruction(&mpi("openmpi"));
 }
 
 #[test]
-fn mpich_drawing() {
-    check_drawing(&mpi("mpich"));
+fn mpich_reconstruction() {
+    check_reconstruction(&mpi("mpich"));
 }
 
 /// A run that is reduced while it is recorded, and killed: what was added up is there, in whole.
@@ -194,9 +200,9 @@ fn recordings_that_are_reduced_can_be_killed() {
     let reduced = run.reduced.as_ref().expect("it is reduced");
     assert!(reduced.sums_exact, "{:?}", run.health);
     assert!(run.totals.calls > 1000 && run.totals.events < run.totals.calls);
-    let told = |op: &str| run.functions.iter().find(|function| function.op == op).map_or(0, |f| f.calls);
+    let calls_of = |op: &str| run.functions.iter().find(|function| function.op == op).map_or(0, |f| f.calls);
     // Four sends and four receives in each round, but for the one in which each rank ended.
-    assert!(told("MPI_Isend").abs_diff(told("MPI_Irecv")) <= 4 * 4, "{:?}", run.functions);
+    assert!(calls_of("MPI_Isend").abs_diff(calls_of("MPI_Irecv")) <= 4 * 4, "{:?}", run.functions);
     let order = kizami_reduced::sequences_of(&trace).expect("readable").expect("there");
     for (rank, thread) in order.threads() {
         let sequence = order.sequence(rank, thread).expect("undamaged").expect("there");

@@ -18,7 +18,7 @@ fn stdout(output: &Output) -> String {
 
 /// Rank 0 sleeps before it sends: all forms name the line of that send, and say how long others wait.
 #[test]
-fn all_forms_tell_the_same() {
+fn all_forms_agree() {
     let scratch = Scratch::new();
     simulated::record(4, &mpi("smpi").workload("late_sender", &["20", "10"]), &scratch);
 

@@ -14,8 +14,8 @@ const RANKS: usize = 2;
 
 fn seal(trace: &Path) -> (Output, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_kizami")).arg("seal").arg(trace).output().expect("runs");
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    (output, told)
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output, printed)
 }
 
 /// Processes with segments, by the names of these: HOST.PID.0.calls.
@@ -35,29 +35,29 @@ fn check(name: &'static str) {
     wait_until("all ranks record", || ranks(&trace).len() == RANKS);
     let pids = ranks(&trace);
 
-    let (output, told) = seal(&trace);
-    assert_eq!(output.status.code(), Some(1), "{told}");
+    let (output, printed) = seal(&trace);
+    assert_eq!(output.status.code(), Some(1), "{printed}");
     assert!(
-        told.contains("still being recorded by process") && told.contains(&recorder.id().to_string()),
-        "{told}"
+        printed.contains("still being recorded by process") && printed.contains(&recorder.id().to_string()),
+        "{printed}"
     );
 
     // The ranks go on without their recorder.
     recorder.kill().expect("it can be killed");
     recorder.wait().expect("it ends");
-    let (output, told) = seal(&trace);
+    let (output, printed) = seal(&trace);
     let alive = pids.iter().all(|pid| Path::new(&format!("/proc/{pid}")).exists());
     assert!(alive, "{name}: the ranks ended with their recorder");
-    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert_eq!(output.status.code(), Some(1), "{printed}");
     assert!(
-        pids.iter().all(|pid| told.contains(&pid.to_string())) && told.contains("on this host"),
-        "{told}"
+        pids.iter().all(|pid| printed.contains(&pid.to_string())) && printed.contains("on this host"),
+        "{printed}"
     );
     assert_eq!(ranks(&trace), pids, "no segment was taken away");
 
     pids.iter().for_each(|pid| kill(*pid));
-    let (output, told) = seal(&trace);
-    assert!(output.status.success(), "{told}");
+    let (output, printed) = seal(&trace);
+    assert!(output.status.success(), "{printed}");
     let run = RunInfo::read(&trace).expect("sealed");
     assert_eq!((run.ranks as usize, run.totals.lost_calls), (RANKS, 0));
     assert!(!trace.join("raw").exists());
@@ -91,8 +91,8 @@ fn sealed_again(name: &'static str) {
     let tables = |run: &RunInfo| run.files.iter().map(|file| file.path.clone()).collect::<Vec<_>>();
     let before = RunInfo::read(&trace).expect("sealed");
     assert!(tables(&before).iter().any(|path| path.starts_with("counters")), "{:?}", tables(&before));
-    let (output, told) = seal(&trace);
-    assert!(output.status.success(), "{told}");
+    let (output, printed) = seal(&trace);
+    assert!(output.status.success(), "{printed}");
     let after = RunInfo::read(&trace).expect("sealed");
     assert_eq!((tables(&after), after.totals.calls), (tables(&before), before.totals.calls));
     assert!(after.files.iter().all(|file| trace.join(&file.path).is_file()));
@@ -110,8 +110,8 @@ fn one_forged_world(name: &'static str) {
                 file.write_all_at(&size.to_le_bytes(), WORLD_SIZE_AT).expect("written");
             }
         }
-        let (output, told) = seal(&trace);
-        assert!(output.status.success(), "{size}: {told}");
+        let (output, printed) = seal(&trace);
+        assert!(output.status.success(), "{size}: {printed}");
         let run = RunInfo::read(&trace).expect("sealed");
         assert_eq!((run.ranks as usize, run.totals.lost_calls), (RANKS, 0), "{size}");
     }

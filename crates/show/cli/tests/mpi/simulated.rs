@@ -82,7 +82,7 @@ fn a_simulated_run_is_recorded_to_the_nanosecond() {
 
 /// What a run would take on another network is what it takes there.
 #[test]
-fn a_slower_network_is_foretold() {
+fn a_slower_network_is_predicted() {
     let smpi = mpi("smpi");
     let program = smpi.workload("stencil2d", &["64", "20"]);
     let scratch = Scratch::new();
@@ -96,9 +96,9 @@ fn a_slower_network_is_foretold() {
         Command::new(env!("CARGO_BIN_EXE_kizami")).arg("replay").arg(trace.path()).args(options).output();
     let replayed = replayed.expect("kizami runs");
     let replayed: serde_json::Value = serde_json::from_slice(&replayed.stdout).expect("JSON");
-    let (foretold, there) = (replayed["replayed_ns"].as_f64().expect("a time"), slow.run().span_ns as f64);
-    println!("foretold {foretold} ns from {} ns, took {there} ns", trace.run().span_ns);
-    assert!((foretold / there - 1.0).abs() < 0.05, "{foretold} instead of {there}");
+    let (predicted, there) = (replayed["replayed_ns"].as_f64().expect("a time"), slow.run().span_ns as f64);
+    println!("foretold {predicted} ns from {} ns, took {there} ns", trace.run().span_ns);
+    assert!((predicted / there - 1.0).abs() < 0.05, "{predicted} instead of {there}");
 }
 
 /// The tracer shows the waiting time that the program injects, in simulated time: nothing disturbs it.

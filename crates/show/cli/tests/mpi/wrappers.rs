@@ -126,8 +126,8 @@ fn sanitized(mpi: &Mpi) {
             let directory = scratch.make(&format!("{fault}{number}"));
             let bare = mpi.run_bare(1, &Program(words.clone()), &directory);
             let (output, trace) = mpi.record(1, &Program(words), &directory);
-            let told = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert_eq!((bare.status.code(), output.status.code()), (Some(code), Some(code)), "{told}");
+            let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!((bare.status.code(), output.status.code()), (Some(code), Some(code)), "{printed}");
             assert!(trace.run().totals.calls >= 102, "{:?}", trace.run().totals);
         }
     }

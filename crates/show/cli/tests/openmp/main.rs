@@ -25,7 +25,7 @@ fn kizami(words: &[&str], folder: &Path) -> Output {
 }
 
 #[test]
-fn the_place_of_a_told_task_is_where_the_program_says_and_nobody_need_listen() {
+fn tasks_of_the_header_have_the_programs_source_lines() {
     let scratch = tempfile::tempdir().unwrap();
     let pool = program("gcc", "pool");
     for listening in ["tasks", "regions", "off"] {
@@ -36,10 +36,10 @@ fn the_place_of_a_told_task_is_where_the_program_says_and_nobody_need_listen() {
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(text.starts_with("pool: sort") && !text.contains("WRONG"), "{listening}: {output:?}");
     }
-    let told = kizami(&["tasks", "tasks.kz"], scratch.path()).stdout;
-    let told = String::from_utf8_lossy(&told).into_owned();
-    assert!(told.contains("quicksort"), "{told}");
-    assert!(!told.contains("kizami_tasks.h"), "{told}");
+    let printed = kizami(&["tasks", "tasks.kz"], scratch.path()).stdout;
+    let printed = String::from_utf8_lossy(&printed).into_owned();
+    assert!(printed.contains("quicksort"), "{printed}");
+    assert!(!printed.contains("kizami_tasks.h"), "{printed}");
 }
 
 const SEGMENTATION_FAULT: i32 = 11;

@@ -20,16 +20,16 @@ fn is_as_printed(compiler: &str, name: &str, shape: &str) -> Result<(), String> 
     let program = program(compiler, name);
     let words = ["record", "-o", "naps.kz", "--", program.to_str().unwrap(), shape, "0", "5000"];
     let text = String::from_utf8_lossy(&kizami(&words, scratch.path()).stdout).into_owned();
-    let told = kizami(&["tasks", "naps.kz", "--json"], scratch.path());
-    let told: Value = serde_json::from_slice(&told.stdout).expect("JSON");
-    let seconds = |field: &str| told[field].as_f64().unwrap() / 1e9;
+    let shown = kizami(&["tasks", "naps.kz", "--json"], scratch.path());
+    let shown: Value = serde_json::from_slice(&shown.stdout).expect("JSON");
+    let seconds = |field: &str| shown[field].as_f64().unwrap() / 1e9;
     let (work, span) = (printed(&text, " of "), printed(&text, "longest chain "));
     let what =
         format!("{compiler} {name} {shape}: work {}, span {}; {text}", seconds("work"), seconds("span"));
-    assert_eq!(told["unit"], "ns");
+    assert_eq!(shown["unit"], "ns");
     assert!(seconds("work") > 0.95 * work && seconds("span") > 0.95 * span, "{what}");
     // Beside the program's tasks: its beginning, and where there are regions, two of at most four shares.
-    let tasks = told["tasks"].as_f64().unwrap() - printed(&text, ", tasks ");
+    let tasks = shown["tasks"].as_f64().unwrap() - printed(&text, ", tasks ");
     assert!((1.0..=9.0).contains(&tasks), "{tasks} more tasks; {what}");
     // What the threads do besides napping is little; a machine that is busy makes naps longer.
     must(seconds("work") < 1.2 * work + 0.02 && seconds("span") < 1.2 * span + 0.02, || what)
@@ -54,7 +54,7 @@ fn must_be_as_printed(compiler: &str, name: &str, shape: &str) {
 }
 
 #[test]
-fn tasks_that_cost_too_much_are_counted_and_what_was_left_out_is_told() {
+fn expensive_tasks_are_counted_and_reported() {
     // As fib says itself: two in each call above 1.
     const TASKS: u64 = 150_048;
     for compiler in ["gcc", "clang"] {

@@ -29,7 +29,7 @@ pub fn named(ranks: &[u32]) -> Who {
 }
 
 /// Something that was found.
-pub fn found(diagnosis: Diagnosis, cause: Cause) -> Finding {
+pub fn finding_of(diagnosis: Diagnosis, cause: Cause) -> Finding {
     Finding {
         diagnosis,
         cause,
@@ -92,6 +92,6 @@ pub fn report() -> Report {
         not_understood: NotUnderstood::default(),
         reconstructed: None,
         threads: None,
-        stuck: None,
+        hang: None,
     }
 }

@@ -9,7 +9,7 @@ use ab_glyph::{Font, FontRef, GlyphId, PxScale, ScaleFont, point};
 use std::sync::OnceLock;
 
 /// Letters of a text that are looked at.
-const MOST_LETTERS: usize = 200;
+const MOST_CHARACTERS: usize = 200;
 /// Stands for letters the font does not have.
 const UNKNOWN: char = '\u{fffd}';
 
@@ -57,12 +57,12 @@ impl Pen {
 
     /// How wide a text is.
     pub fn width(self, text: &str) -> f32 {
-        text.chars().take(MOST_LETTERS).map(|letter| self.letter(letter).2).sum()
+        text.chars().take(MOST_CHARACTERS).map(|letter| self.letter(letter).2).sum()
     }
 
     /// As much of a text as fits into a width.
     pub fn fitted(self, text: &str, most: f32) -> String {
-        let long = text.chars().nth(MOST_LETTERS).is_some();
+        let long = text.chars().nth(MOST_CHARACTERS).is_some();
         if !long && self.width(text) <= most {
             return text.to_owned();
         }
@@ -71,7 +71,7 @@ impl Pen {
             room -= self.letter(*letter).2;
             room >= 0.0
         };
-        let mut cut: String = text.chars().take(MOST_LETTERS).take_while(fits).collect();
+        let mut cut: String = text.chars().take(MOST_CHARACTERS).take_while(fits).collect();
         cut.push('…');
         cut
     }
@@ -79,7 +79,7 @@ impl Pen {
     /// Writes a text from `x` on, standing on the line `y`; gives where it ends.
     pub fn write(self, canvas: &mut Canvas, x: f32, y: f32, text: &str, colour: Rgb) -> f32 {
         let mut x = x;
-        for letter in text.chars().take(MOST_LETTERS) {
+        for letter in text.chars().take(MOST_CHARACTERS) {
             let (font, glyph, width) = self.letter(letter);
             let placed = glyph.with_scale_and_position(self.scale(font), point(x, y.round()));
             if let Some(outline) = font.outline_glyph(placed) {
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn letters_take_the_room_they_say() {
+    fn glyphs_have_their_advance_width() {
         let pen = Pen::regular(20.0);
         let mut canvas = Canvas::new(200, 40, [255; 3]);
         let end = pen.write(&mut canvas, 10.0, 30.0, "MPI_Send µ", [0; 3]);

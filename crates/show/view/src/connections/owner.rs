@@ -41,7 +41,7 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
 
     #[test]
-    fn others_are_told_apart() {
+    fn other_users_are_distinguished() {
         let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n\
             0: 0100007F:1F40 0100007F:C350 01 00000000:00000000 00:00000000 00000000  1000        0 2838845 1 0 100 0 0 10 0\n\
             1: 0100007F:C350 0100007F:1F40 01 00000000:00000000 00:00000000 00000000  1001        0 2838843 1 0 100 0 0 10 0\n";

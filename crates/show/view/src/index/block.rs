@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_come_back_as_they_were() {
+    fn rows_survive_a_round_trip() {
         let row = |start_ns, end_ns, kind| Row { start_ns, end_ns, kind };
         round_trip(&[row(5, 5, 0)]);
         round_trip(&[row(-9, 1 << 60, 3), row(-9, -9, u32::MAX), row(1 << 61, 1 << 62, 0)]);

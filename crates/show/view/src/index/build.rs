@@ -40,18 +40,18 @@ pub(super) enum Ranks<'a> {
     /// All below this one.
     Below(u32),
     /// One of each kind.
-    OfKinds(&'a kizami_rank_classes::Kinds),
+    OfClasses(&'a kizami_rank_classes::RankClasses),
 }
 
 impl Ranks<'_> {
-    pub(super) fn of(ranks: u32, alike: Option<&kizami_rank_classes::Kinds>) -> Ranks<'_> {
-        alike.map_or(Ranks::Below(ranks), Ranks::OfKinds)
+    pub(super) fn of(ranks: u32, alike: Option<&kizami_rank_classes::RankClasses>) -> Ranks<'_> {
+        alike.map_or(Ranks::Below(ranks), Ranks::OfClasses)
     }
 
     pub(super) fn count(self) -> u32 {
         match self {
             Ranks::Below(ranks) => ranks,
-            Ranks::OfKinds(kinds) => kinds.count() as u32,
+            Ranks::OfClasses(classes) => classes.count() as u32,
         }
     }
 
@@ -60,7 +60,7 @@ impl Ranks<'_> {
     pub(super) fn place(self, rank: u32) -> Option<u32> {
         match self {
             Ranks::Below(ranks) => (rank < ranks).then_some(rank),
-            Ranks::OfKinds(kinds) => (rank < kinds.ranks()).then(|| kinds.number(Rank(rank))),
+            Ranks::OfClasses(classes) => (rank < classes.ranks()).then(|| classes.number(Rank(rank))),
         }
     }
 }

@@ -31,7 +31,7 @@ use file::{Mapped, Room};
 use kind::RankRow;
 use kizami_model::Rank;
 use kizami_process_group::ProcessGroup;
-use kizami_rank_classes::Kinds;
+use kizami_rank_classes::RankClasses;
 use kizami_trace::{Stop, Trace, TraceError};
 use std::borrow::Cow;
 use time::{RankTime, stops_of};
@@ -43,7 +43,7 @@ pub struct Index {
     /// By rank.
     stops: Vec<Stop>,
     /// Which ranks are alike, in a run told by kinds of rank.
-    alike: Option<Kinds>,
+    alike: Option<RankClasses>,
 }
 
 impl Index {
@@ -91,14 +91,14 @@ impl Index {
     }
 
     /// Which ranks are alike, in a run told by kinds of rank.
-    pub fn alike(&self) -> Option<&Kinds> {
+    pub fn alike(&self) -> Option<&RankClasses> {
         self.alike.as_ref()
     }
 
     /// These ranks, or those with rows that they are like, each with how many it stands for.
     pub fn weighed(&self, ranks: &[u32]) -> Vec<(u32, u64)> {
         match &self.alike {
-            Some(kinds) => kinds.weighed(ranks),
+            Some(classes) => classes.weighed(ranks),
             None => ranks.iter().map(|rank| (*rank, 1)).collect(),
         }
     }
@@ -106,14 +106,14 @@ impl Index {
     /// Those of these ranks that matter where only the first `most` of equal ones are told.
     pub fn first_of_each<'a>(&self, ranks: &'a [u32], most: usize) -> Cow<'a, [u32]> {
         match &self.alike {
-            Some(kinds) => Cow::Owned(kinds.first_of_each(ranks, most)),
+            Some(classes) => Cow::Owned(classes.first_of_each(ranks, most)),
             None => Cow::Borrowed(ranks),
         }
     }
 
     /// How many ranks the run has.
     pub fn ranks(&self) -> u32 {
-        self.alike.as_ref().map_or(self.mapped.ranks().len() as u32, Kinds::ranks)
+        self.alike.as_ref().map_or(self.mapped.ranks().len() as u32, RankClasses::ranks)
     }
 
     /// What is known of a rank's rows; nothing if there is no such rank.
@@ -123,7 +123,7 @@ impl Index {
 
     /// Where a rank's rows are among those of all ranks that have some.
     fn place(&self, rank: u32) -> usize {
-        self.alike.as_ref().map_or(rank, |kinds| kinds.number(Rank(rank))) as usize
+        self.alike.as_ref().map_or(rank, |classes| classes.number(Rank(rank))) as usize
     }
 
     /// When its first row begins.
@@ -186,16 +186,16 @@ impl Index {
 
     /// The tracer's stops on a rank, in the order of their start.
     pub fn stops(&self, rank: u32) -> &[Stop] {
-        stops_of(&self.stops, self.alike.as_ref().map_or(rank, |kinds| kinds.like(Rank(rank)).0))
+        stops_of(&self.stops, self.alike.as_ref().map_or(rank, |classes| classes.like(Rank(rank)).0))
     }
 
     /// Tells what the first thread of a rank did between two moments, but for computation: from when, to when, what.
-    pub fn time(&self, rank: u32, from_ns: i64, to_ns: i64, mut tell: impl FnMut(i64, i64, Category)) {
+    pub fn time(&self, rank: u32, from_ns: i64, to_ns: i64, mut visit: impl FnMut(i64, i64, Category)) {
         let Some(row) = self.of_rank(rank) else { return };
         let inside = |from: i64, to: i64, category| {
             let (from, to) = (from.max(from_ns), to.min(to_ns));
             if to > from {
-                tell(from, to, category);
+                visit(from, to, category);
             }
         };
         let mut time = RankTime::new(row, self.mapped.head().run(), self.stops(rank), inside);
@@ -232,9 +232,9 @@ impl Index {
 }
 
 /// Which ranks are alike; none if each has its rows.
-fn alike(trace: &Trace) -> Result<Option<Kinds>, TraceError> {
-    match trace.run().is_told_by_kinds() {
-        true => Ok(Kinds::of(&trace.definitions()?)),
+fn alike(trace: &Trace) -> Result<Option<RankClasses>, TraceError> {
+    match trace.run().is_stored_by_rank_class() {
+        true => Ok(RankClasses::of(&trace.definitions()?)),
         false => Ok(None),
     }
 }

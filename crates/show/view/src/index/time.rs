@@ -24,22 +24,22 @@ pub(super) struct RankTime<'a, F> {
     end_ns: i64,
     run: Range<i64>,
     stops: std::iter::Peekable<std::vec::IntoIter<&'a Stop>>,
-    tell: F,
+    visit: F,
 }
 
 impl<'a, F: FnMut(i64, i64, Category)> RankTime<'a, F> {
     /// Of a rank in a run from then to then.
-    pub(super) fn new(row: &RankRow, run: Range<i64>, stops: &'a [Stop], mut tell: F) -> RankTime<'a, F> {
+    pub(super) fn new(row: &RankRow, run: Range<i64>, stops: &'a [Stop], mut visit: F) -> RankTime<'a, F> {
         let mut stops: Vec<&Stop> =
             stops.iter().filter(|stop| u64::from(stop.thread.0) == row.thread).collect();
         stops.sort_by_key(|stop| stop.start);
         // A rank that made no call was never seen.
         let (begin_ns, end_ns) = if row.blocks > 0 { (row.begin_ns, row.end_ns) } else { (run.end, run.end) };
         if begin_ns > run.start {
-            tell(run.start, begin_ns, Category::NoRecord);
+            visit(run.start, begin_ns, Category::NoRecord);
         }
         let stops = stops.into_iter().peekable();
-        RankTime { thread: row.thread, until_ns: begin_ns, end_ns, run, stops, tell }
+        RankTime { thread: row.thread, until_ns: begin_ns, end_ns, run, stops, visit }
     }
 
     #[inline]
@@ -67,7 +67,7 @@ impl<'a, F: FnMut(i64, i64, Category)> RankTime<'a, F> {
     fn add(&mut self, from_ns: i64, to_ns: i64, category: Category) {
         let from_ns = from_ns.max(self.until_ns);
         if to_ns > from_ns {
-            (self.tell)(from_ns, to_ns, category);
+            (self.visit)(from_ns, to_ns, category);
             self.until_ns = to_ns;
         }
     }

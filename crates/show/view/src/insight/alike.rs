@@ -9,17 +9,17 @@ impl Insight {
     /// The rank whose steps are those of this one.
     pub fn like(&self, rank: u32) -> u32 {
         match &self.graph.folding {
-            Some(folding) if rank < folding.kinds.ranks() => folding.kinds.like(Rank(rank)).0,
+            Some(folding) if rank < folding.rank_classes.ranks() => folding.rank_classes.like(Rank(rank)).0,
             _ => rank,
         }
     }
 
     /// Tells the ranks between which messages go that go from one rank to another: from, to.
-    pub fn each_pair(&self, from: u32, to: u32, mut tell: impl FnMut(u32, u32)) {
-        let Some(folding) = &self.graph.folding else { return tell(from, to) };
-        let kinds = &folding.kinds;
-        for rank in &self.ranks_of_kinds[kinds.number(Rank(to)) as usize] {
-            tell(kinds.moved(Rank(from), Rank(to), Rank(*rank)).0, *rank);
+    pub fn each_pair(&self, from: u32, to: u32, mut note: impl FnMut(u32, u32)) {
+        let Some(folding) = &self.graph.folding else { return note(from, to) };
+        let rank_classes = &folding.rank_classes;
+        for rank in &self.ranks_of_classes[rank_classes.number(Rank(to)) as usize] {
+            note(rank_classes.moved(Rank(from), Rank(to), Rank(*rank)).0, *rank);
         }
     }
 
@@ -28,7 +28,7 @@ impl Insight {
         match &self.graph.folding {
             Some(folding) if wait.is_for_one() => {
                 let waiting = Rank(self.rank_of(wait.strand));
-                folding.kinds.moved(Rank(wait.of_rank), waiting, Rank(rank)).0
+                folding.rank_classes.moved(Rank(wait.of_rank), waiting, Rank(rank)).0
             }
             _ => wait.of_rank,
         }
@@ -56,17 +56,17 @@ impl Insight {
     }
 
     /// Tells who waited for a rank, whose kind was waited for so. Of those that waited in a collective one of each kind is told.
-    pub fn each_waiter(&self, wait: &WaitRow, rank: u32, mut tell: impl FnMut(u32)) {
+    pub fn each_waiter(&self, wait: &WaitRow, rank: u32, mut note: impl FnMut(u32)) {
         let waiting = self.rank_of(wait.strand);
         match &self.graph.folding {
             Some(_) if wait.is_for_one() => {
                 self.each_pair(wait.of_rank, waiting, |of, waiting| {
                     if of == rank {
-                        tell(waiting);
+                        note(waiting);
                     }
                 });
             }
-            _ => tell(waiting),
+            _ => note(waiting),
         }
     }
 
@@ -74,10 +74,10 @@ impl Insight {
     pub fn comm_of(&self, place: u32, rank: u32) -> u32 {
         let comm = self.graph.members.comm(place);
         let Some(folding) = &self.graph.folding else { return comm };
-        let (kinds, rank) = (&folding.kinds, Rank(rank));
-        let like = kinds.like(rank);
-        let own = kinds.comms_of(like).map(|(own, _)| own).find(|own| folding.comm(*own) == comm);
-        own.and_then(|own| kinds.moved_comm(own, like, rank)).unwrap_or(comm)
+        let (rank_classes, rank) = (&folding.rank_classes, Rank(rank));
+        let like = rank_classes.like(rank);
+        let own = rank_classes.comms_of(like).map(|(own, _)| own).find(|own| folding.comm(*own) == comm);
+        own.and_then(|own| rank_classes.moved_comm(own, like, rank)).unwrap_or(comm)
     }
 }
 

@@ -110,7 +110,7 @@ pub struct Insight {
     /// No message was longer under way.
     pub longest: Length,
     /// The ranks of each kind, in a run told by kinds of rank; empty in others.
-    ranks_of_kinds: Vec<Vec<u32>>,
+    ranks_of_classes: Vec<Vec<u32>>,
 }
 
 impl std::fmt::Debug for Insight {
@@ -136,9 +136,9 @@ impl Insight {
             messages.push(watch.messages);
             waits.push(watch.waits);
         }
-        let ranks_of_kinds =
-            graph.folding.as_ref().map_or(Vec::new(), |folding| folding.kinds.ranks_of_each());
-        Ok(Insight { graph, fit, messages, waits, longest, ranks_of_kinds })
+        let ranks_of_classes =
+            graph.folding.as_ref().map_or(Vec::new(), |folding| folding.rank_classes.ranks_of_each());
+        Ok(Insight { graph, fit, messages, waits, longest, ranks_of_classes })
     }
 
     /// Messages that are under way between two moments.

@@ -3,7 +3,7 @@
 use super::{MessageRow, WaitRow};
 use kizami_graph::{Channel, Graph};
 use kizami_model::Rank;
-use kizami_replay::{Message, Observer, Seen, Wait, WaitKind};
+use kizami_replay::{EndedStep, Message, Observer, Wait, WaitKind};
 use rustc_hash::FxHashMap;
 
 /// Writes down what it sees.
@@ -41,13 +41,13 @@ impl<'a> Watch<'a> {
             }
             (Some(folding), _) => {
                 let way = self.graph.channels[message.channel as usize];
-                folding.kinds.moved(way.from, way.to, to)
+                folding.rank_classes.moved(way.from, way.to, to)
             }
         }
     }
 
     /// Whom a step waited for.
-    fn waited_for(&self, seen: &Seen<'_, 0>, wait: &Wait) -> Rank {
+    fn waited_for(&self, seen: &EndedStep<'_, 0>, wait: &Wait) -> Rank {
         let of = self.rank_of(wait.strand);
         let Some(folding) = &self.graph.folding else { return of };
         match wait.kind {
@@ -62,13 +62,13 @@ impl<'a> Watch<'a> {
                 let ways = self.graph.ties_of(seen.step).iter().filter(|tie| tie.kind().awaits_readiness());
                 let mut ways = ways.filter_map(|tie| self.graph.channels.get(tie.place() as usize));
                 let way = ways.find(|way| way.to == of);
-                way.map_or(of, |way| folding.kinds.moved(of, way.from, self.rank_of(seen.strand)))
+                way.map_or(of, |way| folding.rank_classes.moved(of, way.from, self.rank_of(seen.strand)))
             }
             WaitKind::All | WaitKind::Root | WaitKind::Lower => of,
         }
     }
 
-    fn keep(&mut self, seen: &Seen<'_, 0>) {
+    fn keep(&mut self, seen: &EndedStep<'_, 0>) {
         let of = seen.wait.as_ref().map(|wait| self.waited_for(seen, wait));
         for (message, from) in std::mem::take(&mut self.taken) {
             let (sent_ns, received_ns) = (message.sent.0, seen.step.end.0);
@@ -87,7 +87,7 @@ impl<'a> Watch<'a> {
 }
 
 impl Observer<0> for Watch<'_> {
-    fn step(&mut self, seen: &Seen<'_, 0>) {
+    fn step(&mut self, seen: &EndedStep<'_, 0>) {
         self.keep(seen);
     }
 

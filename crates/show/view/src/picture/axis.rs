@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn far_parts_are_told_from_a_moment_nearby() {
+    fn far_parts_are_labelled_from_a_nearby_moment() {
         let axis = Axis::new(Moment(1_234_567_890), Moment(1_234_577_890), 10);
         assert_eq!(axis.title, "time since 1.23456 s (µs)");
         assert_eq!(axis.ticks[0], (1_234_568_000, "8".to_owned()));

@@ -16,7 +16,7 @@ use crate::query::timeline::Timeline;
 use std::ops::Range;
 
 /// A line of a picture has this many letters m.
-const LETTERS_OF_A_LINE: f32 = 84.0;
+const CHARACTERS_PER_LINE: f32 = 84.0;
 const SMALLEST_TEXT: f32 = 11.0;
 /// Rows are at most so many lines of text high.
 const HIGHEST_ROW: f32 = 2.6;
@@ -42,7 +42,7 @@ pub(super) fn gap(row_height: usize) -> usize {
 
 impl Frame {
     pub fn new(selection: &Selection, size: Size) -> Frame {
-        let text = (size.width as f32 / LETTERS_OF_A_LINE).max(SMALLEST_TEXT);
+        let text = (size.width as f32 / CHARACTERS_PER_LINE).max(SMALLEST_TEXT);
         let label = |rank: &u32| Pen::regular(0.9 * text).width(&rank.to_string());
         let widest = selection.ranks.last().map_or(0.0, label).max(Pen::regular(0.9 * text).width("rank"));
         let left = (1.5 * text + widest).ceil() as usize;

@@ -37,7 +37,8 @@ pub fn collectives(insight: &Insight, selection: &Selection, limit: u64) -> (Vec
         let first = steps[..end].partition_point(|step| step.end.0 < selection.from.0);
         for step in steps[first..end].iter().filter(|step| step.end.0 >= selection.from.0) {
             let ties = graph.ties_of(step);
-            let Some(tie) = ties.iter().find(|tie| tie.kind().is_collective() && tie.kind().tells()) else {
+            let Some(tie) = ties.iter().find(|tie| tie.kind().is_collective() && tie.kind().announces())
+            else {
                 continue;
             };
             count += 1;

@@ -83,9 +83,8 @@ pub fn flow(insight: &Insight, rank: u32, start: Moment) -> Option<Flow> {
     let waited = candidates.clone().find(|step| insight.wait_of(*step).is_some());
     let step = waited.unwrap_or(*candidates.start());
     let mut waiters: Vec<(&WaitRow, u32)> = Vec::new();
-    let told_by_kinds = insight.graph.folding.is_some();
-    let is_for_it =
-        |wait: &&WaitRow| wait.of == step || told_by_kinds && insight.is_same_moment(wait.of, step);
+    let by_class = insight.graph.folding.is_some();
+    let is_for_it = |wait: &&WaitRow| wait.of == step || by_class && insight.is_same_moment(wait.of, step);
     for wait in insight.waits.iter().flat_map(|list| list.iter()).filter(is_for_it) {
         insight.each_waiter(wait, rank, |waiter| waiters.push((wait, waiter)));
     }

@@ -65,19 +65,19 @@ pub struct BusyLink {
     pub stretch_call_parts: Vec<f32>,
 }
 
-/// The `limit` busiest links of the range `told`, with what they carried all along `shown`: stretches as the table has them,
+/// The `limit` busiest links of the range `marked_range`, with what they carried all along `shown`: stretches as the table has them,
 /// but those that begin in the same one of `columns` columns are one.
 pub fn busiest(
     links: &Links,
-    told: &Range<Moment>,
+    marked_range: &Range<Moment>,
     shown: &Range<Moment>,
     columns: usize,
     limit: usize,
 ) -> BusyLinks {
-    let length = (told.end - told.start).at_least_zero().max(Length(1)).0 as f64;
+    let length = (marked_range.end - marked_range.start).at_least_zero().max(Length(1)).0 as f64;
     let mean = |link: usize| {
-        let loads = links.loads(link, told).iter();
-        loads.map(|load| load.share * load.within(told).0 as f64).sum::<f64>() / length
+        let loads = links.loads(link, marked_range).iter();
+        loads.map(|load| load.share * load.within(marked_range).0 as f64).sum::<f64>() / length
     };
     // By this thread alone: it takes milliseconds, and others may be busy for longer with what is worked out in the background.
     let mut means: Vec<(usize, f64)> = (0..links.len()).map(|link| (link, mean(link))).collect();
@@ -86,9 +86,11 @@ pub fn busiest(
     means.sort_by(|one, other| other.1.total_cmp(&one.1));
     let found = means.iter().take(limit);
     BusyLinks {
-        from: told.start.0,
-        to: told.end.0,
-        links: found.map(|(link, mean)| described(links, *link, *mean, told, shown, columns)).collect(),
+        from: marked_range.start.0,
+        to: marked_range.end.0,
+        links: found
+            .map(|(link, mean)| described(links, *link, *mean, marked_range, shown, columns))
+            .collect(),
         of: means.len(),
         calls: links.calls.iter().map(|call| LinkCall { op: call.op.0, site: call.site }).collect(),
     }
@@ -98,15 +100,15 @@ fn described(
     links: &Links,
     link: usize,
     mean: f64,
-    told: &Range<Moment>,
+    marked_range: &Range<Moment>,
     shown: &Range<Moment>,
     columns: usize,
 ) -> BusyLink {
-    let loads = links.loads(link, told);
+    let loads = links.loads(link, marked_range);
     // Of several as busy, the first.
     let peak = loads.iter().rev().max_by(|one, other| one.share.total_cmp(&other.share));
     let capacity = |load: &Load| load.bytes_per_s / load.share;
-    let (call, call_part) = most(loads, told, links.calls.len());
+    let (call, call_part) = most(loads, marked_range, links.calls.len());
     let mut busy = BusyLink {
         name: links.name(link).to_owned(),
         capacity_bytes_per_s: peak.map_or(0.0, capacity),

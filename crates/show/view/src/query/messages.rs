@@ -10,10 +10,10 @@ pub fn messages(insight: &Insight, selection: &Selection, limit: u64) -> Result<
     let mut counts: FxHashMap<(u32, u32), u64> = FxHashMap::default();
     within().for_each(|message| *counts.entry((message.from, message.to)).or_default() += 1);
     let ranks: FxHashSet<u32> = selection.ranks.iter().copied().collect();
-    let concerned = |from: u32, to: u32, tell: &mut dyn FnMut(u32, u32)| {
+    let concerned = |from: u32, to: u32, visit: &mut dyn FnMut(u32, u32)| {
         insight.each_pair(from, to, |from, to| {
             if ranks.contains(&from) || ranks.contains(&to) {
-                tell(from, to);
+                visit(from, to);
             }
         });
     };

@@ -45,7 +45,7 @@ impl Order {
             _ => along_the_widest(&weighed),
         };
         let key = |place: usize| match index.alike() {
-            Some(kinds) => alone.binary_search(&kinds.like(Rank(ranks[place])).0).unwrap_or(0),
+            Some(rank_classes) => alone.binary_search(&rank_classes.like(Rank(ranks[place])).0).unwrap_or(0),
             None => place,
         };
         let mut order: Vec<(usize, u32)> = (0..ranks.len()).map(|place| (key(place), ranks[place])).collect();

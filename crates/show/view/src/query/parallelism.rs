@@ -33,8 +33,8 @@ pub fn parallelism(index: &Index, selection: &Selection, columns: usize) -> Vec<
     }
     let zero = || vec![0f64; columns];
     let of_rank = |mut sums: Vec<f64>, (rank, weight): &(u32, u64)| {
-        let mut tell = |from, to| spread(&mut sums, *weight as f64, (from, to), (from_ns, to_ns));
-        gaps(index, selection, *rank, &mut tell);
+        let mut visit = |from, to| spread(&mut sums, *weight as f64, (from, to), (from_ns, to_ns));
+        gaps(index, selection, *rank, &mut visit);
         sums
     };
     let both = |mut one: Vec<f64>, other: Vec<f64>| {
@@ -46,7 +46,7 @@ pub fn parallelism(index: &Index, selection: &Selection, columns: usize) -> Vec<
 }
 
 /// Tells when a rank computes.
-fn gaps(index: &Index, selection: &Selection, rank: u32, tell: &mut impl FnMut(i64, i64)) {
+fn gaps(index: &Index, selection: &Selection, rank: u32, visit: &mut impl FnMut(i64, i64)) {
     let Some((begin_ns, end_ns, thread)) = index.seen(rank) else { return };
     let (from_ns, to_ns) = (selection.from.0.max(begin_ns), selection.to.0.min(end_ns));
     let mut until_ns = from_ns;
@@ -54,12 +54,12 @@ fn gaps(index: &Index, selection: &Selection, rank: u32, tell: &mut impl FnMut(i
         index.time(rank, from_ns, to_ns, |from, to, category| {
             debug_assert!(category != Category::Compute);
             if from > until_ns {
-                tell(until_ns, from);
+                visit(until_ns, from);
             }
             until_ns = until_ns.max(to);
         });
         if to_ns > until_ns {
-            tell(until_ns, to_ns);
+            visit(until_ns, to_ns);
         }
         return;
     }
@@ -69,7 +69,7 @@ fn gaps(index: &Index, selection: &Selection, rank: u32, tell: &mut impl FnMut(i
             return;
         };
         if row.start_ns > until_ns && until_ns < to_ns && selection.has(kind) {
-            tell(until_ns, row.start_ns.min(to_ns));
+            visit(until_ns, row.start_ns.min(to_ns));
         }
         until_ns = until_ns.max(row.end_ns);
     });

@@ -35,14 +35,14 @@ pub fn path(insight: &Insight, from: Moment, to: Moment, limit: usize) -> (Vec<S
             break;
         }
         let step = &steps[index as usize];
-        let mut tell = |start: Moment, end: Moment, what| {
+        let mut visit = |start: Moment, end: Moment, what| {
             let (start, end) = (start.max(from), end.min(to));
             if end > start {
                 segments.push(Segment { rank, start_ns: start.0, end_ns: end.0, what });
             }
         };
         if let Some(wait) = insight.wait_of(index).filter(|wait| wait.until() < now) {
-            tell(wait.until(), now, step.op().name());
+            visit(wait.until(), now, step.op().name());
             now = wait.until();
             (strand, index) = insight.step_waited_for(wait, rank);
             rank = insight.waited_for(wait, rank);
@@ -50,12 +50,12 @@ pub fn path(insight: &Insight, from: Moment, to: Moment, limit: usize) -> (Vec<S
         }
         let start = step.start;
         if now > start {
-            tell(start, now, step.op().name());
+            visit(start, now, step.op().name());
             now = start;
         }
         let Some(before) = insight.before(strand, index) else { break };
         let end = steps[before as usize].end;
-        tell(end, now, "computation");
+        visit(end, now, "computation");
         now = now.min(end);
         index = before;
     }

@@ -138,10 +138,10 @@ fn refusal(what: &str) -> Failure {
 /// The token in an address; none if the address is odd in any way.
 fn in_query(uri: &Uri) -> String {
     #[derive(Deserialize)]
-    struct Asked {
+    struct Token {
         token: String,
     }
-    Query::try_from_uri(uri).map_or_else(|_| String::new(), |Query(Asked { token })| token)
+    Query::try_from_uri(uri).map_or_else(|_| String::new(), |Query(Token { token })| token)
 }
 
 /// Compares in a time that does not tell how much of it is right.
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn only_names_nobody_else_can_give_are_ours() {
+    fn only_names_of_this_machine_are_accepted() {
         let local = guard("127.0.0.1:8000");
         for host in ["127.0.0.1:8000", "localhost:9", "LOCALHOST", "[::1]:8000", "127.0.0.1"] {
             assert!(local.is_ours(host), "{host}");

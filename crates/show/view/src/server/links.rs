@@ -1,6 +1,6 @@
 //! The question about links of a simulated network.
 
-use super::asked::Asked;
+use super::parameters::Parameters;
 use super::reply::{Failure, Reply};
 use super::routes::{layer, ready};
 use super::text::shown;
@@ -13,20 +13,21 @@ use kizami_tasks::Stretch;
 const MOST_COLUMNS: u64 = 4_096;
 const MOST_LINKS: u64 = 200;
 
-pub(super) fn links(view: &View, asked: &Asked) -> Result<Reply, Failure> {
-    let layer = layer(view, asked)?;
+pub(super) fn links(view: &View, parameters: &Parameters) -> Result<Reply, Failure> {
+    let layer = layer(view, parameters)?;
     if !layer.has_links() {
         let next = "Select a layer that kizami simgrid has written.";
         return Err(Failure::plain(StatusCode::NOT_FOUND, "This run has no link data.", next));
     }
     let links = ready(layer.opened.links())?;
     let whole = Stretch { from: Moment(0), to: Moment(layer.opened.trace.run().span_ns.max(0)) };
-    let (range, marked) = (asked.stretch(whole)?, asked.marked(asked.stretch(whole)?)?);
+    let (range, marked) = (parameters.stretch(whole)?, parameters.marked(parameters.stretch(whole)?)?);
     // What is outside the run is not part of a mean.
-    let told = whole.clipped(marked.from, marked.to);
-    let columns = asked.columns(500, MOST_COLUMNS)? as usize;
-    let limit = asked.limit(20, MOST_LINKS)? as usize;
-    let mut found = busiest(&links, &(told.from..told.to), &(range.from..range.to), columns, limit);
+    let marked_range = whole.clipped(marked.from, marked.to);
+    let columns = parameters.columns(500, MOST_COLUMNS)? as usize;
+    let limit = parameters.limit(20, MOST_LINKS)? as usize;
+    let mut found =
+        busiest(&links, &(marked_range.from..marked_range.to), &(range.from..range.to), columns, limit);
     found.links.iter_mut().for_each(|link| link.name = shown(&link.name));
     Reply::json(&found)
 }

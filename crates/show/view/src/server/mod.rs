@@ -9,11 +9,11 @@
 //! It draws nothing and works nothing out itself: see `query` and `layer`.
 
 mod answers;
-mod asked;
 mod assets;
 mod encode;
 mod guard;
 mod links;
+mod parameters;
 mod reply;
 mod routes;
 mod run;

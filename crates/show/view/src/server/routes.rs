@@ -4,7 +4,7 @@
 //! for, up to a limit.
 
 use super::answers::{Collectives, HistogramCalls, MatrixLabels, Parallelism, Path, Phases, Stops, Tree};
-use super::asked::Asked;
+use super::parameters::Parameters;
 use super::reply::{Failure, Reply};
 use super::shared::Shared;
 use super::text::{shorten, shown};
@@ -71,22 +71,24 @@ pub(super) fn questions() -> Router<Arc<Shared>> {
 }
 
 /// Works an answer out.
-type Answerer = fn(&View, &Asked) -> Result<Reply, Failure>;
+type Answerer = fn(&View, &Parameters) -> Result<Reply, Failure>;
 
 fn question(answer: Answerer) -> MethodRouter<Arc<Shared>> {
-    get(move |State(shared): State<Arc<Shared>>, asked: Result<Query<Asked>, QueryRejection>| async move {
-        let Query(asked) = asked?;
-        ask(&shared, answer, asked).await
-    })
+    get(
+        move |State(shared): State<Arc<Shared>>, parameters: Result<Query<Parameters>, QueryRejection>| async move {
+            let Query(parameters) = parameters?;
+            ask(&shared, answer, parameters).await
+        },
+    )
 }
 
 /// Asks away from the thread that listens, and again as long as the answer is being worked out.
-async fn ask(shared: &Arc<Shared>, answer: Answerer, asked: Asked) -> Result<Reply, Failure> {
+async fn ask(shared: &Arc<Shared>, answer: Answerer, parameters: Parameters) -> Result<Reply, Failure> {
     let begin = Instant::now();
-    let asked = Arc::new(asked);
+    let parameters = Arc::new(parameters);
     loop {
-        let (shared, asked) = (Arc::clone(shared), Arc::clone(&asked));
-        let answered = tokio::task::spawn_blocking(move || answer(&shared.view, &asked)).await;
+        let (shared, parameters) = (Arc::clone(shared), Arc::clone(&parameters));
+        let answered = tokio::task::spawn_blocking(move || answer(&shared.view, &parameters)).await;
         let answered = answered.unwrap_or_else(|_| {
             let what = "The server could not answer this request.";
             let next = "The trace may be damaged; check it with kizami info.";
@@ -102,15 +104,15 @@ async fn ask(shared: &Arc<Shared>, answer: Answerer, asked: Asked) -> Result<Rep
 }
 
 /// The layer that is meant.
-pub(super) fn layer<'a>(view: &'a View, asked: &Asked) -> Result<&'a Layer, Failure> {
-    let number = asked.layer;
+pub(super) fn layer<'a>(view: &'a View, parameters: &Parameters) -> Result<&'a Layer, Failure> {
+    let number = parameters.layer;
     view.layers.get(number).ok_or_else(|| Failure::bad(format!("Layer {number} does not exist.")))
 }
 
 /// Its index, and the part of it that is meant.
-fn selected(layer: &Layer, asked: &Asked) -> Result<(Arc<Index>, Selection), Failure> {
+fn selected(layer: &Layer, parameters: &Parameters) -> Result<(Arc<Index>, Selection), Failure> {
     let index = ready(layer.index())?;
-    let selection = asked.selection(&index)?;
+    let selection = parameters.selection(&index)?;
     Ok((index, selection))
 }
 
@@ -137,21 +139,21 @@ fn insight(layer: &Layer) -> Result<Arc<Insight>, Failure> {
     }
 }
 
-fn timeline(view: &View, asked: &Asked) -> Result<Reply, Failure> {
-    let index = &*ready(layer(view, asked)?.index())?;
-    let selection = asked.selection(index)?;
-    let columns = asked.columns(1_000, MOST_COLUMNS)?;
-    let rows = asked.rows(256, MOST_CELLS)?.min(selection.ranks.len() as u64);
+fn timeline(view: &View, parameters: &Parameters) -> Result<Reply, Failure> {
+    let index = &*ready(layer(view, parameters)?.index())?;
+    let selection = parameters.selection(index)?;
+    let columns = parameters.columns(1_000, MOST_COLUMNS)?;
+    let rows = parameters.rows(256, MOST_CELLS)?.min(selection.ranks.len() as u64);
     if columns * rows > MOST_CELLS {
         return Err(Failure::bad(format!(
             "{columns} columns of {rows} rows are more than {MOST_CELLS} cells."
         )));
     }
-    let ranks = match asked.order {
+    let ranks = match parameters.order {
         Order::Rank => selection.ranks,
         // Ranks are places in the order of the whole run.
         order => {
-            let all = view.order(asked.layer, order, || order.of(index, &Selection::all(index)));
+            let all = view.order(parameters.layer, order, || order.of(index, &Selection::all(index)));
             selection.ranks.iter().filter_map(|place| all.get(*place as usize).copied()).collect()
         }
     };
@@ -160,39 +162,39 @@ fn timeline(view: &View, asked: &Asked) -> Result<Reply, Failure> {
     Ok(Reply::bytes(encode::timeline(&made)))
 }
 
-fn calls(view: &View, asked: &Asked) -> Result<Reply, Failure> {
-    let (index, selection) = selected(layer(view, asked)?, asked)?;
-    let found = calls::calls(&index, &selection, asked.limit(MOST_CALLS, MOST_CALLS)?)?;
+fn calls(view: &View, parameters: &Parameters) -> Result<Reply, Failure> {
+    let (index, selection) = selected(layer(view, parameters)?, parameters)?;
+    let found = calls::calls(&index, &selection, parameters.limit(MOST_CALLS, MOST_CALLS)?)?;
     Ok(Reply::bytes(encode::calls(&found)))
 }
 
-fn messages(view: &View, asked: &Asked) -> Result<Reply, Failure> {
-    let layer = layer(view, asked)?;
-    let (_, selection) = selected(layer, asked)?;
-    let limit = asked.limit(MOST_CALLS, MOST_CALLS)?;
+fn messages(view: &View, parameters: &Parameters) -> Result<Reply, Failure> {
+    let layer = layer(view, parameters)?;
+    let (_, selection) = selected(layer, parameters)?;
+    let limit = parameters.limit(MOST_CALLS, MOST_CALLS)?;
     Ok(Reply::bytes(encode::messages(&messages::messages(&*insight(layer)?, &selection, limit)?)))
 }
 
-fn collectives(view: &View, asked: &Asked) -> Result<Reply, Failure> {
-    let layer = layer(view, asked)?;
-    let (_, selection) = selected(layer, asked)?;
-    let limit = asked.limit(MOST_CALLS, MOST_CALLS)?;
+fn collectives(view: &View, parameters: &Parameters) -> Result<Reply, Failure> {
+    let layer = layer(view, parameters)?;
+    let (_, selection) = selected(layer, parameters)?;
+    let limit = parameters.limit(MOST_CALLS, MOST_CALLS)?;
     let (collectives, truncated) = collectives::collectives(&*insight(layer)?, &selection, limit);
     Reply::json(&Collectives { collectives, truncated })
 }
 
-fn path(view: &View, asked: &Asked) -> Result<Reply, Failure> {
-    let layer = layer(view, asked)?;
-    let (_, selection) = selected(layer, asked)?;
-    let limit = asked.limit(MOST_CALLS, MOST_CALLS)? as usize;
+fn path(view: &View, parameters: &Parameters) -> Result<Reply, Failure> {
+    let layer = layer(view, parameters)?;
+    let (_, selection) = selected(layer, parameters)?;
+    let limit = parameters.limit(MOST_CALLS, MOST_CALLS)? as usize;
     let (segments, truncated) = path::path(&*insight(layer)?, selection.from, selection.to, limit);
     Reply::json(&Path { segments, truncated })
 }
 
-fn parallelism(view: &View, asked: &Asked) -> Result<Reply, Failure> {
-    let layer = layer(view, asked)?;
-    let (index, selection) = selected(layer, asked)?;
-    let columns = asked.columns(500, MOST_COLUMNS)? as usize;
+fn parallelism(view: &View, parameters: &Parameters) -> Result<Reply, Failure> {
+    let layer = layer(view, parameters)?;
+    let (index, selection) = selected(layer, parameters)?;
+    let columns = parameters.columns(500, MOST_COLUMNS)? as usize;
     let (ideal, note) = match (layer.origin, layer.opened.ideal()) {
         (Origin::Ideal, _) => (None, None),
         (Origin::Trace, Answer::Ready(ideal)) => {
@@ -213,17 +215,17 @@ fn parallelism(view: &View, asked: &Asked) -> Result<Reply, Failure> {
     })
 }
 
-fn tree(view: &View, asked: &Asked) -> Result<Reply, Failure> {
-    let layer = layer(view, asked)?;
-    let (index, selection) = selected(layer, asked)?;
+fn tree(view: &View, parameters: &Parameters) -> Result<Reply, Failure> {
+    let layer = layer(view, parameters)?;
+    let (index, selection) = selected(layer, parameters)?;
     let opened = &layer.opened;
     let mut nodes = tree::tree(&index, &opened.definitions, opened.regions(), &selection);
     nodes.iter_mut().for_each(|node| node.name = shown(&node.name));
     Reply::json(&Tree { nodes })
 }
 
-fn phases(view: &View, asked: &Asked) -> Result<Reply, Failure> {
-    let layer = layer(view, asked)?;
+fn phases(view: &View, parameters: &Parameters) -> Result<Reply, Failure> {
+    let layer = layer(view, parameters)?;
     let index = ready(layer.index())?;
     // Regions are where they were recorded; on an ideal network they would be elsewhere.
     let regions = if layer.origin == Origin::Trace { layer.opened.regions() } else { &[] };
@@ -232,61 +234,61 @@ fn phases(view: &View, asked: &Asked) -> Result<Reply, Failure> {
     Reply::json(&Phases { phases })
 }
 
-fn stops(view: &View, asked: &Asked) -> Result<Reply, Failure> {
-    let (index, selection) = selected(layer(view, asked)?, asked)?;
-    let limit = asked.limit(1_000, MOST_CALLS)? as usize;
+fn stops(view: &View, parameters: &Parameters) -> Result<Reply, Failure> {
+    let (index, selection) = selected(layer(view, parameters)?, parameters)?;
+    let limit = parameters.limit(1_000, MOST_CALLS)? as usize;
     let (stops, truncated) = stops::gaps(&index, &selection, limit);
     Reply::json(&Stops { stops, truncated })
 }
 
-fn histogram(view: &View, asked: &Asked) -> Result<Reply, Failure> {
-    let (index, selection) = selected(layer(view, asked)?, asked)?;
-    Reply::json(&histogram::histogram(&index, &selection, asked.op()))
+fn histogram(view: &View, parameters: &Parameters) -> Result<Reply, Failure> {
+    let (index, selection) = selected(layer(view, parameters)?, parameters)?;
+    Reply::json(&histogram::histogram(&index, &selection, parameters.op()))
 }
 
-fn histogram_calls(view: &View, asked: &Asked) -> Result<Reply, Failure> {
-    let (index, selection) = selected(layer(view, asked)?, asked)?;
-    let lengths = Length(asked.low.unwrap_or(0))..Length(asked.high.unwrap_or(i64::MAX));
-    let limit = asked.limit(100, MOST_CALLS)? as usize;
-    let calls = histogram::calls_of_length(&index, &selection, asked.op(), lengths, limit);
+fn histogram_calls(view: &View, parameters: &Parameters) -> Result<Reply, Failure> {
+    let (index, selection) = selected(layer(view, parameters)?, parameters)?;
+    let lengths = Length(parameters.low.unwrap_or(0))..Length(parameters.high.unwrap_or(i64::MAX));
+    let limit = parameters.limit(100, MOST_CALLS)? as usize;
+    let calls = histogram::calls_of_length(&index, &selection, parameters.op(), lengths, limit);
     Reply::json(&HistogramCalls { count: calls.len(), calls })
 }
 
-fn matrix(view: &View, asked: &Asked) -> Result<Reply, Failure> {
-    let layer = layer(view, asked)?;
-    let (index, selection) = selected(layer, asked)?;
+fn matrix(view: &View, parameters: &Parameters) -> Result<Reply, Failure> {
+    let layer = layer(view, parameters)?;
+    let (index, selection) = selected(layer, parameters)?;
     let definitions = &layer.opened.definitions;
-    let made = matrix::matrix(&*insight(layer)?, definitions, index.ranks(), &selection, asked.by);
+    let made = matrix::matrix(&*insight(layer)?, definitions, index.ranks(), &selection, parameters.by);
     Ok(Reply::bytes(encode::matrix(&made)))
 }
 
-fn matrix_labels(view: &View, asked: &Asked) -> Result<Reply, Failure> {
-    let definitions = &layer(view, asked)?.opened.definitions;
-    let labels = matrix::labels(definitions, definitions.ranks.len() as u32, asked.by);
+fn matrix_labels(view: &View, parameters: &Parameters) -> Result<Reply, Failure> {
+    let definitions = &layer(view, parameters)?.opened.definitions;
+    let labels = matrix::labels(definitions, definitions.ranks.len() as u32, parameters.by);
     Reply::json(&MatrixLabels {
         labels: labels.iter().map(|label| shown(&label.name)).collect(),
         first_ranks: labels.iter().map(|label| label.first_rank).collect(),
     })
 }
 
-fn flow(view: &View, asked: &Asked) -> Result<Reply, Failure> {
-    let layer = layer(view, asked)?;
+fn flow(view: &View, parameters: &Parameters) -> Result<Reply, Failure> {
+    let layer = layer(view, parameters)?;
     ready(layer.index())?;
-    let (rank, start) = asked.event()?;
+    let (rank, start) = parameters.event()?;
     let found = flow::flow(&*insight(layer)?, rank, start).ok_or_else(|| {
         Failure::plain(StatusCode::NOT_FOUND, "This call does not exist.", "Select a call on the timeline.")
     })?;
     Reply::json(&found)
 }
 
-fn prediction(view: &View, _: &Asked) -> Result<Reply, Failure> {
+fn prediction(view: &View, _: &Parameters) -> Result<Reply, Failure> {
     let next = "Start the viewer with kizami view --prediction FILE, where FILE is the output of kizami predict --json.";
     let none = || Failure::plain(StatusCode::NOT_FOUND, "No prediction loaded.", next);
     Reply::json(view.prediction.as_ref().ok_or_else(none)?)
 }
 
-fn verdict(view: &View, asked: &Asked) -> Result<Reply, Failure> {
-    let layer = layer(view, asked)?;
+fn verdict(view: &View, parameters: &Parameters) -> Result<Reply, Failure> {
+    let layer = layer(view, parameters)?;
     if layer.origin == Origin::Ideal {
         let what = "The verdict covers only recorded runs.";
         return Err(Failure::plain(StatusCode::NOT_FOUND, what, "Select the recorded layer."));
@@ -297,9 +299,9 @@ fn verdict(view: &View, asked: &Asked) -> Result<Reply, Failure> {
     value["kind"] = json!(layer.kind());
     value["nothing_found"] = shown(&phrases::nothing::sentence(&verdict.report.nothing_found())).into();
     let findings = value["findings"].as_array_mut().into_iter().flatten();
-    for ((finding, told), jump) in findings.zip(&verdict.report.findings).zip(&verdict.jumps) {
-        finding["all_waiting_ns"] = told.all_waiting_ns().into();
-        if let Some(ns) = verdict.report.reconstruction_error_ns(told.waiting_in.as_ref()) {
+    for ((finding, worded), jump) in findings.zip(&verdict.report.findings).zip(&verdict.jumps) {
+        finding["all_waiting_ns"] = worded.all_waiting_ns().into();
+        if let Some(ns) = verdict.report.reconstruction_error_ns(worded.waiting_in.as_ref()) {
             finding["all_waiting_error_ns"] = ns.into();
         }
         if let Some(jump) = jump {

@@ -99,7 +99,7 @@ fn described(layer: &Layer) -> answers::Layer {
         ranks,
         threads: info.threads,
         // As many as all ranks make, wherever some have the rows of others.
-        events: if info.is_told_by_kinds() { info.totals.calls } else { info.totals.events },
+        events: if info.is_stored_by_rank_class() { info.totals.calls } else { info.totals.events },
         lost_calls: info.totals.lost_calls,
         kind: layer.kind(),
         note,

@@ -1,6 +1,6 @@
 //! Questions about tasks in virtual time: curves, the tree, the flow, lengths, and what processors would do.
 
-use super::asked::Asked;
+use super::parameters::Parameters;
 use super::reply::{Failure, Reply};
 use super::routes::{layer, ready};
 use super::task_answers::{
@@ -21,13 +21,13 @@ const MOST_NODES: u64 = 400;
 const MOST_TASKS: u64 = 500;
 const MOST_PLACES: u64 = 100;
 
-fn survey(view: &View, asked: &Asked) -> Result<Arc<Survey>, Failure> {
-    let opened = &layer(view, asked)?.opened;
+fn survey(view: &View, parameters: &Parameters) -> Result<Arc<Survey>, Failure> {
+    let opened = &layer(view, parameters)?.opened;
     if !opened.has_tasks() {
         let next = "Record a program with OpenMP tasks, or run kizami fleng -o.";
         return Err(Failure::plain(StatusCode::NOT_FOUND, "This run has no tasks.", next));
     }
-    let (rank, ranks) = (asked.rank(), opened.trace.run().ranks);
+    let (rank, ranks) = (parameters.rank(), opened.trace.run().ranks);
     if rank.0 >= ranks {
         let what = format!("Rank {rank} does not exist: the run has {ranks} ranks.");
         return Err(Failure::plain(StatusCode::NOT_FOUND, &what, "Select another rank."));
@@ -54,13 +54,13 @@ fn shift(survey: &Survey, part: Part, aligned: bool) -> Length {
 }
 
 /// What is between the markers: of the parts that are chosen, or of all.
-fn scope(survey: &Survey, asked: &Asked) -> Result<Vec<(Part, Stretch)>, Failure> {
-    let marked = asked.marked(behind(survey.whole()))?;
-    let mut parts = asked.parts(survey)?;
+fn scope(survey: &Survey, parameters: &Parameters) -> Result<Vec<(Part, Stretch)>, Failure> {
+    let marked = parameters.marked(behind(survey.whole()))?;
+    let mut parts = parameters.parts(survey)?;
     if parts.is_empty() {
         parts.push(Part::All);
     }
-    Ok(parts.into_iter().map(|part| (part, marked.later(shift(survey, part, asked.aligned)))).collect())
+    Ok(parts.into_iter().map(|part| (part, marked.later(shift(survey, part, parameters.aligned)))).collect())
 }
 
 /// With tasks that take no time at the very end.
@@ -68,15 +68,15 @@ fn behind(whole: Stretch) -> Stretch {
     Stretch { to: whole.to + Length(1), ..whole }
 }
 
-pub(super) fn curves(view: &View, asked: &Asked) -> Result<Reply, Failure> {
-    let survey = survey(view, asked)?;
+pub(super) fn curves(view: &View, parameters: &Parameters) -> Result<Reply, Failure> {
+    let survey = survey(view, parameters)?;
     let whole = survey.whole();
-    let (range, marked) = (asked.stretch(whole)?, asked.marked(whole)?);
+    let (range, marked) = (parameters.stretch(whole)?, parameters.marked(whole)?);
     let length = (range.to - range.from).0.max(1) as u64;
-    let columns = asked.columns(1_000, MOST_COLUMNS)?.min(length) as usize;
-    let told = |part: Part| {
+    let columns = parameters.columns(1_000, MOST_COLUMNS)?.min(length) as usize;
+    let described = |part: Part| {
         let (curve, tasks) = survey.curve(part);
-        let shift = shift(&survey, part, asked.aligned);
+        let shift = shift(&survey, part, parameters.aligned);
         let (range, marked) = (range.later(shift), marked.later(shift));
         let heights = curve.columns(range.from, range.to, columns);
         TaskCurve {
@@ -97,19 +97,19 @@ pub(super) fn curves(view: &View, asked: &Asked) -> Result<Reply, Failure> {
         to: range.to.0,
         begin: whole.from.0,
         end: whole.to.0,
-        units: layer(view, asked)?.opened.is_virtual(),
-        ranks: layer(view, asked)?.opened.trace.run().ranks,
+        units: layer(view, parameters)?.opened.is_virtual(),
+        ranks: layer(view, parameters)?.opened.trace.run().ranks,
         follows_runtime: survey.graph().can_follow_runtime(),
-        curves: std::iter::once(Part::All).chain(asked.parts(&survey)?).map(told).collect(),
+        curves: std::iter::once(Part::All).chain(parameters.parts(&survey)?).map(described).collect(),
     })
 }
 
-pub(super) fn tree(view: &View, asked: &Asked) -> Result<Reply, Failure> {
-    let survey = survey(view, asked)?;
-    let marked = asked.marked(behind(survey.whole()))?;
-    let sums = survey.tree(marked, SMALL, asked.limit(MOST_NODES, MOST_NODES)? as usize);
+pub(super) fn tree(view: &View, parameters: &Parameters) -> Result<Reply, Failure> {
+    let survey = survey(view, parameters)?;
+    let marked = parameters.marked(behind(survey.whole()))?;
+    let sums = survey.tree(marked, SMALL, parameters.limit(MOST_NODES, MOST_NODES)? as usize);
     let nodes = survey.folded().nodes();
-    let told = sums.into_iter().map(|sum| TaskNode {
+    let described = sums.into_iter().map(|sum| TaskNode {
         node: sum.node,
         parent: nodes[sum.node as usize].parent,
         place: nodes[sum.node as usize].place,
@@ -118,19 +118,19 @@ pub(super) fn tree(view: &View, asked: &Asked) -> Result<Reply, Failure> {
         on_path: sum.on_path.0,
         columns: sum.curve.into_iter().map(|height| height as f32).collect(),
     });
-    Reply::json(&TaskTree { nodes: told.collect(), of: nodes.len() })
+    Reply::json(&TaskTree { nodes: described.collect(), of: nodes.len() })
 }
 
-pub(super) fn flow(view: &View, asked: &Asked) -> Result<Reply, Failure> {
-    let survey = survey(view, asked)?;
-    let scope = scope(&survey, asked)?;
-    let found = survey.flow(&scope, asked.limit(MOST_TASKS, MOST_TASKS)? as usize);
+pub(super) fn flow(view: &View, parameters: &Parameters) -> Result<Reply, Failure> {
+    let survey = survey(view, parameters)?;
+    let scope = scope(&survey, parameters)?;
+    let found = survey.flow(&scope, parameters.limit(MOST_TASKS, MOST_TASKS)? as usize);
     // Tasks of aligned parts are told at the times they have there.
     let earlier = |task: u32| {
         let own = scope.iter().find(|entry| survey.part_in(std::slice::from_ref(entry), task).is_some());
-        own.map_or(0, |(part, _)| shift(&survey, *part, asked.aligned).0)
+        own.map_or(0, |(part, _)| shift(&survey, *part, parameters.aligned).0)
     };
-    let told = |(number, task): (usize, &u32)| {
+    let described = |(number, task): (usize, &u32)| {
         let (own, earlier) = (&survey.graph().tasks()[*task as usize], earlier(*task));
         FlowTask {
             task: *task,
@@ -145,19 +145,19 @@ pub(super) fn flow(view: &View, asked: &Asked) -> Result<Reply, Failure> {
     let need =
         |(task, need): &(u32, Need)| FlowNeed { task: *task, of: need.of, at: need.at.0 - earlier(need.of) };
     Reply::json(&TaskFlow {
-        tasks: found.tasks.iter().enumerate().map(told).collect(),
+        tasks: found.tasks.iter().enumerate().map(described).collect(),
         needs: found.needs.iter().map(need).collect(),
         of: found.of,
     })
 }
 
-pub(super) fn lengths(view: &View, asked: &Asked) -> Result<Reply, Failure> {
-    let survey = survey(view, asked)?;
-    let places = survey.lengths(&scope(&survey, asked)?);
+pub(super) fn lengths(view: &View, parameters: &Parameters) -> Result<Reply, Failure> {
+    let survey = survey(view, parameters)?;
+    let places = survey.lengths(&scope(&survey, parameters)?);
     let first = places.iter().filter_map(|sum| sum.buckets.iter().position(|bucket| bucket.0 > 0)).min();
     let last = places.iter().map(|sum| sum.buckets.len()).max().unwrap_or(0);
     let buckets = first.unwrap_or(0)..last;
-    let shown = places.iter().take(asked.limit(MOST_PLACES, MOST_PLACES)? as usize).map(|sum| {
+    let shown = places.iter().take(parameters.limit(MOST_PLACES, MOST_PLACES)? as usize).map(|sum| {
         let of = |bucket: usize| sum.buckets.get(bucket).copied().unwrap_or((0, Length::ZERO));
         TaskPlace {
             place: sum.place,
@@ -177,17 +177,17 @@ pub(super) fn lengths(view: &View, asked: &Asked) -> Result<Reply, Failure> {
     })
 }
 
-pub(super) fn schedule(view: &View, asked: &Asked) -> Result<Reply, Failure> {
-    let survey = survey(view, asked)?;
-    let strategy = asked.strategy()?;
+pub(super) fn schedule(view: &View, parameters: &Parameters) -> Result<Reply, Failure> {
+    let survey = survey(view, parameters)?;
+    let strategy = parameters.strategy()?;
     if strategy.is_some_and(Strategy::is_of_runtime) && !survey.graph().can_follow_runtime() {
         let next = "Select oldest, newest or longest.";
         let what =
             "The trace does not record what tasks waited for, so Kizami cannot simulate an OpenMP runtime.";
         return Err(Failure::plain(StatusCode::BAD_REQUEST, what, next));
     }
-    let opened = &layer(view, asked)?.opened;
-    let known = opened.schedule(asked.rank(), &survey, asked.processors()?, strategy);
+    let opened = &layer(view, parameters)?.opened;
+    let known = opened.schedule(parameters.rank(), &survey, parameters.processors()?, strategy);
     let simulated = match known.simulated {
         Answer::Pending(_) => None,
         done => Some(ready(done)?),

@@ -5,13 +5,13 @@
 use kizami_model::{Call, Peer};
 use kizami_records::{CallRecord, Completion};
 use kizami_seal::{SealOptions, seal};
-use kizami_testing::segments::{SegmentWriter, Who, call, define};
+use kizami_testing::segments::{SegmentOwner, SegmentWriter, call, define};
 use kizami_testing::{Act, Costs, Script, Stencil};
 use kizami_trace::{RankSelection, Trace};
 use std::path::Path;
 
 /// Writes the rows of one rank as its segment.
-pub fn write_rank(trace: &Path, who: &Who, rows: impl Iterator<Item = Call>) {
+pub fn write_rank(trace: &Path, who: &SegmentOwner, rows: impl Iterator<Item = Call>) {
     define(trace, who, &[]);
     let mut segment = SegmentWriter::create(trace, who, Some(0));
     for row in rows {
@@ -48,7 +48,7 @@ pub fn sealed(path: &Path) -> Trace {
 pub fn stencil(path: &Path, ranks: u32, iterations: u64) -> (Stencil, Trace) {
     let stencil = Stencil::new(ranks, iterations, Costs::default());
     for rank in 0..ranks {
-        let mut who = Who::rank(rank, ranks);
+        let mut who = SegmentOwner::rank(rank, ranks);
         who.last_ticks = who.base_ticks + stencil.end().0 as u64;
         write_rank(path, &who, stencil.rank(rank));
     }
@@ -60,7 +60,7 @@ pub fn script(path: &Path, acts: Vec<Vec<Act>>) -> Trace {
     let ranks = acts.len() as u32;
     let rows = Script { acts, costs: Costs::default() }.run();
     for rank in 0..ranks {
-        let mut who = Who::rank(rank, ranks);
+        let mut who = SegmentOwner::rank(rank, ranks);
         who.last_ticks = who.base_ticks + 1_000_000_000;
         write_rank(path, &who, rows.iter().filter(|row| row.rank.0 == rank).cloned());
     }

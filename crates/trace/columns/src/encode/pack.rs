@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_width_comes_out_again() {
+    fn every_width_survives_a_round_trip() {
         for width in 0..=64 {
             for count in [8, 32, 64] {
                 let mask = if width == 64 { u64::MAX } else { (1 << width) - 1 };

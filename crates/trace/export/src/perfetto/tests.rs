@@ -160,7 +160,7 @@ fn arrows_tie_each_send_to_its_receive() {
 }
 
 #[test]
-fn slices_tell_what_the_rows_do() {
+fn slices_match_the_rows() {
     let (packets, summary) = packets(made_up::everything());
     let slices = slices(&packets);
     let arrivals = slices.iter().filter(|slice| !slice.received.is_empty()).count();

@@ -9,9 +9,9 @@ use kizami_records::sequence_codec::Numbering;
 use kizami_records::{CallRecord, Completion, Definition, ListItems, NO_COMM, ReducedBy, pack_list_head};
 use kizami_rng::SplitMix64;
 use kizami_sequence::{Recorder, Sizes};
-use kizami_summary::draw::Series;
+use kizami_summary::sample::Series;
 use kizami_summary::{Block, NO_PEER, PART_BYTES, Reducer, Row, Settings};
-use kizami_testing::segments::{SegmentWriter, Who, call, define};
+use kizami_testing::segments::{SegmentOwner, SegmentWriter, call, define};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -92,7 +92,7 @@ fn program(rank: u32, rounds: u64) -> Vec<Event> {
 }
 
 fn prepare(trace: &Path, rank: u32) -> SegmentWriter {
-    let who = Who { last_ticks: 1 << 40, ..Who::rank(rank, RANKS) };
+    let who = SegmentOwner { last_ticks: 1 << 40, ..SegmentOwner::rank(rank, RANKS) };
     let mut definitions = vec![Definition::Region { local: 1, name: "round".to_owned() }];
     definitions.extend((1..7).map(|local| Definition::Site {
         local,

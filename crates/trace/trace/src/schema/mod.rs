@@ -16,7 +16,7 @@ pub(crate) use table::Buffered;
 pub use table::{Column, Record, column};
 
 use crate::definitions::{
-    CallSite, ClockRow, Communicator, Function, HostInfo, KindRun, Neighbours, Object, RankInfo, Region,
+    CallSite, ClockRow, Communicator, Function, HostInfo, Neighbours, Object, RankClassRun, RankInfo, Region,
     RegionSpan, Repair, Stop, UnderWay, WorkCount,
 };
 use crate::link_table::LinkLoad;
@@ -67,7 +67,7 @@ pub const TABLES: &[TableInfo] = &[
     info::<ParallelRow>(),
     info::<LinkLoad>(),
     info::<RankInfo>(),
-    info::<KindRun>(),
+    info::<RankClassRun>(),
     info::<HostInfo>(),
     info::<Communicator>(),
     info::<CallSite>(),

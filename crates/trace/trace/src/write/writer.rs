@@ -185,8 +185,8 @@ pub fn write_definitions(definitions: &Definitions, folder: &Path) -> Result<Vec
     if !definitions.counts.is_empty() {
         files.push(Record::write(&definitions.counts, folder)?);
     }
-    if !definitions.kinds.is_empty() {
-        files.push(Record::write(&definitions.kinds, folder)?);
+    if !definitions.rank_classes.is_empty() {
+        files.push(Record::write(&definitions.rank_classes, folder)?);
     }
     Ok(files)
 }

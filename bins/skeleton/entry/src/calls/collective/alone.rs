@@ -5,8 +5,8 @@ use super::{contribution, slice_of};
 use crate::collective_plan::{Plan, Side};
 use crate::process::{Process, Stop};
 use kizami_model::kind::CollectiveKind;
-use kizami_mpi_stub::company::{Company, Contribution, Key, Meeting};
 use kizami_mpi_stub::datatype::TypeId;
+use kizami_mpi_stub::process_group::{Contribution, Key, Meeting, ProcessGroup};
 use kizami_mpi_stub::reduction::Operation;
 
 /// A rank alone: whole numbers come from the pass before, everything else is left as it is.
@@ -16,7 +16,7 @@ pub fn alone(process: &mut Process, plan: &Plan, key: Key) -> Result<(), Stop> {
     let (size, place) = (comm.group.size(), comm.rank);
     let is_root = plan.root == place as i32;
     let whole = |side: &Side| process.types.is_whole_numbers(side.datatype);
-    let Company::Alone(alone) = process.company() else { return Ok(()) };
+    let ProcessGroup::Alone(alone) = process.process_group() else { return Ok(()) };
     let in_place = process.convention.in_place;
     let store = |slice: (usize, i64, TypeId), data: &[u8]| {
         if slice.0 != in_place {
@@ -83,7 +83,7 @@ fn reduce_alone(process: &Process, plan: &Plan, key: Key, is_root: bool) -> Resu
     let obtains = is_root || plan.kind != CollectiveKind::Reduce;
     let comm = process.comm(plan.comm)?;
     let operation = plan.operation.and_then(|operation| Operation::ALL.get(operation as usize).copied());
-    let Company::Alone(alone) = process.company() else { return Ok(()) };
+    let ProcessGroup::Alone(alone) = process.process_group() else { return Ok(()) };
     let whole = process.types.is_whole_numbers(plan.send.datatype);
     let known = match (whole, basic_of(process, plan.send.datatype), operation) {
         (true, Some(basic), Some(operation)) => {
@@ -103,7 +103,7 @@ fn reduce_alone(process: &Process, plan: &Plan, key: Key, is_root: bool) -> Resu
 
 fn prefix_alone(process: &Process, plan: &Plan, key: Key, size: u32, place: u32) -> Result<(), Stop> {
     let Some(own) = contribution(process, plan)?.data else { return Ok(()) };
-    let Company::Alone(alone) = process.company() else { return Ok(()) };
+    let ProcessGroup::Alone(alone) = process.process_group() else { return Ok(()) };
     let Some(known) = alone.each(key, size, place, own) else { return Ok(()) };
     let given: Vec<Option<Contribution>> = known
         .iter()
@@ -118,7 +118,7 @@ fn prefix_alone(process: &Process, plan: &Plan, key: Key, size: u32, place: u32)
 }
 
 fn scatter_alone(process: &Process, plan: &Plan, key: Key, is_root: bool, place: u32) -> Result<(), Stop> {
-    let Company::Alone(alone) = process.company() else { return Ok(()) };
+    let ProcessGroup::Alone(alone) = process.process_group() else { return Ok(()) };
     let mut given = None;
     if is_root {
         let parts = contribution(process, plan)?;

@@ -10,9 +10,9 @@ use crate::process::{Process, Stop};
 use crate::requests::{Doing, Prepared};
 use kizami_model::Op;
 use kizami_model::kind::{CollectiveKind, Form, Kind};
-use kizami_mpi_stub::company::{Company, Contribution, Meeting};
 use kizami_mpi_stub::datatype::{Basic, TypeId};
 use kizami_mpi_stub::event::flag;
+use kizami_mpi_stub::process_group::{Contribution, Meeting, ProcessGroup};
 use reduced::reduced;
 
 pub fn handler(op: Op) -> Option<Handler> {
@@ -377,19 +377,21 @@ pub fn begin(process: &mut Process, plan: &mut Plan) -> Result<(), Stop> {
     let key = (comm.identity, comm.collectives);
     let (size, place) = (comm.group.size(), comm.rank);
     plan.key = Some(key);
-    match process.company() {
-        Company::Together(together) => {
+    match process.process_group() {
+        ProcessGroup::Together(together) => {
             let given = contribution(process, plan)?;
             together.arrive(key, size, place, given);
             Ok(())
         }
-        Company::Alone(_) => alone::alone(process, plan, key),
+        ProcessGroup::Alone(_) => alone::alone(process, plan, key),
     }
 }
 
 /// Whether everybody this rank waits for is there.
 pub fn is_ready(process: &mut Process, plan: &Plan) -> Result<bool, Stop> {
-    let (Company::Together(together), Some(key)) = (process.company(), plan.key) else { return Ok(true) };
+    let (ProcessGroup::Together(together), Some(key)) = (process.process_group(), plan.key) else {
+        return Ok(true);
+    };
     let comm = process.comm(plan.comm)?;
     let Some(meeting) = together.meeting(key) else { return Ok(true) };
     let there = |place: u32| meeting.given.get(place as usize).is_some_and(Option::is_some);
@@ -412,7 +414,9 @@ pub fn is_ready(process: &mut Process, plan: &Plan) -> Result<bool, Stop> {
 
 /// Takes what came of it.
 pub fn finish(process: &mut Process, plan: &Plan) -> Result<(), Stop> {
-    let (Company::Together(together), Some(key)) = (process.company(), plan.key) else { return Ok(()) };
+    let (ProcessGroup::Together(together), Some(key)) = (process.process_group(), plan.key) else {
+        return Ok(());
+    };
     if let Some(meeting) = together.meeting(key) {
         obtain(process, plan, meeting)?;
     }

@@ -5,8 +5,8 @@ use crate::collective_plan::Plan;
 use crate::convention::Object;
 use crate::process::{Process, Stop};
 use kizami_model::kind::CollectiveKind;
-use kizami_mpi_stub::company::{Contribution, Meeting};
 use kizami_mpi_stub::datatype::{Basic, TypeId};
+use kizami_mpi_stub::process_group::{Contribution, Meeting};
 use kizami_mpi_stub::reduction::Operation;
 
 /// Reduces what ranks gave: all of them, or those before this one.

@@ -37,10 +37,10 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
         walking.state = State::Inside;
         walking.tie = 0;
         walking.late = None;
-        walking.late_at = [LaneMoment::NEVER; LANES];
+        walking.late_at = [LaneMoment::MINUS_INFINITY; LANES];
         walking.polls = None;
         walking.missed = false;
-        walking.floor = [LaneMoment::NEVER; LANES];
+        walking.floor = [LaneMoment::MINUS_INFINITY; LANES];
         if walking.has_child_threads {
             self.release_child_threads(strand, step.end);
         }

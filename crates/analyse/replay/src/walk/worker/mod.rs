@@ -5,9 +5,9 @@
 //! remembered is what was under way. What concerns ranks of other shares is gathered for the end of the round, when
 //! nothing is left to do here.
 
+mod announcing;
 mod beginning;
 mod parked;
-mod telling;
 mod timing;
 
 use super::collective_state::{Answer, Collectives};
@@ -46,7 +46,7 @@ pub(super) struct Counts {
 
 /// While everybody is stuck: parked strands by the recorded end of their call, the earliest first.
 #[derive(Default)]
-struct Stuck {
+struct ParkedStrands {
     all: BinaryHeap<Reverse<(Moment, u32)>>,
     /// Those that wait for receives of large messages.
     senders: BinaryHeap<Reverse<(Moment, u32)>>,
@@ -80,7 +80,7 @@ pub(super) struct Worker<'a, const LANES: usize, O> {
     collectives: Collectives<'a, LANES>,
     ready: VecDeque<u32>,
     later: Vec<u32>,
-    stuck: Option<Stuck>,
+    parked_strands: Option<ParkedStrands>,
     /// How many parked strands are patient.
     pub patient: u32,
     horizon: Moment,
@@ -127,7 +127,7 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
             collectives: Collectives::new(&graph.members, |rank| ranks.contains(&rank.0), &lanes.each),
             ready: VecDeque::new(),
             later: Vec::new(),
-            stuck: None,
+            parked_strands: None,
             patient: 0,
             horizon: Moment(i64::MIN),
             other_shares: FxHashMap::default(),
@@ -165,7 +165,7 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
     /// Lets everybody go on up to another moment of the recorded run.
     pub(super) fn extend(&mut self, horizon: Moment) {
         self.horizon = horizon;
-        self.stuck = None;
+        self.parked_strands = None;
         self.ready.extend(self.later.drain(..));
     }
 
@@ -199,13 +199,13 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
     }
 
     /// Hears what another share had to tell.
-    pub(super) fn hear(&mut self, events: Vec<RemoteEvent<LANES>>) {
+    pub(super) fn receive(&mut self, events: Vec<RemoteEvent<LANES>>) {
         let mut woken = std::mem::take(&mut self.woken);
         for event in events {
             match event {
-                RemoteEvent::Departed(key, arrival) => self.departures.tell(key, arrival, &mut woken),
-                RemoteEvent::Posted(key, arrival) => self.postings.tell(key, arrival, &mut woken),
-                RemoteEvent::Collective(news) => self.collectives.hear(news, &mut woken),
+                RemoteEvent::Departed(key, arrival) => self.departures.announce(key, arrival, &mut woken),
+                RemoteEvent::Posted(key, arrival) => self.postings.announce(key, arrival, &mut woken),
+                RemoteEvent::Collective(news) => self.collectives.receive(news, &mut woken),
             }
         }
         self.wake(&mut woken);
@@ -227,7 +227,7 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
             direct_only: self.counts.direct_only,
             learned: self.learned,
             most_under_way: self.counts.most_under_way,
-            left: self.collectives.of_kinds.uneven,
+            left: self.collectives.class_collectives.uneven,
         }
     }
 
@@ -246,7 +246,7 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
                 self.begin(strand, step);
                 if step.ties > 0 {
                     let all = &ties[step.first_tie as usize..][..step.ties as usize];
-                    self.tell(strand, index, step, all);
+                    self.announce(strand, index, step, all);
                 }
             }
             if step.ties > 0 && !self.await_all(strand, index, step) {
@@ -291,7 +291,7 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
                     self.walking[strand as usize].tie += 1;
                     continue;
                 }
-                _ if kind.tells() || kind == TieKind::Moves => {
+                _ if kind.announces() || kind == TieKind::Moves => {
                     self.walking[strand as usize].tie += 1;
                     continue;
                 }
@@ -316,9 +316,9 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
                 self.patient += u32::from(patient);
                 let walking = &mut self.walking[strand as usize];
                 (walking.state, walking.patient) = (State::Parked, patient);
-                if let Some(mut stuck) = self.stuck.take() {
-                    self.line_up_parked(&mut stuck, strand);
-                    self.stuck = Some(stuck);
+                if let Some(mut parked_strands) = self.parked_strands.take() {
+                    self.line_up_parked(&mut parked_strands, strand);
+                    self.parked_strands = Some(parked_strands);
                 }
                 return false;
             };
@@ -341,7 +341,7 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
 
     /// Done with a tie.
     fn skip(&mut self, strand: u32, step: &Step, tie: Tie) {
-        if tie.kind().is_collective() && !tie.kind().tells() && step.kind() != StepKind::Polling {
+        if tie.kind().is_collective() && !tie.kind().announces() && step.kind() != StepKind::Polling {
             self.collectives.leave(tie.key);
         }
         self.walking[strand as usize].tie += 1;

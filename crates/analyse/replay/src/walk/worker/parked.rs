@@ -2,7 +2,7 @@
 
 use super::super::observer::Observer;
 use super::super::strand::State;
-use super::{Stuck, Worker};
+use super::{ParkedStrands, Worker};
 use kizami_graph::{Tie, TieKind};
 use kizami_model::{Moment, Rank};
 use std::cmp::Reverse;
@@ -12,28 +12,28 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
     /// The parked strand whose call ended first in the recorded run, with that end: of all, of those that wait for
     /// receives, and of those that only a model holds.
     pub(in crate::walk) fn first_parked(&mut self) -> [Option<(Moment, u32)>; 3] {
-        let mut stuck = self.stuck.take().unwrap_or_else(|| {
-            let mut stuck = Stuck::default();
+        let mut parked_strands = self.parked_strands.take().unwrap_or_else(|| {
+            let mut parked_strands = ParkedStrands::default();
             let parked = (0u32..).zip(&self.walking).filter(|(_, walking)| walking.state == State::Parked);
-            parked.for_each(|(strand, _)| self.line_up_parked(&mut stuck, strand));
-            stuck
+            parked.for_each(|(strand, _)| self.line_up_parked(&mut parked_strands, strand));
+            parked_strands
         });
         let first = [
-            self.first_of(&mut stuck.all, |_| true),
-            self.first_of(&mut stuck.senders, |strand| self.awaits_post(strand)),
-            self.first_of(&mut stuck.held, |strand| self.is_held(strand)),
+            self.first_of(&mut parked_strands.all, |_| true),
+            self.first_of(&mut parked_strands.senders, |strand| self.awaits_post(strand)),
+            self.first_of(&mut parked_strands.held, |strand| self.is_held(strand)),
         ];
-        self.stuck = Some(stuck);
+        self.parked_strands = Some(parked_strands);
         first
     }
 
-    pub(super) fn line_up_parked(&self, stuck: &mut Stuck, strand: u32) {
+    pub(super) fn line_up_parked(&self, parked_strands: &mut ParkedStrands, strand: u32) {
         let end = self.steps[self.walking[strand as usize].step as usize].end;
-        stuck.all.push(Reverse((end, strand)));
+        parked_strands.all.push(Reverse((end, strand)));
         if self.awaits_post(strand) {
-            stuck.senders.push(Reverse((end, strand)));
+            parked_strands.senders.push(Reverse((end, strand)));
         } else if self.is_held(strand) {
-            stuck.held.push(Reverse((end, strand)));
+            parked_strands.held.push(Reverse((end, strand)));
         }
     }
 

@@ -6,7 +6,7 @@
 
 use super::super::lane::{Inside, Recorded, Way};
 use super::super::lane_states::InModel;
-use super::super::observer::{Observer, Seen, Wait, WaitKind};
+use super::super::observer::{EndedStep, Observer, Wait, WaitKind};
 use super::super::pending::Arrival;
 use super::super::strand::{Last, Late, Walking};
 use super::Worker;
@@ -224,7 +224,7 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
         let all = ending.late.filter(|late| late.kind == WaitKind::All);
         let all_came = all.map(|late| late.recorded);
         let strand = strand + self.range.start;
-        self.observer.step(&Seen { strand, index, step, start, end, wait, all_came });
+        self.observer.step(&EndedStep { strand, index, step, start, end, wait, all_came });
     }
 
     /// When a step ends in each lane, if so much is to be cut out of it where the tracer is missing.
@@ -277,7 +277,7 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
                 // Whoever was waited for has set the floor; then what came is taken.
                 let there = state.busy_until.max(walking.floor[lane]);
                 let start = there.saturating_add(state.handling);
-                setting.end(start, None, LaneMoment::NEVER, communicates, recorded)
+                setting.end(start, None, LaneMoment::MINUS_INFINITY, communicates, recorded)
             }
             (Some(recorded), None) => {
                 let late = late.filter(|late| !setting.buffers(late.way, site));
@@ -294,7 +294,7 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
                     let sending = state.busy_until.saturating_since(walking.start[lane]);
                     overlap.unheld.saturating_add(sending).saturating_add(state.handling)
                 });
-                let unheld = setting.end(start, None, LaneMoment::NEVER, communicates, recorded);
+                let unheld = setting.end(start, None, LaneMoment::MINUS_INFINITY, communicates, recorded);
                 (overlap.free, overlap.pieces) = (unheld.min(end), pieces);
             }
         }

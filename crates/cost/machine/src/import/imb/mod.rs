@@ -151,7 +151,7 @@ impl File<'_> {
                 // The last number before the reason is the size, whether or not there is a group before it.
                 let size = words.iter().map_while(|word| number(word)).last().unwrap_or_default();
                 let what = format!("{} of {size} bytes at {ranks} ranks is missing: {failure}", table.name);
-                self.reading.tell(line, &what);
+                self.reading.note(line, &what);
             }
             (_, None, None) => self.reading.pass_over(line),
         }
@@ -186,7 +186,7 @@ impl File<'_> {
                 if rate > 0.0 {
                     self.reading.message("stream", ranks, timing(1e6 / rate));
                 } else {
-                    self.reading.tell(line, &format!("the rate of {size} bytes is missing"));
+                    self.reading.note(line, &format!("the rate of {size} bytes is missing"));
                 }
             }
             Benchmark::Collective(of, pattern) => {

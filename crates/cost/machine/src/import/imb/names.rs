@@ -30,8 +30,8 @@ const PARTS_SINCE: Version = Version { year: 2019, update: 1 };
 impl Version {
     /// From a line such as `2019 Update 6, MPI-1 part` or `2021.3, MPI-1 part`.
     pub(super) fn of(text: &str) -> Option<Version> {
-        let told = text.split(',').next()?;
-        let mut numbers = told.split(|c: char| !c.is_ascii_digit()).filter(|word| !word.is_empty());
+        let listed = text.split(',').next()?;
+        let mut numbers = listed.split(|c: char| !c.is_ascii_digit()).filter(|word| !word.is_empty());
         let year = numbers.next()?.parse().ok()?;
         let update = numbers.next().and_then(|word| word.parse().ok()).unwrap_or(0);
         Some(Version { year, update })
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_told_apart() {
+    fn names_are_distinguished() {
         let named = |name| Benchmark::named(name, None);
         let of = |name| nonblocking(name).unwrap();
         assert_eq!(named("Iallreduce"), Ok(Benchmark::Overlapped(of("allreduce"))));

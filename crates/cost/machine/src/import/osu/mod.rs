@@ -159,7 +159,7 @@ impl File<'_> {
         let megabytes_per_second = self.value(line, row, &[Column::Bandwidth])?;
         let size = self.whole(line, row, Column::Size)?;
         if megabytes_per_second == 0.0 || size == 0 {
-            self.reading.tell(line, &format!("the rate of {size} bytes is missing: too small to be printed"));
+            self.reading.note(line, &format!("the rate of {size} bytes is missing: too small to be printed"));
             return Ok(());
         }
         let ns = size as f64 / (megabytes_per_second * 1e6) * 1e9;

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_says_otherwise_is_asked_about() {
+    fn an_ambiguous_name_needs_an_answer() {
         let path = Path::new("runs/osu_allreduce.n16.txt");
         assert_eq!(of(path, None), Ok(16));
         assert_eq!(of(path, Some(16)), Ok(16));

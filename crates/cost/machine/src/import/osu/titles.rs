@@ -41,19 +41,19 @@ impl Title<'_> {
         }
         let unknown = Err("a machine has no such measurement");
         let latency = words.contains(&"latency");
-        let told: Vec<&str> = words.iter().copied().filter(|word| !FILLING.contains(word)).collect();
-        match told[..] {
+        let titled: Vec<&str> = words.iter().copied().filter(|word| !FILLING.contains(word)).collect();
+        match titled[..] {
             [] if latency => Ok(Benchmark::PingPong),
             ["bandwidth"] => Ok(Benchmark::Stream),
             ["non-blocking", name] if latency => {
-                nonblocking(&usual(name)).map_or(unknown, |of| Ok(Benchmark::Nonblocking(of)))
+                nonblocking(&mpi_name(name)).map_or(unknown, |of| Ok(Benchmark::Nonblocking(of)))
             }
             [name] if latency => match remote(name) {
                 Some(operation) => {
                     let of = Collective { operation: operation.to_owned(), extent: Extent::Whole };
                     Ok(Benchmark::Remote(of))
                 }
-                None => blocking(&usual(name)).map_or(unknown, |of| Ok(Benchmark::Blocking(of))),
+                None => blocking(&mpi_name(name)).map_or(unknown, |of| Ok(Benchmark::Blocking(of))),
             },
             _ => unknown,
         }
@@ -61,7 +61,7 @@ impl Title<'_> {
 }
 
 /// As MPI calls it.
-fn usual(name: &str) -> String {
+fn mpi_name(name: &str) -> String {
     if name == "broadcast" { "bcast".to_owned() } else { name.replace("all-to-all", "alltoall") }
 }
 
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn titles_of_all_versions_are_known() {
+    fn titles_of_all_versions_are_recognised() {
         for (line, known) in [
             ("# OSU MPI Latency Test v5.6.2", "pingpong"),
             ("# OSU MPI Bandwidth Test v7.5", "stream"),

@@ -5,7 +5,7 @@ mod lookup;
 mod module;
 pub mod objects;
 
-pub use module::{Found, Module, Reference, loaded};
+pub use module::{ListedModule, Module, Reference, loaded};
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};

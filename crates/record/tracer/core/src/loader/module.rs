@@ -36,12 +36,12 @@ pub struct Module {
 }
 
 /// What is known of a module before it is held.
-pub struct Found {
+pub struct ListedModule {
     module: Module,
     is_program: bool,
 }
 
-impl Found {
+impl ListedModule {
     /// Tells it from all others that are loaded now.
     pub fn identity(&self) -> usize {
         self.module.dynamic as usize
@@ -54,7 +54,7 @@ impl Found {
 
     /// Holds it; none if it was unloaded meanwhile.
     pub fn hold(self) -> Option<Module> {
-        let Found { mut module, is_program } = self;
+        let ListedModule { mut module, is_program } = self;
         let handle = if is_program {
             // SAFETY: the program itself.
             unsafe { super::open()(std::ptr::null(), libc::RTLD_LAZY) }
@@ -94,11 +94,11 @@ fn link_map(handle: *mut c_void) -> Option<&'static LinkMap> {
 }
 
 /// All modules that are loaded, the program first.
-pub fn loaded() -> Vec<Found> {
+pub fn loaded() -> Vec<ListedModule> {
     let mut is_first = true;
     let modules = objects::map(|object| {
         let is_program = std::mem::take(&mut is_first);
-        Some(Found { module: describe(object)?, is_program })
+        Some(ListedModule { module: describe(object)?, is_program })
     });
     modules.into_iter().flatten().collect()
 }
@@ -344,7 +344,7 @@ mod tests {
     use super::*;
 
     fn program() -> Module {
-        loaded().into_iter().next().and_then(Found::hold).expect("the program itself")
+        loaded().into_iter().next().and_then(ListedModule::hold).expect("the program itself")
     }
 
     fn by_default(name: &CStr) -> usize {

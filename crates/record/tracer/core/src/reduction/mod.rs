@@ -48,7 +48,7 @@ pub struct Owner {
 
 impl Owner {
     /// No thread: calls are added to learn what that costs.
-    const NOBODY: Owner = Owner { key: 0, ticks_per_second: 1_000_000_000, communicator_of: |_| None };
+    const NONE: Owner = Owner { key: 0, ticks_per_second: 1_000_000_000, communicator_of: |_| None };
 }
 
 /// The reducers of one thread.
@@ -87,9 +87,9 @@ impl Reduction {
 
     /// One in memory that nobody reads, to learn what adding a call costs. The memory is never given back: there is one
     /// such in a process.
-    fn for_nobody(keep: Keep) -> Option<Box<Reduction>> {
+    fn for_calibration(keep: Keep) -> Option<Box<Reduction>> {
         let order: Vec<AtomicU64> = (0..Sizes::default().bytes() / 8).map(|_| AtomicU64::new(0)).collect();
-        Reduction::within(Box::leak(Block::boxed()), Vec::leak(order), keep, Owner::NOBODY)
+        Reduction::within(Box::leak(Block::boxed()), Vec::leak(order), keep, Owner::NONE)
     }
 
     fn within(
@@ -318,8 +318,8 @@ impl KeepMode {
     }
 
     /// For calls that nobody reads, to learn what adding one costs.
-    pub fn for_nobody(keep: Keep) -> KeepMode {
-        Reduction::for_nobody(keep).map_or(KeepMode::All, KeepMode::Reduced)
+    pub fn for_calibration(keep: Keep) -> KeepMode {
+        Reduction::for_calibration(keep).map_or(KeepMode::All, KeepMode::Reduced)
     }
 }
 

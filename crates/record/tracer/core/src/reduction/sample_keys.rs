@@ -8,7 +8,7 @@
 use super::CommunicatorOf;
 use kizami_model::Shape;
 use kizami_records::CallRecord;
-use kizami_summary::draw::Series;
+use kizami_summary::sample::Series;
 
 /// Places for kinds of messages that are counted apart; some stay empty, so that searches end.
 const PLACES: usize = 4096;

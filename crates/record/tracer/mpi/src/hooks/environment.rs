@@ -77,7 +77,7 @@ pub fn session_ended(call: Call) {
         note_ending(Ending::Finalized, 0);
     }
     timed(call);
-    tell_losses();
+    report_losses();
 }
 
 /// 0 for the world that the launcher started; for one that `MPI_Comm_spawn` started a number that its ranks
@@ -129,7 +129,7 @@ pub fn finalised(call: Call) {
         note_ending(Ending::Finalized, 0);
     }
     timed(call);
-    tell_losses();
+    report_losses();
 }
 
 /// `MPI_Abort` is about to be called and will not return: its record is stored now.
@@ -140,12 +140,12 @@ pub fn aborting(call: &mut Call, code: i32) {
     call.leave(0);
     let record = call.record();
     call.thread().record(&record, kizami_model::Shape::Timed);
-    tell_losses();
+    report_losses();
 }
 
 /// The last call counts as well, and nothing may come after it.
-fn tell_losses() {
-    process::existing().into_iter().for_each(process::Process::tell_losses);
+fn report_losses() {
+    process::existing().into_iter().for_each(process::Process::report_losses);
 }
 
 fn note_ending(ending: Ending, code: i32) {
@@ -168,7 +168,7 @@ const OFF: i32 = 0;
 
 /// What `kizami.h` points to when it tells an amount of work.
 #[repr(C)]
-struct ToldCount {
+struct CountArgument {
     name: *const c_char,
     amount: i64,
 }
@@ -195,10 +195,11 @@ pub fn pcontrol(mut call: Call, level: i32, name: usize) {
             let record = call.record();
             if name != 0 {
                 // SAFETY: kizami.h passes the place of a struct of this form with this level; it lives during the call.
-                let told = unsafe { &*(name as *const ToldCount) };
-                let number = if told.name.is_null() { 0 } else { count_number(&name_at(told.name as usize)) };
+                let counted = unsafe { &*(name as *const CountArgument) };
+                let number =
+                    if counted.name.is_null() { 0 } else { count_number(&name_at(counted.name as usize)) };
                 // Less than no work is a mistake of the program; the table of counts has none of it.
-                let amount = u64::try_from(told.amount).unwrap_or(0);
+                let amount = u64::try_from(counted.amount).unwrap_or(0);
                 call.thread().record_count(number, amount, record.site);
             }
             call.thread().record(&record, kizami_model::Shape::Timed);

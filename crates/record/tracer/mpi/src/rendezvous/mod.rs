@@ -24,7 +24,7 @@ use crate::settings::{self, Spill, Suspension};
 use crate::stream::lock;
 use crate::{abi, clock, helper, launcher, requests, simulator};
 use kizami_model::StopReason;
-use rounds::Told;
+use rounds::ClockOffset;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -60,7 +60,7 @@ struct Rendezvous {
     /// Clock rounds so far.
     round: u32,
     /// This host's clock against that of the root.
-    told: Told,
+    offset: ClockOffset,
     /// When clocks were last compared.
     compared_ns: u64,
     /// When ranks last met.
@@ -84,7 +84,7 @@ pub fn begin(call: &mut Call, process: &Process, size: u32) {
     let start = clock::now();
     let mut rendezvous = Rendezvous::set_up(process, together);
     rendezvous.compare_clocks(process);
-    rendezvous.tell_host();
+    rendezvous.announce_host();
     rendezvous.met_ns = clock::monotonic_ns();
     call.thread().record_stop(start, clock::now(), StopReason::ClockRound, 0);
     if rendezvous.everyone.is_some() || rendezvous.hosts.is_some() {
@@ -182,7 +182,7 @@ impl Rendezvous {
             hosts: hosts.filter(|hosts| hosts.size > 1),
             several_hosts: several != 0,
             round: 0,
-            told: Told::default(),
+            offset: ClockOffset::default(),
             compared_ns: 0,
             met_ns: 0,
             waited: 0,
@@ -194,9 +194,9 @@ impl Rendezvous {
     fn compare_clocks(&mut self, process: &Process) {
         process.recalibrate();
         if let Some(hosts) = &self.hosts {
-            let told = rounds::compare(hosts, process, self.round);
+            let offset = rounds::compare(hosts, process, self.round);
             if self.round == 0 || settings::get().suspension != Suspension::Unmeasured {
-                self.told = told;
+                self.offset = offset;
             }
             self.round += 1;
         }
@@ -204,10 +204,10 @@ impl Rendezvous {
     }
 
     /// Passes on to all ranks of the host how its clock stands, if they are to stop together.
-    fn tell_host(&mut self) {
+    fn announce_host(&mut self) {
         if let Some(host) = &self.host {
-            let [offset, error] = host.by_root([self.told.offset_ns as u64, self.told.error_ns]);
-            (self.told.offset_ns, self.told.error_ns) = (offset as i64, error);
+            let [offset, error] = host.by_root([self.offset.offset_ns as u64, self.offset.error_ns]);
+            (self.offset.offset_ns, self.offset.error_ns) = (offset as i64, error);
         }
     }
 

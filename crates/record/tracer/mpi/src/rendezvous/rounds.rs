@@ -28,7 +28,7 @@ const MORE: u64 = 1;
 
 /// How a host's clock stands to that of the root, as far as can be told during the run.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Told {
+pub struct ClockOffset {
     /// To be added to the own clock, in nanoseconds.
     pub offset_ns: i64,
     /// How far off that may be.
@@ -52,15 +52,16 @@ impl Question {
 }
 
 /// Compares clocks once.
-pub fn compare(hosts: &Tree, process: &Process, round: u32) -> Told {
-    let told = hosts.parent().map_or_else(Told::default, |parent| ask(hosts, parent, process, round));
+pub fn compare(hosts: &Tree, process: &Process, round: u32) -> ClockOffset {
+    let offset =
+        hosts.parent().map_or_else(ClockOffset::default, |parent| ask(hosts, parent, process, round));
     for child in hosts.children() {
-        answer(hosts, child, process, told);
+        answer(hosts, child, process, offset);
     }
-    told
+    offset
 }
 
-fn ask(hosts: &Tree, parent: u32, process: &Process, round: u32) -> Told {
+fn ask(hosts: &Tree, parent: u32, process: &Process, round: u32) -> ClockOffset {
     // One buffer for every round: asking allocates nothing.
     let mut kept = [Question { sent: 0, answer: 0, answer_ns: 0, received: u64::MAX }; KEPT];
     let (mut asked, mut since_better) = (0, 0);
@@ -89,7 +90,7 @@ fn ask(hosts: &Tree, parent: u32, process: &Process, round: u32) -> Told {
             let own_ns = process.nanoseconds(kept[0].sent + half);
             let to_parent = kept[0].answer_ns.wrapping_sub(own_ns) as i64;
             let error_ns = error + process.nanoseconds_of(half);
-            return Told { offset_ns: to_parent.wrapping_add(offset as i64), error_ns };
+            return ClockOffset { offset_ns: to_parent.wrapping_add(offset as i64), error_ns };
         }
     }
 }
@@ -102,13 +103,13 @@ fn keep(kept: &mut [Question; KEPT], question: Question) {
     }
 }
 
-fn answer(hosts: &Tree, child: u32, process: &Process, told: Told) {
+fn answer(hosts: &Tree, child: u32, process: &Process, offset: ClockOffset) {
     let reference = u64::from(process.world_rank().unwrap_or(0));
     loop {
         let [more] = hosts.receive::<1>(child);
         let now = clock::now();
         let now_ns = process.nanoseconds(now);
-        hosts.send(child, &[now, now_ns, reference, told.offset_ns as u64, told.error_ns]);
+        hosts.send(child, &[now, now_ns, reference, offset.offset_ns as u64, offset.error_ns]);
         if more == LAST {
             return;
         }

@@ -85,7 +85,7 @@ impl Rendezvous {
         let suspension = settings::get().suspension;
         if suspension == Suspension::Dynamic && self.several_hosts {
             self.compare_clocks(process);
-            self.tell_host();
+            self.announce_host();
         }
         process.write_out();
         let length_ns = match suspension {
@@ -101,9 +101,9 @@ impl Rendezvous {
     /// For how long all ranks will have stopped: `Z`.
     fn agree(&self, process: &Process, start: u64) -> u64 {
         let Some(everyone) = &self.everyone else { return 0 };
-        let common_ns = |ticks| process.nanoseconds(ticks).wrapping_add(self.told.offset_ns as u64);
+        let common_ns = |ticks| process.nanoseconds(ticks).wrapping_add(self.offset.offset_ns as u64);
         // The first start is the largest when counted backwards.
-        let [first, error] = everyone.most_to_root([!common_ns(start), self.told.error_ns]);
+        let [first, error] = everyone.most_to_root([!common_ns(start), self.offset.error_ns]);
         let margin_ns = 2 * self.pace.message_ns * u64::from(everyone.depth()) + error;
         let since_first = common_ns(clock::now()).saturating_sub(!first);
         // Telling `Z` takes half a margin, settling it another.
@@ -118,9 +118,9 @@ impl Rendezvous {
                 break;
             }
             // What settling this took is what the next telling may take.
-            let told_ns = process.nanoseconds_of(clock::now() - asked);
-            let [longest_told_ns] = everyone.most([told_ns]);
-            length_ns += most_behind_ns + 2 * longest_told_ns;
+            let exchange_ns = process.nanoseconds_of(clock::now() - asked);
+            let [longest_exchange_ns] = everyone.most([exchange_ns]);
+            length_ns += most_behind_ns + 2 * longest_exchange_ns;
         }
         length_ns
     }
@@ -145,16 +145,16 @@ fn wait_until(process: &Process, deadline: u64, crowded: bool) {
 
 /// While this lives the thread wakes from sleep when it asked to, not up to 50 us later.
 struct ExactSleep {
-    usual_slack_ns: libc::c_int,
+    typical_slack_ns: libc::c_int,
 }
 
 impl ExactSleep {
     fn begin() -> ExactSleep {
         // SAFETY: plain questions and orders about this thread's own timers.
         unsafe {
-            let usual_slack_ns = libc::prctl(libc::PR_GET_TIMERSLACK);
+            let typical_slack_ns = libc::prctl(libc::PR_GET_TIMERSLACK);
             libc::prctl(libc::PR_SET_TIMERSLACK, 1);
-            ExactSleep { usual_slack_ns }
+            ExactSleep { typical_slack_ns }
         }
     }
 }
@@ -162,6 +162,6 @@ impl ExactSleep {
 impl Drop for ExactSleep {
     fn drop(&mut self) {
         // SAFETY: as above. Zero would mean the default, which is what an unknown value becomes.
-        unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, self.usual_slack_ns.max(0)) };
+        unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, self.typical_slack_ns.max(0)) };
     }
 }

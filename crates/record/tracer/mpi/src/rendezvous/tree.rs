@@ -123,14 +123,14 @@ mod tests {
     fn every_rank_but_the_root_is_the_child_of_its_parent() {
         for size in 1..70 {
             let tree = |rank| Tree { communicator: 0, rank, size, crowded: false };
-            let mut told = 0;
+            let mut reached = 0;
             for rank in 0..size {
                 for child in tree(rank).children() {
                     assert_eq!(tree(child).parent(), Some(rank));
-                    told += 1;
+                    reached += 1;
                 }
             }
-            assert_eq!(told, size - 1, "{size} ranks");
+            assert_eq!(reached, size - 1, "{size} ranks");
             assert!(1 << tree(0).depth() >= size);
         }
     }

@@ -1,11 +1,11 @@
 //! Collectives: what a rank gives and obtains, in the world of four ranks in which it is rank 1.
 
 use super::library::{DOUBLE, store_handle};
-use super::{Mpi, Seen, as_posted, call, completion, handles, numbers, scripts, statuses};
+use super::{Mpi, Recorded, as_posted, call, completion, handles, numbers, scripts, statuses};
 use crate::abi::{self, Kind};
 use kizami_records::CallRecord;
 
-fn gives_and_obtains(name: &str, bytes_out: u64, bytes_in: u64) -> Seen {
+fn gives_and_obtains(name: &str, bytes_out: u64, bytes_in: u64) -> Recorded {
     call(name, |r| (r.comm, r.bytes_out, r.bytes_in) = (0, bytes_out, bytes_in))
 }
 
@@ -62,11 +62,11 @@ scripts! {
         mpi.call("MPI_Reduce_scatter", &[0, 0, taken, DOUBLE, 0, world], |_| 0);
     } => [
         // It gives to one other rank, and five of six parts to itself.
-        Seen::Count(1, 1),
-        Seen::Count(2, 833),
+        Recorded::Count(1, 1),
+        Recorded::Count(2, 833),
         gives_and_obtains("MPI_Alltoallv", 48, 80),
-        Seen::Count(3, 2),
-        Seen::Count(4, 0),
+        Recorded::Count(3, 2),
+        Recorded::Count(4, 0),
         gives_and_obtains("MPI_Alltoallw_c", (8 << 33) + 8, (8 << 33) + 8),
         gives_and_obtains("MPI_Reduce_scatter", 80, 16),
     ];
@@ -89,7 +89,7 @@ scripts! {
         call("MPI_Barrier", |r| r.failed = true),
     ];
 
-    a_communicator_is_known_until_it_is_freed: |mpi: &Mpi| {
+    a_communicator_is_defined_until_it_is_freed: |mpi: &Mpi| {
         let (world, made) = (mpi.world(), 0x8400_0010);
         mpi.start("MPI_Comm_dup", &[world], made);
         mpi.call("MPI_Barrier", &[made], |_| 0);

@@ -1,7 +1,7 @@
 //! Every function of the table, once as it succeeds and once as it fails: each call leaves one record of its own.
 
 use super::library::DOUBLE;
-use super::{Mpi, Seen, numbers, seen};
+use super::{Mpi, Recorded, numbers, recorded};
 use crate::abi::{self, Kind};
 use kizami_model::function::{Argument, Function, Passing, mpi_functions};
 use std::ffi::c_int;
@@ -40,12 +40,14 @@ fn codes(function: &Function) -> impl Iterator<Item = c_int> {
 }
 
 fn each_leaves_a_record(test: &str, kind: Kind) {
-    let Some(all) = seen(test, kind, call_all) else { return };
-    let calls = all.into_iter().filter_map(|seen| match seen {
-        Seen::Call(call) if call.part => None,
-        Seen::Call(call) | Seen::Completion(call, _) | Seen::Start(call, _) => Some((call.op, call.failed)),
-        Seen::Fold(call, count) => panic!("{count} polls that found something: {call:?}"),
-        Seen::Count(..) => None,
+    let Some(all) = recorded(test, kind, call_all) else { return };
+    let calls = all.into_iter().filter_map(|recorded| match recorded {
+        Recorded::Call(call) if call.part => None,
+        Recorded::Call(call) | Recorded::Completion(call, _) | Recorded::Start(call, _) => {
+            Some((call.op, call.failed))
+        }
+        Recorded::Fold(call, count) => panic!("{count} polls that found something: {call:?}"),
+        Recorded::Count(..) => None,
     });
     let expected = mpi_functions().iter().filter(|function| is_called_here(function)).flat_map(|function| {
         // What never returns is stored before it is called.

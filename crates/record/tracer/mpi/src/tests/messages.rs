@@ -1,7 +1,7 @@
 //! Messages that are sent, received and probed.
 
 use super::library::{DOUBLE, store_handle};
-use super::{Mpi, Seen, arrive, call, handles, numbers, record, scripts, set, statuses};
+use super::{Mpi, Recorded, arrive, call, handles, numbers, record, scripts, set, statuses};
 use crate::abi::{self, Kind};
 use kizami_records::{PEER_ANY, PEER_NULL};
 
@@ -44,7 +44,7 @@ scripts! {
         call("MPI_Comm_rank", |r| r.failed = true),
     ];
 
-    a_receive_tells_what_arrived_and_not_what_was_asked_for: |mpi: &Mpi| {
+    a_receive_records_what_arrived_not_what_was_posted: |mpi: &Mpi| {
         let status = statuses(1);
         let place = status.address();
         let arguments = [0, 100, DOUBLE, any_source(), any_tag(), mpi.world(), place];
@@ -116,7 +116,7 @@ scripts! {
         // A probe that fails is no poll that found nothing.
         mpi.call("MPI_Iprobe", &[2, 7, mpi.world(), flag, place], |_| 1);
     } => [
-        Seen::Fold(record("MPI_Iprobe", |r| (r.comm, r.peer, r.tag) = (0, PEER_ANY, 7)), 3),
+        Recorded::Fold(record("MPI_Iprobe", |r| (r.comm, r.peer, r.tag) = (0, PEER_ANY, 7)), 3),
         call("MPI_Iprobe", |r| {
             (r.comm, r.peer, r.tag, r.bytes_in, r.any_source) = (0, 3, 7, 16, true);
         }),

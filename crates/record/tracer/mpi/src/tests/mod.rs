@@ -23,7 +23,7 @@ use std::process::Command;
 
 /// A record, without what differs from run to run.
 #[derive(Debug, PartialEq)]
-enum Seen {
+enum Recorded {
     Call(CallRecord),
     Completion(CallRecord, Vec<Completion>),
     Start(CallRecord, Vec<Started>),
@@ -39,21 +39,21 @@ macro_rules! scripts {
         $(
             mod $name {
                 use super::*;
-                use crate::tests::seen;
+                use crate::tests::recorded;
 
                 #[test]
                 fn open_mpi() {
                     let name = concat!(module_path!(), "::open_mpi");
-                    if let Some(seen) = seen(name, Kind::OpenMpi, $script) {
-                        assert_eq!(seen, $expected);
+                    if let Some(recorded) = recorded(name, Kind::OpenMpi, $script) {
+                        assert_eq!(recorded, $expected);
                     }
                 }
 
                 #[test]
                 fn mpich() {
                     let name = concat!(module_path!(), "::mpich");
-                    if let Some(seen) = seen(name, Kind::Mpich, $script) {
-                        assert_eq!(seen, $expected);
+                    if let Some(recorded) = recorded(name, Kind::Mpich, $script) {
+                        assert_eq!(recorded, $expected);
                     }
                 }
             }
@@ -63,7 +63,7 @@ macro_rules! scripts {
 use scripts;
 
 /// What a script leaves between `MPI_Init` and `MPI_Finalize`; `None` in the process that runs it.
-fn seen(test: &str, kind: Kind, script: fn(&Mpi)) -> Option<Vec<Seen>> {
+fn recorded(test: &str, kind: Kind, script: fn(&Mpi)) -> Option<Vec<Recorded>> {
     if std::env::var_os("KIZAMI_RAW").is_some() {
         library::take_place(kind);
         let mpi = Mpi;
@@ -90,16 +90,16 @@ fn seen(test: &str, kind: Kind, script: fn(&Mpi)) -> Option<Vec<Seen>> {
     let calls: Vec<_> =
         files.filter(|path| path.extension().is_some_and(|ending| ending == "calls")).collect();
     let [path] = calls.as_slice() else { panic!("one thread has called: {calls:?}") };
-    let mut seen = read(&std::fs::read(path).expect("a segment"));
+    let mut recorded = read(&std::fs::read(path).expect("a segment"));
     for name in ["MPI_Init", "MPI_Finalize"] {
-        let own = Seen::Call(record(name, |_| ()));
-        let index = seen.iter().position(|seen| *seen == own).expect(name);
-        seen.remove(index);
+        let own = Recorded::Call(record(name, |_| ()));
+        let index = recorded.iter().position(|recorded| *recorded == own).expect(name);
+        recorded.remove(index);
     }
-    Some(seen)
+    Some(recorded)
 }
 
-fn read(bytes: &[u8]) -> Vec<Seen> {
+fn read(bytes: &[u8]) -> Vec<Recorded> {
     let segment = Segment::parse(bytes).expect("a segment");
     assert_eq!(segment.header.lost_calls, 0);
     let mut records = Records::of(&segment);
@@ -107,20 +107,20 @@ fn read(bytes: &[u8]) -> Vec<Seen> {
         assert_ne!(call.site, 0);
         CallRecord { start_ticks: 0, duration_ticks: 0, site: 0, ..call }
     };
-    let mut seen = Vec::new();
+    let mut recorded = Vec::new();
     for record in records.by_ref() {
-        seen.push(match record {
-            Record::Call(call) => Seen::Call(alike(call)),
-            Record::Completion(call, completed) => Seen::Completion(alike(call), completed),
-            Record::Start(call, started) => Seen::Start(alike(call), started),
-            Record::Fold { call, count, .. } => Seen::Fold(alike(call), count),
-            Record::Count { name, amount, .. } => Seen::Count(name, amount),
+        recorded.push(match record {
+            Record::Call(call) => Recorded::Call(alike(call)),
+            Record::Completion(call, completed) => Recorded::Completion(alike(call), completed),
+            Record::Start(call, started) => Recorded::Start(alike(call), started),
+            Record::Fold { call, count, .. } => Recorded::Fold(alike(call), count),
+            Record::Count { name, amount, .. } => Recorded::Count(name, amount),
             Record::Stop { reason: StopReason::ChunkWait | StopReason::Calibration, .. } => continue,
             other => panic!("{other:?}"),
         });
     }
     assert_eq!(records.damage(), []);
-    seen
+    recorded
 }
 
 /// A call of this name of which nothing else is known than what `fill` adds.
@@ -130,12 +130,12 @@ fn record(name: &str, fill: impl FnOnce(&mut CallRecord)) -> CallRecord {
     record
 }
 
-fn call(name: &str, fill: impl FnOnce(&mut CallRecord)) -> Seen {
-    Seen::Call(record(name, fill))
+fn call(name: &str, fill: impl FnOnce(&mut CallRecord)) -> Recorded {
+    Recorded::Call(record(name, fill))
 }
 
-fn completion(name: &str, completed: &[Completion]) -> Seen {
-    Seen::Completion(record(name, |_| ()), completed.to_vec())
+fn completion(name: &str, completed: &[Completion]) -> Recorded {
+    Recorded::Completion(record(name, |_| ()), completed.to_vec())
 }
 
 /// `count` requests from this one on ended as they were posted.

@@ -2,7 +2,7 @@
 
 use super::library::{DOUBLE, store_handle, store_status};
 use super::{
-    Mpi, Seen, arrive, as_posted, call, completion, handles, numbers, record, scripts, set, statuses,
+    Mpi, Recorded, arrive, as_posted, call, completion, handles, numbers, record, scripts, set, statuses,
 };
 use crate::abi::{self, Kind};
 use kizami_records::{Completion, PEER_ANY, Started};
@@ -44,11 +44,11 @@ impl Mpi {
     }
 }
 
-fn isent(request: u32) -> Seen {
+fn isent(request: u32) -> Recorded {
     call("MPI_Isend", |r| (r.comm, r.peer, r.tag, r.bytes_out, r.request) = (0, 2, 5, 16, request))
 }
 
-fn ireceived(peer: i32, request: u32) -> Seen {
+fn ireceived(peer: i32, request: u32) -> Recorded {
     call("MPI_Irecv", |r| {
         (r.comm, r.peer, r.tag, r.bytes_in, r.request) = (0, peer, 5, 32, request);
         r.any_source = peer == PEER_ANY;
@@ -156,7 +156,7 @@ scripts! {
         mpi.call("MPI_Test", &[array, flag, place], |_| 0);
     } => [
         ireceived(3, 1),
-        Seen::Fold(record("MPI_Test", |_| ()), 2),
+        Recorded::Fold(record("MPI_Test", |_| ()), 2),
         completion("MPI_Test", &[as_posted(1, 1)]),
         completion("MPI_Test", &[]),
     ];
@@ -175,7 +175,7 @@ scripts! {
         isent(1),
         ireceived(3, 2),
         // Nobody knows what arrived.
-        Seen::Completion(record("MPI_Waitall", |r| r.failed = true), vec![as_posted(2, 1)]),
+        Recorded::Completion(record("MPI_Waitall", |r| r.failed = true), vec![as_posted(2, 1)]),
         completion("MPI_Waitall", &[as_posted(1, 1)]),
     ];
 
@@ -236,12 +236,12 @@ scripts! {
     } => [
         call("MPI_Send_init", |r| (r.comm, r.peer, r.tag, r.bytes_out, r.request) = (0, 2, 5, 16, 1)),
         call("MPI_Recv_init", |r| (r.comm, r.peer, r.tag, r.bytes_in, r.request) = (0, 3, 5, 32, 2)),
-        Seen::Start(record("MPI_Startall", |_| ()), vec![
+        Recorded::Start(record("MPI_Startall", |_| ()), vec![
             Started { persistent: 1, request: 3 },
             Started { persistent: 2, request: 4 },
         ]),
         completion("MPI_Waitall", &[as_posted(3, 1), received(4, 8)]),
-        Seen::Start(record("MPI_Start", |_| ()), vec![Started { persistent: 1, request: 5 }]),
+        Recorded::Start(record("MPI_Start", |_| ()), vec![Started { persistent: 1, request: 5 }]),
         completion("MPI_Wait", &[as_posted(5, 1)]),
         completion("MPI_Wait", &[]),
     ];

@@ -22,7 +22,7 @@ static SPARES: Mutex<Vec<Spare>> = Mutex::new(Vec::new());
 
 /// Where threads without a segment note their calls.
 // SAFETY: a header is made of integers, for all of which zero is a value.
-static NOBODY: Header = unsafe { std::mem::zeroed() };
+static UNREAD: Header = unsafe { std::mem::zeroed() };
 
 /// A recorder for one more thread of the process. Without a file to write to it loses everything and counts it, but
 /// works.
@@ -44,7 +44,7 @@ pub fn of_process(process: &Process, calibrate: Calibrate) -> Box<Thread> {
 impl Thread {
     /// A recorder that writes to a new stream.
     fn new(writer: Writer, keep: KeepMode) -> Box<Thread> {
-        let mut thread = Thread::for_nobody(keep);
+        let mut thread = Thread::for_calibration(keep);
         thread.write_to(writer);
         thread.make_room(1);
         thread
@@ -52,7 +52,7 @@ impl Thread {
 
     /// A recorder without a stream: all its calls are lost, and counted in this header, if there is one.
     fn losing(losses: Option<&'static Header>) -> Box<Thread> {
-        let mut thread = Thread::for_nobody(KeepMode::All);
+        let mut thread = Thread::for_calibration(KeepMode::All);
         thread.losses = losses;
         thread
     }
@@ -60,7 +60,7 @@ impl Thread {
     /// A recorder whose calls count for nobody.
     ///
     /// It is made in its place on the heap: a thread's whole stack may be hardly larger than its caches.
-    pub fn for_nobody(keep: KeepMode) -> Box<Thread> {
+    pub fn for_calibration(keep: KeepMode) -> Box<Thread> {
         let mut place = Box::<Thread>::new_uninit();
         let thread = place.as_mut_ptr();
         // SAFETY: the whole of the new block, which needs nothing from what was there.
@@ -78,7 +78,7 @@ impl Thread {
             cursor: Cursor::EMPTY,
             writer: None,
             losses: None,
-            noted: &NOBODY,
+            noted: &UNREAD,
             base_ticks: 0,
             fold: None,
             counters: None,
@@ -90,18 +90,18 @@ impl Thread {
             calibrate: None,
             stack: 0..0,
             held_up: false,
-            unusual: false,
+            slow_path: false,
             keep: keep,
         }
         // SAFETY: caches are empty when they are all zeros, and every other field was written.
         let mut thread = unsafe { place.assume_init() };
-        thread.note_unusual();
+        thread.note_slow_path();
         thread
     }
 
     /// A recorder that goes on where one that has ended stopped.
     fn taking_over(spare: Spare) -> Box<Thread> {
-        let mut thread = Thread::for_nobody(spare.keep);
+        let mut thread = Thread::for_calibration(spare.keep);
         thread.write_to(spare.writer);
         thread.cursor = spare.cursor;
         thread

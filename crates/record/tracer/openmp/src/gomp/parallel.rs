@@ -71,7 +71,7 @@ unsafe fn begin(real: &Real, has_head: bool, body: Body, data: *mut c_void, rest
     // SAFETY: as it was called, but for the body.
     let result = unsafe { real(run_share, (&raw mut share).cast(), a, b, c, d, e, f) };
     if let Some(recorder) = thread::recorder() {
-        recorder.tell_counted();
+        recorder.record_counted();
         recorder.put(threading::region_end());
         recorder.set_running(below);
     }

@@ -59,13 +59,13 @@ struct Source {
     waits: bool,
 }
 
-const NOBODY: TaskName = TaskName { stream: u32::MAX, number: 0 };
+const NO_TASK: TaskName = TaskName { stream: u32::MAX, number: 0 };
 
 unsafe extern "C" fn copy(to: *mut c_void, from: *mut c_void) {
     // SAFETY: what `divide` handed to the runtime, and memory of the size asked for.
     unsafe {
         let source = &mut *from.cast::<Source>();
-        let task = thread::recorder().map_or(NOBODY, |recorder| make(recorder, source.site));
+        let task = thread::recorder().map_or(NO_TASK, |recorder| make(recorder, source.site));
         source.left = source.left.saturating_sub(1);
         if source.left == 0 && source.waits {
             source.waits = false;
@@ -124,7 +124,7 @@ unsafe extern "C" fn run(block: *mut c_void) {
 /// # Safety
 /// Names, if there are any, live as long as tasks of the loop.
 unsafe fn name(before: &Before, recorder: &mut Recorder) -> TaskName {
-    if before.task != NOBODY {
+    if before.task != NO_TASK {
         return before.task;
     }
     // SAFETY: by contract.
@@ -136,13 +136,13 @@ unsafe fn name(before: &Before, recorder: &mut Recorder) -> TaskName {
     taken.unwrap_or_else(|| recorder.create(before.site))
 }
 
-/// How many tasks the runtime makes of so many rounds, with `asked` being how many or how large they should be.
-fn tasks_of(rounds: u64, asked: u64, flags: c_uint) -> u64 {
-    let asked = if asked == 0 && flags & FLAG_GRAINSIZE == 0 { threads() } else { asked.max(1) };
+/// How many tasks the runtime makes of so many rounds, with `request` being how many or how large they should be.
+fn tasks_of(rounds: u64, request: u64, flags: c_uint) -> u64 {
+    let request = if request == 0 && flags & FLAG_GRAINSIZE == 0 { threads() } else { request.max(1) };
     match (flags & FLAG_GRAINSIZE != 0, flags & FLAG_STRICT != 0) {
-        (false, _) => asked.min(rounds),
-        (true, true) => rounds.div_ceil(asked),
-        (true, false) => (rounds / asked).max(1),
+        (false, _) => request.min(rounds),
+        (true, true) => rounds.div_ceil(request),
+        (true, false) => (rounds / request).max(1),
     }
 }
 
@@ -171,7 +171,7 @@ type Divide =
     unsafe extern "C" fn(Body, *mut c_void, Copy, c_long, c_long, c_uint, usize, c_int, u64, u64, u64);
 
 /// What a program asks for.
-struct Asked {
+struct LoopRequest {
     body: Body,
     data: *mut c_void,
     copy: Copy,
@@ -183,7 +183,7 @@ struct Asked {
     bounds: [u64; 3],
 }
 
-impl Asked {
+impl LoopRequest {
     unsafe fn pass(&self, real: Divide) {
         let [start, end, step] = self.bounds;
         let (bytes, align) = (self.bytes as c_long, self.align as c_long);
@@ -240,7 +240,7 @@ impl Asked {
         let (body, data, copy_data, bytes) = (self.body, self.data, self.copy, self.bytes);
         let (left, waits) = (self.count(), self.waits());
         let mut source = Source { head, body, data, copy: copy_data, bytes, align, site, left, waits };
-        let asked = Asked {
+        let request = LoopRequest {
             body: run,
             data: (&raw mut source).cast(),
             copy: Some(copy),
@@ -249,7 +249,7 @@ impl Asked {
             ..*self
         };
         // SAFETY: as it was called, but for body and data; the source is copied before the function returns.
-        unsafe { asked.pass(real) };
+        unsafe { request.pass(real) };
         if source.waits {
             // There were fewer than was worked out.
             wait(site);
@@ -283,11 +283,12 @@ impl Asked {
         unsafe {
             let place = block.as_mut_ptr().add(block.as_ptr().align_offset(align));
             let (head, offset) = (self.head(), self.offset());
-            let task = if is_counted { COUNTED } else { NOBODY };
+            let task = if is_counted { COUNTED } else { NO_TASK };
             place.cast::<Before>().write(Before { head, body: self.body, task, names, offset, site });
             std::ptr::copy_nonoverlapping(self.data.cast::<u8>(), place.add(offset), self.bytes);
-            let asked = Asked { body: run, data: place.cast(), bytes: offset + self.bytes, align, ..*self };
-            asked.pass(real);
+            let request =
+                LoopRequest { body: run, data: place.cast(), bytes: offset + self.bytes, align, ..*self };
+            request.pass(real);
             if self.waits() && !names.is_null() {
                 drop(Box::from_raw(names.cast_mut()));
             }
@@ -295,26 +296,26 @@ impl Asked {
     }
 }
 
-unsafe fn divide(real: &Real, asked: &Asked) {
+unsafe fn divide(real: &Real, request: &LoopRequest) {
     let address = local::return_address();
     // SAFETY: the runtime's function of that name.
     let real: Divide = unsafe { std::mem::transmute(real.address()) };
     let Some(recorder) = recorder_of_makers() else {
         // SAFETY: as it was called.
-        return unsafe { asked.pass(real) };
+        return unsafe { request.pass(real) };
     };
     let site = recorder.site(address);
-    if asked.waits() && !recorder.running().is_counted {
+    if request.waits() && !recorder.running().is_counted {
         recorder.put(threading::group());
     }
     // SAFETY: as it was called.
     unsafe {
-        match asked.copy {
-            Some(_) => asked.divide_with_copy(real, site),
-            None => asked.divide_plainly(real, recorder, site),
+        match request.copy {
+            Some(_) => request.divide_with_copy(real, site),
+            None => request.divide_plainly(real, recorder, site),
         }
     }
-    if asked.waits()
+    if request.waits()
         && let Some(recorder) = recorder_of_tasks()
     {
         recorder.waited(WaitFor::Group);
@@ -331,7 +332,7 @@ macro_rules! loops {
                 let (bytes, align) = (bytes as usize, align as usize);
                 let bounds = [start, end, step];
                 // SAFETY: called as the function of that name.
-                unsafe { divide(&real::$name, &Asked { body, data, copy, bytes, align, flags, tasks, priority, bounds }) }
+                unsafe { divide(&real::$name, &LoopRequest { body, data, copy, bytes, align, flags, tasks, priority, bounds }) }
             }
         )+
         hooks! { $($name => $body;)+ }

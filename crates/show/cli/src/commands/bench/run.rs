@@ -81,16 +81,16 @@ fn measured(arguments: &BenchArguments, output: &Path) -> Result<u8> {
     // Half of the time is for algorithms, if they are to be told apart.
     let part = if arguments.algorithms { 0.5 } else { 1.0 };
     let budget = Budget { seconds: part * arguments.seconds, largest_bytes: arguments.largest };
-    let tell = |begin: f64, progress: Progress| {
+    let report = |begin: f64, progress: Progress| {
         bar.set((1_000.0 * (begin + part * progress.share)) as u64, 1_000, || {
             let (ranks, rows) = (u64::from(progress.ranks), progress.rows as u64);
             format!("{}, {}", quantity::counted(ranks, "rank"), quantity::counted(rows, "row"))
         });
     };
-    let mut machine = measure(&ranks, budget, words, &|progress| tell(0.0, progress))?;
+    let mut machine = measure(&ranks, budget, words, &|progress| report(0.0, progress))?;
     if arguments.algorithms {
         let algorithms = algorithms::of(&machine.about.mpi, first)?;
-        let mut found = algorithms.measure(&ranks, budget, words, &|progress| tell(part, progress));
+        let mut found = algorithms.measure(&ranks, budget, words, &|progress| report(part, progress));
         mark_like(&machine, &mut found);
         machine.add(found);
     }

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn repairs_are_told_with_what_is_left() {
+    fn repairs_are_listed_with_the_remainder() {
         let order = MessageOrder { repairs: 3, largest_repair_ns: 5_000_000, ..MessageOrder::default() };
         let facts = message_facts(&order, 1);
         assert_eq!(facts[2].1, "3 in 1 rank, 5.00 ms at most; 0 violations left");

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told() {
+    fn mistakes_are_reported() {
         for (text, part) in [
             ("efficiency", "<"),
             ("speed > 3", "load_balance"),

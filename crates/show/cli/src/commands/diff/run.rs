@@ -27,7 +27,7 @@ pub fn run(arguments: &DiffArguments) -> Result<u8> {
         let before = explain(&arguments.before, arguments, together)?;
         let after = explain(&arguments.after, arguments, together)?;
         let code = match (before, after) {
-            (Some(before), Some(after)) => tell(arguments, &Diff::of(&before, &after))?,
+            (Some(before), Some(after)) => print(arguments, &Diff::of(&before, &after))?,
             _ => 0,
         };
         // Launchers end all as soon as one ends with another code than the rest.
@@ -43,7 +43,7 @@ fn explain(path: &Path, arguments: &DiffArguments, together: Together) -> Result
     Ok(together.is_first().then(|| analysis.report(&followed.trace)))
 }
 
-fn tell(arguments: &DiffArguments, diff: &Diff) -> Result<u8> {
+fn print(arguments: &DiffArguments, diff: &Diff) -> Result<u8> {
     let mut out = text::stdout();
     if arguments.json {
         json::print(json::DIFF, diff)?;

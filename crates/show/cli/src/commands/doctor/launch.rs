@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_tells_its_reason() {
+    fn a_refusal_gives_its_reason() {
         let outcome = |stderr: &str| Outcome {
             success: false,
             timed_out: false,

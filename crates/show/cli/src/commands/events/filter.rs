@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn functions_are_found_as_people_type_them() {
+    fn functions_match_without_case_or_prefix() {
         for name in ["MPI_Send", "Send", "send", "mpi_send"] {
             assert_eq!(function_named(name).unwrap().name(), "MPI_Send");
         }

@@ -7,7 +7,7 @@ use crate::input;
 use crate::show::{quantity, remark, say};
 use anyhow::Result;
 use kizami_model::Rank;
-use kizami_rank_classes::DrawnCalls;
+use kizami_rank_classes::ExpandedCalls;
 use kizami_trace::RankSelection;
 use std::io::{self, BufWriter};
 
@@ -26,7 +26,7 @@ pub fn run(arguments: &EventsArguments) -> Result<u8> {
         None if arguments.json => u64::MAX,
         None => ROWS_OF_A_TABLE,
     };
-    let calls = DrawnCalls::of(&trace, ranks)?;
+    let calls = ExpandedCalls::of(&trace, ranks)?;
     let wanted = calls.filter(|call| call.as_ref().map_or(true, |call| filter.keeps(call)));
     let mut wanted = wanted.peekable();
     let out = BufWriter::new(io::stdout().lock());

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 pub fn run(arguments: &ExportArguments) -> Result<u8> {
     let trace = Trace::open(&live::readable(&arguments.trace)?)?;
     arguments.memory.stay_within(&trace)?;
-    provenance::tell_times(&trace);
+    provenance::report_times(&trace);
     let output = arguments.output.clone().unwrap_or_else(|| default_output(&arguments.trace, arguments.to));
     let to_stdout = output == Path::new("-");
     if !to_stdout {
@@ -43,7 +43,7 @@ pub fn run(arguments: &ExportArguments) -> Result<u8> {
             quantity::counted(reduced.rows_kept, "row"),
             quantity::counted(reduced.calls, "call"),
             match arguments.to {
-                _ if reduced.is_drawn() => "Rows were sampled without weights".to_owned(),
+                _ if reduced.is_sampled() => "Rows were sampled without weights".to_owned(),
                 ExportFormat::Csv => with_weights("a column"),
                 ExportFormat::Otf2 => with_weights("an attribute"),
                 ExportFormat::Perfetto => with_weights("an annotation"),

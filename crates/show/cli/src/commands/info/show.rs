@@ -82,12 +82,12 @@ fn facts(run: &RunInfo) -> Vec<(&'static str, String)> {
         facts.extend(provenance::facts_of_rows(reduced));
     }
     if !run.counters.is_empty() {
-        let told = run.counters.iter().map(|counter| match &counter.refused {
+        let counters = run.counters.iter().map(|counter| match &counter.refused {
             Some(why) if counter.ranks == 0 => format!("{} refused by the kernel: {why}", counter.name),
             Some(why) => format!("{} (refused on some ranks: {why})", counter.name),
             None => counter.name.clone(),
         });
-        facts.push(("counters", told.collect::<Vec<_>>().join("; ")));
+        facts.push(("counters", counters.collect::<Vec<_>>().join("; ")));
     }
     facts.extend(provenance::facts_of_times(run));
     facts

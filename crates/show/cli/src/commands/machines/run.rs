@@ -52,7 +52,7 @@ pub fn run(arguments: &MachinesArguments) -> Result<u8> {
         machines.push(Machine::open(path)?);
     }
     if let Some(asked) = &arguments.operation {
-        must_be_known(&machines, asked)?;
+        refuse_unknown_operation(&machines, asked)?;
     }
     let listed = listed(&machines, arguments.operation.as_deref());
     if arguments.json {
@@ -95,7 +95,7 @@ pub fn run(arguments: &MachinesArguments) -> Result<u8> {
 }
 
 /// Refuses an operation that no machine has.
-fn must_be_known(machines: &[Machine], asked: &str) -> Result<(), UsageError> {
+fn refuse_unknown_operation(machines: &[Machine], asked: &str) -> Result<(), UsageError> {
     let known: BTreeSet<&str> = machines.iter().flat_map(Machine::operations).collect();
     if known.contains(asked) {
         return Ok(());

@@ -5,12 +5,12 @@ use crate::show::json;
 use crate::show::text;
 use anyhow::{Context, Result};
 use kizami_predict::point::Where;
-use kizami_predict::{Foreseen, Runs};
+use kizami_predict::{PredictionInputs, Runs};
 use kizami_trace::Trace;
 use std::io::Write;
 
 /// Hides the largest run, foretells it, and prints the error.
-pub fn run(traces: Vec<&Trace>, place: Where, known: Foreseen, as_json: bool) -> Result<u8> {
+pub fn run(traces: Vec<&Trace>, place: Where, known: PredictionInputs, as_json: bool) -> Result<u8> {
     let scratch = tempfile::tempdir().context("cannot create a directory for the predicted run")?;
     let mut runs = Runs::new(traces, place, known)?;
     let checked = runs.check(&scratch.path().join("check.kz"))?;
@@ -19,7 +19,7 @@ pub fn run(traces: Vec<&Trace>, place: Where, known: Foreseen, as_json: bool) ->
         return Ok(0);
     }
     let from: Vec<String> = checked.from.iter().map(ToString::to_string).collect();
-    let point = &checked.foretold;
+    let point = &checked.predicted;
     let mut out = text::stdout();
     writeln!(out, "from         {} ranks", from.join(", "))?;
     writeln!(

@@ -2,7 +2,7 @@
 
 mod arguments;
 mod check;
-mod foreseen;
+mod inputs;
 mod plot;
 mod points;
 mod predicted;

@@ -1,7 +1,7 @@
 //! Foretelling runs.
 
 use super::arguments::{LinksBy, Method, PredictArguments};
-use super::foreseen::foreseen;
+use super::inputs::inputs;
 use super::plot::{self, Form};
 use super::points::RankCounts;
 use super::predicted::{Predicted, Recorded};
@@ -55,7 +55,7 @@ pub fn run(arguments: &PredictArguments) -> Result<u8> {
     if arguments.method == Method::Sum {
         return sums::run(&all, &counts, &place, machine, arguments.json);
     }
-    let known = foreseen(arguments, &traces, &counts)?;
+    let known = inputs(arguments, &traces, &counts)?;
     if arguments.check {
         return check::run(all, place, known, arguments.json);
     }
@@ -66,7 +66,7 @@ pub fn run(arguments: &PredictArguments) -> Result<u8> {
         Err(error) if error.is_about_structure() => None,
         checked => checked?,
     };
-    let points = foretell(arguments, &traces, &mut runs, &counts, scratch.path())?;
+    let points = predict_points(arguments, &traces, &mut runs, &counts, scratch.path())?;
     let from = traces.iter().map(|trace| recorded(trace, threads)).collect::<Result<_>>()?;
     let name = |trace: &Trace| program::name(&trace.run().executable, &trace.run().command);
     let program = traces.last().map(name).unwrap_or_default();
@@ -161,7 +161,7 @@ fn asked_for(arguments: &PredictArguments, traces: &[Trace]) -> Result<Vec<u32>,
 }
 
 /// All points; the run that `-o` asks for is written.
-fn foretell(
+fn predict_points(
     arguments: &PredictArguments,
     traces: &[Trace],
     runs: &mut Runs<'_>,
@@ -230,15 +230,15 @@ fn write_trace(
     ranks: u32,
     place: &Where,
 ) -> Result<()> {
-    let foretold;
+    let predicted_trace;
     let simulated = simulated_beside(generated);
     let is_simulated = simulated.exists();
     let recorded = traces.iter().find(|trace| trace.run().ranks == ranks);
     let (trace, clocks_unaligned) = match recorded.filter(|_| !is_simulated) {
         Some(recorded) => (recorded, false),
         None => {
-            foretold = Trace::open(if is_simulated { &simulated } else { generated })?;
-            (&foretold, !is_simulated)
+            predicted_trace = Trace::open(if is_simulated { &simulated } else { generated })?;
+            (&predicted_trace, !is_simulated)
         }
     };
     let setting = |graph: &Graph, fit: &Fit| match (is_simulated, &place.network) {

@@ -12,7 +12,7 @@ use std::io::{self, Write};
 /// A run that takes so much longer than the shortest has stopped scaling.
 const LONGER: f64 = 1.02;
 /// Costs that were not measured are told from this share of the time on.
-const WORTH_TELLING: f64 = 0.05;
+const WORTH_LISTING: f64 = 0.05;
 
 /// Seconds as people read them.
 pub fn seconds(seconds: f64) -> String {
@@ -47,7 +47,7 @@ pub fn print(out: &mut impl Write, predicted: &Predicted, said: &[String]) -> io
 pub fn said(predicted: &Predicted, program: Option<&Program>) -> Vec<String> {
     let mut said: Vec<String> = stops(&predicted.points).into_iter().collect();
     if let Some(checked) = &predicted.check {
-        let ranks = quantity::count(u64::from(checked.foretold.ranks));
+        let ranks = quantity::count(u64::from(checked.predicted.ranks));
         let error = 100.0 * checked.error_share;
         said.push(format!(
             "validated: the run with {ranks} ranks, predicted from the smaller ones, is {error:+.1} % off"
@@ -67,8 +67,9 @@ pub fn said(predicted: &Predicted, program: Option<&Program>) -> Vec<String> {
 /// Who said what messages get of links.
 fn links(points: &[Point]) -> Vec<String> {
     let by = |who: &str| {
-        let told = points.iter().filter(|point| point.network.as_ref().is_some_and(|told| told.by == who));
-        let ranks: Vec<String> = told.map(|point| quantity::count(u64::from(point.ranks))).collect();
+        let modelled =
+            points.iter().filter(|point| point.network.as_ref().is_some_and(|modelled| modelled.by == who));
+        let ranks: Vec<String> = modelled.map(|point| quantity::count(u64::from(point.ranks))).collect();
         (!ranks.is_empty()).then(|| ranks.join(", "))
     };
     let simulated =
@@ -86,7 +87,7 @@ fn links(points: &[Point]) -> Vec<String> {
 /// Collectives of more bytes than were measured.
 fn larger(points: &[Point]) -> Option<String> {
     let most = points.iter().map(|point| point.larger_than_measured).fold(0.0, f64::max);
-    (most > WORTH_TELLING).then(|| {
+    (most > WORTH_LISTING).then(|| {
         format!(
             "extrapolated: collectives larger than measured, up to {:.0} % of the time; `kizami bench --largest` \
              measures larger ones",
@@ -138,7 +139,7 @@ fn extrapolated(predicted: &Predicted, program: Option<&Program>) -> Vec<String>
         let ranks = quantity::counted(u64::from(run.ranks), "rank");
         format!("left out: the run with {ranks}, an outlier without which the others agree ({})", run.why)
     }));
-    let unmeasured = predicted.points.iter().filter(|point| point.costs_not_measured > WORTH_TELLING);
+    let unmeasured = predicted.points.iter().filter(|point| point.costs_not_measured > WORTH_LISTING);
     let ranks: Vec<String> = unmeasured.map(|point| quantity::count(u64::from(point.ranks))).collect();
     if !ranks.is_empty() {
         said.push(format!(

@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn launchers_tell_rank_size_and_job() {
+    fn launchers_give_rank_size_and_job() {
         let open_mpi =
             place(&[("OMPI_COMM_WORLD_RANK", "2"), ("OMPI_COMM_WORLD_SIZE", "4"), ("PMIX_NAMESPACE", "77")]);
         assert_eq!(open_mpi, Some(Place { rank: 2, size: Some(4), job: "77".into() }));

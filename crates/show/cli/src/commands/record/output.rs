@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_cannot_be_written_is_not_the_users_mistake() {
+    fn an_unwritable_place_is_not_a_usage_error() {
         let unusable = Output::named(Path::new("/proc/no/run.kz"));
         assert!(matches!(unusable, Err(OutputError::Unusable(..))), "{unusable:?}");
     }

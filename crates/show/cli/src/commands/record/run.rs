@@ -15,7 +15,7 @@ use crate::show::path::as_typed;
 use crate::show::{remark, say};
 use anyhow::Result;
 use kizami_process_group::Single;
-use kizami_seal::Seen;
+use kizami_seal::RunEnd;
 use kizami_terminal::failure::{USAGE, UsageError};
 use kizami_trace::RunInfo;
 use kizami_trace::write::share;
@@ -78,7 +78,7 @@ impl Recording<'_> {
             say(&show::not_sealed(&output.directory));
         } else {
             self.open(&output.directory);
-            let mut sealed = self.seal(&output.directory, code.seen).into_iter();
+            let mut sealed = self.seal(&output.directory, code.run_end).into_iter();
             if let Some((_, run)) = sealed.next() {
                 output.name_after(&Expectation::of_run(&run));
                 remark(&show::sealed(&output.directory, &run));
@@ -137,7 +137,7 @@ impl Recording<'_> {
         if !recorded {
             say(&show::nothing_recorded(directory.parent().unwrap_or(directory), ended.exit));
         } else {
-            for (directory, run) in self.seal(directory, ended.seen.clone()) {
+            for (directory, run) in self.seal(directory, ended.run_end.clone()) {
                 self.open(&directory);
                 remark(&show::sealed(&directory, &run));
             }
@@ -161,7 +161,7 @@ impl Recording<'_> {
         };
         let mut ended = self.start(&launch.command, &own);
         if let Some(watcher) = watcher {
-            ended.seen = ended.seen.with(watcher.finish(), child::interrupted_ns());
+            ended.run_end = ended.run_end.with(watcher.finish(), child::interrupted_ns());
         }
         ended
     }
@@ -182,19 +182,19 @@ impl Recording<'_> {
         variables: &[(&str, Option<std::ffi::OsString>)],
     ) -> Ended {
         match child::run(command, variables) {
-            Ok(status) => Ended { exit: child::exit_code(status), ran: true, seen: Seen::now() },
+            Ok(status) => Ended { exit: child::exit_code(status), ran: true, run_end: RunEnd::now() },
             Err(error) => {
                 let program = Path::new(&self.arguments.command[0]);
                 say(&[show::line("error", &format!("cannot run {}: {error}", program.display()))]);
-                Ended { exit: child::start_failure_code(&error), ran: false, seen: Seen::now() }
+                Ended { exit: child::start_failure_code(&error), ran: false, run_end: RunEnd::now() }
             }
         }
     }
 
     /// A recording that cannot be sealed is no reason to hide how the application ended.
-    fn seal(&self, directory: &Path, seen: Seen) -> Vec<(PathBuf, RunInfo)> {
+    fn seal(&self, directory: &Path, run_end: RunEnd) -> Vec<(PathBuf, RunInfo)> {
         let _patience = child::Patience::begin();
-        match seal_all(directory, self.arguments.keep_raw, Some(seen), &Single) {
+        match seal_all(directory, self.arguments.keep_raw, Some(run_end), &Single) {
             Ok(sealed) => sealed,
             Err(error) => {
                 let mut lines = vec![show::line("error", &error.to_string())];
@@ -211,7 +211,7 @@ struct Ended {
     exit: u8,
     ran: bool,
     /// When.
-    seen: Seen,
+    run_end: RunEnd,
 }
 
 /// Whether a traced process left anything.

@@ -25,7 +25,7 @@ pub fn sealed(directory: &Path, run: &RunInfo) -> Vec<String> {
         line("tracer", &tracer_cost(run)),
     ];
     lines.extend(health(run));
-    let drawn = run.reduced.as_ref().is_some_and(Reduced::is_drawn);
+    let drawn = run.reduced.as_ref().is_some_and(Reduced::is_sampled);
     // Nothing can be explained from rows that were drawn.
     let next = if drawn { "info" } else { "report" };
     let why = match ranks_inside(directory) {

@@ -31,7 +31,7 @@ pub fn run(arguments: &ReduceArguments) -> Result<u8> {
         );
         return Err(UsageError(message).into());
     }
-    provenance::tell_times(&trace);
+    provenance::report_times(&trace);
     let Some(options) = arguments.importance.options(arguments.keep, arguments.seed)? else {
         let message = "--keep all does nothing; give a fraction such as 0.1%, or a rate such as 10K/s";
         return Err(UsageError(message.to_owned()).into());

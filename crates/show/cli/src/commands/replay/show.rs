@@ -57,9 +57,9 @@ fn at_work(replayed: &ReplayedFrom) -> Option<String> {
 /// What the recorded run says about its network.
 fn network(replayed: &ReplayedFrom, needs_fit: bool) -> String {
     if replayed.latency_ns <= 0.0 && replayed.per_byte_ns <= 0.0 {
-        let told = "unknown: too few messages were waited for";
+        let unknown = "unknown: too few messages were waited for";
         let so = if needs_fit { "; --latency and --bandwidth have no effect" } else { "" };
-        return format!("{told}{so}");
+        return format!("{unknown}{so}");
     }
     let latency = quantity::duration(Length(replayed.latency_ns.round() as i64));
     let bandwidth = if replayed.per_byte_ns > 0.0 {

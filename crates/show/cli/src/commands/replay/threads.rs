@@ -8,10 +8,10 @@ use kizami_trace::Trace;
 
 /// All that is known of the threads of a trace; none if it has no parallel regions.
 pub fn threads_of(trace: &Trace) -> Result<Option<RunThreads>> {
-    let Some(told) = kizami_explain::Threads::of(trace)? else { return Ok(None) };
+    let Some(times) = kizami_explain::Threads::of(trace)? else { return Ok(None) };
     let regions = regions_of(trace)?;
     let spans = ThreadSpans::of(trace, &regions)?;
-    Ok(Some(RunThreads { told, regions, spans }))
+    Ok(Some(RunThreads { times, regions, spans }))
 }
 
 /// Refuses a trace that has none.

@@ -2,7 +2,7 @@
 
 use crate::sections::heat::HeatMap;
 use crate::sections::tables::{Kind, Part, Section, heat_caption, sections};
-use crate::sections::verdict::told;
+use crate::sections::verdict::listed;
 use crate::show::quantity::percent;
 use crate::show::table::Align;
 use crate::show::text::visible;
@@ -26,11 +26,11 @@ pub fn write(out: &mut impl Write, report: &Report, most: usize) -> io::Result<(
     if let Some(threads) = &report.threads {
         writeln!(out, "{}\n", plain(&verdict::threads(threads, percent)))?;
     }
-    if let Some(drawn) = verdict::reconstructed(report) {
-        writeln!(out, "*{}*\n", plain(&drawn))?;
+    if let Some(reconstructed) = verdict::reconstructed(report) {
+        writeln!(out, "*{}*\n", plain(&reconstructed))?;
     }
-    let told = told(report);
-    if told.is_empty() && report.stuck.is_none() {
+    let listed = listed(report);
+    if listed.is_empty() && report.hang.is_none() {
         writeln!(
             out,
             "{}
@@ -38,7 +38,7 @@ pub fn write(out: &mut impl Write, report: &Report, most: usize) -> io::Result<(
             plain(&nothing::sentence(&report.nothing_found()))
         )?;
     }
-    for (number, finding) in (1..).zip(told) {
+    for (number, finding) in (1..).zip(listed) {
         writeln!(out, "{number}. {}  ", plain(&finding::sentence(finding)))?;
         writeln!(out, "   {}  ", plain(&verdict::cost(report, finding)))?;
         writeln!(out, "   {}\n", plain(finding::advice(finding.disease())))?;

@@ -14,7 +14,7 @@ use crate::show::quantity;
 use crate::show::style::Paint;
 use crate::show::text;
 use anyhow::Result;
-use kizami_explain::{Report, Stuck, ThreadSpans, Threads};
+use kizami_explain::{Hang, Report, ThreadSpans, Threads};
 use kizami_phrases::report::in_words;
 use kizami_trace::{TaskRow, Trace};
 use std::io::Write;
@@ -43,7 +43,7 @@ fn explain(arguments: &ReportArguments, together: Together) -> Result<Option<Rep
     let recorded = input::open_together(&path, together, arguments)?;
     if arguments.html.is_none() && !arguments.markdown && !arguments.json && has_only_tasks(&recorded)? {
         if together.is_first() {
-            tell_of_tasks(arguments, &recorded)?;
+            report_tasks(arguments, &recorded)?;
         }
         return Ok(None);
     }
@@ -67,7 +67,7 @@ fn explain(arguments: &ReportArguments, together: Together) -> Result<Option<Rep
     }
     let mut report = analysis.report(trace);
     report.compare_with(&recorded)?;
-    report.stuck = Stuck::of(trace, &recorded)?;
+    report.hang = Hang::of(trace, &recorded)?;
     report.threads = threads;
     if path != arguments.trace {
         // A snapshot has another name for as long as it is there.
@@ -76,7 +76,7 @@ fn explain(arguments: &ReportArguments, together: Together) -> Result<Option<Rep
     Ok(Some(report))
 }
 
-fn tell_of_tasks(arguments: &ReportArguments, recorded: &Trace) -> Result<()> {
+fn report_tasks(arguments: &ReportArguments, recorded: &Trace) -> Result<()> {
     let mut out = text::stdout();
     for sentence in &recorded.run().health.unrecorded {
         writeln!(out, "{}", Paint::stdout().bad(sentence))?;

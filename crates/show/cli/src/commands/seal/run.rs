@@ -7,7 +7,7 @@ use crate::show::progress::Bar;
 use crate::show::{quantity, set_sealing, text};
 use anyhow::Result;
 use kizami_process_group::ProcessGroup;
-use kizami_seal::{SealError, SealOptions, Seen};
+use kizami_seal::{RunEnd, SealError, SealOptions};
 use kizami_trace::RunInfo;
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -21,13 +21,13 @@ pub fn run(arguments: &SealArguments) -> Result<u8> {
         together.share_cores();
         let mut out = text::stdout();
         for (directory, run) in seal_all(&arguments.trace, arguments.keep_raw, None, together.group())? {
-            tell(&mut out, &directory, &run)?;
+            report(&mut out, &directory, &run)?;
         }
         Ok(0)
     })
 }
 
-fn tell(out: &mut impl Write, directory: &Path, run: &RunInfo) -> io::Result<()> {
+fn report(out: &mut impl Write, directory: &Path, run: &RunInfo) -> io::Result<()> {
     let name = as_typed(directory);
     writeln!(
         out,
@@ -46,12 +46,12 @@ fn tell(out: &mut impl Write, directory: &Path, run: &RunInfo) -> io::Result<()>
 pub fn seal_all(
     directory: &Path,
     keep_raw: bool,
-    seen: Option<Seen>,
+    run_end: Option<RunEnd>,
     group: &dyn ProcessGroup,
 ) -> Result<Vec<(PathBuf, RunInfo)>, SealError> {
     let mut sealed = Vec::new();
     for directory in all_in(directory, group)? {
-        let run = seal(&directory, keep_raw, seen.clone(), group)?;
+        let run = seal(&directory, keep_raw, run_end.clone(), group)?;
         sealed.extend(run.map(|run| (directory, run)));
     }
     Ok(sealed)
@@ -61,21 +61,21 @@ pub fn seal_all(
 fn all_in(directory: &Path, group: &dyn ProcessGroup) -> Result<Vec<PathBuf>, SealError> {
     let more = if group.is_first() { kizami_seal::separate(directory)? } else { Vec::new() };
     // No name has a zero in it.
-    let told = more.iter().flat_map(|path| path.as_os_str().as_bytes().iter().chain(&[0])).copied();
-    let heard = group.broadcast(told.collect());
+    let paths = more.iter().flat_map(|path| path.as_os_str().as_bytes().iter().chain(&[0])).copied();
+    let received = group.broadcast(paths.collect());
     let more =
-        heard.split_inclusive(|byte| *byte == 0).map(|name| OsStr::from_bytes(&name[..name.len() - 1]));
+        received.split_inclusive(|byte| *byte == 0).map(|name| OsStr::from_bytes(&name[..name.len() - 1]));
     Ok(std::iter::once(directory.to_path_buf()).chain(more.map(PathBuf::from)).collect())
 }
 
-/// Seals the recording of one program under a progress bar; `seen` is when its run was seen to end.
+/// Seals the recording of one program under a progress bar; `run_end` is when its run was seen to end.
 fn seal(
     directory: &Path,
     keep_raw: bool,
-    seen: Option<Seen>,
+    run_end: Option<RunEnd>,
     group: &dyn ProcessGroup,
 ) -> Result<Option<RunInfo>, SealError> {
     let bar = Bar::new("sealing");
-    let options = SealOptions { keep_raw, seen, ..SealOptions::default() };
+    let options = SealOptions { keep_raw, run_end, ..SealOptions::default() };
     kizami_seal::seal_together(directory, &options, group, &|progress| set_sealing(&bar, progress))
 }

@@ -21,7 +21,7 @@ const PLOTTED_PARTS: usize = 720;
 
 /// What `--json` prints. Times are nanoseconds, or units of virtual time.
 #[derive(Debug, Serialize)]
-pub struct Told {
+pub struct TasksReport {
     /// `ns` or `units`.
     pub unit: &'static str,
     /// Whose tasks.
@@ -97,15 +97,15 @@ pub fn run(arguments: &TasksArguments) -> Result<u8> {
         must_be_new(plot, "--plot")?;
     }
     let trace = Trace::open(&arguments.trace)?;
-    let told = explain(&trace, arguments)?;
+    let report = explain(&trace, arguments)?;
     match arguments.json {
-        true => json::print(json::TASKS, told)?,
-        false => show::show(&told)?,
+        true => json::print(json::TASKS, report)?,
+        false => show::show(&report)?,
     }
     Ok(0)
 }
 
-fn explain(trace: &Trace, arguments: &TasksArguments) -> Result<Told> {
+fn explain(trace: &Trace, arguments: &TasksArguments) -> Result<TasksReport> {
     let rank = Rank(arguments.rank);
     let needed = memory_needed(trace, rank)?;
     let too_much = needed > arguments.memory.unwrap_or_else(kizami_memory::half_of_free);
@@ -116,7 +116,7 @@ fn explain(trace: &Trace, arguments: &TasksArguments) -> Result<Told> {
 }
 
 /// What is told with all tasks in memory.
-fn all(trace: &Trace, arguments: &TasksArguments) -> Result<Told> {
+fn all(trace: &Trace, arguments: &TasksArguments) -> Result<TasksReport> {
     let graph = TaskGraph::of(trace, Rank(arguments.rank))?;
     let (parallelism, path) = (Parallelism::of(&graph), Path::of(&graph));
     let (work, span) = (graph.work(), graph.span());
@@ -133,20 +133,20 @@ fn all(trace: &Trace, arguments: &TasksArguments) -> Result<Told> {
     });
     let curve = |parts: usize| parallelism.curve(Moment::START, Moment::START + span, parts);
     let burden = graph.notice().map(|notice| (notice, burdened_span(&graph, notice)));
-    let told = Told {
+    let report = TasksReport {
         tasks: graph.made() as u64,
         peak: parallelism.peak(),
         burden: burden.map(|burden| Burden::of(burden, work)),
         strategy: Some(strategy.name()),
-        places: told_places(trace, &places(&graph, &path))?,
+        places: listed_places(trace, &places(&graph, &path))?,
         processors: processors.collect(),
-        ..Told::of(trace, arguments, work, span)
+        ..TasksReport::of(trace, arguments, work, span)
     };
-    finish(trace, arguments, told, curve)
+    finish(trace, arguments, report, curve)
 }
 
 /// What is told without them: all but schedules.
-fn bounds(trace: &Trace, arguments: &TasksArguments, too_much: Option<u64>) -> Result<Told> {
+fn bounds(trace: &Trace, arguments: &TasksArguments, too_much: Option<u64>) -> Result<TasksReport> {
     let streamed = stream(trace, Rank(arguments.rank))?;
     let (bins, work, span) = (&streamed.bins, streamed.work, streamed.span);
     let processors = arguments.processors.iter().map(|processors| Processors {
@@ -158,44 +158,44 @@ fn bounds(trace: &Trace, arguments: &TasksArguments, too_much: Option<u64>) -> R
         simulated_high: None,
         strategy: None,
     });
-    let told = Told {
+    let report = TasksReport {
         tasks: streamed.made,
         peak: bins.peak().ceil() as u32,
         peak_over: Some(bins.width().0).filter(|width| *width > 1),
         burden: streamed.burden.map(|burden| Burden::of(burden, work)),
         too_much,
-        places: told_places(trace, &streamed.places)?,
+        places: listed_places(trace, &streamed.places)?,
         processors: processors.collect(),
-        ..Told::of(trace, arguments, work, span)
+        ..TasksReport::of(trace, arguments, work, span)
     };
-    finish(trace, arguments, told, |parts| bins.curve(span, parts))
+    finish(trace, arguments, report, |parts| bins.curve(span, parts))
 }
 
 /// Adds the curve, and draws it, if asked for.
 fn finish(
     trace: &Trace,
     arguments: &TasksArguments,
-    mut told: Told,
+    mut report: TasksReport,
     curve: impl Fn(usize) -> Vec<f64>,
-) -> Result<Told> {
+) -> Result<TasksReport> {
     if let Some(file) = &arguments.plot {
         let title = format!("{}: running tasks", trace.run().command.join(" "));
-        let (span, peak) = (told.span as f64, f64::from(told.peak));
+        let (span, peak) = (report.span as f64, f64::from(report.peak));
         let curve = &curve(PLOTTED_PARTS.min(span as usize));
-        let plot = Plot { title: &title, unit: told.unit, span, peak, curve };
+        let plot = Plot { title: &title, unit: report.unit, span, peak, curve };
         write_new(file, plot.draw().as_bytes())?;
     }
     if let Some(parts) = arguments.curve.filter(|parts| *parts > 0) {
-        told.curve = curve(parts as usize);
+        report.curve = curve(parts as usize);
     }
-    Ok(told)
+    Ok(report)
 }
 
-impl Told {
+impl TasksReport {
     /// What is known of any run.
-    fn of(trace: &Trace, arguments: &TasksArguments, work: Length, span: Length) -> Told {
+    fn of(trace: &Trace, arguments: &TasksArguments, work: Length, span: Length) -> TasksReport {
         let is_virtual = trace.run().clocks.method == ClockInfo::VIRTUAL;
-        Told {
+        TasksReport {
             unit: if is_virtual { "units" } else { "ns" },
             rank: arguments.rank,
             ranks: trace.run().ranks,
@@ -216,10 +216,10 @@ impl Told {
     }
 }
 
-fn told_places(trace: &Trace, sums: &[PlaceSum]) -> Result<Vec<Place>> {
+fn listed_places(trace: &Trace, sums: &[PlaceSum]) -> Result<Vec<Place>> {
     let callsites = trace.definitions()?.callsites;
-    let worth_telling = sums.iter().filter(|sum| sum.tasks > 0 || sum.work.0 > 0);
-    Ok(worth_telling.map(|sum| place(sum, &callsites)).collect())
+    let worth_listing = sums.iter().filter(|sum| sum.tasks > 0 || sum.work.0 > 0);
+    Ok(worth_listing.map(|sum| place(sum, &callsites)).collect())
 }
 
 /// The one that was asked for, or that of the runtime that ran the program.

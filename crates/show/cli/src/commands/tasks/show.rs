@@ -1,6 +1,6 @@
 //! What is told of tasks, for people.
 
-use super::run::{Place, Processors, Told};
+use super::run::{Place, Processors, TasksReport};
 use crate::show::style::Paint;
 use crate::show::table::{Align, Table};
 use crate::show::{quantity, text};
@@ -14,34 +14,34 @@ const MOST_PLACES: usize = 12;
 const WORTH_A_RANGE: f64 = 0.02;
 
 /// Prints it.
-pub fn show(told: &Told) -> io::Result<()> {
+pub fn show(report: &TasksReport) -> io::Result<()> {
     let (mut out, paint) = (text::stdout(), Paint::stdout());
-    let time = |time: i64| shown(told, time);
-    if told.ranks > 1 {
-        writeln!(out, "{} {} of {}", paint.label("rank        "), told.rank, told.ranks)?;
+    let time = |time: i64| shown(report, time);
+    if report.ranks > 1 {
+        writeln!(out, "{} {} of {}", paint.label("rank        "), report.rank, report.ranks)?;
     }
     let mut line = |label: &str, what: String| writeln!(out, "{} {what}", paint.label(label));
-    line("work        ", format!("{}, in {}", time(told.work), quantity::counted(told.tasks, "task")))?;
-    line("span        ", format!("{}: the longest chain of tasks", time(told.span)))?;
-    let peak = quantity::count(u64::from(told.peak));
-    let most = match told.peak_over {
+    line("work        ", format!("{}, in {}", time(report.work), quantity::counted(report.tasks, "task")))?;
+    line("span        ", format!("{}: the longest chain of tasks", time(report.span)))?;
+    let peak = quantity::count(u64::from(report.peak));
+    let most = match report.peak_over {
         None => format!("at most {peak} tasks at once"),
         Some(over) => format!("at most {peak} tasks at once over {}", time(over)),
     };
-    line("parallelism ", format!("{:.2}, {most}", told.parallelism))?;
-    if let Some(burden) = &told.burden {
+    line("parallelism ", format!("{:.2}, {most}", report.parallelism))?;
+    if let Some(burden) = &report.burden {
         let (span, task, over) = (time(burden.span), time(burden.task), time(burden.over));
         let noticed =
             format!("{task} until a task is picked up and {over} until the end of a wait is noticed");
         let parallelism = format!("parallelism {:.2}", burden.parallelism);
         line("burdened    ", format!("span {span}, {parallelism}: with {noticed}"))?;
     }
-    if let Some(counted) = &told.counted_tasks {
-        line("left out    ", counted.told())?;
+    if let Some(counted) = &report.counted_tasks {
+        line("left out    ", counted.sentence())?;
     }
     writeln!(out, "\ncritical path:")?;
-    places(told, &mut out)?;
-    let how = match told.strategy {
+    places(report, &mut out)?;
+    let how = match report.strategy {
         None => "without scheduling",
         Some("gnu") => "scheduled as by GNU's runtime",
         Some("llvm") => "scheduled as by LLVM's runtime",
@@ -50,14 +50,14 @@ pub fn show(told: &Told) -> io::Result<()> {
         Some(_) => "oldest ready task first",
     };
     writeln!(out, "\nby number of processors, {how}:")?;
-    processors(told, &mut out)?;
-    told.too_much.map_or(Ok(()), |bytes| {
+    processors(report, &mut out)?;
+    report.too_much.map_or(Ok(()), |bytes| {
         let bytes = quantity::bytes(bytes);
         writeln!(out, "schedules were not simulated: all tasks need {bytes} of memory; raise --memory")
     })
 }
 
-fn places(told: &Told, out: &mut impl Write) -> io::Result<()> {
+fn places(report: &TasksReport, out: &mut impl Write) -> io::Result<()> {
     let columns = [
         ("of span", Align::Right),
         ("work", Align::Right),
@@ -67,26 +67,26 @@ fn places(told: &Told, out: &mut impl Write) -> io::Result<()> {
         ("line", Align::Left),
     ];
     let mut table = Table::new(&mut *out, Paint::stdout(), &columns);
-    for place in told.places.iter().take(MOST_PLACES) {
+    for place in report.places.iter().take(MOST_PLACES) {
         table.row(vec![
-            quantity::share(place.on_critical_path as f64, told.span as f64),
-            shown(told, place.work),
+            quantity::share(place.on_critical_path as f64, report.span as f64),
+            shown(report, place.work),
             quantity::count(place.tasks),
-            shown(told, place.waited),
+            shown(report, place.waited),
             place.name.clone(),
             source(place),
         ])?;
     }
     table.finish()?;
-    match told.places.len().saturating_sub(MOST_PLACES) {
+    match report.places.len().saturating_sub(MOST_PLACES) {
         0 => Ok(()),
         more => writeln!(out, "and {} more", quantity::counted(more as u64, "place")),
     }
 }
 
-fn processors(told: &Told, out: &mut impl Write) -> io::Result<()> {
-    let simulated = told.strategy.is_some();
-    let ranges = told.processors.iter().any(|on| !range(told, on).is_empty());
+fn processors(report: &TasksReport, out: &mut impl Write) -> io::Result<()> {
+    let simulated = report.strategy.is_some();
+    let ranges = report.processors.iter().any(|on| !range(report, on).is_empty());
     let columns = [
         (true, ("processors", Align::Right)),
         (true, ("at least", Align::Right)),
@@ -98,24 +98,24 @@ fn processors(told: &Told, out: &mut impl Write) -> io::Result<()> {
     ];
     let titles: Vec<_> = columns.iter().filter(|(shown, _)| *shown).map(|(_, column)| *column).collect();
     let mut table = Table::new(&mut *out, Paint::stdout(), &titles);
-    for on in &told.processors {
-        let speed_up = |time: i64| format!("{:.2}", told.work as f64 / time.max(1) as f64);
+    for on in &report.processors {
+        let speed_up = |time: i64| format!("{:.2}", report.work as f64 / time.max(1) as f64);
         let cells = [
             quantity::count(u64::from(on.processors)),
-            shown(told, on.at_least),
-            on.simulated.map_or(String::new(), |time| shown(told, time)),
-            shown(told, on.at_most),
+            shown(report, on.at_least),
+            on.simulated.map_or(String::new(), |time| shown(report, time)),
+            shown(report, on.at_most),
             on.simulated.map_or(String::new(), speed_up),
             speed_up(on.at_least),
-            range(told, on),
+            range(report, on),
         ];
         table.row(
             cells.into_iter().zip(&columns).filter(|(_, (shown, _))| *shown).map(|(cell, _)| cell).collect(),
         )?;
     }
     table.finish()?;
-    let otherwise = told.processors.iter().find(|on| on.strategy != told.strategy);
-    match otherwise.and_then(|on| Some((told.strategy?, on.strategy?))) {
+    let otherwise = report.processors.iter().find(|on| on.strategy != report.strategy);
+    match otherwise.and_then(|on| Some((report.strategy?, on.strategy?))) {
         None => Ok(()),
         Some((asked, taken)) => {
             writeln!(out, "{asked} could not be simulated to the end; {taken} first instead")
@@ -124,10 +124,10 @@ fn processors(told: &Told, out: &mut impl Write) -> io::Result<()> {
 }
 
 /// What chance leaves open, where it matters.
-fn range(told: &Told, on: &Processors) -> String {
+fn range(report: &TasksReport, on: &Processors) -> String {
     match (on.simulated_low, on.simulated_high) {
         (Some(low), Some(high)) if (high - low) as f64 > WORTH_A_RANGE * on.simulated.unwrap_or(0) as f64 => {
-            format!("{} .. {}", shown(told, low), shown(told, high))
+            format!("{} .. {}", shown(report, low), shown(report, high))
         }
         _ => String::new(),
     }
@@ -141,8 +141,8 @@ fn source(place: &Place) -> String {
     }
 }
 
-fn shown(told: &Told, time: i64) -> String {
-    match told.unit {
+fn shown(report: &TasksReport, time: i64) -> String {
+    match report.unit {
         "ns" => quantity::duration(Length(time)),
         _ => quantity::count(time.max(0) as u64),
     }

@@ -37,7 +37,7 @@ pub fn write(arguments: &ViewArguments, opened: &Arc<Opened>) -> Result<()> {
     if let Some(output) = &arguments.png {
         let selection = selected(arguments, &index)?;
         let size = Size { width: arguments.width, height: arguments.height };
-        write_told(output, &picture::png(&index, &selection, caption, size, &Theme::light())?)?;
+        write_and_report(output, &picture::png(&index, &selection, caption, size, &Theme::light())?)?;
     }
     if let Some(output) = &arguments.snapshot {
         let bar = Bar::new("explaining");
@@ -54,7 +54,7 @@ pub fn write(arguments: &ViewArguments, opened: &Arc<Opened>) -> Result<()> {
             timelines: &parts.iter().map(shown).collect::<Result<Vec<_>>>()?,
             curve: curve(opened, &index, &parts[0].1),
         });
-        write_told(output, page.as_bytes())?;
+        write_and_report(output, page.as_bytes())?;
     }
     Ok(())
 }
@@ -112,7 +112,7 @@ fn selected(arguments: &ViewArguments, index: &Index) -> Result<Selection> {
 }
 
 /// Writes a file that is not there yet, and says so.
-fn write_told(path: &Path, content: &[u8]) -> Result<()> {
+fn write_and_report(path: &Path, content: &[u8]) -> Result<()> {
     write_new(path, content)?;
     writeln!(text::stdout(), "wrote {}: {}", as_typed(path), quantity::bytes(content.len() as u64))?;
     Ok(())

@@ -79,7 +79,7 @@ fn opened(path: &Path, memory: MemoryArguments) -> Result<Arc<Opened>> {
 }
 
 /// Reads what `kizami predict --json` has printed.
-fn foretold(path: &Path) -> Result<serde_json::Value> {
+fn read_prediction(path: &Path) -> Result<serde_json::Value> {
     let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     let value: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
     if value["schema"] != json::PREDICT {
@@ -101,7 +101,7 @@ fn serve(arguments: &ViewArguments, traces: &[Arc<Opened>]) -> Result<u8> {
     }
     let address = SocketAddr::new(arguments.listen, arguments.port.unwrap_or(0));
     let mut view = View::new(traces);
-    view.prediction = arguments.prediction.as_deref().map(foretold).transpose()?;
+    view.prediction = arguments.prediction.as_deref().map(read_prediction).transpose()?;
     let server = Server::bind(view, address).with_context(|| match arguments.port {
         Some(port) => format!("cannot listen on port {port}; choose another with --port"),
         None => format!("cannot listen on {}", arguments.listen),

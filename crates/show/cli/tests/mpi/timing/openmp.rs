@@ -19,18 +19,18 @@ fn is_as_it_says(name: &'static str, compiler: &str) -> Result<(), String> {
     // "... by clocks 45.1 %, 62.3 %, ..."
     let clocks = said.split("by clocks ").nth(1).expect("what its clocks say").split(" %").take(2);
     let clocks: Vec<f64> = clocks.filter_map(|text| text.trim_matches([',', ' ']).parse().ok()).collect();
-    let told = report(&trace)["threads"].clone();
-    let number = |field: &str| told[field].as_f64().expect("a number");
-    let losses = told["losses"].as_array().expect("losses");
+    let printed = report(&trace)["threads"].clone();
+    let number = |field: &str| printed[field].as_f64().expect("a number");
+    let losses = printed["losses"].as_array().expect("losses");
     let lost: i64 = losses.iter().map(|loss| loss["ns"].as_i64().expect("a number")).sum();
-    assert_eq!(told["threads"], 8, "{name}: {told}");
-    assert!((lost as f64 / number("all_ns") + number("useful") - 1.0).abs() < 1e-6, "{told}");
+    assert_eq!(printed["threads"], 8, "{name}: {printed}");
+    assert!((lost as f64 / number("all_ns") + number("useful") - 1.0).abs() < 1e-6, "{printed}");
     let worst = (losses[0]["kind"].as_str(), losses[0]["place"]["file"].as_str());
     let holds = (100.0 * number("in_regions") - clocks[1]).abs() < 2.0
         // The program counts from its first iteration on, the report from MPI_Init.
         && (100.0 * number("useful") - clocks[0]).abs() < 4.0
         && worst == (Some("imbalance"), Some("hybrid.c"));
-    must(holds, || format!("{said} {told}"))
+    must(holds, || format!("{said} {printed}"))
 }
 
 #[test]
@@ -72,14 +72,14 @@ fn is_predicted(name: &'static str) -> Result<(), String> {
         let (_, really_ns) = recorded(&scratch, name, threads, shares);
         let words: Vec<&str> = ["replay", "--json"].into_iter().chain(options.split(' ')).collect();
         let replayed: Value = serde_json::from_slice(&finish(command(&words, &uneven)).stdout).expect("JSON");
-        let foretold_ns = replayed["replayed_work_ns"].as_f64().expect("a number");
-        holds &= (foretold_ns / really_ns - 1.0).abs() < FAR_OFF;
-        said += &format!("\n{options}: {foretold_ns} ns foretold, {really_ns} ns really");
+        let predicted_ns = replayed["replayed_work_ns"].as_f64().expect("a number");
+        holds &= (predicted_ns / really_ns - 1.0).abs() < FAR_OFF;
+        said += &format!("\n{options}: {predicted_ns} ns foretold, {really_ns} ns really");
     }
     must(holds, || said)
 }
 
 #[test]
-fn other_threads_and_even_shares_gain_what_is_foretold() {
+fn other_threads_and_even_shares_gain_as_predicted() {
     majority_of(ATTEMPTS, "mpich", || is_predicted("mpich"));
 }

@@ -1,25 +1,25 @@
 //! Machines measured under real launchers, and what is predicted from what really took its time.
 
 use crate::mpi::{Mpi, Scratch, finish, mpi};
-use crate::predicting::{bench, check_told_work, json, kizami, number, record, words};
+use crate::predicting::{bench, check_counted_work, json, kizami, number, record, words};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-fn check_told_work_for_real(name: &'static str) {
+fn check_counted_work_for_real(name: &'static str) {
     let scratch = Scratch::new();
-    let [times, counts] = check_told_work(&mpi(name), scratch.path(), [1, 2, 4, 8], 500.0);
+    let [times, counts] = check_counted_work(&mpi(name), scratch.path(), [1, 2, 4, 8], 500.0);
     assert!(counts.abs() < 0.1 && times > counts.abs(), "{counts} with counts, {times} without");
 }
 
 #[test]
-fn open_mpi_programs_tell_their_work() {
-    check_told_work_for_real("openmpi");
+fn open_mpi_programs_count_their_work() {
+    check_counted_work_for_real("openmpi");
 }
 
 #[test]
-fn mpich_programs_tell_their_work() {
-    check_told_work_for_real("mpich");
+fn mpich_programs_count_their_work() {
+    check_counted_work_for_real("mpich");
 }
 
 /// Measures with algorithms told apart; gives those of each operation.
@@ -62,7 +62,7 @@ fn algorithms_of_open_mpi_become_rules() {
 }
 
 #[test]
-fn algorithms_of_mpich_are_told_apart() {
+fn algorithms_of_mpich_are_distinguished() {
     let scratch = Scratch::new();
     let mpi = mpi("mpich");
     let of = algorithms(&mpi, scratch.path());
@@ -84,9 +84,9 @@ fn check_machine(name: &'static str) {
     assert!(large.count() > 0, "{machines:#}");
     record(&mpi, 2, &["stencil", "1024", "10"], directory);
     let same = json(&mpi, &["predict", "run2.kz", "--machine", "here.kzm", "--json"], directory);
-    let (told, truth) = (number(&same["points"][0]["time_s"]), number(&same["from"][0]["time_s"]));
+    let (predicted, truth) = (number(&same["points"][0]["time_s"]), number(&same["from"][0]["time_s"]));
     // Ten times 5 ms of sleep, and machines that tests share.
-    assert!((told / truth - 1.0).abs() < 0.5, "{told} s told, {truth} s recorded");
+    assert!((predicted / truth - 1.0).abs() < 0.5, "{predicted} s told, {truth} s recorded");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn mpich_is_measured() {
 }
 
 #[test]
-fn a_load_beside_it_is_told() {
+fn a_load_beside_it_is_reported() {
     let mpi = mpi("openmpi");
     let scratch = Scratch::new();
     let over = AtomicBool::new(false);
@@ -116,8 +116,8 @@ fn a_load_beside_it_is_told() {
         over.store(true, Ordering::Relaxed);
         output
     });
-    let told = String::from_utf8_lossy(&output.stdout);
-    assert!(told.contains("disturbed"), "{told}");
+    let predicted = String::from_utf8_lossy(&output.stdout);
+    assert!(predicted.contains("disturbed"), "{predicted}");
     let machine = std::fs::read_to_string(scratch.path().join("here.kzm/machine.json")).expect("a machine");
     assert!(machine.contains("something else keeps the cores busy"), "{machine}");
 }

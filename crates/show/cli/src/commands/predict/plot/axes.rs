@@ -58,9 +58,9 @@ impl Axis {
 
 /// The axis of ranks.
 pub fn ranks(predicted: &Predicted) -> Axis {
-    let foretold = predicted.points.iter().map(|point| f64::from(point.ranks));
+    let of_points = predicted.points.iter().map(|point| f64::from(point.ranks));
     let recorded = predicted.from.iter().map(|run| f64::from(run.ranks));
-    Axis::new(foretold.chain(recorded), LEFT, WIDTH - RIGHT)
+    Axis::new(of_points.chain(recorded), LEFT, WIDTH - RIGHT)
 }
 
 /// Where a share is, from 0 below to 1 above.

@@ -5,7 +5,7 @@
 
 use kizami_model::{Call, CommKind, Peer, Rank};
 use kizami_network::LogGops;
-use kizami_rank_classes::{DrawnCalls, Kinds, all_ranks};
+use kizami_rank_classes::{ExpandedCalls, RankClasses, all_ranks};
 use kizami_replay::{Network, ReplayError, Request, Setting, retime};
 use kizami_testing::call;
 use kizami_trace::write::About;
@@ -123,8 +123,8 @@ fn replayed(trace: &Trace, setting: &Setting, output: &Path, unaligned: bool) ->
 fn timed(trace: &Trace, setting: &Setting) -> (i64, Option<i64>, Vec<String>) {
     let request =
         Request { output: None, threads: 2, made_from: None, words: Vec::new(), clocks_unaligned: false };
-    let told = retime(trace, request, |_, _| Ok::<_, ReplayError>(setting.clone()), &|_| {}).unwrap();
-    (told.replayed_ns, told.replayed_work_ns, told.setting)
+    let by_class = retime(trace, request, |_, _| Ok::<_, ReplayError>(setting.clone()), &|_| {}).unwrap();
+    (by_class.replayed_ns, by_class.replayed_work_ns, by_class.setting)
 }
 
 fn model(of: LogGops) -> Setting {
@@ -132,20 +132,20 @@ fn model(of: LogGops) -> Setting {
 }
 
 /// Compares the rows of all ranks, and gives how many kinds there are.
-fn compare(whole: &Trace, told: &Trace) -> usize {
+fn compare(whole: &Trace, by_class: &Trace) -> usize {
     let own = whole.calls(RankSelection::All).unwrap().map(Result::unwrap);
-    let mut drawn = DrawnCalls::of(told, RankSelection::All).unwrap().map(Result::unwrap);
+    let mut expanded = ExpandedCalls::of(by_class, RankSelection::All).unwrap().map(Result::unwrap);
     for row in own {
-        assert_eq!(drawn.next(), Some(row));
+        assert_eq!(expanded.next(), Some(row));
     }
-    assert_eq!(drawn.next(), None);
-    let (one, other) = (whole.run(), told.run());
+    assert_eq!(expanded.next(), None);
+    let (one, other) = (whole.run(), by_class.run());
     assert_eq!((one.span_ns, one.ranks), (other.span_ns, other.ranks));
     assert_eq!(one.functions, other.functions);
     let mut sums = other.totals.clone();
     sums.events = one.totals.events;
     assert_eq!(one.totals, sums);
-    Kinds::of(&told.definitions().unwrap()).unwrap().count()
+    RankClasses::of(&by_class.definitions().unwrap()).unwrap().count()
 }
 
 const SLOW: LogGops = LogGops {
@@ -163,35 +163,38 @@ fn both(folder: &Path, gift: bool) -> [Trace; 2] {
     let all: Vec<Rank> = (0..RANKS).map(Rank).collect();
     let whole = write(&at("whole.kz"), definitions(), &all, gift);
     let keys: Vec<_> = (0..RANKS).map(key).collect();
-    let mut told_by_kinds = definitions();
-    let kinds = Kinds::from_keys(&keys, &told_by_kinds);
-    assert_eq!(kinds.count(), 11);
-    told_by_kinds.kinds = kinds.table();
-    let told = write(&at("kinds.kz"), told_by_kinds, kinds.with_rows(), gift);
+    let mut by_class = definitions();
+    let rank_classes = RankClasses::from_keys(&keys, &by_class);
+    assert_eq!(rank_classes.count(), 11);
+    by_class.rank_classes = rank_classes.table();
+    let by_class = write(&at("kinds.kz"), by_class, rank_classes.with_rows(), gift);
     let none = model(LogGops { eager_limit_bytes: u64::MAX, ..LogGops::default() });
-    [replayed(&whole, &none, &at("whole-fits.kz"), true), replayed(&told, &none, &at("kinds-fit.kz"), true)]
+    [
+        replayed(&whole, &none, &at("whole-fits.kz"), true),
+        replayed(&by_class, &none, &at("kinds-fit.kz"), true),
+    ]
 }
 
 #[test]
-fn kinds_come_out_as_all_ranks_do() {
+fn rank_classes_replay_like_all_ranks() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
-    let [whole, told] = both(folder.path(), false);
-    let kinds = compare(&whole, &told);
-    assert!((11..200).contains(&kinds), "{kinds}");
-    let (whole, told) = (
+    let [whole, by_class] = both(folder.path(), false);
+    let rank_classes = compare(&whole, &by_class);
+    assert!((11..200).contains(&rank_classes), "{rank_classes}");
+    let (whole, by_class) = (
         replayed(&whole, &model(SLOW), &at("whole-slow.kz"), false),
-        replayed(&told, &model(SLOW), &at("kinds-slow.kz"), false),
+        replayed(&by_class, &model(SLOW), &at("kinds-slow.kz"), false),
     );
-    let finer = compare(&whole, &told);
-    assert!((kinds..=RANKS as usize).contains(&finer), "{finer}");
+    let finer = compare(&whole, &by_class);
+    assert!((rank_classes..=RANKS as usize).contains(&finer), "{finer}");
 }
 
 #[test]
 fn where_ranks_of_a_kind_differ_all_are_walked() {
     let folder = tempfile::tempdir().unwrap();
-    let [whole, told] = both(folder.path(), true);
-    let (all, by_kinds) = (timed(&whole, &model(SLOW)), timed(&told, &model(SLOW)));
-    assert_eq!((all.0, all.1), (by_kinds.0, by_kinds.1));
-    assert_eq!(by_kinds.2, [format!("with each of {RANKS} ranks")]);
+    let [whole, by_class] = both(folder.path(), true);
+    let (all, by_class) = (timed(&whole, &model(SLOW)), timed(&by_class, &model(SLOW)));
+    assert_eq!((all.0, all.1), (by_class.0, by_class.1));
+    assert_eq!(by_class.2, [format!("with each of {RANKS} ranks")]);
 }

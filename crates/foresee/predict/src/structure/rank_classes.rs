@@ -34,7 +34,7 @@ impl Scheme {
     ];
 
     /// The number of the kind a rank among so many is of.
-    pub fn kind(self, rank: u32, ranks: u32) -> u32 {
+    pub fn class(self, rank: u32, ranks: u32) -> u32 {
         let line = || {
             if rank == 0 {
                 0

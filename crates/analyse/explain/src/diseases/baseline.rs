@@ -19,7 +19,7 @@ const MOST: usize = 1 << 14;
 const MOST_BACK: usize = 1 << 10;
 
 /// By place: what is usual there, if most ranks compute there.
-struct Usual<'a> {
+struct Baselines<'a> {
     graph: &'a Graph,
     first_steps: Vec<u64>,
     by_site: FxHashMap<u32, Length>,
@@ -28,24 +28,24 @@ struct Usual<'a> {
 /// What is known of a place so far. Which stretches are kept is drawn by rank and iteration, so that it does not matter in
 /// which order ranks are looked at, nor by how many threads.
 #[derive(Default)]
-struct Known {
+struct Stretches {
     /// The longest stretch of each rank in each iteration, with the lot it drew.
     longest: Vec<(u32, Length)>,
     /// Lower lots are not kept.
-    least_lot: u32,
+    least_key: u32,
     /// Rank and iteration that are being looked at, and the longest there.
     now: Option<(u32, usize, Length)>,
     ranks: usize,
 }
 
-impl Known {
+impl Stretches {
     fn add(&mut self, (rank, ranks): (u32, u32), iteration: usize, gap: Length) {
         self.now = match self.now {
-            Some((known, of, longest)) if (known, of) == (rank, iteration) => {
+            Some((same, of, longest)) if (same, of) == (rank, iteration) => {
                 Some((rank, iteration, longest.max(gap)))
             }
             before => {
-                let new = before.is_none_or(|(known, ..)| known != rank);
+                let new = before.is_none_or(|(last, ..)| last != rank);
                 self.ranks += if new { ranks as usize } else { 0 };
                 self.end_iteration();
                 Some((rank, iteration, gap))
@@ -55,9 +55,9 @@ impl Known {
 
     fn end_iteration(&mut self) {
         let Some((rank, iteration, longest)) = self.now.take() else { return };
-        let lot = lot(rank, iteration);
-        if lot >= self.least_lot {
-            self.longest.push((lot, longest));
+        let sampling_key = sampling_key(rank, iteration);
+        if sampling_key >= self.least_key {
+            self.longest.push((sampling_key, longest));
             self.keep_some();
         }
     }
@@ -65,41 +65,41 @@ impl Known {
     /// Keeps the higher lots where there are too many.
     fn keep_some(&mut self) {
         while self.longest.len() >= 2 * MOST {
-            self.least_lot += 1;
-            self.longest.retain(|(lot, _)| *lot >= self.least_lot);
+            self.least_key += 1;
+            self.longest.retain(|(sampling_key, _)| *sampling_key >= self.least_key);
         }
     }
 
     /// Both, of different ranks.
-    fn and(mut self, mut other: Known) -> Known {
+    fn and(mut self, mut other: Stretches) -> Stretches {
         self.end_iteration();
         other.end_iteration();
         self.ranks += other.ranks;
         self.longest.append(&mut other.longest);
-        self.least_lot = self.least_lot.max(other.least_lot);
-        self.longest.retain(|(lot, _)| *lot >= self.least_lot);
+        self.least_key = self.least_key.max(other.least_key);
+        self.longest.retain(|(sampling_key, _)| *sampling_key >= self.least_key);
         self.keep_some();
         self
     }
 
-    fn usual(mut self) -> Length {
+    fn baseline(mut self) -> Length {
         self.end_iteration();
         self.longest.sort_unstable_by_key(|(_, length)| *length);
-        let usual = self.longest.get((self.longest.len() as f64 * THRESHOLDS.shortest_part) as usize);
-        usual.map_or(Length::ZERO, |(_, length)| *length)
+        let baseline = self.longest.get((self.longest.len() as f64 * THRESHOLDS.shortest_part) as usize);
+        baseline.map_or(Length::ZERO, |(_, length)| *length)
     }
 }
 
 /// What a rank draws in an iteration: half of all draw 0, half of the others 1, and so on.
-fn lot(rank: u32, iteration: usize) -> u32 {
+fn sampling_key(rank: u32, iteration: usize) -> u32 {
     const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
     let mixed = (u64::from(rank).wrapping_mul(ODD) ^ iteration as u64).wrapping_mul(ODD);
     (mixed >> 32).trailing_zeros()
 }
 
-impl<'a> Usual<'a> {
+impl<'a> Baselines<'a> {
     /// `begins` are those of iterations.
-    fn of(graph: &'a Graph, excesses: &[Excess], begins: &[Moment], threads: usize) -> Usual<'a> {
+    fn of(graph: &'a Graph, excesses: &[Excess], begins: &[Moment], threads: usize) -> Baselines<'a> {
         // By call site: whether it is looked at.
         let mut wanted: Vec<bool> = Vec::new();
         for excess in excesses.iter().filter(|excess| !excess.inside) {
@@ -110,27 +110,32 @@ impl<'a> Usual<'a> {
             }
         }
         let shares = Shares::of(graph, threads);
-        let known_by = map(0..shares.count(), |share| {
+        let by_share = map(0..shares.count(), |share| {
             let strands = shares.strands(graph, share);
-            known(graph, &graph.strands[strands.start as usize..strands.end as usize], &wanted, begins)
+            stretches(graph, &graph.strands[strands.start as usize..strands.end as usize], &wanted, begins)
         });
-        let all = known_by.into_iter().reduce(|all, share| {
+        let all = by_share.into_iter().reduce(|all, share| {
             all.into_iter().zip(share).map(|(one, other)| Some(one?.and(other?))).collect()
         });
         let most = THRESHOLDS.baseline_ranks * f64::from(graph.ranks());
-        let known = (0..).zip(all.unwrap_or_default()).filter_map(|(site, known)| Some((site, known?)));
-        let shared = known.filter(|(_, known)| known.ranks > 1 && known.ranks as f64 >= most);
+        let stretches =
+            (0..).zip(all.unwrap_or_default()).filter_map(|(site, stretches)| Some((site, stretches?)));
+        let shared = stretches.filter(|(_, stretches)| stretches.ranks > 1 && stretches.ranks as f64 >= most);
         let mut first_steps: Vec<u64> = graph.strands.iter().map(|strand| strand.first_step).collect();
         first_steps.sort_unstable();
-        Usual { graph, first_steps, by_site: shared.map(|(site, known)| (site, known.usual())).collect() }
+        Baselines {
+            graph,
+            first_steps,
+            by_site: shared.map(|(site, stretches)| (site, stretches.baseline())).collect(),
+        }
     }
 
     /// What is beyond. What is taken off for being usual was lost earlier, where the same computation was too long as
     /// well: since `since` at the most, and since the last call at one of the `meetings`.
     fn beyond(&self, excess: &Excess, since: Moment, meetings: &[Option<u32>], found: &mut Vec<Excess>) {
         let site = self.graph.steps[excess.step as usize].site();
-        let usual = site.and_then(|site| self.by_site.get(&site)).filter(|_| !excess.inside);
-        let Some(usual) = usual else { return found.push(*excess) };
+        let baseline = site.and_then(|site| self.by_site.get(&site)).filter(|_| !excess.inside);
+        let Some(baseline) = baseline else { return found.push(*excess) };
         // Steps of one rank lie together, so that looking from the first of any of its strands on is enough.
         let first = self.first_steps[self.first_steps.partition_point(|first| *first <= excess.step) - 1];
         let (mut left, mut index) = (excess.length, excess.step);
@@ -139,7 +144,7 @@ impl<'a> Usual<'a> {
             let last = before(self.graph, index, first);
             let end = last.map(|last| self.graph.steps[last as usize].end);
             let gap = end.map_or(Length::ZERO, |end| step.start.saturating_since(end));
-            let length = left.min(gap - *usual);
+            let length = left.min(gap - *baseline);
             if step.site() == site && length > Length::ZERO {
                 found.push(Excess { step: index, length, ..*excess });
                 left -= length;
@@ -187,15 +192,21 @@ fn shares_of_strands<'e>(
 }
 
 /// What is known of the wanted places after a look at these strands.
-fn known(graph: &Graph, strands: &[Strand], wanted: &[bool], begins: &[Moment]) -> Vec<Option<Known>> {
-    let mut known: Vec<Option<Known>> = wanted.iter().map(|wanted| wanted.then(Known::default)).collect();
+fn stretches(
+    graph: &Graph,
+    strands: &[Strand],
+    wanted: &[bool],
+    begins: &[Moment],
+) -> Vec<Option<Stretches>> {
+    let mut stretches: Vec<Option<Stretches>> =
+        wanted.iter().map(|wanted| wanted.then(Stretches::default)).collect();
     for strand in strands {
         let ranks = (strand.rank.0, graph.weight(strand.rank));
         let (mut index, mut last_end, mut iteration) = (strand.first_step, None, 0);
         loop {
             let step = &graph.steps[index as usize];
             if step.kind() != StepKind::Part {
-                let place = step.site().and_then(|site| known.get_mut(site as usize)?.as_mut());
+                let place = step.site().and_then(|site| stretches.get_mut(site as usize)?.as_mut());
                 if let (Some(end), Some(place)) = (last_end, place) {
                     // Steps of a strand begin one after the other.
                     while begins.get(iteration).is_some_and(|begin| *begin < step.start) {
@@ -211,7 +222,7 @@ fn known(graph: &Graph, strands: &[Strand], wanted: &[bool], begins: &[Moment]) 
             index += u64::from(step.next);
         }
     }
-    known
+    stretches
 }
 
 /// Where those waited who waited for something; nothing where its usual length does not count.
@@ -233,10 +244,10 @@ pub(crate) fn too_long(
     begins: &[Moment],
     threads: usize,
 ) -> FxHashMap<Doing, Vec<Excess>> {
-    let usual = Usual::of(graph, &blamed.excesses, begins, threads);
+    let baseline = Baselines::of(graph, &blamed.excesses, begins, threads);
     let meetings = meetings(blamed);
-    let shares = shares_of_strands(&blamed.excesses, &usual.first_steps, threads);
-    let found = map(shares, |excesses| beyond_usual(&usual, excesses, &meetings, interval, begins));
+    let shares = shares_of_strands(&blamed.excesses, &baseline.first_steps, threads);
+    let found = map(shares, |excesses| beyond_baseline(&baseline, excesses, &meetings, interval, begins));
     let mut all: FxHashMap<Doing, Vec<Excess>> = FxHashMap::default();
     for (doing, mut excesses) in found.into_iter().flatten() {
         all.entry(doing).or_default().append(&mut excesses);
@@ -245,14 +256,14 @@ pub(crate) fn too_long(
 }
 
 /// The same, of some strands.
-fn beyond_usual(
-    usual: &Usual<'_>,
+fn beyond_baseline(
+    baseline: &Baselines<'_>,
     excesses: &[Excess],
     meetings: &Meetings,
     interval: WorkInterval,
     begins: &[Moment],
 ) -> FxHashMap<Doing, Vec<Excess>> {
-    let steps = &usual.graph.steps;
+    let steps = &baseline.graph.steps;
     let mut found = Vec::new();
     for excess in excesses {
         let step = &steps[excess.step as usize];
@@ -268,7 +279,7 @@ fn beyond_usual(
         let iteration = begins.partition_point(|begin| *begin < step.start);
         let since =
             iteration.checked_sub(THRESHOLDS.iterations_back).map_or(interval.begin, |before| begins[before]);
-        usual.beyond(excess, since, meetings, &mut found);
+        baseline.beyond(excess, since, meetings, &mut found);
     }
     // What several waits are blamed on was too long once.
     keep_longest(&mut found);
@@ -295,28 +306,28 @@ mod tests {
     use super::*;
 
     /// What 64 ranks have in 2,000 iterations each, looked at in so many shares.
-    fn in_shares(shares: u32) -> Known {
+    fn in_shares(shares: u32) -> Stretches {
         let each = 64 / shares;
         let share = |share: u32| {
-            let mut known = Known::default();
+            let mut stretches = Stretches::default();
             for rank in share * each..(share + 1) * each {
                 (0..2000).for_each(|iteration| {
                     let gap = Length(i64::from(rank) * 10 + iteration as i64 % 7);
-                    known.add((rank, 1), iteration, Length(1));
-                    known.add((rank, 1), iteration, gap.max(Length(2)));
+                    stretches.add((rank, 1), iteration, Length(1));
+                    stretches.add((rank, 1), iteration, gap.max(Length(2)));
                 });
             }
-            known
+            stretches
         };
-        (0..shares).map(share).reduce(Known::and).unwrap()
+        (0..shares).map(share).reduce(Stretches::and).unwrap()
     }
 
     #[test]
-    fn what_is_usual_does_not_depend_on_who_looks() {
-        let kept = |mut known: Known| {
-            known.end_iteration();
-            known.longest.sort_unstable();
-            (known.longest, known.least_lot, known.ranks)
+    fn the_baseline_does_not_depend_on_the_number_of_threads() {
+        let kept = |mut stretches: Stretches| {
+            stretches.end_iteration();
+            stretches.longest.sort_unstable();
+            (stretches.longest, stretches.least_key, stretches.ranks)
         };
         let alone = kept(in_shares(1));
         assert!((MOST / 2..2 * MOST).contains(&alone.0.len()) && alone.1 > 0 && alone.2 == 64);
@@ -324,8 +335,8 @@ mod tests {
             assert!(kept(in_shares(shares)) == alone, "{shares} shares");
         }
         // A tenth of the ranks have less than 64.
-        let usual = in_shares(8).usual();
-        assert!((Length(50)..Length(76)).contains(&usual), "{usual:?}");
+        let baseline = in_shares(8).baseline();
+        assert!((Length(50)..Length(76)).contains(&baseline), "{baseline:?}");
     }
 
     #[test]

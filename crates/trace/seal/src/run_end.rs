@@ -14,28 +14,28 @@ const SIMULATED: u32 = 4;
 
 /// What somebody saw of the end of a run on this host, on its own clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct RunEnd {
     boot_id: String,
     monotonic_ns: u64,
     interrupted_ns: Option<u64>,
     deaths: BTreeMap<u32, u64>,
 }
 
-impl Seen {
+impl RunEnd {
     /// This moment.
-    pub fn now() -> Seen {
+    pub fn now() -> RunEnd {
         let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: a valid place for the answer.
         unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
         let monotonic_ns = now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64;
-        Seen { boot_id: guard::boot_id(), monotonic_ns, interrupted_ns: None, deaths: BTreeMap::new() }
+        RunEnd { boot_id: guard::boot_id(), monotonic_ns, interrupted_ns: None, deaths: BTreeMap::new() }
     }
 
     /// Also when processes ended, by their numbers, and when somebody interrupted the run, in nanoseconds of
     /// `CLOCK_MONOTONIC`.
     #[must_use]
-    pub fn with(self, deaths: BTreeMap<u32, u64>, interrupted_ns: Option<u64>) -> Seen {
-        Seen { deaths, interrupted_ns, ..self }
+    pub fn with(self, deaths: BTreeMap<u32, u64>, interrupted_ns: Option<u64>) -> RunEnd {
+        RunEnd { deaths, interrupted_ns, ..self }
     }
 
     /// A moment in run time, if ranks ran on this host.
@@ -58,7 +58,7 @@ pub(crate) fn watched(
     recorded: &Recorded,
     clock: &RunClock,
     ranks: &[RankInfo],
-    seen: Option<&Seen>,
+    run_end: Option<&RunEnd>,
 ) -> Option<Watched> {
     let well = if recorded.without_mpi { Ending::Exited } else { Ending::Finalized };
     ranks.iter().find(|rank| rank.ending != well)?;
@@ -68,7 +68,7 @@ pub(crate) fn watched(
         return None;
     }
     let running = recorded.ranks.iter().flatten().any(|process| process.running);
-    let seen = seen?;
-    let interrupted_ns = seen.interrupted_ns.and_then(|ns| seen.in_run(clock, ns));
-    Some(Watched { until_ns: seen.in_run(clock, seen.monotonic_ns)?, running, interrupted_ns })
+    let run_end = run_end?;
+    let interrupted_ns = run_end.interrupted_ns.and_then(|ns| run_end.in_run(clock, ns));
+    Some(Watched { until_ns: run_end.in_run(clock, run_end.monotonic_ns)?, running, interrupted_ns })
 }

@@ -6,7 +6,7 @@ use super::arguments::PredictArguments;
 use crate::show::path::as_typed;
 use crate::show::say;
 use anyhow::{Context, Result};
-use kizami_predict::{Counts, Foreseen, recorded_counts};
+use kizami_predict::{Counts, PredictionInputs, recorded_counts};
 use kizami_terminal::failure::UsageError;
 use kizami_trace::{SourceLine, Trace};
 use rustc_hash::FxHashMap;
@@ -20,11 +20,11 @@ const MOST_NAMED: usize = 8;
 type GivenCounts = FxHashMap<(String, u32), Vec<f64>>;
 
 /// Everything known, for these numbers of ranks.
-pub fn foreseen(arguments: &PredictArguments, traces: &[Trace], asked: &[u32]) -> Result<Foreseen> {
-    let mut known = Foreseen {
+pub fn inputs(arguments: &PredictArguments, traces: &[Trace], asked: &[u32]) -> Result<PredictionInputs> {
+    let mut known = PredictionInputs {
         seed: arguments.seed,
         working_set_bytes: arguments.working_set.map(|bytes| bytes as f64),
-        ..Foreseen::default()
+        ..PredictionInputs::default()
     };
     for parameter in &arguments.param {
         let value = (parameter.name.clone(), parameter.value);
@@ -115,7 +115,7 @@ fn named(places: &BTreeSet<String>) -> String {
 /// Refuses counts that could not be used, and tells of those that the runs have and that cannot be used.
 fn check(
     arguments: &PredictArguments,
-    known: &Foreseen,
+    known: &PredictionInputs,
     traces: &[Trace],
     asked: &[u32],
 ) -> Result<(), UsageError> {

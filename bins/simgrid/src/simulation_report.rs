@@ -10,11 +10,11 @@ use std::io::{self, Write};
 /// The form of the JSON.
 const SCHEMA: &str = "kizami-simgrid/1";
 /// Links that people are told of.
-const TOLD_LINKS: usize = 5;
+const LISTED_LINKS: usize = 5;
 
 /// What is told.
 #[derive(serde::Serialize)]
-pub struct Told {
+pub struct SimulationReport {
     /// How long the run was.
     pub recorded_ns: i64,
     /// How long it is there.
@@ -43,9 +43,9 @@ pub struct Rounds {
     pub played: usize,
 }
 
-impl Told {
+impl SimulationReport {
     /// Prints it.
-    pub fn tell(&self, arguments: &Arguments) -> Result<()> {
+    pub fn print(&self, arguments: &Arguments) -> Result<()> {
         if arguments.json {
             return Ok(json::print(SCHEMA, self)?);
         }
@@ -69,8 +69,8 @@ impl Told {
         for (function, count) in &self.kept {
             writeln!(out, "kept       {count} calls of {function} keep their recorded duration")?;
         }
-        for used in self.links.iter().take(TOLD_LINKS) {
-            tell_link(&mut out, used)?;
+        for used in self.links.iter().take(LISTED_LINKS) {
+            print_link(&mut out, used)?;
         }
         if let Some(output) = &arguments.output {
             writeln!(out, "written    {}", output.display())?;
@@ -79,7 +79,7 @@ impl Told {
     }
 }
 
-fn tell_link(out: &mut impl Write, used: &LinkUse) -> io::Result<()> {
+fn print_link(out: &mut impl Write, used: &LinkUse) -> io::Result<()> {
     let (link, share, most) = (&used.link, used.share * 100.0, used.most_share * 100.0);
     let at_ms = used.most_at_ns as f64 / 1e6;
     let by = used.call.as_ref().map_or(String::new(), |call| {

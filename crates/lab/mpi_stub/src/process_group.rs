@@ -144,7 +144,7 @@ impl Together {
     }
 
     /// Posts a receive for a message that was found by a matched probe.
-    pub fn post_found(&mut self, rank: u32, message: Message) -> u64 {
+    pub fn post_matched(&mut self, rank: u32, message: Message) -> u64 {
         let Some(mailbox) = self.mailboxes.get_mut(rank as usize) else { return 0 };
         mailbox.next_ticket += 1;
         mailbox.matched.insert(mailbox.next_ticket, message);
@@ -237,26 +237,26 @@ pub enum Value {
 
 /// What one pass learned: shared by all ranks of the next.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
+pub struct Learned {
     values: HashMap<Key, Value>,
     groups: HashMap<(Key, i32), Group>,
     places: HashMap<(Key, i32), HashMap<u32, u32>>,
 }
 
-impl PartialEq for Known {
-    fn eq(&self, other: &Known) -> bool {
+impl PartialEq for Learned {
+    fn eq(&self, other: &Learned) -> bool {
         self.values == other.values
     }
 }
 
-impl Known {
+impl Learned {
     /// Nothing was learned.
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
     /// Adds what another thread learned in the same pass.
-    pub fn merge(&mut self, other: Known) {
+    pub fn merge(&mut self, other: Learned) {
         for (key, value) in other.values {
             match self.values.get_mut(&key) {
                 None => {
@@ -314,15 +314,15 @@ fn fill<T>(own: &mut Vec<Option<T>>, more: Vec<Option<T>>) {
 #[derive(Clone, Debug, Default)]
 pub struct Alone {
     /// From the pass before.
-    pub known: Arc<Known>,
+    pub known: Arc<Learned>,
     /// In this pass.
-    pub learned: Known,
+    pub learned: Learned,
 }
 
 impl Alone {
     /// A pass that knows what the one before learned.
-    pub fn after(known: Arc<Known>) -> Alone {
-        Alone { known, learned: Known::default() }
+    pub fn after(known: Arc<Learned>) -> Alone {
+        Alone { known, learned: Learned::default() }
     }
 
     /// One rank gives what all will have; gives what it was in the pass before.
@@ -391,7 +391,7 @@ impl Alone {
 
 /// Alone or not.
 #[derive(Debug)]
-pub enum Company {
+pub enum ProcessGroup {
     /// One rank at a time.
     Alone(Alone),
     /// All of them.

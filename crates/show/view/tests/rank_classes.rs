@@ -1,7 +1,7 @@
 //! A run told by kinds of rank is shown as the same run is with all its rows.
 
 use kizami_model::{Call, Moment, Op, Peer, Rank};
-use kizami_rank_classes::{Kinds, all_ranks};
+use kizami_rank_classes::{RankClasses, all_ranks};
 use kizami_testing::Act::{Compute, Receive, Send, Together};
 use kizami_testing::{Act, Costs, Script};
 use kizami_trace::write::About;
@@ -65,7 +65,7 @@ fn write(path: &Path, definitions: Definitions, rows: &[Call], ranks: impl Fn(u3
 struct Both {
     _folder: TempDir,
     whole: Arc<Opened>,
-    told: Arc<Opened>,
+    by_class: Arc<Opened>,
 }
 
 /// The same run twice: with all rows, and with those of one rank of each kind.
@@ -77,13 +77,13 @@ fn both() -> Both {
     definitions.ranks = all_ranks(RANKS);
     let keys: Vec<String> = (0..RANKS).map(|rank| key(rank, &rows)).collect();
     let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
-    let kinds = Kinds::from_keys(&keys, &definitions);
-    assert!(kinds.count() < 2 * SIDE as usize, "{} kinds", kinds.count());
+    let rank_classes = RankClasses::from_keys(&keys, &definitions);
+    assert!(rank_classes.count() < 2 * SIDE as usize, "{} kinds", rank_classes.count());
     let whole = write(&folder.path().join("whole.kz"), definitions.clone(), &rows, |_| true);
-    definitions.kinds = kinds.table();
-    let has_rows = |rank: u32| kinds.like(Rank(rank)) == Rank(rank);
-    let told = write(&folder.path().join("told.kz"), definitions, &rows, has_rows);
-    Both { _folder: folder, whole, told }
+    definitions.rank_classes = rank_classes.table();
+    let has_rows = |rank: u32| rank_classes.like(Rank(rank)) == Rank(rank);
+    let by_class = write(&folder.path().join("told.kz"), definitions, &rows, has_rows);
+    Both { _folder: folder, whole, by_class }
 }
 
 /// Some parts of a run: all of it, a moment, and some ranks for a while.
@@ -100,8 +100,8 @@ fn selections(all: &Selection) -> Vec<Selection> {
 
 #[test]
 fn times_are_those_of_all_rows() {
-    let Both { _folder, whole, told } = both();
-    let (index, few) = (whole.index_now().unwrap(), told.index_now().unwrap());
+    let Both { _folder, whole, by_class } = both();
+    let (index, few) = (whole.index_now().unwrap(), by_class.index_now().unwrap());
     assert_eq!((few.ranks(), few.begin_ns(), few.end_ns()), (RANKS, index.begin_ns(), index.end_ns()));
     assert!(few.rows() * 4 < index.rows());
     let all = Selection::all(&index);
@@ -120,7 +120,7 @@ fn times_are_those_of_all_rows() {
             let made = [&index, &few].map(|index| histogram::histogram(index, &of, op));
             assert_eq!(made[0], made[1]);
         }
-        let nodes = [(&index, &whole), (&few, &told)]
+        let nodes = [(&index, &whole), (&few, &by_class)]
             .map(|(index, opened)| tree::tree(index, &opened.definitions, &[], &of));
         assert_eq!(nodes[0], nodes[1]);
         let work = [&index, &few].map(|index| parallelism::parallelism(index, &of, 90));
@@ -129,14 +129,14 @@ fn times_are_those_of_all_rows() {
         }
     }
     assert_eq!(Order::Wait.of(&index, &all), Order::Wait.of(&few, &all));
-    assert!(told.ideal_now().unwrap_err().contains("kizami replay --network ideal -o"));
+    assert!(by_class.ideal_now().unwrap_err().contains("kizami replay --network ideal -o"));
 }
 
 #[test]
 fn messages_and_collectives_are_those_of_all_rows() {
-    let Both { _folder, whole, told } = both();
+    let Both { _folder, whole, by_class } = both();
     let index = whole.index_now().unwrap();
-    let insights = [&whole, &told].map(|opened| opened.insight_now().unwrap());
+    let insights = [&whole, &by_class].map(|opened| opened.insight_now().unwrap());
     for of in selections(&Selection::all(&index)) {
         let found = insights.each_ref().map(|insight| messages::messages(insight, &of, 10_000));
         assert_eq!(found[0].as_ref().ok(), found[1].as_ref().ok());
@@ -156,9 +156,9 @@ fn messages_and_collectives_are_those_of_all_rows() {
 /// Who of several that came at once is named may differ; in which column it is does not.
 #[test]
 fn causes_are_those_of_all_rows() {
-    let Both { _folder, whole, told } = both();
+    let Both { _folder, whole, by_class } = both();
     let index = whole.index_now().unwrap();
-    let insights = [&whole, &told].map(|opened| opened.insight_now().unwrap());
+    let insights = [&whole, &by_class].map(|opened| opened.insight_now().unwrap());
     let (from, to) = (Moment(i64::MIN), Moment(i64::MAX));
     let paths = insights.each_ref().map(|insight| {
         let (segments, more) = path::path(insight, from, to, 10_000);

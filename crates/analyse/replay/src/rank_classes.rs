@@ -13,33 +13,33 @@ use crate::error::ReplayError;
 use crate::lane_moment::LaneMoment;
 use crate::learned::Learned;
 use crate::setting::Setting;
-use crate::walk::observer::{Observer, Seen};
+use crate::walk::observer::{EndedStep, Observer};
 use crate::walk::replay;
 use kizami_graph::{Ask, Channel, Clocks, Folding, Graph, Tie, of_rows, unfold};
 use kizami_model::{Call, Rank};
 use kizami_network::Fit;
-use kizami_rank_classes::{Kinds, Splitting};
+use kizami_rank_classes::{RankClasses, Splitting};
 use kizami_trace::{Definitions, RankSelection, Trace, TraceError};
 use rustc_hash::FxHashMap;
 use std::path::Path;
 use tempfile::TempDir;
 
 /// If so many ranks make more than one kind, or more kinds than this differ, ranks are walked instead of kinds.
-const RANKS_OF_A_KIND: usize = 64;
-const FEW_KINDS: usize = 100;
+const RANKS_PER_CLASS: usize = 64;
+const FEW_CLASSES: usize = 100;
 const FEW_WALKS: usize = 20;
 /// More kinds than this are not told apart, and not in more walks: then ranks are better walked one by one. Where ranks hand
 /// work on from one to the next, each walk finds only one more that differs.
-const MOST_KINDS: usize = 200_000;
+const MOST_CLASSES: usize = 200_000;
 const MOST_WALKS: usize = 1_000;
 
 /// By channel: a number made of all moments at which something was told on it.
-struct ToldAt(Vec<u64>);
+struct ChannelDigests(Vec<u64>);
 
-impl Observer<1> for ToldAt {
-    fn step(&mut self, _: &Seen<'_, 1>) {}
+impl Observer<1> for ChannelDigests {
+    fn step(&mut self, _: &EndedStep<'_, 1>) {}
 
-    fn told(&mut self, tie: Tie, at: &[LaneMoment; 1]) {
+    fn announced(&mut self, tie: Tie, at: &[LaneMoment; 1]) {
         if let Some(known) = self.0.get_mut(tie.place() as usize) {
             let mixed = (known.rotate_left(5) ^ at[0].0 as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             *known = mixed ^ mixed >> 29;
@@ -70,21 +70,21 @@ pub(crate) fn settle(
     }
     let mut definitions = trace.definitions()?;
     let Some(mut finer) = split(graph, &definitions, fit, setting) else { return Ok(Settled::AsItIs) };
-    let Some(before) = Kinds::of(&definitions) else { return Ok(Settled::AsItIs) };
+    let Some(before) = RankClasses::of(&definitions) else { return Ok(Settled::AsItIs) };
     let folder = tempfile::Builder::new().prefix(".kizami-kinds-").tempdir_in(beside);
     let folder = folder.map_err(TraceError::file("make a folder in", beside))?;
     let all: Vec<Call> = trace.calls(RankSelection::All)?.collect::<Result<_, _>>()?;
     let rows: FxHashMap<Rank, &[Call]> =
         all.chunk_by(|a, b| a.rank == b.rank).map(|rows| (rows[0].rank, rows)).collect();
-    let draw = |rank: Rank, definitions: &Definitions| -> Vec<Call> {
+    let expand = |rank: Rank, definitions: &Definitions| -> Vec<Call> {
         let own = rows.get(&before.like(rank)).copied().unwrap_or_default();
-        own.iter().map(|row| before.draw(row, rank, definitions)).collect()
+        own.iter().map(|row| before.expand(row, rank, definitions)).collect()
     };
-    let told = definitions.kinds.clone();
+    let as_stored = definitions.rank_classes.clone();
     for walks in 1.. {
-        let few = FEW_KINDS.max(finer.ranks() as usize / RANKS_OF_A_KIND);
+        let few = FEW_CLASSES.max(finer.ranks() as usize / RANKS_PER_CLASS);
         if !writes && (finer.count() > few || walks > FEW_WALKS) {
-            definitions.kinds = told.clone();
+            definitions.rank_classes = as_stored.clone();
             let clocks = match graph.clocks_unaligned {
                 true => Clocks::Unaligned,
                 false => Clocks::Aligned { between_hosts: None },
@@ -93,35 +93,36 @@ pub(crate) fn settle(
                 return Ok(Settled::AllRanks(Box::new(all)));
             }
         }
-        if finer.count() > MOST_KINDS || walks > MOST_WALKS {
-            return Err(ReplayError::ManyKinds { kinds: finer.count(), ranks: finer.ranks() });
+        if finer.count() > MOST_CLASSES || walks > MOST_WALKS {
+            return Err(ReplayError::TooManyClasses { classes: finer.count(), ranks: finer.ranks() });
         }
-        definitions.kinds = finer.table();
-        let drawn: Vec<Call> = finer.with_rows().iter().flat_map(|rank| draw(*rank, &definitions)).collect();
-        let graph = of_rows(&definitions, &drawn);
+        definitions.rank_classes = finer.table();
+        let expanded: Vec<Call> =
+            finer.with_rows().iter().flat_map(|rank| expand(*rank, &definitions)).collect();
+        let graph = of_rows(&definitions, &expanded);
         match split(&graph, &definitions, fit, setting) {
-            Some(kinds) => finer = kinds,
+            Some(rank_classes) => finer = rank_classes,
             None => break,
         }
     }
     let (for_rows, path) = (definitions.clone(), folder.path().join("finer.kz"));
-    kizami_rank_classes::write(trace, definitions, &finer, &path, |rank| draw(rank, &for_rows))?;
+    kizami_rank_classes::write(trace, definitions, &finer, &path, |rank| expand(rank, &for_rows))?;
     let finer = Trace::open(&path)?;
     Ok(Settled::Finer(folder, Box::new(finer)))
 }
 
 /// The kinds with those split whose ranks differ; none if none do.
-fn split(graph: &Graph, definitions: &Definitions, fit: &Fit, setting: &Setting) -> Option<Kinds> {
+fn split(graph: &Graph, definitions: &Definitions, fit: &Fit, setting: &Setting) -> Option<RankClasses> {
     let folding = graph.folding.as_ref()?;
-    let kinds = &folding.kinds;
-    let told = || ToldAt(vec![0; graph.channels.len()]);
-    let replayed = replay(graph, [setting], fit, 1, told, &|_| {});
-    let told = &replayed.observers.first()?.0;
-    let mut splitting = Splitting::of(kinds);
-    let everybody = || (0..kinds.ranks()).map(Rank);
+    let rank_classes = &folding.rank_classes;
+    let digests = || ChannelDigests(vec![0; graph.channels.len()]);
+    let replayed = replay(graph, [setting], fit, 1, digests, &|_| {});
+    let digests = &replayed.observers.first()?.0;
+    let mut splitting = Splitting::of(rank_classes);
+    let everybody = || (0..rank_classes.ranks()).map(Rank);
     for rank in everybody() {
-        for (comm, _) in kinds.comms_of(rank) {
-            splitting.found(rank, u64::from(folding.comm(comm)));
+        for (comm, _) in rank_classes.comms_of(rank) {
+            splitting.digest(rank, u64::from(folding.comm(comm)));
         }
     }
     for (place, left) in &replayed.left {
@@ -129,13 +130,13 @@ fn split(graph: &Graph, definitions: &Definitions, fit: &Fit, setting: &Setting)
         let alike = definitions.communicators.iter().filter(|comm| folding.comm(comm.index) == stands_for);
         for comm in alike {
             for (member, left) in comm.members.iter().zip(left) {
-                member.iter().for_each(|rank| splitting.found(*rank, *left));
+                member.iter().for_each(|rank| splitting.digest(*rank, *left));
             }
         }
     }
-    let mut awaited = Awaited::new(graph, folding, told);
+    let mut awaited = Awaited::new(graph, folding, digests);
     for rank in everybody() {
-        awaited.of(rank, |found| splitting.found(rank, found));
+        awaited.of(rank, |digest| splitting.digest(rank, digest));
     }
     splitting.finish()
 }
@@ -143,46 +144,46 @@ fn split(graph: &Graph, definitions: &Definitions, fit: &Fit, setting: &Setting)
 /// What ranks are told by those they wait for.
 struct Awaited<'a> {
     folding: &'a Folding,
-    told: &'a [u64],
+    digests: &'a [u64],
     index: FxHashMap<Channel, usize>,
     /// By number of a kind: what its rank with rows asks for, and what is known of that.
-    asks: Vec<Vec<(Ask, KnownOfAsk)>>,
+    asks: Vec<Vec<(Ask, AskDigests)>>,
 }
 
 /// What somebody is told, by the kind of the other side and by the number of the communicator there.
-type KnownOfAsk = FxHashMap<(u32, u32), u64>;
+type AskDigests = FxHashMap<(u32, u32), u64>;
 
 impl<'a> Awaited<'a> {
-    fn new(graph: &Graph, folding: &'a Folding, told: &'a [u64]) -> Awaited<'a> {
+    fn new(graph: &Graph, folding: &'a Folding, digests: &'a [u64]) -> Awaited<'a> {
         let index = graph.channels.iter().copied().zip(0..).collect();
-        let mut asks = vec![Vec::new(); folding.kinds.count()];
+        let mut asks = vec![Vec::new(); folding.rank_classes.count()];
         for ask in &graph.asks {
-            asks[folding.kinds.number(ask.rank) as usize].push((*ask, KnownOfAsk::default()));
+            asks[folding.rank_classes.number(ask.rank) as usize].push((*ask, AskDigests::default()));
         }
-        Awaited { folding, told, index, asks }
+        Awaited { folding, digests, index, asks }
     }
 
     /// Tells a number for each thing that a rank awaits: the same if it is told at the same moments.
-    fn of(&mut self, rank: Rank, mut tell: impl FnMut(u64)) {
-        let Awaited { folding, told, index, asks } = self;
-        let kinds = &folding.kinds;
-        for (ask, known) in &mut asks[kinds.number(rank) as usize] {
-            let other = kinds.moved(ask.other(), ask.rank, rank);
-            let comm = kinds.moved_comm(ask.way.comm, ask.rank, rank).unwrap_or(ask.way.comm);
+    fn of(&mut self, rank: Rank, mut emit: impl FnMut(u64)) {
+        let Awaited { folding, digests, index, asks } = self;
+        let rank_classes = &folding.rank_classes;
+        for (ask, known) in &mut asks[rank_classes.number(rank) as usize] {
+            let other = rank_classes.moved(ask.other(), ask.rank, rank);
+            let comm = rank_classes.moved_comm(ask.way.comm, ask.rank, rank).unwrap_or(ask.way.comm);
             let look_up = || {
                 let way = match ask.of_receiver {
                     true => folding.by_receiver(Channel { comm, from: rank, to: other, tag: ask.way.tag }),
                     false => folding.by_sender(Channel { comm, from: other, to: rank, tag: ask.way.tag }),
                 };
-                index.get(&way).map_or(0, |index| told[*index])
+                index.get(&way).map_or(0, |index| digests[*index])
             };
             // Ways to and from rank 0 are as long as ranks are high: what is known of one says nothing of another.
             if other.0 == 0 || rank.0 == 0 {
-                tell(look_up());
+                emit(look_up());
                 continue;
             }
-            let number = kinds.comms_of(other).take_while(|(own, _)| *own != comm).count() as u32;
-            tell(*known.entry((kinds.number(other), number)).or_insert_with(look_up));
+            let number = rank_classes.comms_of(other).take_while(|(own, _)| *own != comm).count() as u32;
+            emit(*known.entry((rank_classes.number(other), number)).or_insert_with(look_up));
         }
     }
 }

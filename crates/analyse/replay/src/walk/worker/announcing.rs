@@ -11,7 +11,7 @@ use kizami_network::Messages;
 
 impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
     /// Tells the others what they may be waiting for.
-    pub(super) fn tell(&mut self, strand: u32, index: u64, step: &Step, ties: &[Tie]) {
+    pub(super) fn announce(&mut self, strand: u32, index: u64, step: &Step, ties: &[Tie]) {
         let mut woken = std::mem::take(&mut self.woken);
         let number = strand + self.range.start;
         let rank = self.graph.strands[number as usize].rank;
@@ -25,22 +25,22 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
             match tie.kind() {
                 TieKind::Departs => {
                     self.leaves(strand, tie.bytes(), &mut arrival);
-                    self.observer.told(tie, &arrival.replayed);
+                    self.observer.announced(tie, &arrival.replayed);
                     let to = self.graph.channels[tie.place() as usize].to;
                     match self.shares.of_rank(to) {
-                        share if share == self.own => self.departures.tell(tie.key, arrival, &mut woken),
+                        share if share == self.own => self.departures.announce(tie.key, arrival, &mut woken),
                         share => self.outgoing.to_each[share].push(RemoteEvent::Departed(tie.key, arrival)),
                     }
                 }
                 TieKind::Posts => {
-                    self.observer.told(tie, &arrival.replayed);
+                    self.observer.announced(tie, &arrival.replayed);
                     let from = self.graph.channels[tie.place() as usize].from;
                     match self.shares.of_rank(from) {
-                        share if share == self.own => self.postings.tell(tie.key, arrival, &mut woken),
+                        share if share == self.own => self.postings.announce(tie.key, arrival, &mut woken),
                         share => self.outgoing.to_each[share].push(RemoteEvent::Posted(tie.key, arrival)),
                     }
                 }
-                kind if kind.tells() => {
+                kind if kind.announces() => {
                     arrival.replayed = self.walking[strand as usize].start;
                     if let Some(news) = self.collectives.come(tie, step.op(), rank, arrival, &mut woken) {
                         self.spread(tie.place(), news);

@@ -29,7 +29,7 @@ const ALIKE: [(&str, &[&str]); 10] = [
 /// Programs whose calls and completions depend on what comes first.
 const CHANGING: [(&str, &[&str]); 3] = [("wildcard", &["7"]), ("communicators", &[]), ("coverage", &[])];
 
-fn drawn(trace: &Trace, folder: &Path) -> Trace {
+fn reconstructed(trace: &Trace, folder: &Path) -> Trace {
     let out = folder.join("drawn.kz");
     expand(trace, &out, &|_| {}).expect("an order of calls");
     Trace::open(&out).expect("a drawn trace")
@@ -57,12 +57,12 @@ fn without_times(row: Call) -> Call {
     Call { start: Moment(0), end: Moment(0), inside: None, overhead: Length(0), ..row }
 }
 
-fn assert_same_rows(name: &str, real: &Trace, drawn: &Trace, change: impl Fn(&Trace, Call) -> Call) {
+fn assert_same_rows(name: &str, real: &Trace, reconstructed: &Trace, change: impl Fn(&Trace, Call) -> Call) {
     for rank in 0..RANKS {
         let of = |trace: &Trace| -> Vec<Call> {
             rows(trace, rank).into_iter().map(|row| change(trace, without_times(row))).collect()
         };
-        let (expected, found) = (of(real), of(drawn));
+        let (expected, found) = (of(real), of(reconstructed));
         for (index, (expected, found)) in expected.iter().zip(&found).enumerate() {
             assert_eq!(found, expected, "{name}, rank {rank}, row {index}: drawn (left), real (right)");
         }
@@ -97,8 +97,8 @@ fn check_afterwards(mpi: &Mpi) {
         let scratch = Scratch::new();
         let (output, full) = mpi.record(RANKS, &mpi.workload(name, arguments), scratch.path());
         assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
-        let drawn = drawn(&reduced(&full, scratch.path()), scratch.path());
-        assert_same_rows(name, &full, &drawn, |_, row| row);
+        let reconstructed = reconstructed(&reduced(&full, scratch.path()), scratch.path());
+        assert_same_rows(name, &full, &reconstructed, |_, row| row);
     }
 }
 
@@ -108,16 +108,16 @@ fn check_while_recording(mpi: &Mpi) {
         let program = mpi.workload(name, arguments);
         let counts = scratch.make("counts");
         let kept = recorded(mpi, &program, scratch.path(), &counts);
-        let drawn = drawn(&kept, scratch.path());
-        assert_requests(name, &drawn);
+        let reconstructed = reconstructed(&kept, scratch.path());
+        assert_requests(name, &reconstructed);
         if counts.join("0.counts").exists() {
-            assert_counts(&drawn, &counts, RANKS);
-            assert_messages(&drawn, &counts, RANKS);
+            assert_counts(&reconstructed, &counts, RANKS);
+            assert_messages(&reconstructed, &counts, RANKS);
         }
-        assert_matched(&drawn, RANKS);
+        assert_matched(&reconstructed, RANKS);
         if ALIKE.iter().any(|(alike, _)| *alike == name) {
             let (_, full) = mpi.record(RANKS, &program, scratch.path());
-            assert_same_rows(name, &full, &drawn, by_place);
+            assert_same_rows(name, &full, &reconstructed, by_place);
         }
     }
 }

@@ -21,7 +21,7 @@ const FARTHEST: i64 = 1 << 60;
 /// The parameters of a question.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct Asked {
+pub(super) struct Parameters {
     /// Number of the layer.
     pub layer: usize,
     from: Option<i64>,
@@ -56,18 +56,18 @@ pub(super) struct Asked {
     strategy: String,
 }
 
-impl Asked {
+impl Parameters {
     /// How many are wanted at most.
-    pub(super) fn limit(&self, usual: u64, most: u64) -> Result<u64, Failure> {
-        whole("limit", self.limit, usual, most)
+    pub(super) fn limit(&self, default: u64, most: u64) -> Result<u64, Failure> {
+        whole("limit", self.limit, default, most)
     }
 
-    pub(super) fn columns(&self, usual: u64, most: u64) -> Result<u64, Failure> {
-        whole("columns", self.columns, usual, most)
+    pub(super) fn columns(&self, default: u64, most: u64) -> Result<u64, Failure> {
+        whole("columns", self.columns, default, most)
     }
 
-    pub(super) fn rows(&self, usual: u64, most: u64) -> Result<u64, Failure> {
-        whole("rows", self.rows, usual, most)
+    pub(super) fn rows(&self, default: u64, most: u64) -> Result<u64, Failure> {
+        whole("rows", self.rows, default, most)
     }
 
     /// The function that is meant, if one is.
@@ -163,8 +163,8 @@ fn stretch(from: Option<i64>, to: Option<i64>, whole: Stretch) -> Result<Stretch
     Ok(Stretch { from, to })
 }
 
-fn whole(name: &str, asked: Option<u64>, usual: u64, most: u64) -> Result<u64, Failure> {
-    match asked.unwrap_or(usual) {
+fn whole(name: &str, parameters: Option<u64>, default: u64, most: u64) -> Result<u64, Failure> {
+    match parameters.unwrap_or(default) {
         number if (1..=most).contains(&number) => Ok(number),
         _ => Err(Failure::bad(format!("{name} must be from 1 to {most}."))),
     }

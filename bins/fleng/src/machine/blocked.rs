@@ -8,30 +8,31 @@ use super::look::{Looks, Stop};
 use super::run::SHORT;
 use super::text::Writer;
 use super::word::Word;
-use crate::outcome::{Outcome, Stuck};
+use crate::outcome::{BlockedGoal, Outcome};
 use crate::program::{Callee, Program};
 
 /// The first of the goals, told in the order of lines, times and texts.
-pub(super) fn tell(program: &Program, heap: &Heap, mut goals: Vec<Goal>) -> Vec<Stuck> {
+pub(super) fn list(program: &Program, heap: &Heap, mut goals: Vec<Goal>) -> Vec<BlockedGoal> {
     let key = |goal: &Goal| (program.sites[goal.site as usize].line, goal.born);
     goals.sort_unstable_by_key(key);
     // Those alike in line and time are all written, as only their texts tell which comes first.
-    if let Some(last) = goals.get(Outcome::MOST_STUCK - 1).map(key) {
+    if let Some(last) = goals.get(Outcome::MOST_LISTED - 1).map(key) {
         goals.truncate(goals.partition_point(|goal| key(goal) <= last));
     }
-    let mut stuck: Vec<Stuck> = goals.iter().filter_map(|goal| one(program, heap, goal)).collect();
-    stuck.sort_by(|a, b| (a.line, a.born, &a.goal, &a.variable).cmp(&(b.line, b.born, &b.goal, &b.variable)));
-    stuck.truncate(Outcome::MOST_STUCK);
-    stuck
+    let mut blocked: Vec<BlockedGoal> = goals.iter().filter_map(|goal| one(program, heap, goal)).collect();
+    blocked
+        .sort_by(|a, b| (a.line, a.born, &a.goal, &a.variable).cmp(&(b.line, b.born, &b.goal, &b.variable)));
+    blocked.truncate(Outcome::MOST_LISTED);
+    blocked
 }
 
-fn one(program: &Program, heap: &Heap, goal: &Goal) -> Option<Stuck> {
+fn one(program: &Program, heap: &Heap, goal: &Goal) -> Option<BlockedGoal> {
     let site = &program.sites[goal.site as usize];
     let variable = waits_for(program, heap, goal)?;
     let mut writer = Writer::new(program, heap);
     let text = writer.text(goal.term, SHORT);
     let clause = heap.origin(variable).clause as usize;
-    Some(Stuck {
+    Some(BlockedGoal {
         name: program.symbols.name(site.name).to_owned(),
         arity: site.arity,
         line: site.line,

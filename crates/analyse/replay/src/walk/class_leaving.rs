@@ -4,7 +4,7 @@
 //! leave at may depend on their place all the same: then they are none of one kind, which is kept for those who make kinds.
 //! Rounds of a loop are mostly alike but for when they begin, so what came out is remembered.
 
-use kizami_graph::KindsAmong;
+use kizami_graph::MemberClasses;
 use kizami_model::kind::{Flow, Kind};
 use kizami_model::{Length, Op};
 use kizami_network::{CollectiveCall, Costs};
@@ -18,25 +18,25 @@ type Alike = (usize, u32, Op, u64, bool, usize, Vec<Length>);
 /// How long after the first came they leave.
 struct Leaving {
     /// By kind: its first member.
-    by_kind: Vec<Length>,
+    by_class: Vec<Length>,
     /// By member, if those of a kind differ.
     by_member: Option<Vec<Length>>,
 }
 
 /// All collectives of kinds so far.
 #[derive(Default)]
-pub(super) struct OfKinds {
+pub(super) struct ClassCollectives {
     known: FxHashMap<Alike, Arc<Leaving>>,
     /// By place of the communicator, then by member: equal for members that left at the same moments, where any did not.
     pub uneven: FxHashMap<u32, Vec<u64>>,
 }
 
-impl OfKinds {
+impl ClassCollectives {
     /// When each kind leaves.
     pub(super) fn leaves(
         &mut self,
         (lane, model): (usize, &Costs),
-        (place, kinds): (u32, &KindsAmong),
+        (place, rank_classes): (u32, &MemberClasses),
         call: CollectiveCall,
         enters: &[Length],
         root: usize,
@@ -47,7 +47,7 @@ impl OfKinds {
         let leaving = match self.known.get(&alike) {
             Some(known) => known.clone(),
             None => {
-                let leaving = Arc::new(work_out(model, kinds, call, &alike.6, root));
+                let leaving = Arc::new(work_out(model, rank_classes, call, &alike.6, root));
                 self.known.insert(alike, leaving.clone());
                 leaving
             }
@@ -59,31 +59,31 @@ impl OfKinds {
                 *known = (known.rotate_left(5) ^ leave.0 as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             }
         }
-        leaving.by_kind.iter().map(|leave| first + *leave).collect()
+        leaving.by_class.iter().map(|leave| first + *leave).collect()
     }
 }
 
 fn work_out(
     model: &Costs,
-    kinds: &KindsAmong,
+    rank_classes: &MemberClasses,
     call: CollectiveCall,
     after: &[Length],
     root: usize,
 ) -> Leaving {
-    let of_root = kinds.by_place.iter().position(|kind| *kind as usize == root).unwrap_or(0);
-    let enters: Vec<Length> = kinds.by_place.iter().map(|kind| after[*kind as usize]).collect();
+    let of_root = rank_classes.by_place.iter().position(|kind| *kind as usize == root).unwrap_or(0);
+    let enters: Vec<Length> = rank_classes.by_place.iter().map(|kind| after[*kind as usize]).collect();
     let call = CollectiveCall { ranks: enters.len() as u32, ..call };
     let last = after.iter().copied().max().unwrap_or_default();
     let leaves = model.leaves(call, &enters, of_root).unwrap_or_else(|| vec![last; enters.len()]);
-    let mut by_kind: Vec<Option<Length>> = vec![None; after.len()];
+    let mut by_class: Vec<Option<Length>> = vec![None; after.len()];
     let mut even = true;
-    for (kind, leave) in kinds.by_place.iter().zip(&leaves) {
-        even &= *by_kind[*kind as usize].get_or_insert(*leave) == *leave;
+    for (kind, leave) in rank_classes.by_place.iter().zip(&leaves) {
+        even &= *by_class[*kind as usize].get_or_insert(*leave) == *leave;
     }
     // Who waits for nobody leaves whenever it comes.
     let only_root = matches!(call.op.kind(), Kind::Collective(which, _) if which.flow() == Flow::ToRoot);
     Leaving {
-        by_kind: by_kind.into_iter().map(|leave| leave.unwrap_or(last)).collect(),
+        by_class: by_class.into_iter().map(|leave| leave.unwrap_or(last)).collect(),
         by_member: (!even && !only_root).then_some(leaves),
     }
 }

@@ -1,6 +1,6 @@
 //! Numbers by which calls are drawn.
 
-use kizami_summary::draw::Series;
+use kizami_summary::sample::Series;
 
 #[test]
 fn one_after_the_other_is_the_same_as_by_place() {

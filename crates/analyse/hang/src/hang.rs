@@ -7,21 +7,21 @@ use std::collections::BTreeSet;
 
 /// Why a run does not go on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stuck {
+pub struct Hang {
     /// What is the matter.
-    pub kind: StuckKind,
+    pub kind: HangKind,
     /// Ranks of the run.
     pub ranks: usize,
     /// Ranks that wait for each other, each for the next, the last for the first; empty if there is no such circle.
     pub cycle: Vec<u32>,
     /// Ranks that others wait for and that wait for nobody.
-    pub causes: Vec<StuckCause>,
+    pub causes: Vec<HangCause>,
     /// The rank whose process ended before all others, if it was seen, by itself: it crashed or was killed.
     pub died_first: Option<Death>,
     /// Ranks that ended before their time, where nobody is known to wait.
     pub ended_early: Vec<EndedEarly>,
     /// The calls that did not return, by rank.
-    pub calls: Vec<StuckCall>,
+    pub calls: Vec<BlockedCall>,
     /// The run still went on when it was looked at.
     pub running: bool,
     /// Until when it was watched, in run time, if that is known.
@@ -31,7 +31,7 @@ pub struct Stuck {
 /// What is the matter with a run that does not go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum StuckKind {
+pub enum HangKind {
     /// Ranks wait for each other in a circle.
     Deadlock,
     /// Ranks wait for some that have ended.
@@ -46,7 +46,7 @@ pub enum StuckKind {
 
 /// A rank that others wait for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StuckCause {
+pub struct HangCause {
     /// Which.
     pub rank: u32,
     /// What it does.
@@ -159,7 +159,7 @@ pub enum EarlyEnd {
 
 /// A call that did not return.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StuckCall {
+pub struct BlockedCall {
     /// Who.
     pub rank: u32,
     /// Which of its threads.
@@ -225,7 +225,7 @@ pub enum Event {
     Unlock,
 }
 
-impl StuckCall {
+impl BlockedCall {
     /// Ranks that must do something first.
     pub fn awaited_ranks(&self) -> Vec<u32> {
         let all = self.waits_for.iter().flat_map(|waits| &waits.all);

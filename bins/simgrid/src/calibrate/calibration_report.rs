@@ -8,7 +8,7 @@ use serde::Serialize;
 
 /// All of it; what `--json` prints.
 #[derive(Debug, Serialize)]
-pub struct Told {
+pub struct CalibrationReport {
     /// Names of the machines, and the MPI of the first.
     pub machines: Vec<String>,
     /// See there.
@@ -18,13 +18,13 @@ pub struct Told {
     /// Of each node.
     pub cores: u32,
     /// Between two nodes, where factors are 1, and within one.
-    pub link: ToldLink,
+    pub link: LinkFigures,
     /// See there.
-    pub loopback: ToldLink,
+    pub loopback: LinkFigures,
     /// Stretches of sizes.
     pub segments: Vec<Segment>,
     /// Who waits for whom; none if that was not measured.
-    pub limits: Option<ToldLimits>,
+    pub limits: Option<LimitFigures>,
     /// What was measured; factors are fitted to the first.
     pub measured: Vec<Measured>,
     /// The platform file.
@@ -33,7 +33,7 @@ pub struct Told {
 
 /// A link.
 #[derive(Debug, Serialize)]
-pub struct ToldLink {
+pub struct LinkFigures {
     latency_ns: f64,
     bandwidth_bytes_per_s: f64,
 }
@@ -65,7 +65,7 @@ pub struct Segment {
 
 /// Who waits for whom.
 #[derive(Debug, Serialize)]
-pub struct ToldLimits {
+pub struct LimitFigures {
     /// Up to so many bytes a sender does not wait.
     pub detached_bytes: u64,
     /// Up to so many bytes a message is there before its receive is called.
@@ -113,7 +113,7 @@ pub struct Errors {
     pub largest_bytes: u64,
 }
 
-impl Told {
+impl CalibrationReport {
     /// The machines with an MPI behind them; imported ones do not know theirs.
     pub fn named(&self, mpi: &str) -> String {
         let machines = self.machines.join(", ");
@@ -121,7 +121,7 @@ impl Told {
     }
 
     /// Compares a model with what it was fitted to.
-    pub fn of(model: &Model, hosts: &Hosts, measured: &[&Samples]) -> Told {
+    pub fn of(model: &Model, hosts: &Hosts, measured: &[&Samples]) -> CalibrationReport {
         let measured: Vec<Measured> = (measured.iter().enumerate())
             .map(|(number, samples)| {
                 // What factors were fitted to is what the link is like.
@@ -134,17 +134,17 @@ impl Told {
         let segments = (model.stretches.iter().zip(ends.chain([None])))
             .map(|(stretch, to_bytes)| segment(stretch, to_bytes, &model.link, sizes))
             .collect();
-        let limits = model.limits.map(|limits| ToldLimits {
+        let limits = model.limits.map(|limits| LimitFigures {
             detached_bytes: limits.detached_bytes,
             early_bytes: limits.early_bytes,
         });
-        Told {
+        CalibrationReport {
             machines: Vec::new(),
             mpi: String::new(),
             nodes: hosts.nodes,
             cores: hosts.cores,
-            link: told_link(&model.link),
-            loopback: told_link(&model.loopback),
+            link: link_figures(&model.link),
+            loopback: link_figures(&model.loopback),
             segments,
             limits,
             measured,
@@ -183,8 +183,8 @@ impl Errors {
     }
 }
 
-fn told_link(link: &Link) -> ToldLink {
-    ToldLink { latency_ns: link.latency_ns, bandwidth_bytes_per_s: link.bandwidth_bytes_per_s() }
+fn link_figures(link: &Link) -> LinkFigures {
+    LinkFigures { latency_ns: link.latency_ns, bandwidth_bytes_per_s: link.bandwidth_bytes_per_s() }
 }
 
 fn segment(stretch: &Stretch, to_bytes: Option<u64>, link: &Link, sizes: &[Size]) -> Segment {

@@ -1,6 +1,6 @@
 //! Runs that stop, made up call by call: what is said about them.
 
-use kizami_hang::{CauseState, Outside, Stuck, StuckKind};
+use kizami_hang::{CauseState, Hang, HangKind, Outside};
 use kizami_model::{Call, Ending, Length, Moment, Peer, Rank, ThreadIndex};
 use kizami_phrases::hang::{sentences, waits_until};
 use kizami_testing::{Act, Costs, Script, call, definitions, op};
@@ -44,12 +44,12 @@ fn until(seconds: i64, running: bool) -> Option<Watched> {
     Some(Watched { until_ns: seconds * SECOND, running, interrupted_ns: None })
 }
 
-fn stuck(definitions: &Definitions, rows: &[Call]) -> Stuck {
-    Stuck::of_rows(definitions, until(5, false), rows).expect("it is stuck")
+fn hang(definitions: &Definitions, rows: &[Call]) -> Hang {
+    Hang::of_rows(definitions, until(5, false), rows).expect("it is stuck")
 }
 
-fn died_first(stuck: &Stuck) -> Option<u32> {
-    stuck.died_first.as_ref().map(|death| death.rank)
+fn died_first(hang: &Hang) -> Option<u32> {
+    hang.died_first.as_ref().map(|death| death.rank)
 }
 
 /// Rows as a script makes them; every rank has come to one barrier.
@@ -59,18 +59,18 @@ fn after_a_barrier(ranks: usize) -> Vec<Call> {
 }
 
 #[test]
-fn a_run_that_ended_well_is_not_stuck() {
+fn a_run_that_ended_well_does_not_hang() {
     let mut definitions = run(2, Vec::new());
     definitions.ranks.iter_mut().for_each(|rank| rank.ending = Ending::Finalized);
-    assert_eq!(Stuck::of_rows(&definitions, None, &after_a_barrier(2)), None);
+    assert_eq!(Hang::of_rows(&definitions, None, &after_a_barrier(2)), None);
 }
 
 #[test]
 fn two_receives_from_each_other_are_a_deadlock_and_the_others_wait_for_it() {
     let mut calls = vec![message(0, "MPI_Recv", 1, 7), message(1, "MPI_Recv", 0, 7)];
     calls.extend([inside(2, "MPI_Barrier", 0.5, 20), inside(3, "MPI_Barrier", 0.6, 20)]);
-    let found = stuck(&run(4, calls), &after_a_barrier(4));
-    assert_eq!((found.kind, found.cycle.as_slice()), (StuckKind::Deadlock, &[0, 1][..]));
+    let found = hang(&run(4, calls), &after_a_barrier(4));
+    assert_eq!((found.kind, found.cycle.as_slice()), (HangKind::Deadlock, &[0, 1][..]));
     assert_eq!(
         sentences(&found),
         [
@@ -90,33 +90,33 @@ fn a_message_that_is_there_is_no_deadlock() {
     let rows =
         [Call { peer: Peer::Rank(Rank(0)), tag: Some(7), bytes_out: Some(8), ..call("MPI_Send", 1, 0, 100) }];
     let definitions = run(2, vec![message(0, "MPI_Recv", 1, 7), message(1, "MPI_Recv", 0, 7)]);
-    let found = stuck(&definitions, &rows);
-    assert_eq!((found.kind, found.cycle.len()), (StuckKind::WaitsForBusy, 0));
+    let found = hang(&definitions, &rows);
+    assert_eq!((found.kind, found.cycle.len()), (HangKind::WaitsForBusy, 0));
     assert_eq!(
         sentences(&found)[0],
         "1 rank waits for rank 0, which is inside MPI_Recv at a.c:10, since 1.00 s after the start, for 4.00 s."
     );
     // With another tag it is not for that receive.
     let rows = [Call { tag: Some(8), ..rows[0].clone() }];
-    assert_eq!(stuck(&definitions, &rows).kind, StuckKind::Deadlock);
+    assert_eq!(hang(&definitions, &rows).kind, HangKind::Deadlock);
 }
 
 #[test]
-fn sends_that_nobody_receives_are_a_deadlock() {
+fn sends_without_receives_are_a_deadlock() {
     let calls = (0..5).map(|rank| message(rank, "MPI_Send", (rank + 1) % 5, 3)).collect();
-    let found = stuck(&run(5, calls), &[]);
-    assert_eq!((found.kind, found.cycle.as_slice()), (StuckKind::Deadlock, &[0, 1, 2, 3, 4][..]));
+    let found = hang(&run(5, calls), &[]);
+    assert_eq!((found.kind, found.cycle.as_slice()), (HangKind::Deadlock, &[0, 1, 2, 3, 4][..]));
     assert!(sentences(&found)[0].contains("and so on around 5 ranks"), "{:?}", sentences(&found));
     assert!(sentences(&found)[0].contains("waits in MPI_Send at a.c:10 for rank 1 to receive (tag 3)"));
 }
 
 /// Rank 0 sends to rank 1, which has posted the receive long ago and computes.
 #[test]
-fn a_send_whose_receive_is_posted_waits_for_nobody() {
+fn a_send_with_a_posted_receive_does_not_wait() {
     let receive =
         Call { peer: Peer::Rank(Rank(0)), tag: Some(3), request: Some(1), ..call("MPI_Irecv", 1, 0, 100) };
-    let found = stuck(&run(2, vec![message(0, "MPI_Send", 1, 3)]), &[receive]);
-    assert_eq!(found.kind, StuckKind::Inside);
+    let found = hang(&run(2, vec![message(0, "MPI_Send", 1, 3)]), &[receive]);
+    assert_eq!(found.kind, HangKind::Inside);
     assert!(found.calls[0].awaited_ranks().is_empty());
 }
 
@@ -124,8 +124,8 @@ fn a_send_whose_receive_is_posted_waits_for_nobody() {
 fn a_rank_that_computes_is_the_cause() {
     let calls = (0..3).map(|rank| inside(rank, "MPI_Allreduce", 2.0, 20)).collect();
     let mut definitions = run(4, calls);
-    let found = stuck(&definitions, &after_a_barrier(4));
-    assert_eq!((found.kind, found.causes.len()), (StuckKind::WaitsForBusy, 1));
+    let found = hang(&definitions, &after_a_barrier(4));
+    assert_eq!((found.kind, found.causes.len()), (HangKind::WaitsForBusy, 1));
     assert_eq!((found.causes[0].rank, found.causes[0].state), (3, CauseState::Outside(Outside::Unknown)));
     assert_eq!(found.causes[0].waiting_ranks, 3);
     assert_eq!(
@@ -138,14 +138,14 @@ fn a_rank_that_computes_is_the_cause() {
     );
     definitions.ranks.iter_mut().for_each(|rank| rank.ending = Ending::Running);
     let found =
-        Stuck::of_rows(&definitions, until(5, true), &after_a_barrier(4)).expect("three seconds are long");
+        Hang::of_rows(&definitions, until(5, true), &after_a_barrier(4)).expect("three seconds are long");
     assert_eq!(
         sentences(&found)[0],
         "All others wait for rank 3, which has been outside MPI for 5.00 s, after MPI_Barrier at a.c:0."
     );
     // In a run that goes on, short waits are business as usual.
     let short = Some(Watched { until_ns: 2 * SECOND + 1_000_000, running: true, interrupted_ns: None });
-    assert_eq!(Stuck::of_rows(&definitions, short, &after_a_barrier(4)), None);
+    assert_eq!(Hang::of_rows(&definitions, short, &after_a_barrier(4)), None);
 }
 
 #[test]
@@ -157,22 +157,22 @@ fn a_rank_that_is_gone_is_the_cause() {
         (Ending::Aborted, CauseState::Aborted { code: 0 }, "called MPI_Abort with code 0 at a.c:0"),
     ] {
         definitions.ranks[2].ending = ending;
-        let found = stuck(&definitions, &after_a_barrier(3));
-        assert_eq!((found.kind, found.causes[0].state), (StuckKind::WaitsForEnded, state));
+        let found = hang(&definitions, &after_a_barrier(3));
+        assert_eq!((found.kind, found.causes[0].state), (HangKind::WaitsForEnded, state));
         assert_eq!(sentences(&found)[0], format!("All others wait for rank 2, which {words}."));
     }
 }
 
 /// Launchers end the others when one dies: the first one is told, unless somebody interrupted them all.
 #[test]
-fn the_one_that_died_first_is_told() {
+fn the_rank_that_died_first_is_reported() {
     let mut definitions =
         run(3, vec![inside(0, "MPI_Allreduce", 2.0, 20), inside(1, "MPI_Allreduce", 2.0, 20)]);
     for (rank, ended_ms) in definitions.ranks.iter_mut().zip([4_002, 4_003, 4_000]) {
         rank.ended = Some(Moment(ended_ms * 1_000_000));
     }
     let rows = after_a_barrier(3);
-    let found = stuck(&definitions, &rows);
+    let found = hang(&definitions, &rows);
     assert_eq!(died_first(&found), Some(2));
     assert_eq!(
         sentences(&found)[..2],
@@ -183,26 +183,26 @@ fn the_one_that_died_first_is_told() {
         ]
     );
     let interrupted = Some(Watched { interrupted_ns: Some(4_100_000_000), ..until(5, false).unwrap() });
-    assert_eq!(died_first(&Stuck::of_rows(&definitions, interrupted, &rows).unwrap()), None);
-    let found = Stuck::of_rows(&definitions, interrupted, &rows).unwrap();
+    assert_eq!(died_first(&Hang::of_rows(&definitions, interrupted, &rows).unwrap()), None);
+    let found = Hang::of_rows(&definitions, interrupted, &rows).unwrap();
     assert_eq!(
         sentences(&found)[0],
         "All others wait for rank 2, which was outside MPI for 4.00 s after MPI_Barrier at a.c:0, until it was interrupted."
     );
     definitions.ranks[0].ended = Some(Moment(3_999_000_000));
-    assert_eq!(died_first(&stuck(&definitions, &rows)), Some(2), "rank 0 had waited for long");
+    assert_eq!(died_first(&hang(&definitions, &rows)), Some(2), "rank 0 had waited for long");
     definitions.ranks[0].ended = Some(Moment(3_900_000_000));
-    assert_eq!(died_first(&stuck(&definitions, &rows)), Some(0), "that early, rank 0 ended by itself");
+    assert_eq!(died_first(&hang(&definitions, &rows)), Some(0), "that early, rank 0 ended by itself");
     definitions.ranks[0].ended = definitions.ranks[2].ended;
     definitions.under_way.retain(|call| call.rank != Rank(0));
-    assert_eq!(died_first(&stuck(&definitions, &rows)), None, "nobody can tell which");
+    assert_eq!(died_first(&hang(&definitions, &rows)), None, "nobody can tell which");
 }
 
 #[test]
-fn whoever_comes_to_another_collective_is_told() {
+fn ranks_in_different_collectives_are_reported() {
     let calls = vec![inside(0, "MPI_Bcast", 1.0, 5), inside(1, "MPI_Barrier", 1.0, 6)];
-    let found = stuck(&run(2, calls), &after_a_barrier(2));
-    assert_eq!(found.kind, StuckKind::Deadlock);
+    let found = hang(&run(2, calls), &after_a_barrier(2));
+    assert_eq!(found.kind, HangKind::Deadlock);
     assert!(
         sentences(&found)[0]
             .contains("rank 0 waits in MPI_Bcast at a.c:5 for rank 1, which is in MPI_Barrier instead"),
@@ -216,7 +216,7 @@ fn whoever_comes_to_another_collective_is_told() {
 fn collectives_are_counted() {
     let rows: Vec<Call> = after_a_barrier(2).into_iter().filter(|row| row.rank == Rank(0)).collect();
     let calls = vec![inside(0, "MPI_Barrier", 1.0, 5), inside(1, "MPI_Barrier", 0.5, 5)];
-    let found = stuck(&run(2, calls), &rows);
+    let found = hang(&run(2, calls), &rows);
     assert_eq!(found.calls[0].awaited_ranks(), [1]);
     assert!(found.calls[1].awaited_ranks().is_empty());
 }
@@ -225,7 +225,7 @@ fn collectives_are_counted() {
 #[test]
 fn members_of_a_communicator_count() {
     let calls = vec![UnderWay { comm: Some(1), ..inside(0, "MPI_Barrier", 1.0, 5) }];
-    let found = stuck(&run(4, calls), &[]);
+    let found = hang(&run(4, calls), &[]);
     assert_eq!(found.calls[0].awaited_ranks(), [1]);
 }
 
@@ -233,13 +233,13 @@ fn members_of_a_communicator_count() {
 fn the_root_is_waited_for_where_it_gives() {
     let root = Some(Peer::Rank(Rank(2)));
     let calls = vec![UnderWay { root, ..inside(0, "MPI_Bcast", 1.0, 5) }];
-    let found = stuck(&run(4, calls), &[]);
+    let found = hang(&run(4, calls), &[]);
     assert_eq!(found.calls[0].awaited_ranks(), [2]);
 }
 
 /// Rank 0 waits for two requests, of which one is done: that message was sent.
 #[test]
-fn a_wait_is_for_what_has_not_come() {
+fn a_wait_is_for_messages_that_did_not_arrive() {
     let receive = |tag, request| Call {
         peer: Peer::Rank(Rank(1)),
         tag: Some(tag),
@@ -251,24 +251,24 @@ fn a_wait_is_for_what_has_not_come() {
     let rows = [receive(1, 1), receive(2, 2), sent];
     let wait = |name, requests| UnderWay { requests: Some(requests), ..inside(0, name, 1.0, 5) };
     for (name, requests) in [("MPI_Waitall", 2), ("MPI_Wait", 1)] {
-        let found = stuck(&run(2, vec![wait(name, requests)]), &rows);
+        let found = hang(&run(2, vec![wait(name, requests)]), &rows);
         assert_eq!(waits_until(&found.calls[0]), "a message from rank 1 (tag 2)", "{name}");
         assert!(!found.calls[0].one_is_enough());
     }
     // If nothing was sent, it may be either.
-    let found = stuck(&run(2, vec![wait("MPI_Wait", 1)]), &rows[..2]);
+    let found = hang(&run(2, vec![wait("MPI_Wait", 1)]), &rows[..2]);
     let both = "one of: a message from rank 1 (tag 1); a message from rank 1 (tag 2)";
     assert_eq!((&waits_until(&found.calls[0])[..], found.calls[0].one_is_enough()), (both, true));
 }
 
 /// Anybody may send: rank 0 is stuck only if all others are.
 #[test]
-fn a_wildcard_is_served_by_anybody() {
+fn a_wildcard_matches_any_sender() {
     let any = UnderWay { peer: Some(Peer::Any), tag: None, ..inside(0, "MPI_Recv", 1.0, 5) };
-    let found = stuck(&run(3, vec![any, message(1, "MPI_Recv", 0, 1)]), &[]);
-    assert_eq!(found.kind, StuckKind::WaitsForBusy, "rank 2 may still send");
-    let found = stuck(&run(2, vec![any, message(1, "MPI_Recv", 0, 1)]), &[]);
-    assert_eq!((found.kind, found.cycle.as_slice()), (StuckKind::Deadlock, &[0, 1][..]));
+    let found = hang(&run(3, vec![any, message(1, "MPI_Recv", 0, 1)]), &[]);
+    assert_eq!(found.kind, HangKind::WaitsForBusy, "rank 2 may still send");
+    let found = hang(&run(2, vec![any, message(1, "MPI_Recv", 0, 1)]), &[]);
+    assert_eq!((found.kind, found.cycle.as_slice()), (HangKind::Deadlock, &[0, 1][..]));
     assert!(sentences(&found)[0].contains("for a message from any rank"), "{:?}", sentences(&found));
 }
 
@@ -282,15 +282,15 @@ fn polls_to_the_end_are_waits() {
     };
     let receive =
         Call { peer: Peer::Rank(Rank(1)), tag: Some(4), request: Some(1), ..call("MPI_Irecv", 0, 0, 100) };
-    let found = stuck(&run(2, Vec::new()), &[receive.clone(), poll(5 * SECOND - 10)]);
+    let found = hang(&run(2, Vec::new()), &[receive.clone(), poll(5 * SECOND - 10)]);
     assert_eq!(
         sentences(&found)[1],
         "Rank 0 waits by polling with MPI_Test at a.c:9 for a message from rank 1 (tag 4), since 1.00 s after the start, \
          for 4.00 s."
     );
     // Whoever stopped polling long before the end does something else.
-    let found = stuck(&run(2, Vec::new()), &[receive, poll(2 * SECOND)]);
-    assert_eq!(found.kind, StuckKind::Ended);
+    let found = hang(&run(2, Vec::new()), &[receive, poll(2 * SECOND)]);
+    assert_eq!(found.kind, HangKind::Ended);
 }
 
 #[test]
@@ -298,18 +298,18 @@ fn a_lock_that_is_held_is_waited_for() {
     let target = Peer::Rank(Rank(2));
     let lock = Call { peer: target, tag: Some(1), ..call("MPI_Win_lock", 1, 0, 100) };
     let calls = vec![UnderWay { peer: Some(target), tag: Some(1), ..inside(0, "MPI_Win_lock", 1.0, 5) }];
-    let found = stuck(&run(3, calls.clone()), std::slice::from_ref(&lock));
+    let found = hang(&run(3, calls.clone()), std::slice::from_ref(&lock));
     assert_eq!(waits_until(&found.calls[0]), "rank 1 to release the lock");
     let unlock =
         Call { op: op("MPI_Win_unlock"), tag: None, start: Moment(200), end: Moment(300), ..lock.clone() };
-    assert!(stuck(&run(3, calls), &[lock, unlock]).calls[0].awaited_ranks().is_empty());
+    assert!(hang(&run(3, calls), &[lock, unlock]).calls[0].awaited_ranks().is_empty());
 }
 
 /// Many ranks are told in few sentences, and quickly.
 #[test]
-fn a_thousand_ranks_are_told_in_two_sentences() {
+fn a_thousand_ranks_take_two_sentences() {
     let calls = (0..1023).map(|rank| inside(rank, "MPI_Barrier", 1.0, 20)).collect();
-    let found = stuck(&run(1024, calls), &[]);
+    let found = hang(&run(1024, calls), &[]);
     assert_eq!(
         sentences(&found)[1],
         "Ranks 0-1022 wait in MPI_Barrier at a.c:20 for rank 1023 to enter, since 1.00 s after the start, for 4.00 s."

@@ -1,4 +1,4 @@
-//! Measures how fast the waits of a recorded run are blamed on somebody.
+//! Measures how fast the waits of a recorded run are blamed.
 //!
 //! ```text
 //! cargo run --release -p kizami-blame --example blame_speed -- run.kz [threads] [times]

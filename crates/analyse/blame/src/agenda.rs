@@ -11,7 +11,7 @@ pub(crate) enum Item {
     Leave(u32),
     /// It was waited for by this group, alone.
     LookBack(u32),
-    /// It was late for this group, as the so-manieth of several.
+    /// It was late for this group, as number of several.
     LookBackAmong(u32, u32),
 }
 

@@ -1,4 +1,4 @@
-//! Who came when to that in which somebody waits for all of several.
+//! When ranks arrive where a rank waits for all of several others.
 
 use crate::pattern::Pattern;
 use crate::waits::LongWait;
@@ -17,7 +17,7 @@ pub(crate) struct Arrival {
     pub strand: u32,
 }
 
-/// Who came when to that in which somebody waited for all: to collectives, and as origins to windows.
+/// When ranks arrived where a rank waited for all: in collectives, and as origins of windows.
 pub(crate) struct Arrivals {
     /// By what was waited in: where its arrivals begin and end in the list.
     places: FxHashMap<Meeting, (usize, usize)>,
@@ -25,7 +25,7 @@ pub(crate) struct Arrivals {
     list: Vec<Arrival>,
 }
 
-/// What somebody waits in for all of several.
+/// Where a rank waits for all of several others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Meeting {
     /// A collective, by the key of its ties.
@@ -38,7 +38,7 @@ impl Arrivals {
     /// Looked for by a thread for each share.
     pub(crate) fn new(graph: &Graph, waits: &[LongWait], shares: &Shares) -> Arrivals {
         let mut places: FxHashMap<Meeting, (usize, usize)> = FxHashMap::default();
-        // What origins tell a target when they are done, by its key.
+        // The message by which origins tell a target that they are done, by its key.
         let mut origins: FxHashMap<u64, Meeting> = FxHashMap::default();
         // Whoever waits for the same step as the one before waits in the same, if in anything.
         let mut met: Option<&LongWait> = None;
@@ -74,7 +74,7 @@ impl Arrivals {
         Arrivals { places, list }
     }
 
-    /// Those who came after a moment to what somebody waited for all in, in order; none if it was not that.
+    /// Those who came after a moment to what a rank waited for all in, in order; none if it was not that.
     pub(crate) fn after(&self, graph: &Graph, wait: &LongWait, from: Moment) -> Option<&[Arrival]> {
         let (begin, end) = *self.places.get(&met_at(graph, wait)?)?;
         let all = &self.list[begin..end];
@@ -157,7 +157,7 @@ fn by_place(parts: &[Vec<(u32, Arrival)>], sizes: &[usize]) -> (Vec<Arrival>, Ve
     (list, filled)
 }
 
-/// What somebody waited for all in, if it was that.
+/// The wait for all that a step is, if it is one.
 fn met_at(graph: &Graph, wait: &LongWait) -> Option<Meeting> {
     if wait.pattern == Pattern::EarlyWait {
         return Some(Meeting::Exposure(wait.step));

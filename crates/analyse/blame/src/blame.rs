@@ -24,7 +24,7 @@ pub fn blame(graph: &Graph, waits: &[LongWait], by_step: &ByStep, threads: usize
     let case = Case::new(graph, waits, by_step, threads);
     let shares = case.shares.count();
     let mailboxes = Mailboxes::new(shares);
-    // Whoever has a mailbox tells the others if it fails: also the first, if a thread cannot begin.
+    // Every owner of a mailbox tells the others if it fails: also the first, if a thread cannot start.
     let seats = (0..shares).map(|own| (own, mailboxes.of(own)));
     let found = map(seats, |(own, mailbox)| Inquiry::new(&case, own).look(&mailbox));
     Blamed::of_shares(found)

@@ -1,4 +1,4 @@
-//! What all who look for somebody to blame need to know: the waits of a run, and which of them are for the same.
+//! What every search for a culprit needs: the waits of a run, and which of them are for the same.
 //!
 //! Waits for the same step are a *group*. It is named by the index of its first wait.
 
@@ -10,7 +10,7 @@ use kizami_graph::Graph;
 use kizami_replay::Shares;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The waits of a run and what is asked about them.
+/// The waits of a run and the state of the search.
 pub(crate) struct Case<'a> {
     pub graph: &'a Graph,
     /// The last to end first, and those for the same step together.
@@ -21,7 +21,7 @@ pub(crate) struct Case<'a> {
     pub places: Places,
     /// By wait: the group it belongs to.
     groups: Vec<u32>,
-    /// By group: its waits whose load is not complete. Only the share that is asked counts.
+    /// By group: its waits whose load is not complete. Only the partition that owns the group counts.
     incomplete: Vec<AtomicU32>,
 }
 

@@ -5,7 +5,7 @@ use crate::pattern::Pattern;
 use kizami_model::{Length, Moment, Op};
 use rustc_hash::FxHashMap;
 
-/// What somebody did while others waited.
+/// What a rank did while others waited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Doing {
     /// Computed what leads up to a call at a place.
@@ -25,12 +25,12 @@ pub struct Culprit {
     pub doing: Doing,
 }
 
-/// What somebody's doing cost others.
+/// What the activity of a rank cost others.
 #[derive(Clone, Debug, Default)]
 pub struct Blame {
     /// Others waited for just this.
     pub direct_ns: f64,
-    /// Others waited for somebody who waited for this.
+    /// Others waited for a rank that waited for this.
     pub propagated_ns: f64,
     /// What both are a part of: what was waited at those times for all who were late together.
     pub whole_ns: f64,
@@ -81,7 +81,7 @@ impl Fine {
 
     pub(crate) fn of_ns(ns: f64) -> Fine {
         let parts = ns * Fine::PARTS;
-        // What is less than an hour is rounded without calling anybody.
+        // Less than an hour is rounded without a function call.
         let near = (parts + 0.5f64.copysign(parts)) as i64;
         if near.unsigned_abs() < 1 << 52 { Fine(i128::from(near)) } else { Fine(parts.round() as i128) }
     }
@@ -95,7 +95,7 @@ impl Fine {
     }
 }
 
-/// The middle of what somebody did at one time, and what that cost.
+/// The middle of an activity, and what it cost.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Occasion {
     /// What it cost.

@@ -1,13 +1,13 @@
 //! What was too long, each thing once.
 //!
-//! Several wait for the same computation or call. What is told of it again is told soon after, because strands are followed
+//! Several wait for the same computation or call. What is reported again is reported soon after, because strands are followed
 //! backwards; so most is found where it was put last, and little is left to sort.
 
 use crate::culprit::Excess;
 use kizami_graph::Graph;
 use kizami_replay::prefetch;
 
-/// What was told is looked through for what was told twice when there is so much of it.
+/// The list is searched for duplicates when it is this long.
 const MANY: usize = 1 << 20;
 /// As many as are under way at one time of a run of some thousand ranks.
 const REMEMBERED: usize = 1 << 15;
@@ -16,7 +16,7 @@ const NOTHING: (u64, u32) = (u64::MAX, 0);
 /// What was too long on the strands of a share.
 pub(crate) struct Excesses {
     list: Vec<Excess>,
-    /// Some of what was told, with its place in the list; nothing if strands have steps in common: then the ranks of the same
+    /// Recent entries, with their place in the list; nothing if strands have steps in common: then the ranks of the same
     /// step differ.
     remembered: Vec<(u64, u32)>,
     too_many: usize,
@@ -28,13 +28,13 @@ impl Excesses {
         Excesses { list: Vec::new(), remembered: vec![NOTHING; remembered], too_many: MANY }
     }
 
-    /// Asks for the memory that says whether the computation before a step was told.
+    /// Prefetches the entry of the computation before a step.
     #[inline]
     pub(crate) fn fetch(&self, step: u64) {
         prefetch(&self.remembered, place(step << 1), 1);
     }
 
-    /// Something was too long; of what was told before the longer counts.
+    /// Adds an excess; of duplicates the longer counts.
     pub(crate) fn add(&mut self, excess: Excess) {
         let which = which(&excess);
         let place = place(which);

@@ -1,4 +1,4 @@
-//! The part of early waits that nobody needed: an origin had made its last access to a window, but had not said so.
+//! The needless part of early waits: an origin had made its last access to a window, but had not said so.
 //!
 //! A target waits until the origin it waits for calls `MPI_Win_complete`. What of that lies behind the origin's last
 //! access is *late complete*, the rest stays *early wait*. Only waits that are kept one by one are divided.

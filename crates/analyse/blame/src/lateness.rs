@@ -1,8 +1,8 @@
-//! What it costs that somebody is late, when several are late together.
+//! The cost of lateness, when several ranks are late together.
 //!
-//! Of each stretch of time everybody who is not there yet has an equal part: `waiting / late` of its length, where
+//! Of each stretch of time every rank that is not there yet has an equal part: `waiting / late` of its length, where
 //! `waiting` is how many wait and `late` how many have yet to come. What was passed on to those who wait is shared in
-//! the same way. So every nanosecond of waiting is somebody's, once, and who comes last has more than who comes last
+//! the same way. So every nanosecond of waiting is blamed once, and a rank that comes last has more than one that comes last
 //! but one.
 
 use crate::arrivals::Arrival;
@@ -13,7 +13,7 @@ use kizami_model::{Length, Moment};
 /// Stretches of time a wait keeps apart.
 const MOST_LOADS: usize = 4;
 
-/// A stretch of time in which somebody who waited was waited for, and how long others waited meanwhile.
+/// A stretch of time in which a waiting rank was waited for, and how long others waited meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Load {
     pub from: Moment,
@@ -141,7 +141,7 @@ impl Lateness {
         }
     }
 
-    /// What it costs one who is late within some stretches of time, asked one after the other.
+    /// The cost of one late rank within some stretches of time, queried one after the other.
     pub(crate) fn costs(&self) -> Costs<'_> {
         Costs { of: self, last: (Moment(i64::MIN), Cost::default()) }
     }
@@ -174,7 +174,7 @@ impl Lateness {
     }
 }
 
-/// What it costs one who is late. Stretches that are asked for one behind the other have a border in common, which is looked up
+/// The cost of one late rank. Stretches queried one after the other have a border in common, which is looked up
 /// once.
 pub(crate) struct Costs<'a> {
     of: &'a Lateness,

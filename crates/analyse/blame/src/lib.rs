@@ -3,7 +3,7 @@
 //! [`Waits`] watches the first walk of a graph and keeps every wait, with its [`Pattern`]. [`blame()`] follows each back to what
 //! the one waited for was doing meanwhile: computing, in a call, or waiting itself, which is passed on.
 //!
-//! Promises: every nanosecond of waiting that is kept is blamed on somebody, once. Of the same waits, the same is made whatever
+//! Promises: every nanosecond of waiting that is kept is blamed on a rank, once. Of the same waits, the same is made whatever
 //! the number of threads, to the last bit. Memory is in proportion to the number of waits, which is bounded, and of those who
 //! were late for each: few, unless clocks of different hosts disagree.
 //!

@@ -18,7 +18,7 @@ impl Places {
 pub(crate) struct Loads<'a> {
     places: &'a Places,
     lists: Vec<Vec<Load>>,
-    /// Lists that nobody has.
+    /// Lists without an owner.
     free: Vec<u32>,
 }
 

@@ -63,7 +63,7 @@ impl Pattern {
         Pattern::WaitAtFinalize,
     ];
 
-    /// What calls take when nobody is waited for any more.
+    /// What calls take when no rank is waited for any more.
     pub const COMPLETIONS: [Pattern; 2] = [Pattern::NxNCompletion, Pattern::BarrierCompletion];
 
     /// Whether it is waiting for others.

@@ -1,5 +1,5 @@
 //! All waiting of a run: totals by pattern, rank and place, and the longer waits one by one. Totals also hold what
-//! collectives took once all had come; that is no waiting, and nobody is to blame for it.
+//! collectives took once all had entered; that is no waiting, and no rank is to blame for it.
 //!
 //! Watches the first walk of a graph. Waits shorter than a limit are only in the totals; the limit rises when there
 //! would be too many to keep, so that memory is bounded.
@@ -170,7 +170,7 @@ impl Observer<0> for Waits {
         let sent = self.sent.take();
         self.completion(seen);
         let Some(wait) = seen.wait else { return };
-        // Clocks of different hosts may say that somebody came after its partners had left.
+        // Clocks of different hosts may say that a rank came after its partners had left.
         let until = wait.until.min(seen.step.end);
         let length = until - seen.step.start;
         if length <= Length::ZERO {

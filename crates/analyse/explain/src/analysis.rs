@@ -89,7 +89,7 @@ impl Analysis {
         Analysis::watched(graph, definitions, regions, threads.into(), &|_, _| {})
     }
 
-    /// `tell` hears how many steps of which pass are done.
+    /// `tell` is called with how many steps of which pass are done.
     fn watched(
         graph: Graph,
         definitions: Definitions,
@@ -190,7 +190,7 @@ impl Analysis {
         findings.filter(|finding| finding.waiting_ns + finding.propagated_ns > 0).cloned().collect()
     }
 
-    /// What is told, the worst first.
+    /// The findings to list, the worst first.
     fn findings(&self) -> Vec<Finding> {
         let listed = self.suspects.iter().filter(|suspect| suspect.is_worth_listing());
         listed.map(|suspect| suspect.finding.clone()).collect()

@@ -39,7 +39,7 @@ pub struct Side {
     pub run_ns: i64,
 }
 
-/// One number that tells how good a run is.
+/// One number that says how good a run is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// Makes of one entry for each disease its name without data and its diagnosis with them.
 macro_rules! diseases {
     ($($(#[$about:meta])* $name:ident { $($(#[$fact:meta])* $field:ident: $type:ty,)* })*) => {
-        /// A disease. Which signs each is told by is said where it is looked for.
+        /// A performance pattern. Its detector documents by which signs it is recognised.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case")]
         pub enum Disease {
@@ -107,7 +107,7 @@ diseases! {
         /// How often, on the rank that does so most often.
         times: u64,
     }
-    /// Everybody waits for the root of a broadcast or scatter.
+    /// All ranks wait for the root of a broadcast or scatter.
     LateRoot {
         /// The root.
         who: Who,
@@ -127,14 +127,14 @@ diseases! {
         /// Those who hold it.
         who: Who,
     }
-    /// Everybody exchanges with everybody, and that takes long.
+    /// All ranks exchange with all ranks, and that takes long.
     Alltoall {}
     /// A call takes long while others wait for it.
     SlowCall {
         /// Those who are in it.
         who: Who,
     }
-    /// Messages or collectives take long though nobody is waited for.
+    /// Messages or collectives take long though no rank is waited for.
     Transfer {}
 }
 

@@ -65,7 +65,7 @@ pub struct Finding<D = Diagnosis> {
     pub headline: Headline,
     /// It gains that at most: in the best case.
     pub at_most: bool,
-    /// What `kizami replay` is told to give the gain again; none if nothing does.
+    /// The options of `kizami replay` that reproduce the gain; none if there are none.
     pub option: Option<Changes>,
 }
 
@@ -86,7 +86,7 @@ impl<D> Finding<D> {
     }
 
     /// How long others waited for it, over all ranks: for just this, and for those who waited for it. Its share is
-    /// of this, and this is what everybody shows.
+    /// of this, and this is what all views show.
     pub fn all_waiting_ns(&self) -> i64 {
         self.waiting_ns.saturating_add(self.propagated_ns)
     }

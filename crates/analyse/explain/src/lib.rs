@@ -4,7 +4,7 @@
 //! wait back to what the one waited for was doing meanwhile (`blame`), and replays the run with the worst of that
 //! taken away and on an ideal network. What comes out is a [`Report`]: efficiencies, findings with their gain,
 //! wait states, the critical path, and where time and messages went. [`what_if`] ranks what could be done, and
-//! [`diff::Diff`] tells what changed between two runs. [`Hang`] says why a run does not go on.
+//! [`diff::Diff`] is what changed between two runs. [`Hang`] says why a run hangs.
 //!
 //! Promises: every gain is the difference of two replays, never a guess from shares, and has its error. What could
 //! not be understood is counted and named. Memory is that of the graph and a bounded list of waits.

@@ -1,6 +1,6 @@
-//! What a run without findings is like: nobody waits, or time goes all the same.
+//! What a run without findings is like: no rank waits, or time is lost all the same.
 //!
-//! It is true to its words: that nobody was kept waiting is said only where that is so, and where calls take long by
+//! It is true to its words: that no rank was kept waiting is said only where that is so, and where calls take long by
 //! themselves it says which.
 
 use crate::report::{CallTotal, Report};
@@ -17,7 +17,7 @@ pub enum NothingFound {
         /// For this part of all time.
         share: f64,
     },
-    /// Hardly anybody waited, but calls took long by themselves.
+    /// Hardly any rank waited, but calls took long by themselves.
     LongCalls {
         /// For this part of all time.
         share: f64,
@@ -26,7 +26,7 @@ pub enum NothingFound {
         /// Where, if that is known.
         place: Option<SourceLine>,
     },
-    /// Hardly anybody waited.
+    /// Hardly any rank waited.
     HardlyAnyWaiting,
 }
 

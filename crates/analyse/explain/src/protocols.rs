@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Sends of about one size from one host to another, or within one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SendProtocol {
-    /// The sender's host; none if it is not known, or if there are too many pairs of hosts to tell apart.
+    /// The sender's host; none if it is not known, or if there are too many pairs of hosts to distinguish.
     pub from_host: Option<String>,
     /// The receiver's host.
     pub to_host: Option<String>,

@@ -1,7 +1,7 @@
 //! A run that was reconstructed from a reduced trace, beside what is exact about it.
 //!
 //! A reduced trace knows exactly how long the calls of each place took together. A run that is reconstructed from it has
-//! other times, because waits come from a replay. The difference says how far what the report tells of a place may be off.
+//! other times, because waits come from a replay. The difference bounds how far the report may be off at a place.
 
 use crate::analysis::Analysis;
 use crate::error::ExplainError;

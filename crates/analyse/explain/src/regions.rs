@@ -12,7 +12,7 @@ pub(crate) struct Regions<'a> {
 }
 
 impl Regions<'_> {
-    /// The innermost one somebody was in then.
+    /// The innermost region a rank was in then.
     pub(crate) fn innermost(&self, occasion: Occasion) -> Option<&str> {
         let strand = self.strands.get(occasion.strand as usize)?;
         let there = |span: &&RegionSpan| {

@@ -36,7 +36,7 @@ pub struct Report<F = Finding, S = Hang> {
     pub efficiency: Efficiency,
     /// What costs most, the worst first; only what surely gains something.
     pub findings: Vec<F>,
-    /// All that waiting is blamed on, whether it is told as a finding or not.
+    /// All that waiting is blamed on, whether it is listed as a finding or not.
     #[serde(default = "Vec::new")]
     pub blame: Vec<F>,
     /// All waiting by pattern, longest first.
@@ -233,12 +233,12 @@ pub struct SizeClass {
 pub struct NetworkFit {
     /// Time of the smallest message.
     pub latency_ns: f64,
-    /// Bytes a second; 0 if it could not be told.
+    /// Bytes per second; 0 if unknown.
     pub bandwidth: f64,
 }
 
 impl NetworkFit {
-    /// As messages tell it; zeros if too few were seen.
+    /// As derived from messages; zeros if too few were observed.
     pub(crate) fn of(fit: &Fit) -> NetworkFit {
         if fit.is_of_collectives() {
             return NetworkFit { latency_ns: 0.0, bandwidth: 0.0 };
@@ -254,7 +254,7 @@ impl NetworkFit {
 pub struct NotUnderstood {
     /// Calls that may wait for others in a way that is not followed.
     pub not_followed: u64,
-    /// Calls whose partners are not in the trace, and messages nobody took.
+    /// Calls whose partners are not in the trace, and messages that were never received.
     pub unmatched: u64,
     /// What is missing in the trace.
     pub problems: Vec<String>,

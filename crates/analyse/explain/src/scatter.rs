@@ -1,7 +1,7 @@
 //! How far two runs of a program differ by noise, judged by how the iterations of one scatter.
 //!
 //! Iterations also differ because the program does different things in them. Those with as many calls do the same:
-//! only by how much they differ from each other counts. Where hardly two have as many, nothing can be told apart, and all of
+//! only by how much they differ from each other counts. Where hardly two have as many, nothing can be compared, and all of
 //! it is taken for noise.
 
 use crate::thresholds::THRESHOLDS;

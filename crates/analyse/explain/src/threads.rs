@@ -45,7 +45,7 @@ impl Analysis {
         }
     }
 
-    /// The run without a loss; none if nobody can do without.
+    /// The run without a loss; none if it cannot be avoided.
     pub(crate) fn without_loss(&self, regions: &Regions, spans: &Spans, loss: &Loss) -> Option<Without> {
         loss.kind.fix(&loss.place)?;
         let sites = self.all_sites_of(&loss.place);

@@ -1,12 +1,13 @@
-//! The numbers that decide what is found, and in which order it is told: all of them, in one place.
+//! The thresholds that decide what is found, and in which order it is listed: all of them, in one place.
 //!
 //! Most were set together, while `workloads/truth` was written, so that its programs are named for what they are and
-//! healthy ones for nothing; `bench/truth.py` judges them as a set, and the section "Accuracy of findings" in `docs/src/guides/slow.md`
-//! has its figures. Where a field says "chosen", nobody has varied that number alone; vary it with `bench/truth.py` before
+//! healthy ones for nothing; `bench/truth.py` judges them as a set, and the section "Accuracy of findings" in
+//! `docs/src/guides/slow.md` has its figures. Where a field says "chosen", that number was never varied alone; vary it with
+//! `bench/truth.py` before
 //! you change it.
 //!
-//! Two things are decided before anything here is asked: waits of less than a microsecond are added up but blamed on
-//! nobody (`kizami_blame`: they are of the order of the call itself), and how far a gain may be off (`kizami_whatif::Gain`).
+//! Two things are decided before these apply: waits of less than a microsecond are added up but blamed on
+//! no rank (`kizami_blame`: they are of the order of the call itself), and how far a gain may be off (`kizami_whatif::Gain`).
 //! Limits that only bound memory or time stay with the code that they bound.
 
 use kizami_model::Length;
@@ -14,9 +15,9 @@ use kizami_model::Length;
 /// What decides findings. Shares are parts of the run, or of the time of all ranks where that is said.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Thresholds {
-    // What is told.
-    /// A finding is told only if it gains this part of the run, and more than its error. The errors of gains start from one
-    /// per cent of the run (what no replay knows), so that less could not be told from nothing.
+    // What is listed.
+    /// A finding is listed only if it gains this part of the run, and more than its error. The errors of gains start from one
+    /// per cent of the run (what no replay knows), so that less could not be distinguished from nothing.
     pub least_gain: f64,
     /// The same for ranks that compute longer in turn, without any order: they differ a little in every run. Chosen;
     /// at 5 % no healthy program of `workloads/truth` has such a finding under SMPI.
@@ -28,7 +29,8 @@ pub struct Thresholds {
     /// Causes of waiting that are replayed, those that cost most. Eight lanes of a replay are one walk: seven and the run
     /// on an ideal network.
     pub most_causes: usize,
-    /// Blame for less than this part of the time of all ranks is not replayed. Chosen: a fifth of what could be told.
+    /// Blame for less than this part of the time of all ranks is not replayed. Chosen: a fifth of the least gain that is
+    /// listed.
     pub worth_replaying: f64,
     /// Places that are looked at for needless barriers, wrong orders and transfer, each. Chosen, for the time of replays.
     pub most_places: usize,
@@ -39,15 +41,15 @@ pub struct Thresholds {
     pub least_waiting_of_a_rank: f64,
 
     // What comes first.
-    /// What is mended easily is weighed by this. Chosen: of two ways to look at the same waiting that gain about the same,
+    /// Weight of what is fixed easily. Chosen: of two ways to look at the same waiting that gain about the same,
     /// the one that is easier to act on comes first.
     pub easily_fixed: f64,
     /// A loop in which one rank serves all others is weighed by this: what it costs is found in other ways as well, which
     /// do not say what to do. Chosen.
     pub loop_of_one: f64,
-    /// What is gained only on a network that nobody has is weighed by this. Chosen.
+    /// Weight of gains that need an ideal network. Chosen.
     pub hardly_fixed: f64,
-    /// What comes by chance is weighed by this: nobody in particular is to blame. Chosen.
+    /// Weight of what comes by chance: no rank in particular is to blame. Chosen.
     pub by_chance: f64,
 
     // Which of several explanations holds.
@@ -57,9 +59,9 @@ pub struct Thresholds {
     /// And gain this part of the run.
     pub least_gain_instead: f64,
     /// Into how many pieces blocks of a pipeline are cut in the replay. Chosen: with eight, seven eighths of what could be
-    /// gained by ever smaller ones are. Programs of `workloads/truth` that are mended with more are off by a few points.
+    /// gained by ever smaller ones are. Programs of `workloads/truth` that are fixed with more are off by a few points.
     pub pieces: u32,
-    /// If more than this part of all channels has one that goes the other way, nobody is behind: neighbours exchange.
+    /// If more than this part of all channels has one that goes the other way, no rank is behind: neighbours exchange.
     /// Chosen: most of them.
     pub mutual_channels: f64,
     /// If spreading work gains less than this part of what it gains if it is gone, spreading does not help. Chosen.
@@ -78,7 +80,7 @@ pub struct Thresholds {
     /// More than a few ranks are late together if this part of them has yet to come while others wait, on average. Of those
     /// who take turns about a third has.
     pub late_together: f64,
-    /// So are they if each is late in this part of the iterations in which anybody is. Chosen.
+    /// So are they if each is late in this part of the iterations with late ranks. Chosen.
     pub late_mostly: f64,
     /// If more than this part of the ranks is to blame, the work must be done by someone, and the gain is that of spreading
     /// it. Chosen.
@@ -144,7 +146,7 @@ pub struct Thresholds {
     pub enough_iterations: f64,
 
     // Noise.
-    /// Fewer blocks of iterations do not tell how far blocks scatter. Chosen.
+    /// Fewer blocks of iterations do not show how far blocks scatter. Chosen.
     pub fewest_blocks: usize,
     /// If more than this part of the time is in iterations that no other one is like, all of it is taken for noise. Chosen.
     pub most_alone: f64,
@@ -152,7 +154,7 @@ pub struct Thresholds {
     // What is said without findings, and of ranks and threads.
     /// More than this part of all time is waiting for long. Chosen.
     pub long_waiting: f64,
-    /// Calls that wait for nobody are worth a word from this part of all time on. Chosen.
+    /// Calls that do not wait are mentioned from this part of all time on. Chosen.
     pub long_calls: f64,
     /// A rank whose computation is so many times the median, or that part of it, is far from the others. Chosen.
     pub outlier: f64,

@@ -13,7 +13,7 @@ fn class(length: Length) -> usize {
     ((8.0 * (length.0.max(1) as f64).log2()) as usize).min(CLASSES - 1)
 }
 
-/// A typical one; of equally good ones the first. `all` is asked twice, so that nothing has to be kept.
+/// A typical one; of equally good ones the first. `all` is called twice, so that nothing has to be kept.
 pub fn typical<T, All: Iterator<Item = T>>(
     all: impl Fn() -> All,
     length: impl Fn(&T) -> Length,

@@ -1,4 +1,4 @@
-//! What could be done about a run: each idea replayed, the best first. In which words it is told is for who shows it.
+//! What could be done about a run: each idea replayed, the best first. The wording is up to the front end.
 
 use crate::analysis::Analysis;
 use crate::changes::ChangedRun;
@@ -20,7 +20,7 @@ use std::sync::OnceLock;
 /// Something that could be done.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Idea {
-    /// What was found is mended.
+    /// A finding is fixed.
     Fix(Box<Finding>),
     /// So many threads.
     Threads(ThreadCount),
@@ -46,7 +46,7 @@ pub enum Idea {
 #[derive(Clone, Debug, PartialEq)]
 struct Candidate {
     what: Idea,
-    /// What `kizami replay` is told; none if it cannot be.
+    /// The options of `kizami replay`; none if there are none.
     option: Option<Changes>,
     setting: Setting,
     error_ns: f64,
@@ -61,13 +61,13 @@ struct Candidate {
 pub struct WhatIf<I = Idea> {
     /// The idea.
     pub what: I,
-    /// What `kizami replay` is told; none if it cannot be.
+    /// The options of `kizami replay`; none if there are none.
     pub option: Option<Changes>,
     /// What it gains.
     pub gain: Gain,
     /// It gains that in the best case.
     pub at_most: bool,
-    /// The least and the most that it may gain, where a run does not tell how what is different would be used.
+    /// The least and the most that it may gain, where a run does not show how the change would be used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub between_ns: Option<[i64; 2]>,
 }
@@ -213,7 +213,7 @@ fn candidates(analysis: &Analysis) -> Vec<Candidate> {
         (Idea::HalfTheLatency, Change::Latency(Times(0.5))),
         (Idea::TwiceTheBandwidth, Change::Bandwidth(Times(2.0))),
     ];
-    // Where messages do not tell the bandwidth, nobody knows what twice as much of it is.
+    // Where messages do not show the bandwidth, twice as much of it is unknown.
     networks
         .retain(|(_, change)| !matches!(change, Change::Bandwidth(_)) || analysis.fit.per_byte_ns() > 0.0);
     for (what, change) in networks {

@@ -1,4 +1,5 @@
-//! Runs with one disease each, whose times are exactly known: it is named, and its gain is what the mended run gains.
+//! Runs with one performance pattern each, whose times are exactly known: the pattern is named, and its gain is that of the
+//! fixed run.
 
 // Each test takes what it needs.
 #[allow(dead_code)]
@@ -30,7 +31,7 @@ fn first(report: &Report) -> &Finding {
     report.findings.first().expect("there is a finding")
 }
 
-/// Asserts what the worst finding is and that its gain is that of the mended run, to a hundredth of a per cent.
+/// Asserts what the worst finding is and that its gain is that of the fixed run, to a hundredth of a per cent.
 fn assert_gain(sick: &Report, fixed: &Report, disease: Disease, headline: Headline) {
     let finding = first(sick);
     assert_eq!((finding.disease(), finding.headline), (disease, headline), "{finding:?}");

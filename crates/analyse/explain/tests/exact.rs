@@ -15,7 +15,7 @@ use scripts::{Looped, Places, report_of};
 /// What is injected into each iteration; more than anything else takes.
 const DELAY_NS: i64 = 300_000;
 const ITERATIONS: usize = 10;
-/// What a call takes that waits for nobody.
+/// The duration of a call that does not wait.
 const CALL_NS: i64 = 500;
 const LARGE: u64 = 1 << 20;
 
@@ -66,8 +66,8 @@ fn assert_sound(report: &Report) {
     assert_eq!((report.not_understood.unmatched, report.not_understood.not_followed), (0, 0));
 }
 
-/// Asserts that every nanosecond of waiting is blamed on somebody, once. Only where no wait is shorter than what is
-/// looked at and there are no more findings than are told.
+/// Asserts that every nanosecond of waiting is blamed on a rank, once. Only where no wait is shorter than what is
+/// looked at and there are no more findings than are listed.
 fn assert_all_blamed(report: &Report) {
     let waiting_ns: i64 = report.waits.iter().map(|wait| wait.ns).sum();
     let blamed_ns: i64 = report.blame.iter().map(|finding| finding.waiting_ns + finding.propagated_ns).sum();
@@ -386,7 +386,7 @@ fn lock_contention() {
     assert_eq!(finding.gain.map(|gain| gain.ns), Some(report.run_ns - without.run_ns));
 }
 
-/// Once all have come, nobody waits: what the call takes then is told apart, and nobody is blamed for it.
+/// Once all have entered, no rank waits: the rest of the call is separate, and no rank is blamed for it.
 #[test]
 fn collectives_once_all_have_entered() {
     const COLLECTIVE_NS: i64 = 5_000;
@@ -484,7 +484,7 @@ fn blame_passes_to_the_rank_that_began_the_delay() {
     assert_eq!((second.cause, &second.ranks[..]), (Cause::Computation, &[1][..]));
     assert_eq!((second.waiting_ns, second.propagated_ns), (50_000, 0));
     assert_eq!(second.gain.map(|gain| gain.ns), Some(50_000));
-    // While the message was on its way rank 1 was in its receive, waiting for nobody any more.
+    // While the message was on its way rank 1 was in its receive, and no longer waited for a rank.
     let call = find("rank1.c:1");
     assert_eq!((call.cause, call.waiting_ns, call.propagated_ns), (Cause::Call, MESSAGE_NS, 0));
 }
@@ -573,7 +573,7 @@ fn probes_that_find_something_in_the_end() {
     assert_eq!(at, ["MPI_Iprobe"]);
 }
 
-/// Between two groups the other group waits for the root, or the root for it; fellows of the root wait for nobody.
+/// Between two groups the other group waits for the root, or the root for it; other ranks of the root's group do not wait.
 #[test]
 fn rooted_collectives_of_two_groups() {
     let rooted = |name: &str, starts: [i64; 4], root: u32| -> Vec<Call> {

@@ -4,8 +4,8 @@
 //! cargo run --release -p kizami-graph --example graph_speed -- RUN.kz [threads] [times]
 //! ```
 //!
-//! Prints the time, the processor time of all threads, that of the one that asked, and the most memory the process ever held.
-//! With many threads what the one that asked takes is mostly what nobody else can do meanwhile, also on a busy machine.
+//! Prints the time, the processor time of all threads, that of the calling thread, and the most memory the process ever held.
+//! With many threads the time of the calling thread is mostly serial work, also on a busy machine.
 
 use kizami_graph::read;
 use kizami_trace::Trace;

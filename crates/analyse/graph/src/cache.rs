@@ -171,7 +171,7 @@ pub fn keep_no_graphs() {
 /// Keeps the graph of a trace, if there is room.
 pub(crate) fn save(trace: &Trace, graph: &Graph) {
     let bytes = size_of_val(&graph.steps[..]) + size_of_val(&graph.ties[..]);
-    // Of a run told by kinds it is made at once.
+    // Of a run stored by rank class it is made at once.
     if bytes > LARGEST || graph.folding.is_some() || KEEPS_NONE.load(Ordering::Relaxed) {
         return;
     }

@@ -1,4 +1,4 @@
-//! Whether a kept graph can be that of its trace. The checksum finds what was damaged; this is for what somebody made:
+//! Whether a kept graph can be that of its trace. The checksum finds what was damaged; this is for forged graphs:
 //! everything that is looked up by a number from the file is there, every step is passed once, and no number is so large
 //! that somebody counts up to it for long.
 //!

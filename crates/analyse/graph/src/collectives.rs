@@ -1,11 +1,11 @@
 //! Which part a rank takes in a collective: who waits for whom.
 //!
-//! In a collective that gives everybody something of everybody, nobody leaves before all have come. Where one
+//! In a collective that gives every rank something of every rank, no rank leaves before all have entered. Where one
 //! rank gives, the others wait for it alone; where one rank takes, only it waits. In a prefix sum a rank waits for
 //! those of lower rank. Making a communicator, making, freeing and fencing a window, and `MPI_Finalize` wait for
-//! all. In collectives of neighbours everybody waits for its neighbours, and in rooted ones of inter-communicators the
+//! all. In neighbourhood collectives each rank waits for its neighbours, and in rooted ones of inter-communicators the
 //! root and each of the other group wait for each other: those are messages, see `build`.
-//! Collectives of communicators with members nobody knows are not followed.
+//! Collectives of communicators with unknown members are not followed.
 
 use crate::folding::Folding;
 use crate::step::TieKind;
@@ -28,21 +28,22 @@ pub struct Members {
     pub(crate) lists: Vec<Vec<Rank>>,
     /// Whose list it is.
     pub(crate) comms: Vec<u32>,
-    /// Of a run told by kinds of rank: the kinds among the members. By communicator; else empty.
+    /// Of a run stored by rank class: the classes among the members. By communicator; else empty.
     pub(crate) rank_classes: Vec<MemberClasses>,
 }
 
-/// Which kinds of rank the members of a communicator are of.
+/// The rank classes of the members of a communicator.
 #[derive(Clone, Debug, Default)]
 pub struct MemberClasses {
-    /// Those that come for their kind, in rising order.
+    /// Those that stand for their class, in rising order.
     pub coming: Vec<Rank>,
     /// By place: the index among them.
     pub by_place: Vec<u32>,
 }
 
 impl Members {
-    /// The members of a communicator in the order of their ranks in it; of a run told by kinds, those that come for a kind.
+    /// The members of a communicator in the order of their ranks in it; of a run stored by rank class, those that stand for a
+    /// class.
     pub fn of(&self, place: u32) -> impl Iterator<Item = Rank> + '_ {
         let list = match self.rank_classes(place) {
             Some(rank_classes) => &rank_classes.coming[..],
@@ -52,7 +53,7 @@ impl Members {
         (0..coming).map(move |number| list.get(number as usize).copied().unwrap_or(Rank(number)))
     }
 
-    /// How many of the members come: all, or one for each kind.
+    /// How many of the members come: all, or one for each class.
     #[inline]
     pub fn coming(&self, place: u32) -> u32 {
         match self.rank_classes(place) {
@@ -61,7 +62,7 @@ impl Members {
         }
     }
 
-    /// Which kinds of rank the members are of, in a run told by kinds.
+    /// The rank classes of the members, in a run stored by rank class.
     #[inline]
     pub fn rank_classes(&self, place: u32) -> Option<&MemberClasses> {
         if self.rank_classes.is_empty() { None } else { self.rank_classes.get(self.comm(place) as usize) }
@@ -91,7 +92,7 @@ pub(crate) enum Part {
     None,
     /// It may wait for others, but not in a way that can be followed.
     Unknown,
-    /// It tells that it came, and may wait.
+    /// It announces its arrival, and may wait.
     Takes { announces: TieKind, awaits: Option<TieKind>, place: u32, number: u32 },
     /// It waits for its neighbours.
     Neighbours { comm: u32 },
@@ -112,14 +113,14 @@ enum Role {
     Window,
 }
 
-/// Where those are told apart that a root gives to a communicator: who waits for a root waits for no other.
+/// Where the results of a root are distinguished: a rank that waits for a root waits for no other.
 pub(crate) type Roots = FxHashMap<(u32, Rank), u32>;
 
 /// Counts the collectives of one rank after the other.
 pub(crate) struct Collectives {
     roles: Vec<Role>,
     pub members: Members,
-    /// Communicators of one rank: nobody to wait for.
+    /// Communicators of one rank: no rank to wait for.
     alone: Vec<bool>,
     inter: Vec<bool>,
     /// The world of each rank.
@@ -130,7 +131,7 @@ pub(crate) struct Collectives {
     /// Collectives so far, of the rank being read.
     counts: FxHashMap<u32, u32>,
     rank: Option<Rank>,
-    /// Of a run told by kinds of rank.
+    /// Of a run stored by rank class.
     folding: Option<Arc<Folding>>,
 }
 

@@ -1,12 +1,12 @@
-//! Ties of a run told by kinds of rank: what one rank of a kind does stands for all of them.
+//! Ties of a run stored by rank class: one rank of a class stands for all of them.
 //!
-//! A message is told by the kind of its sender and by how far it goes. Whoever receives finds the kind of its sender, and so
-//! the same channel, whichever rank of that kind it is; several kinds may. That a receiver is ready is told by the receiver's
-//! kind in the same way, on channels of their own. Communicators whose members are of the same kinds in the same order are
-//! one, to which each kind comes once.
+//! A message is identified by the class of its sender and by its distance in ranks. The receiver finds the class of its sender,
+//! and so the same channel, whichever rank of that class it is; several classes may. That a receiver is ready is announced by
+//! the receiver's class in the same way, on channels of their own. Communicators whose members are of the same classes in the same
+//! order are one, which each class enters once.
 //!
-//! This holds as long as ranks of a kind wait for nobody that comes at another time for one of them than for another; who
-//! made the kinds has to know that.
+//! This holds as long as no rank of a class waits for a rank that comes at another time for one of them than for another; who
+//! made the classes has to know that.
 
 use crate::channels::{Channel, Side};
 use crate::collectives::MemberClasses;
@@ -53,7 +53,7 @@ impl Counting {
         self.counts.get(&(way, false, true)).copied().unwrap_or(0) + 1
     }
 
-    /// The number of the next message of a way, counted by its sender or its receiver; by whom it is asked for is noted.
+    /// The number of the next message of a way, counted by its sender or its receiver; the asking side is noted.
     pub(crate) fn count(&mut self, rank: Rank, way: Channel, of_receiver: bool, side: Side) -> u32 {
         let by_receiver = side == Side::Receiver;
         let count = self.counts.entry((way, of_receiver, by_receiver)).or_insert(0);
@@ -68,7 +68,7 @@ impl Counting {
 /// What stands for what.
 #[derive(Debug)]
 pub struct Folding {
-    /// The kinds of rank.
+    /// The rank classes of the run.
     pub rank_classes: Arc<RankClasses>,
     /// By communicator: the first one that is like it.
     comms: Vec<u32>,
@@ -89,7 +89,7 @@ impl Folding {
         self.comms.get(comm as usize).copied().unwrap_or(comm)
     }
 
-    /// Which kinds the members are of, for communicators that stand for others.
+    /// The classes of the members, for communicators that stand for others.
     pub(crate) fn among(&self, definitions: &Definitions) -> Vec<MemberClasses> {
         let of = |comm: &Communicator| {
             if self.comm(comm.index) != comm.index || comm.kind == CommKind::SelfOnly {
@@ -106,14 +106,14 @@ impl Folding {
         definitions.communicators.iter().map(of).collect()
     }
 
-    /// The way of a message as its sender's kind has it.
+    /// The way of a message as its sender's class has it.
     pub fn by_sender(&self, way: Channel) -> Channel {
         let like = self.rank_classes.like(way.from);
         let comm = self.rank_classes.moved_comm(way.comm, way.from, like).unwrap_or(way.comm);
         Channel { comm, from: like, to: self.rank_classes.moved(way.to, way.from, like), tag: way.tag }
     }
 
-    /// The same as its receiver's kind has it. Its tag is none of a message.
+    /// The same as its receiver's class has it. Its tag is none of a message.
     pub fn by_receiver(&self, way: Channel) -> Channel {
         let like = self.rank_classes.like(way.to);
         let comm = self.rank_classes.moved_comm(way.comm, way.to, like).unwrap_or(way.comm);
@@ -121,7 +121,8 @@ impl Folding {
     }
 }
 
-/// Equal for communicators whose members are of the same kinds in the same order, and which are the how manieth of theirs.
+/// Equal for communicators whose members are of the same classes in the same order, and which have the same index among those
+/// of the rank.
 fn signature(rank_classes: &RankClasses, comm: &Communicator) -> u64 {
     let mut hasher = FxHasher::default();
     hasher.write_u32(comm.kind as u32);

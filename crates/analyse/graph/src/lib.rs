@@ -1,20 +1,20 @@
 //! The event graph of a run: who waits for whom.
 //!
 //! [`build()`] reads the rows of a trace once and turns each into a [`Step`] of fixed size with its *ties*: what it
-//! tells other ranks (a message leaves, a receive is posted, somebody comes to a collective) and what it awaits
+//! announces to other ranks (a message leaves, a receive is posted, a rank enters a collective) and what it awaits
 //! from them. Both sides of a tie carry the same key. Each rank finds its keys by counting for itself: messages by
 //! communicator, sender, receiver and tag, collectives by communicator. So nothing has to be looked at together, and
 //! steps stay in the order of the rows, one for each.
 //!
-//! A *strand* is the steps of one thread, in order. Whoever walks strands so that nobody passes a step before
-//! everything it awaits has been told walks in happened-before order; that is what the `replay` crate does.
+//! A *strand* is the steps of one thread, in order. A walk of strands in which none passes a step before
+//! everything it awaits has been announced is in happened-before order; that is what the `replay` crate does.
 //!
 //! Promises: no trace makes it fail, however odd. What cannot be followed keeps no ties and is counted in
 //! [`Graph::not_followed`]. Memory: what one rank has open, one entry for each combination of communicator, sender,
-//! receiver and tag, and the steps: whoever may not hold those has an allocator that puts them elsewhere, as the command does.
+//! receiver and tag, and the steps: where they do not fit, an allocator puts them elsewhere, as the command does.
 //!
-//! A run told by kinds of rank has a strand for each kind. Messages are tied by the kind that sends and how far they go, so
-//! that several kinds may await what one of them sends, and a kind comes to a collective once for all its ranks (`folding`).
+//! A run stored by rank class has a strand for each class. Messages are tied by the class that sends and how far they go, so
+//! that several classes may await what one of them sends, and a class enters a collective once for all its ranks (`folding`).
 //! Where its ranks come out differently, [`unfold`] gives each a strand of its own, over the same steps.
 //!
 //! It knows no costs and changes no times.
@@ -81,14 +81,14 @@ pub struct Graph {
     pub protocols: Vec<Protocol>,
     /// Calls that may wait for others in a way that is not followed.
     pub not_followed: u64,
-    /// Times of different ranks do not fit together: whom somebody waits for may come at any moment.
+    /// Times of different ranks are not aligned: an awaited rank may come at any moment.
     pub clocks_unaligned: bool,
-    /// Which ranks a strand stands for, in a run told by kinds of rank; none where every rank has its strands.
+    /// Which ranks a strand stands for, in a run stored by rank class; none where every rank has its strands.
     pub folding: Option<Arc<Folding>>,
-    /// Strands of all ranks have the steps of their kinds, in a run told by kinds of rank; none where every step is of one
+    /// Strands of all ranks have the steps of their classes, in a run stored by rank class; none where every step is of one
     /// strand. Ties of steps are then to be looked up by [`Graph::tie`].
     pub unfolding: Option<Unfolding>,
-    /// What each strand awaits, in a run told by kinds of rank: every way once.
+    /// What each strand awaits, in a run stored by rank class: every way once.
     pub asks: Vec<Ask>,
 }
 

@@ -37,7 +37,7 @@ impl Candidate {
 struct Held {
     window: u32,
     comm: u32,
-    /// Whose memory it is for; nobody's for that of all.
+    /// The rank whose memory it is for; none for that of all.
     target: Option<Rank>,
     origin: Rank,
     exclusive: bool,
@@ -63,7 +63,7 @@ impl Locks {
     /// A call on the window with this number, with its step. Calls must come rank by rank, in the order of their start.
     pub(crate) fn call(&mut self, role: WindowRole, window: u32, call: &Call, step: u64) {
         if self.rank != Some(call.rank) {
-            // What was never unlocked held up nobody who went on.
+            // A lock that was never released delayed no rank that went on.
             self.open.clear();
             self.rank = Some(call.rank);
         }
@@ -81,7 +81,7 @@ impl Locks {
                 self.open.insert((window, target), held);
             }
             WindowRole::Access | WindowRole::Flush => {
-                // One that names nobody flushes all; one that names somebody may do so under the lock of all.
+                // A flush without a rank flushes all; one with a rank may do so under the lock of all.
                 for ((of, whose), held) in &mut self.open {
                     let concerned = target.is_none() || whose.is_none() || *whose == target;
                     if *of == window && concerned && this.length() > held.access.length() {
@@ -142,7 +142,7 @@ fn contended(held: &[Held], channels: &mut Channels, ties: &mut Vec<(u64, Tie)>)
             let inside = (call.start < call.end).then(|| before.range(within).next_back()).flatten();
             inside.map(|(release, earlier)| (*release - call.start, call.step, *earlier))
         });
-        // One of the calls has asked for the lock: the one that waited longest.
+        // One of the calls has requested the lock: the one that waited longest.
         let longest = waits.max_by_key(|(wait, _, _)| *wait);
         if let Some((_, step, earlier)) =
             longest.filter(|(.., earlier)| held[*earlier].origin != later.origin)

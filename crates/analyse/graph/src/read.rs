@@ -22,7 +22,8 @@ impl RowObserver for () {
     fn row(&mut self, _call: &Call) {}
 }
 
-/// The graph of a trace: as it was kept in `derived/`, or made by reading all rows. `progress` hears how many rows are done.
+/// The graph of a trace: as it was kept in `derived/`, or made by reading all rows. `progress` is called with how many rows are
+/// done.
 pub fn build(trace: &Trace, threads: usize, progress: &(dyn Fn(u64) + Sync)) -> Result<Graph, GraphError> {
     let phase =
         tracing::info_span!("graph", rows = trace.run().totals.events, threads, cache = Empty, bytes = Empty)
@@ -47,7 +48,7 @@ pub fn build_unaligned(
     Ok(read_with(trace, Clocks::Unaligned, threads, || (), progress)?.0)
 }
 
-/// The graph by reading all rows in any case. `observer` is asked for one observer for each share of the ranks, in their order.
+/// The graph by reading all rows in any case. `observer` is called once for each partition of the ranks, in their order.
 pub fn read<O: RowObserver>(
     trace: &Trace,
     threads: usize,
@@ -98,7 +99,7 @@ fn read_with<O: RowObserver>(
             tell(done.fetch_add(rows, Ordering::Relaxed) + rows);
         }
     };
-    // What kinds of rank do is counted for all of them together.
+    // Counts of rank classes are for all of their ranks together.
     let most = if trace.run().is_stored_by_rank_class() { 1 } else { threads };
     let calls = trace.run().rank_summaries.iter().map(|rank| (rank.rank, rank.calls));
     let listed = calls.len() > 0;
@@ -106,7 +107,7 @@ fn read_with<O: RowObserver>(
     let shares = if shares.is_empty() { vec![0..=u32::MAX] } else { shares };
     let observed: Vec<_> =
         shares.into_iter().enumerate().map(|(number, ranks)| (number, ranks, observer())).collect();
-    // All know how far all are; one tells.
+    // All know how far all are; one reports.
     let read = map(observed, |(number, ranks, observer)| {
         if number == 0 { share(ranks, observer, progress) } else { share(ranks, observer, &|_| {}) }
     });
@@ -136,7 +137,7 @@ fn shares(calls: impl Iterator<Item = (u32, u64)> + Clone, most: usize) -> Vec<R
     shares
 }
 
-/// The same where nobody knows how many calls each rank made: runs do not list more than some ranks.
+/// The same where the calls of each rank are unknown: runs do not list more than some ranks.
 fn even_shares(ranks: u32, most: usize) -> Vec<RangeInclusive<u32>> {
     let count = ranks.clamp(1, most.clamp(1, u32::MAX as usize) as u32);
     let first = |share: u32| (u64::from(ranks) * u64::from(share) / u64::from(count)) as u32;

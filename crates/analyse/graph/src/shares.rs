@@ -2,9 +2,9 @@
 //!
 //! Steps of all ranks lie in one list from the moment all rows have been read. Ties lie in a list for each share until it is
 //! known which of them stay: a step counts its ties from the first of its share. So each thread changes ties of its own, and
-//! whoever looks at those of another share finds them by the step.
+//! those of another partition are found by the step.
 //!
-//! What comes out is in the order of the shares, whoever is done first.
+//! The result is in the order of the partitions, whichever is done first.
 
 use crate::step::{Step, Tie};
 use std::ops::Range;
@@ -18,7 +18,7 @@ pub(crate) struct Share {
     pub steps: Range<usize>,
     /// Ties of these steps.
     pub ties: Vec<Tie>,
-    /// Steps that may wait until somebody is ready, counted from the first.
+    /// Steps that may wait until a receiver is ready, counted from the first.
     pub waiting: Vec<u64>,
 }
 
@@ -44,7 +44,7 @@ impl Share {
         &self.ties[step.first_tie as usize..][..step.ties as usize]
     }
 
-    /// Steps that may wait until somebody is ready.
+    /// Steps that may wait until a receiver is ready.
     pub(crate) fn waiting<'a>(&self, steps: &'a [Step]) -> impl Iterator<Item = &'a Step> {
         let own = &steps[self.steps.clone()];
         self.waiting.iter().map(|step| &own[*step as usize])
@@ -59,7 +59,7 @@ pub(crate) fn split<T>(
     lengths.into_iter().map(move |length| list.split_off_mut(..length).unwrap_or_default())
 }
 
-/// Moves values to where they belong, and gives their old room back meanwhile: nobody has to have room for all of them twice.
+/// Moves values to where they belong, and frees their old memory meanwhile, so that both copies never exist at once.
 pub(crate) fn move_into<T: Copy>(mut values: Vec<T>, place: &mut [T]) {
     let at_a_time = MOVED_BYTES / size_of::<T>();
     while !values.is_empty() {

@@ -101,9 +101,9 @@ pub enum TieKind {
     Enters,
     /// Comes to a collective as its root.
     EntersAsRoot,
-    /// Comes to a collective and waits for nobody.
+    /// Enters a collective and does not wait.
     Passes,
-    /// Comes to a collective as its root and waits for nobody.
+    /// Enters a collective as its root and does not wait.
     PassesAsRoot,
     /// The message must have left; it is taken.
     Awaits,
@@ -116,7 +116,7 @@ pub enum TieKind {
     /// The other side must be ready, whatever the size: it has posted the receive of a synchronous send, opened its
     /// window, is done with ours, or has let go of its lock.
     AwaitsReady,
-    /// The same, unless the call ends before that; somebody behind it awaits it.
+    /// The same, unless the call ends before that; a later step awaits it.
     LooksReady,
     /// All must have come to the collective.
     AwaitsAll,
@@ -126,7 +126,7 @@ pub enum TieKind {
     AwaitsLower,
     /// No tie to others: the row is of several failed polls, see [`Tie::polls`].
     Polls,
-    /// No tie to others: the call moves so many bytes to or from a file or a window, for which nobody waits by it.
+    /// No tie to others: the call moves so many bytes to or from a file or a window, for which no rank waits.
     Moves,
 }
 

@@ -11,7 +11,7 @@ pub(crate) struct Neighbourhood {
     pub destinations: Vec<Rank>,
 }
 
-/// Neighbourhoods, found when they are first asked for.
+/// Neighbourhoods, found on first use.
 pub(crate) struct Topology {
     graphs: FxHashMap<(u32, Rank), Neighbourhood>,
     /// Of the rank being read.

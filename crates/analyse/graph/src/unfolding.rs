@@ -1,8 +1,8 @@
-//! The graph of all ranks of a run told by kinds, whose steps are those of one rank of each kind.
+//! The graph of all ranks of a run stored by rank class, whose steps are those of one rank of each class.
 //!
-//! Where all ranks of a kind come out alike, one strand for each kind is enough (`folding`). Where they do not, as where
-//! collectives are walked message by message, each rank needs a strand of its own; but what it does is still what its kind
-//! does. So all strands of a kind have the same steps, and their ties name places by a number of the kind's own. A table says
+//! Where all ranks of a class replay alike, one strand for each class is enough (`folding`). Where they do not, as where
+//! collectives are walked message by message, each rank needs a strand of its own; but what it does is still what its class
+//! does. So all strands of a class have the same steps, and their ties name places by a number of the class's own. A table says
 //! for each rank which channel or communicator that is: a few words a rank, instead of a step for each of its calls.
 
 use crate::build::Builder;
@@ -25,7 +25,7 @@ pub struct Unfolding {
 }
 
 impl Unfolding {
-    /// A tie of a rank's kind as the rank has it.
+    /// A tie of a rank's class as the rank has it.
     #[inline]
     pub(crate) fn of(&self, rank: Rank, tie: Tie) -> Tie {
         match tie.names_a_place() {
@@ -36,7 +36,7 @@ impl Unfolding {
 }
 
 /// The graph of all ranks, from the rows of those that have some: rank by rank, each in the order of their start. None if
-/// the run is not told by kinds, or if it cannot be told whom ranks without rows meet.
+/// the run is not stored by rank class, or if the partners of ranks without rows are unknown.
 pub fn unfold<'a>(
     definitions: &Definitions,
     rows: impl IntoIterator<Item = &'a Call>,
@@ -64,10 +64,10 @@ pub fn unfold<'a>(
     Some(Graph { channels, members, strands, unfolding: Some(unfolding), ..graph })
 }
 
-/// What the ties of one kind are about, by their number: a channel or a communicator of the graph of the rows.
+/// What the ties of one class are about, by their number: a channel or a communicator of the graph of the rows.
 type Used = Vec<(bool, u32)>;
 
-/// Has ties name places by a number of their kind's own; gives what each number stands for, by kind.
+/// Has ties name places by a number of their class's own; returns what each number stands for, by class.
 fn number_places(graph: &mut Graph, rank_classes: &RankClasses) -> Vec<Used> {
     let mut used: Vec<Used> = vec![Vec::new(); rank_classes.count()];
     let mut end = graph.steps.len();
@@ -93,7 +93,7 @@ fn number_places(graph: &mut Graph, rank_classes: &RankClasses) -> Vec<Used> {
     used
 }
 
-/// Every rank has the strands of its kind.
+/// Every rank has the strands of its class.
 fn strands(graph: &Graph, rank_classes: &RankClasses) -> Vec<Strand> {
     let mut of_class: Vec<Vec<Strand>> = vec![Vec::new(); rank_classes.count()];
     graph.strands.iter().for_each(|strand| of_class[rank_classes.number(strand.rank) as usize].push(*strand));
@@ -136,7 +136,7 @@ impl All<'_> {
     /// The channel that is to a rank what this one is to the one it is like.
     fn channel(&mut self, way: Channel, like: Rank, rank: Rank) -> Option<ChannelIndex> {
         let rank_classes = self.rank_classes;
-        // Whether what rank 0 sends to itself goes to the rank itself or to rank 0 is not told.
+        // Whether what rank 0 sends to itself goes to the rank itself or to rank 0 is not stored.
         if way.from == way.to && like.0 == 0 && rank != like {
             return None;
         }

@@ -7,7 +7,7 @@
 //! an origin belongs to the first start of that origin that names the target, and so on: both sides count.
 //!
 //! A library may let an origin wait for the post in the start, in the first access or in the complete. So all of
-//! them look for it, and whoever does not last until then has not waited.
+//! them look for it, and a call that ends before then has not waited.
 
 use crate::channels::{Channel, Channels, Side};
 use crate::step::{Tie, TieKind};
@@ -66,7 +66,7 @@ pub(crate) fn numbers(definitions: &Definitions) -> FxHashMap<u32, u32> {
     numbers
 }
 
-/// What two ranks tell each other about a window.
+/// What two ranks announce to each other about a window.
 #[derive(Clone, Copy)]
 pub(crate) enum About {
     Post,
@@ -74,7 +74,7 @@ pub(crate) enum About {
     Release,
 }
 
-/// The way on which one rank tells another about a window. Tags below zero are no program's.
+/// The channel on which one rank announces an event of a window to another. Tags below zero are no program's.
 pub(crate) fn way(comm: u32, window: u32, asks: Rank, announces: Rank, about: About) -> Channel {
     const FIRST_TAG: i64 = i32::MIN as i64 + 1;
     const KINDS: i64 = 3;

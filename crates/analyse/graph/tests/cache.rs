@@ -135,7 +135,7 @@ fn a_damaged_file_is_not_believed() {
     }
 }
 
-/// Whether a kept graph was taken: nobody hears of rows then.
+/// Whether a kept graph was used: no progress of rows is reported then.
 fn is_believed(trace: &Trace) -> bool {
     let read = AtomicBool::new(false);
     build(trace, 1, &|_| read.store(true, Ordering::Relaxed)).unwrap();

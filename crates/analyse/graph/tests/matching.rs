@@ -192,7 +192,7 @@ fn messages_of(graph: &Graph) -> BTreeSet<Whole> {
             let taken = only(&tied, TieKind::Awaits, *key);
             let waits = only(&tied, TieKind::AwaitsPost, *key).or(only(&tied, TieKind::AwaitsReady, *key));
             let sent = only(&tied, TieKind::Departs, *key).unwrap();
-            // Receives of small messages tell only who waits for that; where they are posted is then not to be seen.
+            // Receives of small messages announce only to waiting senders; where they are posted is then not visible.
             let posted = only(&tied, TieKind::Posts, *key).or(taken).unwrap();
             (way, sent, waits, posted, taken)
         })
@@ -284,7 +284,7 @@ proptest! {
         let expected: BTreeSet<Whole> = messages(&program.rows)
             .into_iter()
             .map(|(way, sent, waits, posted, taken)| {
-                // Receives tell nothing where nobody waits for that.
+                // Receives announce nothing where no rank waits for that.
                 (way, sent, waits, if waits.is_some() { posted } else { taken.unwrap() }, taken)
             })
             .collect();

@@ -105,7 +105,7 @@ fn sends_that_wait_now_and_then_are_followed_where_they_did() {
     assert_eq!(with(&graph, TieKind::Posts), [10, 13, 16, 19]);
 }
 
-/// Whether the send of an exchange waited cannot be told where its partner is late with both.
+/// Whether the send of an exchange waited is undecided where its partner is late with both.
 #[test]
 fn what_a_call_also_waits_for_shows_nothing_about_its_send() {
     let exchange = |rank: u32, start_ns: i64, end_ns: i64| {
@@ -139,7 +139,7 @@ fn a_receiver_that_stays_outside_mpi_is_waited_for_until_it_comes_back() {
     assert_eq!(decisions(&graph), [(100_000, Decision::WaitsAbove(65_536), Basis::Size)]);
     assert_eq!(graph.protocols[0].shown, Shown { late_progress: 5, ..Shown::default() });
     assert_eq!(with(&graph, TieKind::AwaitsPost), [0, 1, 2, 3, 4]);
-    // It is the waits that tell, not the posts.
+    // The waits decide, not the posts.
     assert_eq!(with(&graph, TieKind::Posts), [6, 8, 10, 12, 14]);
 }
 

@@ -111,14 +111,14 @@ impl Graph<'_> {
         }
     }
 
-    /// Ranks that are waited for and wait for nobody themselves.
+    /// Ranks that are waited for and do not wait themselves.
     pub(super) fn ends(&self) -> BTreeSet<u32> {
         let awaited = (0..self.0.len() as u32).flat_map(|rank| self.awaited(rank));
         awaited.filter(|rank| self.awaited(*rank).next().is_none()).collect()
     }
 }
 
-/// Whether what is needed can come from ranks that are not stuck.
+/// Whether what is needed can come from ranks that do not hang.
 fn can_be_met(needs: &Needs, blocked: &[bool]) -> bool {
     let moves = |rank: &u32| !blocked.get(*rank as usize).copied().unwrap_or(false);
     let mut met = needs.all.iter().map(|need| match need.any {

@@ -1,4 +1,4 @@
-//! What is known of a run that does not go on, as data. In which words it is told is for who shows it.
+//! What is known of a run that hangs, as data. The wording is up to the front end.
 
 use super::needs::{Need, Needs, What};
 use kizami_trace::SourceLine;
@@ -14,11 +14,11 @@ pub struct Hang {
     pub ranks: usize,
     /// Ranks that wait for each other, each for the next, the last for the first; empty if there is no such circle.
     pub cycle: Vec<u32>,
-    /// Ranks that others wait for and that wait for nobody.
+    /// Ranks that others wait for and that do not wait themselves.
     pub causes: Vec<HangCause>,
     /// The rank whose process ended before all others, if it was seen, by itself: it crashed or was killed.
     pub died_first: Option<Death>,
-    /// Ranks that ended before their time, where nobody is known to wait.
+    /// Ranks that ended early, where no rank is known to wait.
     pub ended_early: Vec<EndedEarly>,
     /// The calls that did not return, by rank.
     pub calls: Vec<BlockedCall>,
@@ -38,9 +38,9 @@ pub enum HangKind {
     WaitsForEnded,
     /// Ranks wait for some that could go on.
     WaitsForBusy,
-    /// Ranks are inside calls, and it is not known that they wait for anybody.
+    /// Ranks are inside calls, and are not known to wait for a rank.
     Inside,
-    /// Ranks ended before their time, and nobody waited.
+    /// Ranks ended early, and no rank waited.
     Ended,
 }
 
@@ -67,7 +67,7 @@ pub struct HangCause {
 pub enum CauseState {
     /// It is outside MPI: it computes, or it died there.
     Outside(Outside),
-    /// It is inside a call that waits for nobody, as far as is known.
+    /// It is inside a call that does not wait, as far as is known.
     Inside,
     /// It ended by `MPI_Finalize`.
     Finalized,
@@ -174,7 +174,7 @@ pub struct BlockedCall {
     pub since_ns: i64,
     /// It is called again and again, and finds nothing.
     pub polls: bool,
-    /// What it waits for; none if calls of this function wait for nobody.
+    /// What it waits for; none if calls of this function do not wait.
     pub waits_for: Option<WaitsFor>,
 }
 

@@ -1,12 +1,12 @@
-//! Why a run does not go on: who waits for whom, where in the source, since when, and who is to blame.
+//! Why a run hangs: which rank waits for which, where in the source, since when, and what is the cause.
 //!
 //! A run that hangs, was interrupted, or is looked at while it runs has calls that never returned (`defs/under_way`). From
 //! all rows follows what was sent, posted and come to before (`ledger`), so what each of these calls waits for can be
-//! told (`needs`), and from that who can never go on (`graph`): ranks that wait for each other in a circle, or for one
-//! that is gone. Where nobody is stuck for ever, somebody is outside MPI whom all others wait for.
+//! derived (`needs`), and from that which ranks can never go on (`graph`): ranks that wait for each other in a cycle, or for
+//! one that is gone. Where no rank is blocked for ever, all others wait for a rank that is outside MPI.
 //!
-//! It promises never to call something a deadlock that could still go on, as far as rows tell: messages that are on their
-//! way, receives that are posted and wildcards that somebody may serve are taken into account. It does not look into
+//! It promises never to call something a deadlock that could still go on, as far as rows show: messages that are on their
+//! way, posted receives and wildcards that a rank may still match are taken into account. It does not look into
 //! files, and of windows only at fences and locks. Whether a rank computed, crashed or was killed outside MPI it cannot
 //! tell. It gives data (`hang`), no sentences.
 
@@ -27,11 +27,11 @@ use ledger::{Last, Ledger};
 use needs::{Inside, Needs, waits_for_others};
 use std::collections::BTreeSet;
 
-/// In a run that goes on, waits below this are business as usual.
+/// In a run that goes on, waits below this are normal.
 const LONG_NS: i64 = 1_000_000_000;
 /// Who ended at most this long before an interruption was noticed was ended by it: signals reach many at once.
 const AT_ONCE: Length = Length(200_000_000);
-/// Ends so close to each other may be seen in any order: a launcher hears of a death before the kernel is done with it.
+/// Ends so close to each other may be seen in any order: a launcher learns of a death before the kernel is done with it.
 const TOGETHER: Length = Length(20_000_000);
 /// Who has been waiting inside MPI for so long does not crash there by itself: it was ended.
 const WAITED: Length = Length(10_000_000);
@@ -159,7 +159,7 @@ fn interrupted(watched: Watched) -> Option<Moment> {
 }
 
 /// The one that died first. Launchers end all ranks when one dies, and when they are interrupted; so the first counts
-/// only if nobody interrupted the run before, and if it was seen to be alone among those that did not just wait.
+/// only if the run was not interrupted before, and if it was seen to be alone among those that did not just wait.
 fn died_first(definitions: &Definitions, watched: Option<Watched>, waits: &[Wait]) -> Option<u32> {
     let interrupted = watched.and_then(interrupted);
     let ends =
@@ -181,7 +181,7 @@ fn died_first(definitions: &Definitions, watched: Option<Watched>, waits: &[Wait
 }
 
 impl RunState<'_> {
-    /// What is to be told; nothing of a run that goes on as it should.
+    /// The diagnosis; none for a run that goes on as it should.
     fn hang(self, calls: &[UnderWay]) -> Option<Hang> {
         let graph = Graph(&self.doing);
         let doomed = graph.doomed();

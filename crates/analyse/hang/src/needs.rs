@@ -311,7 +311,7 @@ impl<'a> Inside<'a> {
     }
 }
 
-/// Whether calls of a function wait for nobody by their nature, so that being inside one is no waiting.
+/// Whether calls of a function never wait for ranks, so that being inside one is no waiting.
 pub(super) fn waits_for_others(op: Op) -> bool {
     let note = op.function().map_or(EntryNote::Nothing, EntryNote::of);
     match op.kind() {

@@ -45,7 +45,7 @@ fn until(seconds: i64, running: bool) -> Option<Watched> {
 }
 
 fn hang(definitions: &Definitions, rows: &[Call]) -> Hang {
-    Hang::of_rows(definitions, until(5, false), rows).expect("it is stuck")
+    Hang::of_rows(definitions, until(5, false), rows).expect("it hangs")
 }
 
 fn died_first(hang: &Hang) -> Option<u32> {
@@ -84,7 +84,7 @@ fn two_receives_from_each_other_are_a_deadlock_and_the_others_wait_for_it() {
     assert!(found.causes.is_empty() && !found.running);
 }
 
-/// The same, but rank 1 has sent: rank 0 can go on, and so nobody is stuck for ever.
+/// The same, but rank 1 has sent: rank 0 can go on, so no rank is blocked for ever.
 #[test]
 fn a_message_that_is_there_is_no_deadlock() {
     let rows =
@@ -143,7 +143,7 @@ fn a_rank_that_computes_is_the_cause() {
         sentences(&found)[0],
         "All others wait for rank 3, which has been outside MPI for 5.00 s, after MPI_Barrier at a.c:0."
     );
-    // In a run that goes on, short waits are business as usual.
+    // In a run that goes on, short waits are normal.
     let short = Some(Watched { until_ns: 2 * SECOND + 1_000_000, running: true, interrupted_ns: None });
     assert_eq!(Hang::of_rows(&definitions, short, &after_a_barrier(4)), None);
 }
@@ -163,7 +163,7 @@ fn a_rank_that_is_gone_is_the_cause() {
     }
 }
 
-/// Launchers end the others when one dies: the first one is told, unless somebody interrupted them all.
+/// Launchers end the others when one dies: the first one is reported, unless all were interrupted.
 #[test]
 fn the_rank_that_died_first_is_reported() {
     let mut definitions =
@@ -195,7 +195,7 @@ fn the_rank_that_died_first_is_reported() {
     assert_eq!(died_first(&hang(&definitions, &rows)), Some(0), "that early, rank 0 ended by itself");
     definitions.ranks[0].ended = definitions.ranks[2].ended;
     definitions.under_way.retain(|call| call.rank != Rank(0));
-    assert_eq!(died_first(&hang(&definitions, &rows)), None, "nobody can tell which");
+    assert_eq!(died_first(&hang(&definitions, &rows)), None, "the first is unknown");
 }
 
 #[test]
@@ -211,7 +211,7 @@ fn ranks_in_different_collectives_are_reported() {
     );
 }
 
-/// Rank 1 is one barrier behind: it waits in the first for nobody, and rank 0 in the second for it.
+/// Rank 1 is one barrier behind: it waits for no rank in the first, and rank 0 waits for it in the second.
 #[test]
 fn collectives_are_counted() {
     let rows: Vec<Call> = after_a_barrier(2).into_iter().filter(|row| row.rank == Rank(0)).collect();
@@ -261,7 +261,7 @@ fn a_wait_is_for_messages_that_did_not_arrive() {
     assert_eq!((&waits_until(&found.calls[0])[..], found.calls[0].one_is_enough()), (both, true));
 }
 
-/// Anybody may send: rank 0 is stuck only if all others are.
+/// Any rank may send: rank 0 is blocked only if all others are.
 #[test]
 fn a_wildcard_matches_any_sender() {
     let any = UnderWay { peer: Some(Peer::Any), tag: None, ..inside(0, "MPI_Recv", 1.0, 5) };
@@ -305,7 +305,7 @@ fn a_lock_that_is_held_is_waited_for() {
     assert!(hang(&run(3, calls), &[lock, unlock]).calls[0].awaited_ranks().is_empty());
 }
 
-/// Many ranks are told in few sentences, and quickly.
+/// Many ranks take few sentences and little time.
 #[test]
 fn a_thousand_ranks_take_two_sentences() {
     let calls = (0..1023).map(|rank| inside(rank, "MPI_Barrier", 1.0, 20)).collect();

@@ -149,7 +149,7 @@ impl ThreadChange {
             // Whatever its threads do, one task follows another.
             left = left.max(span.length.min(length));
         }
-        // A region that has not all threads was told how many to have, or not to be parallel.
+        // A region without all threads has a `num_threads` clause or a false `if` clause.
         let wanted = if had == widest { self.threads(widest) } else { had };
         if wanted == had {
             return left;

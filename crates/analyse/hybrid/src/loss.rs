@@ -46,7 +46,7 @@ pub struct Loss {
     /// It gains that in the best case.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_most: bool,
-    /// What `kizami replay` is told to give the gain again; none if nothing does.
+    /// The options of `kizami replay` that reproduce the gain; none if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub option: Option<Changes>,
 }
@@ -54,14 +54,14 @@ pub struct Loss {
 /// What is different without a loss.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fix {
-    /// What `kizami replay` is told; none if it cannot be.
+    /// The options of `kizami replay`; none if there are none.
     pub option: Option<Changes>,
     /// It may not be possible to do without all of it.
     pub at_most: bool,
 }
 
 impl LossKind {
-    /// What is different without it; none where nobody can do without.
+    /// The change that removes it; none where it cannot be avoided.
     pub fn fix(self, place: &SourceLine) -> Option<Fix> {
         let option = |change: fn(Location) -> Change| Changes::at([place], change);
         match self {

@@ -13,7 +13,7 @@ const MOST_RANKS: usize = 256;
 pub(crate) struct Span {
     /// The longest chain, in virtual time; zero if nothing is known.
     pub length: Length,
-    /// How long tasks ran that the program asked for, and what else was run.
+    /// How long explicit tasks ran, and what else was run.
     pub tasks: Length,
     pub shares: Length,
 }
@@ -59,7 +59,7 @@ fn of_regions(
 ) -> Result<Vec<Span>, TasksError> {
     let mut spans = vec![Span::default(); regions.len()];
     let mut edges: Vec<Option<(Moment, Moment)>> = vec![None; regions.len()];
-    // By task, whether it goes on with one that the program asked for.
+    // By task, whether it continues an explicit task.
     let mut explicit: Vec<bool> = Vec::with_capacity(graph.len());
     for part in trace.parts_of::<TaskRow>()? {
         for row in part?.into_iter().filter(|row| row.rank == rank) {

@@ -1,4 +1,4 @@
-//! What is told of a run's threads.
+//! Summary of a run's threads.
 
 use crate::account::Account;
 use crate::loss::{Loss, LossKind};

@@ -1,7 +1,7 @@
 //! From a reduced trace to one with a row for every call again, with times that its sums allow.
 //!
 //! The order of calls is exact, with all that rows say beside times: peers, tags, bytes, requests and which calls completed
-//! them. How long each call took, and how long was computed before it, is drawn from what is known
+//! them. How long each call took, and how long was computed before it, is sampled from what is known
 //! of its place, function and size on its thread: over the run, durations come out as in the sketches, within their
 //! 1 %, and computation adds up to what it was. Which call of a kind took how long is not known, nor which ranks
 //! were slow at the same moment. So rows of several ranks do not fit together in time: a replay must follow.
@@ -21,11 +21,11 @@ use rustc_hash::FxHashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// How often progress is told.
+/// How often progress is reported.
 const PROGRESS_EVERY: u64 = 1 << 16;
 
 /// Writes a trace with a row for every call of a reduced one into the directory `output`, which must not exist.
-/// `progress` hears how many rows are done.
+/// `progress` is called with how many rows are done.
 pub fn expand(trace: &Trace, output: &Path, progress: &dyn Fn(u64)) -> Result<RunInfo, TraceError> {
     let Some(order) = sequences_of(trace)? else {
         return Err(TraceError::damaged(trace.path(), "it has no order of calls to go by"));
@@ -41,7 +41,7 @@ pub fn expand(trace: &Trace, output: &Path, progress: &dyn Fn(u64)) -> Result<Ru
     let mut files = copy_tables(trace, staging.folder(), left_out)?;
     let mut sampler = Sampler::of(&trace.sums()?, &trace.sketches()?, &trace.gaps()?);
     let (totals, mut written) = write(&order, &mut sampler, staging.folder(), progress)?;
-    // Where the tracer held ranks up has no place among times that are drawn.
+    // Delays by the tracer have no place among sampled times.
     written.push(Stop::write(&[], staging.folder())?);
     files.extend(written.iter().map(|file| summary::entry(file, staging.folder())));
     let recorded = trace.run().clone();
@@ -165,7 +165,7 @@ fn kind_of(call: &SequenceCall, bytes: u64) -> KindOfCall {
 /// Rank, thread and kind.
 type Key = (u32, u32, KindOfCall);
 
-/// What times are drawn from.
+/// The distributions that times are sampled from.
 #[derive(Default)]
 struct Sampler {
     kinds: FxHashMap<Key, Kind>,

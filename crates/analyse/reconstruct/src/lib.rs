@@ -1,9 +1,9 @@
 //! A reduced trace as one with a row for every call, for all that follows waits from rank to rank.
 //!
 //! Every call gets a time that the sums allow (`expand`). Then ranks are made to fit together: the run is replayed with that
-//! computation and messages that cost what the network model says, so every wait is for somebody. The model begins with
+//! computation and messages that cost what the network model says, so every wait has a cause. The model begins with
 //! what the fastest calls saw, and is then made such that the run takes as long as it did. What comes out is a *reconstructed* run: means are those of the run, single
-//! moments are not. How far it is off is told where it is explained.
+//! moments are not. How far it is off is reported with the explanation.
 //!
 //! The result is kept in `derived/` of the trace it was made from, and is made again if it is not the one that was kept.
 
@@ -45,8 +45,8 @@ const MOST_OVERHEAD_NS: f64 = 1e8;
 
 /// The trace itself if it has a row for every call; else the one made from it, now or before.
 ///
-/// If it cannot be kept it lies where temporary files do, and its reader has to take it away. `goes_away` is told the folder
-/// of all that is made before anything is in it, so that nothing stays behind however the process ends.
+/// If it cannot be kept it lies where temporary files do, and its reader has to take it away. `goes_away` is called with the
+/// folder of all that is made before anything is in it, so that nothing stays behind however the process ends.
 pub fn reconstruct(
     trace: Trace,
     threads: usize,
@@ -77,7 +77,7 @@ pub fn reconstruct(
     }
 }
 
-/// What a run is made from, and who hears of it.
+/// What a run is made from, and how progress is reported.
 struct Making<'a> {
     trace: &'a Trace,
     threads: usize,
@@ -183,7 +183,7 @@ fn model(sketches: &[SketchRow]) -> LogGops {
 /// The network with which the run ends when it did, as far as there is one.
 ///
 /// A run that is too short is given time in calls, not on the way: what is missing is mostly that ranks waited for a core,
-/// which holds up the one that calls. A run that is too long had faster messages than any single call tells.
+/// which holds up the one that calls. A run that is too long had faster messages than any single call shows.
 fn as_long_as_it_took(
     model: LogGops,
     took: Length,

@@ -4,8 +4,8 @@
 //! cargo run --release -p kizami-replay --example walk_rounds -- RANKS ITERATIONS PROCESSES > rounds.txt
 //! ```
 //!
-//! First each process is a thread, and what they tell each other is kept. Then each walks again by itself, and gets the messages it
-//! got, so that it can be told what it takes as if it had a core of its own. That is done three times, and the least counts.
+//! First each process is a thread, and their messages are kept. Then each walks again by itself, and gets the messages it
+//! got, which shows what it takes with a core of its own. That is done three times, and the least counts.
 //! Printed are how many processes and meetings there are, and the nanoseconds that one process alone takes; then of each meeting
 //! the nanoseconds each process took before it, and the messages: of those for all (`a`) the bytes of each process's; of those for
 //! each (`e`) how many there are, and sender, receiver and bytes. `bench/scaling.py` has a simulator put that together.
@@ -86,7 +86,7 @@ impl Messages {
     }
 }
 
-/// The meetings of a walk, the last of which may not have everybody's messages yet.
+/// The meetings of a walk, the last of which may not have all messages yet.
 #[derive(Debug)]
 struct Meetings {
     processes: usize,

@@ -23,11 +23,11 @@ pub enum ReplayError {
     )]
     Write { path: PathBuf, what: String },
 
-    /// Ranks are not alike enough to be told by kinds.
+    /// Ranks are not alike enough to be stored by rank class.
     #[error(
-        "more than {classes} kinds of {ranks} ranks have different times, too many to write one rank of each; without --output \
-         (-o) all ranks are walked and nothing is written; or have rows for all ranks (`kizami skeleton run --kinds no`), of \
-         which there must be fewer"
+        "the {ranks} ranks fall into more than {classes} rank classes with different times, too many to write one rank of each; \
+         without --output (-o) all ranks are replayed and nothing is written; or write rows for all ranks of a smaller run \
+         (`kizami skeleton run --kinds no`)"
     )]
     TooManyClasses { classes: usize, ranks: u32 },
 }

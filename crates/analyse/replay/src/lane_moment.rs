@@ -1,4 +1,4 @@
-//! Time of a replayed run, told apart from that of the recorded one.
+//! Time of a replayed run, distinguished from that of the recorded one.
 
 use kizami_model::{Length, Moment};
 
@@ -9,7 +9,7 @@ use kizami_model::{Length, Moment};
 pub struct LaneMoment(pub i64);
 
 impl LaneMoment {
-    /// Before everything that happens.
+    /// No partner: minus infinity, so that `max` ignores it.
     pub const MINUS_INFINITY: LaneMoment = LaneMoment(i64::MIN);
 
     /// So much earlier than something happened in the recorded run.

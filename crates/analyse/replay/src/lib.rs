@@ -6,7 +6,7 @@
 //! a whole trace, and [`undisturb()`] for the setting in which only the tracer is missing; both write the result as a
 //! trace again.
 //!
-//! The rules, for each lane. Between calls: the gap, scaled as the setting says. A call that waited for nobody takes
+//! The rules, for each lane. Between calls: the gap, scaled as the setting says. A call that did not wait takes
 //! what it took. One that waited for a message ends `max(start' + own, sent' + way)`, where the way is the recorded
 //! one from the start of the send to the end of the receive, and `own` what receiving costs once the message is
 //! there. One that waited in a collective ends as long after the last one came as recorded. On an ideal network

@@ -1,13 +1,13 @@
-//! Kinds of rank that hold under a setting.
+//! Rank classes that hold under a setting.
 //!
-//! A run told by kinds is walked with one strand for each of them. That is right if all ranks of a kind would come out with the
-//! same times; and they do if, for each of them, everybody they wait for comes at the same moments. So a walk is made, and it is
-//! compared what each rank of a kind would have been told: by whom it receives from, by whom it sends large messages to, and
-//! when it may leave collectives. Kinds whose ranks differ in that are split, and the run is walked again, until none is.
+//! A run stored by rank class is walked with one strand for each class. That is right if all ranks of a class would have the
+//! same times; and they do if, for each of them, all ranks they wait for come at the same moments. So a walk is made, and it is
+//! compared what each rank of a class would have received: from its senders, from receivers of its large messages, and
+//! when it may leave collectives. Classes whose ranks differ in that are split, and the run is walked again, until none is.
 //! Since times follow from what ranks do and whom they wait for, times that fit every rank are those of the whole walk.
 //!
-//! Where collectives are walked message by message, hardly two ranks leave them at the same moment, and kinds end as single
-//! ranks. As soon as that shows, and if no trace is to be written, all ranks are walked, over the steps of their kinds.
+//! Where collectives are walked message by message, hardly two ranks leave them at the same moment, and classes end as single
+//! ranks. As soon as that shows, and if no trace is to be written, all ranks are walked, over the steps of their classes.
 
 use crate::error::ReplayError;
 use crate::lane_moment::LaneMoment;
@@ -24,16 +24,16 @@ use rustc_hash::FxHashMap;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// If so many ranks make more than one kind, or more kinds than this differ, ranks are walked instead of kinds.
+/// With more classes than one for so many ranks, or more classes than this, ranks are walked instead of classes.
 const RANKS_PER_CLASS: usize = 64;
 const FEW_CLASSES: usize = 100;
 const FEW_WALKS: usize = 20;
-/// More kinds than this are not told apart, and not in more walks: then ranks are better walked one by one. Where ranks hand
-/// work on from one to the next, each walk finds only one more that differs.
+/// More classes than this are not distinguished, and not in more walks: then ranks are better walked one by one. Where ranks
+/// hand work on from one to the next, each walk finds only one more that differs.
 const MOST_CLASSES: usize = 200_000;
 const MOST_WALKS: usize = 1_000;
 
-/// By channel: a number made of all moments at which something was told on it.
+/// By channel: a digest of all moments at which something was announced on it.
 struct ChannelDigests(Vec<u64>);
 
 impl Observer<1> for ChannelDigests {
@@ -51,13 +51,13 @@ impl Observer<1> for ChannelDigests {
 pub(crate) enum Settled {
     /// The trace as it is.
     AsItIs,
-    /// One with kinds that hold, in a folder.
+    /// One with classes that hold, in a folder.
     Finer(TempDir, Box<Trace>),
     /// All ranks.
     AllRanks(Box<Graph>),
 }
 
-/// What is to be walked under a setting. Finer kinds are written to a new folder below `beside`; all ranks are an answer only
+/// What is to be walked under a setting. Finer classes are written to a new folder below `beside`; all ranks are an answer only
 /// where `writes` says that no trace is to come of it.
 pub(crate) fn settle(
     trace: &Trace,
@@ -72,7 +72,7 @@ pub(crate) fn settle(
     let Some(mut finer) = split(graph, &definitions, fit, setting) else { return Ok(Settled::AsItIs) };
     let Some(before) = RankClasses::of(&definitions) else { return Ok(Settled::AsItIs) };
     let folder = tempfile::Builder::new().prefix(".kizami-kinds-").tempdir_in(beside);
-    let folder = folder.map_err(TraceError::file("make a folder in", beside))?;
+    let folder = folder.map_err(TraceError::file("create a folder in", beside))?;
     let all: Vec<Call> = trace.calls(RankSelection::All)?.collect::<Result<_, _>>()?;
     let rows: FxHashMap<Rank, &[Call]> =
         all.chunk_by(|a, b| a.rank == b.rank).map(|rows| (rows[0].rank, rows)).collect();
@@ -111,7 +111,7 @@ pub(crate) fn settle(
     Ok(Settled::Finer(folder, Box::new(finer)))
 }
 
-/// The kinds with those split whose ranks differ; none if none do.
+/// The classes with those split whose ranks differ; none if none do.
 fn split(graph: &Graph, definitions: &Definitions, fit: &Fit, setting: &Setting) -> Option<RankClasses> {
     let folding = graph.folding.as_ref()?;
     let rank_classes = &folding.rank_classes;
@@ -141,16 +141,16 @@ fn split(graph: &Graph, definitions: &Definitions, fit: &Fit, setting: &Setting)
     splitting.finish()
 }
 
-/// What ranks are told by those they wait for.
+/// What ranks receive from those they wait for.
 struct Awaited<'a> {
     folding: &'a Folding,
     digests: &'a [u64],
     index: FxHashMap<Channel, usize>,
-    /// By number of a kind: what its rank with rows asks for, and what is known of that.
+    /// By number of a class: what its rank with rows asks for, and what is known of that.
     asks: Vec<Vec<(Ask, AskDigests)>>,
 }
 
-/// What somebody is told, by the kind of the other side and by the number of the communicator there.
+/// Digests of what a rank receives, by the class of the other side and by the number of the communicator there.
 type AskDigests = FxHashMap<(u32, u32), u64>;
 
 impl<'a> Awaited<'a> {
@@ -163,7 +163,7 @@ impl<'a> Awaited<'a> {
         Awaited { folding, digests, index, asks }
     }
 
-    /// Tells a number for each thing that a rank awaits: the same if it is told at the same moments.
+    /// Emits a digest for each channel that a rank awaits: the same if it is announced at the same moments.
     fn of(&mut self, rank: Rank, mut emit: impl FnMut(u64)) {
         let Awaited { folding, digests, index, asks } = self;
         let rank_classes = &folding.rank_classes;

@@ -1,4 +1,4 @@
-//! A whole trace under another setting: how long the run takes in it, and if asked for, the run as a trace like any
+//! A whole trace under another setting: how long the run takes in it, and on request the run as a trace like any
 //! other, whose `run.json` says what it was made from and what was different.
 
 use crate::error::ReplayError;
@@ -23,7 +23,7 @@ use kizami_trace::{RankSelection, RunInfo, Trace};
 use kizami_wire::Wire;
 use std::path::Path;
 
-/// What is asked for.
+/// A request.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
     /// Directory to make for the resulting trace, if it is wanted.
@@ -38,8 +38,8 @@ pub struct Request<'a> {
     pub clocks_unaligned: bool,
 }
 
-/// Replays a trace. `setting` is asked once it is known what the trace holds and what messages cost in it; if it refuses,
-/// nothing is left. A run told by kinds of rank comes out with as many kinds as differ under the setting.
+/// Replays a trace. `setting` is called once it is known what the trace holds and what messages cost in it; if it refuses,
+/// nothing is left. A run stored by rank class results in as many classes as differ under the setting.
 pub fn retime<E: From<ReplayError>>(
     trace: &Trace,
     request: Request<'_>,
@@ -104,7 +104,7 @@ fn retime_with(
     let Request { threads, made_from, mut words, .. } = request;
     let _phase = tracing::info_span!("replay", steps = graph.steps.len(), threads).entered();
     if let Some(folding) = &graph.folding {
-        words.push(format!("in {} kinds of rank", folding.rank_classes.count()));
+        words.push(format!("in {} rank classes", folding.rank_classes.count()));
     }
     if graph.unfolding.is_some() {
         words.push(format!("with each of {} ranks", graph.ranks()));
@@ -148,7 +148,7 @@ fn retime_with(
     Ok(retimed)
 }
 
-/// What rows add up to at their new times, over all ranks of their kinds; none where every rank has its rows.
+/// What rows add up to at their new times, over all ranks of their classes; none where every rank has its rows.
 fn weighed(trace: &Trace, graph: &Graph, times: &Times<'_>) -> Result<Option<Weighed>, ReplayError> {
     let Some(folding) = &graph.folding else { return Ok(None) };
     let mut weighed = Weighed::default();

@@ -24,7 +24,7 @@ pub struct Setting {
     pub eager_limit_bytes: Option<u64>,
     /// Call sites whose waits are hidden behind the computation that follows them, up to the next call elsewhere.
     pub overlapped: FxHashMap<u32, Pieces>,
-    /// Call sites whose calls are left out: they take no time and wait for nobody.
+    /// Call sites whose calls are left out: they take no time and do not wait.
     pub left_out: FxHashSet<u32>,
     /// Call sites whose calls do not wait for receives to be posted, unless they are synchronous: those are posted
     /// early.

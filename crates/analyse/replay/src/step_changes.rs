@@ -14,7 +14,7 @@ pub struct StepChange {
     pub before: Length,
     /// So much is added to what the call takes itself; below zero it is taken away. Waiting is not touched.
     pub inside: Length,
-    /// The call is left out: it takes no time and waits for nobody. What others wait for it to tell, it tells.
+    /// The call is left out: it takes no time and does not wait. What others wait for, it still announces.
     pub left_out: bool,
 }
 

@@ -1,7 +1,7 @@
 //! The run as it would have been without the tracer: a replay in which nothing else is different, written as a trace
 //! like any other.
 //!
-//! What was taken is taken out of each thread, and whoever waited for somebody who was held up waits less. The new
+//! The overhead is removed from each thread, and ranks that waited for a delayed rank wait less. The new
 //! `run.json` says what the trace was made from, what was taken out, and how far to trust it.
 //!
 //! Promises: with nothing to take out, every time comes out exactly as recorded. No trace makes it fail, however odd;

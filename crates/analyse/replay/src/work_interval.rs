@@ -103,8 +103,8 @@ impl WorkInterval {
     }
 }
 
-/// What is known of an interval so far. Of every step of every lane this is asked, so nothing seen yet is a moment that no
-/// other is beyond.
+/// What is known of an interval so far. This is called for every step of every lane, so nothing observed yet is a moment that
+/// no other is beyond.
 #[derive(Clone, Copy, Debug)]
 struct Edges {
     /// When the first rank left `MPI_Init`.

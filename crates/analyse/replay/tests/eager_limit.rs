@@ -29,7 +29,7 @@ fn limit(bytes: u64) -> Setting {
 #[test]
 fn sends_up_to_the_limit_do_not_wait_for_their_receiver() {
     let times = times(UnbufferedSend(1, 5, LARGE), [&limit(LARGE - 1), &limit(LARGE)]);
-    // The receive finds its message, and takes what a call takes. No message tells how long copying it takes, so the
+    // The receive finds its message, and takes what a call takes. No message shows how long copying it takes, so the
     // send takes what it took once its receive was posted.
     let costs = Costs::default();
     let posted_ns = 1_000 + LATE_NS;
@@ -77,6 +77,6 @@ fn what_else_a_call_waits_for_is_waited_for() {
     }
     (rows[0].request, rows[1].request, rows[2].completes) = (Some(1), Some(2), vec![1, 2]);
     let walked = walk(&graph(&[vec![0, 1]], &rows), [&Setting::default(), &limit(LARGE)], 1);
-    // The message was sent at 40 us; no other tells how long its way is.
+    // The message was sent at 40 us; no other shows its transfer time.
     assert_eq!(walked.times[2].end_ns, [92_000, 40_000]);
 }

@@ -1,4 +1,4 @@
-//! The walk knows the others only through its exchange: over channels, or by letters as between processes, everything
+//! The walk knows the others only through its exchange: over channels, or by messages as between processes, everything
 //! comes out as it does alone.
 
 mod common;

@@ -74,7 +74,7 @@ fn settings() -> impl Strategy<Value = [Setting; LANES]> {
     })
 }
 
-/// The steps that tell something, by key.
+/// The steps that announce something, by key.
 fn announced(graph: &Graph, kind: fn(TieKind) -> bool) -> HashMap<u64, Vec<(usize, TieKind)>> {
     let mut announced: HashMap<u64, Vec<(usize, TieKind)>> = HashMap::new();
     for (index, step) in graph.steps.iter().enumerate().filter(|(_, step)| step.kind() != StepKind::Polling) {
@@ -85,7 +85,7 @@ fn announced(graph: &Graph, kind: fn(TieKind) -> bool) -> HashMap<u64, Vec<(usiz
     announced
 }
 
-/// Everything the order of events asks for, in one lane.
+/// Everything the order of events requires, in one lane.
 struct Order<'a> {
     graph: &'a Graph,
     program: &'a Jumbled,
@@ -129,7 +129,7 @@ impl<'a> Order<'a> {
     fn ties(&self, lane: usize, setting: &Setting) {
         let steps = self.graph.steps.iter().enumerate();
         let has = |sites: &FxHashSet<u32>, step: &Step| step.site().is_some_and(|site| sites.contains(&site));
-        // A call that is left out waits for nobody.
+        // A call that is left out does not wait.
         let stays = |step: &Step| step.kind() != StepKind::Polling && !has(&setting.left_out, step);
         for (index, step) in steps.filter(|(_, step)| stays(step)) {
             let early = has(&setting.posted_early, step);
@@ -158,13 +158,13 @@ impl<'a> Order<'a> {
         };
         match tie.kind() {
             TieKind::Awaits | TieKind::Looks => all(&self.departures),
-            // Where there is room nobody knows who waited; small messages never wait.
+            // Within tolerance the waiting side is unknown; small messages never wait.
             TieKind::AwaitsPost if self.roomy => Vec::new(),
             TieKind::AwaitsPost => match (&setting.network, setting.eager_limit_bytes) {
                 (Network::Model(model), _) if tie.bytes() <= model.eager_limit_bytes => Vec::new(),
                 (Network::Model(_), _) => all(&self.postings),
                 (_, Some(limit_bytes)) if tie.bytes() <= limit_bytes => Vec::new(),
-                // Others of its size wait, but for this receive, posted a moment after the send was over, nobody did.
+                // Others of its size wait, but for this receive, posted a moment after the send was over, none did.
                 _ => {
                     let over = self.program.rows[index].end;
                     all(&self.postings)
@@ -231,7 +231,7 @@ proptest! {
 
     #[test]
     fn computation_alone_takes_what_the_factors_say(jumble in jumble(), factor in 0u32..5) {
-        // Only calls that wait for nobody, and nothing behind what is left out.
+        // Only calls that do not wait, and nothing behind what is left out.
         let program = jumble.run();
         let mut rows = program.rows;
         rows.retain(|row| matches!(row.op.name(), "MPI_Comm_rank" | "MPI_Cancel"));
@@ -273,7 +273,7 @@ proptest! {
         for (times, row) in one.times.iter().zip(&rows) {
             prop_assert_eq!((times.start_ns[0], times.end_ns[0]), (row.start.0, row.end.0), "{:?}", row);
         }
-        // Everybody waits for everybody in the last call.
+        // All ranks wait for all ranks in the last call.
         let ended = rows.iter().filter(|row| row.op.name() == "MPI_Finalize").count();
         if ended > 0 && ended < jumble.ranks as usize {
             prop_assert!(one.unmatched > 0);

@@ -1,4 +1,4 @@
-//! A run told by kinds of rank comes out of a replay as the same run with all its rows does, to the nanosecond.
+//! A run stored by rank class replays as the same run with all its rows does, to the nanosecond.
 //!
 //! The run is a grid of ranks that exchange with their neighbours; those at borders compute for other times, so that what
 //! happens there is felt one rank further on with each iteration, until all meet.
@@ -131,7 +131,7 @@ fn model(of: LogGops) -> Setting {
     Setting { network: Network::Model(of), ..Setting::default() }
 }
 
-/// Compares the rows of all ranks, and gives how many kinds there are.
+/// Compares the rows of all ranks, and returns how many classes there are.
 fn compare(whole: &Trace, by_class: &Trace) -> usize {
     let own = whole.calls(RankSelection::All).unwrap().map(Result::unwrap);
     let mut expanded = ExpandedCalls::of(by_class, RankSelection::All).unwrap().map(Result::unwrap);
@@ -157,7 +157,7 @@ const SLOW: LogGops = LogGops {
     eager_limit_bytes: 65_536,
 };
 
-/// The run with all its rows, and the same told by kinds, in a folder; times fit together.
+/// The run with all its rows, and the same stored by rank class, in a folder; times fit together.
 fn both(folder: &Path, gift: bool) -> [Trace; 2] {
     let at = |name: &str| folder.join(name);
     let all: Vec<Rank> = (0..RANKS).map(Rank).collect();

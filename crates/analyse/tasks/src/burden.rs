@@ -12,7 +12,7 @@ impl Notice {
     #[inline]
     pub(crate) fn before(self, part: Option<Part>, continued: bool, was_made: bool) -> Length {
         match part {
-            // What stands for all that came before a barrier is nobody's, and one that was cut goes on at once.
+            // What stands for all that came before a barrier has no thread, and one that was cut goes on at once.
             Some(Part::Cut | Part::Together) => Length::ZERO,
             _ if continued => self.over,
             _ if was_made => self.task,

@@ -195,7 +195,8 @@ impl TaskColumns {
     }
 }
 
-/// What the tasks of a row group are. It is asked for once, apart from the rest, which is read again when the path is followed.
+/// The kinds of the tasks of a row group. They are read once, apart from the rest, which is read again when the path is
+/// followed.
 pub(crate) fn parts(tasks: &Groups, group: usize) -> Result<Vec<(bool, Option<Part>)>, TasksError> {
     let kinds = tasks.names(group, "kind", None, TaskKind::from_name)?;
     let waited = tasks.names(group, "waited", Some(None), |text| Some(Waited::from_name(text)))?;

@@ -13,7 +13,7 @@ pub enum TasksError {
     NoTasks {
         /// The trace.
         path: PathBuf,
-        /// The rank that was asked for.
+        /// The requested rank.
         rank: Rank,
     },
     /// More tasks than can be numbered.

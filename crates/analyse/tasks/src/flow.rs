@@ -27,7 +27,7 @@ impl Survey {
         let stretches = self.path().stretches.iter().filter(|stretch| is_in(stretch.task));
         let mut path: Vec<(Length, u32)> =
             stretches.map(|stretch| (stretch.to - stretch.from, stretch.task)).collect();
-        // Of a path that is too long to be drawn, its longest stretches tell most.
+        // Of a path that is too long to be drawn, its longest stretches show most.
         path.sort_unstable_by_key(|(length, task)| (Reverse(*length), *task));
         let mut chosen = Chosen { limit, ..Chosen::default() };
         path.iter().for_each(|(_, task)| chosen.add(*task));
@@ -45,7 +45,7 @@ impl Survey {
             let shown = self.graph().needs(*task).iter().filter(|need| chosen.known.contains(&need.of));
             shown.map(|need| (*task, *need))
         });
-        // A task may need many things; no more arrows are drawn than can be told apart.
+        // A task may need many things; no more arrows are drawn than can be distinguished.
         let needs = needs.take(4 * limit).collect();
         Flow { tasks: chosen.list, on_path, needs, of }
     }

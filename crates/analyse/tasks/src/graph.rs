@@ -80,7 +80,7 @@ impl Part {
 }
 
 /// How much of a task's work was done when it had run for so long, with what recording took: that is taken to be spread over
-/// it evenly. All of it if nobody says for how long.
+/// it evenly. All of it if no length is given.
 #[inline]
 pub(crate) fn own_until(work: Length, ran: Length, until: i64) -> Length {
     let ran = ran.0.max(0);
@@ -256,12 +256,12 @@ impl TaskGraph {
         (self.roles.len() == self.tasks.len()).then_some(&self.roles)
     }
 
-    /// Whether what a runtime would do with the tasks can be followed: they tell what they waited for.
+    /// Whether the schedule of a runtime can be followed: the tasks record what they waited for.
     pub fn can_follow_runtime(&self) -> bool {
         self.roles().is_some()
     }
 
-    /// How long threads that are idle took to notice something; none where nobody recorded threads.
+    /// How long threads that are idle took to notice something; none where threads were not recorded.
     pub fn notice(&self) -> Option<Notice> {
         self.notice
     }

@@ -30,7 +30,7 @@ pub struct PlaceLengths {
     pub place: Option<u32>,
     /// How many run.
     pub tasks: u64,
-    /// For how long in the range that was asked for.
+    /// For how long in the requested range.
     pub work: Length,
     /// The longest, also outside that range.
     pub longest: Length,

@@ -4,7 +4,7 @@
 //! processors as wanted and no cost of sharing them out. [`TaskGraph`] reads the tasks of a trace; [`Parallelism`] says
 //! how many of them run at each moment, [`Path`] which of them made the run as long as it is, and [`schedule()`] how
 //! long it takes with so many processors. [`Survey`] keeps what is needed to answer about any part of a run at once, and
-//! [`stream()`] tells the same of the whole in memory that hardly grows with it.
+//! [`stream()`] computes the same for the whole run in memory that hardly grows with it.
 //!
 //! Promises: the area below the curve of parallelism is the work, exactly. No schedule is shorter than its bounds.
 //! It does not read segments, and calls no runtime: it knows how some give tasks out, and follows that.

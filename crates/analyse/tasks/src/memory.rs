@@ -1,4 +1,4 @@
-//! How much memory all tasks of a rank would take: whoever wants them in memory asks first.
+//! How much memory all tasks of a rank would take, to decide before they are read.
 
 use crate::TasksError;
 use crate::columns::Groups;

@@ -1,7 +1,7 @@
 //! How long threads that are idle take to notice something: measured in the run that was recorded.
 //!
 //! Counted are tasks that began on a thread which had nothing to do when they became able to run, and tasks that went on after
-//! their thread had nothing to do when what they waited for was over. The medians are told; where too little was seen, what
+//! their thread had nothing to do when what they waited for was over. The medians are used; where too little was observed, what
 //! is common.
 
 use crate::TasksError;

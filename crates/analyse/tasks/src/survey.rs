@@ -165,7 +165,7 @@ impl Survey {
         let made = (Arc::new(curve), tasks);
         let mut curves = lock(&self.curves);
         if curves.len() >= MOST_CURVES {
-            // That of the whole run is asked for with every other.
+            // That of the whole run is requested with every other.
             let oldest = curves.iter().position(|(part, _)| *part != Part::All).unwrap_or(0);
             curves.remove(oldest);
         }

@@ -52,7 +52,7 @@ fn schedules_keep_their_bounds() {
             assert_eq!(schedule(&graph, 60, strategy).length, span, "as many processors as tasks");
             assert_eq!(schedule(&graph, 1, strategy).length, work, "one is never idle");
         }
-        // Moments in which nothing runs cannot be: somebody makes what others wait for.
+        // Moments in which nothing runs cannot be: some task makes what others wait for.
         assert_eq!(parallelism.at_most(1, span), work, "seed {seed}");
         assert_eq!(parallelism.at_most(60, span), span, "seed {seed}");
     }

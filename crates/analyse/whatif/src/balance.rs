@@ -24,7 +24,7 @@ struct Cell {
 }
 
 /// What changes if the computation before calls made at `sites` is spread evenly over all ranks, in each step of the
-/// program. With `without_tracer`, what the tracer took does not count as computation.
+/// program. With `without_tracer`, the tracer overhead does not count as computation.
 pub fn balance(
     graph: &Graph,
     epochs: &Epochs,
@@ -70,7 +70,7 @@ pub fn balance(
     changes
 }
 
-/// How long everybody computes who gets some of what is spread: what is poured over ranks that compute for different
+/// How long each rank computes that gets some of what is spread: what is poured over ranks that compute for different
 /// times fills up those that compute least.
 fn level_ns(cells: &[Cell]) -> f64 {
     let there = cells.iter().filter(|cell| cell.ranks > 0);

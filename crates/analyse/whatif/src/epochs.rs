@@ -1,6 +1,6 @@
 //! Steps of a program that all its ranks take together: which part of a rank's run belongs to which part of another's.
 //!
-//! Ranks that run the same loop make the same call equally often, and all of them come to the collectives that everybody
+//! Ranks that run the same loop make the same call equally often, and all of them enter the collectives that every rank
 //! takes part in. Whichever of both cuts the run finer numbers its *epochs*. Where ranks run different code, as those do
 //! who send and those who receive, each has a place of its own that is called as often as those of the others; without any
 //! of that the whole run is one epoch.
@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 /// Fewer borders do not make a loop.
 const FEWEST: u64 = 4;
-/// Epochs of all ranks together that are told apart at most: what is kept of each takes memory.
+/// Epochs of all ranks together that are distinguished at most: what is kept of each takes memory.
 const MOST_CELLS: u64 = 16 << 20;
 
 /// What ends an epoch.
@@ -22,7 +22,7 @@ enum Border {
     Site(u32),
     /// A call at a place of its own, for each rank.
     OwnSite,
-    /// A collective of everybody that everybody waits in.
+    /// A collective of all ranks that all ranks wait in.
     AllRanks,
     None,
 }
@@ -114,7 +114,7 @@ fn is_border(graph: &Graph, step: &Step, border: Border, own_site: Option<u32>, 
     match border {
         Border::Site(site) => step.site() == Some(site),
         Border::OwnSite => own_site.is_some() && step.site() == own_site,
-        // The root of a reduction waits for all, too, but nobody else does.
+        // The root of a reduction waits for all, too, but no other rank does.
         Border::AllRanks => {
             matches!(step.op().kind(), Kind::Collective(which, _) if which.flow() == Flow::All)
                 && graph.ties_of(step).iter().any(|tie| {

@@ -1,7 +1,7 @@
 //! What something would gain, and how far that may be off.
 //!
 //! A gain is the difference of two replays. What it claims to be off by is meant to hold nine times in ten: that the same
-//! program, run again with the cause mended, is faster by this much, give or take the error. It is made of three parts:
+//! program, run again with the cause fixed, is faster by this much, give or take the error. It is made of three parts:
 //! how far two runs differ by noise, judged by how iterations scatter that have nothing else to scatter for (those of
 //! the replay, in which the cause is gone); how unevenly long the stretches are that are taken away; and what no
 //! replay knows, a part of the gain and of the run.
@@ -9,12 +9,12 @@
 use kizami_model::Length;
 use serde::{Deserialize, Serialize};
 
-/// What a replay does not know about the mended program, as a part of the gain and of the run.
+/// What a replay does not know about the fixed program, as a part of the gain and of the run.
 const UNKNOWN_PART_OF_GAIN: f64 = 0.04;
 const UNKNOWN_PART_OF_RUN: f64 = 0.01;
 /// The same, of a gain that is had in the best case.
 const UNKNOWN_PART_OF_BEST_CASE: f64 = 0.1;
-/// As a part of the run, how far two runs differ mostly, where the run itself does not tell.
+/// As a part of the run, how far two runs mostly differ, where the run itself does not show it.
 const COMMON_NOISE: f64 = 0.05;
 /// So many standard deviations hold nine times in ten.
 pub const NINE_IN_TEN: f64 = 1.645;
@@ -30,7 +30,7 @@ pub struct Gain {
     pub share: f64,
     /// The error as a part of the run.
     pub share_error: f64,
-    /// The error knows nothing of noise: the run has no loop to tell how far two runs differ.
+    /// The error does not include noise: the run has no loop that shows how far two runs differ.
     pub noise_left_out: bool,
 }
 
@@ -52,7 +52,7 @@ impl Gain {
         }
     }
 
-    /// The same where the replay does not know how well it can be mended.
+    /// The same where the replay does not know how well it can be fixed.
     pub fn of_a_best_case(mut self) -> Gain {
         self.error_ns += (UNKNOWN_PART_OF_BEST_CASE * self.ns.abs() as f64) as i64;
         self.share_error += UNKNOWN_PART_OF_BEST_CASE * self.share.abs();

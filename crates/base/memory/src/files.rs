@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 
 /// What the kernel says of a file system that has nothing but memory, and is in no header of the C library.
 const RAMFS_MAGIC: u32 = 0x8584_58f6;
-/// Written where room cannot be asked for in another way.
+/// Written where space cannot be reserved in another way.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
 /// Descriptor of the folder they are made in.
@@ -88,7 +88,7 @@ pub(crate) fn whole_pages(bytes: usize) -> Option<usize> {
     bytes.checked_next_multiple_of(page_bytes()).filter(|bytes| *bytes <= isize::MAX as usize)
 }
 
-/// A file that nobody else can reach and that is gone when its descriptor and its mapping are.
+/// A file without a name, unreachable for others, that is gone when its descriptor and its mapping are.
 fn nameless_file(folder: i32) -> Option<i32> {
     let flags = libc::O_TMPFILE | libc::O_RDWR | libc::O_EXCL | libc::O_CLOEXEC;
     // SAFETY: the descriptor of the folder is open, and the name ends with a zero.
@@ -113,7 +113,7 @@ fn unlinked_file(folder: i32) -> Option<i32> {
 
 fn map(file: i32, bytes: usize) -> Option<usize> {
     let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
-    // SAFETY: the kernel says where; nobody else can reach the file.
+    // SAFETY: the kernel chooses the address; no other process can reach the file.
     let at = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, flags, file, 0) };
     if at == libc::MAP_FAILED {
         return None;
@@ -129,14 +129,14 @@ fn map(file: i32, bytes: usize) -> Option<usize> {
 
 /// Makes a mapping longer or shorter, which may move it.
 pub(crate) fn remap(at: usize, old: usize, new: usize) -> Option<usize> {
-    // SAFETY: the mapping is ours and as long; whoever has a piece of it has given it to us for this.
+    // SAFETY: the mapping is ours and as long; the owner of each piece of it has given it to us for this.
     let moved = unsafe { libc::mremap(at as *mut libc::c_void, old, new, libc::MREMAP_MAYMOVE) };
     (moved != libc::MAP_FAILED).then_some(moved as usize)
 }
 
 /// Takes the file and its mapping away.
 pub(crate) fn unmap(at: usize, bytes: usize, file: i32) {
-    // SAFETY: the mapping is ours, and nobody has a piece of it any more.
+    // SAFETY: the mapping is ours, and no piece of it is in use any more.
     unsafe { libc::munmap(at as *mut libc::c_void, bytes) };
     close(file);
 }

@@ -2,11 +2,11 @@
 
 use std::fs::read_to_string;
 
-/// Where nobody tells.
+/// Where the system gives no figure.
 const UNKNOWN_BYTES: u64 = 1 << 30;
 
 /// Half of what may still be taken: of what the machine has free, what a job is allowed, or what the process is (`ulimit -d`),
-/// whichever is less. Where the system does not tell, a gigabyte.
+/// whichever is less. Where the system gives no figure, a gigabyte.
 pub fn half_of_free() -> u64 {
     let machine = read_to_string("/proc/meminfo").ok().and_then(|reported| available_bytes(&reported));
     machine
@@ -21,7 +21,7 @@ fn available_bytes(meminfo: &str) -> Option<u64> {
     kibibytes_of(meminfo, "MemAvailable:")
 }
 
-/// In bytes what a line tells in kibibytes.
+/// The figure of a line in kibibytes, in bytes.
 fn kibibytes_of(reported: &str, name: &str) -> Option<u64> {
     let line = reported.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
@@ -40,7 +40,7 @@ fn left_to_process() -> Option<u64> {
     Some(limit.rlim_cur.saturating_sub(taken))
 }
 
-/// How control groups of one kind tell what they may take.
+/// How control groups of one version report their limits.
 struct Kind {
     /// What the line of the process begins with, behind its number.
     named: &'static str,

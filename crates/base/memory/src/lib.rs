@@ -2,14 +2,15 @@
 //!
 //! A program that has [`Allocator`] as its global one, and has called [`limit`], gets memory as always until its large
 //! pieces together reach the limit. From then on a piece that is made or grows has a file of its own behind it, mapped into
-//! memory, so that the kernel can take its pages back whenever somebody needs them. Nobody who uses a list or a table has to
+//! memory, so that the kernel can reclaim its pages whenever they are needed. No user of a list or a table has to
 //! know, and what comes out is the same.
 //!
 //! Promises: nothing is left behind however the process ends. A full disk is found out when a piece is made, not when it
 //! is written to (but for file systems that copy what is written over, such as Btrfs); then memory is used after all, and
-//! [`beyond_limit`] tells. Without a limit it is the allocator of the system, but for huge pieces, which lie in huge pages.
+//! [`beyond_limit`] reports. Without a limit it is the allocator of the system, but for huge pieces, which lie in huge pages.
 //!
-//! It does not bound small pieces, nor what of its files the kernel keeps in memory while nobody else needs it. A folder that lies in memory itself is refused.
+//! It does not bound small pieces, nor what of its files the kernel keeps in memory while it is not needed elsewhere. A folder
+//! that lies in memory itself is refused.
 
 mod files;
 mod free;
@@ -56,7 +57,7 @@ pub fn most_in_files() -> u64 {
     regions::most_bytes() as u64
 }
 
-/// The allocator of a program that may be told to stay within a limit.
+/// The allocator of a program that may have a memory limit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Allocator;
 
@@ -81,7 +82,7 @@ impl Allocator {
         NEAR.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    /// A large piece: zeros where it is in a file, since nobody has written to that.
+    /// A large piece: zeros where it is in a file, since that is unwritten.
     fn large(layout: Layout, near: impl FnOnce() -> *mut u8) -> *mut u8 {
         let size = layout.size();
         if !Allocator::take(size) {
@@ -103,7 +104,7 @@ impl Allocator {
     ///
     /// As for [`GlobalAlloc::realloc`].
     unsafe fn remake(&self, piece: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: the size is not zero and not too large, as whoever asks has promised.
+        // SAFETY: the size is not zero and not too large, as the caller has promised.
         unsafe {
             let other = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
             if !other.is_null() {
@@ -155,10 +156,10 @@ unsafe impl GlobalAlloc for Allocator {
         }
         let (before, after) = (if was_large { layout.size() } else { 0 }, if large { size } else { 0 });
         if after > before && !Allocator::take(after - before) {
-            // SAFETY: the size is not zero and not too large, as whoever asks has promised.
+            // SAFETY: the size is not zero and not too large, as the caller has promised.
             let wanted = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
             if let Some(far) = regions::make(wanted) {
-                // SAFETY: both are at least as long, and nobody else has the new one.
+                // SAFETY: both are at least as long, and nothing else uses the new one.
                 unsafe {
                     std::ptr::copy_nonoverlapping(piece, far, layout.size().min(size));
                     self.dealloc(piece, layout);

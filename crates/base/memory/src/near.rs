@@ -1,6 +1,6 @@
 //! Pieces that lie in memory: those of the system, and huge ones in huge pages.
 //!
-//! Whoever walks over all ranks touches something of each in turn. Of pages of the usual size that is more than a
+//! A walk over all ranks touches something of each in turn. With pages of the normal size that is more than a
 //! processor knows its way to, and finding it again takes longer than reading what is there. So what is huge is mapped apart,
 //! on borders and with lengths that huge pages fit. When it grows the kernel moves pages, not what is in them. Where there are
 //! no huge pages these are mappings like any other. Each is up to a huge page longer than was asked for, which no limit counts.
@@ -16,7 +16,7 @@ const HUGE_BYTES: usize = 8 << 20;
 /// Bytes of a huge page; where they are larger, there are hardly any in what is mapped here.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
-/// Whether a piece is mapped apart: its layout alone tells.
+/// Whether a piece is mapped apart: its layout alone decides.
 fn is_huge(layout: Layout) -> bool {
     layout.size() >= HUGE_BYTES && layout.align() <= files::page_bytes()
 }
@@ -58,14 +58,14 @@ pub(crate) unsafe fn dealloc(piece: *mut u8, layout: Layout) {
 /// # Safety
 /// As there, for pieces from here.
 pub(crate) unsafe fn realloc(piece: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-    // SAFETY: the size is not zero and not too large, as whoever asks has promised.
+    // SAFETY: the size is not zero and not too large, as the caller has promised.
     let wanted = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
     match (is_huge(layout), is_huge(wanted)) {
         // SAFETY: it is a piece of the system.
         (false, false) => unsafe { System.realloc(piece, layout, size) },
         // SAFETY: it was mapped here, and as long.
         (true, true) => unsafe { remap(piece, layout.size(), size) },
-        // SAFETY: both are at least as long as what is copied, and nobody else has the new one.
+        // SAFETY: both are at least as long as what is copied, and nothing else uses the new one.
         _ => unsafe {
             let other = alloc(wanted);
             if !other.is_null() {
@@ -100,7 +100,7 @@ fn on_border(bytes: usize) -> Option<*mut u8> {
     }
     let before = at.addr().next_multiple_of(HUGE_PAGE_BYTES) - at.addr();
     let begin = at.wrapping_add(before);
-    // SAFETY: nobody has what is not needed at either end.
+    // SAFETY: nothing uses the surplus at either end.
     unsafe {
         unmap(at, before);
         unmap(begin.wrapping_add(bytes), HUGE_PAGE_BYTES - before);
@@ -121,7 +121,7 @@ fn mapped(bytes: usize) -> *mut u8 {
 /// on more than the first four arguments.
 ///
 /// # Safety
-/// It must be a mapping from here, as long, and whoever has it must not use it any more.
+/// It must be a mapping from here, as long, and must not be used any more.
 unsafe fn remap(piece: *mut u8, old: usize, new: usize) -> *mut u8 {
     let (Some(old), Some(new)) = (whole(old), whole(new)) else { return null_mut() };
     if new == old {
@@ -133,7 +133,7 @@ unsafe fn remap(piece: *mut u8, old: usize, new: usize) -> *mut u8 {
 }
 
 /// # Safety
-/// It must be of a mapping from here, and nobody may use it any more.
+/// It must be of a mapping from here, and must not be used any more.
 unsafe fn unmap(at: *mut u8, bytes: usize) {
     if bytes > 0 {
         // SAFETY: as promised to us.

@@ -102,7 +102,7 @@ pub(crate) fn make(layout: Layout) -> Option<*mut u8> {
     Some(at as *mut u8)
 }
 
-/// Makes a piece larger or smaller; nothing if it is none, or there is no room. Whoever has it is here, so nobody else
+/// Makes a piece larger or smaller; nothing if it is none, or there is no room. Its owner is here, so nothing else
 /// changes it meanwhile.
 pub(crate) fn resize(piece: *mut u8, size: usize) -> Option<*mut u8> {
     let bytes = files::whole_pages(size).filter(|_| any())?;

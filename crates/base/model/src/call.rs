@@ -19,7 +19,7 @@ pub enum Peer {
 }
 
 impl Peer {
-    /// As the integer trace tables hold: a rank, -1 for nobody (`MPI_PROC_NULL`), -2 for a wildcard that was
+    /// As the integer trace tables hold: a rank, -1 for none (`MPI_PROC_NULL`), -2 for a wildcard that was
     /// never resolved, -3 for a peer that cannot be named, nothing where the call has no peer.
     pub fn to_table(self) -> Option<i32> {
         match self {

@@ -28,11 +28,11 @@ pub enum ObjectKind {
     Datatype = 2,
 }
 
-/// How a rank ended, as its own segments tell.
+/// How a rank ended, according to its own segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Ending {
-    /// No sign of an end: killed, crashed, left by `_exit`, or (as segments alone can tell) still running.
+    /// No sign of an end: killed, crashed, left by `_exit`, or (as far as segments show) still running.
     Vanished = 0,
     /// `MPI_Finalize` returned.
     Finalized = 1,
@@ -40,7 +40,7 @@ pub enum Ending {
     Exited = 2,
     /// The rank called `MPI_Abort`.
     Aborted = 3,
-    /// It still runs. Not in raw segments: whoever reads them finds it out.
+    /// It still runs. Not in raw segments: their reader finds it out.
     Running = 4,
 }
 

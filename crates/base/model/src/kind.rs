@@ -1,4 +1,4 @@
-//! What a function does, as types: made once for each line of `functions.txt`, so that nobody else compares names.
+//! What a function does, as types: made once for each line of `functions.txt`, so that no other code compares names.
 //!
 //! A [`Shape`](crate::Shape) says what the words of a record mean; a [`Kind`] says what the call means to other ranks and
 //! to its requests: how a message is sent, who waits for whom in a collective, what happens to a window.
@@ -110,7 +110,7 @@ pub enum CommunicatorCall {
     New,
     /// The ranks of a group make one.
     NewOfGroup,
-    /// Begins to make one; a request tells when it is there.
+    /// Begins to make one; a request completes when it is there.
     NewLater,
     /// Two groups make one between them.
     NewBetween,
@@ -118,7 +118,7 @@ pub enum CommunicatorCall {
     Free,
     /// Names one.
     Name,
-    /// Asks or changes something that concerns nobody else.
+    /// Queries or changes something that concerns no other rank.
     Ask,
 }
 
@@ -151,7 +151,7 @@ pub enum WindowCall {
     Flush,
     /// Reads or writes memory of a target.
     Access,
-    /// Asks or changes something that concerns nobody else.
+    /// Queries or changes something that concerns no other rank.
     Ask,
 }
 
@@ -276,7 +276,7 @@ fn collective(shape: &str) -> Option<Kind> {
 
 fn send_mode(short_name: &str) -> SendMode {
     let name = short_name.to_ascii_lowercase();
-    // `Isend` and `Ibsend`: the mode is behind the letter that says that the call returns at once.
+    // `Isend` and `Ibsend`: the mode follows the character that says that the call returns at once.
     match name.strip_prefix('i').unwrap_or(&name).as_bytes() {
         [b'b', ..] => SendMode::Buffered,
         [b's', b's', ..] => SendMode::Synchronous,

@@ -1,7 +1,7 @@
 //! The words of the house: ranks, times, MPI functions, calls and definitions as plain types.
 //!
 //! Every other crate but `clock` speaks in these types. Nothing here reads or writes anything, and nothing here
-//! depends on another crate, so the tracer can link it into somebody else's process.
+//! depends on another crate, so the tracer can link it into the process of an application.
 //!
 //! - [`rank`], [`time`]: newtypes, so a rank is never a byte count and a tick never a nanosecond;
 //! - [`function`]: the tables of functions, of MPI and on files, from which wrappers, op codes and names are made;

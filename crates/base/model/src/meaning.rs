@@ -1,6 +1,6 @@
 //! What a function does with requests: the part of its meaning that rows and sequences of calls depend on.
 //!
-//! Worked out once from the table of functions, so that nobody else compares names. Looking it up costs one load.
+//! Worked out once from the table of functions, so that no other code compares names. Looking it up costs one load.
 
 use crate::function::{self, Op, Shape};
 use crate::kind::{Form, Kind, WindowCall};
@@ -20,7 +20,7 @@ pub struct Meaning {
 pub enum Role {
     /// Nothing to remember.
     Plain,
-    /// Posts a receive: what came is told by its completion.
+    /// Posts a receive: what arrived is recorded by its completion.
     Receive,
     /// Posts a send and a receive at once.
     SendReceive,
@@ -42,7 +42,7 @@ pub fn meaning(op: Op) -> Meaning {
     meanings.get(usize::from(op.0)).copied().unwrap_or(meanings[0])
 }
 
-/// Whether a function asks for a lock: then the tag tells which kind.
+/// Whether a function requests a lock: then the tag is its kind.
 pub fn is_lock(op: Op) -> bool {
     op.kind() == Kind::Window(WindowCall::Lock)
 }

@@ -64,7 +64,7 @@ impl Mpi {
     pub fn free(&self, comm: Comm) -> Result<(), MpiError> {
         let mut handle = comm.handle;
         let free = &self.functions.comm_free;
-        // SAFETY: `comm` is taken, so nobody uses the handle afterwards.
+        // SAFETY: `comm` is taken, so the handle is not used afterwards.
         check(free.name, unsafe { free.get()?(&mut handle) })
     }
 }

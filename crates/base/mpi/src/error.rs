@@ -26,7 +26,7 @@ pub enum MpiError {
         /// What it returned.
         code: i32,
     },
-    /// The library has a function, but not what it needs here. All ranks are told so.
+    /// The library has a function, but not what it needs here. All ranks get this error.
     #[error(
         "{name} is refused by this MPI library (code {code}): it may need more ranks, or another component of MPI"
     )]

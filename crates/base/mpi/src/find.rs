@@ -2,7 +2,7 @@
 //!
 //! A process must use the library its launcher belongs to: with another one, each rank would be alone in a world of
 //! one. The launcher is the nearest parent process whose executable has a known name (proxies such as
-//! `hydra_pmi_proxy` and `prted` stand between and come from the same folder); its variables tell the family where
+//! `hydra_pmi_proxy` and `prted` stand between and come from the same folder); its variables name the family where
 //! the parents do not, as under Slurm. Nothing is opened here; this only lists what is worth trying.
 
 use std::env;
@@ -62,7 +62,7 @@ fn parent_in_stat(stat: &str) -> Option<u32> {
     stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// Whose launcher an executable is, if it is one whose name tells.
+/// The family of a launcher, if its name shows it.
 fn family_by_name(executable: &Path) -> Option<Family> {
     let name = executable.file_name()?.to_str()?;
     match name {

@@ -158,7 +158,7 @@ fn open(name: &str, family: Option<Family>) -> Result<Mpi, String> {
     })
 }
 
-/// Libraries with the standard ABI are told by their name, which the standard fixes. Links are followed, since users
+/// Libraries with the standard ABI are recognised by their name, which the standard fixes. Links are followed, since users
 /// give them other names.
 fn is_standard(name: &str) -> bool {
     let real = Path::new(name).canonicalize().unwrap_or_else(|_| name.into());

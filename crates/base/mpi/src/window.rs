@@ -83,7 +83,7 @@ impl Window<'_> {
 impl Drop for Window<'_> {
     fn drop(&mut self) {
         let freed = self.mpi.functions.win_free.get().map(|free| {
-            // SAFETY: nobody uses the handle afterwards.
+            // SAFETY: the handle is not used afterwards.
             unsafe { free(&mut self.handle) }
         });
         if freed.ok() != Some(0) {

@@ -4,7 +4,7 @@
 //! recording it; no lock at all would trust the program's word with memory safety. Here the first thread becomes the
 //! *owner*: it only announces that it is inside, with plain stores to its own [`Presence`]. A second thread revokes
 //! ownership for good: it has the kernel put a memory barrier into every running thread (`membarrier`), after which either
-//! it sees that the owner is inside and waits, or the owner sees that it has to lock like everybody else.
+//! it sees that the owner is inside and waits, or the owner sees that it has to lock like every other thread.
 
 use crate::sync::{AtomicBool, AtomicPtr, Ordering, yield_now};
 use std::cell::UnsafeCell;
@@ -43,29 +43,29 @@ const SHARED: *mut Presence = std::ptr::without_provenance_mut(usize::MAX);
 
 /// A value behind such a lock.
 pub struct Biased<T> {
-    /// The owning thread, [`UNOWNED`] or [`SHARED`]. Changed by whoever holds the lock.
+    /// The owning thread, [`UNOWNED`] or [`SHARED`]. Changed by the holder of the lock.
     owner: AtomicPtr<Presence>,
     lock: spin::Lock,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: one thread at a time reaches the value: the owner, or whoever holds the lock once there is no owner any more.
+// SAFETY: one thread at a time reaches the value: the owner, or the holder of the lock once there is no owner any more.
 unsafe impl<T: Send> Sync for Biased<T> {}
 
 impl<T> Biased<T> {
-    /// With nobody inside.
+    /// Unlocked.
     #[cfg(not(loom))]
     pub const fn new(value: T) -> Biased<T> {
         Biased { owner: AtomicPtr::new(UNOWNED), lock: spin::Lock::new(), value: UnsafeCell::new(value) }
     }
 
-    /// With nobody inside; loom's atomics have no constants.
+    /// Unlocked; loom's atomics have no constants.
     #[cfg(loom)]
     pub fn new(value: T) -> Biased<T> {
         Biased { owner: AtomicPtr::new(UNOWNED), lock: spin::Lock::new(), value: UnsafeCell::new(value) }
     }
 
-    /// Waits until nobody else is inside. Whoever is inside must not enter again.
+    /// Waits until no other thread is inside. A thread that is inside must not enter again.
     #[inline(always)]
     pub fn enter(&self, me: ThreadKey) -> Inside<'_, T> {
         me.presence().store(true, Ordering::Relaxed);
@@ -93,7 +93,7 @@ impl<T> Biased<T> {
         self.lock.unlock();
     }
 
-    /// Takes the lock, and ownership where nobody has it yet.
+    /// Takes the lock, and ownership where no thread has it yet.
     #[cold]
     #[inline(never)]
     fn enter_locked(&self, me: ThreadKey) {
@@ -145,7 +145,7 @@ impl<T> DerefMut for Inside<'_, T> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: either the lock is held; or this thread announced that it is inside before it saw that it is the owner, and
-        // whoever revokes ownership reads that announcement after having changed the owner, with a barrier in between.
+        // the revoking thread reads that announcement after having changed the owner, with a barrier in between.
         unsafe { &mut *self.lock.value.get() }
     }
 }
@@ -188,7 +188,7 @@ mod barrier {
         let _ = membarrier(PRIVATE_EXPEDITED) || membarrier(GLOBAL);
     }
 
-    /// Whether the kernel will put barriers into running threads: it must be told beforehand.
+    /// Whether the kernel will put barriers into running threads: the process must register beforehand.
     pub(super) fn available() -> bool {
         membarrier(REGISTER_PRIVATE_EXPEDITED)
     }

@@ -1,4 +1,4 @@
-//! Messages between threads that work until nobody has anything left to do.
+//! Messages between threads that work until none has anything left to do.
 //!
 //! A message lies in the mailbox of its receiver until that one looks. A thread with nothing to do waits for messages; when
 //! all threads wait and all messages are read, all of them end.
@@ -12,7 +12,7 @@ const SPINS: u32 = 1 << 8;
 #[derive(Debug)]
 pub struct Mailboxes<M> {
     boxes: Vec<Slot<M>>,
-    /// Threads at work plus messages that nobody has read.
+    /// Threads at work plus unread messages.
     open: AtomicUsize,
     /// A thread has panicked; the others must not wait for it.
     broken: AtomicBool,
@@ -109,7 +109,7 @@ impl<M> Drop for Mailbox<'_, M> {
 mod tests {
     use super::*;
 
-    /// Everybody hands every number on, one less, to whoever it says: all end, and no number is lost.
+    /// Every thread hands every number on, one less, to the thread it names: all end, and no number is lost.
     #[test]
     fn all_end_when_all_messages_are_read() {
         const THREADS: usize = 3;

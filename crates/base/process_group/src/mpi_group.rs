@@ -1,6 +1,6 @@
 //! The processes of a command that an MPI launcher has started.
 //!
-//! [`MpiGroup::join`] tells by the environment whether there are several (`launched`), loads the launcher's MPI and starts
+//! [`MpiGroup::join`] finds by the environment whether there are several (`launched`), loads the launcher's MPI and starts
 //! it. From then on processes [exchange](MpiGroup::collective) messages collectively, one to each of the others or one to all,
 //! and [point to point](MpiGroup::exchange) what they have announced there. A process that fails takes part in the next
 //! collective with the reason instead, whatever the others take part with, and all of them receive that.

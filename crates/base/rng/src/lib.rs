@@ -3,7 +3,7 @@
 //! Promised: a seed gives the same numbers on every machine and in every version, since traces, predictions and
 //! schedules are made with them. Nothing here allocates, locks or fails, so the tracer may use it.
 //!
-//! Not promised: numbers that nobody can guess. Secrets come from the kernel.
+//! Not promised: numbers that cannot be guessed. Secrets come from the kernel.
 
 /// The generator to use: SplitMix64 by Steele, Lea and Flood. Any seed is as good as any other, also similar ones.
 ///

@@ -1,6 +1,6 @@
 //! Least squares: lines, and sums of a handful of columns.
 
-/// Columns whose part that no other column explains is smaller than this are not told apart from them.
+/// Columns whose part that no other column explains is smaller than this are not distinguished from them.
 const TOO_ALIKE: f64 = 1e-6;
 
 /// The line through some points: its value at 0 and its slope. None if it is vertical, as with fewer than two points.
@@ -17,7 +17,7 @@ pub fn line(points: impl ExactSizeIterator<Item = (f64, f64)> + Clone) -> Option
 }
 
 /// The matrix that makes coefficients of measured values: `coefficient[k] = sum of inverse[k][i] * value[i]` are those
-/// of least squares. None if the columns cannot be told apart.
+/// of least squares. None if the columns cannot be distinguished.
 ///
 /// By orthogonal columns (modified Gram-Schmidt), because powers of a few numbers are nearly alike and squaring them
 /// would lose what distinguishes them.

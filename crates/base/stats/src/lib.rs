@@ -21,8 +21,8 @@ pub fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
     values.sum::<f64>() / count
 }
 
-/// The variance of what these values were drawn from: squares about their mean, divided by one less than their number. 0
-/// for a single one.
+/// The variance of the distribution these values were sampled from: squares about their mean, divided by one less than their
+/// number. 0 for a single one.
 pub fn variance(values: impl ExactSizeIterator<Item = f64> + Clone) -> f64 {
     let count = values.len() as f64;
     let mean = mean(values.clone());

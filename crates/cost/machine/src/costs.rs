@@ -11,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 const COMMON_EAGER_LIMIT_BYTES: u64 = 64 << 10;
 /// A send that takes this share of its message's whole way has waited for it.
 const WAITED_SHARE: f64 = 0.8;
-/// A first call that takes this many times as long as usual sets something up.
+/// A first call that takes this many times as long as normal sets something up.
 const MUCH_LONGER: f64 = 2.0;
 
 impl Machine {
@@ -34,7 +34,7 @@ impl Machine {
     /// What was measured of one pattern, by operation and ranks.
     fn curves(&self, pattern: Pattern) -> FxHashMap<(Op, u32), Curve> {
         let mut curves: FxHashMap<(Op, u32), Vec<(u64, f64)>> = FxHashMap::default();
-        // What the library chooses counts, and an algorithm it was told to take only where there is nothing else.
+        // What the library chooses counts, and a forced algorithm only where there is nothing else.
         let own: FxHashSet<(&str, u32)> = self
             .collectives
             .iter()
@@ -93,7 +93,7 @@ impl Machine {
         Curve::new(shifts().filter(|row| row.ranks == ranks).map(|row| (row.bytes, row.span_ns)))
     }
 
-    /// How much longer than usual first calls take, where that is more than chance.
+    /// How much longer than normal first calls take, where that is more than chance.
     fn first_calls(&self) -> FirstCalls {
         let (mut found, library) = (FirstCalls::default(), Library::of(&self.about.mpi, &self.about.command));
         let trusted = |row: &&CollectiveRow| {

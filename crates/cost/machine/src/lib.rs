@@ -11,7 +11,7 @@
 //!
 //! [`Machine`] reads and writes them, and [`Machine::costs`] makes of them what a replay needs. [`import`] reads the files of
 //! other benchmarks, [`export`] writes what other tools read. [`measure`] decides which sizes to measure and when to
-//! stop; it talks to whoever does the measuring by lines of text, and does not know MPI.
+//! stop; it talks to the measuring program by lines of text, and does not know MPI.
 //!
 //! It promises that nothing is made up: a row that was disturbed says so, and what was never measured has no row.
 

@@ -132,7 +132,7 @@ impl Machine {
     }
 }
 
-/// Temporary folders are for their owner alone; a machine is for everybody who may read the folder around it.
+/// Temporary folders are for their owner alone; a machine is for all who may read the folder around it.
 fn open_for_all(path: &Path) {
     use std::os::unix::fs::PermissionsExt;
     // Whoever may not change this has a folder that works all the same.

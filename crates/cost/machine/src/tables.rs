@@ -5,7 +5,7 @@ use kizami_trace::table;
 /// How a collective is called, where that makes a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pattern {
-    /// As everybody thinks of it: all parts equally large.
+    /// The common case: all parts equally large.
     Plain,
     /// To a few others only.
     Sparse,

@@ -6,10 +6,10 @@ use std::io::Write;
 /// What each line begins with.
 const MARK: &str = "kizami: ";
 
-/// More spans than this are told by so many of them.
+/// More spans than this are represented by so many of them.
 const MOST_SPANS: usize = 200;
 
-/// Rank 0's output. Once nobody reads it any more it stays closed.
+/// Rank 0's output. Once its reader is gone it stays closed.
 #[derive(Debug)]
 pub(crate) struct Answers<W: Write> {
     output: W,
@@ -21,7 +21,7 @@ impl<W: Write> Answers<W> {
         Answers { output, open: true }
     }
 
-    /// Whether somebody may still read.
+    /// Whether there may still be a reader.
     pub(crate) fn is_open(&self) -> bool {
         self.open
     }

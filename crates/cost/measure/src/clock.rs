@@ -56,7 +56,7 @@ impl Clock {
     }
 }
 
-/// Rank 0's side: asks another rank for its time, and tells it how far it is ahead.
+/// Rank 0's side: asks another rank for its time, and sends it how far it is ahead.
 fn ask(mpi: &Mpi, world: &Comm, other: u32) -> Result<(), MpiError> {
     let (mut shortest_ns, mut ahead_ns) = (i64::MAX, 0);
     let mut theirs = [0; 8];

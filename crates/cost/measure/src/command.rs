@@ -9,7 +9,7 @@ pub(crate) struct Limits {
     pub tolerance: f64,
 }
 
-/// What rank 0 was told, and all ranks do.
+/// A command to rank 0, which all ranks follow.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Command {
     Measure { op: String, pattern: String, bytes: usize, limits: Limits },

@@ -1,7 +1,7 @@
 //! Which ranks share a host.
 //!
-//! Hosts are told apart by the number Linux draws when it boots, which containers on one machine share as they share
-//! its clock; by their names where that cannot be read.
+//! Hosts are distinguished by the number that Linux generates when it boots, which containers on one machine share as they
+//! share its clock; by their names where that cannot be read.
 
 use kizami_mpi::{Collective, Comm, Mpi, MpiError};
 use std::collections::HashMap;

@@ -2,7 +2,7 @@
 //!
 //! An executable that calls [`run`] is started by `mpirun` as any MPI program. Rank 0 reads commands from its input,
 //! a line each, and writes answers to its output, each beginning with `kizami: ` so that whatever else is written
-//! there can be told apart:
+//! there can be distinguished:
 //!
 //! ```text
 //! kizami: here RANKS NODES RANKS_PER_NODE FIRST_HOSTNAME | LIBRARY VERSION
@@ -25,7 +25,7 @@
 //! - `BYTES` is what one rank moves in all, the larger of what it gives and what it gets. A part is never less than
 //!   one element. For `noise` it is nanoseconds of computation.
 //! - The end of the input means `quit`, too, but not every launcher hands it on (`prterun` of Open MPI 5 does not), so
-//!   whoever asks should say `quit`.
+//!   the requesting program should send `quit`.
 //! - A line that is no command is answered by `kizami: misunderstood LINE`.
 //!
 //! Operations are those of [`OPERATIONS`]. The same is written in C for SimGrid's simulator, which cannot load MPI at

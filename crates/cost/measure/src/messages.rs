@@ -177,7 +177,7 @@ impl Subject for Messages<'_> {
         let (mine, last) = (self.comm.rank(), rank.last());
         match self.route {
             Route::Shift => self.shift(rank),
-            // The last of an odd number of ranks has nobody.
+            // The last of an odd number of ranks has no partner.
             Route::Crossing if mine ^ 1 > last => Ok(Sample::NONE),
             Route::Crossing => self.exchange(rank, mine ^ 1),
             _ if mine == 0 => self.as_first(rank, last),

@@ -1,7 +1,7 @@
 //! Repeating something until its median is known well enough.
 //!
 //! Repetitions are made in batches. After each one, the latest start and end of every repetition are found at rank 0,
-//! which decides how many more there shall be, and tells the others.
+//! which decides how many more there are, and broadcasts it.
 
 use crate::command::Limits;
 use crate::rank::Rank;
@@ -65,7 +65,7 @@ fn batch(rank: &Rank, subject: &mut dyn Subject, count: usize) -> Result<Vec<f64
         *pair = [start_ns, end_ns];
     }
     rank.mpi.largest(&rank.world, &mine[..2 * count], &mut latest[..2 * count])?;
-    // Clocks of different hosts are compared with an error, and may tell of an end before the start.
+    // Clocks of different hosts are compared with an error, and may show an end before the start.
     Ok(latest[..2 * count].as_chunks::<2>().0.iter().map(|[start, end]| (end - start).max(0.0)).collect())
 }
 

@@ -24,10 +24,10 @@ const LINE_BYTES: usize = 256;
 /// More is not measured, so that no count of MPI overflows.
 const MOST_BYTES: usize = 1 << 30;
 
-/// How much of the library's version is told.
+/// How much of the library's version is reported.
 const VERSION_CHARACTERS: usize = 120;
 
-/// Measures what it is told to, as the only thing this process does: MPI cannot be started twice.
+/// Measures what is requested, as the only thing this process does: MPI cannot be started twice.
 ///
 /// An error is returned if MPI cannot be started. If something fails later, this says so and ends all ranks.
 pub fn run() -> Result<(), MeasureError> {
@@ -142,7 +142,7 @@ impl Server {
         }
     }
 
-    /// The next command, which rank 0 reads and tells the others.
+    /// The next command, which rank 0 reads and broadcasts.
     fn next(&mut self) -> Result<Command, MpiError> {
         let mut line = [0; LINE_BYTES];
         if self.rank.is_first() {

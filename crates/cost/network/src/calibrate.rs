@@ -12,7 +12,7 @@ use kizami_stats::{sorted, upper_median};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
-/// Sizes between which a line is drawn.
+/// Sizes between which costs are interpolated.
 const ENDS_BYTES: [u64; 2] = [0, 1 << 22];
 /// Factors on a number that are tried, one after the other, as logarithms: from coarse to fine.
 const STEPS: [f64; 7] = [2.0, 1.0, 0.5, 0.25, 0.1, 0.05, 0.02];
@@ -91,8 +91,8 @@ fn nearest(start: [f64; 3], off: impl Fn(&[f64; 3]) -> f64) -> [f64; 3] {
 }
 
 impl MeasuredCosts {
-    /// How far walking algorithms to more ranks is off for each function, as the logarithm of told / true: what is known of
-    /// its largest number of ranks, as the program calls it, is hidden and told from the rest. Functions known at one
+    /// How far walking algorithms to more ranks is off for each function, as the logarithm of estimated / true: what is known
+    /// of its largest number of ranks, as the program calls it, is held out and estimated from the rest. Functions known at one
     /// number of ranks are left out.
     pub fn errors_of_walking(&self) -> FxHashMap<Op, f64> {
         let mut known: FxHashMap<Op, BTreeSet<u32>> = FxHashMap::default();

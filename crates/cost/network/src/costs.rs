@@ -63,7 +63,7 @@ pub struct MeasuredCosts {
     pub warm: bool,
     /// Whose choice of algorithms counts where nothing was measured.
     pub library: Library,
-    /// How far walking over messages was off where it could be tried, by function, as the logarithm of told / true.
+    /// How far walking over messages was off where it could be tried, by function, as the logarithm of estimated / true.
     pub walking_errors: FxHashMap<Op, f64>,
     /// What was worked out before.
     pub cache: CostCache,
@@ -201,7 +201,7 @@ impl MeasuredCosts {
     /// Whether a collective sets something up, if it is the first of its communicator that does.
     pub fn sets_up(&self, op: Op, ranks: u32, bytes: u64) -> bool {
         let how = self.library.algorithm(op, ranks, bytes, self.partners(op));
-        // Whoever makes a communicator tells all of it, by whatever the library has.
+        // Creating a communicator informs all ranks, by the library's own algorithm.
         let tells_all = matches!(op.kind(), Kind::Communicator(_)) && !self.first_calls.algorithms.is_empty();
         tells_all
             || self.first_calls.by_ops.contains(&op)
@@ -302,7 +302,7 @@ impl Costs {
         }
     }
 
-    /// What a collective costs a rank that waits for nobody in it.
+    /// What a collective costs a rank that does not wait in it.
     pub fn passing_ns(&self, op: Op, ranks: u32, bytes: u64) -> f64 {
         match self {
             Costs::Model(model) => passing_ns(op, ranks, bytes, model),
@@ -391,7 +391,7 @@ fn leave_after(flow: Flow, cost_ns: f64, enters: &[Length], root: usize) -> Vec<
             all
         }
         Flow::Prefix => {
-            // The first waits for nobody, the last for all.
+            // The first does not wait, the last for all.
             let others = enters.len().saturating_sub(1).max(1) as f64;
             let mut highest = Length(i64::MIN);
             (0u32..)

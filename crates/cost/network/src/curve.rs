@@ -1,4 +1,4 @@
-//! A cost measured at some sizes, told for any size: straight lines between what was measured.
+//! A cost measured at some sizes, interpolated for any size: straight lines between what was measured.
 //!
 //! Beyond the largest size the last line goes on; below the smallest, the smallest counts. Sizes are few, so looking one up
 //! is a search in a short list. It does not smooth: libraries change their algorithm at a size, and the step is real.

@@ -3,8 +3,8 @@
 //! A receive that began before its message was sent shows the whole way of the message; one that began long after
 //! shows what taking a message costs. Of both the fastest by size count: ranks mostly wait for each other when
 //! something else went wrong, and that does not belong to the message. A straight line through the fastest ways gives
-//! the latency and the time per byte. If all messages have one size, small collectives tell the latency: they are
-//! messages in a row. If there are no messages at all, collectives of all sizes tell both.
+//! the latency and the time per byte. If all messages have one size, small collectives give the latency: they are
+//! messages in a row. If there are no messages at all, collectives of all sizes give both.
 
 use crate::LogGops;
 use crate::collectives::cost_ns;
@@ -13,7 +13,7 @@ use kizami_stats::{sorted, upper_median};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-/// Sizes are told apart by their number of bits.
+/// Sizes are distinguished by their number of bits.
 const CLASSES: usize = 65;
 /// A message that was sent this much longer ago than it needs, when its receive began, was there already.
 const SURELY_THERE: Length = Length(100_000);
@@ -79,7 +79,7 @@ struct Together {
 pub struct Fit {
     classes: Vec<Ways>,
     line: (f64, f64),
-    /// Too few messages were seen, and collectives have told the line.
+    /// Too few messages were seen, and collectives gave the line.
     #[serde(default)]
     of_collectives: bool,
     /// Messages of more bytes waited for their receiver, as far as that was seen.
@@ -157,7 +157,7 @@ impl Fit {
         all
     }
 
-    /// Latency and time per byte as collectives have them, each being messages in a row and bytes in a row. Small ones tell
+    /// Latency and time per byte as collectives have them, each being messages in a row and bytes in a row. Small ones give
     /// the first, large ones the second; the middle one of each counts, since libraries do some of them otherwise.
     fn line_of_collectives(&self) -> (f64, f64) {
         let per_byte = LogGops { latency_ns: 0.0, per_byte_ns: 1.0, ..COUNTING };
@@ -185,7 +185,7 @@ impl Fit {
         (latency_ns, middle(&per_bytes))
     }
 
-    /// Adds what somebody else learned; the line must be drawn anew.
+    /// Adds what another fit learned; the line must be fitted again.
     pub fn merge(&mut self, other: &Fit) {
         self.eager_limit_bytes = self.eager_limit_bytes.or(other.eager_limit_bytes);
         for (ours, theirs) in self.classes.iter_mut().zip(&other.classes) {
@@ -206,7 +206,7 @@ impl Fit {
         }
     }
 
-    /// Draws the line, once all is learned, and finds what receiving costs. More can be added and drawn later.
+    /// Fits the line, once all is learned, and finds what receiving costs. More can be added and fitted later.
     pub fn finish(&mut self) {
         for (size, receives) in std::mem::take(&mut self.receives).into_iter().enumerate() {
             let ways = &mut self.classes[size];
@@ -217,7 +217,7 @@ impl Fit {
         // Relative errors count, not absolute ones: otherwise the largest messages would rule.
         let weighted = |(bytes, way_ns): (u64, f64)| (bytes as f64, way_ns, 1.0 / way_ns.max(1.0).powi(2));
         let mut points: Vec<(f64, f64, f64)> = self.ways().map(weighted).collect();
-        // A single size cannot tell what is latency and what bandwidth.
+        // A single size does not separate latency from bandwidth.
         if let ([(bytes, way_ns, _)], Some(small_ns)) = (&points[..], self.small_message_ns())
             && *bytes > 0.0
             && small_ns < *way_ns
@@ -259,7 +259,7 @@ impl Fit {
         bytes > self.eager_limit_bytes.unwrap_or(COMMON_EAGER_LIMIT_BYTES)
     }
 
-    /// Whether too few messages were seen, so that collectives have told latency and time per byte.
+    /// Whether too few messages were seen, so that collectives gave latency and time per byte.
     pub fn is_of_collectives(&self) -> bool {
         self.of_collectives
     }

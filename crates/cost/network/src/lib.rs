@@ -3,7 +3,7 @@
 //! - [`LogGops`]: the model of a network with six parameters, and what one message takes in it;
 //! - [`Messages`]: what one message costs, as a model has it or as it was measured ([`Curve`]s by size);
 //! - [`collectives`]: collectives as algorithms over messages, and which one a library takes;
-//! - [`Fit`]: what a recorded run says about its network. Whoever walks the run tells it what each message took;
+//! - [`Fit`]: what a recorded run says about its network. The walk of the run adds what each message took;
 //! - [`Spread`]: to whom a program gives, where the function leaves that to the program;
 //! - [`messages_of_collectives`]: what messages must cost for collectives to take what they took.
 //!

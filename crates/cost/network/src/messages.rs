@@ -1,4 +1,4 @@
-//! What one message costs, whoever says so: a model with a few parameters, or a table that was measured.
+//! What one message costs, from any source: a model with a few parameters, or a table that was measured.
 //!
 //! A message costs its sender [`Messages::sending_ns`], is on its way for [`Messages::way_ns`], and costs its receiver
 //! [`Messages::receiving_ns`]; the next message of the same sender leaves [`Messages::occupied_ns`] later at the earliest.
@@ -22,7 +22,7 @@ pub trait Messages {
     fn eager_limit_bytes(&self) -> u64;
     /// What asking a receiver whether it is ready takes, one way.
     fn asking_ns(&self) -> f64;
-    /// From when a sender heard that its receiver is ready, to when the sender is free again.
+    /// From when a sender learned that its receiver is ready, to when the sender is free again.
     fn leaving_ns(&self, bytes: u64) -> f64;
     /// What a receiver of several messages spends on each of them, while the others are on their way.
     fn taking_ns(&self, bytes: u64) -> f64 {

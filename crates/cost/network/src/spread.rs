@@ -1,12 +1,12 @@
 //! To whom a program gives, by exchanges that give each rank another amount.
 //!
-//! Such exchanges are measured in two ways: everybody gives everybody the same, itself included, or everybody gives a few
-//! others all of it. What a program does is told as the one of them that it is nearer to, by the bytes that others get.
+//! Such exchanges are measured in two ways: every rank gives all ranks the same, itself included, or every rank gives a few
+//! others all of it. A program is described by the one that it is nearer to, by the bytes that others get.
 
 use kizami_model::Op;
 use rustc_hash::FxHashMap;
 
-/// So many others get something where exchanges with few are measured; with as many others in all, they are everybody.
+/// So many others get something where exchanges with few are measured; with as many others in all, they are all ranks.
 const FEW: u32 = 4;
 /// Who gives to this share of the others gives to all.
 const MOST: f64 = 0.75;

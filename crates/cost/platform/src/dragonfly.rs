@@ -98,7 +98,7 @@ impl Dragonfly {
         self.either_way(group, next, |low, high| self.kinds()[3] + low * self.groups + high)
     }
 
-    /// The cable between two is told by the lower and the higher of them; up is from the lower to the higher.
+    /// The cable between two is identified by the lower and the higher of them; up is from the lower to the higher.
     fn either_way(&self, at: usize, next: usize, cable: impl Fn(usize, usize) -> usize) -> LinkId {
         match at < next {
             true => LinkId::up(cable(at, next)),

@@ -3,7 +3,7 @@
 //! A [`Platform`] is read from a short form such as `fat-tree:64x16,2:1` (see [`GRAMMAR`]) or from a platform file of
 //! SimGrid, and can be written as either. Routes of regular networks are worked out when they are asked for and are
 //! those of SimGrid 3.32, so that both speak of the same machine: d-mod-k in fat-trees, one dimension after the other
-//! in tori, the shortest way in dragonflies. [`shares`] tells what messages take that start together.
+//! in tori, the shortest way in dragonflies. [`shares`] computes the times of messages that start together.
 //!
 //! When it is wrong: routes never adapt to load; a message within a host uses no link and takes no time; switches have
 //! no limit of their own; hosts have no speed. Files with more than one zone, backbones and limiters are refused.
@@ -84,7 +84,7 @@ pub struct Link {
     pub sharing: Sharing,
 }
 
-/// What most clusters had when 10 Gbit/s was usual; the same that the examples of SimGrid use.
+/// The link of a typical cluster with 10 Gbit/s; the same that the examples of SimGrid use.
 const TYPICAL_LINK: Link =
     Link { bandwidth_bytes_per_s: 1.25e9, latency_ns: 1_000.0, sharing: Sharing::SplitDuplex };
 
@@ -110,7 +110,7 @@ pub struct Platform {
 }
 
 impl Platform {
-    /// A regular network whose hosts have the usual names.
+    /// A regular network whose hosts have the default names.
     fn regular(topology: Topology, link: Link) -> Platform {
         let names = Names::default_for(topology.hosts());
         Platform { topology, names, link }

@@ -26,7 +26,7 @@ impl SizeFactors {
     pub const NONE: SizeFactors =
         SizeFactors { bandwidth: &[], latency: &[], way_back: 0.0, envelope_bytes: 0, far_bytes: None };
 
-    /// What SMPI of SimGrid 3.32 does unless told otherwise: its `smpi/bw-factor` and `smpi/lat-factor`, cross-traffic
+    /// What SMPI of SimGrid 3.32 does by default: its `smpi/bw-factor` and `smpi/lat-factor`, cross-traffic
     /// and `network/weight-S`.
     pub const SMPI: SizeFactors = SizeFactors {
         bandwidth: &[

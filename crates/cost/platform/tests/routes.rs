@@ -103,7 +103,7 @@ fn fat_trees_go_up_by_the_destination() {
     let tree = parse("fat-tree:4x6,2:1,lat=500ns");
     assert_eq!((tree.hosts(), hops(&tree, 3, 3).len(), hops(&tree, 0, 5).len()), (24, 0, 2));
     assert_eq!(tree.latency_ns(0, 23), 2_000.0);
-    // All messages to one host come down the same way, whoever sends them; 24 cables of hosts lie before.
+    // All messages to one host come down the same way, whatever their sender; 24 cables of hosts lie before.
     let down = |from, to| hops(&tree, from, to)[2..].to_vec();
     assert_eq!(down(0, 23), [2 * (24 + 3 * 3 + 2) + 1, 2 * 23 + 1]);
     assert_eq!(down(7, 23), down(0, 23));

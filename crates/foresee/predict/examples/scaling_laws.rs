@@ -1,4 +1,4 @@
-//! How well computation on other ranks is foretold from 4 to 64, for ten laws with 2 % noise.
+//! How well computation on other ranks is predicted from 4 to 64, for ten laws with 2 % noise.
 //!
 //!     cargo run --release -p kizami-predict --example scaling_laws [TRIALS [SEED]]
 

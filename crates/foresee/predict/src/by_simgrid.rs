@@ -13,7 +13,7 @@ use std::process::Command;
 pub struct BySimGrid {
     /// The program that does it, `kizami-simgrid`.
     pub program: PathBuf,
-    /// The machine, as it is told to that program.
+    /// The machine, in the form that program reads.
     pub platform: String,
     /// Whose algorithms collectives follow; those of the recorded library if it is not said.
     pub collectives: Option<String>,

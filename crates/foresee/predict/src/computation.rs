@@ -1,7 +1,7 @@
 //! Computation at another number of ranks: how long it takes before each call, and how it scatters.
 //!
-//! The mean of each place is foretold from its means in the runs ([`crate::scaling`]). How single times scatter around it is
-//! taken from the largest run: each new rank takes the times of a recorded one of its kind, one after another, beginning
+//! The mean of each place is predicted from its means in the runs ([`crate::scaling`]). How single times scatter around it is
+//! taken from the largest run: each new rank takes the times of a recorded one of its class, one after another, beginning
 //! somewhere. So what is slow for long in a recorded rank is slow for long in a new one, and what scatters from call to call
 //! does so, too.
 
@@ -12,7 +12,7 @@ use crate::structure::{Leaf, Program, RunTiming, Timing};
 use kizami_rng::SplitMix64;
 use rustc_hash::FxHashMap;
 
-/// Samples of one run that are drawn from: more say nothing new about a mean.
+/// Samples of one run that are resampled: more say nothing new about a mean.
 const SAMPLES: usize = 16;
 /// Shorter computation is not worth a model: it is as long as in the largest run.
 const NEGLIGIBLE_NS: f64 = 1_000.0;
@@ -23,17 +23,17 @@ const NS: f64 = 1e-9;
 pub struct PredictionInputs {
     /// Parameters of each run, by its number of ranks.
     pub parameters: FxHashMap<u32, Vec<(String, f64)>>,
-    /// Parameters of what is foretold.
+    /// Parameters of what is predicted.
     pub target: Vec<(String, f64)>,
     /// How much work each rank has before calls at a place, where it was counted.
     pub counts: Counts,
     /// What all ranks together touch again and again, in bytes; each has its part of it.
     pub working_set_bytes: Option<f64>,
-    /// For what is drawn.
+    /// The seed for resampling.
     pub seed: u64,
 }
 
-/// Computation before the calls of one kind of ranks.
+/// Computation before the calls of one rank class.
 #[derive(Clone, Debug)]
 struct LeafTime {
     median_ns: f64,
@@ -45,7 +45,7 @@ struct LeafTime {
 /// Computation before all calls of a program, at one number of ranks.
 #[derive(Clone, Debug)]
 pub struct Computation {
-    /// By kind, leaf, and first round or later ones.
+    /// By class, leaf, and first round or later ones.
     times: FxHashMap<(u32, usize, usize), LeafTime>,
     seed: u64,
 }

@@ -1,4 +1,4 @@
-//! What calls cost, as recorded runs tell it: for predictions on the machine they ran on, where nobody measured it.
+//! What calls cost, derived from recorded runs: for predictions on the machine they ran on, where it was not measured.
 //!
 //! Of collectives in which all wait for all, the time behind the last one that came counts, in the middle of all that were
 //! seen of one size; of messages, the fastest of each size in all runs. Runs without messages have them in their
@@ -18,7 +18,7 @@ use kizami_stats::upper_median;
 use kizami_trace::Trace;
 use rustc_hash::FxHashMap;
 
-/// Up to this size messages are told at least, by a line behind the largest that was seen.
+/// Costs of messages are given at least up to this size, by a line behind the largest observed size.
 const LARGEST_BYTES: u64 = 1 << 22;
 /// Sizes of collectives that count when messages are learned from them: of one function and number of ranks, at most.
 const MOST_SIZES: usize = 12;

@@ -1,6 +1,6 @@
-//! What a program told of its work, as a trace has it: how much there is before calls at each place.
+//! The work that a program counted, as a trace has it: how much there is before calls at each place.
 //!
-//! A program tells an amount between two calls; it belongs to the next one that takes part in communication, whose
+//! A program counts an amount between two calls; it belongs to the next one that takes part in communication, whose
 //! computation it explains. The trace has the sum for each rank and mark, so every mark of a rank counts as its mean.
 
 use crate::PredictError;
@@ -10,7 +10,7 @@ use kizami_trace::{RankSelection, SourceLine, Trace, WorkCount};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The function by which programs tell.
+/// The function by which programs count work.
 const COUNT_FUNCTION: &str = "MPI_Pcontrol";
 
 /// By place of calls: how much work of each kind a rank has before one of them on average, kinds in the order of their names.

@@ -1,9 +1,9 @@
-//! How much work was counted: by whom runs foretell from, and what that makes of other numbers of ranks.
+//! How much work was counted: by whom runs predict from, and what that makes of other numbers of ranks.
 //!
-//! Counts come from a table that the user gives, or from the runs themselves, whose program told them. They are exact, so
+//! Counts come from a table that the user gives, or from the runs themselves, whose program counted them. They are exact, so
 //! a law that they follow can be found where times are too noisy for it: `P^e`, `P^e (a + b log2 P)` or `a P^e + b`, with
 //! coefficients of either sign. *n* elements of which each rank sorts `n/P` are such a law, and no sum of growing terms.
-//! With two runs only one power is believed. Counts that follow no law are known only where somebody gives them.
+//! With two runs only one power is believed. Counts that follow no law are known only where they are given.
 
 use kizami_stats::{line, mean};
 use rustc_hash::FxHashMap;
@@ -22,7 +22,7 @@ type ByRanks = BTreeMap<u32, Vec<f64>>;
 pub struct Counts {
     /// By place and number of ranks, as the user gives them.
     pub given: FxHashMap<(String, u32), Vec<f64>>,
-    /// By place, as runs have told them.
+    /// By place, as runs have recorded them.
     pub recorded: FxHashMap<String, ByRanks>,
 }
 
@@ -51,7 +51,7 @@ impl Counts {
             .collect()
     }
 
-    /// The same without what the run with so many ranks has told, as if nobody had made it.
+    /// The same without the run with so many ranks, which is held out.
     pub fn without_run(&self, ranks: u32) -> Counts {
         let mut less = self.clone();
         less.recorded.values_mut().for_each(|by_ranks| {

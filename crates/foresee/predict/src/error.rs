@@ -34,7 +34,7 @@ pub enum PredictError {
     Simulation { said: String },
 
     /// A directory for a run that is simulated.
-    #[error("cannot make a directory for a simulated run: {0}; is there room in the temporary directory?")]
+    #[error("cannot create a directory for a simulated run: {0}; is there room in the temporary directory?")]
     Scratch(std::io::Error),
 
     /// Fewer hosts than ranks.
@@ -43,7 +43,7 @@ pub enum PredictError {
 
     /// Several threads of a rank call MPI.
     #[error(
-        "rank {rank} of {} calls MPI in several threads; how they take turns with more ranks is not known. \
+        "rank {rank} of {} calls MPI in several threads; their order with more ranks is unknown. \
          Predictions for the recorded number of ranks work",
         trace.display()
     )]
@@ -51,64 +51,64 @@ pub enum PredictError {
 
     /// A communicator of some ranks.
     #[error(
-        "{op} at {place} is on a communicator of some of the ranks; which they would be among more ranks is not known. \
+        "{op} at {place} is on a communicator of some of the ranks; its members among more ranks are unknown. \
          Predictions for the recorded number of ranks work"
     )]
     SomeRanks { op: &'static str, place: String },
 
     /// A call whose like cannot be made for other ranks.
     #[error(
-        "{op} at {place} cannot be foretold for other numbers of ranks yet (windows and persistent requests). \
+        "{op} at {place} cannot be predicted for other numbers of ranks yet (windows and persistent requests). \
          Predictions for the recorded number of ranks work"
     )]
     NotGeneralised { op: &'static str, place: String },
 
     /// Only one number of ranks.
     #[error(
-        "to foretell other numbers of ranks, runs with at least two numbers of ranks are needed, three for an error; \
+        "predicting other numbers of ranks needs runs with at least two numbers of ranks, or three for an error estimate; \
          all given have {ranks}"
     )]
     OneSize { ranks: u32 },
 
-    /// Ranks do not fall into kinds.
+    /// Ranks do not fall into classes.
     #[error(
-        "ranks of the run with {ranks} do different things, and not by their place in a line or grid; \
-         for example rank {rank}. Other numbers of ranks cannot be foretold"
+        "ranks of the run with {ranks} ranks behave differently, and not by their position in a line or grid; \
+         for example rank {rank}. Other numbers of ranks cannot be predicted"
     )]
     NoClasses { ranks: u32, rank: u32 },
 
     /// Runs do different things.
     #[error(
-        "the runs with {few} and {many} ranks do different things ({what}); record the same program with the same options, \
+        "the runs with {few} and {many} ranks differ in structure ({what}); record the same program with the same options, \
          or give runs of more similar sizes"
     )]
     Different { few: u32, many: u32, what: String },
 
     /// A place whose peer follows no formula.
     #[error(
-        "whom {op} at {place} talks to follows no known pattern; other numbers of ranks cannot be foretold"
+        "the peers of {op} at {place} follow no known pattern; other numbers of ranks cannot be predicted"
     )]
     NoPeer { op: &'static str, place: String },
 
     /// A place whose size follows no formula.
-    #[error("how many bytes {op} at {place} moves does not follow the number of ranks ({sizes})")]
+    #[error("the message sizes of {op} at {place} do not follow the number of ranks ({sizes})")]
     NoSize { op: &'static str, place: String, sizes: String },
 
     /// What a call costs with more ranks.
     #[error(
-        "what {op} at {place} costs with {ranks} ranks is not known: from fewer ranks, what it took was foretold wrongly by a \
-         factor of {factor:.1}, and it would take {percent:.0} % of the time. Measure it with `kizami bench` and give that \
-         with --machine"
+        "the cost of {op} at {place} with {ranks} ranks is unknown: predicted from fewer ranks it was wrong by a factor of \
+         {factor:.1}, and it would take {percent:.0} % of the time. Measure it with `kizami bench` and pass the result by \
+         --machine"
     )]
     NoCost { op: &'static str, place: String, ranks: u32, factor: f64, percent: f64 },
 
     /// How long computation takes.
-    #[error("how long the computation before {op} at {place} takes cannot be foretold: {why}")]
+    #[error("the length of the computation before {op} at {place} cannot be predicted: {why}")]
     NoTime { op: &'static str, place: String, why: String },
 }
 
 impl PredictError {
-    /// Whether the run could not be simulated; it may be foretold without.
+    /// Whether the run could not be simulated; it may be predicted without.
     pub(crate) fn is_about_simgrid(&self) -> bool {
         matches!(self, PredictError::NoSimGrid { .. } | PredictError::Simulation { .. })
     }

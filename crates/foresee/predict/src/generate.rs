@@ -1,8 +1,8 @@
-//! The calls of a run that nobody made, as a trace.
+//! The calls of a predicted run, as a trace.
 //!
-//! Each rank does what its kind does: loops go round as often, and messages go to whom, the formulas say. Its computation is
-//! as long as foretold; calls take no time yet, since only a replay knows who waits for whom. The times of different ranks
-//! therefore do not fit together: whoever reads the trace must walk it without looking at them.
+//! Each rank does what its class does: formulas give trip counts and peers. Its computation is
+//! as long as predicted; calls take no time yet, since only a replay knows who waits for whom. The times of different ranks
+//! therefore do not fit together: the trace must be walked without looking at them.
 
 use crate::PredictError;
 use crate::computation::Computation;

@@ -3,18 +3,18 @@
 //! - [`structure`]: what a program does, apart from how many ranks do it;
 //! - [`scaling`]: how long computation takes on another number of ranks, or for another problem, from a few that were
 //!   measured;
-//! - [`Counts`]: how much work was counted, where a program or its user tells it;
-//! - [`generate()`]: the calls of a run nobody made, as a trace;
-//! - [`costs_of_runs()`]: what calls cost, as the runs themselves tell it, where nobody measured the machine;
+//! - [`Counts`]: how much work was counted, where a program or its user gives it;
+//! - [`generate()`]: the calls of a predicted run, as a trace;
+//! - [`costs_of_runs()`]: what calls cost, derived from the runs themselves, where the machine was not measured;
 //! - [`spreads_of()`]: to whom a program gives by exchanges that leave it to the program;
 //! - [`on_platform()`]: a run's messages on a network whose links they share;
 //! - [`OnLinks`]: which of a replay and SimGrid ([`BySimGrid`]) says what messages get of links;
 //! - [`point`]: one number of ranks on one machine, with its interval and with what limits it;
-//! - [`Runs`]: several of them, and the check that hides the largest run, foretells it, and tells the error;
+//! - [`Runs`]: several of them, and the check that holds out the largest run, predicts it, and returns the error;
 //! - [`sum_s`]: the plain sum of computation and measured collectives, for comparison.
 //!
-//! When it is wrong: what was never measured cannot be foretold. A cache, a memory or an algorithm that changes beyond
-//! the largest measured run changes times without a sign of it in the measurements; every time told here comes with
+//! When it is wrong: what was never measured cannot be predicted. A cache, a memory or an algorithm that changes beyond
+//! the largest measured run changes times without a sign of it in the measurements; every predicted time comes with
 //! an interval, and that interval knows nothing of such changes.
 //!
 //! A prediction is a replay: ranks wait for each other in it as they do in runs, so that noise and imbalance act as they

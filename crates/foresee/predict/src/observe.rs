@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 /// The lane whose places are looked at.
 pub(crate) const MIDDLE: usize = 1;
-/// The lane of the middle on a network that costs nothing, which tells waiting from transfer.
+/// The lane of the middle on a network that costs nothing, which separates waiting from transfer.
 pub(crate) const IDEAL: usize = 3;
 /// How many lanes there are: the lowest, the middle, the highest, and the ideal one.
 pub(crate) const LANES: usize = 4;

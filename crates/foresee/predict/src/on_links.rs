@@ -2,8 +2,8 @@
 //!
 //! A replay gives messages fair shares of links as if all were sent at once, and then has one price for all. Held against
 //! SimGrid that was within 5 % where ranks send messages to each other and all pairs get about as much; collectives, whose
-//! messages go all over the network, were told up to four times too short. So with [`OnLinks::Either`] a run is replayed first, and
-//! SimGrid plays it if that cannot be trusted.
+//! messages go all over the network, were predicted up to four times too short. So with [`OnLinks::Either`] a run is replayed
+//! first, and SimGrid plays it if that cannot be trusted.
 
 use crate::PredictError;
 use crate::by_simgrid::BySimGrid;
@@ -44,7 +44,7 @@ pub struct LinkModel {
     pub not_simulated: Option<String>,
 }
 
-/// How to foretell.
+/// How to predict.
 pub(crate) enum By<'a> {
     /// By walking the run there.
     Walk(&'a Where),
@@ -53,7 +53,7 @@ pub(crate) enum By<'a> {
 }
 
 impl Where {
-    /// Foretells as its network asks for.
+    /// Predicts as its network asks for.
     pub(crate) fn by_network(
         &self,
         predict: &mut dyn FnMut(By<'_>) -> Result<Point, PredictError>,
@@ -107,7 +107,7 @@ pub(crate) fn judge_phases(mut point: Point, is_even: bool) -> Point {
     point
 }
 
-/// Where a foretold run lies once it has been simulated.
+/// Where a predicted run lies once it has been simulated.
 pub fn simulated_beside(directory: &Path) -> PathBuf {
     directory.with_extension("simulated.kz")
 }

@@ -1,6 +1,6 @@
 //! A run's messages on a network whose links they share.
 //!
-//! All pairs of ranks that the run sends messages between are taken as one phase: each sends one message of its usual size at
+//! All pairs of ranks that the run sends messages between are taken as one phase: each sends one message of its typical size at
 //! the same time, and they get fair shares of the links on their routes. What that takes gives a latency and a time per
 //! byte with which the run is replayed. For halos, which are such phases, that is what happens; where ranks send at different
 //! times it is too slow, and collectives are walked as if their messages were like the others. Then SimGrid knows better.
@@ -78,7 +78,7 @@ fn is_even(messages: &[Message], sending_ns: &[f64]) -> bool {
     middle.zip(last).is_none_or(|(middle, last)| *last <= UNEVEN * middle)
 }
 
-/// One message of its usual size for each pair of ranks.
+/// One message of its typical size for each pair of ranks.
 fn typical_messages(graph: &Graph) -> Vec<Message> {
     let mut sent = vec![(0u64, 0u64); graph.channels.len()];
     for tie in graph.ties.iter().filter(|tie| tie.kind() == TieKind::Departs) {
@@ -95,7 +95,7 @@ fn typical_messages(graph: &Graph) -> Vec<Message> {
     let Some(folding) = &graph.folding else {
         return of_strands.map(|(from, to, bytes)| message(from, to, bytes)).collect();
     };
-    // What one rank of a kind sends, all of it do, each as far.
+    // What one rank of a class sends, all of it do, each as far.
     let rank_classes = &folding.rank_classes;
     let mut of_class = vec![Vec::new(); rank_classes.count()];
     of_strands.for_each(|(from, to, bytes)| of_class[rank_classes.number(from) as usize].push((to, bytes)));

@@ -27,19 +27,19 @@ const MESSAGE_ERROR: f64 = 0.10;
 const COLD_ERROR: f64 = 2.0;
 /// A cost is not known if the whole time may be off by more than this share for it, as walking was where it was tried.
 const MOST_OFF: f64 = 0.25;
-/// Places that are told as limits.
+/// Places that are listed as limits.
 const LIMITS: usize = 3;
 
 /// Where a run takes place.
 #[derive(Clone, Debug)]
 pub struct Where {
-    /// What calls cost there; as recorded if nobody knows.
+    /// What calls cost there; as recorded if unknown.
     pub costs: Option<Arc<MeasuredCosts>>,
     /// The network there, where its links are known and costs are not.
     pub network: Option<OnLinks>,
     /// Factor on the time of computation there.
     pub computation: f64,
-    /// Whether to foretell also what rests on costs that are not known: to compare it with what was recorded.
+    /// Whether to predict also what rests on costs that are not known: to compare it with what was recorded.
     pub even_unknown: bool,
     /// How many threads walk.
     pub threads: usize,
@@ -59,7 +59,7 @@ pub struct Limit {
     pub by: Option<&'static str>,
 }
 
-/// A run that was foretold.
+/// A run that was predicted.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Point {
     /// How many ranks.
@@ -78,9 +78,9 @@ pub struct Point {
     pub shares: Shares,
     /// How many calls all ranks make.
     pub calls: u64,
-    /// The share of all ranks' time in calls whose cost nobody measured at this number of ranks.
+    /// The share of all ranks' time in calls whose cost was not measured at this number of ranks.
     pub costs_not_measured: f64,
-    /// The same in collectives of more bytes than anybody measured at this number of ranks.
+    /// The same in collectives of more bytes than were measured at this number of ranks.
     pub larger_than_measured: f64,
     /// Who said what messages get of links, where a network was described.
     pub network: Option<LinkModel>,
@@ -223,7 +223,7 @@ fn each_leaf(parts: &[Part], ranks: u32, times: u64, visit: &mut dyn FnMut(usize
                 let rounds = count.at(ranks);
                 each_leaf(body, ranks, times, &mut |leaf, times, round| {
                     visit(leaf, times, round);
-                    // Loops inside have told their own later rounds.
+                    // Loops inside have visited their own later rounds.
                     if round == 0 && body.contains(&Part::Call(leaf)) && rounds > 1 {
                         visit(leaf, times * (rounds - 1), 1);
                     }
@@ -312,7 +312,7 @@ impl<'a> Walked<'a> {
             let (cost_ns, trust) = costs.collective_ns(*op, ranks, time.bytes / time.calls.max(1))?;
             // Who waits for late ranks does so whatever the call costs.
             let cost = Length::from_nanos_f64(cost_ns * time.calls as f64).min(time.inside);
-            // What was told too long would be shorter by a part of itself, what was told too short longer by much more.
+            // An overestimate would shrink by a part of itself, an underestimate would grow by much more.
             let wrong = share(cost) * ((-error).exp() - 1.0).abs();
             (trust == Trust::Walked && wrong > MOST_OFF).then_some((wrong, *site, *op, *error, cost))
         });

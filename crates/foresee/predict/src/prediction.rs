@@ -13,7 +13,7 @@ use serde::Serialize;
 use std::path::Path;
 use std::sync::Arc;
 
-/// An error that is told, at least: two runs of one program never take the same time.
+/// The least reported error: two runs of one program never take the same time.
 const LEAST_ERROR: f64 = 0.01;
 /// A run that takes this much more or less time than recorded is on another machine, as the logarithm of a factor.
 const ELSEWHERE: f64 = 0.1;
@@ -21,18 +21,18 @@ const ELSEWHERE: f64 = 0.1;
 /// How far a run that was hidden was off.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Checked {
-    /// What was foretold.
+    /// What was predicted.
     #[serde(rename = "foretold")]
     pub predicted: Point,
     /// What was recorded, in seconds; on another machine than the runs ran on, the recorded run replayed there.
     pub recorded_s: f64,
     /// Whether it is the recorded run on another machine.
     pub replayed: bool,
-    /// What was foretold, as a share of that more; below zero, less.
+    /// What was predicted, as a share of that more; below zero, less.
     pub error_share: f64,
     /// Whether the interval holds what was recorded.
     pub holds: bool,
-    /// The numbers of ranks it was foretold from.
+    /// The numbers of ranks it was predicted from.
     pub from: Vec<u32>,
 }
 
@@ -51,7 +51,7 @@ pub struct Runs<'a> {
     place: Where,
     known: PredictionInputs,
     program: Option<(Program, Vec<LeftOut>)>,
-    /// What calls cost as all runs together tell it, once it was asked for.
+    /// What calls cost from all runs together, once it was requested.
     own_costs: Option<Arc<MeasuredCosts>>,
     /// Error of the method for each doubling of ranks, as the logarithm of a factor.
     error_per_doubling: f64,
@@ -71,7 +71,7 @@ impl<'a> Runs<'a> {
         Ok(Runs { traces, place, known, program: None, own_costs: None, error_per_doubling: 0.0 })
     }
 
-    /// Hides the largest run, foretells it from the others on the machine they ran on, and keeps the error for intervals.
+    /// Hides the largest run, predicts it from the others on the machine they ran on, and keeps the error for intervals.
     pub fn check(&mut self, directory: &Path) -> Result<Checked, PredictError> {
         let Some((largest, others)) = self.traces.split_last() else {
             return Err(PredictError::OneSize { ranks: 0 });
@@ -120,8 +120,8 @@ impl<'a> Runs<'a> {
         Ok((there_s / recorded_s(smallest, self.place.threads)?).ln().abs() > ELSEWHERE)
     }
 
-    /// Where so many ranks are foretold: on the machine that was asked for; else a recorded run stays as it is, and for any
-    /// other the runs themselves tell what calls cost.
+    /// Where so many ranks are predicted: on the machine that was asked for; else a recorded run stays as it is, and for any
+    /// other the runs themselves give what calls cost.
     pub fn place_of(&mut self, ranks: u32) -> Result<Where, PredictError> {
         if self.place.costs.is_some() || self.traces.iter().any(|trace| trace.run().ranks == ranks) {
             return Ok(self.place.clone());
@@ -133,7 +133,7 @@ impl<'a> Runs<'a> {
         Ok(Where { costs: Some(costs), ..self.place.clone() })
     }
 
-    /// Foretells one number of ranks. The run is written to `directory` where it was not recorded.
+    /// Predicts one number of ranks. The run is written to `directory` where it was not recorded.
     pub fn point(
         &mut self,
         ranks: u32,
@@ -160,7 +160,7 @@ impl<'a> Runs<'a> {
         Ok(point)
     }
 
-    /// What the program does, once a number of ranks was foretold that was not recorded.
+    /// What the program does, once a number of ranks was predicted that was not recorded.
     pub fn program(&self) -> Option<&Program> {
         self.program.as_ref().map(|(program, _)| program)
     }
@@ -171,8 +171,8 @@ impl<'a> Runs<'a> {
     }
 }
 
-/// What all runs together tell of the program, in the order of ranks. Programs do other things where ranks are few: a ring of
-/// one has nobody to talk to, and both neighbours of a rank of two are the same one. So the smallest do not count if the
+/// The program as derived from all runs together, in the order of ranks. Programs do other things where ranks are few: a ring
+/// of one has no peer, and both neighbours of a rank of two are the same one. So the smallest do not count if the
 /// others, at least two, agree without them.
 fn program_of(traces: &[&Trace]) -> Result<(Program, Vec<LeftOut>), PredictError> {
     let mut left_out = Vec::new();

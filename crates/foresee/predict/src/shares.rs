@@ -1,8 +1,8 @@
-//! Where the time of all ranks goes in a run that was foretold: computation, waiting, transfer, and in which calls.
+//! Where the time of all ranks goes in a run that was predicted: computation, waiting, transfer, and in which calls.
 //!
 //! Waiting is what calls take on a network that costs nothing, where ranks only wait for each other; transfer is what the
 //! network adds to that. Both come from the same walk, so that they add up to the time inside calls. What waits because the
-//! network made somebody else late counts as transfer: without the network nobody would wait.
+//! network made another rank late counts as transfer: without the network no rank would wait.
 
 use crate::observe::{PlaceTime, Places};
 use kizami_model::Length;
@@ -12,7 +12,7 @@ use kizami_replay::Network;
 use kizami_trace::{Definitions, SourceLine};
 use serde::Serialize;
 
-/// Calls that are told one by one; the others are in the sums alone.
+/// Calls that are listed one by one; the others are in the sums alone.
 const MOST_CALLS: usize = 6;
 
 /// Shares of all ranks' time. What is missing to 1 is before the first call of a rank and behind its last one.
@@ -81,7 +81,7 @@ impl Shares {
 }
 
 /// The network that costs nothing, beside one that does. Where calls take what a model says, so they do here; times of a run
-/// that nobody made say nothing about waits.
+/// that were not recorded say nothing about waits.
 pub(crate) fn ideal(network: &Network) -> Network {
     let free = |eager_limit_bytes| Network::Model(LogGops { eager_limit_bytes, ..LogGops::default() });
     match network {

@@ -1,7 +1,7 @@
-//! How a program gives to others by exchanges that leave it to the program, as its runs tell it.
+//! How a program gives to others by exchanges that leave it to the program, derived from its runs.
 //!
 //! The largest run counts for each function: how many get something may grow with the number of ranks, and what is
-//! foretold is nearer to it. Traces without such counts say nothing; then everybody gets the same.
+//! predicted is nearer to it. Traces without such counts say nothing; then every rank gets the same.
 
 use crate::PredictError;
 use kizami_model::{Op, SpreadCount};

@@ -1,7 +1,7 @@
 //! The plain sum: local time of the slowest rank, and what its calls cost alone, added up.
 //!
 //! This is how T. Tanaka and others predicted data-parallel programs in 1997, and it is here for comparison. Local parts and
-//! collectives are told apart by the trace, sizes are those of the run, and a non-blocking collective is taken to be hidden
+//! collectives are distinguished by the trace, sizes are those of the run, and a non-blocking collective is taken to be hidden
 //! behind computation, all of it. It does not know that ranks wait for each other, so noise and imbalance are missing in it.
 
 use kizami_graph::{Graph, Step, TieKind};

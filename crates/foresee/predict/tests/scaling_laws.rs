@@ -1,4 +1,4 @@
-//! What is promised about foretelling computation: figures over ten laws with 2 % noise, asked for 1,024 ranks.
+//! What is promised about predicting computation: figures over ten laws with 2 % noise, asked for 1,024 ranks.
 //!
 //! `examples/scaling_laws.rs` prints the same with more trials.
 

@@ -25,7 +25,7 @@ impl Identity {
     }
 }
 
-/// Places in a communicator; nobody where a grid ends.
+/// Ranks in a communicator; none where a grid ends.
 pub type Places = Vec<Option<u32>>;
 
 /// One communicator.
@@ -104,7 +104,7 @@ impl Communicator {
         self.group.world(place)
     }
 
-    /// Those this rank receives from and sends to, as places; nobody where a grid ends.
+    /// Those this rank receives from and sends to, as ranks in the communicator; none where a grid ends.
     pub fn neighbours(&self) -> Option<(Places, Places)> {
         match self.topology.as_ref()? {
             Topology::Cartesian(grid) => {
@@ -129,7 +129,7 @@ impl Communicator {
     }
 }
 
-/// The neighbours of a rank in a graph that everybody knows.
+/// The neighbours of a rank in a graph that all ranks know.
 pub fn graph_neighbours<'a>(index: &[i32], edges: &'a [i32], rank: u32) -> &'a [i32] {
     let end = index.get(rank as usize).map_or(0, |end| *end as usize);
     let begin =

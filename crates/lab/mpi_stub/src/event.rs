@@ -1,8 +1,8 @@
 //! What a rank did, as words: so few that a call costs nanoseconds, and the same for ranks that do the same.
 //!
-//! A call is a head word and, as its flags say, words for peers and tags, bytes, a root, completed requests. Peers are told
-//! by their distance from the rank (0 and nobody apart), roots by their place in the communicator, requests by number in the
-//! order in which they began. So ranks with equal words are of one kind, and the words of a kind stand for all its ranks.
+//! A call is a head word and, as its flags say, words for peers and tags, bytes, a root, completed requests. Peers are encoded
+//! by their distance from the rank (0 and null peers apart), roots by their place in the communicator, requests by number in
+//! the order in which they began. So ranks with equal words are of one class, and the words of a class stand for all its ranks.
 
 use kizami_model::Op;
 
@@ -41,12 +41,12 @@ pub mod flag {
 /// No place in the source is known.
 pub const NO_SITE: u16 = u16::MAX;
 
-/// The other side of a call, as a word tells it.
+/// The other side of a call, as a word encodes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Partner {
     /// So many ranks further, around the end.
     Distance(u32),
-    /// Rank 0, which everybody may mean alike.
+    /// Rank 0, which all ranks may mean alike.
     First,
     /// Nobody.
     Null,
@@ -69,7 +69,7 @@ impl Partner {
         }
     }
 
-    /// The world rank that it is for this one; none for nobody and anybody.
+    /// The world rank that it is for this one; none for null peers and wildcards.
     #[inline]
     pub fn rank(self, rank: u32, size: u32) -> Option<u32> {
         match self {
@@ -108,7 +108,7 @@ impl Partner {
 pub struct Stream {
     /// The words.
     pub words: Vec<u64>,
-    /// How many calls they tell.
+    /// How many calls they encode.
     pub calls: u64,
 }
 
@@ -222,7 +222,7 @@ pub enum Entry<'a> {
     },
 }
 
-/// A call as a stream tells it.
+/// A call decoded from a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamCall<'a> {
     /// The function.

@@ -1,7 +1,7 @@
 //! What ranks mean to each other.
 //!
 //! [`Together`]: all ranks are there. Messages wait in their receiver's mailbox, collectives in a meeting, with their data. A
-//! rank that must wait is told so, and is woken when it is worth asking again.
+//! rank that must wait is parked, and is woken when it is worth asking again.
 //!
 //! [`Alone`]: one rank at a time. Nothing is received; a collective over whole numbers gives what ranks gave to it in the pass
 //! before, since such values steer programs (sizes, colours, counts). Passes are made until nothing changes any more.
@@ -13,7 +13,7 @@ use crate::reduction::Operation;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-/// One collective: on which communicator, and the how manieth there.
+/// One collective: on which communicator, and the index there.
 pub type Key = (Identity, u32);
 
 /// A message on its way.
@@ -83,7 +83,7 @@ impl Contribution {
 pub struct Meeting {
     /// By place; nothing of those who are not there yet.
     pub given: Vec<Option<Contribution>>,
-    /// What came of a reduction, once somebody worked it out.
+    /// The result of a reduction, once it is worked out.
     pub reduced: Option<Vec<u8>>,
     /// How many are there.
     pub arrived: u32,
@@ -92,7 +92,7 @@ pub struct Meeting {
 }
 
 impl Meeting {
-    /// One to which everybody has come who will.
+    /// One that all members have entered.
     pub fn of(given: Vec<Option<Contribution>>) -> Meeting {
         Meeting { given, ..Meeting::default() }
     }
@@ -169,7 +169,7 @@ impl Together {
         mailbox.posted.len() < before
     }
 
-    /// Looks for a message that nobody has asked for yet.
+    /// Looks for a message that no receive has matched yet.
     pub fn probe(&self, rank: u32, wanted: Wanted) -> Option<&Message> {
         self.mailboxes.get(rank as usize)?.unexpected.iter().find(|message| wanted.fits(message))
     }
@@ -218,7 +218,7 @@ impl Together {
 /// What a pass found out about one collective.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
-    /// The same for everybody.
+    /// The same for all ranks.
     Same(Vec<u8>),
     /// A sum, or what else a reduction makes.
     Reduced {
@@ -352,7 +352,7 @@ impl Alone {
         }
     }
 
-    /// A rank's part of what all are told; gives what each said in the pass before.
+    /// A rank's contribution to an exchange; returns those of all in the pass before.
     pub fn each(&mut self, key: Key, size: u32, place: u32, given: Vec<u8>) -> Option<&[Option<Box<[u8]>>]> {
         let value = self.learned.values.entry(key).or_insert_with(|| Value::Each(Vec::new()));
         if let Value::Each(all) = value {

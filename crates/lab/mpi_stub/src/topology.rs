@@ -63,7 +63,7 @@ impl Grid {
         found
     }
 
-    /// Who is there; nobody outside the grid.
+    /// The rank at a position; none outside the grid.
     pub fn rank(&self, coordinates: &[i64]) -> Option<u32> {
         let mut rank = 0u64;
         for ((at, length), ring) in coordinates.iter().zip(&self.dims).zip(&self.periodic) {

@@ -1,8 +1,8 @@
 //! A program that makes no sense but is valid, and different for every seed.
 //!
 //! Ranks with several threads send and receive on several communicators in every way MPI has: waiting and not, in
-//! both directions at once, by persistent requests, by wildcards, to nobody; they complete requests in any order, poll,
-//! cancel, and take part in collectives. It is run while it is made up: whoever is chosen does something that cannot
+//! both directions at once, by persistent requests, by wildcards, to null peers; they complete requests in any order, poll,
+//! cancel, and take part in collectives. It is run while it is made up: the chosen rank does something that cannot
 //! make it wait for ever, so times are consistent and whatever was begun is ended.
 //!
 //! Order among the threads of a rank is kept where MPI asks for it: each tag belongs to one sending and one
@@ -255,7 +255,7 @@ impl Maker {
         }
     }
 
-    /// A send and a receive of something that is there in one call, or one that does not wait, with nobody on
+    /// A send and a receive of something that is there in one call, or one that does not wait, with a null peer on
     /// either side at times.
     fn sends_and_receives(&mut self) {
         let Some(inward) = self.arriving() else { return self.sends() };
@@ -346,7 +346,7 @@ impl Maker {
         self.push(row);
     }
 
-    /// A receive from anybody that gets nothing.
+    /// A wildcard receive that gets nothing.
     fn cancels(&mut self) {
         let way = self.way();
         let mut row = self.row("MPI_Irecv", way.to, self.receiver(way), i64::MIN);

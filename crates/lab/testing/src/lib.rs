@@ -25,7 +25,7 @@ use kizami_trace::{CommIdentity, Communicator, Definitions, Object};
 /// What things take in a made-up run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Costs {
-    /// A call that waits for nobody.
+    /// A call that does not wait.
     pub call_ns: i64,
     /// From the start of a send to the end of a receive that waits for it.
     pub message_ns: i64,

@@ -41,7 +41,7 @@ impl<'a> Chain<'a> {
         sum
     }
 
-    /// Longest stretch that may be drawn as a straight line, in nanoseconds; none at the root itself, which
+    /// Longest stretch that may be approximated by a straight line, in nanoseconds; none at the root itself, which
     /// needs no line.
     pub fn straight_ns(&self) -> Option<i64> {
         let stretches = self.models.iter().map(|model| model.straight_ns(STRAIGHT_ERROR_NS));

@@ -1,7 +1,7 @@
 //! Clocks of different hosts: how far one is from another, how that changes, and how sure that is.
 //!
 //! Hosts ask each other for the time. Each answer gives a hard interval in which the offset lay
-//! ([`Sample`]); the answers of one round together give a tighter one ([`Epoch`]). A [`ClockModel`] draws a
+//! ([`Sample`]); the answers of one round together give a tighter one ([`Epoch`]). A [`ClockModel`] fits a
 //! smooth line through the epochs of a run, and a [`Chain`] of models leads from a host to the root of the
 //! tree of questions.
 //!
@@ -10,10 +10,10 @@
 //! numbers for any input. All times are nanoseconds: "own" ones on the asking host's clock, "reference" ones
 //! on the other's, both as that host counts them.
 //!
-//! A [`TickGrid`] is that way for the ticks of a counter, quick to look up, and a [`Mover`] mends what no clock can: messages
+//! A [`TickGrid`] is that way for the ticks of a counter, quick to look up, and a [`Mover`] repairs what no clock can: messages
 //! that still seem to arrive before they were sent.
 //!
-//! It does no I/O, knows neither ranks nor messages, and asks nobody: that is for its users.
+//! It does no I/O, knows neither ranks nor messages, and queries no other clock: that is for its users.
 
 mod chain;
 mod epoch;

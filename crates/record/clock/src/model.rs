@@ -6,11 +6,11 @@ use crate::{Epoch, Sample, UNMEASURED_DRIFT_PPB};
 
 /// How many times more than seen a clock may bend between two epochs.
 const BEND_SAFETY: f64 = 3.0;
-/// A bend nobody would see, in ns/s^2, added to what was seen.
+/// An invisible bend, in ns/s^2, added to what was observed.
 const BEND_FLOOR: f64 = 5.0;
 /// From so many epochs on it can be seen how a clock bends.
 const EPOCHS_TO_SEE_BENDS: usize = 4;
-/// How much the drift of a clock may change within a run where nobody looked.
+/// How much the drift of a clock may change within a run where it was not measured.
 const DRIFT_CHANGE_PPB: f64 = 2_000.0;
 /// How many times more than seen the drift may change.
 const DRIFT_CHANGE_SAFETY: f64 = 2.0;
@@ -135,7 +135,7 @@ impl ClockModel {
         }
     }
 
-    /// Longest stretch, in nanoseconds, that may be drawn as a straight line with no more than this error.
+    /// Longest stretch, in nanoseconds, that may be approximated by a straight line with no more than this error.
     pub(crate) fn straight_ns(&self, error_ns: f64) -> f64 {
         let bends =
             self.knots.windows(2).map(|pair| (pair[1].drift_ppb - pair[0].drift_ppb).abs() / gap(pair));

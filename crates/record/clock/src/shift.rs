@@ -56,7 +56,7 @@ impl Mover {
     }
 
     /// A receive ended at `ns`, and its message was sent at `sent_ns` (moved already). If that takes a repair,
-    /// tells how far the process is moved.
+    /// is called with how far the process is moved.
     pub fn receive(&mut self, ns: i64, sent_ns: i64) -> Option<i64> {
         let needed = sent_ns.saturating_sub(ns);
         if needed <= self.last().at(ns) {

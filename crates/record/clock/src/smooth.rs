@@ -4,7 +4,7 @@
 //! offsets and slopes follow (the result is a smoothing spline: between two measurements it is a cubic). How
 //! much a clock wanders and how much of its interval a measurement really errs differ between machines, so
 //! both are taken from the data: the pair that makes the measurements most likely, with a mild preference for
-//! what is usual, because a few measurements say little.
+//! typical values, because a few measurements say little.
 
 /// One measurement.
 #[derive(Clone, Copy, Debug)]
@@ -23,13 +23,13 @@ pub(crate) struct State {
     pub drift_ppb: f64,
 }
 
-/// Standard error of a measurement as a share of its bound, to choose from; the usual one in the middle.
+/// Standard error of a measurement as a share of its bound, to choose from; the typical one in the middle.
 const ERROR_SHARES: [f64; 7] = [0.02, 0.04, 0.08, 0.15, 0.25, 0.4, 0.6];
 const TYPICAL_SHARE: f64 = 0.1;
 /// Powers of ten of the wander, in ns^2/s^3, to choose from; in half steps.
 const WANDER_POWERS: std::ops::RangeInclusive<i32> = -2..=14;
 const TYPICAL_WANDER_POWER: f64 = 2.0;
-/// How strongly the usual is preferred: spread, in powers of ten.
+/// How strongly the typical value is preferred: spread, in powers of ten.
 const SHARE_SPREAD: f64 = 0.4;
 const WANDER_SPREAD: f64 = 1.5;
 /// Variance of what is not known at first: an offset of a millisecond, a slope of 1,000 ppm.

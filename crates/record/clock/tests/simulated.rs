@@ -47,7 +47,7 @@ impl Truth {
     }
 }
 
-/// One way of a message: 0.4 us at least, mostly little more, now and then stuck in a queue.
+/// One way of a message: 0.4 us at least, mostly little more, now and then delayed in a queue.
 fn one_way_ns(random: &mut Xorshift64) -> f64 {
     let queued = -random.unit().max(1e-9).ln() * 150.0;
     let stuck = if random.unit() < 0.1 { between(random, 0.0, 3_000.0) } else { 0.0 };

@@ -4,7 +4,7 @@ use crate::Record;
 use crate::words::{slots_behind, word};
 use kizami_segment::SLOT_BYTES;
 
-/// More than anybody counts: a damaged record must not ask for much.
+/// More than any program counts: a damaged record must not ask for much.
 const MOST_COUNTERS: usize = 256;
 
 /// Slots behind the first for so many counters.

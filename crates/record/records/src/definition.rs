@@ -42,13 +42,13 @@ pub enum Definition {
     /// One argument of the command line.
     Argument { text: String },
     /// One question about another clock: this process asked the process with world rank `reference` for its
-    /// clock at `sent_ticks`, was told `reference_ticks`, and had the answer at `received_ticks`. Questions of
+    /// clock at `sent_ticks`, received `reference_ticks`, and had the answer at `received_ticks`. Questions of
     /// one `round` belong together.
     ClockSample { round: u32, reference: u32, sent_ticks: u64, reference_ticks: u64, received_ticks: u64 },
     /// A counter that was asked for, by its number: it was opened as the next one, or refused with this error.
     Counter { number: u8, errno: u32 },
     /// Not all calls were to be kept: the bits of a floating-point number that is a share of the bytes, or bytes a second;
-    /// what chance is made from; and whether calls were drawn, as older versions could: those segments cannot be read.
+    /// what chance is made from; and whether calls were sampled, as older versions could: those segments cannot be read.
     Keep { per_second: bool, amount_bits: u64, seed: u64, sampled: bool },
     /// What the MPI library calls the communicator with this number; it may call another so once this one is freed.
     CommunicatorHandle { local: u32, handle: u64 },
@@ -136,7 +136,7 @@ impl Definition {
             }
             Definition::Keep { per_second, amount_bits, seed, sampled } => {
                 w.byte(12).byte(u8::from(*per_second)).u64(*amount_bits).u64(*seed);
-                // Older versions told here how they drew.
+                // Older versions stored here how they sampled.
                 w.byte(u8::from(*sampled)).u32(0).u32(0);
             }
             Definition::CommunicatorHandle { local, handle } => {

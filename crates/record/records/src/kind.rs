@@ -16,7 +16,7 @@ pub const REGION_BEGIN: u16 = 964;
 /// A named region ends.
 pub const REGION_END: u16 = 965;
 
-/// The tracer kept the program waiting, or did not look; words 1 to 3 are duration, reason and what the reason has to tell.
+/// The tracer kept the program waiting, or did not look; words 1 to 3 are duration, reason and details of the reason.
 pub const STOP: u16 = 966;
 
 /// What was counted with the call that follows: word 1 says how many counters; words 2 and 3, and pairs of words
@@ -31,5 +31,5 @@ pub const WEIGHT: u16 = 969;
 
 // 970 was that of older versions' threads that drew some of their calls; it is not given again.
 
-/// The program told an amount of work; words 1 to 3 are the number of its name, the amount, and the place it was told at.
+/// The program counted an amount of work; words 1 to 3 are the number of its name, the amount, and the call site of the count.
 pub const COUNT: u16 = 971;

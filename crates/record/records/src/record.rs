@@ -45,7 +45,7 @@ pub enum Record<'a> {
         /// Begins, or ends.
         begins: bool,
     },
-    /// The program told how much work it has.
+    /// The program counted its work.
     Count {
         /// When.
         at_ticks: u64,
@@ -53,7 +53,7 @@ pub enum Record<'a> {
         name: u32,
         /// How much.
         amount: u64,
-        /// Where it was told.
+        /// The call site of the count.
         site: u32,
     },
     /// The tracer held the program up or looked away.

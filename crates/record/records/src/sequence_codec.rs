@@ -1,8 +1,9 @@
-//! Calls in the folded sequence, as the tracer writes them and sealing reads them: flags of shapes, and how requests are told.
+//! Calls in the folded sequence, as the tracer writes them and sealing reads them: flags of shapes, and how requests are
+//! encoded.
 //!
 //! Requests have numbers, in the order in which they were begun. A call that begins one says only that it does
-//! ([`REQUEST`]): its number is the next. Where numbers were left out, because other threads took them or nobody looked, calls
-//! say how many ([`SKIPS`], [`Numbering`]). A wait lists what it completed by how many numbers ago each was begun
+//! ([`REQUEST`]): its number is the next. Where numbers were left out, because other threads took them or they were not read,
+//! calls say how many ([`SKIPS`], [`Numbering`]). A wait lists what it completed by how many numbers ago each was begun
 //! ([`Completed`]), a start lists the persistent requests it started ([`Begun`]). So a loop that posts and completes the
 //! same way has the same values each time. A list with more entries than a call has values goes on in items that are no
 //! calls ([`GOES_ON`]); it may be as long as it likes.
@@ -28,7 +29,7 @@ pub const SKIPS: u16 = 128;
 
 /// Values of an item of the sequence, at most.
 pub const VALUES_MOST: usize = 4;
-/// Requests in a row that one entry of a list tells of, at most.
+/// The most requests in a row that one entry of a list encodes.
 pub const RUN_MOST: u32 = 4096;
 
 /// In an entry instead of how many ended as posted: one was cancelled.
@@ -193,7 +194,7 @@ impl Numbering {
         request.wrapping_sub(self.next)
     }
 
-    /// A request was begun and has this number; gives what is to be told with [`SKIPS`], if anything.
+    /// A request was begun and has this number; returns what is to be encoded with [`SKIPS`], if anything.
     #[inline(always)]
     pub fn begin(&mut self, request: u32) -> Option<u64> {
         let skipped = self.skipped(request);
@@ -202,7 +203,7 @@ impl Numbering {
         self.skips.then_some(u64::from(skipped))
     }
 
-    /// Requests were begun that are told as a list.
+    /// Requests were begun that are encoded as a list.
     pub fn begin_listed(&mut self, last: u32) {
         self.next = last.wrapping_add(1);
     }

@@ -9,9 +9,10 @@
 //! and never zero. Some are followed by words of their own. Each chunk begins with [`ThreadEvent::Anew`], so that a chunk that
 //! is lost takes nothing else with it; it also comes where the ticks do not fit.
 //!
-//! A task has no number in the stream that makes it: it is the how-manieth made there, from 0. Others name it by
-//! that stream and that number ([`TaskName`]); the stream itself, which most tasks run on, by how many it has made since. What runs on a thread is a stack: whoever begins runs until it ends, and then what was there before goes
-//! on. Words say nothing of a thread's first task, which is there when its stream begins.
+//! A task has no number in the stream that makes it: its index is the order of creation there, from 0. Others name it by
+//! that stream and that number ([`TaskName`]); the stream itself, which most tasks run on, by how many it has made since. What
+//! runs on a thread is a stack: a task that begins runs until it ends, and then what was there before goes on. Words say
+//! nothing of a thread's first task, which is there when its stream begins.
 
 use kizami_segment::word_at;
 
@@ -90,7 +91,7 @@ impl Runtime {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u64)]
 pub enum Purpose {
-    /// It reads it: after whoever wrote it last.
+    /// It reads it: after its last writer.
     In = 1,
     /// It writes it: after all who read or wrote it.
     Out = 2,

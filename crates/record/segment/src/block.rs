@@ -18,7 +18,7 @@ pub fn create(path: &CStr, bytes: usize) -> Result<*mut u8, i32> {
 /// Takes back what [`create`] made, file and memory, where it cannot serve alone.
 ///
 /// # Safety
-/// It is the memory that was made with this path and size, and nobody uses it.
+/// It is the memory that was made with this path and size, and is not in use.
 pub unsafe fn remove(path: &CStr, base: *mut u8, bytes: usize) {
     // SAFETY: plain system calls on what is ours, by contract.
     unsafe {

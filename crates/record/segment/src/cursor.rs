@@ -188,7 +188,7 @@ mod loom_tests {
             let writer = thread::spawn({
                 let slots = slots.clone();
                 move || {
-                    // SAFETY: the slots outlive the thread, and nobody else writes them.
+                    // SAFETY: the slots outlive the thread, and no other thread writes them.
                     let mut cursor = unsafe { Cursor::new(slots.as_ptr(), slots.len()) };
                     assert!(cursor.push([head(1, 1), 1, 1, 1]));
                     assert!(cursor.push_all([head(2, 2), 2, 2, 2], [[2; 4]].into_iter()));

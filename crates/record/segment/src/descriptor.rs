@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 /// No descriptor is kept: there is none far enough out of the way.
 const NONE: i32 = -1;
 
-/// How a file is told from others, whatever it is called.
+/// The identity of a file, whatever its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Identity {
     device: libc::dev_t,
@@ -62,7 +62,7 @@ impl Descriptor {
             close(opened);
             return Err(libc::ESTALE);
         }
-        // The number that was kept is somebody else's by now, and is left alone.
+        // The descriptor is used for another file by now, and is left alone.
         match out_of_the_way(opened) {
             Some(moved) => {
                 self.number.store(moved, Ordering::Relaxed);

@@ -125,7 +125,7 @@ impl SegmentFile {
         }
     }
 
-    /// The memory of a drained chunk that was not begun. What is written there counts for nobody.
+    /// The memory of a drained chunk that was not begun. What is written there is never read.
     ///
     /// # Safety
     /// No other cursor leads to this chunk any more, and it is not drained while this one is used.
@@ -260,7 +260,7 @@ fn map(descriptor: i32, bytes: usize) -> Result<*mut libc::c_void, i32> {
     Ok(base)
 }
 
-/// A window of usual size is populated at once; the chunks of a larger one shortly before they are used.
+/// A window of normal size is populated at once; the chunks of a larger one shortly before they are used.
 const POPULATED_AT_ONCE: usize = HEADER_BYTES + 4 * (256 << 10);
 
 /// Faults pages in.

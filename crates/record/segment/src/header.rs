@@ -96,7 +96,7 @@ pub struct Header {
     pub executable: [AtomicU8; 1024],
     /// What the call being made was given.
     pub in_call_note: CallNote,
-    /// Which launch the process belongs to: the same number for all that were started together; 0 if nobody tells.
+    /// Which launch the process belongs to: the same number for all that were started together; 0 if unknown.
     pub launch: AtomicU64,
     /// The system's number of the thread that made the segment; 0 in segments of older versions.
     pub os_thread: AtomicU32,
@@ -190,9 +190,9 @@ pub struct HeaderView {
     pub in_call_start_ticks: u64,
     /// What it was given.
     pub in_call_note: CallNoteView,
-    /// Which launch the process belongs to, 0 if nobody tells.
+    /// Which launch the process belongs to, 0 if unknown.
     pub launch: u64,
-    /// The system's number of the thread that made the segment, 0 if nobody told.
+    /// The system's number of the thread that made the segment, 0 if unknown.
     pub os_thread: u32,
     /// Host name.
     pub host: String,

@@ -24,7 +24,7 @@ const VARIES: u64 = 1 << 8;
 pub struct Signature {
     /// The function.
     pub op: u16,
-    /// Whatever else tells calls apart: wildcards, failure.
+    /// Other properties that distinguish calls: wildcards, failure.
     pub flags: u16,
     /// Number of the call site.
     pub site: u32,
@@ -32,7 +32,7 @@ pub struct Signature {
     pub comm: u32,
     /// Number of a window, file or datatype.
     pub object: u32,
-    /// Peer or root by its rank in the communicator; negative for those that are nobody.
+    /// Peer or root by its rank in the communicator; negative for null peers.
     pub peer: i32,
     /// Source of the receiving half of a send-receive.
     pub recv_peer: i32,

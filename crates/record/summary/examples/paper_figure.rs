@@ -19,7 +19,7 @@ use kizami_summary::sample::Series;
 use kizami_summary::{Block, Reducer, Row, Settings, read};
 use std::fmt::Write;
 
-/// The paper's n and x: so many are collected, so many drawn of them.
+/// The paper's n and x: so many are collected, so many sampled of them.
 const COLLECTED: usize = 10_000;
 const SAMPLED: usize = 10;
 /// Columns of the figure: ten a decade, from 100 ns on.

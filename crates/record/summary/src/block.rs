@@ -24,7 +24,7 @@ pub(super) const KINDS_MOST: usize = 448;
 /// The kind of everything that found no other.
 pub(super) const KIND_ANY: usize = KINDS - 1;
 pub(super) const CLASSES: usize = 1024;
-/// Classes given to whoever asks; the rest is for first classes of kinds per op, and for long calls.
+/// Classes given on request; the rest is for first classes of kinds per op, and for long calls.
 pub(super) const CLASSES_KNOWN: usize = 880;
 pub(super) const PAGES: usize = 704;
 /// Bins of a page, with some room so that pages begin at multiples of 32 bytes.
@@ -40,7 +40,7 @@ pub(super) const SLOTS: usize = 1536;
 pub const SLOWEST: usize = 4;
 pub(super) const LOG_BYTES: usize = 16 << 10;
 
-/// Key of a kind: what marks it as used, and as standing for all that found no kind of their own.
+/// Key of a kind: what marks it as used, and as standing for all without a kind of their own.
 pub(super) const KEY_USED: u64 = 1 << 63;
 pub(super) const KEY_OTHER: u64 = 1 << 62;
 
@@ -251,7 +251,7 @@ impl Block {
     ///
     /// # Safety
     ///
-    /// From `address`, a multiple of 64, on there are [`BLOCK_BYTES`] bytes to read and write; nobody else in this
+    /// From `address`, a multiple of 64, on there are [`BLOCK_BYTES`] bytes to read and write; nothing else in this
     /// process uses them while the block does.
     pub unsafe fn at<'a>(address: *mut u8) -> &'a mut Block {
         // SAFETY: as the caller promises; any bytes are a Block.

@@ -25,7 +25,7 @@ pub const LONG_ROWS: u32 = 256;
 const SLACK: u32 = 16;
 /// Rows that a class can have above the common threshold.
 const MOST_ROWS: usize = (LONG_ROWS + SLACK + 1) as usize;
-/// With fewer free slots than this, somebody has to go.
+/// With fewer free slots than this, a call is evicted.
 pub(super) const SPARE_SLOTS: u32 = 64;
 /// As many rows as will be kept, times this, are looked at in an epoch.
 const CHANCE: u64 = 8;
@@ -40,7 +40,7 @@ pub(super) fn lower(limit: u32) -> u32 {
 }
 
 impl Block {
-    /// Keeps a call, told as start and duration, if it is drawn or slow.
+    /// Keeps a call, given as start and duration, if it is sampled or slow.
     pub(super) fn keep(
         &mut self,
         (start, duration): (u64, u64),

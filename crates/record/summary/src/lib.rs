@@ -1,6 +1,6 @@
 //! Exact sums of all calls by class, and a weighted sample of them.
 //!
-//! A [`Reducer`] is told every call of one thread. Its whole state is one [`Block`] of [`BLOCK_BYTES`] (510 KB), however
+//! A [`Reducer`] receives every call of one thread. Its whole state is one [`Block`] of [`BLOCK_BYTES`] (510 KB), however
 //! long the run. Who maps that memory from a file has all of it when the process is killed. Adding a call takes no
 //! lock, allocates nothing and cannot panic.
 //!

@@ -1,15 +1,15 @@
-//! The scheme of Kamoshida and Taura, to compare with: rows are drawn by how rare their class is.
+//! The scheme of Kamoshida and Taura, to compare with: rows are sampled by the rarity of their class.
 //!
-//! Of every `n` rows that were collected, `x` are drawn one after the other, without putting back, a row with
+//! Of every `n` rows that were collected, `x` are sampled one after the other, without putting back, a row with
 //! the probability s / sum of s, where s = 1 / f(rows of its class among the n). Classes are the function and the decade of
 //! the duration, six of them, from up to 1 us to more than 10 ms. [`Windows`] does that for the calls of one rank: it knows
-//! classes, and whoever asks keeps the rows.
+//! classes, and the caller keeps the rows.
 //!
-//! Sums cannot be found again from what is drawn; that is why this is here for comparison only.
+//! Sums cannot be recovered from the sample; that is why this is here for comparison only.
 
 use super::sample::Series;
 
-/// What is drawn less the more there are of a class.
+/// The importance of a row, which falls with the size of its class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Importance {
     /// f(h) = 1: all rows alike.
@@ -60,29 +60,29 @@ fn class(op: u16, duration_ns: u64) -> u32 {
     (u64::from(op) % OPS * PAPER_DECADES + decade(duration_ns)) as u32
 }
 
-/// What is drawn of how many.
+/// The size of the sample, and of what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scheme {
-    /// What is drawn less the more there are of a class.
+    /// The importance of a row, which falls with the size of its class.
     pub f: Importance,
-    /// Rows that are collected before some of them are drawn: the paper's n.
+    /// Rows that are collected before some of them are sampled: the paper's n.
     pub n: usize,
-    /// Rows that are drawn of them: the paper's x.
+    /// Rows that are sampled of them: the paper's x.
     pub x: usize,
 }
 
 impl Scheme {
-    /// How many are drawn of so many rows: as many as they are long.
+    /// The size of the sample of so many rows.
     fn share(self, rows: usize) -> usize {
         (self.x as f64 * rows as f64 / self.n.max(1) as f64).round() as usize
     }
 }
 
-/// Collects the classes of rows, and draws some of every so many.
+/// Collects the classes of rows, and samples from each window.
 pub struct Windows {
     scheme: Scheme,
     seed: u64,
-    /// Windows that were drawn from so far.
+    /// Windows that were sampled so far.
     windows: u64,
     classes: Vec<u32>,
     keys: Vec<(f64, u32)>,
@@ -91,7 +91,7 @@ pub struct Windows {
 }
 
 impl Windows {
-    /// One that has seen nothing. The seed is for all windows; whoever draws besides must have another.
+    /// One that has seen nothing. The seed is for all windows; other samplers must have another.
     pub fn new(scheme: Scheme, seed: u64) -> Windows {
         Windows {
             scheme: Scheme { n: scheme.n.max(1), x: scheme.x.min(scheme.n), ..scheme },
@@ -104,7 +104,7 @@ impl Windows {
         }
     }
 
-    /// Rows collected since rows were drawn last.
+    /// Rows collected since the last sample.
     pub fn rows(&self) -> usize {
         self.classes.len()
     }
@@ -132,8 +132,8 @@ impl Windows {
 }
 
 /// Draws `sampled.len()` of the rows of a window. `classes` has the class of each row, below `counts.len()`;
-/// rows with another class are never drawn. `keys` and `counts` are memory to work in, `keys` as long as
-/// `classes`. Gives how many were drawn; their indices are in `sampled`, ascending.
+/// rows with another class are never sampled. `keys` and `counts` are memory to work in, `keys` as long as
+/// `classes`. Returns how many were sampled; their indices are in `sampled`, ascending.
 pub fn sample(
     classes: &[u32],
     importance: Importance,
@@ -236,7 +236,7 @@ mod tests {
         assert!(sampled.iter().all(|rows| rows.is_sorted()));
         assert_eq!([0, 400, 800].map(|row| sampled[0].contains(&row)), [true; 3]);
         assert_eq!([200, 600].map(|row| sampled[1].contains(&row)), [true; 2]);
-        // More than there are cannot be drawn.
+        // No more than there are can be sampled.
         let mut all = Windows::new(Scheme { x: 5_000, ..scheme }, 7);
         assert!((0..1_000).any(|_| all.add(1, 1)));
         assert_eq!(all.sample().len(), 1_000);

@@ -36,7 +36,7 @@ pub struct Row {
     pub duration_ticks: u64,
     /// From the end of the call before to the start; none for what is part of the call before.
     pub before_ticks: Option<u64>,
-    /// The number by which it is drawn, see [`super::sample`].
+    /// The sampling key, see [`super::sample`].
     pub number: u64,
 }
 
@@ -66,7 +66,7 @@ impl<'a> Reducer<'a> {
         Reducer { block }
     }
 
-    /// Adds a call. `payload` is asked for what is to be kept of it if it is kept.
+    /// Adds a call. `payload` is called for what is to be kept of it if it is kept.
     ///
     /// True says that [`Reducer::take`] should be called before the next call is added.
     #[inline(always)]
@@ -268,7 +268,7 @@ impl Block {
         peer
     }
 
-    /// What is due for a call that is kept or ends a slice, told as start and duration.
+    /// What is due for a call that is kept or ends a slice, given as start and duration.
     ///
     /// It is not given the row: one that nothing points to is never put together in memory.
     #[cold]

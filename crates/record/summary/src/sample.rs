@@ -1,4 +1,4 @@
-//! The number by which a row is drawn: a hash of what the row is, the same on whatever rank looks at it.
+//! The sampling key of a row: a hash of what the row is, the same on every rank.
 //!
 //! Rows are kept by comparing this number with a threshold. Both ends of a message have the same number, and so
 //! have all ranks of a collective; so they are kept or dropped together, as far as thresholds are the same.
@@ -27,7 +27,7 @@ impl Series {
         Series(SplitMix64::new(stir(seed ^ communicator.rotate_left(32))))
     }
 
-    /// Calls of one thread that concern nobody else.
+    /// Calls of one thread that concern no other.
     pub fn alone(seed: u64, thread: u64) -> Series {
         Series(SplitMix64::new(stir(seed ^ thread.rotate_left(17) ^ 0x5eed)))
     }
@@ -45,7 +45,7 @@ impl Series {
     }
 }
 
-/// Whoever wants numbers that nothing else about a run is drawn by.
+/// Keys that are independent of all others of a run.
 impl From<Series> for SplitMix64 {
     fn from(series: Series) -> SplitMix64 {
         series.0

@@ -1,6 +1,6 @@
 //! Sums over time: what was added since the last time, written to a log in the block.
 //!
-//! There are two series. *Marks* tell calls and time inside them of the whole thread, often. *Slices* tell the
+//! There are two series. *Marks* have calls and time inside them of the whole thread, often. *Slices* have the
 //! sums of one kind by class; each kind has its own, after so many calls of that kind, so a frequent kind
 //! is known finely and a rare one costs nothing. How many calls a mark or slice lasts follows from what it took to
 //! write it and the bytes that were wished for.
@@ -15,7 +15,7 @@
 //! ```
 //!
 //! What is not in the log yet is the difference to the sums of the classes. So sums over all of the run are exact
-//! whatever became of the log, and a log that nobody takes away makes slices longer, nothing else.
+//! whatever became of the log, and a log that is not emptied makes slices longer, nothing else.
 
 use super::block::{Block, CLASSES, DECADES, KINDS, LOG_BYTES, Sums};
 use super::settings;
@@ -158,7 +158,7 @@ impl Block {
     }
 }
 
-/// Bytes out and in beside what calls times the usual would be.
+/// Bytes out and in beyond the number of calls times the normal size.
 fn unusual(sums: &Sums, usual: (u64, u64)) -> (i64, i64) {
     let beside = |bytes: u64, each: u64| bytes.wrapping_sub(sums.calls.wrapping_mul(each)) as i64;
     (beside(sums.bytes_out, usual.0), beside(sums.bytes_in, usual.1))
@@ -171,7 +171,7 @@ pub(super) enum Entry {
 }
 
 impl Entry {
-    /// `usual` tells the bytes of a kind's first call.
+    /// `usual` is the bytes of a kind's first call.
     pub(super) fn read(reader: &mut Input, usual: impl Fn(usize) -> (u64, u64)) -> Option<Entry> {
         let what = reader.number()?;
         let length_ticks = reader.number()?;

@@ -28,7 +28,7 @@ pub struct State {
     pub missing: Missing,
 }
 
-/// How much could not be told as finely as it should, or at all.
+/// How much is recorded less finely than it should be, or not at all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Missing {
     /// Calls that are counted by their function alone, because there were too many kinds.
@@ -37,7 +37,7 @@ pub struct Missing {
     pub calls_without_bins: u64,
     /// Calls in a class of another duration, because there were too many classes.
     pub calls_of_wrong_class: u64,
-    /// Messages whose peer is not told, because there were too many.
+    /// Messages whose peer is not recorded, because there were too many.
     pub messages_without_peer: u64,
     /// Rows that should have been kept, had they been taken in time.
     pub rows_lost: u64,
@@ -158,7 +158,7 @@ pub struct KeptRow {
     pub start_ticks: u64,
     /// Length.
     pub duration_ticks: u64,
-    /// The number by which it was drawn, in [0, 1).
+    /// Its sampling key, in [0, 1).
     pub number: f64,
     /// How probable it was that it is kept: it stands for 1 / this many rows.
     pub probability: f64,

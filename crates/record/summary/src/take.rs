@@ -28,7 +28,7 @@ pub(super) const ROWS: u8 = 2;
 pub(super) const CERTAIN: u8 = 1;
 
 impl Reducer<'_> {
-    /// Writes one part of what is due into `buffer`, and tells how long it is; 0 when nothing is due any more.
+    /// Writes one part of what is due into `buffer`, and returns its length; 0 when nothing is due any more.
     ///
     /// To be called until it gives 0, each part being stored before the next is asked for. `buffer` must have
     /// [`PART_BYTES`] at least.

@@ -1,6 +1,6 @@
 //! When a thread was not working for the program: stretches to be taken out of running times.
 //!
-//! Records tell of them late, after the pieces they fall into have ended. So they are read before anything is followed, and
+//! Their records come late, after the pieces they fall into have ended. So they are read before anything is followed, and
 //! asked for in the order of time.
 
 use kizami_records::threading::{AwayBy, ThreadEvent};
@@ -16,7 +16,7 @@ pub struct Absence {
     pub by_tracer: bool,
 }
 
-/// All absences that events tell of. `ticks_at` turns nanoseconds of the system's clock into ticks.
+/// All absences in the events. `ticks_at` turns nanoseconds of the system's clock into ticks.
 pub fn absences(
     events: impl Iterator<Item = (u64, ThreadEvent)>,
     ticks_at: impl Fn(u64) -> u64,
@@ -29,7 +29,7 @@ pub fn absences(
             ThreadEvent::Away { by: AwayBy::Tracer, from, to } => Some((at, from, to, true)),
             _ => None,
         })
-        // Whatever lies behind the record that tells of it is damage.
+        // An absence later than its record is damage.
         .map(|(at, from, to, by_tracer)| Absence { from, to: to.min(at), by_tracer })
         .filter(|absence| absence.from < absence.to)
         .collect();

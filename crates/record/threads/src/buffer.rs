@@ -10,7 +10,7 @@ enum Entry {
     Done(Piece, Vec<Need>),
 }
 
-/// Holds what cannot be told yet.
+/// Holds pieces that cannot be reported yet.
 pub(crate) struct Buffer {
     entries: VecDeque<Entry>,
     /// Number of the first entry.
@@ -36,7 +36,7 @@ impl Buffer {
         }
     }
 
-    /// Tells whatever can be told.
+    /// Reports all pieces that are complete in order.
     pub(crate) fn report<L: Listener>(&mut self, listener: &mut L) -> Result<(), L::Error> {
         while let Some(Entry::Done(piece, needs)) = self.entries.front() {
             listener.piece(piece, needs)?;
@@ -59,7 +59,7 @@ impl Buffer {
         }
     }
 
-    /// How many were told.
+    /// How many were reported.
     pub(crate) fn reported(&self) -> u64 {
         self.first - 1
     }

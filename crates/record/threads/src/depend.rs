@@ -1,6 +1,6 @@
 //! Which tasks must have ended before a task can begin, by the addresses that it and its siblings depend on.
 //!
-//! As runtimes do it: whoever reads comes after the last writers, whoever writes after all readers since and the writers
+//! As runtimes do it: readers come after the last writers, writers after all readers since and the writers
 //! before. Tasks that write as a set, or one at a time in any order, are unordered among themselves.
 
 use crate::task::TaskSlot;
@@ -21,7 +21,7 @@ struct Address {
 
 impl Address {
     /// Who a task that comes now must wait for, if it does this with the address. It is noted as the latest.
-    /// `forget` hears of those that nobody needs to know any more.
+    /// `forget` is called with those that are not needed any more.
     fn add(
         &mut self,
         task: TaskSlot,

@@ -9,7 +9,7 @@ use crate::{Followed, Listener, PieceKind, RegionRun};
 use kizami_records::threading::{Dependence, TaskName, ThreadEvent};
 use rustc_hash::FxHashMap;
 
-/// What recording costs is told in this part of a tick.
+/// The unit of the recording cost, as a part of a tick.
 const COST_UNIT: u64 = 1024;
 
 /// How to follow.
@@ -103,7 +103,7 @@ pub(crate) struct Thread {
     has_begun: bool,
     /// The region it had a share in last: its last tasks may run after that share has ended.
     last_region: ScopeId,
-    /// When it was last heard of.
+    /// The time of its last event.
     at: u64,
 }
 
@@ -156,7 +156,7 @@ impl Follower {
             ThreadEvent::Counted { tasks, running } => self.counted(thread, at, tasks, running),
             ThreadEvent::Leave => self.pop_to(thread, 0, at),
         }
-        // Records are written after the clock was read: whoever runs from then on pays.
+        // Records are written after the clock was read: the cost belongs to what runs afterwards.
         let top = self.threads[thread].stack.last().copied().filter(|_| counts);
         let piece = top.and_then(|top| self.tasks[top].piece.as_mut());
         if let Some(piece) = piece.filter(|piece| piece.since.is_some()) {
@@ -221,7 +221,7 @@ impl Follower {
             region.run.tasks += 1;
         }
         if self.names.insert(name, slot).is_some() {
-            // A chunk is lost or there twice; the one before is never heard of again.
+            // A chunk is lost or there twice; the one before has no further events.
             self.followed.strange += 1;
         }
     }

@@ -1,7 +1,7 @@
 //! Waiting: what a task waits for ends its piece, and the piece after it needs all that was waited for.
 //!
-//! Only what nobody else has joined is listed: a task that its parent has waited for is behind that parent, and one on which
-//! a sibling depends is behind that sibling. At a barrier all shares wait for the same things, so a piece without length
+//! Only tasks that no other has joined are listed: a task that its parent has waited for is behind that parent, and one on
+//! which a sibling depends is behind that sibling. At a barrier all shares wait for the same things, so a piece without length
 //! stands for them.
 
 use crate::follow::Follower;

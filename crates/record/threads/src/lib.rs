@@ -1,9 +1,9 @@
-//! Follows what the threads of one process tell of a threading runtime (OpenMP above all), and tells it on as pieces of
+//! Follows the events of a threading runtime (OpenMP above all) of one process, and reports them as pieces of
 //! tasks, what each piece needed, and runs of parallel regions.
 //!
 //! A task is cut into *pieces* where it waits: for tasks it made, for a group, a barrier, or a region it began. Each piece
 //! runs without waiting. Pieces are numbered from 1 in the order in which they began to run, over all threads, so whatever
-//! a piece needs has a smaller number; they are told in that order.
+//! a piece needs has a smaller number; they are reported in that order.
 //!
 //! Promises: any events may come, in any order; what makes no sense is counted in [`Followed::strange`] and left out. Memory
 //! holds the tasks that are alive and [`Settings::most_held`] pieces, besides what waits to be joined. The sum of running
@@ -35,7 +35,7 @@ pub enum PieceKind {
     Initial,
     /// The share of a thread in a region: its first piece.
     Share,
-    /// A task that the program asked for: its first piece.
+    /// An explicit task: its first piece.
     Task,
     /// What any of them does after it has waited.
     Continued,
@@ -63,7 +63,7 @@ pub enum Waited {
 pub struct Piece {
     /// From 1, in the order of starts.
     pub number: u64,
-    /// The piece that made it, or before it in the same task; none if nobody is known to have.
+    /// The piece that made it, or before it in the same task; none if unknown.
     pub parent: Option<u64>,
     /// Of what.
     pub kind: PieceKind,
@@ -131,9 +131,9 @@ pub struct RegionRun {
     pub tasks: u64,
 }
 
-/// Who hears of it.
+/// Receives the results.
 pub trait Listener {
-    /// Why it can hear no more.
+    /// Why it stops.
     type Error;
     /// A piece, and what it needed besides its parent. They come by number.
     fn piece(&mut self, piece: &Piece, needs: &[Need]) -> Result<(), Self::Error>;
@@ -146,9 +146,9 @@ pub trait Listener {
 pub struct Followed {
     /// Events that made no sense and were left out.
     pub strange: u64,
-    /// Tasks that ran and that nobody is known to have made.
+    /// Tasks that ran without a known creation.
     pub orphans: u64,
-    /// Pieces that were told.
+    /// Pieces that were reported.
     pub pieces: u64,
     /// Tasks of which only that is known how many they were.
     pub counted: Counted,
@@ -159,7 +159,7 @@ pub struct Followed {
 pub struct Counted {
     /// How many.
     pub tasks: u64,
-    /// How long they ran where whoever is known was waiting.
+    /// How long they ran while a known task was waiting.
     pub running: u64,
     /// Since when: the first of them.
     pub since: Option<u64>,

@@ -1,6 +1,6 @@
 //! The events of all threads in the order of time.
 //!
-//! At one moment, what ends or makes something comes before what begins or goes on, so that nobody begins before he was
+//! At one moment, what ends or makes something comes before what begins or goes on, so that no task begins before it was
 //! made. The events of one thread keep their order, whatever their times say.
 
 use kizami_records::threading::{ThreadEvent, WaitFor};

@@ -16,7 +16,7 @@ pub(crate) const OUTSIDE: ScopeId = 0;
 pub(crate) struct Scope {
     /// Tasks in it that have not ended.
     pub live: u64,
-    /// Those that have, and whom nobody else has waited for.
+    /// Those that have ended, and that no other has waited for.
     pub ended: Vec<Need>,
     /// If it is a region.
     pub region: Option<Box<Region>>,
@@ -67,7 +67,7 @@ pub(crate) struct Scopes {
     open: FxHashMap<ScopeId, Scope>,
     by_number: FxHashMap<u64, ScopeId>,
     last: ScopeId,
-    /// Regions in the order in which they began, from the first that was not told; none: not ended.
+    /// Regions in the order in which they began, from the first that was not reported; none: not ended.
     order: VecDeque<Option<RegionRun>>,
     reported: u64,
 }

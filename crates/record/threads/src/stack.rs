@@ -47,7 +47,7 @@ impl Follower {
         }
     }
 
-    /// A piece begins; if too many wait to be told, the one that all wait for is cut.
+    /// A piece begins; if too many wait to be reported, the one that all wait for is cut.
     pub(crate) fn open_piece(&mut self, slot: TaskSlot, at: u64, mut opened: Opened) {
         let number = self.buffer.open(slot);
         opened.made.at = opened.made.at.min(at);
@@ -110,7 +110,7 @@ impl Follower {
         self.count(slot, at);
         let task = &mut self.tasks[slot];
         let Some(piece) = task.piece.take() else { return };
-        // A thread of which nothing is heard any more ends when it was last heard of, which may be before a cut.
+        // A thread without further events ends at its last event, which may be before a cut.
         let at = at.max(piece.start);
         let recording = self.threads[task.thread].cost(piece.records).min(piece.running);
         task.last = Need { of: piece.number, at };
@@ -173,7 +173,7 @@ impl Follower {
         self.resume(thread, at);
     }
 
-    /// A task has ended: its parent, or whoever joins it, hears of it.
+    /// A task has ended: its parent, or the task that joins it, is notified.
     fn over(&mut self, slot: TaskSlot) {
         match self.tasks[slot].kind {
             PieceKind::Share => self.share_over(slot),

@@ -1,4 +1,4 @@
-//! Tasks that are alive, or that somebody still refers to.
+//! Tasks that are alive, or still referred to.
 
 use crate::depend::Siblings;
 use crate::region::{OUTSIDE, ScopeId};
@@ -27,7 +27,7 @@ pub(crate) enum Waiting {
 /// Who made a task, and when.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Made {
-    /// The piece; none if nobody is known to have.
+    /// The piece; none if unknown.
     pub by: Option<u64>,
     pub at: u64,
     /// How long that piece had run.
@@ -86,7 +86,7 @@ pub(crate) struct Task {
     pub thread: usize,
     /// Groups it has opened and not closed.
     pub groups: Vec<ScopeId>,
-    /// Tasks it made that have ended and that nobody has waited for, with what else joins them. Number 0: another one
+    /// Tasks it made that have ended and were not waited for, with what else joins them. Number 0: another one
     /// stands for it.
     pub unjoined: Vec<(Need, ScopeId)>,
     /// Place of this task in that list of its parent.
@@ -173,7 +173,7 @@ impl Tasks {
         self.forget_if_over(slot);
     }
 
-    /// Gives the slot of a task back that has ended, if nobody refers to it.
+    /// Frees the slot of a task that has ended, if nothing refers to it.
     pub(crate) fn forget_if_over(&mut self, slot: TaskSlot) {
         let task = &self[slot];
         if task.state == State::Ended && task.held == 0 {

@@ -1,4 +1,4 @@
-//! Tasks that were only counted: they are told as a number, and what they ran is their thread's in its region.
+//! Tasks that were only counted: they are recorded as a number, and what they ran is their thread's in its region.
 
 use kizami_records::threading::{Runtime, TaskName, ThreadEvent, WaitFor};
 use kizami_threads::{Followed, Listener, Need, Piece, RegionRun, Settings, ThreadInput, follow};

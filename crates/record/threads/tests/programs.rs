@@ -11,7 +11,7 @@ use simulated::program::{Ideal, program};
 use simulated::runtime::{Events, Runtime};
 use std::convert::Infallible;
 
-/// All that was told, with virtual times worked out.
+/// All that was reported, with virtual times worked out.
 #[derive(Default)]
 struct Collected {
     pieces: Vec<Piece>,

@@ -241,7 +241,7 @@ fn hook(function: &Function) -> (String, String) {
             let direction = direction(function);
             pair(own_status, &format!("{h}object::transfer(call, fh, {direction}, status);"))
         }
-        // What a split access moved is told by its end.
+        // What a split access moved is known at its end.
         "io_begin_out" | "io_begin_in" => after(format!("{h}object::file(call, fh);")),
         "iio_out" | "iio_in" => {
             let direction = direction(function);

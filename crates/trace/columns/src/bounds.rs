@@ -18,7 +18,7 @@ const HEADER_BYTES: u64 = 256;
 /// Structures within structures. Parquet's own are less deep.
 const DEEPEST: u32 = 16;
 
-/// Bytes at the end of a file: the footer's length and four letters.
+/// Bytes at the end of a file: the footer's length and four characters.
 const TAIL_BYTES: u64 = 8;
 
 /// Encodings of texts that carry a count of their own within the page, which cannot be checked from outside.
@@ -251,7 +251,7 @@ impl Thrift<'_> {
             field = if head >> 4 == 0 { self.number()? } else { field.checked_add(i64::from(head >> 4))? };
             let kind = head & 0x0f;
             let known = usize::try_from(field.checked_sub(1)?).ok().and_then(|index| kinds.get(index));
-            // A truth is told by the kind itself.
+            // A boolean is encoded in the type itself.
             let as_known = |known: &u8| kind == *known || (*known, kind) == (TRUE, FALSE);
             if !known.is_none_or(as_known) {
                 return None;

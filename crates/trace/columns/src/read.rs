@@ -1,4 +1,4 @@
-//! Reading tables that may have been cut, changed or made by somebody else.
+//! Reading tables that may have been truncated, changed or forged.
 //!
 //! Whatever a file holds, the answer is values or a [`TableError`]: columns are looked up by name, their
 //! types are checked before anything is read, and no length in the file is believed before data backs it.
@@ -53,7 +53,7 @@ pub struct TableReader {
     reader: SerializedFileReader<Source>,
 }
 
-/// Runs a step of the decoder, which panics on some files that are damaged in a way no checksum tells.
+/// Runs a step of the decoder, which panics on some files that are damaged in a way no checksum shows.
 pub(crate) fn guarded<T>(step: impl FnOnce() -> parquet::errors::Result<T>) -> Result<T, String> {
     match catch_unwind(AssertUnwindSafe(step)) {
         Ok(result) => result.map_err(|error| error.to_string()),
@@ -349,7 +349,7 @@ impl RoomForText<'_> {
     fn text(&mut self, bytes: &[u8]) -> Result<String, String> {
         let left = self.bytes.checked_sub(bytes.len() as u64);
         self.bytes =
-            left.ok_or_else(|| format!("its column {:?} has more text than its file can tell", self.name))?;
+            left.ok_or_else(|| format!("its column {:?} has more text than its file can hold", self.name))?;
         Ok(String::from_utf8_lossy(bytes).into_owned())
     }
 }

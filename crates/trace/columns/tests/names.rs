@@ -11,7 +11,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-/// How a writer is told what to do.
+/// How a writer is configured.
 type Way = fn(WriterPropertiesBuilder) -> WriterPropertiesBuilder;
 
 const KNOWN: [&str; 3] = ["send", "receive", "wait"];
@@ -124,5 +124,5 @@ fn a_name_that_is_stored_once_is_not_copied_for_ever() {
     };
     assert_eq!(read(10_000).unwrap().len(), 10_000);
     let refused = read(300_000).unwrap_err().to_string();
-    assert!(refused.contains("more text than its file can tell"), "{refused}");
+    assert!(refused.contains("more text than its file can hold"), "{refused}");
 }

@@ -2,7 +2,7 @@
 //!
 //! Each exporter reads a sealed trace once, rank by rank, and writes as it reads: memory does not grow with
 //! the number of rows. Rows become pairs of entry and exit nested in the program's own regions (`unfold`),
-//! and messages and collectives are told where those formats expect them (by the `kizami-traffic` crate).
+//! and messages and collectives are written where those formats expect them (by the `kizami-traffic` crate).
 //!
 //! An export never changes the trace, and it is not a way back: what the other format cannot say is left out
 //! and said so in the exporter's own text. Folded polls stay one row, and so one entry and exit; sampled rows

@@ -185,7 +185,7 @@ fn collectives() -> Vec<Call> {
 
 fn oddities() -> Vec<Call> {
     vec![
-        // A receive that was cancelled, one of a lost rank, a send that failed, a send nobody received.
+        // A receive that was cancelled, one of a lost rank, a send that failed, a send that was never received.
         starts(
             Call { peer: Peer::Any, comm: Some(WORLD), tag: Some(1), ..row(0, "MPI_Irecv", 8000, 8010) },
             40,

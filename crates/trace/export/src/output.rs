@@ -17,7 +17,7 @@ const BUFFER_BYTES: usize = 1 << 20;
 pub(super) struct Output {
     writer: BufWriter<Box<dyn Write>>,
     path: PathBuf,
-    /// Where rows go meanwhile; nobody could use half a file, so it is gone if this is never finished.
+    /// Where rows go meanwhile; half a file is useless, so it is removed if this is never finished.
     part: Option<TempPath>,
 }
 

@@ -1,7 +1,7 @@
 //! From rows to properly nested entries and exits, the form in which other trace formats think.
 //!
-//! Within each thread a [`Sink`] hears of regions and calls in the order of time, every region left after all
-//! that was entered in it, and no time before the one told last. A region's edge that falls inside a call
+//! Within each thread a [`Sink`] receives regions and calls in the order of time, every region left after all
+//! that was entered in it, and no time before the last one. A region's edge that falls inside a call
 //! (marks are MPI calls themselves) moves to the call's end; regions that overlap without nesting are cut at
 //! the end of the outer one. Rows that are a part of another row (the requests of one `MPI_Startall`) add
 //! their messages to that row's call and make no call of their own.
@@ -23,7 +23,7 @@ use std::path::Path;
 #[derive(Debug)]
 pub(super) struct UnfoldedCall {
     pub call: Call,
-    /// When it begins, not before anything told earlier.
+    /// When it begins, not before anything written earlier.
     pub start: Moment,
     /// When it ends, not before it begins.
     pub end: Moment,
@@ -105,7 +105,7 @@ fn next_of_rank(
     calls.next_if(|call| call.as_ref().map_or(true, |call| call.rank == rank)).transpose()
 }
 
-/// One rank being told.
+/// One rank being written.
 struct RankTimeline {
     rank: Rank,
     traffic: Traffic,
@@ -145,7 +145,7 @@ impl RankTimeline {
         }
     }
 
-    /// Tells what is left; gives how many halves of messages could not be told.
+    /// Writes what is left; returns how many halves of messages could not be written.
     fn finish(&mut self, sink: &mut dyn Sink) -> Result<u64, ExportError> {
         for thread in self.threads.values_mut() {
             thread.write_current(sink)?;
@@ -155,7 +155,7 @@ impl RankTimeline {
     }
 }
 
-/// One thread being told.
+/// One thread being written.
 struct ThreadTimeline {
     place: Place,
     /// Stays in regions that are still to come, by start.
@@ -165,7 +165,7 @@ struct ThreadTimeline {
     open: Vec<(u32, Moment)>,
     /// The last row, held until it is sure that no part of it follows.
     current: Option<UnfoldedCall>,
-    /// The latest time told.
+    /// The latest time written.
     written_until: Moment,
 }
 
@@ -220,7 +220,7 @@ mod tests {
     use super::*;
     use crate::made_up::{self, row};
 
-    /// Writes down what it is told in short words.
+    /// Writes down what it receives in short words.
     #[derive(Default)]
     struct Diary(Vec<String>);
 

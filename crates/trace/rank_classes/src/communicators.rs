@@ -1,14 +1,14 @@
-//! The communicators of each rank, in their order: by it those of ranks of a kind are told from each other.
+//! The communicators of each rank, in their order, which identifies them across ranks of a class.
 
 use kizami_model::{CommKind, Peer, Rank};
 use kizami_trace::Definitions;
 
-/// Who is in which communicator, beside those that everybody has.
+/// Which rank is in which communicator, beside the world and `MPI_COMM_SELF`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Communicators {
     /// By communicator: it is that of each rank alone, or that of all.
     shared: Vec<bool>,
-    /// By rank: where its own begin in the list; one more at the end. Empty if nobody has any.
+    /// By rank: where its own begin in the list; one more at the end. Empty if no rank has any.
     begins: Vec<u32>,
     /// Communicator, and the rank's place in it.
     list: Vec<(u32, u32)>,

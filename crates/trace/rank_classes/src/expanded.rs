@@ -1,4 +1,4 @@
-//! Rows of a trace for any ranks, drawn where they have none of their own.
+//! Rows of a trace for any ranks, expanded where they have none of their own.
 
 use crate::RankClasses;
 use kizami_model::{Call, Rank};

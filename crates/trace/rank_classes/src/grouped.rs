@@ -11,7 +11,7 @@ impl RankClasses {
         with_rows.zip(counts).filter(|(_, count)| *count > 0).collect()
     }
 
-    /// The ranks of each kind, in rising order.
+    /// The ranks of each class, in rising order.
     pub fn ranks_of_each(&self) -> Vec<Vec<u32>> {
         let mut ranks: Vec<Vec<u32>> =
             self.sizes.iter().map(|size| Vec::with_capacity(*size as usize)).collect();
@@ -19,7 +19,7 @@ impl RankClasses {
         ranks
     }
 
-    /// Those of these ranks before which fewer than `most` of their kind come.
+    /// Those of these ranks before which fewer than `most` of their class come.
     pub fn first_of_each(&self, ranks: &[u32], most: usize) -> Vec<u32> {
         let mut counts = vec![0usize; self.count()];
         let is_early = |rank: &u32| {

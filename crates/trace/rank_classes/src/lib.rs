@@ -1,13 +1,13 @@
-//! Runs told by kinds of rank: one rank's rows stand for those of all ranks that do the same at the same times.
+//! Runs stored by rank class: one rank's rows stand for those of all ranks that do the same at the same times.
 //!
 //! Of a million ranks of a grid only those at its borders differ from the others, and where nothing else makes ranks differ
-//! all others compute, call and wait alike. A run told by kinds has rows for one rank of each kind, and a table
-//! (`defs/kinds.parquet`) that says whose rows are whose. [`RankClasses`] reads it: it draws the rows of any rank when they are asked
-//! for, and it counts for how many ranks a row stands.
+//! all others compute, call and wait alike. A run stored by rank class has rows for one rank of each class, and a table
+//! (`defs/kinds.parquet`) that says whose rows are whose. [`RankClasses`] reads it: it expands the rows of any rank when they
+//! are requested, and it counts for how many ranks a row stands.
 //!
-//! What is the same for ranks of a kind: functions, places, times, sizes, tags, requests, the how manieth of its communicators
+//! Equal for ranks of a class: functions, places, times, sizes, tags, requests, the index of its communicators
 //! a call uses, and the place of a root in it. Peers are as many ranks further on, around the end; rank 0 is rank 0 for
-//! everybody, and nobody stays nobody. A communicator's number among those of a rank is its place in the order of
+//! all ranks, and null peers stay null. A communicator's number among those of a rank is its place in the order of
 //! `defs/communicators` of those that the rank is in.
 
 mod communicators;
@@ -24,20 +24,20 @@ use communicators::Communicators;
 use kizami_model::{Call, Peer, Rank};
 use kizami_trace::{Definitions, RankClassRun};
 
-/// Which rank is like which other.
+/// The rank classes of a run.
 #[derive(Clone, Debug)]
 pub struct RankClasses {
-    /// By rank: the number of its kind.
+    /// By rank: the number of its class.
     of: Vec<u32>,
-    /// By kind, in rising order: the rank that has rows, which is the lowest of its kind.
+    /// By class, in rising order: the rank that has rows, which is the lowest of its class.
     like: Vec<Rank>,
-    /// By kind: how many ranks.
+    /// By class: how many ranks.
     sizes: Vec<u32>,
     comms: Communicators,
 }
 
 impl RankClasses {
-    /// As the tables of a trace tell; none where every rank has its rows, or where the table makes no sense.
+    /// From the tables of a trace; none where every rank has its rows, or where the table makes no sense.
     pub fn of(definitions: &Definitions) -> Option<RankClasses> {
         let ranks = definitions.ranks.len();
         let mut like = vec![None; ranks];
@@ -51,7 +51,7 @@ impl RankClasses {
         like.iter().all(known).then(|| RankClasses::from_keys(&like, definitions))
     }
 
-    /// Ranks with equal keys are of one kind.
+    /// Ranks with equal keys are of one class.
     pub fn from_keys<K: Eq + std::hash::Hash + Copy>(keys: &[K], definitions: &Definitions) -> RankClasses {
         RankClasses::numbered(keys, Communicators::new(definitions, keys.len()))
     }
@@ -71,7 +71,7 @@ impl RankClasses {
         RankClasses { of, like, sizes, comms }
     }
 
-    /// How many kinds there are.
+    /// How many classes there are.
     pub fn count(&self) -> usize {
         self.like.len()
     }
@@ -81,7 +81,7 @@ impl RankClasses {
         self.of.len() as u32
     }
 
-    /// The number of a rank's kind.
+    /// The number of a rank's class.
     #[inline]
     pub fn number(&self, rank: Rank) -> u32 {
         self.of.get(rank.0 as usize).copied().unwrap_or(0)
@@ -98,7 +98,7 @@ impl RankClasses {
         self.like[self.number(rank) as usize]
     }
 
-    /// How many ranks are like this one, itself among them.
+    /// How many ranks are in the class of this one.
     #[inline]
     pub fn alike(&self, rank: Rank) -> u32 {
         self.sizes[self.number(rank) as usize]
@@ -152,7 +152,7 @@ impl RankClasses {
         self.comms.of(rank)
     }
 
-    /// A row of one rank as one of another of its kind.
+    /// A row of one rank as that of another of its class.
     pub fn expand(&self, row: &Call, rank: Rank, definitions: &Definitions) -> Call {
         let peer = |peer: Peer| match peer {
             Peer::Rank(other) => Peer::Rank(self.moved(other, row.rank, rank)),

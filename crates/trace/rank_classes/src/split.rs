@@ -1,29 +1,29 @@
-//! Kinds told apart further, where ranks of one turn out to differ.
+//! Splits rank classes whose ranks turn out to differ.
 
 use crate::{Rank, RankClasses};
 use rustc_hash::FxHashMap;
 
-/// What is found out about the ranks of each kind, until it is known who differs from whom.
+/// Digests of the ranks of each class, from which ranks that differ are found.
 pub struct Splitting<'a> {
     classes: &'a RankClasses,
-    /// By rank: of what it was found to be like.
+    /// By rank: the digest of what it was found to be.
     digest: Vec<u64>,
 }
 
 impl<'a> Splitting<'a> {
-    /// Nothing was found yet.
+    /// Without digests.
     pub fn of(classes: &'a RankClasses) -> Splitting<'a> {
         Splitting { classes, digest: vec![0; classes.of.len()] }
     }
 
-    /// Something was found out about a rank: a number that is the same for those that are alike in it.
+    /// Adds to the digest of a rank: a number that is equal for ranks that are alike in it.
     #[inline]
     pub fn digest(&mut self, rank: Rank, what: u64) {
         let known = &mut self.digest[rank.0 as usize];
         *known = mix(*known, what);
     }
 
-    /// The kinds that follow; none if they are those that were.
+    /// The finer classes; none if none was split.
     pub fn finish(self) -> Option<RankClasses> {
         let mut first: FxHashMap<u32, u64> = FxHashMap::default();
         let mut differs = false;
@@ -35,7 +35,7 @@ impl<'a> Splitting<'a> {
     }
 }
 
-/// Adds a number to what is known.
+/// Adds a number to a digest.
 #[inline]
 pub(crate) fn mix(known: u64, what: u64) -> u64 {
     let mixed = (known.rotate_left(5) ^ what).wrapping_mul(0x9e37_79b9_7f4a_7c15);

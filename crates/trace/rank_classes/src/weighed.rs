@@ -1,4 +1,4 @@
-//! Sums over all ranks of a run told by kinds, and writing one.
+//! Sums over all ranks of a run stored by rank class, and writing one.
 
 use crate::RankClasses;
 use kizami_model::{Call, Ending, Length, Op, Rank};
@@ -34,7 +34,7 @@ impl Weighed {
         self.rows += 1;
     }
 
-    /// Has `run.json` tell the sums of all ranks.
+    /// Writes the sums of all ranks to `run.json`.
     pub fn write_to(self, run: &mut RunInfo) {
         let mut functions: Vec<FunctionTotal> = self.functions.into_values().collect();
         functions.sort_by(|a, b| b.total_ns.cmp(&a.total_ns).then_with(|| a.op.cmp(&b.op)));
@@ -53,7 +53,7 @@ impl Weighed {
     }
 }
 
-/// Writes a trace like another, with these kinds; `rows` gives those of a rank, which must be the lowest of its kind.
+/// Writes a trace like another, with these classes; `rows` returns those of a rank, which must be the lowest of its class.
 pub fn write(
     like: &Trace,
     mut definitions: Definitions,

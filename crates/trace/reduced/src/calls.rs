@@ -1,6 +1,6 @@
 //! The calls of a sequence as rows have them: requests by number, receives with what they obtained.
 //!
-//! A sequence that was recorded tells what came of a receive where it was completed, and what a start moves where its persistent
+//! A recorded sequence has the outcome of a receive where it was completed, and what a start moves where its persistent
 //! request was made. Here both are put together as sealing does it, so that what comes out are the rows of a full trace
 //! without their times. A sequence made from rows has them so already.
 //!
@@ -313,7 +313,7 @@ struct Ahead<'a> {
     walk: Walk<'a>,
     /// Receives that are open where it is.
     open: FxHashSet<u64>,
-    /// Outcomes that nobody asked for yet.
+    /// Outcomes that were not requested yet.
     arrived: FxHashMap<u64, Ended>,
     /// Persistent requests that receive.
     persistent: FxHashSet<u32>,

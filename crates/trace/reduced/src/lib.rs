@@ -1,6 +1,6 @@
 //! Reduced traces: rows for some calls only, and the order of all of them.
 //!
-//! What is told of calls without a row is in four tables ([`kizami_trace::reduced_tables`]) and in one file of its own:
+//! What is known of calls without a row is in four tables ([`kizami_trace::reduced_tables`]) and in one file of its own:
 //!
 //! ```text
 //! order.bin   the sequence of calls of every thread, with loops folded; exact but for its times

@@ -78,7 +78,7 @@ impl fmt::Display for Keep {
 pub enum Importance {
     /// Rare and long ones first, the others with known probability, beside exact sums.
     Classes,
-    /// As the paper does, to compare with: of every n rows x are drawn, and nothing else is kept.
+    /// As the paper does, to compare with: of every n rows x are sampled, and nothing else is kept.
     Paper(Scheme),
 }
 
@@ -110,8 +110,8 @@ impl ReduceOptions {
     }
 }
 
-/// Writes what is kept of a full trace into the directory `output`, which must not exist. `progress` hears how many rows of
-/// how many are done, from any thread.
+/// Writes what is kept of a full trace into the directory `output`, which must not exist. `progress` is called with how many
+/// rows of how many are done, from any thread.
 ///
 /// The trace must have a row for every call: one that was reduced before would have its rows counted as all there were.
 pub fn reduce(

@@ -1,11 +1,11 @@
 //! Rows of a rank chosen by the scheme of Kamoshida and Taura, to compare with.
 //!
-//! Rows are drawn window by window; they have no weights, because sums cannot be found again from them.
+//! Rows are sampled window by window; they have no weights, because sums cannot be recovered from them.
 
 use kizami_model::Call;
 use kizami_summary::paper::{Scheme, Windows};
 
-/// The rows of a rank that were drawn so far, and those that are collected.
+/// The rows of a rank that were sampled so far, and those that are collected.
 pub(super) struct Chosen {
     windows: Windows,
     /// The rank's row that is the first of the window.
@@ -26,7 +26,7 @@ impl Chosen {
         }
     }
 
-    /// All rows that were drawn, in order.
+    /// All sampled rows, in order.
     pub(super) fn finish(mut self) -> Vec<u64> {
         self.sample();
         self.rows

@@ -2,7 +2,7 @@
 //!
 //! A recorded shape has those values that its function has: what wildcards found, the bytes it moves, numbers of requests that
 //! were left out, a list of requests. What comes out is a call as it was made: of a receive that does not wait, what it
-//! was posted for. What came of it is told by another call ([`super::calls`]).
+//! was posted for. Its outcome is recorded by another call ([`super::calls`]).
 
 use super::signature::{Neighbourhood, SequenceCall};
 use kizami_model::meaning::{is_lock, meaning};

@@ -1,4 +1,4 @@
-//! The number by which a row of a full trace is drawn, and with whom it exchanges messages.
+//! The sampling key of a row of a full trace, and the peers of its messages.
 //!
 //! Both ends of a message get the same number, and so do all ranks of a collective. A send-receive that exchanges
 //! with one partner gets the number of the message from the lower rank to the higher, on both sides; one that
@@ -10,7 +10,7 @@ use kizami_summary::sample::Series;
 use kizami_traffic::{Beginning, Ending, Message, Numbering, Traffic};
 use rustc_hash::FxHashMap;
 
-/// What a reducer is told of a row beside what the row says.
+/// What a reducer needs of a row beside its columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SampleKey {
     pub number: u64,
@@ -47,7 +47,7 @@ impl<'a> SampleKeys<'a> {
         }
     }
 
-    /// A number that concerns nobody else.
+    /// A number that concerns no other rank.
     pub(super) fn alone(&mut self) -> u64 {
         self.alone.next_number()
     }

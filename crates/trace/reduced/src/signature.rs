@@ -216,7 +216,7 @@ impl Neighbourhood {
         let mut values = Values::default();
         let polls = (call.calls > 1).then_some(u64::from(call.calls));
         [call.bytes_out, call.bytes_in, polls].into_iter().flatten().for_each(|value| values.push(value));
-        // Numbers are told by their distance, which never comes near what 32 bits hold.
+        // Numbers are encoded as differences, which never comes near what 32 bits hold.
         if let Some(skipped) = call.request.and_then(|request| numbering.begin(request as u32)) {
             signature.flags |= SKIPS;
             values.push(skipped);
@@ -300,7 +300,7 @@ pub(super) fn values_before_list(flags: u16) -> usize {
 }
 
 impl SequenceCall {
-    /// What the order of calls tells of a row.
+    /// What the order of calls has of a row.
     pub fn of(call: &Call) -> SequenceCall {
         SequenceCall {
             op: call.op,

@@ -1,8 +1,8 @@
 //! Which host's clock was measured against which, and the way from each to the root.
 //!
 //! Representatives of hosts ask each other for the time during the run. Every host follows the one it asked
-//! most often; whoever asked nobody is a root. Normally there is one root, the host of rank 0. Hosts that
-//! asked nobody and were asked by nobody stay roots of their own. Circles, which only damage makes, are cut.
+//! most often; a host that asked no other is a root. Normally there is one root, the host of rank 0. Hosts that
+//! asked no other and were not asked stay roots of their own. Circles, which only damage makes, are cut.
 
 use super::host::Host;
 use kizami_clock::{Chain, ClockModel, Sample};

@@ -1,6 +1,6 @@
 //! Communicators of the whole run, put together from what every rank says about its own.
 //!
-//! Ranks agree on a communicator's identity; each tells its own rank in it, and so the members come together.
+//! Ranks agree on a communicator's identity; each stores its own rank in it, which gives the list of members.
 //! The worlds come first, then one entry for all `MPI_COMM_SELF` (a million ranks must not mean a million
 //! rows for it), then the others in the order of the lowest rank that knows them.
 

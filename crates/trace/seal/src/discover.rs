@@ -22,7 +22,7 @@ pub(crate) struct Process {
     pub definitions: Option<SegmentInfo>,
     /// One for each thread, in the order of thread indices.
     pub calls: Vec<SegmentInfo>,
-    /// What threads tell of a threading runtime, in the order of their streams.
+    /// The events of a threading runtime by thread, in the order of their streams.
     pub tasks: Vec<SegmentInfo>,
     /// It still writes to them.
     pub running: bool,
@@ -39,7 +39,7 @@ impl Process {
         self.calls.iter().map(|segment| segment.bytes).sum()
     }
 
-    /// Index of each thread that tells of a threading runtime: that of its calls, if it made any, or one of its own.
+    /// Index of each thread with events of a threading runtime: that of its calls, if it made any, or one of its own.
     pub(crate) fn task_threads(&self) -> Vec<u32> {
         let calls = || self.calls.iter().map(|segment| &segment.header);
         let mut next =
@@ -122,7 +122,7 @@ fn quiet_segments(directory: &Path, raw: &Path) -> Result<Vec<HeaderRead>, SealE
     Ok(segments)
 }
 
-/// Reads all segments of `directory/raw` as they are at this moment, whoever writes there. Of several launches the last
+/// Reads all segments of `directory/raw` as they are at this moment, even while they are written. Of several launches the last
 /// is taken. Processes on other hosts are taken for running if their recorder is, and they have not said how they ended.
 pub(crate) fn discover_live(directory: &Path, raw: &Path) -> Result<Recorded, SealError> {
     let files = segments_in(directory, raw)?;
@@ -250,7 +250,7 @@ impl Recorded {
         }
     }
 
-    /// Processes without MPI that tell of tasks are a world of their own. Gives the others.
+    /// Processes without MPI that record tasks are a world of their own. Returns the others.
     fn place_by_start(&mut self, processes: Vec<Process>) -> Vec<Process> {
         let (mut ranks, others): (Vec<Process>, Vec<Process>) =
             processes.into_iter().partition(|process| !process.tasks.is_empty());

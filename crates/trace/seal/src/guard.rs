@@ -1,4 +1,4 @@
-//! Who may seal, and when: nobody while ranks still write, and only one at a time.
+//! Guards sealing: not while ranks still write, and one process at a time.
 //!
 //! Sealing takes segments away, so a second sealer or a rank that still writes would lose what it has. The lock is on
 //! the trace directory itself and ends with the process that holds it: nothing is left behind that could stand in the
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 /// Launchers return while ranks they have ended are still being taken down: this long is waited for them.
 const FAREWELL: Duration = Duration::from_secs(5);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// How often a lock is tried whose holder cannot be told.
+/// How often a lock is tried whose holder is unknown.
 const TRIES: usize = 5;
 /// Processes named in a message.
 const SHOWN: usize = 5;
@@ -40,7 +40,7 @@ impl Recording {
 pub(crate) struct Sealing(#[expect(dead_code, reason = "closing it ends the lock")] File);
 
 impl Sealing {
-    /// Refuses if somebody else seals or records there.
+    /// Refuses if another process seals or records there.
     pub(crate) fn begin(directory: &Path) -> Result<Sealing, SealError> {
         if !directory.is_dir() {
             return Err(TraceError::NoTrace { path: directory.to_path_buf() }.into());
@@ -85,7 +85,7 @@ impl Holder {
 /// How the kernel calls the lock of a recorder, which others may share.
 const READ: &str = "READ";
 
-/// How a file is locked, and the processes that do so, in words; none if nobody is seen to.
+/// How a file is locked, and the processes that do so, in words; none if there are none.
 fn holders(file: &File) -> Option<(&'static str, String)> {
     let inode = file.metadata().ok()?.ino().to_string();
     let locks = std::fs::read_to_string("/proc/locks").ok()?;

@@ -109,7 +109,7 @@ impl Host {
             self.own.ns_per_tick = rate;
         } else {
             problems.push(format!(
-                "host {}: the rate of its counter cannot be told from its clock readings; its times are in \
+                "host {}: the rate of its counter cannot be derived from its clock readings; its times are in \
                  ticks instead of nanoseconds",
                 self.name
             ));

@@ -1,7 +1,7 @@
 //! Programs that were recorded into one directory one after the other, or side by side: `mpirun ./a; mpirun ./b` in a
 //! script. Each launch becomes a recording of its own.
 //!
-//! Processes of one launch carry the same number, made from what their launcher calls the job. Where nobody tells, a rank
+//! Processes of one launch carry the same number, made from what their launcher calls the job. Without such a number, a rank
 //! that is there twice belongs to two launches if one of them ended before the other began. Launches that have no rank in
 //! common and agree on the size of the world are taken for one, so that a number which is not the same for all ranks
 //! never tears a run apart. Worlds that were spawned belong to the last launch that began before them.
@@ -52,10 +52,10 @@ impl Launch {
         self.end_ns = self.end_ns.max(other.end_ns);
     }
 
-    /// Whether a process belongs to it, as far as numbers tell, or else ranks and times.
+    /// Whether a process belongs to it, by numbers, or else by ranks and times.
     fn has(&self, other: &Launch) -> bool {
         let same = self.identity != 0 && self.identity == other.identity;
-        // Two processes with one rank are two launches, unless nothing tells them apart.
+        // Two processes with one rank are two launches, unless nothing distinguishes them.
         let alike = self.fits(other) || other.begin_ns <= self.end_ns;
         same || self.identity == 0 && other.identity == 0 && alike
     }
@@ -76,7 +76,7 @@ fn life(header: &HeaderView) -> (u64, u64) {
 pub(crate) fn launches(processes: Vec<Process>) -> Vec<Launch> {
     let (mut first_worlds, mut others) = (Vec::new(), Vec::new());
     for process in processes {
-        // Of the segments that know a rank, the one that lived longest tells.
+        // Of the segments that know a rank, the one that lived longest decides.
         let known = process.segments().map(|segment| &segment.header).filter(|header| header.rank.is_some());
         let latest = known.max_by_key(|header| header.last_reading.monotonic_ns).cloned();
         match latest {

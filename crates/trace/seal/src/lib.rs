@@ -74,7 +74,7 @@ pub struct SealOptions {
     pub keep_raw: bool,
     /// Rows of one rank that are held at a time; completions further away cost a look ahead.
     pub window_rows: usize,
-    /// When the run was seen to end, if somebody saw it.
+    /// When the run was observed to end, if it was.
     pub run_end: Option<RunEnd>,
 }
 
@@ -98,7 +98,7 @@ pub struct Progress {
 /// Turns the raw segments of `directory` into the tables of a trace. The segments are removed at the end,
 /// unless `options` keep them or some of them could not be read whole.
 ///
-/// Nothing is touched while somebody else seals the trace or still records it: that is an error.
+/// Nothing is touched while another process seals the trace or still records it: that is an error.
 ///
 /// `progress` is called now and then, on the calling thread.
 pub fn seal(
@@ -142,7 +142,7 @@ fn seal_first(
             false => SealError::NothingRecorded { path },
         });
     }
-    // From here on nobody else is at work here, and the others may look as well.
+    // From here on no other process is at work here, and the others may look as well.
     group.broadcast(Vec::new());
     let recorded = discover::discover(directory, &raw)?;
     let staging = StagingDir::within(directory)?;
@@ -154,7 +154,7 @@ fn seal_first(
 }
 
 /// Makes a trace of what is in the raw segments of `directory` at this moment, in the directory `output`, which must not
-/// exist. Nothing in `directory` is touched, and nobody who works there is held up: ranks may still write, and a
+/// exist. Nothing in `directory` is touched, and no process that works there is delayed: ranks may still write, and a
 /// recorder may seal meanwhile (then this is an error, and there is a sealed trace).
 pub fn snapshot(directory: &Path, output: &Path, progress: &dyn Fn(Progress)) -> Result<RunInfo, SealError> {
     if !directory.is_dir() {
@@ -172,7 +172,7 @@ pub fn snapshot(directory: &Path, output: &Path, progress: &dyn Fn(Progress)) ->
 }
 
 /// What is said of segments that only older versions write and read.
-const SAMPLED_WHILE_RECORDING: &str = "calls were drawn while they were recorded (--importance paper), which this version does not read: seal the \
+const SAMPLED_WHILE_RECORDING: &str = "calls were sampled while they were recorded (--importance paper), which this version does not read: seal the \
                      raw segments with the version that recorded them";
 
 /// Writes all tables below `folder`; gives what `run.json` is to say, and whether all segments could be read.

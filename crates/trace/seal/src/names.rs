@@ -105,13 +105,13 @@ pub(crate) struct Names {
     pub counters: BTreeMap<usize, CounterUse>,
     /// What processes asked each other about their clocks.
     pub questions: Vec<Question>,
-    /// Command line of the lowest rank that told it.
+    /// Command line of the lowest rank that stored it.
     pub command: Vec<String>,
     /// What was not recorded, and of which ranks.
     pub unrecorded: BTreeMap<(Unrecorded, String), Vec<u32>>,
     /// What was asked for, if not all calls were to be kept; all ranks were asked the same.
     pub requested: Option<ReduceOptions>,
-    /// Calls were drawn while they were recorded, by an older version.
+    /// Calls were sampled while they were recorded, by an older version.
     pub sampled: bool,
     /// By rank; empty tables for ranks without definitions.
     pub processes: Vec<ProcessNames>,

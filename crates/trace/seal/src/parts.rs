@@ -30,7 +30,7 @@ const LARGEST_PART: u64 = 1 << 30;
 const SMALLEST_PART: u64 = 1 << 20;
 /// Parts for each worker, so that they end at about the same time.
 const PARTS_PER_WORKER: u64 = 4;
-/// How often progress is told.
+/// How often progress is reported.
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
 
 /// What came of parts.
@@ -102,7 +102,7 @@ pub(crate) fn seal_parts(
             events: shared.events.load(Ordering::Relaxed),
         });
     };
-    // The callback need not be shareable between threads, so the work goes elsewhere and this thread tells.
+    // The callback need not be shareable between threads, so the work goes elsewhere and this thread reports.
     let results: Vec<Result<Sealed, TraceError>> = std::thread::scope(|scope| {
         let (done, wait) = std::sync::mpsc::channel::<()>();
         let (parts, shared) = (&parts, &shared);

@@ -60,7 +60,7 @@ pub(crate) struct RankOutcome {
     pub under_way: Vec<UnderWay>,
     pub damage: Option<String>,
     pub stops: Vec<Stop>,
-    /// What the program told of its work, by place and name: how often, and how much in all.
+    /// The work that the program counted, by place and name: how often, and how much in all.
     pub counts: BTreeMap<(u32, u32), (u64, u64)>,
     /// What is known of all calls, if rows were kept only in part.
     pub reduced: Option<RankReduced>,
@@ -129,7 +129,7 @@ struct ReducerState {
     order: Option<FoldedSequence>,
 }
 
-/// The segments of a rank, as they are to be read; `damage` hears of those that cannot be.
+/// The segments of a rank, as they are to be read; `damage` is called with those that cannot be.
 fn open_segments<'a>(
     process: &'a Process,
     damage: &mut Vec<String>,
@@ -212,7 +212,7 @@ struct Sealer<'a, 'p> {
     outcome: RankOutcome,
     far_budget: u64,
     mapped: &'a [&'a MappedSegment],
-    /// The row that is being made is one of some that were kept, and sums tell of all calls.
+    /// The row that is being made is one of some that were kept, and sums are of all calls.
     is_kept: bool,
 }
 
@@ -504,7 +504,7 @@ impl<'a> Thread<'a> {
     }
 }
 
-/// What recording a call costs, as the tracer tells it.
+/// What recording a call costs, as the tracer measured it.
 fn cost_ns(units: u64, clock: RankClock<'_>) -> f64 {
     units as f64 / COST_UNIT * clock.ns_per_tick()
 }

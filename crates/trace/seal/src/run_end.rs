@@ -1,5 +1,5 @@
-//! What somebody saw of the end of a run, who had nothing to do with it but wait: its recorder. Segments of ranks that
-//! hang or are killed do not tell when that was.
+//! What the recorder observed of the end of a run. Segments of ranks that
+//! hang or are killed do not show when that was.
 
 use crate::clock::RunClock;
 use crate::discover::{Process, Recorded};
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// The convention of a simulator's MPI in a header: its ranks have a time of their own.
 const SIMULATED: u32 = 4;
 
-/// What somebody saw of the end of a run on this host, on its own clock.
+/// The observed end of a run on this host, on its own clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunEnd {
     boot_id: String,
@@ -31,7 +31,7 @@ impl RunEnd {
         RunEnd { boot_id: guard::boot_id(), monotonic_ns, interrupted_ns: None, deaths: BTreeMap::new() }
     }
 
-    /// Also when processes ended, by their numbers, and when somebody interrupted the run, in nanoseconds of
+    /// Also when processes ended, by their numbers, and when the run was interrupted, in nanoseconds of
     /// `CLOCK_MONOTONIC`.
     #[must_use]
     pub fn with(self, deaths: BTreeMap<u32, u64>, interrupted_ns: Option<u64>) -> RunEnd {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// What the names of companions have behind that of their segment.
 const SAMPLE_ENDING: &str = ".sample";
 const ORDER_ENDING: &str = ".order";
-/// What the names of segments end with that tell of a threading runtime.
+/// The extension of segments with events of a threading runtime.
 pub(crate) const TASKS_EXTENSION: &str = "tasks";
 
 /// One segment file with a readable header.
@@ -36,7 +36,7 @@ impl SegmentInfo {
         self.sample.is_some() || self.order.is_some()
     }
 
-    /// Whether it tells of a threading runtime, by words.
+    /// Whether it has events of a threading runtime, as words.
     pub(crate) fn is_of_tasks(&self) -> bool {
         is_of_tasks(&self.path)
     }

@@ -1,8 +1,8 @@
 //! Sealing by several processes: each turns its share of the parts into rows, and the first does all the rest.
 //!
 //! All of them read all headers and definitions, so they know by themselves what numbers mean and how clocks stand. Each
-//! writes its parts where the first has made room for them, and tells it what became of its ranks. If messages seem to
-//! arrive before they were sent, the first tells all how far to move whom, and all do their parts again.
+//! writes its parts where the first has made room for them, and sends it the outcome of its ranks. If messages seem to
+//! arrive before they were sent, the first sends all how far to move which rank, and all do their parts again.
 //!
 //! What threads left that were reduced while they ran is small, and the first turns all of it by itself.
 

@@ -89,7 +89,7 @@ impl Frozen {
         unsafe { std::ptr::copy_nonoverlapping(self.front.as_ptr(), map.base, self.front.len()) };
         if self.drained > 0 {
             let shared = libc::MAP_SHARED | libc::MAP_FIXED;
-            // SAFETY: replaces the end of our own mapping, which nobody has seen yet. A front is whole pages. Whole chunks
+            // SAFETY: replaces the end of our own mapping, which is not in use yet. A front is whole pages. Whole chunks
             // are never cut off again by their writer, so reading them cannot fault.
             let tail = unsafe {
                 let place = map.base.add(self.front.len()).cast();
@@ -111,7 +111,7 @@ pub struct FrozenMap {
     length: usize,
 }
 
-// SAFETY: nobody writes to it once it is made.
+// SAFETY: it is never written to once it is made.
 unsafe impl Send for FrozenMap {}
 // SAFETY: as above.
 unsafe impl Sync for FrozenMap {}

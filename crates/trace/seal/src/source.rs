@@ -32,7 +32,7 @@ impl MappedSegment {
             return Ok(MappedSegment { bytes: Bytes::Frozen(map), name });
         }
         let file = File::open(&segment.path).map_err(failed)?;
-        // SAFETY: the run is over, so nobody writes to the file; the reader takes any bytes. Cutting the file
+        // SAFETY: the run is over, so the file is not written any more; the reader takes any bytes. Cutting the file
         // short while it is being sealed would end this process, like any other use of a mapped file.
         let map = unsafe { Mmap::map(&file) }.map_err(failed)?;
         Ok(MappedSegment { bytes: Bytes::File(map), name })

@@ -1,6 +1,6 @@
 //! What `run.json` says: who ran, what it adds up to, and what is missing.
 //!
-//! Problems are told once for all ranks that share them, so that a million ranks killed together make one
+//! Problems are listed once for all ranks that share them, so that a million ranks killed together make one
 //! sentence.
 
 use super::clock::{ClockMethod, RunClock};

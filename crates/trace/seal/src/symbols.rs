@@ -4,7 +4,7 @@
 //! `/usr/lib/debug`. Without it the symbol table gives the function, and without that the place is named by
 //! module and offset. A module that is gone, stripped or damaged is never an error.
 //!
-//! A call that was inlined is named by the innermost line, so that a wrapper in somebody's header is a place like any
+//! A call that was inlined is named by the innermost line, so that a wrapper in a header is a call site like any
 //! other. Marks of our own headers are no places: they are where the program has them.
 
 use addr2line::{Loader, demangle_auto};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// Folder of debug information that distributions package apart, by build id.
 const DEBUG_FOLDER: &str = "/usr/lib/debug/.build-id";
 
-/// The headers programs name their regions and tell of tasks with. Their marks are inlined into the lines that have them.
+/// The headers by which programs name regions and report tasks. Their marks are inlined into the lines that have them.
 const OWN_HEADERS: [&str; 2] = ["kizami.h", "kizami_tasks.h"];
 
 /// What is known of a place in a program.
@@ -99,7 +99,7 @@ mod tests {
 
     const HEADERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../include");
 
-    /// Stands in for MPI: tells where each mark returns to.
+    /// Stands in for MPI: returns where each mark returns to.
     const MPI: &str = "#include <stdio.h>
 static __attribute__((noinline, unused)) int MPI_Pcontrol(int level, ...) {
     return printf(\"%llx\\n\", (unsigned long long)__builtin_return_address(0)), level;

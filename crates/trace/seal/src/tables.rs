@@ -125,7 +125,7 @@ fn regions_of(names: &[String]) -> Vec<Region> {
     (0..).zip(names).map(|(index, name)| Region { index, name: name.clone() }).collect()
 }
 
-/// What ranks told of their work.
+/// The work that ranks counted.
 fn counts_of(outcomes: &[RankOutcome], names: &[String]) -> Vec<WorkCount> {
     let mut counts = Vec::new();
     for outcome in outcomes {

@@ -1,4 +1,4 @@
-//! The tables of tasks: what the threads of each rank tell of a threading runtime, followed and put on the run's clock.
+//! The tables of tasks: the events of a threading runtime of each rank, followed and put on the run's clock.
 //!
 //! One rank after the other, one row at a time. Segments that cannot be read, and events that make no sense, become damage of
 //! their rank; the rest becomes rows.
@@ -29,7 +29,7 @@ pub(crate) struct WrittenTasks {
     pub counted: Option<CountedTasks>,
 }
 
-/// Writes the tables below `folder`, if any rank tells of tasks; `outcomes` hear from when to when ranks ran, and what was
+/// Writes the tables below `folder`, if any rank has tasks; `outcomes` get from when to when ranks ran, and what was
 /// damaged.
 pub(crate) fn write_tasks(
     sources: &Sources<'_>,
@@ -150,7 +150,7 @@ impl Rows<'_> {
 fn problems(followed: &Followed) -> Option<String> {
     let Followed { strange, orphans, .. } = followed;
     (strange + orphans > 0).then(|| {
-        format!("{strange} events of its threads make no sense, and {orphans} tasks ran that nobody made")
+        format!("{strange} events of its threads are inconsistent, and {orphans} tasks ran without a recorded creation")
     })
 }
 

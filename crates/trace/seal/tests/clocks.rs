@@ -192,7 +192,7 @@ const ROUND_TRIPS: i64 = 300;
 const EVERY_NS: i64 = 10_000_000;
 const ONE_WAY_NS: i64 = 1_500;
 
-/// Rank 0 on one host and rank 1 on another play ping-pong; rank 2, beside rank 1, hears of every round.
+/// Rank 0 on one host and rank 1 on another play ping-pong; rank 2, beside rank 1, gets a message after every round.
 fn ping_pong(rank: u32) -> Vec<(i64, i64, CallRecord)> {
     let with = |name: &str, peer: i32, tag: i32| CallRecord {
         comm: 0,
@@ -301,7 +301,7 @@ fn what_wall_clocks_get_wrong_is_repaired_and_said() {
 #[test]
 fn a_repair_is_passed_on_to_dependent_hosts() {
     let [first, second, _] = hosts();
-    // Now the host of ranks 1 and 2 is behind: rank 1 is moved, so what it tells rank 2 is too.
+    // Now the host of ranks 1 and 2 is behind: rank 1 is moved, so its messages to rank 2 are too.
     let second = HostSim { wall_error_ns: -5_000_000, ..second };
     let (place, run) = record_ping_pong([first, second], false);
     let order = run.clocks.messages.clone().unwrap();

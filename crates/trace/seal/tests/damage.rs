@@ -1,4 +1,4 @@
-//! Damage of every kind is an error or a problem told, never a panic and never silent nonsense.
+//! Damage of every kind is an error or a reported problem, never a panic and never silent nonsense.
 
 use kizami_records::{CallRecord, Completion};
 use kizami_rng::SplitMix64;
@@ -168,6 +168,6 @@ fn ranks_that_no_table_lists_are_not_believed() {
         assert_ne!(forged, json);
         std::fs::write(trace.join("run.json"), forged).unwrap();
         let refused = read_everything(&trace).unwrap_err().to_string();
-        assert!(refused.contains(&format!("it tells of {ranks} ranks")), "{refused}");
+        assert!(refused.contains(&format!("it states {ranks} ranks")), "{refused}");
     }
 }

@@ -1,4 +1,4 @@
-//! What is kept beside a trace is believed only if it is whole and of that trace, and nobody can make us write elsewhere.
+//! What is kept beside a trace is believed only if it is whole and of that trace, and no link makes it write elsewhere.
 
 mod place;
 

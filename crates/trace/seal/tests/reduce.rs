@@ -244,7 +244,7 @@ fn kept_receives_have_their_sends() {
         let weight = weights.entry(class(call)).or_insert(1.0);
         *weight = weight.max(call.weight);
     }
-    // Messages are told apart by their place in the sequence of their route.
+    // Messages are distinguished by their place in the sequence of their route.
     let mut routes: BTreeMap<(u32, u32, i32, &str), u64> = BTreeMap::new();
     let mut number: BTreeMap<(u32, i64), (u32, u32, i32, u64)> = BTreeMap::new();
     let mut sends = BTreeMap::new();
@@ -364,7 +364,7 @@ fn segments_that_were_reduced_give_the_same_sums() {
     }
 }
 
-/// Whatever companions of a killed process look like, sealing tells what is missing and keeps the segments.
+/// Whatever companions of a killed process look like, sealing reports what is missing and keeps the segments.
 #[test]
 fn torn_companions_are_reported() {
     type Damage = fn(&std::path::Path);
@@ -411,7 +411,7 @@ fn torn_companions_are_reported() {
                 .is_some()
         );
     }
-    // Without both companions, what was handed over tells that calls are missing.
+    // Without both companions, what was handed over shows that calls are missing.
     let place = Place::new();
     write_reduced(&place.trace, 4 * ROUNDS);
     for ending in [".sample", ".order"] {
@@ -422,7 +422,7 @@ fn torn_companions_are_reported() {
     assert!(problems.contains("companions of its segment are missing"), "{problems}");
 }
 
-/// Older versions drew calls while they were recorded, and wrote that as records of a kind that is not known any more.
+/// Older versions sampled calls while they were recorded, and wrote that as records of a kind that is not known any more.
 #[test]
 fn segments_of_sampled_calls_are_left_to_older_versions() {
     const SAMPLE: u16 = 970;

@@ -1,5 +1,5 @@
-//! The order of calls tells everything about requests: whatever a program does with them, the order of a recording that was
-//! reduced, the order made from the rows of a full one, and runs drawn from both are the rows of the full one.
+//! The order of calls determines everything about requests: whatever a program does with them, the order of a recording that
+//! was reduced, the order made from the rows of a full one, and runs reconstructed from both have the rows of the full one.
 
 mod place;
 #[path = "../../../record/tracer/core/src/reduction/sequence.rs"]
@@ -408,7 +408,7 @@ proptest! {
     }
 }
 
-/// A call that completes more than an entry of a list tells of, and more than an item has values.
+/// A call that completes more than an entry of a list encodes, and more than an item has values.
 #[test]
 fn lists_are_as_long_as_they_need_to_be() {
     let many = |step: Step, count: usize| vec![step; count];

@@ -109,7 +109,7 @@ fn differing_segments_are_reported() {
         let trace = if group.is_first() { &place.trace } else { &other.trace };
         let outcome = seal_together(trace, &options, group, &|_| {});
         if let Err(SealError::OtherSegments { .. }) = outcome {
-            // As whoever carries letters would end the other.
+            // As the carrier of messages would end the other.
             group.gather(vec![1]);
         }
         outcome.map(|_| ()).unwrap_err()

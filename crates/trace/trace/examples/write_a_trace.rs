@@ -1,4 +1,4 @@
-//! Writes a trace of a run that nobody made: two ranks, one message. All commands take it.
+//! Writes a trace of an invented run: two ranks, one message. All commands take it.
 //!
 //! ```text
 //! cargo run --release -p kizami-trace --example write_a_trace -- made-up.kz

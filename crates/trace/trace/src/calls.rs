@@ -86,7 +86,7 @@ impl Calls {
         Ok(&self.batch)
     }
 
-    /// The same, put into a list somebody else has; what was in it is lost.
+    /// The same, put into a list of the caller; what was in it is lost.
     pub fn read_batch(&mut self, batch: &mut Vec<Call>) -> Result<(), TraceError> {
         std::mem::swap(&mut self.batch, batch);
         let decoded = self.decode();
@@ -273,7 +273,7 @@ impl Stretch {
 
 /// Where the rows of these ranks lie in a row group, as its column of ranks says; none if all of it is to be read.
 fn rows_between(part: &TableReader, group: usize, ranks: &RangeInclusive<i64>) -> Option<Range<usize>> {
-    // Rows of ranks that cannot be are for whoever reads all.
+    // Rows of impossible ranks are returned when all are read.
     if *ranks.start() <= 0 && *ranks.end() >= i64::from(i32::MAX) {
         return None;
     }

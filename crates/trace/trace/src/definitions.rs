@@ -32,7 +32,7 @@ pub struct Definitions {
     pub neighbours: Vec<Neighbours>,
     /// Calls that were being made when their rank ended, or was last looked at.
     pub under_way: Vec<UnderWay>,
-    /// Work that the program told, and how exchanges are spread.
+    /// Work that the program counted, and how exchanges are spread.
     pub counts: Vec<WorkCount>,
     /// Which ranks have no rows of their own because they are like others; none where every rank has its rows.
     pub rank_classes: Vec<RankClassRun>,
@@ -80,7 +80,7 @@ crate::table! {
         /// Null: written by an older version, or not recorded.
         "overhead_ns" overhead: Option<Length>,
         /// When its process was seen to end.
-        /// Null: nobody watched it, or written by an older version.
+        /// Null: it was not watched, or written by an older version.
         "ended_ns" ended: Option<Moment>,
         /// What of its segments could not be believed.
         /// Null: nothing damaged.
@@ -113,7 +113,7 @@ impl RankInfo {
 }
 
 crate::table! {
-    /// Ranks one after the other that are like one of all ranks, which alone has rows; only in runs told by kinds of rank.
+    /// Ranks one after the other that are like one of all ranks, which alone has rows; only in runs stored by rank class.
     #[derive(Eq)]
     RankClassRun in "defs/kinds.parquet", if any {
         /// The first of them.
@@ -223,14 +223,14 @@ crate::table! {
 }
 
 crate::table! {
-    /// Work of one kind that a rank told at one place by `kizami_count`, or an amount of its exchanges, all together.
+    /// Work of one kind that a rank counted at one place by `kizami_count`, or an amount of its exchanges, all together.
     #[derive(Eq)]
     WorkCount in "defs/counts.parquet", if any {
         /// Who.
         "rank" rank: Rank,
         /// Name given by the program, or what is counted of an exchange.
         "name" name: String,
-        /// Where it was told: index in `defs/callsites`.
+        /// Where it was counted: index in `defs/callsites`.
         /// Null: not known.
         "callsite" callsite: Option<u32>,
         /// How often.
@@ -406,7 +406,7 @@ crate::table! {
 
 wire_struct!(Stop { rank, thread, start, end, reason, late, lost_calls });
 
-/// What a row of `clocks.parquet` tells.
+/// The contents of a row of `clocks.parquet`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockKind {
     /// Both clocks of a process, read at one moment.

@@ -8,9 +8,9 @@
 //! A kept file is believed only if it is of this name and version, was made from exactly this trace, and is whole: all of
 //! it is under the checksum. Anything else is as if nothing had been kept.
 //!
-//! A trace may come from somebody else. So `derived/` is used only if it is a folder and no link to one; it is opened once
-//! for each use, and everything is done below that descriptor, whatever takes its name meanwhile. Files are written
-//! under fresh names that nobody can have prepared, and get their own when they are complete; links are not followed.
+//! A trace may come from an untrusted source. So `derived/` is used only if it is a folder and no link to one; it is opened
+//! once for each use, and everything is done below that descriptor, whatever takes its name meanwhile. Files are written
+//! under fresh unguessable names, and get their own when they are complete; links are not followed.
 //! If the folder cannot be used, or is full, all goes on without: files then lie where temporary files do, and are gone
 //! with the process.
 
@@ -147,7 +147,7 @@ impl Derived {
         Trace::open_kept(&shown, folder)
     }
 
-    /// Waits until nobody else makes anything here that takes long. The lock ends with the file, or with the process.
+    /// Waits until no other process makes anything here that takes long. The lock ends with the file, or with the process.
     pub fn lock(&self) -> Option<File> {
         // Locks are of what was opened: a copy of the descriptor would share this one's.
         let folder = File::open(self.folder.path()).ok()?;
@@ -156,7 +156,7 @@ impl Derived {
 
     fn draft(&self, name: &str, version: u32) -> io::Result<Draft> {
         let folder = self.folder.path();
-        // A name that nobody could know, of a file that nobody else may read.
+        // An unguessable name, of a file that only its owner may read.
         let fresh = tempfile::Builder::new().suffix(".tmp").tempfile_in(&folder)?;
         share(fresh.path(), self.folder.shared_with());
         let (file, path) = fresh.into_parts();
@@ -170,7 +170,7 @@ impl Derived {
     }
 }
 
-/// What tells kept files apart: magic, name, version and what they were made from.
+/// What identifies kept files: magic, name, version and what they were made from.
 type Identity = [u64; 4];
 
 fn key_of(name: &str) -> String {
@@ -257,7 +257,7 @@ impl Draft {
 
     /// What was written so far, from behind the head. What is written from now on must lie behind it.
     pub fn map(&self) -> io::Result<Mmap> {
-        // SAFETY: nobody else knows the name of the file, and its writers leave what is mapped alone.
+        // SAFETY: the name of the file is not known elsewhere, and its writers leave what is mapped alone.
         unsafe { memmap2::MmapOptions::new().offset(HEAD_BYTES as u64).map(&self.file) }
     }
 

@@ -17,7 +17,7 @@ const UNSEEN_COST_NS: f64 = 100.0;
 pub struct Lost {
     /// Over all ranks and threads, in nanoseconds.
     pub total_ns: i64,
-    /// Rank that lost most; none if nobody lost anything.
+    /// Rank that lost most; none if no rank lost anything.
     pub worst_rank: Option<u32>,
     /// What it lost, in nanoseconds.
     pub worst_ns: i64,
@@ -53,7 +53,7 @@ pub enum Held {
     ClockRound,
     /// To measure what recording a call costs.
     Calibration,
-    /// To draw from the calls that were collected.
+    /// To sample from the calls that were collected.
     Sampling,
 }
 

@@ -9,7 +9,7 @@
 //! regions/part-...           one row per stay in a named region, if the program named any
 //! tasks/part-...             one row per task, if the program has any; with it needs/ and parallel/
 //! defs/ranks.parquet         how each rank ended, what it lost, how much it called
-//! defs/kinds.parquet         which rank's rows are those of others as well, in runs told by kinds of rank
+//! defs/kinds.parquet         which rank's rows are those of others as well, in runs stored by rank class
 //! defs/hosts.parquet         hosts and their clocks
 //! defs/communicators.parquet members in order, as world ranks; -3 for a member that left no definition
 //! defs/callsites.parquet     function, file and line of each place calls were made from
@@ -18,7 +18,7 @@
 //! defs/ops.parquet           the MPI functions and their families
 //! defs/neighbours.parquet    neighbours in graph topologies, if there are any
 //! defs/under_way.parquet     calls that were being made when their rank ended, if there are any
-//! defs/counts.parquet        work that the program told, by rank, place and name, if it told any
+//! defs/counts.parquet        work that the program counted, by rank, place and name, if any
 //! counters/part-...          what was counted with each call, if anything was
 //! clocks.parquet             every clock reading the run-wide time was made from
 //! repairs.parquet            where ranks were moved because a message seemed to arrive before it was sent

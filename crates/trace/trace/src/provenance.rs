@@ -13,7 +13,7 @@ pub enum Provenance<'a> {
     Replayed(&'a ReplayedFrom),
     /// Calls of a reduced trace in their order, at times that its sums allow.
     Reconstructed(&'a ReplayedFrom),
-    /// Calls that nobody made: by a model of program and machine.
+    /// Calls that were not recorded: by a model of program and machine.
     Predicted(&'a ReplayedFrom),
 }
 

@@ -1,4 +1,4 @@
-//! What a reduced trace tells of calls without a row: exact sums, quantiles, computation between calls, and peers.
+//! What a reduced trace has of calls without a row: exact sums, quantiles, computation between calls, and peers.
 //!
 //! A reduced trace has rows for some calls only. These tables are of all of them; with the order of calls (`order.bin`) they
 //! are all that a whole run can be reconstructed from.
@@ -27,7 +27,7 @@ kizami_model::named!(What, Call => "call", Part => "part");
 /// Calls of one place, function and size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KindOfCall {
-    /// The function; none where there were too many to tell apart.
+    /// The function; none where there were too many to distinguish.
     pub op: Option<Op>,
     /// Index in `defs/callsites`; none if it is not known, or stands for several.
     pub callsite: Option<u32>,
@@ -48,7 +48,7 @@ crate::table! {
         /// The slice ends; the next one of the same place, function and size begins here or later.
         "to_ns" to: Moment,
         /// The function.
-        /// Null: there were too many functions to tell apart.
+        /// Null: there were too many functions to distinguish.
         "op" op: Option<Op>,
         /// Index in `defs/callsites`.
         /// Null: not known, or several.
@@ -79,7 +79,7 @@ crate::table! {
         "rank" rank: Rank,
         /// Which of its threads.
         "thread" thread: ThreadIndex,
-        /// The function; none where there were too many to tell apart.
+        /// The function; none where there were too many to distinguish.
         "op" op: Option<Op>,
         /// Index in `defs/callsites`; none if it is not known, or stands for several.
         "callsite" callsite: Option<u32>,
@@ -111,7 +111,7 @@ crate::table! {
         /// Bits of their number of bytes.
         "size_class" size_class: Option<u32>,
         /// Function of the calls before it. This and the next two are none before the first call of a thread, or
-        /// where there were too many pairs to tell apart.
+        /// where there were too many pairs to distinguish.
         /// Null: all three: before the first call of a thread, or not known.
         "after_op" after_op: Option<Op>,
         /// Their place.
@@ -168,7 +168,7 @@ impl GapRow {
         KindOfCall { op: self.op, callsite: self.callsite, size_class: self.size_class }
     }
 
-    /// The calls before it; none before the first call of a thread, or where there were too many pairs to tell apart.
+    /// The calls before it; none before the first call of a thread, or where there were too many pairs to distinguish.
     pub fn after(&self) -> Option<KindOfCall> {
         let (op, callsite, size_class) = (self.after_op, self.after_callsite, self.after_size_class);
         Some(KindOfCall { op, callsite, size_class }).filter(|after| *after != KindOfCall::default())

@@ -69,7 +69,7 @@ pub struct RunInfo {
     /// Tasks that were not recorded but counted, if any were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted_tasks: Option<CountedTasks>,
-    /// Until when the run was watched, if whoever sealed it knows.
+    /// Until when the run was watched, if the sealing process knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watched: Option<Watched>,
     /// One entry for each function that was called, longest total time first.
@@ -152,7 +152,7 @@ pub struct Watched {
     pub until_ns: i64,
     /// It had not ended then: the trace is a snapshot.
     pub running: bool,
-    /// When somebody interrupted it by a signal to its recorder, if somebody did.
+    /// When it was interrupted by a signal to its recorder, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupted_ns: Option<i64>,
 }
@@ -223,7 +223,7 @@ pub struct Undisturbed {
     pub recorded_ns: i64,
     /// Length of the run without the tracer, in nanoseconds.
     pub undisturbed_ns: i64,
-    /// The same if delays are taken out of each rank alone and nobody's waiting changes.
+    /// The same if delays are taken out of each rank alone and no waiting changes.
     pub direct_only_ns: i64,
     /// What was taken out.
     pub removed: Disturbance,
@@ -249,7 +249,7 @@ pub struct ReplayedFrom {
     /// Length of the run under this setting, in nanoseconds.
     pub replayed_ns: i64,
     /// Of the run it was made from: from the first rank that leaves `MPI_Init` to the last that comes to
-    /// `MPI_Finalize`, in nanoseconds. Older traces do not tell.
+    /// `MPI_Finalize`, in nanoseconds. Unknown in older traces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded_work_ns: Option<i64>,
     /// The same under this setting.
@@ -263,25 +263,25 @@ pub struct ReplayedFrom {
     pub followed: u64,
     /// Calls that may wait for others in a way that is not followed; they kept their length.
     pub not_followed: u64,
-    /// Calls whose partner is not in the trace, which kept their length, and messages nobody took.
+    /// Calls whose partner is not in the trace, which kept their length, and messages that were never received.
     pub unmatched: u64,
 }
 
 /// What was kept of a trace that does not have a row for every call.
 ///
-/// Counts, times and bytes in `run.json` and `sums.parquet` are of all calls, also of those without a row; unless rows were drawn
-/// while the run was recorded ([`Reduced::sums_are_of_rows`]).
+/// Counts, times and bytes in `run.json` and `sums.parquet` are of all calls, also of those without a row; unless rows were
+/// sampled while the run was recorded ([`Reduced::sums_are_of_rows`]).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Reduced {
-    /// What was asked for, such as `0.1%` or `10240B/s`; none where the recording does not tell.
+    /// What was asked for, such as `0.1%` or `10240B/s`; none where the recording does not say.
     pub keep: Option<String>,
     /// By what rows were chosen: `classes`, or `paper:one`, `paper:h`, `paper:h2`.
     pub importance: String,
-    /// With `paper`: rows that were collected before some of them were drawn.
+    /// With `paper`: rows that were collected before some of them were sampled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paper_n: Option<u64>,
-    /// With `paper`: rows that were drawn of them.
+    /// With `paper`: rows that were sampled of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paper_x: Option<u64>,
     /// What chance was made from.
@@ -303,7 +303,7 @@ pub struct Reduced {
 }
 
 impl Reduced {
-    /// Rows were drawn as a paper does: nothing else is known of calls, and waits cannot be followed.
+    /// Rows were sampled by the scheme of a paper: nothing else is known of calls, and waits cannot be followed.
     pub fn is_sampled(&self) -> bool {
         self.importance != BY_CLASSES
     }
@@ -314,7 +314,7 @@ impl Reduced {
     }
 }
 
-/// How much could not be told as finely as it should, or at all. Sums over a function are exact all the same.
+/// How much is recorded less finely than it should be, or not at all. Sums over a function are exact all the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Missing {
@@ -324,7 +324,7 @@ pub struct Missing {
     pub calls_without_quantile: u64,
     /// Calls counted with a duration of another decade.
     pub calls_of_other_duration: u64,
-    /// Messages whose peer is not told.
+    /// Messages whose peer is not recorded.
     pub messages_without_peer: u64,
     /// Rows that should have been kept.
     pub rows_lost: u64,
@@ -396,7 +396,7 @@ impl RunInfo {
         serde_json::from_value(value).map_err(|error| TraceError::damaged(&path, error.to_string()))
     }
 
-    /// Whether one rank's rows stand for those of all ranks of its kind.
+    /// Whether one rank's rows stand for those of all ranks of its class.
     pub fn is_stored_by_rank_class(&self) -> bool {
         self.files.iter().any(|file| file.path == RankClassRun::PATH)
     }

@@ -3,8 +3,9 @@
 //! A task is whatever a program gives to be run by whichever thread has time: an explicit task of OpenMP, the share of a
 //! thread in a parallel region, a goal of Fleng. Its *running* time is that in which it was worked on; while it waits, or
 //! its thread is not on a processor, it does not run. A task that waits for others goes on as another row, made by the one
-//! before and in need of those it waited for: a row runs from its start to its end without waiting. Tasks of a rank are numbered from 1, and whoever makes a task or
-//! makes something for it has a smaller number. Where a program runs in virtual time (`clocks.method` of `run.json` is
+//! before and in need of those it waited for: a row runs from its start to its end without waiting. Tasks of a rank are
+//! numbered from 1, and a task that creates another or makes something for it has a smaller number. Where a program runs in
+//! virtual time (`clocks.method` of `run.json` is
 //! `virtual`), all times are units of it.
 
 use kizami_model::{Length, Moment, Rank, ThreadIndex};

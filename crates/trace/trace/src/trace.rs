@@ -78,7 +78,7 @@ impl Trace {
         // Whoever makes room for each rank believes `run.json`.
         if (self.run.ranks as usize) > ranks.len() {
             let (path, said, listed) = (self.path.join(RUN_JSON), self.run.ranks, ranks.len());
-            let what = format!("it tells of {said} ranks, and {} lists {listed}", RankInfo::PATH);
+            let what = format!("it states {said} ranks, and {} lists {listed}", RankInfo::PATH);
             return Err(TraceError::damaged(&path, what));
         }
         let mut definitions = Definitions {

@@ -76,7 +76,7 @@ fn what_is_said_of_calls_is_worked_out_anew() {
     };
     let definitions = Definitions { ranks: vec![before], ..Definitions::default() };
     let mut writer = TraceWriter::create(&path, About::default(), definitions).unwrap();
-    // Polls of which nobody knows how long they were inside.
+    // Polls with an unknown time inside.
     writer.call(&Call { calls: 5, ..call(0, 10, 30) }).unwrap();
     let run = writer.finish(|_| {}).unwrap();
     assert_eq!((run.totals.calls, run.totals.mpi_ns, run.span_ns), (5, 20, 30));

@@ -112,7 +112,7 @@ enum Arrival {
     Nothing,
     /// It cannot be said what came.
     Unknown,
-    /// There is nobody to receive from.
+    /// There is no peer to receive from.
     Nobody,
 }
 

@@ -8,8 +8,23 @@ use rustc_hash::FxHashMap;
 /// Number of a variable: that of its value, or one of a piece of memory behind all values.
 pub(super) type Variable = u32;
 
-/// How an address is moved on its way: by bytes, by multiples of a stride, and by up to so many bytes more.
-pub(super) type Move = (i64, u64, u64);
+/// How an address changes from one variable to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Move {
+    /// By so many bytes.
+    pub bytes: i64,
+    /// And by multiples of this.
+    pub stride: u64,
+    /// And by up to so many bytes more.
+    pub width: u64,
+}
+
+impl Move {
+    /// The same address.
+    pub const NONE: Move = Move { bytes: 0, stride: 0, width: 0 };
+    /// Any address in the same object.
+    pub const ANYWHERE: Move = Move { bytes: 0, stride: 1, width: 0 };
+}
 
 /// All constraints on what pointers point to.
 #[derive(Default)]
@@ -77,7 +92,7 @@ impl Constraints {
                 let start = self.start(Object::Global(id));
                 self.given.push((id, start));
                 for (at, address) in &global.addresses {
-                    self.initial.push((start.moved((*at as i64, 0, 0)), *address));
+                    self.initial.push((start.moved(Move { bytes: *at as i64, ..Move::NONE }), *address));
                 }
                 if !global.defined {
                     self.holds(start.anywhere(), Object::Library(id));
@@ -87,9 +102,11 @@ impl Constraints {
                 let start = self.start(Object::Code(*function));
                 self.given.push((id, start));
             }
-            Is::ConstantAddress(bytes) => self.flows.push((value.operands[0], id, (*bytes, 0, 0))),
+            Is::ConstantAddress(bytes) => {
+                self.flows.push((value.operands[0], id, Move { bytes: *bytes, ..Move::NONE }))
+            }
             Is::Constant => {
-                value.operands.iter().for_each(|operand| self.flows.push((*operand, id, (0, 0, 0))));
+                value.operands.iter().for_each(|operand| self.flows.push((*operand, id, Move::NONE)));
             }
             Is::Instruction(_, action) => self.of_instruction(program, effects, id, value, action),
             Is::Argument(..) | Is::Number(_) => {}
@@ -117,7 +134,11 @@ impl Constraints {
             }
             Action::Offset(offset) => {
                 let stride = offset.strides.iter().copied().fold(0, super::gcd);
-                self.flows.push((value.operands[0], id, (offset.bytes, stride, offset.width)));
+                self.flows.push((
+                    value.operands[0],
+                    id,
+                    Move { bytes: offset.bytes, stride, width: offset.width },
+                ));
             }
             Action::Call(Callee::Direct(function)) => match effects.get(*function) {
                 Some(outside) => self.of_outside(program, id, outside),
@@ -128,10 +149,10 @@ impl Constraints {
                 self.calls.push((callee, id));
             }
             Action::Phi(_) | Action::Select | Action::Cast | Action::Else if may_be_address(id) => {
-                value.operands.iter().for_each(|operand| self.flows.push((*operand, id, (0, 0, 0))));
+                value.operands.iter().for_each(|operand| self.flows.push((*operand, id, Move::NONE)));
             }
             Action::Arithmetic if may_be_address(id) => {
-                value.operands.iter().for_each(|operand| self.flows.push((*operand, id, (0, 1, 0))));
+                value.operands.iter().for_each(|operand| self.flows.push((*operand, id, Move::ANYWHERE)));
             }
             _ => {}
         }
@@ -141,14 +162,14 @@ impl Constraints {
     pub fn link(&mut self, program: &Program, call: ValueId, function: FunctionId) {
         let callee = program.function(function);
         for (actual, formal) in program.call_arguments(call).iter().zip(&callee.arguments) {
-            self.flows.push((*actual, *formal, (0, 0, 0)));
+            self.flows.push((*actual, *formal, Move::NONE));
         }
         for block in &callee.blocks {
             let last = program.terminator(*block);
             if let Some((_, Action::End(Ending::Return))) = program.instruction(last)
                 && let Some(result) = program.value(last).operands.first()
             {
-                self.flows.push((*result, call, (0, 0, 0)));
+                self.flows.push((*result, call, Move::NONE));
             }
         }
     }
@@ -162,14 +183,14 @@ impl Constraints {
                 self.given.push((call, start));
             }
             Outcome::Argument(number) if number < arguments.len() => {
-                self.flows.push((arguments[number], call, (0, 1, 0)));
+                self.flows.push((arguments[number], call, Move::ANYWHERE));
             }
             Outcome::External => {
                 let start = self.start(Object::Library(call));
                 self.given.push((call, start));
                 self.holds(start.anywhere(), Object::Library(call));
                 if !effects.known {
-                    arguments.iter().for_each(|argument| self.flows.push((*argument, call, (0, 1, 0))));
+                    arguments.iter().for_each(|argument| self.flows.push((*argument, call, Move::ANYWHERE)));
                 }
             }
             _ => {}
@@ -218,7 +239,7 @@ impl Constraints {
             }
             for formal in &program.function(function).arguments {
                 for actual in arguments {
-                    self.flows.push((*actual, *formal, (0, 1, 0)));
+                    self.flows.push((*actual, *formal, Move::ANYWHERE));
                 }
             }
         }

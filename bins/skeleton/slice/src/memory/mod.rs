@@ -10,6 +10,7 @@ mod solve;
 
 use crate::effects::EffectTable;
 use crate::program::*;
+use constraints::Move;
 use rustc_hash::FxHashMap;
 
 /// Number of an object.
@@ -51,11 +52,11 @@ impl Place {
         Place { object: self.object, offset: 0, stride: 1, width: 0 }
     }
 
-    /// Moved by some bytes, by multiples of a stride, and by up to so many bytes more.
-    fn moved(self, (bytes, stride, width): (i64, u64, u64)) -> Place {
-        let stride = gcd(self.stride, stride);
-        let offset = self.offset.wrapping_add(bytes);
-        let width = self.width + width;
+    /// The place after an address in it has changed.
+    fn moved(self, by: Move) -> Place {
+        let stride = gcd(self.stride, by.stride);
+        let offset = self.offset.wrapping_add(by.bytes);
+        let width = self.width + by.width;
         if stride != 0 && width >= stride || width > WIDEST {
             return Place { object: self.object, offset: 0, stride: 1, width: 0 };
         }
@@ -162,11 +163,12 @@ mod tests {
 
     #[test]
     fn moves_keep_offsets_and_strides() {
-        assert_eq!(place(8, 0).moved((8, 0, 0)), place(16, 0));
-        assert_eq!(place(8, 0).moved((0, 24, 0)), place(8, 24));
-        assert_eq!(place(8, 24).moved((20, 0, 0)), place(4, 24));
-        assert_eq!(place(8, 24).moved((0, 16, 0)), place(0, 8));
-        let in_an_array = place(8, 0).moved((0, 0, 20));
+        let by = |bytes, stride, width| Move { bytes, stride, width };
+        assert_eq!(place(8, 0).moved(by(8, 0, 0)), place(16, 0));
+        assert_eq!(place(8, 0).moved(by(0, 24, 0)), place(8, 24));
+        assert_eq!(place(8, 24).moved(by(20, 0, 0)), place(4, 24));
+        assert_eq!(place(8, 24).moved(by(0, 16, 0)), place(0, 8));
+        let in_an_array = place(8, 0).moved(by(0, 0, 20));
         assert!(in_an_array.overlaps(4, place(28, 0), 4) && !in_an_array.overlaps(4, place(32, 0), 4));
     }
 }

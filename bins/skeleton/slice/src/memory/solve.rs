@@ -38,7 +38,7 @@ impl Places {
             gcd(gcd(stride, other.stride), (other.offset - place.offset).unsigned_abs())
         });
         let width = same.iter().map(|other| other.width).max().unwrap_or(0).max(place.width);
-        let all = Place { width: 0, ..place }.moved((0, stride.max(1), width));
+        let all = Place { width: 0, ..place }.moved(Move { bytes: 0, stride: stride.max(1), width });
         same.clear();
         same.push(all);
         Some(all)
@@ -136,7 +136,7 @@ impl Solver<'_> {
         }
         for (place, variable) in std::mem::take(&mut self.constraints.initial) {
             let piece = self.piece(place);
-            self.flow(variable, piece, (0, 0, 0));
+            self.flow(variable, piece, Move::NONE);
         }
         for (from, to, by) in std::mem::take(&mut self.constraints.flows) {
             self.flow(from, to, by);
@@ -171,7 +171,7 @@ impl Solver<'_> {
     }
 
     fn flow(&mut self, from: Variable, to: Variable, by: Move) {
-        if from == to && by == (0, 0, 0) || !self.flows.insert((from, to, by)) {
+        if from == to && by == Move::NONE || !self.flows.insert((from, to, by)) {
             return;
         }
         self.nodes[from as usize].flows.push((to, by));
@@ -194,7 +194,7 @@ impl Solver<'_> {
             }
             for value in &stores {
                 let piece = self.piece(place);
-                self.flow(*value, piece, (0, 0, 0));
+                self.flow(*value, piece, Move::NONE);
             }
             for target in &to {
                 let places = self.nodes[*target as usize].targets.all();
@@ -222,7 +222,7 @@ impl Solver<'_> {
             .filter(|(at, _)| place.overlaps(POINTER, *at, POINTER))
             .map(|(_, piece)| *piece)
             .collect();
-        pieces.into_iter().for_each(|piece| self.flow(piece, into, (0, 0, 0)));
+        pieces.into_iter().for_each(|piece| self.flow(piece, into, Move::NONE));
     }
 
     /// The variable for what is at a place.
@@ -244,7 +244,7 @@ impl Solver<'_> {
             .map(|(_, into)| *into)
             .collect();
         let copies: Vec<(Place, Place)> = contents.copies.iter().copied().collect();
-        readers.into_iter().for_each(|into| self.flow(piece, into, (0, 0, 0)));
+        readers.into_iter().for_each(|into| self.flow(piece, into, Move::NONE));
         copies.into_iter().for_each(|(from, to)| self.copy_piece(place, piece, from, to));
         piece
     }
@@ -260,13 +260,13 @@ impl Solver<'_> {
     fn copy_piece(&mut self, at: Place, piece: Variable, from: Place, to: Place) {
         let stride = gcd(gcd(at.stride, from.stride), to.stride);
         let offset = to.offset.wrapping_add(at.offset.wrapping_sub(from.offset));
-        let target = Place { object: to.object, offset, stride: 0, width: 0 }.moved((
-            0,
+        let target = Place { object: to.object, offset, stride: 0, width: 0 }.moved(Move {
+            bytes: 0,
             stride,
-            at.width + from.width + to.width,
-        ));
+            width: at.width + from.width + to.width,
+        });
         let copied = self.piece(target);
-        self.flow(piece, copied, (0, 0, 0));
+        self.flow(piece, copied, Move::NONE);
     }
 
     fn call(&mut self, call: ValueId, place: Place) {

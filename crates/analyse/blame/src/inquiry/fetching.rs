@@ -5,7 +5,7 @@ use super::Inquiry;
 use crate::agenda::Item;
 use kizami_replay::prefetch;
 
-/// How many strands ahead each of them is asked for.
+/// How many strands ahead each of them is prefetched.
 const AHEAD: [usize; 4] = [24, 16, 10, 5];
 
 impl Inquiry<'_> {

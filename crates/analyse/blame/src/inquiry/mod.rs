@@ -2,10 +2,10 @@
 //!
 //! Every strand is followed from its last item to its first (`agenda`). Where it was late for others, it can only be said
 //! what that cost once it is known what was passed on to those who waited: it stops there until each of them has left that
-//! wait behind. So a wait is passed on once, with its load complete, and in the order of the waits of each strand, whoever
-//! looks at which strand and whichever comes first.
+//! wait behind. So a wait is passed on once, with its load complete, and in the order of the waits of each strand, whichever
+//! partition looks at which strand and whichever comes first.
 //!
-//! Shares tell each other by [`News`]: the share that has the step that was waited for is told what was passed on
+//! Partitions exchange [`News`]: the owner of the step that was waited for receives what was passed on
 //! to waits of others, tells them the cost of being late if several were, and hears what these did.
 
 mod fetching;
@@ -27,10 +27,10 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Strands that are followed before others are told and heard.
+/// Strands that are followed between two exchanges.
 const FOLLOWED_AT_A_TIME: usize = 16;
 
-/// What shares tell each other.
+/// Messages between partitions.
 pub(crate) enum News {
     /// This wait has got all that is passed on to it.
     Left(u32, Vec<Load>),
@@ -66,7 +66,7 @@ struct Gathering<'a> {
     delay: Arc<Delay>,
     /// Those of this share who are still to be looked at.
     left: usize,
-    /// Shares that have yet to tell what theirs did.
+    /// Partitions that have yet to report what their ranks did.
     silent: usize,
     doings: Vec<Done>,
 }
@@ -195,7 +195,7 @@ impl<'a> Inquiry<'a> {
         self.outgoing[asked].push(News::Left(wait, loads));
     }
 
-    /// One wait of a group that this share is asked about is left behind.
+    /// One wait of a group that this partition owns is done.
     fn left(&mut self, group: u32) {
         if !self.case.completes(group) {
             return;
@@ -217,7 +217,7 @@ impl<'a> Inquiry<'a> {
         self.gather(group, delay, shares.len());
     }
 
-    /// Those of this share who were late for a group can go on. So many other shares will tell what theirs did.
+    /// Those of this share who were late for a group can go on. So many other partitions will report what their ranks did.
     fn gather(&mut self, group: u32, delay: Arc<Delay>, silent: usize) {
         let case = self.case;
         let late = case.late_together(group).unwrap_or_default();
@@ -261,7 +261,7 @@ impl<'a> Inquiry<'a> {
         true
     }
 
-    /// Another share tells what those did who were late.
+    /// Another partition reports what its late ranks did.
     fn did(&mut self, group: u32, doings: Vec<Done>) {
         let Some(mut gathering) = self.gatherings.remove(&group) else { return };
         gathering.silent -= 1;
@@ -269,7 +269,7 @@ impl<'a> Inquiry<'a> {
         self.keep_or_end(group, gathering);
     }
 
-    /// Once it is known what all did who were late: notes it, or tells the share that was asked.
+    /// Once it is known what all late ranks did: notes it, or reports it to the owner of the group.
     fn keep_or_end(&mut self, group: u32, gathering: Gathering<'a>) {
         if gathering.left > 0 || gathering.silent > 0 {
             self.gatherings.insert(group, gathering);
@@ -298,7 +298,7 @@ impl<'a> Inquiry<'a> {
         delay.usual = until - middle(&mut self.lengths);
     }
 
-    /// What one who was late for a group did meanwhile. Those it should have come with came at the usual time.
+    /// What one who was late for a group did meanwhile. The ranks it should have come with came at the normal time.
     fn look_back(&mut self, group: u32, late: Arrival, delay: &Delay, doings: &mut Vec<Done>) {
         let case = self.case;
         let Case { graph, waits, by_step, .. } = *case;
@@ -327,7 +327,7 @@ impl<'a> Inquiry<'a> {
                 }
                 excess += (until - from.max(*usual)).at_least_zero();
                 let cost = costs.between(from, until).of_ranks(ranks);
-                // Before anybody waited.
+                // Before any rank waited.
                 if cost.sum_ns() <= 0.0 {
                     continue;
                 }

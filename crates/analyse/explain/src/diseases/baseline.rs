@@ -1,7 +1,8 @@
-//! How long computation before a call usually is: what others waited for is too long only by what is beyond that.
+//! The baseline of computation before a call: what others waited for is an excess only by what is beyond the baseline.
 //!
-//! A rank that was held up itself makes others wait while it does what everybody does. Nothing of that is too long. What
-//! counts is the longest stretch of each rank in each iteration: between the sends of a loop there is some computation, too.
+//! A rank that was delayed itself makes others wait while it computes as long as every rank does. Nothing of that is too long.
+//! What counts is the longest stretch of each rank in each iteration: between the sends of a loop there is some computation,
+//! too.
 
 use crate::thresholds::THRESHOLDS;
 use crate::work_interval::WorkInterval;
@@ -18,20 +19,20 @@ const MOST: usize = 1 << 14;
 /// Calls that are looked back over from one that was late.
 const MOST_BACK: usize = 1 << 10;
 
-/// By place: what is usual there, if most ranks compute there.
+/// By call site: the baseline, if most ranks compute there.
 struct Baselines<'a> {
     graph: &'a Graph,
     first_steps: Vec<u64>,
     by_site: FxHashMap<u32, Length>,
 }
 
-/// What is known of a place so far. Which stretches are kept is drawn by rank and iteration, so that it does not matter in
-/// which order ranks are looked at, nor by how many threads.
+/// Stretches of one call site so far. Which are kept depends on a sampling key of rank and iteration, so that it does not
+/// matter in which order ranks are looked at, nor by how many threads.
 #[derive(Default)]
 struct Stretches {
-    /// The longest stretch of each rank in each iteration, with the lot it drew.
+    /// The longest stretch of each rank in each iteration, with its sampling key.
     longest: Vec<(u32, Length)>,
-    /// Lower lots are not kept.
+    /// Lower sampling keys are not kept.
     least_key: u32,
     /// Rank and iteration that are being looked at, and the longest there.
     now: Option<(u32, usize, Length)>,
@@ -62,7 +63,7 @@ impl Stretches {
         }
     }
 
-    /// Keeps the higher lots where there are too many.
+    /// Keeps the higher sampling keys where there are too many.
     fn keep_some(&mut self) {
         while self.longest.len() >= 2 * MOST {
             self.least_key += 1;
@@ -90,7 +91,7 @@ impl Stretches {
     }
 }
 
-/// What a rank draws in an iteration: half of all draw 0, half of the others 1, and so on.
+/// The sampling key of a rank in an iteration: half of all have 0, half of the others 1, and so on.
 fn sampling_key(rank: u32, iteration: usize) -> u32 {
     const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
     let mixed = (u64::from(rank).wrapping_mul(ODD) ^ iteration as u64).wrapping_mul(ODD);
@@ -130,7 +131,7 @@ impl<'a> Baselines<'a> {
         }
     }
 
-    /// What is beyond. What is taken off for being usual was lost earlier, where the same computation was too long as
+    /// The part beyond the baseline. The time below it was lost earlier, where the same computation was too long as
     /// well: since `since` at the most, and since the last call at one of the `meetings`.
     fn beyond(&self, excess: &Excess, since: Moment, meetings: &[Option<u32>], found: &mut Vec<Excess>) {
         let site = self.graph.steps[excess.step as usize].site();
@@ -164,7 +165,7 @@ impl<'a> Baselines<'a> {
 }
 
 /// Whether those who wait are others than those who compute: however long a lock is usually held, and all usually compute
-/// before a root or a target can go on, whoever waits for that does something else meanwhile.
+/// before a root or a target can go on, the waiting rank does something else meanwhile.
 fn one_waits_for_all(pattern: Pattern) -> bool {
     matches!(
         pattern,
@@ -225,7 +226,7 @@ fn stretches(
     stretches
 }
 
-/// Where those waited who waited for something; nothing where its usual length does not count.
+/// Where ranks waited for an activity; nothing where its baseline does not count.
 type Meetings = FxHashMap<Doing, Option<Vec<Option<u32>>>>;
 
 fn meetings(blamed: &Blamed) -> Meetings {
@@ -236,7 +237,7 @@ fn meetings(blamed: &Blamed) -> Meetings {
     blamed.waited.iter().map(|(doing, waited)| (*doing, of(waited))).collect()
 }
 
-/// What was too long, beyond what is usual: by what was done, each time it was, in the order of steps.
+/// Excesses beyond the baseline: by activity, each occurrence, in the order of steps.
 pub(crate) fn too_long(
     graph: &Graph,
     blamed: &Blamed,

@@ -1,9 +1,9 @@
 //! What ranks did while others waited for them: computation and calls that are to blame, put together by place.
 //!
 //! Blame for the same doing of different ranks is one suspect. The setting in which just those stretches are shorter,
-//! each by as much as others waited for it, tells what it would gain if they were not there; for computation another one
-//! spreads it over all ranks. Computation is too long only by what it is longer than usual at its place. Where it is
-//! waited for and not longer, ranks hand work on to each other, and a third replay tells whether a pipeline fills.
+//! each by as much as others waited for it, says what it would gain without them; for computation another one
+//! spreads it over all ranks. Computation is too long only by what is beyond the baseline of its call site. Where it is
+//! waited for and not longer, ranks hand work on to each other, and a third replay shows whether a pipeline fills.
 
 use super::baseline::too_long;
 use super::shape::Shape;
@@ -108,7 +108,7 @@ fn add_up<'a>(groups: impl Iterator<Item = &'a mut Group>) {
     }
 }
 
-/// What somebody did, and who waited for it.
+/// What a rank did, and which ranks waited for it.
 struct Blame<'a> {
     evidence: &'a Evidence<'a>,
     doing: Doing,
@@ -215,7 +215,7 @@ impl Blame<'_> {
     /// What else it may be, where others wait for messages: blocks that are handed on as a whole. The replay decides.
     fn pipeline(&self, finding: &Finding, who: Who) -> Option<(Finding, Setting)> {
         let sites = self.waiting_sites();
-        // Neighbours that give each other what they have wait for the same on both sides: nobody is behind.
+        // Neighbours that exchange wait for the same on both sides: no rank is behind.
         if finding.cause != Cause::Computation || sites.is_empty() || self.evidence.is_mutual() {
             return None;
         }
@@ -284,7 +284,7 @@ fn who(group: &Group, shape: &Shape, ranks: usize, weight: impl Fn(u32) -> usize
     let together = late_together >= THRESHOLDS.late_together * named.len() as f64 || shape.always(&named);
     let all: usize = named.iter().map(|rank| weight(*rank)).sum();
     match named.len() {
-        // Nobody is later than the others if everybody is.
+        // No rank is later than the others if all are.
         _ if all == ranks && all > 1 => Who::InTurns,
         // One rank is named for all of its kind: how many they are says more.
         few if all > few => Who::Many(all),

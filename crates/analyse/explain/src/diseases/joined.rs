@@ -249,7 +249,7 @@ fn one_by_one(
     }
 }
 
-/// Whether a row may have enough calls with the same partner to be joined: told without looking at all partners, since most
+/// Whether a row may have enough calls with the same partner to be joined: decided without looking at all partners, since most
 /// rows have one call for each.
 fn may_have_enough_alike(graph: &Graph, row: &[InRow<'_>]) -> bool {
     if row.len() < THRESHOLDS.fewest_messages {

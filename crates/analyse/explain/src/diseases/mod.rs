@@ -1,7 +1,7 @@
-//! Detectors: each looks for the signs of one disease, or of a few that look alike, and says which replay tells what
-//! mending it would gain.
+//! Detectors: each looks for the signs of one performance pattern, or of a few that look alike, and names the replay that shows
+//! what mending it would gain.
 //!
-//! What a detector finds is a [`Suspect`]. Whether it is told depends on the replay alone: on what it gains, and on
+//! What a detector finds is a [`Suspect`]. Whether it is listed depends on the replay alone: on what it gains, and on
 //! whether that is more than its error.
 
 mod barrier;
@@ -48,9 +48,9 @@ pub(crate) struct Suspect {
     pub without: Option<(Setting, f64)>,
     /// The run with its work spread over all ranks.
     pub balanced: Option<Setting>,
-    /// What it may be instead, with the run in which that is mended.
+    /// The alternative, with the run in which that is fixed.
     pub instead: Option<(Finding, Setting)>,
-    /// Gains below this part of the run are not worth telling.
+    /// Gains below this part of the run are not listed.
     pub least_share: f64,
 }
 
@@ -72,7 +72,7 @@ impl Suspect {
         without.into_iter().chain(&self.balanced).chain(self.instead.as_ref().map(|(_, setting)| setting))
     }
 
-    /// Notes what replays gained, in the order of their settings; `gain` is asked with how far what is taken away may be
+    /// Notes what replays gained, in the order of their settings; `gain` is called with how far what is taken away may be
     /// off.
     pub(crate) fn settle(&mut self, mut gain: impl FnMut(f64) -> Option<Gain>) {
         self.finding.gain = self.without.as_ref().and_then(|(_, doubt_ns)| gain(*doubt_ns));
@@ -135,7 +135,7 @@ pub(crate) struct Evidence<'a> {
     pub interval: WorkInterval,
     pub looped: &'a Loop,
     pub fit: &'a Fit,
-    /// Worked out when it is asked for.
+    /// Worked out on first use.
     pub epochs: OnceLock<Epochs>,
     pub mutual: OnceLock<bool>,
 }
@@ -224,7 +224,7 @@ fn without_spreading(changes: Changes) -> Changes {
     Changes(changes.0.into_iter().map(instead).collect())
 }
 
-/// Finds what is suspect whoever is to blame.
+/// Finds suspects that do not depend on blame.
 type Detector = fn(&Evidence<'_>) -> Vec<Suspect>;
 const DETECTORS: [Detector; 7] = [
     barrier::suspects,
@@ -236,7 +236,7 @@ const DETECTORS: [Detector; 7] = [
     transfer::suspects,
 ];
 
-/// What is suspect whoever is to blame.
+/// Suspects that do not depend on blame.
 pub(crate) fn other_suspects(evidence: &Evidence<'_>, threads: usize) -> Vec<Suspect> {
     map_in_turns(DETECTORS.to_vec(), threads, |find| find(evidence)).into_iter().flatten().collect()
 }

@@ -58,7 +58,7 @@ impl Shape {
         Shape { late: Vec::new(), by_rank: FxHashMap::default(), iterations: 0 }
     }
 
-    /// Whether these ranks are late in most iterations in which anybody is, each of them.
+    /// Whether each of these ranks is late in most iterations with late ranks.
     pub(super) fn always(&self, ranks: &[u32]) -> bool {
         let times = |rank: &u32| self.by_rank.get(rank).copied().unwrap_or(0);
         let mostly = THRESHOLDS.late_mostly * self.late.len().max(1) as f64;

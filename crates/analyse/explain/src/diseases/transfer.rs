@@ -1,4 +1,4 @@
-//! Communication that takes long though nobody is waited for: large or many messages, exchanges of everybody with
+//! Communication that takes long although no rank is waited for: large or many messages, exchanges of all ranks with
 //! everybody. In the replay the calls at one place communicate in no time; that is gained at most.
 
 use super::{Evidence, Suspect, about_call};

@@ -1,7 +1,7 @@
 //! What the tracer took around a call, and whether polls were worth anything but waiting.
 //!
 //! Of the tracer's cost half lies before a call and half behind it. Its measurement also holds the reading of
-//! the clock that falls inside the recorded span; whoever takes it out takes that from the span where the gap
+//! the clock that falls inside the recorded span; compensation takes it from the span where the gap
 //! between two calls has no room for it.
 
 use super::ThreadState;

@@ -1,4 +1,4 @@
-//! Collectives: those everybody waits in, and those that are messages from some ranks to others.
+//! Collectives: those all ranks wait in, and those that are messages from some ranks to others.
 
 use super::{Parts, RankState};
 use crate::channels::{Channel, Side};

@@ -18,7 +18,7 @@ use kizami_parallel::map;
 
 impl<'a> Builder<'a> {
     /// The graph of what this one and others have read, each of ranks behind those of the one before. Also the places
-    /// where those are told apart that a root gives to a communicator.
+    /// where the results of a root are distinguished.
     pub(crate) fn finish_with(mut self, others: Vec<Builder<'a>>) -> (Graph, Roots) {
         self.end_rank();
         let mut parts = self.parts;

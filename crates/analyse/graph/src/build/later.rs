@@ -1,6 +1,6 @@
 //! What is known of ties only when all rows have been read.
 //!
-//! While rows are read every send awaits its receiver and every receive tells that it is posted. When it is known which
+//! While rows are read every send awaits its receiver and every receive announces that it is posted. When it is known which
 //! sends wait, the ties of all others go, and what is left moves together. All of that is done for all shares at the same
 //! time; ties of different shares come into one list at the very end, when there are as few as there will be.
 
@@ -24,7 +24,7 @@ enum Awaited {
     InModels,
     /// Its sender, until the receive is posted.
     Posted,
-    /// Its sender, until the receiver is back in MPI: it tells so there.
+    /// Its sender, until the receiver is back in MPI: it announces that there.
     BackInMpi,
 }
 
@@ -41,7 +41,7 @@ impl AwaitedReceivers {
         }
     }
 
-    /// Somebody waits, if nobody does who says more.
+    /// An unspecified rank waits, if no specific one does.
     fn raise(&self, place: usize, by: Awaited) {
         if by > self.of(place) {
             self.0[place].store(by as u8, Ordering::Relaxed);
@@ -136,7 +136,7 @@ impl Moves {
     }
 }
 
-/// Of a run told by kinds, whose times were worked out: large messages wait for their receivers where a model of the
+/// Of a run stored by rank class, whose times were worked out: large messages wait for their receivers where a model of the
 /// network says so.
 pub(super) fn let_large_wait_in_models(steps: &mut [Step], shares: &mut [Share]) -> Vec<Protocol> {
     keep_in_all(steps, shares, |tie| match tie.kind() {
@@ -174,7 +174,7 @@ fn add_later_ties(share: &mut Share, steps: &mut [Step], later: &[(u64, Tie)]) {
     own.sort_by_key(|(step, _)| *step);
     for of_step in own.chunk_by(|a, b| a.0 == b.0) {
         let step = &mut steps[of_step[0].0 as usize - first];
-        // What is told comes before what is awaited.
+        // Announcing ties come before awaiting ties.
         let mut all: Vec<Tie> = share.ties_of(step).to_vec();
         all.extend(of_step.iter().map(|(_, tie)| *tie));
         all.sort_by_key(|tie| !tie.kind().announces());
@@ -184,8 +184,8 @@ fn add_later_ties(share: &mut Share, steps: &mut [Step], later: &[(u64, Tie)]) {
     }
 }
 
-/// Finds who waits for the receivers of what a share sends. Receivers that are waited for until they are back in MPI tell so
-/// with the ties that come out, by step.
+/// Finds who waits for the receivers of what a share sends. Receivers that are waited for until they are back in MPI announce
+/// that with the ties that come out, by step.
 fn find_awaited(judge: &Judge<'_>, learned: &Learned, awaited: &AwaitedReceivers) -> Vec<(u64, Tie)> {
     let mut announced_in_mpi = Vec::new();
     let mut sends = Vec::new();

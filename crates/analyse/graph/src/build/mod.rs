@@ -1,4 +1,4 @@
-//! From rows to steps: what ties each call to other ranks, and what the tracer took around it.
+//! From rows to steps: what ties each call to other ranks, and the tracer overhead around it.
 
 mod cost;
 mod exchange;
@@ -34,12 +34,12 @@ struct Parts<'a> {
     definitions: &'a Definitions,
     steps: Vec<Step>,
     ties: Vec<Tie>,
-    /// Steps that may wait until somebody is ready.
+    /// Steps that may wait until a receiver is ready.
     waiting: Vec<u64>,
     strands: Vec<Strand>,
     channels: Channels,
     collectives: Collectives,
-    /// Of a run told by kinds of rank.
+    /// Of a run stored by rank class.
     folding: Option<Arc<Folding>>,
     counting: Counting,
     topology: Topology,
@@ -112,7 +112,7 @@ impl<'a> Builder<'a> {
         Builder::with(definitions, Folding::of(definitions), stops)
     }
 
-    /// Of the rows of some ranks of a run told by kinds, which stand for no others.
+    /// Of the rows of some ranks of a run stored by rank class, which stand for no others.
     pub(crate) fn of_few(definitions: &'a Definitions) -> Builder<'a> {
         Builder::with(definitions, None, &[])
     }
@@ -236,7 +236,7 @@ impl Parts<'_> {
     }
 
     /// Polls right before the call being added waited for the same as this call, which did not begin it itself. Their
-    /// ties are all their own: what the tracer took between them, and now these.
+    /// ties are all their own: the tracer overhead between them, and now these.
     fn let_polls_wait(&mut self, polls: u64) {
         let step = &mut self.steps[polls as usize];
         let own = step.first_tie as usize..step.first_tie as usize + step.ties as usize;
@@ -258,7 +258,7 @@ impl Parts<'_> {
         self.meanings.get(usize::from(op.0)).copied().unwrap_or(Meaning::NONE)
     }
 
-    /// Finds what a call tells others, and what it waits for.
+    /// Finds what a call announces to others, and what it waits for.
     fn links(&mut self, state: &mut RankState, call: &Call) {
         self.announces.clear();
         self.awaits.clear();
@@ -289,7 +289,7 @@ impl Parts<'_> {
         (self.beginnings, self.endings) = (beginnings, endings);
     }
 
-    /// What a call on a window, or one rank of its group, tells and waits for.
+    /// What a call on a window, or one rank of its group, announces and waits for.
     fn window(&mut self, state: &mut RankState, call: &Call, role: WindowRole) {
         let number = call.object.and_then(|object| self.windows.get(&object).copied());
         let Some(window) = number else {
@@ -330,7 +330,7 @@ impl Parts<'_> {
         }
     }
 
-    /// Counts a receive, which tells its sender; gives what is awaited when it is completed.
+    /// Counts a receive, which is announced to its sender; returns what is awaited when it is completed.
     fn receives(&mut self, rank: Rank, message: Message) -> Tie {
         let way = message.incoming(rank);
         let (channel, number) = self.count(rank, way, Side::Receiver);
@@ -340,7 +340,7 @@ impl Parts<'_> {
         tie
     }
 
-    /// The channel of a message, which is that of its sender's kind where there are kinds, and its number on its way.
+    /// The channel of a message, which is that of its sender's class where there are classes, and its number on its way.
     fn count(&mut self, rank: Rank, way: Channel, side: Side) -> (ChannelIndex, u32) {
         match &self.folding {
             None => self.channels.count(way, side),
@@ -358,7 +358,8 @@ impl Parts<'_> {
         }
     }
 
-    /// The tie by which a receiver tells that it is ready for a message: that of the message, unless there are kinds.
+    /// The tie by which a receiver announces that it is ready for a message: that of the message, unless there are rank
+    /// classes.
     fn of_receiver(&mut self, rank: Rank, tie: Tie, way: Channel, side: Side) -> Tie {
         let Some(folding) = &self.folding else { return tie };
         let channel = self.channels.find(folding.by_receiver(way));

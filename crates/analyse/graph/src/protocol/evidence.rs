@@ -5,7 +5,7 @@ use super::hosts::Pairs;
 use super::judge::{Judge, Verdict};
 use crate::step::StepKind;
 
-/// Sizes are told apart by their number of bits.
+/// Sizes are distinguished by their number of bits.
 pub(super) const CLASSES: usize = 65;
 
 /// The class of a size.

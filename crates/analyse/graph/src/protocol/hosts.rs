@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 /// Index of a host that is not known.
 pub const NO_HOST: u32 = u32::MAX;
-/// With more pairs of hosts than this only those within a host and those between hosts are told apart.
+/// With more pairs of hosts than this only those within a host and those between hosts are distinguished.
 const MOST_PAIRS: usize = 1 << 12;
 /// Times of one clock are this good: reading it takes a little, and so does what lies between reading it and MPI.
 const READING: Length = Length(1_000);
@@ -17,7 +17,7 @@ const READING: Length = Length(1_000);
 pub enum Clocks {
     /// On each host they do.
     Aligned {
-        /// How far times of two hosts may be apart that were one moment; nothing if nobody knows.
+        /// How far times of two hosts may be apart that were one moment; nothing if unknown.
         between_hosts: Option<Length>,
     },
     /// Not at all.
@@ -52,7 +52,7 @@ impl Hosts {
     }
 }
 
-/// One pair of hosts, or all of a kind.
+/// One pair of hosts, or all within or between hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Pair {
     /// Those within a host first.

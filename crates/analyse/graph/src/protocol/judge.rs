@@ -15,7 +15,7 @@ use crate::shares::{Lists, Share};
 use crate::step::{Step, StepKind, Tie, TieKind};
 use kizami_model::{Family, Length, Moment, Op, Rank};
 
-/// Waiting that is shorter than this is not told from what a send takes by itself.
+/// Waiting that is shorter than this cannot be distinguished from what a send takes by itself.
 const LEAST_WAIT: Length = Length(5_000);
 /// The same if nothing but the end of the call speaks for it.
 const LEAST_WAIT_FOR_MPI: Length = Length(20_000);
@@ -224,7 +224,7 @@ impl<'a> Judge<'a> {
             back = later.find(|index| self.lists.steps[*index].start > at)?;
         }
         for index in (first..back).rev().take(MOST_CALLS).filter(moves) {
-            // The last one that began before it tells whether the rank is inside.
+            // The last one that began before it shows whether the rank is inside.
             if self.lists.steps[index].start <= at {
                 return (self.lists.steps[index].end <= at).then_some(back);
             }
@@ -237,7 +237,7 @@ impl<'a> Judge<'a> {
         self.progresses.get(usize::from(step.op().0)).copied().unwrap_or(false)
     }
 
-    /// Steps of the share that may wait until somebody is ready.
+    /// Steps of the partition that may wait until a receiver is ready.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = &'a Step> {
         self.share.waiting(self.lists.steps)
     }

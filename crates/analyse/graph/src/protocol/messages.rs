@@ -10,7 +10,7 @@ use crate::step::{StepKind, Tie, TieKind};
 use kizami_parallel::map;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A step that is not there. Others are counted from 1, so that lists which nobody has written to have none.
+/// A step that is not there. Others are counted from 1, so that unwritten lists have none.
 const NONE: u32 = 0;
 
 /// Steps of one rank among those of all.
@@ -63,7 +63,7 @@ impl Messages {
             for tie in share.ties_of(step) {
                 let place = match tie.kind() {
                     TieKind::Departs | TieKind::Posts => self.places[tie.place() as usize],
-                    // What is told comes before what is awaited.
+                    // Announcing ties come before awaiting ties.
                     kind if !kind.announces() => break,
                     _ => continue,
                 };

@@ -1,10 +1,10 @@
-//! Whether sends wait for their receivers, as the times of the run itself tell.
+//! Whether sends wait for their receivers, derived from the times of the run itself.
 //!
 //! An MPI library takes small messages from their sender at once and lets large ones wait until the receiver is ready.
 //! Where the border lies depends on the library, on the way between the two hosts and on how the site set it up, and no
 //! call says so. But a run shows it. A send that was over before its receive was posted did not wait for it; one that
 //! was over only after that, with nothing else to wait for, did. `learn` looks at all sends whose receives were posted
-//! late, by pair of hosts and by size, and decides for each size ([`Decision`]): nobody waits, everybody waits, or each
+//! late, by pair of hosts and by size, and decides for each size ([`Decision`]): no sender waits, all senders wait, or each
 //! as its own times say, which is how a library looks whose buffers are sometimes full.
 //!
 //! Sizes of which no receive was late have shown nothing: they are decided by other sizes, by other pairs of hosts, and
@@ -35,7 +35,7 @@ pub(crate) const SURELY_RENDEZVOUS: u64 = 64 << 10;
 /// What is known of sends of about one size from one host to another, or within one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Protocol {
-    /// Index of the sender's host; [`NO_HOST`] if it is not known, or if there are too many pairs to tell apart.
+    /// Index of the sender's host; [`NO_HOST`] if it is not known, or if there are too many pairs to distinguish.
     pub from_host: u32,
     /// Index of the receiver's host.
     pub to_host: u32,
@@ -106,7 +106,7 @@ pub enum Basis {
     Size,
 }
 
-/// What was learned: who waits, and the rows to tell it.
+/// What was learned: who waits, and the rows that show it.
 pub(crate) struct Learned {
     pub protocols: Vec<Protocol>,
     pub rules: Rules,

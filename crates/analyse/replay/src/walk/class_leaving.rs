@@ -1,8 +1,8 @@
-//! When kinds of rank leave collectives in modelled lanes.
+//! When ranks stored by rank class leave collectives in modelled lanes.
 //!
-//! A model wants to know when each member comes and says when each leaves; members of a kind come at the same moment. What they
-//! leave at may depend on their place all the same: then they are none of one kind, which is kept for those who make kinds.
-//! Rounds of a loop are mostly alike but for when they begin, so what came out is remembered.
+//! A model takes the arrival of each member and gives the departure of each; members of a class arrive at the same moment. What
+//! they leave at may depend on their place all the same: then the class has to be split, which is
+//! noted for `rank_classes`. Rounds of a loop are mostly alike but for when they begin, so results are cached.
 
 use kizami_graph::MemberClasses;
 use kizami_model::kind::{Flow, Kind};
@@ -12,18 +12,18 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// A collective but for its moment: lane, place of the communicator, function, bytes, whether it sets something up, root,
-/// and how long after the first of them each kind comes.
+/// and how long after the first of them each class comes.
 type Alike = (usize, u32, Op, u64, bool, usize, Vec<Length>);
 
 /// How long after the first came they leave.
 struct Leaving {
-    /// By kind: its first member.
+    /// By class: its first member.
     by_class: Vec<Length>,
-    /// By member, if those of a kind differ.
+    /// By member, if those of a class differ.
     by_member: Option<Vec<Length>>,
 }
 
-/// All collectives of kinds so far.
+/// All collectives of classes so far.
 #[derive(Default)]
 pub(super) struct ClassCollectives {
     known: FxHashMap<Alike, Arc<Leaving>>,
@@ -32,7 +32,7 @@ pub(super) struct ClassCollectives {
 }
 
 impl ClassCollectives {
-    /// When each kind leaves.
+    /// When each class leaves.
     pub(super) fn leaves(
         &mut self,
         (lane, model): (usize, &Costs),
@@ -80,7 +80,7 @@ fn work_out(
     for (kind, leave) in rank_classes.by_place.iter().zip(&leaves) {
         even &= *by_class[*kind as usize].get_or_insert(*leave) == *leave;
     }
-    // Who waits for nobody leaves whenever it comes.
+    // A rank that does not wait leaves when it comes.
     let only_root = matches!(call.op.kind(), Kind::Collective(which, _) if which.flow() == Flow::ToRoot);
     Leaving {
         by_class: by_class.into_iter().map(|leave| leave.unwrap_or(last)).collect(),

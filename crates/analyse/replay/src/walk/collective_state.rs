@@ -19,7 +19,7 @@ const WORLD: u32 = 0;
 /// From when on moments of a lane are counted.
 const START: LaneMoment = LaneMoment(0);
 
-/// What other shares must hear of a collective.
+/// What other partitions must receive of a collective.
 #[derive(Clone, Debug)]
 pub struct CollectiveNews<const LANES: usize> {
     /// The key of its ties.
@@ -30,7 +30,7 @@ pub struct CollectiveNews<const LANES: usize> {
     pub mixed: bool,
     /// The root has come.
     pub root: Option<Arrival<LANES>>,
-    /// Some of the share have come: all that nobody was told of, or one by itself.
+    /// Ranks of the partition have arrived: all that were not announced before, or one by itself.
     pub came: Option<ShareArrivals<LANES>>,
     /// The largest part any of them has.
     pub bytes: u64,
@@ -47,9 +47,9 @@ pub struct ShareArrivals<const LANES: usize> {
     pub each: Vec<(Rank, Arrival<LANES>)>,
 }
 
-/// What is known of those a strand asks for.
+/// What is known of the ranks a strand asks for.
 pub(super) enum Answer<const LANES: usize> {
-    /// They came then. In lanes with a model of the network this is when the one who asks may leave.
+    /// They came then. In lanes with a model of the network this is when the asking rank may leave.
     Came(Arrival<LANES>),
     Wait,
     /// Not all called the same function: they do not belong together.
@@ -64,7 +64,7 @@ struct CollectiveState<const LANES: usize> {
     mixed: bool,
     came: u32,
     came_here: u32,
-    /// How many of those here the other shares have heard of.
+    /// How many of those here were announced to the other partitions.
     announced: u32,
     left_here: u32,
     last: Option<Arrival<LANES>>,
@@ -144,7 +144,7 @@ pub(super) struct Collectives<'a, const LANES: usize> {
     /// The first collective of the world that sets something up.
     first: Option<u64>,
     positions: Positions<'a>,
-    /// Of a run told by kinds.
+    /// Of a run stored by rank class.
     pub class_collectives: ClassCollectives,
 }
 
@@ -188,7 +188,8 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
         }
     }
 
-    /// Somebody of this share has come. Those who may go on are added to `woken`; gives what other shares must hear.
+    /// A rank of this partition has arrived. Strands that may go on are added to `woken`; returns what other partitions must
+    /// receive.
     pub(super) fn come(
         &mut self,
         tie: Tie,
@@ -286,7 +287,7 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
         let size = self.members.coming(place);
         let lower = tie.kind() == TieKind::AwaitsLower;
         let position = if lower { self.positions.in_line(place, rank) } else { None };
-        // It may be asked for before anybody came: by another thread of the rank than the one that came.
+        // It may be asked for before any arrival: by another thread of the rank than the one that came.
         let state = self.open.get_or_begin(tie.key);
         let all = state.came >= size;
         if let Some(position) = position
@@ -391,7 +392,7 @@ impl<'a, const LANES: usize> Collectives<'a, LANES> {
 }
 
 impl<const LANES: usize> CollectiveState<LANES> {
-    /// What other shares hear of those who came here: once all have, and of `one` by itself at once.
+    /// What other partitions receive of arrivals here: once all have arrived, and of `one` by itself at once.
     fn unannounced(
         &mut self,
         here: u32,
@@ -411,7 +412,7 @@ impl<const LANES: usize> CollectiveState<LANES> {
         Some(ShareArrivals { count, last, each })
     }
 
-    /// Wakes those who wait for the root or for all; if all have come, everybody.
+    /// Wakes strands that wait for the root or for all; if all have arrived, every strand.
     fn wake(&mut self, all: bool, woken: &mut Vec<u32>) {
         woken.append(&mut self.waiting);
         if all && let Some(lower) = &mut self.lower {
@@ -442,8 +443,8 @@ impl<const LANES: usize> CollectiveState<LANES> {
         self.mixed |= *self.op.get_or_insert(op) != op;
     }
 
-    /// Works out for each member when those it waits for came, and in modelled lanes when it leaves. Of a run told by kinds,
-    /// for one of each kind.
+    /// Works out for each member when those it waits for came, and in modelled lanes when it leaves. Of a run stored by rank
+    /// class, for one rank of each class.
     fn work_out(
         &mut self,
         (positions, place, rank_classes): (&FxHashMap<Rank, u32>, u32, Option<&MemberClasses>),

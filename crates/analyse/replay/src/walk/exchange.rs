@@ -2,8 +2,8 @@
 //! what all do next.
 //!
 //! A walk goes in rounds. Everybody walks until none of its own ranks can go on, and then ends the round: it hands over
-//! what others must hear, says how it stands, and gets what was sent to it and how all stand together. From that
-//! everybody draws the same conclusion for itself, so nobody has to be in charge. [`Exchange`] is all the walk knows of
+//! what others must receive, its own status, and gets what was sent to it and the status of all. From that
+//! every partition draws the same conclusion, so none has to be in charge. [`Exchange`] is all the walk knows of
 //! the others: they are threads (`threads`) or processes (`processes`).
 
 use super::collective_state::CollectiveNews;
@@ -46,7 +46,7 @@ pub struct Round<const LANES: usize> {
     pub incoming: Vec<RemoteEvent<LANES>>,
 }
 
-/// What ranks of one share have to tell those of another.
+/// What ranks of one partition announce to those of another.
 #[derive(Clone, Debug)]
 pub enum RemoteEvent<const LANES: usize> {
     /// The message with this key has left.
@@ -60,7 +60,7 @@ pub enum RemoteEvent<const LANES: usize> {
 /// How one share stands when none of its ranks can go on, or how several stand together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
-    /// There are events others have not heard of yet.
+    /// There are events that others have not received yet.
     pub announcing: bool,
     /// When the first strand beyond the horizon goes on, in recorded time.
     pub next_start: Option<Moment>,
@@ -94,7 +94,7 @@ impl Standing {
     }
 }
 
-/// There is one share: nobody to wait for.
+/// There is one partition: none to wait for.
 #[derive(Clone, Copy, Debug)]
 pub struct Alone;
 

@@ -56,7 +56,7 @@ enum Travel {
 /// What the recorded run says about a step that may have waited.
 #[derive(Clone, Copy)]
 pub(super) struct Recorded {
-    /// What the step takes itself once nobody is waited for.
+    /// What the step takes itself once no rank is waited for.
     pub own: Length,
     /// From the moment the last one waited for sent, posted or came, to the end.
     pub way: Length,
@@ -64,7 +64,7 @@ pub(super) struct Recorded {
     pub busy: Length,
     /// It communicates in no time.
     pub ideal: bool,
-    /// What of its own time a message was still on its way, though nobody was waited for.
+    /// What of its own time a message was still on its way, though no rank was waited for.
     pub inside: Inside,
 }
 

@@ -18,7 +18,7 @@ pub(super) fn states<T: Copy + Default, const LANES: usize>(
 /// A strand in a lane that hides waits behind computation.
 #[derive(Clone, Copy)]
 pub(super) struct Overlap {
-    /// When the step would begin if nobody had been waited for in the overlapped calls right before it.
+    /// When the step would begin if no rank had been waited for in the overlapped calls right before it.
     pub unheld: LaneMoment,
     /// When the overlapped call right before it is over, and the last piece of computation behind it is done.
     pub held: LaneMoment,

@@ -65,7 +65,7 @@ impl<const LANES: usize> Lower<LANES> {
 /// Where ranks stand in their communicators.
 pub(super) struct Positions<'a> {
     members: &'a Members,
-    /// Of communicators in which somebody asked.
+    /// Of communicators in which a rank asked.
     by_comm: FxHashMap<u32, FxHashMap<Rank, u32>>,
 }
 
@@ -81,8 +81,8 @@ impl<'a> Positions<'a> {
         self.by_comm.entry(members.comm(place)).or_insert_with(all)
     }
 
-    /// Of one who is told apart from those before it: of a run told by kinds, one member comes for others that stand
-    /// before and behind it.
+    /// Of a rank that is distinguished from those before it: of a run stored by rank class, one member comes for others that
+    /// stand before and behind it.
     pub(super) fn in_line(&mut self, place: u32, rank: Rank) -> Option<u32> {
         if self.members.rank_classes(place).is_some() {
             return None;
@@ -90,7 +90,7 @@ impl<'a> Positions<'a> {
         self.of(place).get(&rank).copied()
     }
 
-    /// Of one who was asked for before.
+    /// Of a rank that was asked for before.
     pub(super) fn known(&self, place: u32, rank: Rank) -> Option<u32> {
         self.by_comm.get(&self.members.comm(place))?.get(&rank).copied()
     }

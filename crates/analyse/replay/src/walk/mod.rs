@@ -1,7 +1,7 @@
 //! The walk: strands in happened-before order, by one walker or several.
 //!
 //! Ranks are divided into shares (`shares`), and each share has a walker (`worker`). Walkers go on in rounds
-//! (`rounds`) and tell each other what concerns their ranks between them (`exchange`); those of this process are threads
+//! (`rounds`) and exchange what concerns the other's ranks between them (`exchange`); those of this process are threads
 //! (`threads`), others are processes (`processes`). What comes out does not depend on how many there are.
 
 mod class_leaving;
@@ -48,15 +48,16 @@ pub struct Replayed<O> {
     pub observers: Vec<O>,
     /// Calls whose waiting was followed.
     pub followed: u64,
-    /// Calls whose partners did not come, and messages nobody took.
+    /// Calls whose partners did not come, and messages that were never received.
     pub unmatched: u64,
-    /// The last end of all, with what the tracer took taken out of each strand alone.
+    /// The last end of all, with the tracer overhead taken out of each strand alone.
     pub direct_only: Moment,
     /// What was learned about the network: by a walk under no setting, see [`learn`].
     pub learned: Fit,
     /// The most messages, receives and collectives that had to be remembered at a time.
     pub most_under_way: u64,
-    /// Of a run told by kinds, by place of a communicator, then by member: equal for members that left at the same moments.
+    /// Of a run stored by rank class, by place of a communicator, then by member: equal for members that left at the same
+    /// moments.
     pub left: FxHashMap<u32, Vec<u64>>,
 }
 
@@ -137,8 +138,8 @@ pub fn learn<O: Observer<0>>(
     replay(graph, [], &Fit::default(), threads, observer, progress)
 }
 
-/// Walks a graph under several settings at once. `fit` is what a first walk has learned; `observer` is asked for one
-/// observer for each of the shares of ranks, in their order; `progress` hears how many steps are done.
+/// Walks a graph under several settings at once. `fit` is what a first walk has learned; `observer` is called for one
+/// observer for each of the shares of ranks, in their order; `progress` is called with how many steps are done.
 pub fn replay<const LANES: usize, O: Observer<LANES>>(
     graph: &Graph,
     settings: [&Setting; LANES],
@@ -156,7 +157,7 @@ pub fn replay<const LANES: usize, O: Observer<LANES>>(
     let silent = |_| {};
     let observers: Vec<(usize, O)> = (0..shares.count()).map(|own| (own, observer())).collect();
     let walked = map(observers, |(own, observer)| {
-        // All know how far all are; one tells.
+        // All know how far all are; one reports.
         let progress: &(dyn Fn(u64) + Sync) = if own == 0 { progress } else { &silent };
         walk.share(own, observer, &mut common.exchange(own), &progress)
     });

@@ -13,7 +13,7 @@ pub trait Observer<const LANES: usize>: Send {
     /// A message is taken by the step that is about to end.
     fn message(&mut self, _message: &Message) {}
 
-    /// Others are told of a message, or that somebody is ready for one: at these moments of each lane.
+    /// A message is announced, or that a rank is ready for one: at these moments of each lane.
     fn announced(&mut self, _tie: Tie, _at: &[LaneMoment; LANES]) {}
 }
 

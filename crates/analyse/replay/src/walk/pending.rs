@@ -1,6 +1,6 @@
-//! What is told or waited for and not taken yet: departures of messages, or postings of receives, by key.
+//! What is announced or awaited and not taken yet: departures of messages, or postings of receives, by key.
 //!
-//! Whoever asks too early is remembered and named once it was told. What was taken is forgotten, so memory is bounded
+//! A strand that asks too early is remembered and woken by the announcement. What was taken is dropped, so memory is bounded
 //! by what is under way.
 
 use super::shared::Shared;
@@ -8,7 +8,7 @@ use crate::lane_moment::LaneMoment;
 use kizami_model::Moment;
 use rustc_hash::FxHashMap;
 
-/// When somebody sent, posted or came, and who.
+/// When a rank sent, posted or arrived, and which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival<const LANES: usize> {
     /// As recorded.
@@ -22,7 +22,7 @@ pub struct Arrival<const LANES: usize> {
 }
 
 impl<const LANES: usize> Arrival<LANES> {
-    /// The latest of both, in each kind of time; who it was is told by recorded time.
+    /// The latest of both, in each kind of time; the rank is that of the later recorded time.
     pub(super) fn latest(self, other: Arrival<LANES>) -> Arrival<LANES> {
         let later = (other.recorded, other.step) > (self.recorded, self.step);
         let mut latest = if later { other } else { self };
@@ -77,7 +77,7 @@ impl<const LANES: usize> PendingTable<LANES> {
         }
     }
 
-    /// What was told, if it was; else the strand is remembered.
+    /// The arrival, if it was announced; else the strand is remembered.
     #[inline]
     pub(super) fn ask(&mut self, key: u64, strand: u32, take: bool) -> Option<Arrival<LANES>> {
         if self.shared.has(key) {
@@ -134,7 +134,7 @@ impl<const LANES: usize> PendingTable<LANES> {
         self.near + self.more.len() + self.shared.len()
     }
 
-    /// What was told and never taken.
+    /// What was announced and never taken.
     pub(super) fn left(&self) -> u64 {
         let entries = self.first.iter().filter_map(|(_, entry)| entry.as_ref()).chain(self.more.values());
         entries.filter(|entry| matches!(entry, Entry::Told(_))).count() as u64 + self.shared.left() as u64

@@ -116,7 +116,7 @@ impl<const LANES: usize> Exchange<LANES> for ByMessages<'_> {
         let mut round = Round { all: standing, incoming: Vec::new() };
         let to_some = to_some(outgoing);
         let messages = self.processes.all_gather(to_all(standing, outgoing, &to_some));
-        // Mostly few have something for a few others, or nobody has.
+        // Mostly few have something for a few others, or none has.
         let (mut is_for_some, mut from) = (!to_some.is_empty(), Vec::new());
         for (sender, message) in messages.iter().enumerate().filter(|(sender, _)| *sender != own) {
             let (standing, for_some) =

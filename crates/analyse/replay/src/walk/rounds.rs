@@ -9,7 +9,7 @@ use super::observer::Observer;
 use super::worker::Worker;
 use kizami_model::{Length, Moment};
 
-/// Walks one share to the end. Strands are kept within `slice` of recorded time; `progress` hears how many steps all
+/// Walks one share to the end. Strands are kept within `slice` of recorded time; `progress` is called with how many steps all
 /// shares together have done.
 pub(super) fn walk_share<const LANES: usize, O: Observer<LANES>>(
     worker: &mut Worker<'_, LANES, O>,
@@ -38,7 +38,7 @@ pub(super) fn listen<const LANES: usize>(exchange: &mut impl Exchange<LANES>, sl
 /// What all do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Decision {
-    /// Hear what others told.
+    /// Receive what others announced.
     Hear,
     /// Go on up to this moment of recorded time.
     Extend(Moment),
@@ -48,7 +48,8 @@ enum Decision {
 
 fn standing<const LANES: usize, O: Observer<LANES>>(worker: &mut Worker<'_, LANES, O>) -> Standing {
     let announcing = !worker.outgoing.is_empty();
-    // Only when nobody has anything to tell is it certain who is parked; looking for the first one takes time.
+    // Only when no partition has anything to announce is it certain which strands are parked; looking for the first one takes
+    // time.
     let [first_parked, first_sender, first_held] = if announcing { [None; 3] } else { worker.first_parked() };
     Standing {
         announcing,

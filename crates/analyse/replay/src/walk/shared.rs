@@ -1,8 +1,8 @@
 //! Messages and receives that several threads of a rank ask for: two probes of one message, or a probe in one thread
 //! and the receive in another.
 //!
-//! Which of the threads is walked first depends on the walk. So each is told the same, whoever took it before, and
-//! all that wait are woken. So it is with kinds of rank: several may await what one of them sends. Who asks for what is
+//! Which of the threads is walked first depends on the walk. So each gets the same, whichever took it before, and
+//! all that wait are woken. So it is with rank classes: several may await what one of them sends. Which strand asks for what is
 //! known from the graph; where a rank has one thread, nothing is looked at.
 
 use super::pending::Arrival;
@@ -42,7 +42,7 @@ impl<const LANES: usize> Shared<LANES> {
                 });
             }
         }
-        // A kind that many ranks send to asks for the same message of theirs as often.
+        // A class that many ranks send to asks for the same message of theirs as often.
         let often = |of: &Askers| of.others || graph.folding.is_some() && of.asks > 1;
         let shared = askers.into_iter().filter(|(_, askers)| often(askers));
         Shared { entries: shared.map(|(key, askers)| (key, SharedEntry::new(askers.asks))).collect() }
@@ -62,7 +62,7 @@ impl<const LANES: usize> Shared<LANES> {
         }
     }
 
-    /// What was told, if it was; else the strand is remembered.
+    /// The arrival, if it was announced; else the strand is remembered.
     pub(super) fn ask(&mut self, key: u64, strand: u32, take: bool) -> Option<Arrival<LANES>> {
         let entry = self.entries.get_mut(&key)?;
         match entry.announced {
@@ -86,12 +86,12 @@ impl<const LANES: usize> Shared<LANES> {
         }
     }
 
-    /// How many were told or are waited for.
+    /// How many were announced or are awaited.
     pub(super) fn len(&self) -> usize {
         self.entries.values().filter(|entry| entry.announced.is_some() || !entry.waiting.is_empty()).count()
     }
 
-    /// How many were told and never taken.
+    /// How many were announced and never taken.
     pub(super) fn left(&self) -> usize {
         self.entries.values().filter(|entry| entry.announced.is_some() && !entry.taken).count()
     }

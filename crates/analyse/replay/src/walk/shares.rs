@@ -21,7 +21,7 @@ impl Shares {
             first_ranks.extend((1..most.min(ranks)).map(|share| (ranks * share / most) as u32));
             return Shares { first_ranks };
         }
-        // Kinds of rank are few, and tied to ranks that have no strands.
+        // Rank classes are few, and tied to ranks that have no strands.
         let most = if graph.folding.is_some() { 1 } else { most.max(1) as u64 };
         let total = graph.steps.len() as u64;
         for share in 1..most {

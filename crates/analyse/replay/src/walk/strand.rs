@@ -43,7 +43,7 @@ pub(super) enum State {
     Between,
     /// It has begun its step.
     Inside,
-    /// It waits for somebody in its step.
+    /// It waits for another strand in its step.
     Parked,
     Done,
 }

@@ -2,7 +2,7 @@
 //!
 //! A thread has a stack of tasks. The top runs, or waits; while it waits, others may run on top of it, and until they have ended
 //! it does not go on: tasks stay with the thread that began them. Which task a thread may take is for the [`Rules`] of a runtime.
-//! Promises: a task runs as long as in virtual time; a thread that is idle hears of a task only after the time that waking takes.
+//! Promises: a task runs as long as in virtual time; an idle thread notices a task only after the wake-up time.
 //! Time passes nowhere else: giving tasks out costs nothing.
 
 use super::program::{Act, NO_INDEX, Program, Step};
@@ -34,7 +34,7 @@ pub(super) struct Frame {
 pub(super) enum Status {
     /// It runs, or will look for something to run.
     Busy,
-    /// It waits until somebody wakes it.
+    /// It waits until it is woken.
     Idle,
     /// It is in no team.
     Off,
@@ -86,7 +86,7 @@ pub(super) trait Rules {
     fn rests(&mut self, state: &State<'_>, thread: u32);
     /// It does not rest any more.
     fn roused(&mut self, state: &State<'_>, thread: u32);
-    /// A task that somebody had been given has ended.
+    /// A task that ran on a thread has ended.
     fn ended(&mut self, state: &mut State<'_>, thread: u32, task: u32);
 }
 
@@ -270,7 +270,7 @@ impl<'a, R: Rules> Engine<'a, R> {
         }
     }
 
-    /// The top of a thread runs until others are to be heard first (then false) or the thread has to look for something.
+    /// The top of a thread runs until others come first (then false) or the thread has to look for something.
     fn go_on(&mut self, thread: u32) -> bool {
         loop {
             let Some(frame) = self.state.threads[thread as usize].stack.last().copied() else { return true };
@@ -385,7 +385,7 @@ impl<'a, R: Rules> Engine<'a, R> {
         self.released = released;
     }
 
-    /// Whoever waits for a task that has ended hears of it.
+    /// Notifies the waiters of a task that has ended.
     fn leave(&mut self, task: u32, parent: u32, team: u32) {
         self.state.children[parent as usize] -= 1;
         self.wake(parent);

@@ -4,8 +4,9 @@
 //! beginning. A task also knows those of its children that can run, the last first, and a group those of its tasks. A thread in
 //! a taskwait takes children of the task that waits and nothing else, the last first, and one at the end of a group tasks of that
 //! group; if there is none it sleeps, until all have ended or one of them has become able to run because what it depended on
-//! has ended. That one was made does not wake it. When more than 64 tasks a thread are in the queue or run, whoever makes
-//! another one runs it at once. A task that ended and released just one other wakes nobody: its thread takes it itself.
+//! has ended. That one was made does not wake it. When more than 64 tasks a thread are in the queue or run, the thread that
+//! creates another one runs it at once. A task that ended and released just one other wakes no thread: its thread takes it
+//! itself.
 
 use super::engine::{Rules, State, Waits};
 use super::program::{NO_INDEX, Program};

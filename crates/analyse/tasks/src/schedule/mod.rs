@@ -43,7 +43,7 @@ impl Strategy {
     pub const ALL: [Strategy; 5] =
         [Strategy::Gnu, Strategy::Llvm, Strategy::Oldest, Strategy::Newest, Strategy::Longest];
 
-    /// Whether it is that of a runtime, which can only be followed if tasks tell what they waited for.
+    /// Whether it is that of a runtime, which can only be followed if tasks record what they waited for.
     pub fn is_of_runtime(self) -> bool {
         matches!(self, Strategy::Gnu | Strategy::Llvm)
     }
@@ -60,7 +60,7 @@ impl Strategy {
     }
 }
 
-/// The strategy of the runtime that ran the parallel regions of a rank; none if there were none, or nobody said.
+/// The strategy of the runtime that ran the parallel regions of a rank; none if there were none, or it is unknown.
 pub fn recorded_by(trace: &Trace, rank: Rank) -> Result<Option<Strategy>, TasksError> {
     for part in trace.parts_of::<ParallelRow>()? {
         let own = part?.into_iter().filter(|row| row.rank == rank);
@@ -91,8 +91,8 @@ pub struct Scheduled {
     pub length: Length,
     /// In the shortest and in the longest; none if it was tried once.
     pub range: Option<(Length, Length)>,
-    /// How tasks were given out: not as asked for where a runtime could not be followed to its end, or where tasks do not tell
-    /// what they waited for. Then the oldest is taken first.
+    /// How tasks were given out: not as requested where a runtime could not be followed to its end, or where tasks do not
+    /// record what they waited for. Then the oldest is taken first.
     pub strategy: Strategy,
 }
 

@@ -54,7 +54,7 @@ pub(super) struct Lists<T> {
 }
 
 impl<T: Copy> Lists<T> {
-    /// From pairs of whose and what, told twice in the same order.
+    /// From pairs of owner and item, iterated twice in the same order.
     pub(super) fn of(count: usize, nothing: T, each: impl Fn(&mut dyn FnMut(u32, T))) -> Lists<T> {
         let mut first = vec![0u32; count + 1];
         each(&mut |of, _| first[of as usize + 1] += 1);
@@ -130,7 +130,7 @@ impl Program {
         shaken
     }
 
-    /// None if the tasks do not tell what they waited for.
+    /// None if the tasks do not record what they waited for.
     pub(super) fn of(graph: &TaskGraph) -> Option<Program> {
         let roles = graph.roles()?;
         let tasks = Tasks::of(graph, roles);

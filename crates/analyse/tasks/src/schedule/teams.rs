@@ -2,7 +2,7 @@
 //!
 //! A region that was recorded as wide as the widest gets as many threads as there are processors; a narrower one keeps its
 //! width, since the program asked for it. Shares beyond the number of threads are run one after the other, and threads without
-//! a share have nothing to do but tasks: shares are those that were recorded, and nobody knows how a loop would be shared out
+//! a share have nothing to do but tasks: shares are those that were recorded, and it is unknown how a loop would be shared out
 //! among others. Regions inside regions have threads of their own.
 
 use super::engine::{Engine, Frame, Rules, Status, Team, Waits};

@@ -1,4 +1,4 @@
-//! Times of the tasks that others may still speak of. Those of a page go when nobody speaks of any of them any more.
+//! Times of the tasks that others may still refer to. A page is dropped when nothing refers to its tasks any more.
 
 use kizami_model::{Length, Moment};
 
@@ -63,7 +63,7 @@ impl Live {
         Live { pages: Vec::new(), order, gone: 0, spare: Vec::new(), now: 0, peak: 0 }
     }
 
-    /// Of a task that comes before; none if nobody was to speak of it any more.
+    /// Of an earlier task; none if it has been dropped.
     #[inline]
     pub(super) fn get(&self, task: usize) -> Option<&Times> {
         Some(&self.pages.get(task / PAGE)?.as_ref()?[task % PAGE])

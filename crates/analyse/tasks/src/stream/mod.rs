@@ -1,8 +1,8 @@
 //! Virtual time in one pass over the tables, for runs of more tasks than fit in memory.
 //!
 //! Work, span, burdened span, sums by place, the critical path and how many tasks run over time, as [`crate::TaskGraph`] and
-//! what is made of it tell them; not what threads would do with the tasks, for which all must be at hand. Held are the times
-//! of tasks that others may still speak of, a byte for each task, and a curve of fixed size.
+//! what is derived from it are enough; not what threads would do with the tasks, for which all must be at hand. Held are the
+//! times of tasks that others may still speak of, a byte for each task, and a curve of fixed size.
 
 mod bins;
 mod live;

@@ -55,7 +55,7 @@ struct Held {
     columns: TaskColumns,
 }
 
-/// Follows the path from its last task; `each` hears of places, and for how long each is on it.
+/// Follows the path from its last task; `each` is called with places, and for how long each is on it.
 pub(super) fn follow(
     tasks: &Groups,
     (needs, firsts): (&Groups, &[i64]),
@@ -127,7 +127,7 @@ struct HeldNeeds {
     group: usize,
     task: Vec<i64>,
     of: Vec<i64>,
-    /// Empty if that is not asked for.
+    /// Empty if not requested.
     at: Vec<i64>,
 }
 

@@ -1,4 +1,4 @@
-//! One pass tells what is told with all tasks in memory: over made-up recordings and runs in virtual time.
+//! One pass gives the same results as with all tasks in memory: over made-up recordings and runs in virtual time.
 
 use super::*;
 use crate::memory::{BYTES_A_TASK, memory_needed};

@@ -3,7 +3,7 @@
 //!
 //! Extra-P wants every operation at every point, and a machine has few sizes where a cost is a straight line and many where
 //! it bends. So the points are the numbers of ranks that most operations have, and all sizes that were measured in the range
-//! that all have; between two measured sizes an operation is told as a replay takes it, on the line between them. An
+//! that all have; between two measured sizes an operation is written as a replay takes it, on the line between them. An
 //! operation without a size costs the same at all. What does not fit is named in a comment; of a parameter that has one
 //! value only Extra-P would know nothing, so it is in a comment as well.
 
@@ -16,7 +16,7 @@ use std::fmt::Write;
 
 /// What one operation costs, by ranks.
 type Costs = BTreeMap<u32, Curve>;
-/// Where operations are told.
+/// The points at which operations are written.
 struct Points {
     ranks: Vec<u32>,
     sizes: Vec<u64>,
@@ -54,7 +54,7 @@ fn operations(machine: &Machine) -> BTreeMap<String, Costs> {
     points.into_iter().map(|(path, by_ranks)| (path, curves(by_ranks).collect())).collect()
 }
 
-/// The operation, and how it was done if that is not the usual way.
+/// The operation, and how it was done if that is not the default.
 fn path(row: &CollectiveRow) -> String {
     let mut path = row.operation.clone();
     if row.pattern != Pattern::Plain.name() {
@@ -66,7 +66,7 @@ fn path(row: &CollectiveRow) -> String {
     path
 }
 
-/// The points with which the most can be told; operations that do not have them are removed. None if there are fewer than
+/// The points that cover the most; operations that do not have them are removed. None if there are fewer than
 /// two points.
 fn points(operations: &mut BTreeMap<String, Costs>) -> Option<Points> {
     let ranks = common_ranks(operations)?;
@@ -98,7 +98,7 @@ fn points(operations: &mut BTreeMap<String, Costs>) -> Option<Points> {
     Some(Points { ranks, sizes })
 }
 
-/// The numbers of ranks with which the most can be told: the more of them the better, and the more operations.
+/// The numbers of ranks that cover the most: the more of them the better, and the more operations.
 fn common_ranks(operations: &BTreeMap<String, Costs>) -> Option<Vec<u32>> {
     let sets: BTreeSet<Vec<u32>> = operations.values().map(|costs| costs.keys().copied().collect()).collect();
     let having = |set: &Vec<u32>| {

@@ -1,9 +1,9 @@
 //! Files for other tools, made of what was measured.
 //!
 //! [`ompi_rules`] is for Open MPI's `coll_tuned_dynamic_rules_filename`, [`loggops()`] for simulators that know the LogGOPS
-//! model (and `kizami replay --loggops`), [`extrap()`] for Extra-P. All give text; whoever calls them writes it somewhere.
+//! model (and `kizami replay --loggops`), [`extrap()`] for Extra-P. All give text; the caller writes it.
 //!
-//! They promise to make nothing up: where nothing was measured that could be told, they return what to measure. Rows that
+//! They promise to make nothing up: where nothing suitable was measured, they return what to measure. Rows that
 //! were disturbed count only where there are no others. They choose and convert; they fit no curves.
 
 mod extrap;

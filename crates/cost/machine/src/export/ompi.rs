@@ -95,7 +95,7 @@ fn sizes(machine: &Machine, known: &NumberedCollective, ranks: u32) -> BTreeMap<
     sizes
 }
 
-/// The fastest at each size, told only where it changes.
+/// The fastest at each size, written only where it changes.
 fn by_size(sizes: &BTreeMap<u64, Times>) -> Rules {
     let mut rules: Rules = Vec::new();
     for (bytes, times) in sizes {

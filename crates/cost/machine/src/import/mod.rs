@@ -8,7 +8,7 @@
 //! the place of a message is `unknown`.
 //!
 //! It promises that nothing is lost silently: a table that has no place in a machine, a size that is missing and lines that
-//! are no part of any table are told in `about.disturbed`; a row that cannot be right is an error with its line.
+//! are no part of any table are listed in `about.disturbed`; a row that cannot be right is an error with its line.
 
 mod collectives;
 mod imb;

@@ -131,7 +131,7 @@ impl Reading {
         }
     }
 
-    /// A line is no part of a table: something of a launcher, or of whoever started it.
+    /// A line is no part of a table: output of a launcher, or of the script that started it.
     pub(super) fn pass_over(&mut self, line: Line<'_>) {
         match &mut self.passed_over {
             Some((_, _, count)) => *count += 1,

@@ -1,10 +1,10 @@
-//! The algorithms that a library can be told to take for its collectives, and what they cost.
+//! The algorithms that a library can be forced to use for its collectives, and what they cost.
 //!
-//! They are told by variables in the environment of the launcher. Open MPI says itself which there are (`ompi_info`); of
+//! They are set by variables in the environment of the launcher. Open MPI says itself which there are (`ompi_info`); of
 //! MPICH the names are known, and it refuses those that its version does not have. In one run of the measuring program
 //! every collective has an algorithm, so there are as many runs as the one with the most has. All are measured at the
 //! same sizes, for they are to be compared. An algorithm that cannot do its collective on so many ranks ends the
-//! program; then all of that run are tried alone, and what cannot be is told.
+//! program; then all of that run are tried alone, and failures are reported.
 
 use super::plan::{Budget, Progress, sized_operation, sizes_up_to};
 use super::session::{Answer, Here, Question, Session};
@@ -30,7 +30,7 @@ pub struct Algorithm {
     value: String,
 }
 
-/// All algorithms of a library, and what else it must be told.
+/// All algorithms of a library, and its other settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Algorithms {
     all: Vec<Algorithm>,
@@ -70,7 +70,7 @@ const OF_MPICH: &[(&str, &[&str])] = &[
 ];
 
 impl Algorithms {
-    /// Those of Open MPI, as `ompi_info --param coll tuned --level 9 --parsable` tells them.
+    /// Those of Open MPI, as `ompi_info --param coll tuned --level 9 --parsable` lists them.
     pub fn of_open_mpi(printed: &str) -> Algorithms {
         let mut all = Vec::new();
         for (operation, short) in COLLECTIVES {
@@ -117,7 +117,7 @@ impl Algorithms {
         self.all.is_empty()
     }
 
-    /// Which are told together: the first of each collective, the second of each, and so on.
+    /// Which are set together: the first of each collective, the second of each, and so on.
     fn groups(&self) -> Vec<Vec<&Algorithm>> {
         let mut groups: Vec<Vec<&Algorithm>> = Vec::new();
         for algorithm in &self.all {
@@ -167,7 +167,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Each in a program of its own, since one of them cannot be; those are told.
+    /// Each in a program of its own, since one of them may fail; failures are reported.
     fn one_by_one(&self, group: &[&Algorithm], ranks: u32, machine: &mut Machine) {
         let seconds = self.budget.seconds / group.len() as f64;
         let alone = Run { budget: Budget { seconds, ..self.budget }, ..*self };

@@ -2,7 +2,7 @@
 //!
 //! All ranks do a fixed amount of computation again and again. On a machine of one's own that always takes as long as the
 //! fastest time; where another program takes turns with a rank, the time of its turns comes on top. Medians of small
-//! collectives may become ten thousand times too long by that, so it is looked for and told.
+//! collectives may become ten thousand times too long by that, so it is looked for and reported.
 
 use kizami_stats::{mean, quantile, sorted};
 

@@ -4,7 +4,7 @@
 //! questions from its input and answers on its output, a line each ([`session`]). Everything that needs a decision is
 //! here, once for all programs that measure: which sizes ([`sizes`]), what the median is and how sure it is
 //! ([`statistics`]), whether something else kept the machine busy ([`disturbance`]), and
-//! which algorithms a library can be told to take ([`Algorithms`]).
+//! which algorithms a library can be forced to use ([`Algorithms`]).
 
 mod algorithms;
 pub mod disturbance;

@@ -335,7 +335,7 @@ impl<'a> Measurement<'a> {
         Ok(())
     }
 
-    /// Looks for others once more, and marks everything if somebody was there.
+    /// Looks for others once more, and marks everything if there were any.
     fn finish(mut self, session: &mut Session) -> Result<Machine, MachineError> {
         self.look_for_others(session)?;
         let Measurement { here, mut machine, work_ns, .. } = self;

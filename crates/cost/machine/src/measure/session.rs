@@ -4,7 +4,7 @@
 //! whatever else the launcher or the MPI library prints is passed over. First comes
 //! `here RANKS NODES RANKS_PER_NODE HOST | LIBRARY`; then for each question, in order,
 //! `row OPERATION PATTERN BYTES FIRST_NS COUNT SPAN_NS...` or `cannot OPERATION PATTERN BYTES REASON`. Of more than 200
-//! spans, 200 are told, and before them how many there are.
+//! spans, 200 are listed, and before them how many there are.
 
 use crate::error::MachineError;
 use std::io::{BufRead, BufReader, Write};
@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 
 /// What our lines begin with.
 const OURS: &str = "kizami: ";
-/// Of more spans than this some are told.
+/// Of more spans than this a selection is listed.
 const MOST_LISTED: u64 = 200;
-/// How long a program that was told to end may take.
+/// How long a program may take to end on request.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// One thing to measure.
@@ -75,7 +75,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Starts one by these words and hears who is there.
+    /// Starts one by these words and reads who is there.
     pub fn start(words: &[String]) -> Result<(Session, Here), MachineError> {
         Session::with(words, &[], Stdio::inherit())
     }
@@ -135,7 +135,7 @@ impl Session {
     pub fn end(mut self) -> Result<(), MachineError> {
         self.send("quit\n")?;
         drop(self.input.take());
-        // All answers are here. Some libraries are stuck in MPI_Finalize now and then; that is not waited for.
+        // All answers are here. Some libraries hang in MPI_Finalize now and then; that is not waited for.
         let asked = Instant::now();
         while asked.elapsed() < PATIENCE && matches!(self.child.try_wait(), Ok(None)) {
             std::thread::sleep(Duration::from_millis(5));
@@ -191,7 +191,7 @@ impl Drop for Session {
     fn drop(&mut self) {
         drop(self.input.take());
         if !matches!(self.child.try_wait(), Ok(Some(_))) {
-            // Its input has ended, so it ends by itself; if it is stuck, it is not waited for.
+            // Its input has ended, so it ends by itself; if it hangs, it is not waited for.
             let _ = self.child.kill();
             let _ = self.child.wait();
         }

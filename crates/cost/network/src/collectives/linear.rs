@@ -1,6 +1,6 @@
-//! Collectives without a plan: everybody sends to all it has something for, at once or one after the other.
+//! Collectives without a plan: every rank sends to all it has something for, at once or one after the other.
 //!
-//! At once means that links are the limit: everybody is done when the last one's messages have gone over its link.
+//! At once means that links are the limit: all ranks are done when the last one's messages have gone over its link.
 
 use super::walk::Walk;
 use crate::Messages;

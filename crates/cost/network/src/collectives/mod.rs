@@ -2,7 +2,7 @@
 //!
 //! Given when each rank came, [`leaves`] says when each leaves, message by message; [`Library`] says which algorithm an MPI
 //! library takes for an operation, a number of ranks and a size, and with that what a collective costs at a number of
-//! ranks nobody measured ([`Library::cost_ns`]). Where nothing is known of the library, [`algorithm`] chooses as Open MPI
+//! unmeasured numbers of ranks ([`Library::cost_ns`]). Where nothing is known of the library, [`algorithm`] chooses as Open MPI
 //! and MPICH do where they agree, and as the simpler of the two where not; [`cost_ns`] and [`passing_ns`] are about that
 //! choice, and quick enough to be asked for each call of a run.
 //!
@@ -175,7 +175,7 @@ pub fn algorithm(op: Op, ranks: u32, bytes: u64) -> Option<Algorithm> {
     })
 }
 
-/// When each rank leaves, if they come at `enters` and each moves so many bytes; both are told as times since one moment.
+/// When each rank leaves, if they come at `enters` and each moves so many bytes; both are times since one moment.
 /// `root` is an index.
 pub fn leaves(
     how: impl Borrow<Algorithm>,
@@ -306,7 +306,7 @@ pub fn cost_ns(op: Op, ranks: u32, bytes: u64, net: &LogGops) -> f64 {
     }
 }
 
-/// What a collective costs a rank that waits for nobody in it: a root that gives sends to each of its branches, one
+/// What a collective costs a rank that does not wait in it: a root that gives sends to each of its branches, one
 /// that takes part in what a root gathers sends once.
 pub fn passing_ns(op: Op, ranks: u32, bytes: u64, net: &LogGops) -> f64 {
     match algorithm(op, ranks, bytes) {

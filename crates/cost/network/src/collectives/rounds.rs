@@ -1,4 +1,4 @@
-//! Collectives in rounds: everybody exchanges with one partner after the other, at distances that double or go around.
+//! Collectives in rounds: every rank exchanges with one partner after the other, at distances that double or go around.
 //!
 //! Where all are at the same time and rounds are equal, they are added up; otherwise they are walked. Beyond
 //! [`MOST_WALKED`] ranks, rounds with each other rank in turn are taken to begin when the last one comes.
@@ -41,7 +41,7 @@ impl Members {
         }
     }
 
-    /// Those that stand aside, with whoever takes part for them.
+    /// Ranks that do not take part, with the rank that represents them.
     fn aside(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
         let other = usize::from(self.keeper == Keeper::Even);
         (0..self.doubled).map(move |member| (2 * member + other, 2 * member + 1 - other))
@@ -69,7 +69,7 @@ struct Blocks {
 }
 
 impl Blocks {
-    /// A part of each rank; members have those of whoever stands aside, too.
+    /// A part of each rank; members have those of the ranks they represent, too.
     fn of_parts(members: &Members, part_bytes: u64) -> Blocks {
         Blocks { block_bytes: part_bytes, doubled: members.doubled, count: members.count, rest_bytes: 0 }
     }
@@ -133,7 +133,7 @@ impl<M: Messages + ?Sized> Walk<'_, M> {
         }
     }
 
-    /// Everything with everybody: an allreduce.
+    /// Everything with all ranks: an allreduce.
     pub fn recursive_doubling(&mut self, bytes: u64) {
         let members = Members::new(self.ranks(), Keeper::Odd);
         self.aside(&members, bytes, false);
@@ -206,7 +206,7 @@ impl<M: Messages + ?Sized> Walk<'_, M> {
     }
 
     /// Partners at distances 1, 2, 4, ... exchange; the size depends on how many parts are had. Where
-    /// some have no partner, others of their half tell them what they miss, in a tree.
+    /// some have no partner, others of their half send them what they miss, in a tree.
     pub fn doubling_of_parts(&mut self, size: impl Fn(usize) -> u64) {
         let ranks = self.ranks();
         let mut distance = 1;
@@ -223,7 +223,7 @@ impl<M: Messages + ?Sized> Walk<'_, M> {
                 let longer = if other_way.exchange > whole.exchange { other_way } else { whole };
                 self.exchange(rank, other, &longer, &longer);
             }
-            // The first of the last half know all; they tell the others of the half.
+            // The first of the last half know all; they send it to the others of the half.
             let start = (ranks - 1) & !(2 * distance - 1);
             let knowing = (ranks - start).saturating_sub(distance);
             if knowing > 0 && knowing < distance {
@@ -233,8 +233,8 @@ impl<M: Messages + ?Sized> Walk<'_, M> {
         }
     }
 
-    /// Of `count` ranks from `start` on the first `knowing` tell the others: first those of the other half, then each half
-    /// for itself.
+    /// Of `count` ranks from `start` on the first `knowing` send it to the others: first those of the other half, then each
+    /// half for itself.
     fn inform_rest(&mut self, start: usize, count: usize, knowing: usize, cost: &Cost) {
         let mut messages = Vec::new();
         for rank in start..start + count {
@@ -262,7 +262,7 @@ impl<M: Messages + ?Sized> Walk<'_, M> {
         }
     }
 
-    /// Neighbours exchange, on one side and on the other in turn: one part first, then the two that were heard of last.
+    /// Neighbours exchange, on one side and on the other in turn: one part first, then the two that were received last.
     pub fn neighbour_exchange(&mut self, part_bytes: u64) {
         let ranks = self.ranks();
         let (first, rest) = (self.cost(part_bytes), self.cost(2 * part_bytes));

@@ -125,7 +125,7 @@ fn messages_of_a_tree_share_the_link_of_their_sender() {
     assert_eq!(walked(Algorithm::BinomialFromRoot, 3, 50, &NET), [20, 220, 220]);
     // Whoever waits for receivers, which say so in 100, sends one after the other.
     assert_eq!(walked(Algorithm::BinomialFromRoot, 3, 200, &WAITING), [740, 740, 420]);
-    // The first is heard of while the second is on its way.
+    // The first is received while the second is under way.
     assert_eq!(walked(Algorithm::BinomialToRoot, 3, 50, &NET), [180, 10, 10]);
     // A part of 10 to one, of 2 x 10 to another that has them at 150 and passes one on.
     assert_eq!(walked(Algorithm::BinomialScatter, 4, 40, &NET), [20, 140, 160, 280]);
@@ -172,7 +172,7 @@ fn all_at_once_is_limited_by_links() {
     assert_eq!(walked(Algorithm::ScanChain, 3, 10, &NET), [10, 140, 260]);
 }
 
-/// Collectives in which everybody waits for all.
+/// Collectives in which all ranks wait for all.
 fn waits_for_all(name: &str) -> bool {
     name.starts_with("MPI_All") || name == "MPI_Barrier" || name == "MPI_Reduce_scatter"
 }

@@ -1,7 +1,7 @@
 //! Collectives from a root or to a root, along trees.
 //!
-//! Places are told from the root on: place 0 is the root, and whoever is above another has the lower place. Large vectors
-//! go in segments; then somebody who receives has a few receives ready at a time, and a segment moves on as soon as it is
+//! Places are counted from the root: place 0 is the root, and a parent has a lower place than its children. Large vectors
+//! go in segments; then a receiver has a few receives ready at a time, and a segment moves on as soon as it is
 //! there.
 
 use super::walk::{Cost, TwoReceives, Walk};
@@ -64,7 +64,7 @@ impl Tree {
     }
 }
 
-/// Of a tree over `ranks` places in order, whoever is below one: half of the rest, and the other half.
+/// Of a tree over `ranks` places in order, the children of a place: half of the rest, and the other half.
 fn in_order_below(place: usize, ranks: usize) -> Vec<usize> {
     let (mut top, mut size) = (0, ranks);
     loop {
@@ -255,7 +255,7 @@ impl<M: Messages + ?Sized> Walk<'_, M> {
         }
     }
 
-    /// The whole vector to the root in segments; everybody has two receives ready, in the order of segments and of those
+    /// The whole vector to the root in segments; every rank has two receives ready, in the order of segments and of those
     /// below it.
     pub fn segmented_to_root(&mut self, tree: Tree, root: usize, bytes: u64, segment_bytes: u64) {
         let ranks = self.ranks();
@@ -318,7 +318,7 @@ impl<M: Messages + ?Sized> Walk<'_, M> {
             let cost = segments.cost(index);
             for (child, next) in below.iter().enumerate() {
                 let from = tree.rank(*next, root, ranks);
-                // Those that have nobody below them send all segments as soon as they may.
+                // Leaves send all segments as soon as they may.
                 let ready = sent[*next].get(index).copied().unwrap_or(f64::NEG_INFINITY).max(self.now[from]);
                 let taken = cost.taken(ready, receives.ready);
                 let before = receives.take(taken - cost.occupied, cost.occupied);
@@ -337,7 +337,7 @@ impl<M: Messages + ?Sized> Walk<'_, M> {
 pub enum Order {
     /// Those with most below them.
     FarFirst,
-    /// Those with nobody below them.
+    /// The leaves.
     NearFirst,
 }
 
@@ -358,7 +358,7 @@ fn part(place: usize, ranks: usize, even: &[Cost], rest: &[usize], uneven: &[Cos
     if ranks - place < (1 << round) && ranks - place == rest[round] { uneven[round] } else { even[round] }
 }
 
-/// When somebody has each segment, in place of when each was sent. It has one receive ready or two, and its sender sends
+/// When a rank has each segment, in place of when each was sent. It has one receive ready or two, and its sender sends
 /// each segment so many times.
 fn receive_segments(times: &mut [f64], came: f64, segments: &Segments, two: bool, copies: usize) {
     let mut receives = TwoReceives::new(came);

@@ -34,7 +34,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// As somebody says.
+    /// As given.
     pub fn of(bytes: u64, net: &(impl Messages + ?Sized)) -> Cost {
         let (message, exchange, occupied) =
             (net.message_ns(bytes), net.exchange_ns(bytes), net.occupied_ns(bytes));
@@ -52,7 +52,7 @@ impl Cost {
         }
     }
 
-    /// What somebody spends in an exchange in any case, though its partner came long before.
+    /// What a rank spends in an exchange in any case, though its partner came long before.
     pub fn own(&self) -> f64 {
         (self.sending + self.receiving).min(self.exchange)
     }
@@ -66,7 +66,7 @@ impl Cost {
         }
     }
 
-    /// When somebody is through an exchange that it, the one it hears from, and the one it sends to came to.
+    /// When a rank has finished an exchange that it, the one it receives from, and the one it sends to entered.
     fn exchanged(&self, own: f64, from: f64, to: f64) -> f64 {
         if self.waits {
             own.max(from).max(to) + self.exchange
@@ -203,7 +203,7 @@ impl<'a, M: Messages + ?Sized> Walk<'a, M> {
         self.now[other] = end(there, here, gets, sends);
     }
 
-    /// Everybody sends to the one at a distance, and hears from the one at the same distance behind.
+    /// Every rank sends to the one at a distance, and receives from the one at the same distance behind.
     pub fn shift(&mut self, distance: usize, cost: &Cost) {
         let ranks = self.ranks();
         let distance = distance % ranks;
@@ -215,7 +215,7 @@ impl<'a, M: Messages + ?Sized> Walk<'a, M> {
         }
     }
 
-    /// Everybody exchanges with the partner that is told; with nobody if there is none.
+    /// Every rank exchanges with the given partner; with none if there is none.
     pub fn exchange_all(&mut self, cost: &Cost, partner: impl Fn(usize) -> Option<usize>) {
         let (before, now) = self.round();
         for (rank, now) in now.iter_mut().enumerate() {
@@ -225,9 +225,9 @@ impl<'a, M: Messages + ?Sized> Walk<'a, M> {
         }
     }
 
-    /// Everybody sends to the next one and hears from the one before, `steps` times, but not more often than around.
+    /// Every rank sends to the next one and receives from the one before, `steps` times, but not more often than around.
     ///
-    /// In each step somebody is delayed by itself or by the one before. So in the end it is delayed by whoever is up to
+    /// In each step a rank is delayed by itself or by the one before. So in the end it is delayed by a rank up to
     /// `steps` before it, and by those that came late, most.
     pub fn shift_around(&mut self, steps: usize, cost: &Cost) {
         let ranks = self.ranks();
@@ -240,7 +240,7 @@ impl<'a, M: Messages + ?Sized> Walk<'a, M> {
         let (before, now) = self.round();
         let mut latest: VecDeque<(usize, f64)> = VecDeque::new();
         for place in 0..2 * ranks {
-            // Counted back to one place, to compare whom it hears of later with whom it hears of earlier.
+            // Counted back to one place, to compare ranks it depends on later with those it depends on earlier.
             let value = before[place % ranks] - place as f64 * gain;
             while latest.back().is_some_and(|(_, other)| *other <= value) {
                 latest.pop_back();
@@ -306,7 +306,7 @@ fn share(flows: &mut [Flow]) {
     }
 }
 
-/// The link of somebody who has two receives ready, so that at most two messages share it.
+/// The link of a rank that has two receives ready, so that at most two messages share it.
 pub struct TwoReceives {
     /// When the one before the last, and all before it, were there.
     pub ready: f64,

@@ -39,7 +39,7 @@ pub(super) fn join(flows: &Flows) -> (Filling, Vec<u32>) {
     (Filling::new(flows, capacities, &uses), flow_class)
 }
 
-/// Colours of flows and links that no refinement tells apart any more.
+/// Colours of flows and links that no refinement separates any more.
 fn colours(flows: &Flows) -> (Vec<u64>, Vec<u64>) {
     let numbers = |flow: &super::flows::Flow| [flow.start_ns, flow.bytes, flow.penalty];
     let of_flow =

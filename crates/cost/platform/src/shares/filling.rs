@@ -2,7 +2,7 @@
 //! have, the others grow on.
 //!
 //! Growing never makes a link's level lower, that is the share at which it would be full. So a heap of levels need not
-//! be told of changes: a level that is found to have risen is put back.
+//! be notified of changes: a level that is found to have risen is put back.
 
 use super::flows::Flow;
 use std::cmp::Reverse;

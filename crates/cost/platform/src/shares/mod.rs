@@ -18,9 +18,9 @@ use filling::Filling;
 use flows::Flows;
 
 /// Messages that end within this part of the time passed free their links together. Each still ends at its own time, as
-/// it is then foreseen. Without it, irregular phases of thousands of messages would take seconds.
+/// it is then predicted. Without it, irregular phases of thousands of messages would take seconds.
 const TOGETHER: f64 = 2e-3;
-/// Times that differ by less are the same, as far as numbers can tell.
+/// Times that differ by less are the same, within rounding.
 const SAME: f64 = 1e-12;
 
 /// One message of a phase.
@@ -88,7 +88,7 @@ fn ends_ns(mut filling: Filling) -> Vec<f64> {
         let end_ns = |class: &usize| now_ns + left_bytes[*class] / filling.rates[*class];
         let first_end_ns = sending.iter().map(end_ns).fold(f64::INFINITY, f64::min);
         let next_start_ns = waiting.last().map_or(f64::INFINITY, |class| filling.flows[*class].start_ns);
-        // Who ends a little later than the first ends along with it, unless somebody starts before.
+        // A flow that ends a little later than the first ends along with it, unless another starts before.
         let until_ns = (first_end_ns * (1.0 + TOGETHER)).min(next_start_ns);
         let then_ns = first_end_ns.min(next_start_ns);
         sending.retain(|class| {

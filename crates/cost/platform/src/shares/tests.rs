@@ -118,7 +118,7 @@ proptest! {
         }
     }
 
-    /// No link has more than it can carry, and every message has a full link on which nobody has a larger share.
+    /// No link has more than it can carry, and every message has a full link on which none has a larger share.
     #[test]
     fn every_message_has_a_bottleneck((platform, messages) in any_messages()) {
         let flows = Flows::new(&platform, &messages, &SizeFactors::NONE);

@@ -1,13 +1,13 @@
-//! Time as a sum of terms in the number of ranks, where nobody counted the work.
+//! Time as a sum of terms in the number of ranks, where the work was not counted.
 //!
 //! The family is every sum of a constant and at most two [`Term`]s. It is fitted with relative errors counting alike. A
 //! fit with a negative coefficient is refused: without its negative terms it is another sum of the family, so what
 //! remains is the best fit without negative coefficients.
 //!
-//! Sums are chosen by how well they foretell each measurement from the others, in units of what noise alone would do;
+//! Sums are chosen by how well they predict each measurement from the others, in units of what noise alone would do;
 //! that says most about the ends, above all the largest number of ranks, where a wrong sum goes astray. More terms, and
 //! rarer ones, must be much better to be chosen: on four to eight numbers of ranks many sums fit as well as the noise
-//! allows and differ tenfold at the target. For each draw of the samples the best counts, with those that are almost as
+//! allows and differ tenfold at the target. For each resampling the best counts, with those that are almost as
 //! good: the interval is as wide as they differ, and the median is between them instead of on the wrong one.
 
 use super::samples::{Resamples, Values};
@@ -19,7 +19,7 @@ use kizami_stats::{dot, pseudo_inverse, sorted};
 const COST_OF_TERM: f64 = 10.0;
 /// A sum that is worse by no more than this counts, too.
 const ALMOST_AS_GOOD: f64 = 2.0;
-/// A sum so much worse than the best at the medians is not tried again with each draw.
+/// A sum so much worse than the best at the medians is not tried again with each resampling.
 const HOPELESS: f64 = 30.0;
 /// A measurement that a sum follows almost whatever it is says little about the sum.
 const LEAST_FREEDOM: f64 = 0.05;
@@ -50,7 +50,7 @@ impl Column {
     }
 }
 
-/// One sum, ready to be fitted to any draw: what the measurements weigh does not change with the draw, so coefficients
+/// One sum, ready to be fitted to any resampling: the weights of the measurements do not change with it, so coefficients
 /// are sums over the measured values.
 struct Sum {
     /// Which columns of the family.
@@ -79,7 +79,7 @@ struct Family {
     sums: Vec<Sum>,
 }
 
-/// Chooses and fits sums, and says what they foretell at the targets.
+/// Chooses and fits sums, and says what they predict at the targets.
 pub(super) fn predict(
     at: &[&Situation],
     resamples: &Resamples,
@@ -151,7 +151,7 @@ impl Family {
         Some(Sum { columns, inverse, freedom, cost })
     }
 
-    /// Sums that may be chosen with some draw. Those of one term have no negative coefficient whatever is drawn, so
+    /// Sums that may be chosen with some resampling. Those of one term never have a negative coefficient, so
     /// there always is one to choose.
     fn hopeful(&self, ones: &[f64], variance: f64) -> Vec<usize> {
         let all = 0..self.sums.len();
@@ -184,7 +184,7 @@ impl Family {
         self.squares(index, ratios, |freedom| 1.0 / freedom) / variance + self.sums[index].cost
     }
 
-    /// Relative variance of a measurement around the truth: as its samples tell, unless no sum fits that well.
+    /// Relative variance of a measurement around the truth: from its samples, unless no sum fits that well.
     fn variance(&self, ones: &[f64], median_spread: f64) -> f64 {
         let per_freedom = |index: usize| {
             let freedom = ones.len() - self.sums[index].columns.len();

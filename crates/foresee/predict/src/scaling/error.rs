@@ -2,21 +2,21 @@
 
 use std::fmt;
 
-/// Why nothing could be foretold.
+/// Why nothing could be predicted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScalingError {
     /// No measurement at all, or one without samples.
     NoSamples,
     /// A sample, count, parameter or working set that is no positive number (counts may be 0), or no ranks.
     NotPositive(&'static str),
-    /// One situation was measured, and nobody said how the work depends on ranks.
+    /// One situation was measured, and how the work depends on ranks is not given.
     OneSituation {
         /// Ranks it was measured on.
         ranks: u32,
     },
     /// Some situations have counts of work and others have not, or more of them.
     CountsDiffer,
-    /// So many kinds of work cannot be told apart by the situations measured.
+    /// So many kinds of work cannot be distinguished by the situations measured.
     TooManyCounts {
         /// Kinds of work.
         kinds: usize,
@@ -46,7 +46,7 @@ impl fmt::Display for ScalingError {
             }
             ScalingError::TooManyCounts { kinds, situations } => write!(
                 out,
-                "{kinds} kinds of work cannot be told apart by {situations} measurements: measure more numbers of \
+                "{kinds} kinds of work cannot be separated by {situations} measurements: measure more numbers of \
                  ranks, or count fewer kinds"
             ),
             ScalingError::NothingCounted => {

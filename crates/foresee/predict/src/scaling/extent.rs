@@ -5,7 +5,7 @@ use super::{Method, Situation};
 
 /// Error of a doubling where too little was measured to try a method on it.
 const UNTRIED: f64 = 0.1;
-/// A method that is worse than this knows nothing, such as one that foretells no time at all.
+/// A method that is worse than this knows nothing, such as one that predicts no time at all.
 const LOST: f64 = 3.0;
 /// Inside of what was measured a method is still as wrong as for this part of a doubling.
 const INSIDE: f64 = 0.25;
@@ -31,7 +31,7 @@ pub(super) fn factor(error_per_doubling: f64, at: &[&Situation], target: &Situat
     (error_per_doubling * doublings_beyond(at, target).max(INSIDE).sqrt()).exp()
 }
 
-/// How wrong the method is for each doubling, as the natural logarithm of a factor: it must foretell the last
+/// How wrong the method is for each doubling, as the natural logarithm of a factor: it must predict the last
 /// measurement from all others, and from all but two. Not less than half the spread of a median, in
 /// which such errors may hide.
 ///

@@ -11,11 +11,11 @@
 //!   that are not negative.
 //! - A **parameter** of the problem that had several values, such as `n`, adds terms of the work per rank: `n/P`,
 //!   `n^2/P` and `n^3/P`, and their surfaces. With them strong scaling (`n` stays) and weak scaling (`n^k/P` stays) are
-//!   told apart. Parameters are not multiplied with each other, and a parameter with one value everywhere changes
+//!   distinguished. Parameters are not multiplied with each other, and a parameter with one value everywhere changes
 //!   nothing.
 //!
-//! All is done again with samples drawn anew from those measured; the median of what is foretold is the answer, and its
-//! quantiles are the interval. It is widened to how wrong the same method is when it must foretell the largest
+//! All is repeated with resamples of the measured samples (bootstrap); the median of what is predicted is the answer, and its
+//! quantiles are the interval. It is widened to how wrong the same method is when it must predict the largest
 //! measurement from the smaller ones. Answers depend on nothing but what is given and the seed.
 //!
 //! When it is wrong: where a term is below the noise in all measurements and rules at the target, or where a cache,
@@ -34,14 +34,14 @@ pub use error::ScalingError;
 
 use samples::{Resamples, Values};
 
-/// Where something is measured or foretold.
+/// Where something is measured or predicted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Situation {
     /// Number of ranks.
     pub ranks: u32,
     /// Parameters of the problem by name, such as `n`. Every situation has the same, in any order.
     pub parameters: Vec<(String, f64)>,
-    /// How much work of each kind a rank has here; empty if nobody counted. May be 0.
+    /// How much work of each kind a rank has here; empty if not counted. May be 0.
     pub counts: Vec<f64>,
     /// What a rank touches again and again, in bytes. It counts only if it is known for all measurements and targets.
     pub working_set_bytes: Option<f64>,
@@ -63,7 +63,7 @@ pub struct Measured {
     pub samples_s: Vec<f64>,
 }
 
-/// How the work depends on ranks, where only the user can tell.
+/// How the work depends on ranks, where only the user knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scaling {
     /// The whole work stays the same, and ranks share it.
@@ -72,7 +72,7 @@ pub enum Scaling {
     Weak,
 }
 
-/// What is foretold for a situation.
+/// What is predicted for a situation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PredictedTime {
     /// As likely too short as too long, in seconds.
@@ -87,7 +87,7 @@ pub struct PredictedTime {
     pub error_per_doubling: f64,
 }
 
-/// Foretells how long it takes in each of the targets. Situations may come in any order; the same one may come several
+/// Predicts how long it takes in each of the targets. Situations may come in any order; the same one may come several
 /// times. `assumed` counts only if a single situation was measured.
 pub fn predict(
     measured: &[Measured],
@@ -116,13 +116,13 @@ pub fn predict(
     Ok(outcomes.into_iter().zip(&targets).map(predicted).collect())
 }
 
-/// What a method foretells at a target: a value for each draw, and its model.
+/// What a method predicts at a target: a value for each resampling, and its model.
 struct Outcome {
     values: Values,
     model: String,
 }
 
-/// How it is foretold.
+/// How it is predicted.
 #[derive(Clone, Copy)]
 enum Method {
     Curves { assumed: Option<Scaling> },

@@ -4,7 +4,7 @@
 use super::{Measured, ScalingError, Situation};
 use std::cmp::Ordering;
 
-/// Rates of more kinds of work are not told apart by any measurement one makes.
+/// Rates of more kinds of work are not distinguished by any measurement one makes.
 const MOST_KINDS: usize = 6;
 
 /// Measurements ascend by ranks, then by parameters.

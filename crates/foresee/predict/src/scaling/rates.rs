@@ -1,4 +1,4 @@
-//! Time as counted work at measured rates, where somebody counted.
+//! Time as counted work at measured rates, where work was counted.
 //!
 //! Time is the sum of the counts, each at a rate that is not negative. Rates depend on whether the data is in a cache:
 //! where working sets are known, the measurements nearest to the target in working set come first, and farther ones

@@ -4,22 +4,22 @@ use super::Measured;
 use kizami_rng::SplitMix64;
 use kizami_stats::{median, sorted, variance};
 
-/// How often samples are drawn anew from those measured.
+/// How often the measured samples are resampled.
 const RESAMPLES: usize = 30;
 /// Of more samples than this, evenly spaced ones stand for all: drawing them anew must not take long.
 const MOST_SAMPLES: usize = 64;
-/// Relative standard deviation where nothing was repeated, so that nobody knows it.
+/// Relative standard deviation where nothing was repeated, so that it is unknown.
 const UNKNOWN_SPREAD: f64 = 0.02;
 /// No machine repeats itself better than this.
 const LEAST_SPREAD: f64 = 0.001;
 
-/// What samples say, as numbers relative to the medians where that is told.
+/// What samples say, as numbers relative to the medians where noted.
 pub(super) struct Resamples {
     /// Median of each measurement, in seconds.
     pub(super) medians_s: Vec<f64>,
-    /// For each draw, the median of each measurement divided by that of all its samples.
+    /// For each resampling, the median of each measurement divided by that of all its samples.
     pub(super) ratios: Vec<Vec<f64>>,
-    /// Relative standard deviation of a median over the draws, of all measurements together.
+    /// Relative standard deviation of a median over the resamplings, of all measurements together.
     pub(super) median_spread: f64,
 }
 
@@ -45,7 +45,7 @@ impl Resamples {
         Resamples { medians_s, ratios, median_spread }
     }
 
-    /// The same of the first measurements alone, with one draw, the medians, which is enough for a trial.
+    /// The same of the first measurements alone, with one resampling, the medians, which is enough for a trial.
     pub(super) fn first(&self, count: usize) -> Resamples {
         Resamples { medians_s: self.medians_s[..count].to_vec(), ratios: vec![vec![1.0; count]], ..*self }
     }

@@ -64,7 +64,7 @@ impl Term {
         base.powf(f64::from(self.sixths) / 6.0) * if self.logarithm { ranks.log2() } else { 1.0 }
     }
 
-    /// How much better than with a common term measurements must be foretold with this one, in squares of the
+    /// How much better than with a common term measurements must be predicted with this one, in squares of the
     /// spread: work that is shared or not, and trees of ranks are everywhere; surfaces are common, cube roots are rare,
     /// and products with logarithms rarer. What grows with a power of the ranks is to be believed a little later than
     /// what does not, for at many ranks it is all there is.

@@ -1,7 +1,7 @@
 //! The calls of a run as tokens: what is called and where, without what depends on rank and size.
 //!
 //! Calls that only ask MPI something take no part in communication; their time counts as computation. Failed polls are
-//! waiting by another name and are passed over. What a call completes is told by which of the rank's open requests it is,
+//! waiting by another name and are passed over. What a call completes is identified by which of the rank's open requests it is,
 //! in the order in which they were begun.
 
 use crate::PredictError;
@@ -180,7 +180,7 @@ impl Reading<'_> {
     }
 }
 
-/// Whether a call is kept: it moves something, waits for somebody, or makes something together with others.
+/// Whether a call is kept: it moves something, waits for a rank, or makes something together with others.
 pub(crate) fn takes_part(call: &Call) -> bool {
     match call.op.kind() {
         Kind::Init

@@ -1,6 +1,6 @@
 //! What a program does, apart from how many ranks do it.
 //!
-//! The calls of each rank are folded into loops (`fold`); ranks that do the same form a kind (`rank_classes`); what depends on
+//! The calls of each rank are folded into loops (`fold`); ranks that do the same form a class (`rank_classes`); what depends on
 //! the number of ranks becomes a formula in it: how often loops go round and how many bytes move (`numbers`), and whom a
 //! rank talks to (`peers`). From that the calls of a run with another number of ranks are made (`generate`).
 //!

@@ -190,7 +190,7 @@ impl SizeFormula {
         SizeFormula { of_one, factor, always: 0.0 }
     }
 
-    /// With something that is always there, where three runs or more can tell.
+    /// With something that is always there, where three runs or more show it.
     fn shifted(sizes: &[(u32, f64)], factor: Factor) -> Option<SizeFormula> {
         let [(low, small), .., (high, large)] = *sizes else { return None };
         let (first, last) = (factor.at(low), factor.at(high));

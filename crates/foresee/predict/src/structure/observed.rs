@@ -57,7 +57,7 @@ impl Observed {
         let giver = if item.recv_peer == Peer::None { item.peer } else { item.recv_peer };
         let moved = [(item.bytes_out, item.peer), (item.bytes_in, giver)];
         for (largest, (bytes, with)) in run.largest.iter_mut().zip(moved) {
-            // Nothing goes to nobody, whatever the size is for others.
+            // Null peers get nothing, whatever the size is for others.
             let Some(bytes) = bytes.filter(|_| with != Peer::Null) else { continue };
             if largest.len() <= run.occurrence {
                 largest.resize(run.occurrence + 1, 0);
@@ -111,7 +111,7 @@ impl Observed {
     pub(super) fn leaf(self, token: u32, what: &Token) -> Result<Leaf, PredictError> {
         let collective = matches!(what.op.kind(), Kind::Collective(..));
         let peer = |met: &[Met]| {
-            // A collective is told apart by its root; what stands beside it does not matter.
+            // A collective is distinguished by its root; what stands beside it does not matter.
             PeerFormula::of(met)
                 .ok_or_else(|| PredictError::NoPeer { op: what.op.name(), place: what.place.to_string() })
         };

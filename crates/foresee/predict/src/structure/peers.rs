@@ -25,7 +25,7 @@ pub enum PeerFormula {
     Null,
     /// This many ranks on, in a ring.
     Ring(i64),
-    /// This many ranks on; nobody beyond the ends.
+    /// This many ranks on; none beyond the ends.
     Line(i64),
     /// This many on along one dimension of the grid of all ranks.
     Neighbour {
@@ -80,7 +80,7 @@ impl PeerFormula {
     /// The plainest formula for what was met; none if nothing fits all of it.
     pub fn of(met: &[Met]) -> Option<PeerFormula> {
         let Some(first) = met.first() else { return Some(PeerFormula::None) };
-        // Where some have nobody on the other side, one who has somebody tells more.
+        // Where some have no peer on the other side, a rank with one shows more.
         let telling = met.iter().find(|met| matches!(met.peer, Peer::Rank(_))).unwrap_or(first);
         candidates(telling).into_iter().find(|formula| met.iter().all(|met| formula.names(met)))
     }

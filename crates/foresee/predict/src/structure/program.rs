@@ -1,4 +1,4 @@
-//! A program as all its runs together tell it: kinds of ranks, each with its loops and calls, and what is known of each call.
+//! A program as derived from all its runs: rank classes, each with its loops and calls, and what is known of each call.
 
 use super::calls::{Item, RunCalls, Token, Tokens};
 use super::fold::{Node, fold};
@@ -11,15 +11,15 @@ use kizami_trace::{Definitions, Trace};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What each kind of ranks does in one run.
+/// What each rank class does in one run.
 type FoldedClasses = BTreeMap<u32, Vec<Node>>;
 
 /// A program, for any number of ranks.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// How its ranks are told apart.
+    /// How its ranks are distinguished.
     pub scheme: Scheme,
-    /// What each kind does.
+    /// What each class does.
     pub rank_classes: BTreeMap<u32, RankClass>,
     /// What is called.
     pub tokens: Vec<Token>,
@@ -35,7 +35,7 @@ pub struct Program {
     pub command: Vec<String>,
 }
 
-/// What one kind of ranks does.
+/// What one rank class does.
 #[derive(Clone, Debug)]
 pub struct RankClass {
     /// In order.
@@ -84,7 +84,7 @@ pub struct Timing {
 pub struct RunTiming {
     /// How many ranks the run had.
     pub ranks: u32,
-    /// Mean of each rank of the kind.
+    /// Mean of each rank of the class.
     pub means_ns: Vec<f64>,
     /// Of some ranks, one after another: what they took as a share of the mean of all.
     pub ratios: Vec<Vec<f32>>,
@@ -132,7 +132,7 @@ impl Program {
     }
 }
 
-/// The plainest scheme by which all ranks of a kind do the same in every run, and what each kind does there.
+/// The plainest scheme by which all ranks of a class do the same in every run, and what each class does there.
 fn divide(runs: &[RunCalls]) -> Result<(Scheme, Vec<FoldedClasses>), PredictError> {
     let mut wrong = PredictError::NoClasses { ranks: 0, rank: 0 };
     for scheme in Scheme::ALL {
@@ -147,7 +147,7 @@ fn divide(runs: &[RunCalls]) -> Result<(Scheme, Vec<FoldedClasses>), PredictErro
     Err(wrong)
 }
 
-/// What each kind does; the first rank that does something else is the error.
+/// What each class does; the first rank that deviates is the error.
 fn classes_of(run: &RunCalls, scheme: Scheme) -> Result<FoldedClasses, u32> {
     let mut first: BTreeMap<u32, &[Item]> = BTreeMap::new();
     for (rank, calls) in (0..).zip(&run.calls) {

@@ -1,9 +1,9 @@
-//! Kinds of ranks: those at the ends of a line or a grid do other things than those inside.
+//! Rank classes: those at the ends of a line or a grid do other things than those inside.
 
 use super::peers::Grid;
 use serde::Serialize;
 
-/// How ranks are told apart.
+/// How ranks are divided into classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scheme {
@@ -33,7 +33,7 @@ impl Scheme {
         Scheme::Grid(Grid { dimensions: 3, periodic: false }),
     ];
 
-    /// The number of the kind a rank among so many is of.
+    /// The number of the class of a rank among so many.
     pub fn class(self, rank: u32, ranks: u32) -> u32 {
         let line = || {
             if rank == 0 {

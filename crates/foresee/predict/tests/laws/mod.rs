@@ -1,7 +1,7 @@
-//! Ten laws of how computation depends on ranks, with noise, to judge how well other numbers of ranks are foretold.
+//! Ten laws of how computation depends on ranks, with noise, to judge how well other numbers of ranks are predicted.
 //!
-//! The second term of a law matters at 1,024 ranks and is modest at 64: where it is not seen at 64, nobody can foretell
-//! it, and where it is all there is, anybody can.
+//! The second term of a law matters at 1,024 ranks and is modest at 64: where it is not visible at 64, no method can predict
+//! it, and where it is the only term, any method can.
 
 use kizami_predict::scaling::{Measured, Situation, predict};
 use kizami_rng::SplitMix64;
@@ -87,7 +87,7 @@ pub struct Trial {
     pub model: String,
 }
 
-/// Measures a law with noise and foretells it. The truth is the median of what would be measured.
+/// Measures a law with noise and predicts it. The truth is the median of what would be measured.
 fn trial(law: &Law, question: Question, seed: u64) -> Trial {
     let mut random = SplitMix64::new(seed);
     let strength = (question.vary_doublings * (2.0 * random.unit() - 1.0)).exp2();

@@ -99,7 +99,7 @@ impl Script {
         }
     }
 
-    /// One act, if nobody has to be waited for.
+    /// One act, if no rank has to be waited for.
     fn step(&self, rank: u32, walker: &mut Walker, world: &mut World) -> bool {
         let Some(act) = self.acts[rank as usize].get(walker.next) else { return false };
         let start_ns = walker.now_ns;
@@ -127,7 +127,7 @@ impl Script {
                 let way = (rank, *to, *tag);
                 let sent = world.sent.entry(way).or_default();
                 let number = match act {
-                    // It may have been here before, and have found nobody.
+                    // It may have been here before, and have found no partner.
                     Act::SyncSend(..) | Act::UnbufferedSend(..)
                         if sent.last().is_some_and(|(at, _)| *at == start_ns) =>
                     {

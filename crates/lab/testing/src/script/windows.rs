@@ -1,6 +1,6 @@
 //! Acts on the one window all ranks have: who waits for whom in them.
 //!
-//! Posts, completes, accesses and unlocks wait for nobody. A start waits for the posts of its targets, a wait for the
+//! Posts, completes, accesses and unlocks do not wait. A start waits for the posts of its targets, a wait for the
 //! completes of its origins, and a lock for the unlock of the turn before.
 
 use super::{Script, Walker};
@@ -21,7 +21,7 @@ pub enum OnWindow {
     Complete,
     /// `MPI_Win_wait`: waits for the completes of all origins of the last post.
     AwaitCompletes,
-    /// An exclusive `MPI_Win_lock` of a target, as the so-manieth to have it: waits for the unlock of the turn before.
+    /// An exclusive `MPI_Win_lock` of a target, as number to have it: waits for the unlock of the turn before.
     Lock(u32, usize),
     /// `MPI_Win_unlock` of a target by the one whose turn it is.
     Unlock(u32, usize),
@@ -48,7 +48,7 @@ pub(super) struct Window {
 }
 
 impl Script {
-    /// The rows of an act on the window; none if somebody has to be waited for.
+    /// The rows of an act on the window; none if a rank has to be waited for.
     pub(super) fn on_window(
         &self,
         rank: u32,

@@ -1,9 +1,9 @@
 //! Figures from kept rows and from sums over time, each with how far it may be off.
 //!
-//! [`of_rows`] is for anything that rows can tell: each stands for 1 / probability rows. [`in_range`] is for calls,
+//! [`of_rows`] is for anything that rows show: each stands for 1 / probability rows. [`in_range`] is for calls,
 //! time and bytes from one moment to another: slices inside the range are exact, those at its ends are divided.
 //! There the rows kept for certain are put where they were, and the rest is divided by the marks, or by time. How much of
-//! the rest could lie on the wrong side is known for sure; a third of that is told as the standard error, so
+//! the rest could lie on the wrong side is known for sure; a third of that is reported as the standard error, so
 //! three of them are never exceeded.
 
 use kizami_summary::{KeptRow, Kind, Mark, State, Sums, total};
@@ -144,7 +144,7 @@ impl Divided {
 struct Part {
     start: u64,
     end: u64,
-    /// Share of the slice, by what the marks tell or by time.
+    /// Share of the slice, by marks or by time.
     share: f64,
 }
 
@@ -185,7 +185,7 @@ impl Part {
     }
 }
 
-/// Calls in a range, of all kinds, as marks tell by their shares of time.
+/// Calls in a range, of all kinds, from marks by their shares of time.
 fn calls_around(marks: &[Mark], start: u64, end: u64) -> f64 {
     let inside = meeting(marks, |mark| (mark.start, mark.end), start, end).iter().map(|mark| {
         let shared = mark.end.min(end).saturating_sub(mark.start.max(start));

@@ -394,7 +394,7 @@ fn sums_over_any_range_are_as_good_as_they_say() {
             }
         }
         assert!(f64::from(within) >= 0.99 * f64::from(tries), "{name}, by kind: {within} of {tries}");
-        // Where one kind makes most of the calls, the marks tell about it; of many kinds less is known.
+        // Where one kind makes most of the calls, the marks describe it; of many kinds less is known.
         println!("{name}, by kind: standard error {widest}");
         assert!(
             widest < if name == "paper" { 0.05 } else { 0.15 },

@@ -1,4 +1,4 @@
-//! Numbers by which calls are drawn.
+//! Sampling keys of calls.
 
 use kizami_summary::sample::Series;
 

@@ -1,11 +1,11 @@
 //! Leading references of loaded modules to the tracer, where exported names do not.
 //!
-//! Exported names stand before those of everybody, in every module, and in what `dlsym` gives. Where only some references
+//! Exported names precede those of all modules, in every module, and in what `dlsym` gives. Where only some references
 //! are to be recorded (those to one of several OpenMP runtimes), or where modules were bound while the names were not to be
 //! seen (those that bring MPI along), a [`Binder`] looks at the references of each module, once it is loaded.
 //!
-//! What it promises: nobody waits here for another thread, since whoever loads a module holds the loader's lock. Each module
-//! is looked at once; who comes while another thread looks leaves it to that one.
+//! What it promises: no rank waits here for another thread, since a thread that loads a module holds the loader's lock. Each
+//! module is looked at once; who comes while another thread looks leaves it to that one.
 //!
 //! What it does not do: it does not say which references are led where.
 
@@ -107,7 +107,7 @@ pub fn note_unwatched() {
     UNWATCHED.store(true, Ordering::Relaxed);
 }
 
-/// Somebody asks for a function: what was loaded unwatched is about to be used.
+/// A function is looked up: what was loaded unwatched is about to be used.
 pub fn before_use(before_looking: impl FnOnce()) {
     if UNWATCHED.load(Ordering::Relaxed) && objects::changes().0 != LOADS_CHECKED.load(Ordering::Relaxed) {
         before_looking();

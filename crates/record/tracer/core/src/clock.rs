@@ -108,7 +108,7 @@ impl Distortion {
     }
 }
 
-/// The wrong clock a test gave this rank. It is then a host of its own to everybody.
+/// The wrong clock a test gave this rank. Other ranks treat it as a host of its own.
 pub fn distortion() -> Option<Distortion> {
     static DISTORTION: OnceLock<Option<Distortion>> = OnceLock::new();
     *DISTORTION.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! Counters of the processor and the kernel, read around each call where somebody asked for them.
+//! Counters of the processor and the kernel, read around each call where requested.
 //!
 //! They are Linux perf events of one thread, read in one system call, or without any where the kernel lets a
 //! program read the processor's counters itself (`rdpmc`). A counter that the kernel refuses is left out, and
@@ -26,7 +26,7 @@ pub struct Counters {
 /// One open counter.
 struct Event {
     descriptor: i32,
-    /// The kernel's own number of the event, by which it is told from whatever a program puts in its place.
+    /// The kernel's own number of the event, which distinguishes it from anything a program puts in its place.
     identity: u64,
     /// The page by which it can be read without the kernel; null if there is none.
     page: *const Page,
@@ -184,7 +184,7 @@ impl Event {
             return None;
         }
         const USER_READS: u64 = 1 << 2;
-        // SAFETY: the kernel's page, mapped as long as the event; it changes while it is read, which the lock tells.
+        // SAFETY: the kernel's page, mapped as long as the event; it changes while it is read, which the lock shows.
         unsafe {
             let page = self.page;
             loop {

@@ -32,7 +32,7 @@ struct Helper {
 
 static HELPER: OnceLock<Option<&'static Helper>> = OnceLock::new();
 
-/// Whether there is a core for the helper beside those of the ranks. If nobody tells how many ranks there are, there is.
+/// Whether there is a core for the helper beside those of the ranks. If the number of ranks is unknown, there is.
 /// What else the program's processes do with the cores, like computing in several threads, is not known.
 pub fn has_a_core() -> bool {
     static HAS_A_CORE: OnceLock<bool> = OnceLock::new();

@@ -1,6 +1,6 @@
 //! Identities that all ranks compute alike without talking to each other.
 //!
-//! A communicator's identity is a hash of how it was made: from which parent, as the how-manieth, with whom.
+//! A communicator's identity is a hash of how it was made: from which parent, with which index, with which members.
 //! All its ranks took part in making it, so they all know the same.
 
 use kizami_rng::mix;

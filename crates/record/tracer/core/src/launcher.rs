@@ -1,24 +1,24 @@
 //! What the launcher put into the environment of this process: its rank, and how many there are.
 //!
-//! Known before `MPI_Init`, and without asking anybody.
+//! Known before `MPI_Init`, and without communication.
 
 use crate::identity::Identity;
 
-/// Variables in which launchers tell rank and number of ranks.
+/// Variables in which launchers set rank and number of ranks.
 const PLACE: [[&str; 2]; 3] = [
     ["OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"],
     ["PMI_RANK", "PMI_SIZE"],
     ["SLURM_PROCID", "SLURM_NTASKS"],
 ];
 
-/// Rank and size; alone if no launcher tells.
+/// Rank and size; alone if no launcher sets them.
 pub fn place() -> Option<(u32, u32)> {
     let given = PLACE.into_iter().find_map(|[rank, size]| Some((number(rank)?, number(size)?)));
     given.or(Some((0, 1))).filter(|(rank, size)| rank < size)
 }
 
 /// Whether all `size` ranks of the world are known to run on one host. All ranks get the same answer: if as many as
-/// there are run on the host of one, they all run there. Variables of an outer launcher, which tell another
+/// there are run on the host of one, they all run there. Variables of an outer launcher, which name another
 /// number of ranks, do not count.
 pub fn one_host(size: u32) -> bool {
     one_host_by(number, size)
@@ -30,18 +30,18 @@ fn one_host_by(number: impl Fn(&str) -> Option<u32>, size: u32) -> bool {
         return given("OMPI_COMM_WORLD_LOCAL_SIZE");
     }
     if given("PMI_SIZE") {
-        // Hydra tells the ranks here; under Slurm's own PMI the step tells its nodes.
+        // Hydra sets the ranks here; under Slurm's own PMI the step sets its nodes.
         return given("MPI_LOCALNRANKS") || number("SLURM_STEP_NUM_NODES") == Some(1);
     }
     given("SLURM_NTASKS") && number("SLURM_STEP_NUM_NODES") == Some(1)
 }
 
-/// How many ranks run on this host, if the launcher tells.
+/// How many ranks run on this host, if the launcher sets it.
 pub fn ranks_here() -> Option<u32> {
     number("OMPI_COMM_WORLD_LOCAL_SIZE").or_else(|| number("MPI_LOCALNRANKS"))
 }
 
-/// A number that is the same for all processes of one launch and for no other; 0 if nobody tells.
+/// A number that is the same for all processes of one launch and for no other; 0 if unknown.
 pub fn launch() -> u64 {
     let named = |names: &[&str]| {
         let values: Option<Vec<String>> = names.iter().map(|name| std::env::var(name).ok()).collect();
@@ -55,10 +55,10 @@ pub fn launch() -> u64 {
     })
 }
 
-/// What the numbers of launches are told from others by.
+/// What distinguishes numbers of launches from others.
 const LAUNCH: u64 = 0x1a_0ac4;
 
-/// The variables in which launchers tell what they call the job, best first.
+/// The variables in which launchers name the job, best first.
 const LAUNCHES: [&[&str]; 4] = [
     &["PMIX_NAMESPACE"],
     &["OMPI_MCA_ess_base_jobid"],

@@ -21,7 +21,7 @@ pub struct Process {
     boot_id: String,
     executable: String,
     pid: u32,
-    /// Which launch it belongs to, 0 if nobody tells.
+    /// Which launch it belongs to, 0 if unknown.
     launch: u64,
     /// Which of those that have its host and number it is: a part of the names of all its files.
     twin: u32,
@@ -32,9 +32,9 @@ pub struct Process {
     definitions: Mutex<Option<Appender>>,
     /// The header of the segment of definitions, which is there even if nothing else had room.
     header: Option<&'static Header>,
-    /// The file whose name tells what that header says, if the disk has no room even for its page.
+    /// The file whose name holds what that header says, if the disk has no room even for its page.
     named: Option<NamedHeader>,
-    /// Rank, size of the world and which world, once `MPI_Init` has told.
+    /// Rank, size of the world and which world, after `MPI_Init`.
     world: Mutex<Option<World>>,
     /// What recording one plain call costs, in 1/1024 tick.
     call_cost: AtomicU64,
@@ -44,7 +44,7 @@ pub struct Process {
     tick_ns: AtomicU64,
 }
 
-/// What `MPI_Init` tells.
+/// What is known after `MPI_Init`.
 #[derive(Clone)]
 pub struct World {
     /// Rank in the world.
@@ -265,7 +265,7 @@ impl Process {
         }
     }
 
-    /// Writes down who this process is, once MPI has told.
+    /// Stores the identity of this process, after `MPI_Init`.
     pub fn enter_world(&self, world: World) {
         *lock(&self.world) = Some(world.clone());
         self.for_each_header(|header| fill_world(header, &world));
@@ -286,13 +286,13 @@ impl Process {
         self.report_losses();
     }
 
-    /// Tells how many calls were lost, where that does not tell itself by being counted.
+    /// Reports how many calls were lost, where the count in the segment does not show it.
     pub fn report_losses(&self) {
         if let Some((named, header)) = self.named.as_ref().zip(self.header) {
             let (ticks, monotonic) = clock::reading();
             header.last_reading.ticks.store(ticks, Ordering::Relaxed);
             header.last_reading.monotonic_ns.store(monotonic, Ordering::Relaxed);
-            // Refused, the number that was told before stays.
+            // If refused, the number that was reported before stays.
             let _ = named.update(header);
         }
     }
@@ -362,7 +362,7 @@ impl Process {
         }
     }
 
-    /// Whether this is the process that was set up, and not a child made in a way that tells nobody.
+    /// Whether this is the process that was set up, and not a child made without notice.
     pub fn is_this_one(&self) -> bool {
         self.pid == std::process::id()
     }
@@ -396,7 +396,7 @@ fn launch() -> u64 {
     }
 }
 
-/// What was asked for, for those who read what comes of it.
+/// The requested amount, for readers of the trace.
 fn keep_definition(keep: Keep) -> Definition {
     let (per_second, amount) = match keep.amount {
         Amount::Fraction(part) => (false, part),

@@ -1,4 +1,4 @@
-//! What only the processor can tell: its time-stamp counter and its performance counters.
+//! What only the processor provides: its time-stamp counter and its performance counters.
 //!
 //! Only x86-64 Linux is supported so far.
 

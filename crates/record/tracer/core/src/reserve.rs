@@ -72,7 +72,7 @@ impl Reserve {
     }
 }
 
-// SAFETY: pieces are those of the system, or of what is set aside, which is told by their address.
+// SAFETY: pieces are those of the system, or of what is set aside, which their address shows.
 unsafe impl GlobalAlloc for Reserve {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let early = self.take_early(layout);

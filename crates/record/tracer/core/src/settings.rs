@@ -41,7 +41,7 @@ pub enum OpenMp {
     Tasks,
 }
 
-/// How much recording tasks may cost a thread before anybody asks whether that is too much.
+/// How much recording tasks may cost a thread before the cost is checked.
 const DEFAULT_GRACE: Duration = Duration::from_millis(250);
 
 /// How what was recorded leaves memory while the program runs.
@@ -71,7 +71,7 @@ pub enum Suspension {
 pub struct Keep {
     /// How much.
     pub amount: Amount,
-    /// From which the numbers are made by which calls are drawn: the same on all ranks.
+    /// The seed of the sampling keys: the same on all ranks.
     pub seed: u64,
 }
 
@@ -100,7 +100,7 @@ impl Keep {
 
 /// Smaller limits make no sense: a window has four chunks.
 const LEAST_MEMORY: usize = 2 << 20;
-/// Memory for a window that must hold everything until ranks meet, if nobody said how much.
+/// Memory for a window that must hold everything until ranks meet, if not set.
 const DEFAULT_MEMORY: usize = 64 << 20;
 /// Chunks of a large window; more make chunks larger.
 const MOST_CHUNKS: usize = 64;

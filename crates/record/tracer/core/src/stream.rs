@@ -2,7 +2,7 @@
 //!
 //! The thread fills the chunks of its window in turn. Where a core is free, a helper thread writes full ones out, so
 //! the thread normally finds the next one free. Where every core has its rank, a helper would take its time from one of
-//! them without anybody knowing when: there the thread drains the chunk itself. So it does where the helper did not come
+//! them at an unknown time: there the thread drains the chunk itself. So it does where the helper did not come
 //! to it. The time that takes is recorded as a stop. If a chunk cannot be written out (the disk is full), calls
 //! are counted as lost from then on.
 
@@ -43,7 +43,7 @@ pub struct Writer {
     handed_in: u64,
 }
 
-/// A chunk that nobody reads or writes, to be filled next.
+/// A chunk that is not in use, to be filled next.
 pub struct FreeChunk<'a>(&'a mut Writer);
 
 impl Writer {
@@ -70,7 +70,7 @@ impl Writer {
 }
 
 impl FreeChunk<'_> {
-    /// The how-manieth of its stream, from 1 on.
+    /// Its index in its stream, from 1.
     pub fn sequence(&self) -> u64 {
         self.0.begun + 1
     }
@@ -189,7 +189,7 @@ impl Stream {
         self.file.populate(index);
     }
 
-    /// Drains a chunk if it is its turn and nobody has meanwhile. A job that was overtaken by the owner may name
+    /// Drains a chunk if it is its turn and it is not drained yet. A job that was overtaken by the owner may name
     /// a chunk that is full again, while older ones wait: it is skipped, and drained by its own job later.
     pub fn drain(&self, index: usize) {
         let _draining = lock(&self.draining);
@@ -197,7 +197,7 @@ impl Stream {
         if !its_turn || self.exhausted.load(Ordering::Relaxed) {
             return;
         }
-        // SAFETY: it is its turn, the lock is held, and whoever fills chunks handed in the cursor before calling it full.
+        // SAFETY: it is its turn, the lock is held, and the filling thread handed in the cursor before calling it full.
         match unsafe { self.file.drain(index) } {
             Ok(()) => {
                 self.full[index].store(false, Ordering::Release);

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
-/// What a function that looks at frames tells the unwinder: to go on to the next.
+/// What a function that looks at frames returns to the unwinder: to go on to the next.
 pub const GO_ON: c_int = 0;
 /// The same: to stop.
 pub const STOP: c_int = 4;

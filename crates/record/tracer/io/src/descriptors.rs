@@ -42,7 +42,7 @@ pub fn file(descriptor: i32) -> Option<File> {
     as_file(known)
 }
 
-/// The file behind a descriptor that was just given out, for this path if it tells where the file is.
+/// The file behind a descriptor that was just given out, for this path if it is absolute.
 pub fn opened(descriptor: i32, path: Option<&CStr>) -> Option<File> {
     as_file(outside::unseen(|| look_up(descriptor, place(descriptor), path)))
 }

@@ -2,7 +2,7 @@
 //!
 //! All of them take at most five arguments, and all of these travel in registers, as does the result. So one
 //! body serves them all: the stub adds, as a sixth argument, where on the stack it was called from, and leaves the rest
-//! untouched. A function with fewer arguments hands on what happens to be in the other registers, and nobody looks at it.
+//! untouched. A function with fewer arguments hands on what happens to be in the other registers, and is not read.
 
 use crate::record::{self, Arguments};
 use crate::switch::SWITCH;
@@ -12,7 +12,7 @@ use kizami_tracer_mpi::outside;
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicU16, Ordering};
 
-/// What a function does, and which of its arguments tell on what.
+/// What a function does, and which of its arguments name the subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
     /// Gives a descriptor of the file with a path.
@@ -57,14 +57,14 @@ pub struct Items {
     pub stream: usize,
 }
 
-/// Which argument is the stream, and what tells how long the text was.
+/// Which argument is the stream, and what gives the length of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Text {
     pub stream: usize,
     pub length: TextLength,
 }
 
-/// What tells how long a text was.
+/// What gives the length of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextLength {
     /// The result.
@@ -116,7 +116,7 @@ impl Hook {
     }
 }
 
-/// What a function with all its arguments is to whoever calls it. A thread may be cancelled in it, which unwinds the
+/// A function with all its arguments, as its caller sees it. A thread may be cancelled in it, which unwinds the
 /// stack.
 pub type Real = unsafe extern "C-unwind" fn(usize, usize, usize, usize, usize) -> usize;
 
@@ -365,7 +365,7 @@ extern "C" fn find(hook: usize) -> *mut c_void {
     found
 }
 
-/// Stands in for a function that this C library does not have, which nobody can have been linked with.
+/// Stands in for a function that this C library does not have, which no program can have been linked with.
 extern "C" fn missing() -> isize {
     crate::errno::set(libc::ENOSYS);
     -1

@@ -2,7 +2,7 @@
 //! that open, close, read, write or force out a file.
 //!
 //! Each of these functions is exported under its own name, by a stub that looks at one switch. As long as it is off, which
-//! it is unless asked for, the stub goes straight on to the C library (or to whoever else stands before it). When it
+//! it is unless asked for, the stub goes straight on to the C library (or to another library before it). When it
 //! is on, what `record` says is recorded: calls of the program itself, on threads that have called MPI, outside of
 //! MPI's functions, on regular files. Pipes, sockets, terminals, `/proc`, `/sys` and whatever MPI and the tracer do with
 //! files pass untouched.

@@ -26,7 +26,7 @@ struct Subject {
 #[inline]
 pub unsafe fn around(hook: &'static Hook, real: Real, arguments: Arguments, frame: *const usize) -> usize {
     let Arguments([a, b, c, d, e]) = arguments;
-    // What is closed or replaced is another one from now on, whoever does it.
+    // What is closed or replaced is another file from now on.
     match hook.act {
         Act::Replace => descriptors::forget(b as i32),
         Act::Close if !outside::is_outside(frame) => descriptors::forget(a as i32),
@@ -72,7 +72,7 @@ impl Act {
         let Arguments(words) = arguments;
         let nothing = Subject { file: None, buffered: Buffered::default() };
         match self {
-            // Only what they give tells.
+            // Only their result shows it.
             Act::Open { .. } => Some(nothing),
             Act::OpenStream { before } => {
                 if let Some(before) = before {
@@ -213,7 +213,7 @@ impl Text {
     /// How long the text was.
     ///
     /// # Safety
-    /// What tells it is what the call was given, or gave.
+    /// It follows from the arguments of the call, or from its result.
     unsafe fn bytes(self, words: [usize; 5], result: usize) -> u64 {
         let length = |string: usize| match string {
             0 => 0,

@@ -1,4 +1,4 @@
-//! Streams of the C library (`FILE`), as far as their buffers tell what a call moves.
+//! Streams of the C library (`FILE`), as far as their buffers show what a call moves.
 //!
 //! A call that only copies from or to the buffer is no I/O. Whether it will be more than that, and how many bytes really
 //! went to or came from the file, follows from where the buffer's pointers stand before and after. The layout is that of

@@ -1,7 +1,7 @@
 //! The one thing every stub looks at: whether calls on files are to be recorded.
 //!
 //! It lies on a page of its own that the kernel clears in a forked child, so that it is off there whichever way the child
-//! was made: with `fork`, which tells us, or with `_Fork` or `clone`, which do not.
+//! was made: with `fork`, which is noticed, or with `_Fork` or `clone`, which do not.
 
 use crate::hooks;
 use kizami_tracer_core::settings;
@@ -35,7 +35,7 @@ extern "C" fn on_load() {
         return;
     }
     hooks::find_all();
-    // Older kernels do not clear it: there children made by `fork` alone are told apart.
+    // Older kernels do not clear it: there children made by `fork` alone are distinguished.
     // SAFETY: the page of the switch, which lies alone on it.
     unsafe { libc::madvise((&raw const SWITCH).cast_mut().cast::<c_void>(), PAGE, libc::MADV_WIPEONFORK) };
     SWITCH.on.store(1, Ordering::Relaxed);

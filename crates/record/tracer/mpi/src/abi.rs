@@ -64,7 +64,7 @@ pub fn get() -> &'static Abi {
     ABI.get_or_init(detect)
 }
 
-/// Has the process follow a convention, before anybody has asked which it is.
+/// Has the process follow a convention, before it is queried.
 #[cfg(test)]
 pub fn make_up(abi: Abi) {
     ABI.set(abi).expect("nobody has asked");
@@ -218,7 +218,7 @@ impl Abi {
         }
     }
 
-    /// Source, tag, bytes and cancellation that a status tells.
+    /// Source, tag, bytes and cancellation in a status.
     ///
     /// # Safety
     /// The address must be that of a status that MPI has filled in.

@@ -1,4 +1,4 @@
-//! Calibration: calls that are recorded for nobody, to learn what recording one costs (P1's direct perturbation).
+//! Calibration: calls whose records are discarded, to learn what recording one costs (P1's direct perturbation).
 //!
 //! The first takes place before a process's first call, on private memory. As that memory is warm and the machine's
 //! speed changes, the cost is learned anew where it arises: in about every MiB of records, on the memory that is
@@ -40,7 +40,7 @@ impl Stage {
         let block = arch::thread_local();
         self.0.cursor = slots;
         self.0.counters = counters.take();
-        // SAFETY: the thread's own block; the recorder that belongs there is put back below, and nobody else can
+        // SAFETY: the thread's own block; the recorder that belongs there is put back below, and nothing else can
         // call on this thread meanwhile.
         let (state, frame, thread) = unsafe { ((*block).state, (*block).frame, (*block).thread) };
         // SAFETY: as above.
@@ -100,7 +100,7 @@ pub fn before_first_call(process: &Process) {
     let keep = settings::get().keep.map_or(KeepMode::All, KeepMode::for_calibration);
     let mut stage = Stage::new(keep);
     let cost = (0..calibrations).map(|_| {
-        // SAFETY: the slots outlive the calibration, and nobody else writes them.
+        // SAFETY: the slots outlive the calibration, and no other thread writes them.
         let cursor = unsafe { Cursor::new(slots.as_ptr(), slots.len()) };
         stage.measure(cursor, &mut counters)
     });

@@ -162,7 +162,7 @@ pub fn enter_world(process: &Process, key: u64) {
     table.add(process, abi.comm_self, alone, 0, CommKind::SelfOnly);
 }
 
-/// The how-manieth communicator is now being made from this parent. All ranks of the parent take part, also
+/// The index of the communicator that is now being made from this parent. All ranks of the parent take part, also
 /// those that get none, so the number is the same everywhere.
 pub fn next_of_parent(cache: &mut Cache, parent: usize) -> (u64, u64) {
     let parent = identity(cache, parent);
@@ -174,7 +174,7 @@ pub fn made_from_parent(handle: usize, (parent, sequence): (u64, u64), kind: Com
     let _uncancelled = Uncancelled::new();
     let Some(process) = process::existing() else { return };
     let mut table = lock(&TABLE);
-    // Several disjoint communicators may come from one call: their first members tell them apart.
+    // Several disjoint communicators may come from one call: their first members distinguish them.
     let leader = if kind == CommKind::Duplicate { 0 } else { leader(&table, handle) };
     let identity = Identity::new(kind as u64).with(parent).with(sequence).with(leader);
     table.add(process, handle, identity, parent, kind);
@@ -443,7 +443,7 @@ fn distributed_neighbours(handle: usize) -> (Vec<i32>, Vec<i32>) {
     let (mut sources, mut destinations) = (list(incoming), list(outgoing));
     // Weights are asked for into places of our own: the names for "unweighted" differ between libraries.
     let (mut source_weights, mut destination_weights) = (list(incoming.max(1)), list(outgoing.max(1)));
-    // SAFETY: as above, with lists as long as it was told.
+    // SAFETY: as above, with lists of the given length.
     unsafe {
         own::MPI_Dist_graph_neighbors(
             handle,

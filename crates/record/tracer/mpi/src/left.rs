@@ -5,8 +5,8 @@
 //! the call is over from then on. That is written in the unwind tables alone, so a call that returns pays nothing for it,
 //! and it holds at any instruction, also where a thread is cancelled asynchronously.
 //!
-//! `longjmp` tells nobody. It is noticed at the thread's next call: on one stack, whatever MPI calls inside a call lies below
-//! it, so a call from the same height or above means that the one before it was left. When it was left is not known then.
+//! `longjmp` gives no notice. It is noticed at the thread's next call: on one stack, whatever MPI calls inside a call lies
+//! below it, so a call from the same height or above means that the one before it was left. When it was left is not known then.
 //!
 //! What it does not do: a call made deeper on the stack than the one that was left by a jump is taken for MPI's own, as it
 //! looks just like that. Nothing is concluded on fibres and signal stacks.
@@ -19,7 +19,7 @@ use crate::{clock, simulator, stack};
 use std::arch::asm;
 use std::ffi::{c_int, c_void};
 
-/// Has the unwinder tell [`on_unwinding`] of the frame of the function that this is part of. It is no instruction, only
+/// Has the unwinder call [`on_unwinding`] for the frame of the function that this is part of. It is no instruction, only
 /// an entry in the unwind tables: the function's personality, by its distance from there in four bytes.
 #[inline(always)]
 pub fn tell_of_unwinding() {
@@ -42,7 +42,7 @@ pub extern "C" fn on_unwinding(
     exception: *mut c_void,
     context: *mut c_void,
 ) -> c_int {
-    // Before it, the unwinder only looks whether anybody catches the exception.
+    // Before it, the unwinder only looks whether the exception is caught.
     const CLEANUP_PHASE: c_int = 2;
     const CONTINUE_UNWINDING: c_int = 8;
     // A rank that the simulator ends is inside its call to the end.
@@ -58,7 +58,7 @@ pub extern "C" fn on_unwinding(
     CONTINUE_UNWINDING
 }
 
-/// Where the return address of a frame that is being unwound lies. Its context tells only how far down the frame reaches, so
+/// Where the return address of a frame that is being unwound lies. Its context has only how far down the frame reaches, so
 /// the stack, which is still whole, is gone through once more to the frame above it.
 ///
 /// # Safety

@@ -1,6 +1,6 @@
 //! The program's `dlopen`, `dlmopen` and `dlsym`: what comes into the process, and what is looked up in it.
 //!
-//! Nothing tells a library that another was loaded, so we stand before them. Our names come back in time for the new object
+//! A library is not notified when another is loaded, so we stand before them. Our names come back in time for the new object
 //! to be bound to them (`exports`); what was bound while they were hidden is led to us once it is loaded (`references`).
 
 use crate::binding::{self, When};
@@ -50,7 +50,7 @@ extern "C" fn before_dlopen(file: *const c_char) -> *mut c_void {
     }
 }
 
-/// Whether the loader finds a file whoever asks for it: where the caller matters, it must see the caller's return address.
+/// Whether the loader finds a file for any caller: where the caller matters, it must see the caller's return address.
 fn is_found_without_caller(file: &CStr) -> bool {
     let file = file.to_bytes();
     file.contains(&b'/') && !file.contains(&b'$')

@@ -51,7 +51,7 @@ pub fn add(kind: ObjectKind, handle: usize, comm: u32, name: String, bytes: u64)
     object
 }
 
-/// Numbers a file that is not MPI's: whoever opened it knows it by that number.
+/// Numbers a file that is not MPI's: its opener knows it by that number.
 pub fn add_file(name: String) -> u32 {
     let local = {
         let mut table = lock(&TABLE);

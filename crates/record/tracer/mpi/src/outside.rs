@@ -77,13 +77,13 @@ pub fn about_to_vfork() {
 }
 
 /// Has a call noticed that an exception, or a thread that ends, leaves it: for the function whose return address lies where
-/// [`OutsideCall::enter`] is told.
+/// [`OutsideCall::enter`] is called.
 #[inline(always)]
 pub fn tell_of_unwinding() {
     left::tell_of_unwinding();
 }
 
-/// Whether the thread is in a signal handler, as far as its stack tells.
+/// Whether the thread is in a signal handler, according to its stack.
 pub fn in_signal_handler() -> bool {
     sites::in_signal_handler()
 }

@@ -28,7 +28,7 @@ static OWN: Addresses = [const { AtomicPtr::new(std::ptr::null_mut()) }; TABLE_L
 static WRAPPERS: Addresses = [const { AtomicPtr::new(std::ptr::null_mut()) }; TABLE_LIMIT];
 
 /// The library that defines MPI, if it had to be searched for: a handle for `dlsym`. No lock guards it: the
-/// search takes the loader's own, and whoever holds that may come here.
+/// search takes the loader's own, and the holder of that may come here.
 static LIBRARY: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Address of the function behind ours, under the name by which this thread has just called ours.
@@ -84,7 +84,7 @@ extern "C" fn nothing() -> c_int {
     0
 }
 
-/// Stands in for a function that the MPI library does not have and somebody calls nevertheless.
+/// Stands in for a function that the MPI library does not have and that is called nevertheless.
 extern "C" fn missing() -> c_int {
     const SOME_ERROR: c_int = 16;
     SOME_ERROR

@@ -104,7 +104,7 @@ fn behind_runtime(cache: &mut Cache, frame: *const usize, address: usize) -> u32
     let _uncancelled = Uncancelled::new();
     let Some(process) = process::existing() else { return NO_SITE };
     let found = unwind_to_program(process, frame, address, |place| place.is_runtime);
-    // Where there is no program behind it, the library is all there is to tell.
+    // Where there is no program behind it, the library is all that is known.
     let address = found.map_or(address, |(program_address, _)| program_address);
     let entry = cache.entry(address);
     match entry.what {

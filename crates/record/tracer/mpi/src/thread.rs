@@ -26,14 +26,14 @@ use std::sync::atomic::Ordering;
 /// counts. `None` if it is not time to.
 pub type Calibrate = Box<dyn FnMut(&mut FreeChunk<'_>, &mut Option<Box<Counters>>) -> Option<u64>>;
 
-/// Everything a thread needs to record a call without asking anybody.
+/// Everything a thread needs to record a call without other data.
 pub struct Thread {
     pub cursor: Cursor,
     /// Where chunks come from; `None` if nothing can be written.
     writer: Option<Writer>,
-    /// Where calls are counted that cannot be stored; `None` where they are nobody's.
+    /// Where calls are counted that cannot be stored; `None` where they have no owner.
     losses: Option<&'static Header>,
-    /// Where the call being made is noted: the segment's header, or one that nobody reads.
+    /// Where the call being made is noted: the segment's header, or one that is never read.
     noted: &'static Header,
     base_ticks: u64,
     fold: Option<Fold>,
@@ -88,7 +88,7 @@ impl Thread {
     /// The recorder of the thread that has this block.
     ///
     /// # Safety
-    /// It must be this thread's own block, with a recorder in it, to which nobody else holds a reference.
+    /// It must be this thread's own block, with a recorder in it, to which there is no other reference.
     #[inline(always)]
     pub unsafe fn of<'a>(block: *mut ThreadLocal) -> &'a mut Thread {
         // SAFETY: by contract; what is put there is a recorder.
@@ -107,7 +107,7 @@ impl Thread {
         chunk.saturating_sub(self.cursor.room() * SLOT_BYTES) as u64
     }
 
-    /// Notes in the segment's header which call is being made, so that a process that dies or hangs in it tells.
+    /// Notes in the segment's header which call is being made, so that a process that dies or hangs in it leaves a trace of it.
     #[inline(always)]
     pub fn note_entry(&self, op: Op, start_ticks: u64) {
         self.noted.in_call.store(head(op.0, start_ticks), Ordering::Relaxed);
@@ -161,7 +161,7 @@ impl Thread {
     }
 
     /// Records the call that is noted as being made, and that the program has left before it returned: as one that failed, and
-    /// without length where nobody knows when that was.
+    /// without length where that moment is unknown.
     pub fn record_left(&mut self, end_ticks: Option<u64>) {
         if self.writer.is_none() {
             return self.count_lost(1);
@@ -329,7 +329,7 @@ impl Thread {
         self.push_if_room([head(op, at), u64::from(region), 0, 0], std::iter::empty());
     }
 
-    /// Records an amount of work that the program told.
+    /// Records an amount of work that the program counted.
     pub fn record_count(&mut self, name: u32, amount: u64, site: u32) {
         if self.paused_since.is_some() {
             return;

@@ -41,7 +41,7 @@ fn claim_slowly(way: Way) -> bool {
         Ok(_) => true,
         Err(chosen) if chosen == way as u8 => true,
         Err(_) => {
-            // Once: whoever takes the name says it.
+            // Once: the process that takes the name reports it.
             if let Some(file) = lock(&FILES)[way as usize - 1].take() {
                 process::note_unrecorded(Unrecorded::OtherRuntime, file);
             }

@@ -1,12 +1,12 @@
 //! What `libkizami.so` has between a program and its OpenMP runtime: it records parallel regions, shares of them, tasks and
 //! waits, thread by thread, as words of `kizami_records::threading`.
 //!
-//! There are two ways to know. Runtimes of LLVM and Intel look for a tool when they start (OMPT) and tell it
-//! (`ompt`). GNU's tells nobody: there references of modules to the functions that compilers call are led to ours
+//! There are two ways to know. Runtimes of LLVM and Intel look for a tool when they start (OMPT) and call it
+//! (`ompt`). GNU's has no such interface: there references of modules to the functions that compilers call are led to ours
 //! (`references`), which note what happens, and go on to the real ones (`gomp`). Of several runtimes in a process one is
 //! recorded (`choice`).
 //!
-//! Runtimes of any other kind may tell of their tasks by `include/kizami_tasks.h` (`tasks_header`).
+//! Other runtimes may report their tasks by `include/kizami_tasks.h` (`tasks_header`).
 //!
 //! What it promises: programs without OpenMP pay nothing, results are as without it, a forked child records nothing, and what
 //! cannot be written is counted as lost. Without `KIZAMI_RAW` in the environment, or with `--openmp off`, calls go

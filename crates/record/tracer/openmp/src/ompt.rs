@@ -1,4 +1,4 @@
-//! Runtimes that tell a tool what happens (OMPT): those of LLVM and Intel.
+//! Runtimes that notify a tool (OMPT): those of LLVM and Intel.
 //!
 //! They look for `ompt_start_tool` when they start, and take from it what they call back. They keep a word of ours with each task and each
 //! region: a task's name, a region's number.
@@ -134,7 +134,7 @@ const HAS_MADE: u64 = word::FLAGS[0];
 const WAITS: u64 = word::FLAGS[1];
 /// is only counted,
 const COUNTED: u64 = word::FLAGS[2];
-/// and has its time measured, because it runs while whoever is recorded waits.
+/// and has its time measured, because it runs while a recorded task waits.
 const TIMED: u64 = word::FLAGS[3];
 
 /// # Safety
@@ -331,7 +331,7 @@ const TASKGROUP: c_int = 6;
 /// What a thread waits for where it meets others.
 fn meeting(kind: c_int) -> Option<WaitFor> {
     match kind {
-        // A barrier of a kind that is not told, explicit, the runtime's own, or at the end of a loop.
+        // A barrier of an unspecified kind, explicit, the runtime's own, or at the end of a loop.
         1 | 3 | 4 | 8 => Some(WaitFor::Barrier),
         2 | 9 => Some(WaitFor::EndOfRegion),
         TASKWAIT => Some(WaitFor::Children),

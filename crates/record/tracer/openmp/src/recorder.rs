@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Call sites a thread remembers.
 const SITES: usize = 256;
-/// How far a system has told that tells nothing.
+/// The write position of a system that reports nothing.
 static NOTHING_WRITTEN: AtomicU64 = AtomicU64::new(0);
 /// Tasks that a thread makes before it looks what recording has cost, and records that one has: where it is made, begins and
 /// ends, and every other time a wait.
@@ -25,7 +25,7 @@ const RECORDS_A_TASK: u64 = 4;
 /// end of a region may record nothing else before the region is over.
 const RECORD_TICKS: u64 = 50_000;
 
-/// Everything a thread needs to record without asking anybody. What every record needs comes first, in one cache line.
+/// Everything a thread needs to record without other data. What every record needs comes first, in one cache line.
 #[repr(C, align(64))]
 pub struct Recorder {
     words: WordCursor,
@@ -33,7 +33,7 @@ pub struct Recorder {
     last_ticks: u64,
     /// Tasks made so far, by all threads that had the stream.
     created: u64,
-    /// Where the system says how far it has told of the thread's absences, and how far that was read.
+    /// Where the system says how far it has written the thread's absences, and how far that was read.
     written: *const AtomicU64,
     read: u64,
     stream: u32,
@@ -42,7 +42,7 @@ pub struct Recorder {
     sites: [(usize, u32); SITES],
     /// Whether it was recorded that tasks are only counted.
     has_counted: bool,
-    /// Where chunks come from; none where words count for nobody.
+    /// Where chunks come from; none where words are discarded.
     source: Option<Source>,
     switches: Option<Switches>,
     budget: Budget,
@@ -91,7 +91,7 @@ pub fn of_process(process: &Process, cost: u64) -> Option<Box<Recorder>> {
             }
         },
     }
-    // The system may take long to begin telling: that is nobody's running time.
+    // The system may take long to start reporting: that is no task's running time.
     recorder.switches = Switches::open();
     if let Some(switches) = &recorder.switches {
         recorder.written = switches.written();
@@ -111,7 +111,7 @@ pub fn give_back(mut recorder: Box<Recorder>) {
 }
 
 impl Recorder {
-    /// A recorder that fills these words, which count for nobody.
+    /// A recorder that fills these words, which are discarded.
     pub fn for_calibration(words: WordCursor) -> Box<Recorder> {
         Box::new(Recorder {
             words,
@@ -159,7 +159,7 @@ impl Recorder {
         if !self.record_time(now, WORDS) {
             return self.lose();
         }
-        // What it tells of lies before the present, which the words have said by now.
+        // What it reports lies before the present, which the words have said by now.
         self.look(false);
         if self.words.room() < WORDS && !self.make_room(WORDS) {
             return self.lose();

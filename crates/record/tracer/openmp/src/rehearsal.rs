@@ -1,4 +1,4 @@
-//! What recording costs: records are written for nobody, on memory of their own.
+//! What recording costs: records are discarded, in memory of their own.
 
 use crate::clock;
 use crate::recorder::Recorder;

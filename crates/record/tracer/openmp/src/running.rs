@@ -1,7 +1,7 @@
 //! What runs on a thread, as far as it must be known while it is recorded.
 //!
 //! Tasks that are only counted leave no records. Where they run inside a task that is recorded and runs, their time is
-//! within its time. Where they run while whoever is recorded waits, their time would look like waiting, so it is measured:
+//! within its time. Where they run while a recorded task waits, their time would look like waiting, so it is measured:
 //! from where the first begins to where that one ends, whatever runs inside it.
 
 /// What runs on a thread.
@@ -22,7 +22,7 @@ pub struct Running {
 pub struct Tally {
     /// How many were made.
     pub tasks: u64,
-    /// How long they ran while whoever is recorded waited, in ticks.
+    /// How long they ran while a recorded task waited, in ticks.
     pub ticks: u64,
     /// Since when one runs whose time is measured.
     since: u64,

@@ -1,6 +1,6 @@
 //! When the system took the thread off its processor although it could have gone on.
 //!
-//! The kernel tells any thread of its own switches (`perf_event_open` with `context_switch`), without privileges where
+//! The kernel reports to any thread its own switches (`perf_event_open` with `context_switch`), without privileges where
 //! `perf_event_paranoid` is 2 or less. Where it does not, nothing is known, and nothing is taken out. A thread that sleeps or waits is not off in this
 //! sense: that is its own doing. It is the runtime's where the runtime makes it wait, and then it is asked for.
 
@@ -47,7 +47,7 @@ struct Attributes {
 const _: () = assert!(size_of::<Attributes>() == 128 && std::mem::offset_of!(Attributes, clock) == 92);
 
 impl Switches {
-    /// Has the kernel tell; none if it does not.
+    /// Starts the reports of the kernel; none if it refuses.
     pub fn open() -> Option<Switches> {
         const SOFTWARE: u32 = 1;
         const DUMMY: u64 = 9;

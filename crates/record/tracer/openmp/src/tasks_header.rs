@@ -1,6 +1,6 @@
-//! Runtimes of any kind that tell of their tasks themselves, by `include/kizami_tasks.h`.
+//! Runtimes of any kind that report their tasks themselves, by `include/kizami_tasks.h`.
 //!
-//! The header looks for `kizami_tasks_1` when the first thing is told, and calls what it finds there.
+//! The header looks for `kizami_tasks_1` at the first report, and calls what it finds there.
 
 use crate::local::{self, stub};
 use crate::recorder::Recorder;
@@ -53,7 +53,7 @@ unsafe extern "C" fn create(place: *const c_void, needs: *const Need, count: c_i
 }
 
 extern "C" fn begin(task: u64) {
-    // Of a task that nobody listened to when it was made, nothing is known.
+    // Nothing is known of a task that was created without a listener.
     let Some(task) = word::task(task) else { return };
     if let Some(recorder) = recorder() {
         recorder.begin(task);

@@ -1,4 +1,4 @@
-//! What was asked to be recorded.
+//! What is to be recorded.
 
 use kizami_tracer_core::settings::{self, OpenMp};
 use std::sync::atomic::{AtomicU8, Ordering};

@@ -1,10 +1,10 @@
-//! A task's name as one word, for those who keep words for us: runtimes that tell a tool, programs that tell of tasks.
+//! A task's name as one word, for those who keep words for us: runtimes that notify a tool, programs that report tasks.
 
 use kizami_records::threading::TaskName;
 
 /// Bits of a word for the number of a task in its stream; the stream, from 1, has the rest but for the flags.
 const NUMBER_BITS: u32 = 40;
-/// Bits that whoever keeps the word may use for himself.
+/// Bits that the keeper of the word may use.
 pub const FLAGS: [u64; 4] = [1 << 63, 1 << 62, 1 << 61, 1 << 60];
 /// Bits of the name.
 const NAME: u64 = (1 << 60) - 1;

@@ -61,7 +61,7 @@ impl Levels {
                 let mut kept = [0; 64];
                 let mut count = 0;
                 for (index, cell) in block.iter().enumerate() {
-                    // Without asking: where it is depends on nothing that can be foreseen.
+                    // Without asking: where it is depends on nothing that can be predicted.
                     kept[count & 63] = (*cell).into();
                     count += (there >> index & 1) as usize;
                 }

@@ -113,7 +113,7 @@ impl Pages {
 }
 
 impl Chunk {
-    /// Also tells the least and the greatest of its values.
+    /// Also returns the least and the greatest of its values.
     pub(super) fn with_range(mut self, least: i64, most: i64) -> Result<Chunk> {
         // Signed numbers are compared in the same way by old readers.
         let range = match self.close.metadata.column_type() {

@@ -31,7 +31,7 @@ static FLUSH_CALLBACKS: FlushCallbacks = FlushCallbacks { pre_flush: always_flus
 static MEMORY_CALLBACKS: MemoryCallbacks = MemoryCallbacks { allocate: new_chunk, free_all: free_chunks };
 
 /// Writing out is always right here. There is no callback for afterwards: it would put a record of the
-/// exporter's own pauses into a trace of somebody else's program.
+/// exporter's own pauses into the trace of an application.
 extern "C" fn always_flush(_: *mut c_void, _: u8, _: u64, _: *mut c_void, _: bool) -> u8 {
     FLUSH
 }

@@ -10,7 +10,7 @@ pub(super) struct CommRanks {
 }
 
 enum Members {
-    /// The only member is whoever uses it.
+    /// The only member is the rank that uses it.
     Itself,
     /// Ranks are the same as in the world.
     Same(u32),

@@ -22,7 +22,7 @@ pub(super) struct EventFiles<'a> {
     definitions: &'a Definitions,
     /// The open files of the rank being written.
     writers: BTreeMap<ThreadIndex, EventWriter>,
-    /// What the definitions must tell.
+    /// What the definitions must contain.
     pub used: Used,
     pub sends: u64,
     pub receives: u64,

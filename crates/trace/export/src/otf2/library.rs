@@ -17,7 +17,7 @@ const NAMES: [&str; 4] =
 pub(super) type Code = c_int;
 /// A callback that decides whether a full buffer is written.
 pub(super) type PreFlush = extern "C" fn(*mut c_void, u8, u64, *mut c_void, bool) -> u8;
-/// A callback that tells the time after a buffer was written.
+/// A callback that returns the time after a buffer was written.
 pub(super) type PostFlush = extern "C" fn(*mut c_void, u8, u64) -> u64;
 /// A callback that gives memory for one more chunk.
 pub(super) type Allocate =

@@ -10,7 +10,7 @@
 //!   theirs in `weight`;
 //! - a region the program marked is an `Enter` and a `Leave` around the calls in it;
 //! - messages are `MpiSend` and `MpiRecv`, or `MpiIsend`, `MpiIsendComplete`, `MpiIrecvRequest` and
-//!   `MpiIrecv`, each in the call in which it happened: a receive is told where it was completed. Started
+//!   `MpiIrecv`, each in the call in which it happened: a receive is written where it was completed. Started
 //!   persistent requests and the halves of a send-receive count as messages, too;
 //! - collectives are `MpiCollectiveBegin` and `End`, or `NonBlockingCollectiveRequest` and `Complete`.
 //!

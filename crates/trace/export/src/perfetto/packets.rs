@@ -60,7 +60,7 @@ enum Note {
     Weight,
 }
 
-/// Writes packets as it is told of calls.
+/// Writes packets as it receives calls.
 pub(super) struct Packets<'a> {
     output: Output,
     definitions: &'a Definitions,

@@ -156,7 +156,7 @@ fn write_part(events: &Path, complete: &HashSet<u32>, path: &Path) -> Result<Par
     let file = sorter.file.into_inner().map_err(|error| failed(error.into_error()))?;
     drop(file);
     let file = File::open(path).map_err(TraceError::file("open", path))?;
-    // SAFETY: the file was made here a moment ago and nobody else knows it; any bytes are taken.
+    // SAFETY: the file was made here a moment ago and is not shared; any bytes are taken.
     let map = (sorter.written > 0).then(|| unsafe { Mmap::map(&file) }).transpose();
     Ok(Part { map: map.map_err(TraceError::file("map", path))?, ranks })
 }

@@ -61,7 +61,7 @@ struct Walk<'a> {
     found: Findings,
 }
 
-/// Walks all ranks; tells what was found and how to repair it.
+/// Walks all ranks; returns what was found and how to repair it.
 pub(super) fn walk(spool: &Spool, clock: &RunClock, hosts: &[usize]) -> (Findings, Repairs) {
     let nothing = Entries::default();
     let mut walkers: Vec<Walker<'_>> =
@@ -98,7 +98,7 @@ impl Walk<'_> {
                 return;
             }
             if self.waiting.is_empty() && self.under_way.len() > MOST_UNDER_WAY {
-                // Nobody waits, so what is under way is never received by anybody that can be matched.
+                // No rank waits, so what is under way is never received by a call that can be matched.
                 self.under_way.clear();
             }
         }

@@ -101,7 +101,7 @@ impl<'a> Rewriting<'a> {
                 || name.starts_with(COUNTERS_FOLDER)
                 || name == Path::new(Stop::PATH)
                 || name == Path::new(RankInfo::PATH)
-                // At other times nobody knows what they would wait for.
+                // At other times it is unknown what they would wait for.
                 || name == Path::new(UnderWay::PATH)
                 // Nor what links of a simulated network would carry then.
                 || name == Path::new(LinkLoad::PATH)

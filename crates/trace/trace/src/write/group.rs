@@ -1,6 +1,6 @@
 //! Writing the columns of one row group, one after the other.
 //!
-//! How each is packed is declared in [`crate::schema`], and told by who makes the writer.
+//! How each is packed is declared in [`crate::schema`], and chosen by the creator of the writer.
 
 use super::building::{CellColumn, ListColumn};
 use kizami_columns::ChecksumFile;

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Rows of a row group, where nobody asks for another number.
+/// Rows of a row group, unless another number is set.
 pub const WINDOW_ROWS: usize = 256 << 10;
 /// Completed requests held, for each row of the window.
 const COMPLETES_PER_ROW: usize = 4;

@@ -1,4 +1,4 @@
-//! Who may look into a trace: whoever may enter its directory may read all that is in it, whatever the umask was when that
+//! Permissions of a trace: a user who may enter its directory may read all that is in it, whatever the umask was when that
 //! was made.
 
 use std::fs::{File, Metadata, OpenOptions, Permissions};

@@ -21,7 +21,7 @@ use std::path::{Component, Path, PathBuf};
 const WORK_FOLDER: &str = "sealing.tmp";
 const REMOVED_RAW: &str = "raw-removed.tmp";
 
-/// Makes the directory of a trace, which must not exist: nobody else may look into it, whatever the umask. A trace has the
+/// Makes the directory of a trace, which must not exist: no other user may look into it, whatever the umask. A trace has the
 /// arguments of its program and the names in its source.
 pub fn make_directory(directory: &Path) -> std::io::Result<()> {
     DirBuilder::new().mode(0o700).create(directory)
@@ -107,7 +107,7 @@ impl StagingDir {
 }
 
 impl StagingDir {
-    /// Refuses if a table is not as it was written: where locks do not work, somebody else may have been here.
+    /// Refuses if a table is not as it was written: where locks do not work, another process may have been here.
     fn check_whole(&self, run: &RunInfo) -> Result<(), TraceError> {
         for file in &run.files {
             let path = self.work.join(&file.path);

@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 /// Rows of a part, a multiple of those of a batch.
 const PART_ROWS: usize = 1 << 20;
 
-/// Rows that are handed on together, and become a row group. What is left at the end is written while nobody works.
+/// Rows that are handed on together, and become a row group. What is left at the end is written after all work.
 const BATCH_ROWS: usize = 1 << 16;
 
 /// Batches that wait to be written at most. Whoever makes rows faster waits.

@@ -1,4 +1,4 @@
-//! A trace from definitions and calls, for whoever makes runs: a simulation, a skeleton, an import, a test.
+//! A trace from definitions and calls, for producers of runs: a simulation, a skeleton, an import, a test.
 //!
 //! Give it what calls refer to, then every call by rank and start; it adds up what follows from them and leaves a trace
 //! that everything else reads. The directory must not exist before and is gone again if anything fails. Memory is one window
@@ -17,7 +17,7 @@ use kizami_model::{Call, Ending, Length, Moment, Rank, function};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What ran, as `run.json` tells it.
+/// What ran, as `run.json` has it.
 #[derive(Clone, Debug, Default)]
 pub struct About {
     /// Path of the executable.

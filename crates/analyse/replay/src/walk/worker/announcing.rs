@@ -1,4 +1,4 @@
-//! What a step that begins tells others, here and in other shares.
+//! What a step announces when it begins, here and to other partitions.
 
 use super::super::collective_state::CollectiveNews;
 use super::super::exchange::RemoteEvent;
@@ -76,7 +76,7 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
         }
     }
 
-    /// In modelled lanes: what a collective costs one that waits for nobody in it.
+    /// In modelled lanes: what a collective costs one that does not wait in it.
     fn passes(&mut self, strand: u32, tie: Tie, op: Op) {
         let ranks = self.graph.members.sizes[tie.place() as usize];
         for lane in self.lanes.modelled.each() {

@@ -1,7 +1,7 @@
 //! The walker of one share of the ranks.
 //!
-//! A strand is walked until it needs to know what another has not told yet; then it is parked and woken by the one
-//! who tells. Strands are kept within a slice of recorded time of each other (the *horizon*), so that what is
+//! A strand is walked until it needs what another has not announced yet; then it is parked and woken by the one
+//! that announces it. Strands are kept within a slice of recorded time of each other (the *horizon*), so that what is
 //! remembered is what was under way. What concerns ranks of other shares is gathered for the end of the round, when
 //! nothing is left to do here.
 
@@ -31,7 +31,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::Range;
 
-/// How many strands ahead memory is asked for: of a strand itself, then of its steps, whose place it knows, and then of
+/// How many strands ahead memory is prefetched: of a strand itself, then of its steps, whose place it knows, and then of
 /// what those lead to.
 const AHEAD: [usize; 3] = [8, 4, 2];
 
@@ -44,7 +44,7 @@ pub(super) struct Counts {
     pub most_under_way: u64,
 }
 
-/// While everybody is stuck: parked strands by the recorded end of their call, the earliest first.
+/// While no strand can go on: parked strands by the recorded end of their call, the earliest first.
 #[derive(Default)]
 struct ParkedStrands {
     all: BinaryHeap<Reverse<(Moment, u32)>>,
@@ -84,9 +84,9 @@ pub(super) struct Worker<'a, const LANES: usize, O> {
     /// How many parked strands are patient.
     pub patient: u32,
     horizon: Moment,
-    /// Which other shares have members in a communicator, once they had to hear something.
+    /// Which other shares have members in a communicator, once something was announced to them.
     other_shares: FxHashMap<u32, Vec<usize>>,
-    /// What others must hear.
+    /// What others must receive.
     pub outgoing: Outgoing<LANES>,
     pub learned: Fit,
     pub counts: Counts,
@@ -162,14 +162,14 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
         self.later.iter().map(start).min()
     }
 
-    /// Lets everybody go on up to another moment of the recorded run.
+    /// Lets all strands go on up to another moment of the recorded run.
     pub(super) fn extend(&mut self, horizon: Moment) {
         self.horizon = horizon;
         self.parked_strands = None;
         self.ready.extend(self.later.drain(..));
     }
 
-    /// Walks until nobody can go on.
+    /// Walks until no strand can go on.
     pub(super) fn run(&mut self) {
         while let Some(strand) = self.ready.pop_front() {
             self.fetch();
@@ -179,7 +179,7 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
         }
     }
 
-    /// Steps of different strands lie far apart: what a strand needs is asked for while others are walked.
+    /// Steps of different strands lie far apart: what a strand needs is prefetched while others are walked.
     #[inline]
     fn fetch(&self) {
         let [soon, sooner, next] = AHEAD.map(|ahead| self.ready.get(ahead).map(|strand| *strand as usize));
@@ -198,7 +198,7 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
         }
     }
 
-    /// Hears what another share had to tell.
+    /// Receives what another partition announced.
     pub(super) fn receive(&mut self, events: Vec<RemoteEvent<LANES>>) {
         let mut woken = std::mem::take(&mut self.woken);
         for event in events {
@@ -218,8 +218,8 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
         Replayed {
             observers: vec![self.observer],
             followed: self.counts.followed,
-            // Messages that were sent and never asked for. One that a kind sends may be for a rank whose kind has its rows
-            // from another, which is sent the same by somebody else.
+            // Messages that were sent and never received. One that a class sends may be for a rank whose class has its rows
+            // from another, which is sent the same by another rank.
             unmatched: match &self.graph.folding {
                 None => self.counts.unmatched + self.departures.left(),
                 Some(_) => self.counts.unmatched,

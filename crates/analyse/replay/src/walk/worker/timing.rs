@@ -2,7 +2,7 @@
 //!
 //! Those a step waits for come one by one (`came`). The one that was there last in the recorded run is kept as *late*:
 //! it decides how the recorded call is divided into waiting and what was left to do. All others only set a *floor*: the
-//! step cannot end before they are there. When nobody is missing any more, the step ends (`end`).
+//! step cannot end before they are there. When none is missing any more, the step ends (`end`).
 
 use super::super::lane::{Inside, Recorded, Way};
 use super::super::lane_states::InModel;
@@ -27,7 +27,7 @@ struct Ending {
     /// It is of failed polls before one that found what they looked for.
     polling: bool,
     polls: Polls,
-    /// From the moment the one waited for came to the end; the whole call if nobody was waited for.
+    /// From the moment the one waited for came to the end; the whole call if no rank was waited for.
     rest: Length,
 }
 
@@ -48,7 +48,7 @@ impl Ending {
     }
 
     /// What is to be taken out of the call for the tracer's sake: what it took between polls, and of what could not be
-    /// taken out of gaps before as much as there is room for. Only the part of the call that waited for nobody can be
+    /// taken out of gaps before as much as there is room for. Only the part of the call that did not wait can be
     /// made shorter; polls that found nothing only waited.
     #[inline]
     fn cut(&self, debt: &mut Length) -> Length {
@@ -289,7 +289,7 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
             let overlap = &mut self.overlaps[strand as usize][lane];
             (overlap.free, overlap.pieces) = (end, Pieces::Endless);
             if let (Some(recorded), Some(pieces)) = (recorded, setting.overlaps(site)) {
-                // When the step would begin its own part if nobody had been waited for in overlapped calls.
+                // When the step would begin its own part if no rank had been waited for in overlapped calls.
                 let start = model.map_or(overlap.unheld, |state| {
                     let sending = state.busy_until.saturating_since(walking.start[lane]);
                     overlap.unheld.saturating_add(sending).saturating_add(state.handling)
@@ -301,7 +301,7 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
         end
     }
 
-    /// What a call that waited for somebody says about the network.
+    /// What a call that waited says about the network.
     #[inline]
     fn learn(&mut self, step: &Step, ending: &Ending) {
         let Some(late) = ending.late else { return };
@@ -322,8 +322,8 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
     }
 }
 
-/// What of the own time of a step that waited for a message may have been the message's way: all of it, if nobody saw what
-/// taking one costs that is there, or if it only sets out when both sides are.
+/// What of the own time of a step that waited for a message may have been the message's way: all of it, if there is no record
+/// of what taking one costs that is there, or if it only sets out when both sides are.
 fn within_own(late: &Late, own: Length, fit: &Fit) -> Inside {
     let is_the_way = match late.way {
         Way::Message(bytes) | Way::Unbuffered(bytes) => {
@@ -334,7 +334,7 @@ fn within_own(late: &Late, own: Length, fit: &Fit) -> Inside {
     Inside { length: if is_the_way { own } else { Length::ZERO }, meets: false }
 }
 
-/// For how long a message that nobody waited for was on its way within a step that took so long itself.
+/// For how long a message that no rank waited for was on its way within a step that took so long itself.
 fn inside(step: &Step, late: &Late, (own, least_way): (Length, Length), fit: &Fit) -> Inside {
     let within = |length: Length| length.clamp(Length::ZERO, own.at_least_zero());
     match late.way {
@@ -383,7 +383,7 @@ fn there_in_model(
     match tie.kind() {
         TieKind::AwaitsPost | TieKind::MayAwaitPost if !large => None,
         kind if kind.awaits_readiness() => {
-            // It has asked, hears that the receiver is ready, and is free when the last byte has left.
+            // It has sent the request, learns that the receiver is ready, and is free when the last byte has left.
             let asked = state.left.saturating_add(asking);
             let heard = other.max(asked).saturating_add(asking);
             let leaving = Length::from_nanos_f64((model.leaving_ns(bytes) + shared_ns).max(0.0));
@@ -393,7 +393,7 @@ fn there_in_model(
             let taking_ns = if receives.alone { model.receiving_ns(bytes) } else { model.taking_ns(bytes) };
             state.handling += Length::from_nanos_f64(taking_ns);
             let leaves = if large {
-                // The sender asks, and hears that the receiver is ready.
+                // The sender sends the request, and learns that the receiver is ready.
                 let asked = other.saturating_add(asking);
                 asked.max(start).saturating_add(asking)
             } else {

@@ -4,7 +4,7 @@
 //! the slowest rank counts. Of those that do not wait, `t_pure` is the plain time and `t_ovrl` the overlapped one.
 //!
 //! Left out: tables of several groups at once (`-multi`), what was measured with buffers of an accelerator, and benchmarks
-//! of which nothing is in a machine, such as Exchange. Sizes that ran into the time limit are told.
+//! of which nothing is in a machine, such as Exchange. Sizes that ran into the time limit are reported.
 
 mod names;
 

@@ -8,7 +8,7 @@ use crate::tables::Pattern;
 pub(super) enum Benchmark {
     /// Between two ranks, of this kind.
     Message(&'static str),
-    /// Many messages, told by their rate.
+    /// Many messages, given as a rate.
     Stream,
     Collective(Collective, Pattern),
     /// Pure and overlapped in one row.

@@ -41,7 +41,7 @@ fn in_name(name: &str) -> Option<u32> {
         let number = |rest: &str| rest.parse::<u32>().ok();
         let before = BEFORE.iter().filter_map(|word| part.strip_prefix(word)).find_map(number);
         let after = AFTER.iter().filter_map(|word| part.strip_suffix(word)).find_map(number);
-        // A single letter with a number after it may be anything.
+        // A single character with a number after it may be anything.
         let apart = parts.get(place + 1).filter(|_| part.len() > 1 && BEFORE.contains(part));
         found.extend(before.or(after).or(apart.and_then(|next| number(next))));
     }

@@ -26,7 +26,7 @@ pub(super) fn title(line: &str) -> Option<Title<'_>> {
     text.starts_with("OSU ").then_some(Title { text })
 }
 
-/// Words that all titles have, or that tell nothing.
+/// Words that all titles have, or that carry no information.
 const FILLING: &[&str] = &["osu", "mpi", "latency", "test", "personalized", "exchange"];
 
 impl Title<'_> {

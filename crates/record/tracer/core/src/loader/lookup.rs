@@ -1,7 +1,7 @@
 //! What the loader would bind a module's reference to.
 //!
 //! The order of the search is the module's own: the global scope first, then what it was loaded with, or the other way round
-//! (`RTLD_DEEPBIND`). Only the loader knows it, and tells it to whoever calls `dlsym(RTLD_DEFAULT, ..)`, by where that call
+//! (`RTLD_DEEPBIND`). Only the loader knows it, and gives it to the caller of `dlsym(RTLD_DEFAULT, ..)`, by where that call
 //! returns to. So the call is made with a return address inside the module: that of any `ret` instruction there, which
 //! returns to us. For x86-64.
 
@@ -13,7 +13,7 @@ use std::ops::Range;
 /// The address that a module gets for a name, of this version if it asks for one; none if that cannot be found out.
 pub fn from_module(code: &[Range<usize>], name: &CStr, version: Option<&CStr>) -> Option<usize> {
     if has_shadow_stack() {
-        // The processor would refuse to return by a way that nobody came.
+        // The processor would refuse to return to an address without a call.
         return None;
     }
     let gadget = code.iter().find_map(return_instruction)?;

@@ -34,7 +34,7 @@ pub fn open() -> Open {
 /// What a name is in a library, or by `RTLD_NEXT` behind this one: by the loader's own `dlsym`, not by ours.
 #[expect(clippy::not_unsafe_ptr_arg_deref, reason = "a handle is a number to everybody but the loader")]
 pub fn symbol(library: *mut c_void, name: &CStr) -> Option<*mut c_void> {
-    // SAFETY: dlsym, which has this signature, with a valid name and what whoever calls this got from the loader.
+    // SAFETY: dlsym, which has this signature, with a valid name and a handle that the caller got from the loader.
     let found = unsafe {
         let find: unsafe extern "C" fn(*mut c_void, *const c_char) -> *mut c_void =
             std::mem::transmute(symbol_address());

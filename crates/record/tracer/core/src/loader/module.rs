@@ -172,7 +172,7 @@ impl Module {
         lookup::from_module(&self.code, name, None)
     }
 
-    /// Has it stay, whoever unloads it.
+    /// Keeps it loaded, whatever unloads it.
     pub fn keep(&self) {
         if !self.path.is_empty() {
             let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE;

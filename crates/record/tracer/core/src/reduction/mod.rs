@@ -38,7 +38,7 @@ pub type CommunicatorOf = fn(u32) -> Option<(u64, u32)>;
 /// The thread whose calls are reduced.
 #[derive(Clone, Copy)]
 pub struct Owner {
-    /// Sets its own draws apart from those of others.
+    /// Separates its sampling keys from those of others.
     pub key: u64,
     /// Ticks of its clock.
     pub ticks_per_second: u64,
@@ -74,10 +74,10 @@ impl Reduction {
         let sample = block::create(&sample_path, BLOCK_BYTES)?;
         let order = block::create(&order_path, sizes.bytes()).inspect_err(|_| {
             // One alone would say that the calls are there.
-            // SAFETY: it was just made, and nobody has it.
+            // SAFETY: it was just made, and is not shared.
             unsafe { block::remove(&sample_path, sample, BLOCK_BYTES) };
         })?;
-        // SAFETY: new pages that nobody else has, mapped for ever, of that size.
+        // SAFETY: new pages that are not shared, mapped for ever, of that size.
         let (sample, order) = unsafe {
             let words = std::slice::from_raw_parts(order.cast::<AtomicU64>(), sizes.bytes() / 8);
             (Block::at(sample), words)
@@ -85,7 +85,7 @@ impl Reduction {
         Reduction::within(sample, order, keep, owner).ok_or(libc::EINVAL)
     }
 
-    /// One in memory that nobody reads, to learn what adding a call costs. The memory is never given back: there is one
+    /// One in memory that is never read, to learn what adding a call costs. The memory is never given back: there is one
     /// such in a process.
     fn for_calibration(keep: Keep) -> Option<Box<Reduction>> {
         let order: Vec<AtomicU64> = (0..Sizes::default().bytes() / 8).map(|_| AtomicU64::new(0)).collect();
@@ -317,7 +317,7 @@ impl KeepMode {
         Reduction::create(segment, keep, owner).map_or(KeepMode::All, KeepMode::Reduced)
     }
 
-    /// For calls that nobody reads, to learn what adding one costs.
+    /// For calls that are never read, to learn what adding one costs.
     pub fn for_calibration(keep: Keep) -> KeepMode {
         Reduction::for_calibration(keep).map_or(KeepMode::All, KeepMode::Reduced)
     }

@@ -1,4 +1,4 @@
-//! The numbers by which calls are drawn: both ends of a message have the same, and so have all ranks of a collective.
+//! Sampling keys of calls: both ends of a message have the same, and so have all ranks of a collective.
 //!
 //! Ranks do not ask each other. A message is known on both sides by its communicator, ranks and tag, and by how many such
 //! messages came before; a collective by its communicator and how many came before. Where that cannot be known (a
@@ -20,7 +20,7 @@ const COMMUNICATORS: usize = 64;
 pub struct SampleKeys {
     seed: u64,
     communicator_of: CommunicatorOf,
-    /// For calls that concern nobody else.
+    /// For calls that concern no other rank.
     alone: Series,
     /// Kinds of messages and collectives, by a hash of what they are.
     kinds: Box<[(u64, Series); PLACES]>,

@@ -1,7 +1,7 @@
 //! Calls as the folded sequence wants them: a shape that repeats, and values that may change.
 //!
 //! What a loop repeats exactly is the shape: function, place, communicator, peers, tags. Sizes, what a wildcard found, and
-//! which requests were completed or started are values, as [`kizami_records::sequence_codec`] tells them.
+//! which requests were completed or started are values, as [`kizami_records::sequence_codec`] encodes them.
 
 use kizami_model::Shape;
 pub use kizami_records::sequence_codec::Values;

@@ -5,7 +5,7 @@
 //! has been loaded, a copy of this library is loaded too, and the addresses of MPI functions that the loader has
 //! put into the program's copy, or will put there at the first call, are replaced by those of our copy.
 //!
-//! Ranks that share one image of the program (`-no-privatize`, `smpi/privatization:mmap`) cannot be told apart by
+//! Ranks that share one image of the program (`-no-privatize`, `smpi/privatization:mmap`) cannot be distinguished by
 //! this and are not recorded. Neither are calls out of libraries that ranks share.
 
 use super::get;
@@ -29,7 +29,7 @@ fn name_of_program(copy: &Path) -> Option<&str> {
     of_this_process.then_some(name)
 }
 
-/// The program itself, of which a loaded file is the copy for one rank: the copy is gone when somebody wants to
+/// The program itself, of which a loaded file is the copy for one rank: the copy is gone when it is needed to
 /// read it. The simulator was given the program as its first argument.
 pub fn original(copy: &str) -> Option<String> {
     get()?;

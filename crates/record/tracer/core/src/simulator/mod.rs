@@ -6,7 +6,7 @@
 //! preloaded library is to a process.
 //!
 //! Time is the simulator's. It measures how long a rank computes between two calls, and lets that time pass when it is
-//! told that the computation has ended. That is the first thing its functions do, so we do it before we look at the
+//! notified that the computation has ended. That is the first thing its functions do, so we do it before we look at the
 //! clock. What we do after a call is not the program's computation and is forgotten.
 
 pub mod copies;
@@ -134,7 +134,7 @@ pub unsafe fn ends_rank(class: u64, exception: *const c_void) -> bool {
     name == c"N7simgrid21ForcefulKillExceptionE"
 }
 
-/// Whose collectives the ranks were told to imitate: the launcher says so to its process, and it is a part of what library
+/// Whose collectives the ranks imitate: the launcher says so to its process, and it is a part of what library
 /// this is.
 pub fn chosen_collectives() -> Option<String> {
     let line = std::fs::read("/proc/self/cmdline").ok()?;

@@ -105,7 +105,7 @@ pub fn collective(mut call: Call, which: Collective, comm: usize, arguments: &Ar
 #[inline(never)]
 fn count_spread(call: &mut Call, record: &CallRecord, comm: &Communicator, a: &Arguments) {
     static NUMBERS: Mutex<Vec<(Op, [u32; 2])>> = Mutex::new(Vec::new());
-    // Who exchanges in place gives as much as it gets, and nobody looks at what it says about giving.
+    // Who exchanges in place gives as much as it gets, and its send arguments are ignored.
     let (counts, types, datatype) = if a.sendbuf == abi::get().in_place {
         (a.recvcounts, a.recvtypes, a.recvtype)
     } else {

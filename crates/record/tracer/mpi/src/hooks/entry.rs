@@ -1,6 +1,6 @@
 //! What a call was given, noted before it is made: a few plain stores, so that a call which never returns can be explained.
 //!
-//! Handles are noted as they came: whoever reads them knows from definitions what they stand for. On MPIs with 32-bit
+//! Handles are noted as they came: their reader knows from definitions what they stand for. On MPIs with 32-bit
 //! handles the upper half is noise.
 
 use crate::abi;

@@ -1,4 +1,4 @@
-//! The beginning and the end of MPI, and what a program tells the tracer.
+//! The beginning and the end of MPI, and what a program passes to the tracer.
 
 use super::timed;
 use crate::binding::{self, When};
@@ -14,7 +14,7 @@ use std::ffi::{CStr, c_char};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// `MPI_Init` or `MPI_Init_thread` has returned: now MPI can tell who we are.
+/// `MPI_Init` or `MPI_Init_thread` has returned: now MPI knows the rank.
 #[inline(never)]
 pub fn initialised(mut call: Call) {
     let _uncancelled = Uncancelled::new();
@@ -48,7 +48,7 @@ pub fn initialised(mut call: Call) {
     call.release();
 }
 
-/// Whether the only world there is, is the one the launcher told of.
+/// Whether the only world there is, is the one of the launcher.
 static WORLD_OF_LAUNCHER: AtomicBool = AtomicBool::new(false);
 
 /// `MPI_Session_init` has returned. A program may live by sessions alone, without a world; then what the
@@ -161,12 +161,12 @@ fn note_ending(ending: Ending, code: i32) {
 const REGION_BEGIN: i32 = 0x6b_7a01;
 /// `kizami.h`: a named region ends.
 const REGION_END: i32 = 0x6b_7a02;
-/// `kizami.h`: the program tells an amount of work.
+/// `kizami.h`: the program counts an amount of work.
 const COUNT: i32 = 0x6b_7a03;
 /// The standard's level for "profiling is disabled".
 const OFF: i32 = 0;
 
-/// What `kizami.h` points to when it tells an amount of work.
+/// What `kizami.h` points to when it counts an amount of work.
 #[repr(C)]
 struct CountArgument {
     name: *const c_char,
@@ -174,7 +174,7 @@ struct CountArgument {
 }
 
 /// `MPI_Pcontrol`: the standard's levels switch recording off (0) and on (1 and more); `kizami.h` marks
-/// regions and tells work with levels of its own, and only then is there a second argument to look at.
+/// regions and counts work with levels of its own, and only then is there a second argument to look at.
 #[inline(never)]
 pub fn pcontrol(mut call: Call, level: i32, name: usize) {
     match level {

@@ -17,7 +17,7 @@ fn address(call: &mut Call, rank: i32, tag: i32, comm: usize) -> CallRecord {
     record
 }
 
-/// Bytes of a message; none go to or come from nobody.
+/// Bytes of a message; none for null peers.
 #[inline(always)]
 fn bytes(call: &mut Call, peer: i32, count: i64, datatype: usize) -> u64 {
     // A count of zero never looks at the datatype.

@@ -184,7 +184,7 @@ pub fn access(mut call: Call, win: usize, rank: i32, out: Elements, obtained: El
     call.finish(&record);
 }
 
-/// Blocking file access: the status tells how much really moved.
+/// Blocking file access: the status has how much really moved.
 #[inline(never)]
 pub fn transfer(mut call: Call, file: usize, direction: Direction, status: usize) {
     let object = objects::of(ObjectKind::File, file);

@@ -3,7 +3,7 @@
 //! A question is a message there and back: the answer was read off the other clock somewhere between sending
 //! and receiving, so the difference of the two clocks is known to within half the time it took, whatever the
 //! network did. The tightest questions are kept as definitions; making a clock of them is for sealing. Hosts
-//! ask in an order in which whoever is asked has been told already what it passes on, and all pairs of one
+//! ask in an order in which each host already knows what it passes on, and all pairs of one
 //! round talk at the same time: as many rounds as the tree is deep.
 
 use super::tree::Tree;
@@ -26,7 +26,7 @@ const KEPT: usize = 8;
 const LAST: u64 = 0;
 const MORE: u64 = 1;
 
-/// How a host's clock stands to that of the root, as far as can be told during the run.
+/// How a host's clock stands to that of the root, as far as known during the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClockOffset {
     /// To be added to the own clock, in nanoseconds.

@@ -4,12 +4,12 @@
 //! them is above the threshold; if so, each writes its records out. The root learns when, on the common clock,
 //! the first of them stopped, and so how long that is ago, `w`; all will have stopped for
 //! `Z = w + m log2 P + d`, where `m` is the time of a message and `d` how far the clocks may be off. (Here four
-//! times `m log2 P`, twice `d`: telling and confirming take their time, too.) `Z` goes
+//! times `m log2 P`, twice `d`: announcing and confirming take time, too.) `Z` goes
 //! down the tree, and each rank goes on `Z` after it stopped. As all were stopped for the same time, taking the
 //! stop out again gives the run as it would have been.
 //!
-//! What is added to the method: a rank that hears of `Z` too late (its disk write held up the message) would go
-//! on late. So after `Z` was told, the ranks settle whether all of them have enough time left; if not, `Z` grows
+//! What is added to the method: a rank that learns of `Z` too late (its disk write held up the message) would go
+//! on late. So after `Z` was announced, the ranks settle whether all of them have enough time left; if not, `Z` grows
 //! and they settle again. How late each rank did go on is recorded with the stop.
 
 use super::Rendezvous;
@@ -111,13 +111,13 @@ impl Rendezvous {
         for _ in 0..MOST_EXTENSIONS {
             let asked = clock::now();
             let stopped_ns = process.nanoseconds_of(asked.saturating_sub(start));
-            // Whoever is behind says by how much; nobody is if all are well before the end.
+            // Ranks that are behind say by how much; none is if all are well before the end.
             let behind_ns = (stopped_ns + margin_ns).saturating_sub(length_ns);
             let [most_behind_ns] = everyone.most([behind_ns]);
             if most_behind_ns == 0 {
                 break;
             }
-            // What settling this took is what the next telling may take.
+            // The time of this exchange bounds that of the next announcement.
             let exchange_ns = process.nanoseconds_of(clock::now() - asked);
             let [longest_exchange_ns] = everyone.most([exchange_ns]);
             length_ns += most_behind_ns + 2 * longest_exchange_ns;

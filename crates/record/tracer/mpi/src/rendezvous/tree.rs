@@ -23,7 +23,7 @@ pub struct Tree {
 const BETWEEN_LOOKS: Duration = Duration::from_micros(20);
 
 impl Tree {
-    /// Takes over a communicator that nobody else uses.
+    /// Takes over a communicator that is not used elsewhere.
     pub fn over(communicator: usize, crowded: bool) -> Tree {
         let (mut rank, mut size) = (0i32, 0i32);
         // SAFETY: a communicator of our own; places for numbers.
@@ -70,7 +70,7 @@ impl Tree {
         words
     }
 
-    /// Lets others run until there is something to receive. Asleep: whoever yields its turn again and again owes the
+    /// Lets others run until there is something to receive. Asleep: a thread that yields again and again owes the
     /// scheduler as many turns, and would go on late when all may.
     fn wait_for_message(&self, from: u32) {
         loop {
@@ -85,7 +85,7 @@ impl Tree {
         }
     }
 
-    /// The largest of each word over all ranks, told to the root; others get what is below them.
+    /// The largest of each word over all ranks, sent to the root; others get what is below them.
     pub fn most_to_root<const WORDS: usize>(&self, mut words: [u64; WORDS]) -> [u64; WORDS] {
         for child in self.children().rev() {
             let theirs = self.receive::<WORDS>(child);
@@ -108,7 +108,7 @@ impl Tree {
         words
     }
 
-    /// The largest of each word over all ranks, told to all.
+    /// The largest of each word over all ranks, sent to all.
     pub fn most<const WORDS: usize>(&self, words: [u64; WORDS]) -> [u64; WORDS] {
         let words = self.most_to_root(words);
         self.by_root(words)

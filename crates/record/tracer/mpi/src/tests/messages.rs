@@ -57,7 +57,7 @@ scripts! {
             arrive(place, 0, 2, 7, (5 << 32) + 1);
             0
         });
-        // From nobody comes nothing, whatever the status says.
+        // A null peer sends nothing, whatever the status says.
         mpi.call("MPI_Recv", &[0, 1, DOUBLE, PROC_NULL, 7, mpi.world(), place], |_| 0);
     } => [
         call("MPI_Recv", |r| {

@@ -29,7 +29,7 @@ enum Recorded {
     Start(CallRecord, Vec<Started>),
     /// Polls that found nothing, and how many.
     Fold(CallRecord, u64),
-    /// An amount, told under the number of its name.
+    /// An amount, recorded under the number of its name.
     Count(u32, u64),
 }
 
@@ -178,7 +178,7 @@ fn call_stub(stub: unsafe extern "C" fn(), arguments: [usize; MOST_ARGUMENTS]) {
     type N = usize;
     type Stub = unsafe extern "C" fn(N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N) -> c_int;
     let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = arguments;
-    // SAFETY: what a function does not take lies in registers and on the stack, and nobody looks there; what it takes are
+    // SAFETY: what a function does not take lies in registers and on the stack, and is not read there; what it takes are
     // places that tests have.
     unsafe {
         let stub: Stub = std::mem::transmute(stub);

@@ -57,7 +57,7 @@ impl Thread {
         thread
     }
 
-    /// A recorder whose calls count for nobody.
+    /// A recorder whose calls are discarded.
     ///
     /// It is made in its place on the heap: a thread's whole stack may be hardly larger than its caches.
     pub fn for_calibration(keep: KeepMode) -> Box<Thread> {

@@ -1,7 +1,7 @@
 //! GNU's runtime: what stands before the functions that GCC has programs call.
 //!
 //! A function with fewer arguments than the body that serves it hands on what happens to be in the other registers or
-//! on the stack above, and nobody looks at it.
+//! on the stack above, and is not read.
 
 mod depend;
 mod parallel;

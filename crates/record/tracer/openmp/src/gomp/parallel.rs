@@ -38,7 +38,7 @@ unsafe extern "C" fn run_share(share: *mut c_void) {
     }
 }
 
-/// The runtime's function that tells a thread its number.
+/// The runtime's function that returns the number of a thread.
 pub static THREAD_NUMBER: Real = Real::new(c"omp_get_thread_num");
 
 fn thread_number() -> u32 {

@@ -54,7 +54,7 @@ struct Source {
     bytes: usize,
     align: usize,
     site: u32,
-    /// Tasks that are still to be made, as far as can be told. After the last the thread waits, if it does.
+    /// Tasks that are still to be made, as far as known. After the last the thread waits, if it does.
     left: u64,
     waits: bool,
 }
@@ -132,7 +132,7 @@ unsafe fn name(before: &Before, recorder: &mut Recorder) -> TaskName {
         let number = names.taken.fetch_add(1, Ordering::Relaxed);
         (number < names.count).then(|| TaskName { stream: names.stream, number: names.first + number })
     });
-    // One more than was worked out: made here, as far as can be told.
+    // One more than was worked out: made here, as far as known.
     taken.unwrap_or_else(|| recorder.create(before.site))
 }
 
@@ -146,7 +146,7 @@ fn tasks_of(rounds: u64, request: u64, flags: c_uint) -> u64 {
     }
 }
 
-/// The runtime's function that tells how many threads a region has.
+/// The runtime's function that returns how many threads a region has.
 pub static THREADS: Real = Real::new(c"omp_get_num_threads");
 
 fn threads() -> u64 {
@@ -273,7 +273,7 @@ impl LoopRequest {
         if self.waits() {
             wait(site);
         }
-        // Tasks of a loop that nobody waits for may begin at any time, and nobody knows which is the last: a few bytes
+        // Tasks of a loop that no rank waits for may begin at any time, and the last is unknown: a few bytes
         // for each such loop are never given back.
         let names = names.map_or(std::ptr::null(), |names| Box::leak(Box::new(names)) as *const Names);
         let align = self.align.max(align_of::<Before>());

@@ -33,8 +33,8 @@ fn template() -> String {
     let commands = Command::augment_subcommands(clap::Command::new("kizami"));
     let about = |name: &str| {
         let own = commands.find_subcommand(name).and_then(clap::Command::get_about).map(ToString::to_string);
-        let external = || crate::external::known(name.as_ref()).map(|known| known.about.to_owned());
-        own.or_else(external).unwrap_or_else(|| "Print this help, or the help of a command".to_owned())
+        let separate = || crate::external::external(name.as_ref()).map(|external| external.about.to_owned());
+        own.or_else(separate).unwrap_or_else(|| "Print this help, or the help of a command".to_owned())
     };
     let mut groups = String::new();
     for (title, names) in GROUPS {

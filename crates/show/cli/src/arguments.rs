@@ -19,6 +19,9 @@ Exit codes:
   all      1  it failed, or `doctor` found a problem
            2  the command line is wrong, or the output exists already";
 
+/// The heading of options that all commands have.
+const COMMON: &str = "Common options";
+
 /// The commands by what they are for. A name that is no command here is one of [`crate::external`].
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Record", &["record", "seal", "reduce", "undisturb", "doctor"]),
@@ -56,15 +59,15 @@ fn template() -> String {
 #[command(arg_required_else_help = true)]
 pub struct Arguments {
     /// Print the phases of the work with their times to standard error; -vv prints more
-    #[arg(short, long, action = clap::ArgAction::Count, global = true)]
+    #[arg(short, long, action = clap::ArgAction::Count, global = true, help_heading = COMMON, display_order = 1000)]
     pub verbose: u8,
 
     /// Print only results, warnings and errors: no progress and no remarks
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = COMMON, display_order = 1000)]
     pub quiet: bool,
 
     /// Print names of functions in full, with template arguments and parameters
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = COMMON, display_order = 1000)]
     pub full_names: bool,
 
     /// The command.

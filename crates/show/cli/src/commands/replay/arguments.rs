@@ -14,7 +14,7 @@ Examples:
   kizami replay run.kz --omp-threads 2x --balance-threads solver.c:64
   kizami replay run.kz --loggops L=1us,o=200ns,g=0,G=0.1ns,O=0,S=64k --json | jq .replayed_ns
 
-Re-executes all calls in happened-before order and computes when each starts and ends. Whatever no
+Replays all calls in happened-before order and computes when each starts and ends. Whatever no
 option changes stays as recorded; without options the result is the recorded run. LOCATION is a
 source line (solver.c:88), a function, or MODULE+OFFSET, as reports print it; options that take one
 may be repeated or given several, separated by commas. With -o the result is written as a trace for

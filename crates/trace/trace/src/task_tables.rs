@@ -145,7 +145,7 @@ crate::table! {
         "longest_ns" longest: Length,
         /// How long they waited for locks, all together.
         "locked_ns" locked: Length,
-        /// How long they were kept off processors, all together.
+        /// Total time they were preempted.
         "away_ns" away: Length,
         /// What the tracer took, all together.
         "tracer_ns" tracer: Length,

@@ -100,7 +100,7 @@ fn is_written() -> bool {
 
 /// Writes a text of a page anew, if pages are written.
 fn write_instead(page: &Path, shown: &str, printed: &str) {
-    if is_written() && !shown.is_empty() && shown != printed {
+    if is_written() && !printed.is_empty() && shown != printed {
         let text = std::fs::read_to_string(page).expect("a page");
         std::fs::write(page, text.replacen(shown, printed, 1)).expect("the page is written");
     }

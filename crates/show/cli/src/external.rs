@@ -45,8 +45,8 @@ static EXTERNALS: [&External; 3] = [
 
 /// What the help says about such commands.
 pub const HELP: &str = "\
-simgrid, skeleton and fleng are separate programs: kizami NAME runs kizami-NAME, found next to kizami or
-on the PATH.";
+simgrid, skeleton and fleng are separate programs: kizami NAME runs kizami-NAME, next to kizami or on
+the PATH.";
 
 /// One that comes with Kizami, by its name.
 pub fn external(name: &OsStr) -> Option<&'static External> {

@@ -154,7 +154,7 @@ impl RunClock {
                 )
             }
             ClockMethod::WallClock if self.links.is_empty() => format!(
-                "{hosts} hosts, put side by side by their wall clocks only: their clocks are not aligned, so \
+                "{hosts} hosts, aligned by their wall clocks only: their clocks are not synchronised, so \
                  times of ranks on different hosts may be off by milliseconds"
             ),
             ClockMethod::WallClock => format!(

@@ -167,7 +167,7 @@ fn print_lost(out: &mut impl Write, run: &RunInfo, paint: Paint) -> io::Result<(
     table.finish()?;
     writeln!(
         out,
-        "error: {} of the worst rank's time, {} of the run; `kizami undisturb` also removes the waits this caused",
+        "error: {} on the worst rank, {} of the run; kizami undisturb also removes the waits caused",
         quantity::duration(Length(disturbance.error_ns)),
         quantity::share(disturbance.error_ns as f64, run.span_ns as f64)
     )

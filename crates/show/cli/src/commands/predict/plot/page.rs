@@ -49,7 +49,7 @@ fn title(predicted: &Predicted) -> String {
 }
 
 fn table(out: &mut Markup, predicted: &Predicted) {
-    out.raw("<section>\n<h2>foretold</h2>\n<div class=\"scroll\"><table>\n<thead><tr>");
+    out.raw("<section>\n<h2>predicted</h2>\n<div class=\"scroll\"><table>\n<thead><tr>");
     for (name, number) in [
         ("ranks", true),
         ("time", true),

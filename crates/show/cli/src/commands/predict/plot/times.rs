@@ -138,7 +138,7 @@ fn legend(out: &mut Markup, colour: &'static str) {
     let y = legend_y(0);
     out.raw("<line stroke-width=\"2\" stroke=\"").raw(colour).raw("\" x1=\"").number(LEFT).raw("\" x2=\"");
     out.number(LEFT + 22.0).raw("\" y1=\"").number(y - 4.0).raw("\" y2=\"").number(y - 4.0).raw("\"/>");
-    text(out, "start", LEFT + 28.0, y, "foretold");
+    text(out, "start", LEFT + 28.0, y, "predicted");
     out.raw("<rect fill-opacity=\"0.2\" fill=\"")
         .raw(colour)
         .raw("\" x=\"")

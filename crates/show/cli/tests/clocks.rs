@@ -68,7 +68,7 @@ fn two_hosts_are_listed_with_their_errors() {
     record(&trace, 2);
     let text = kizami(&["clocks", trace.to_str().unwrap()]);
     println!("{text}");
-    assert!(text.contains("2 hosts, put on one clock by measured offsets"), "{text}");
+    assert!(text.contains("2 hosts, synchronised by measured offsets"), "{text}");
     assert!(text.contains("1 by wall clocks, 0 by the clock of this trace"), "{text}");
     assert!(text.contains("none needed"), "{text}");
     let row = text.lines().find(|line| line.starts_with("node1")).unwrap();

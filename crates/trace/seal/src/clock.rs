@@ -150,7 +150,7 @@ impl RunClock {
             ClockMethod::Measured => {
                 let bound = self.bound_ns().unwrap_or(0) as f64 / 1e3;
                 format!(
-                    "{hosts} hosts, put on one clock by measured offsets: times are right to {bound:.2} us"
+                    "{hosts} hosts, synchronised by measured offsets: times are accurate to {bound:.2} us"
                 )
             }
             ClockMethod::WallClock if self.links.is_empty() => format!(
@@ -158,8 +158,8 @@ impl RunClock {
                  times of ranks on different hosts may be off by milliseconds"
             ),
             ClockMethod::WallClock => format!(
-                "{hosts} hosts in {} groups; within a group offsets were measured, but the groups are put side by \
-                 side by their wall clocks only, so times of ranks in different groups may be off by milliseconds",
+                "{hosts} hosts in {} groups; within a group offsets were measured, but the groups are aligned by \
+                 their wall clocks only, so times of ranks in different groups may be off by milliseconds",
                 self.groups().len()
             ),
         }

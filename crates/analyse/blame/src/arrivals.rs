@@ -9,7 +9,7 @@ use kizami_replay::Shares;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// One who came to a collective, or sent or posted what was waited for.
+/// One who entered a collective, or sent or posted what was waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Arrival {
     pub at: Moment,
@@ -83,7 +83,7 @@ impl Arrivals {
 }
 
 impl Arrivals {
-    /// When one who waits came to what it waits in: before it began to wait, where it only began the collective then.
+    /// When a waiting rank entered what it waits in: before it began to wait, where it only began the collective then.
     pub(crate) fn came(&self, graph: &Graph, wait: &LongWait) -> Moment {
         let came = met_at(graph, wait).and_then(|key| {
             let (begin, end) = *self.places.get(&key)?;

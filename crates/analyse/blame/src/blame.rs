@@ -3,10 +3,10 @@
 //! While a rank waits for another, that other does something: it computes, is inside a call, or waits itself for a
 //! third. What it did in just the time it was waited for is to blame. Where it waited itself, the blame goes on to
 //! whom it waited for: that part is *propagated*. So every nanosecond of waiting ends at computation or at a call of
-//! somebody, or before the first call. Where all of a collective are waited for, those who are not there yet share
+//! a rank, or before the first call. Where all of a collective are waited for, those who are not there yet share
 //! the blame (`lateness`).
 //!
-//! What is passed on keeps the stretch of time it belongs to: a rank is not blamed for what it did before anybody was
+//! What is passed on keeps the stretch of time it belongs to: a rank is not blamed for what it did before any rank was
 //! held up by it. A wait keeps only a few stretches apart, so that memory and time stay in proportion to the number of
 //! waits, and of those who were late for each. Ranks are looked at in shares, each by a thread (`inquiry`); what comes out does not depend on how many there are.
 

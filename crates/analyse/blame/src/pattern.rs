@@ -138,7 +138,7 @@ impl Pattern {
 
 impl Pattern {
     /// Of what is left of a call of this function once all have come, if that is looked at: in collectives that keep
-    /// everybody until all have come.
+    /// every rank until all have entered.
     pub(crate) fn of_completion(op: Op) -> Option<Pattern> {
         let collective = matches!(op.kind(), Kind::Collective(..));
         match Pattern::of(WaitKind::All, op) {

@@ -89,7 +89,7 @@ impl Analysis {
         Analysis::watched(graph, definitions, regions, threads.into(), &|_, _| {})
     }
 
-    /// `tell` is called with how many steps of which pass are done.
+    /// `tell` is called with the pass and how many of its steps are done.
     fn watched(
         graph: Graph,
         definitions: Definitions,

@@ -1,12 +1,12 @@
 //! What can be wrong with a parallel program, by name, with what is to be said about it as data.
 //!
-//! Each disease is declared once, with what a sentence about it needs beyond what every finding has. The sentence itself,
-//! and the advice, are made where reports are shown.
+//! Each performance pattern is declared once, with what a sentence about it needs beyond what every finding has. The sentence
+//! itself, and the advice, are made where reports are shown.
 
 use crate::who::Who;
 use serde::{Deserialize, Serialize};
 
-/// Makes of one entry for each disease its name without data and its diagnosis with them.
+/// Generates from one entry for each pattern its name without data and its diagnosis with data.
 macro_rules! diseases {
     ($($(#[$about:meta])* $name:ident { $($(#[$fact:meta])* $field:ident: $type:ty,)* })*) => {
         /// A performance pattern. Its detector documents by which signs it is recognised.
@@ -21,7 +21,7 @@ macro_rules! diseases {
             pub const ALL: &[Disease] = &[$(Disease::$name),*];
         }
 
-        /// A disease that was found, with what its sentence needs beyond the fields of the finding.
+        /// A performance pattern that was found, with what its sentence needs beyond the fields of the finding.
         #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(tag = "disease", rename_all = "kebab-case")]
         pub enum Diagnosis {
@@ -29,7 +29,7 @@ macro_rules! diseases {
         }
 
         impl Diagnosis {
-            /// Which disease it is.
+            /// The pattern.
             pub fn disease(&self) -> Disease {
                 match self {
                     $(Diagnosis::$name { .. } => Disease::$name,)*

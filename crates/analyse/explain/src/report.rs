@@ -30,7 +30,7 @@ pub struct Report<F = Finding, S = Hang> {
     pub events: u64,
     /// From the first recorded moment to the last.
     pub span_ns: i64,
-    /// From the first rank that leaves `MPI_Init` to the last that comes to `MPI_Finalize`: what shares are of.
+    /// From the first rank that leaves `MPI_Init` to the last that reaches `MPI_Finalize`: what shares are of.
     pub run_ns: i64,
     /// Efficiencies of that part.
     pub efficiency: Efficiency,
@@ -78,7 +78,7 @@ pub struct Report<F = Finding, S = Hang> {
     /// What threads did, if ranks have several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<Threads>,
-    /// Why the run does not go on, or did not; none if it ended well.
+    /// Why the run hangs, or hung; none if it ended well.
     #[serde(default = "Option::default", rename = "stuck", skip_serializing_if = "Option::is_none")]
     pub hang: Option<S>,
 }

@@ -506,7 +506,7 @@ fn computation_before_others_wait_is_not_blamed() {
         .map(|finding| (finding.place.to_string(), finding.waiting_ns, finding.propagated_ns))
         .collect();
     blamed.sort();
-    // Rank 0 comes to the barrier 500 ns after it began to send, rank 1 likewise; rank 2 when its message is there.
+    // Rank 0 enters the barrier 500 ns after it began to send, rank 1 likewise; rank 2 when its message is there.
     // What rank 0 waits until rank 1 comes, both who are late share: for rank 1 that is direct, for rank 2 most of it
     // is propagated to rank 1. Then rank 2 alone has what two wait.
     let expected = [

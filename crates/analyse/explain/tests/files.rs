@@ -15,7 +15,7 @@ fn barrier(rank: u32, start_ns: i64, end_ns: i64) -> Call {
     Call { comm: Some(0), ..call("MPI_Barrier", rank, start_ns, end_ns) }
 }
 
-/// Rank 0 computes 10 us, writes for 80 us and comes to a barrier; rank 1 computes 10 us and waits for it there.
+/// Rank 0 computes 10 us, writes for 80 us and enters a barrier; rank 1 computes 10 us and waits for it there.
 fn written_alone(writes: &str) -> Report {
     let write = Call { bytes_out: Some(BYTES), ..call(writes, 0, 20_000, 100_000) };
     let rows = [

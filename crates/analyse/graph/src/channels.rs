@@ -67,7 +67,7 @@ impl Channels {
         (index, self.counts[index as usize][side as usize].wrapping_add(1))
     }
 
-    /// Adds those of another, which has counted for other ranks; gives what each is called here, by its index there.
+    /// Adds those of another, which has counted for other ranks; returns what each is called here, by its index there.
     pub(crate) fn join(&mut self, other: Channels) -> Vec<ChannelIndex> {
         let counted = other.list.into_iter().zip(other.counts);
         counted

@@ -1,6 +1,6 @@
 //! Whether a kept graph can be that of its trace. The checksum finds what was damaged; this is for forged graphs:
 //! everything that is looked up by a number from the file is there, every step is passed once, and no number is so large
-//! that somebody counts up to it for long.
+//! that counting up to it takes long.
 //!
 //! One pass over steps and ties. What it cannot see is a graph of another run that fits: who makes one can change the
 //! trace as well.

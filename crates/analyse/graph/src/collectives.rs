@@ -176,7 +176,7 @@ impl Collectives {
         }
     }
 
-    /// Adds the roots of another, which has read other ranks; gives what each of its places is called here.
+    /// Adds the roots of another, which has read other ranks; returns what each of its places is called here.
     pub(crate) fn join(&mut self, other: &Collectives) -> Vec<u32> {
         let mut roots: Vec<_> = other.roots.iter().map(|(root, place)| (*place, *root)).collect();
         roots.sort_unstable_by_key(|(place, _)| *place);

@@ -118,11 +118,11 @@ pub enum TieKind {
     AwaitsReady,
     /// The same, unless the call ends before that; a later step awaits it.
     LooksReady,
-    /// All must have come to the collective.
+    /// All must have entered the collective.
     AwaitsAll,
-    /// The root must have come to it.
+    /// The root must have entered it.
     AwaitsRoot,
-    /// Those of lower rank must have come to it.
+    /// Those of lower rank must have entered it.
     AwaitsLower,
     /// No tie to others: the row is of several failed polls, see [`Tie::polls`].
     Polls,

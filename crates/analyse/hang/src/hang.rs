@@ -28,7 +28,7 @@ pub struct Hang {
     pub until_ns: Option<i64>,
 }
 
-/// What is the matter with a run that does not go on.
+/// What is the matter with a run that hangs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HangKind {
@@ -214,7 +214,7 @@ pub enum Event {
         /// Its tag.
         tag: i32,
     },
-    /// Come to the same collective.
+    /// Enter the same collective.
     Come,
     /// They are in another collective.
     LeaveOther {

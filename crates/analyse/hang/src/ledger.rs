@@ -1,7 +1,7 @@
-//! What was sent and taken, posted and completed, come to and left, until the run stopped: one pass over all rows.
+//! What was sent and taken, posted and completed, entered and left, until the run stopped: one pass over all rows.
 //!
 //! It keeps counts for each channel (communicator, sender, receiver, tag), the requests that were started and never
-//! completed, and how many collectives each rank has come to. From that follows whether what a call waits for has
+//! completed, and how many collectives each rank has entered. From that follows whether what a call waits for has
 //! happened. Nothing is matched one by one: memory grows with channels and open requests, not with rows.
 
 use kizami_model::kind::{CommunicatorCall, Form, Kind, WindowCall};
@@ -87,7 +87,7 @@ pub(super) struct OfRank {
     pub last: Option<Last>,
     /// By number, so in the order they were started.
     pub open: BTreeMap<u64, Open>,
-    /// How many collectives it has come to, and which was the last, by place.
+    /// How many collectives it has entered, and which was the last, by place.
     pub came: FxHashMap<Place, u64>,
     /// Locks it holds: communicator of the window and target (none: all).
     pub locks: Vec<(u32, Option<u32>)>,

@@ -1,7 +1,7 @@
 //! Why a run hangs: which rank waits for which, where in the source, since when, and what is the cause.
 //!
 //! A run that hangs, was interrupted, or is looked at while it runs has calls that never returned (`defs/under_way`). From
-//! all rows follows what was sent, posted and come to before (`ledger`), so what each of these calls waits for can be
+//! all rows follows what was sent, posted and entered before (`ledger`), so what each of these calls waits for can be
 //! derived (`needs`), and from that which ranks can never go on (`graph`): ranks that wait for each other in a cycle, or for
 //! one that is gone. Where no rank is blocked for ever, all others wait for a rank that is outside MPI.
 //!

@@ -29,7 +29,7 @@ pub(super) enum What {
     Message(Option<i32>),
     /// A message with this tag is to be taken.
     Taker(i32),
-    /// They are to come to the same collective.
+    /// They are to enter the same collective.
     Coming,
     /// They are in another collective.
     Other(Op),
@@ -47,7 +47,7 @@ pub(super) struct Needs {
     pub understood: bool,
 }
 
-/// Ranks that have not come to a collective, by its place and number.
+/// Ranks that have not enter a collective, by its place and number.
 type Absent = FxHashMap<(Place, u64), Rc<[u32]>>;
 
 /// Who is inside which call.
@@ -271,7 +271,7 @@ impl<'a> Inside<'a> {
             && came.copied().unwrap_or(0) + 1 == number
     }
 
-    /// Those who have not come to the `number`th collective of a place; if one gives to all and has not come, it alone.
+    /// Ranks that have not entered the `number`th collective of a place; if one gives to all and has not entered, it alone.
     fn missing(&self, place: Place, number: u64, gives: Option<u32>) -> Option<Need> {
         let has_come = |member: &u32| {
             let came = self.ledger.ranks.get(*member as usize).and_then(|rank| rank.came.get(&place));

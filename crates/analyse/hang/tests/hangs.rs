@@ -52,7 +52,7 @@ fn died_first(hang: &Hang) -> Option<u32> {
     hang.died_first.as_ref().map(|death| death.rank)
 }
 
-/// Rows as a script makes them; every rank has come to one barrier.
+/// Rows as a script makes them; every rank has entered one barrier.
 fn after_a_barrier(ranks: usize) -> Vec<Call> {
     let acts = vec![vec![Act::Together("MPI_Barrier")]; ranks];
     Script { acts, costs: Costs::default() }.run()

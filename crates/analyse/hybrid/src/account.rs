@@ -59,7 +59,7 @@ impl Account {
         self.outside(window, threads, (at, window.to), &mut calls, None);
     }
 
-    /// One thread is outside of regions, until the next begins there; gives when that was accounted for.
+    /// One thread is outside of regions, until the next begins there; returns when that was accounted for.
     fn outside<'a>(
         &mut self,
         window: Window,

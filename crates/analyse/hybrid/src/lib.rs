@@ -5,7 +5,7 @@
 //! what ranks are outside MPI, times what threads run of that ([`Threads`]).
 //!
 //! What a rank computes between two calls is made of parallel regions and serial parts. [`changes()`] says which of that
-//! is shorter or longer if a loss is gone or there are other threads, step by step, so that a replay can tell what the
+//! is shorter or longer if a loss is gone or there are other threads, step by step, so that a replay can show what the
 //! run gains ([`ThreadChange`]).
 //!
 //! Promises: the useful time and all losses add up to the time of all threads, exactly.

@@ -3,7 +3,7 @@
 //! Its work stays what it was. How evenly more threads share it cannot be known, so there are three answers: evenly, as
 //! unevenly as now, and with what is too long now just as long ([`Sharing`]). As unevenly as now means what static shares
 //! of a loop have whose iterations become steadily longer: with so many threads the longest share is above the mean by a
-//! part that is proportional to `1 - 1 / threads`. One thread shares with nobody, so that all answers agree.
+//! part that is proportional to `1 - 1 / threads`. One thread shares with no other, so that all answers agree.
 //!
 //! Tasks are shared as they are: a region made of them takes no less than its longest chain of tasks, nor than its work
 //! spread over all threads; and no more than both together, if no thread is idle while a task could run.

@@ -39,7 +39,7 @@ pub(crate) enum Shorter {
     Part(f64),
 }
 
-/// Adds the steps before which a thread with these calls computes for another time. Pieces follow each other. Gives what
+/// Adds the steps before which a thread with these calls computes for another time. Pieces follow each other. Returns what
 /// the computation in each piece is shorter by.
 pub(crate) fn distribute(
     calls: &[CallSpan],

@@ -1,5 +1,5 @@
 //! The part of a run in which the program works, as everywhere: from the first rank that leaves `MPI_Init` to the last
-//! that comes to `MPI_Finalize`. Without MPI, all that was recorded.
+//! that reaches `MPI_Finalize`. Without MPI, all that was recorded.
 
 use crate::regions::Regions;
 use kizami_model::{Call, Kind, Length, Moment};

@@ -146,7 +146,7 @@ fn is_whole(trace: &Trace) -> bool {
     trace.run().files.iter().all(|file| trace.check(file).is_ok())
 }
 
-/// How long the last rank that came to it was in `MPI_Finalize`: a network model knows nothing of what is done there.
+/// How long the last rank that entered `MPI_Finalize` was in it: a network model knows nothing of what is done there.
 fn finalizing(sums: &[SumRow]) -> Length {
     let mut by_rank: BTreeMap<u32, Length> = BTreeMap::new();
     for row in sums.iter().filter(|row| row.op.is_some_and(|op| op.kind() == Kind::Finalize)) {
@@ -183,7 +183,7 @@ fn model(sketches: &[SketchRow]) -> LogGops {
 /// The network with which the run ends when it did, as far as there is one.
 ///
 /// A run that is too short is given time in calls, not on the way: what is missing is mostly that ranks waited for a core,
-/// which holds up the one that calls. A run that is too long had faster messages than any single call shows.
+/// which delays the calling rank. A run that is too long had faster messages than any single call shows.
 fn as_long_as_it_took(
     model: LogGops,
     took: Length,

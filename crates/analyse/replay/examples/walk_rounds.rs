@@ -95,7 +95,7 @@ struct Meetings {
 }
 
 impl Meetings {
-    /// Gives the messages of one, and gets those of all.
+    /// Passes the messages of one, and gets those of all.
     fn meet(&self, own: usize, number: usize, give: Messages) -> Vec<Vec<u8>> {
         let mut all = self.all.lock().unwrap();
         match (all.get_mut(number), give) {

@@ -87,7 +87,7 @@ pub fn retime_by<E: From<ReplayError>>(
     Ok(retime_with((&finer, trace.path()), rewriting, (request, workers), learned, &setting, &passes)?)
 }
 
-/// Makes the directory of the resulting trace, if it is wanted.
+/// Creates the directory of the resulting trace, if it is wanted.
 fn begin<'a>(request: &Request<'_>, trace: &'a Trace) -> Result<Option<Rewriting<'a>>, ReplayError> {
     Ok(request.output.map(|output| Rewriting::begin(trace, output)).transpose()?)
 }

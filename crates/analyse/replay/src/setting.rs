@@ -79,7 +79,7 @@ impl Factor {
 /// Factors on the computation before one place.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PlaceFactor {
-    /// The same for everybody.
+    /// The same for all ranks.
     All(Factor),
     /// By rank; 1 for ranks beyond the end of the list.
     ByRank(Vec<Factor>),

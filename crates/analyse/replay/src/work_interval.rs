@@ -2,7 +2,7 @@
 //! `MPI_Finalize`.
 //!
 //! Starting and ending MPI takes what it takes; in a short test run it would hide everything else. A rank that never
-//! came to `MPI_Finalize` works until its last call ends, and a trace without `MPI_Init` begins with its first call.
+//! reached `MPI_Finalize` works until its last call ends, and a trace without `MPI_Init` begins with its first call.
 
 use crate::walk::observer::{EndedStep, Observer};
 use crate::walk::processes::SentObserver;

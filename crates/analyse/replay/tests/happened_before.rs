@@ -125,7 +125,7 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// Nobody goes on before those it waits for have done their part.
+    /// No rank goes on before those it waits for have done their part.
     fn ties(&self, lane: usize, setting: &Setting) {
         let steps = self.graph.steps.iter().enumerate();
         let has = |sites: &FxHashSet<u32>, step: &Step| step.site().is_some_and(|site| sites.contains(&site));

@@ -27,8 +27,8 @@ fn model() -> Setting {
     Setting { network: Network::Model(model), ..slow() }
 }
 
-/// Rank 2 comes to the collective behind a send that waits for what rank 1 receives behind it. Rank 1 needs only
-/// rank 0. Gives the steps of the collective, the receive and the send.
+/// Rank 2 enters the collective behind a send that waits for what rank 1 receives behind it. Rank 1 needs only
+/// rank 0. Returns the steps of the collective, the receive and the send.
 fn times<const LANES: usize>(
     collective: Act,
     settings: [&Setting; LANES],

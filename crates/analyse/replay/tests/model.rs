@@ -70,7 +70,7 @@ fn a_large_message_leaves_when_its_receiver_has_said_that_it_is_ready() {
 fn a_large_message_to_one_that_is_ready_asks_first() {
     use Act::{Receive, SyncSend};
     let times = modelled(LARGE, vec![vec![SyncSend(1, 0, 200_000)], vec![Receive(0, 0)]]);
-    // Asks at 100, is heard at 1,100, hears at 2,100.
+    // The request leaves at 100 and arrives at 1,100; the answer arrives at 2,100.
     assert_eq!(times, [(0, 4_100), (0, 5_200)]);
 }
 
@@ -92,6 +92,6 @@ fn a_broadcast_goes_down_a_tree_of_halves() {
 fn a_barrier_is_two_rounds_of_messages_for_four() {
     let late = |compute| vec![Act::Compute(compute), Act::Together("MPI_Barrier")];
     let times = modelled(SMALL, vec![late(0), late(0), late(0), late(7_000)]);
-    // After a round 0 has heard from 3 at 8,200 and 3 from 2 at 7,200; then 1 hears from 3 and 2 from 0.
+    // After a round 0 has received from 3 at 8,200 and 3 from 2 at 7,200; then 1 receives from 3 and 2 from 0.
     assert_eq!(times, [(0, 8_400), (0, 8_400), (0, 9_400), (7_000, 7_400)]);
 }

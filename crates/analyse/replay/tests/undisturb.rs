@@ -296,7 +296,7 @@ proptest! {
 /// Start and end of each barrier, and the stop before it.
 type Barriers = Vec<(u64, u64, Option<(u64, u64)>)>;
 
-/// Ranks compute, are held up (if there is a tracer) and meet. A barrier ends 50 ns after the last came.
+/// Ranks compute, are delayed (if there is a tracer) and meet. A barrier ends 50 ns after the last came.
 fn run_barriers(computed: &[Vec<(u64, u64)>], cost: Option<u64>) -> Vec<Barriers> {
     let mut ranks: Vec<Barriers> = vec![Vec::new(); 3];
     let mut at = [0u64; 3];

@@ -125,7 +125,7 @@ pub(crate) fn resize(piece: *mut u8, size: usize) -> Option<*mut u8> {
     Some(at as *mut u8)
 }
 
-/// Gives a piece back; false if it is none.
+/// Frees a piece; false if it is none.
 pub(crate) fn release(piece: *mut u8) -> bool {
     if !any() {
         return false;

@@ -22,7 +22,7 @@ pub enum Kind {
     Complete,
     /// Starts persistent requests.
     Start,
-    /// Gives a request up.
+    /// Gives up a request.
     FreeRequest,
     /// All ranks of a communicator take part.
     Collective(CollectiveKind, Form),

@@ -1,7 +1,7 @@
 //! How the exchanges that give each rank another amount spread what they give: to how many others, and how much of it stays.
 //!
 //! A row of such a call has the sum alone, which says little about what it costs: all of it for one neighbour, or a little for
-//! everybody. Tracers count the rest under the names made here, beside the work that programs count.
+//! all ranks. Tracers count the rest under the names made here, beside the work that programs count.
 
 use crate::Op;
 

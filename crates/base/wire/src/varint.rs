@@ -5,7 +5,7 @@
 /// Most bytes one number takes.
 pub const VARINT_MOST: usize = 10;
 
-/// Gives the bytes of `value` to `byte`, one after another.
+/// Passes the bytes of `value` to `byte`, one after another.
 #[inline]
 pub fn each_byte(mut value: u64, mut byte: impl FnMut(u8)) {
     while value >= 0x80 {

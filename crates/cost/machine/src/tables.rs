@@ -35,7 +35,7 @@ impl Pattern {
 }
 
 table! {
-    /// What one collective operation takes, from the moment the last rank has come to the moment the last one leaves.
+    /// What one collective operation takes, from the arrival of the last rank to the moment the last one leaves.
     CollectiveRow in "collectives.parquet", always {
         /// The MPI function, such as `MPI_Allreduce`.
         "operation" operation: String,

@@ -12,7 +12,7 @@ use kizami_trace::write::About;
 use kizami_trace::{CommIdentity, Communicator, Definitions, TraceWriter};
 use std::path::Path;
 
-/// Writes the run with so many ranks into a new directory; gives how many calls it has.
+/// Writes the run with so many ranks into a new directory; returns how many calls it has.
 pub fn generate(
     program: &Program,
     ranks: u32,

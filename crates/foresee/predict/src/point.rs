@@ -64,7 +64,7 @@ pub struct Limit {
 pub struct Point {
     /// How many ranks.
     pub ranks: u32,
-    /// From the first rank that leaves `MPI_Init` to the last that comes to `MPI_Finalize`.
+    /// From the first rank that leaves `MPI_Init` to the last that reaches `MPI_Finalize`.
     pub time_s: f64,
     /// Lower end of the 90 % interval.
     pub low_s: f64,

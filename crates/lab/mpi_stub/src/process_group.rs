@@ -127,7 +127,7 @@ impl Together {
         }
     }
 
-    /// Posts a receive; gives the ticket to ask with.
+    /// Posts a receive; returns the ticket to ask with.
     pub fn post(&mut self, rank: u32, wanted: Wanted) -> u64 {
         let Some(mailbox) = self.mailboxes.get_mut(rank as usize) else { return 0 };
         mailbox.next_ticket += 1;
@@ -181,7 +181,7 @@ impl Together {
         mailbox.unexpected.remove(place)
     }
 
-    /// A rank comes to a collective.
+    /// A rank enters a collective.
     pub fn arrive(&mut self, key: Key, size: u32, place: u32, given: Contribution) {
         let meeting = self.meetings.entry(key).or_default();
         if meeting.given.is_empty() {
@@ -199,7 +199,7 @@ impl Together {
         }
     }
 
-    /// Who came to a collective so far.
+    /// Who entered a collective so far.
     pub fn meeting(&mut self, key: Key) -> Option<&mut Meeting> {
         self.meetings.get_mut(&key)
     }
@@ -325,7 +325,7 @@ impl Alone {
         Alone { known, learned: Learned::default() }
     }
 
-    /// One rank gives what all will have; gives what it was in the pass before.
+    /// One rank gives what all will have; returns what it was in the pass before.
     pub fn same(&mut self, key: Key, given: Option<Vec<u8>>) -> Option<&[u8]> {
         if let Some(bytes) = given {
             self.learned.values.insert(key, Value::Same(bytes));
@@ -336,7 +336,7 @@ impl Alone {
         }
     }
 
-    /// A rank's part of a reduction; gives what all made of it in the pass before.
+    /// A rank's part of a reduction; returns what all made of it in the pass before.
     pub fn reduce(&mut self, key: Key, basic: Basic, operation: Operation, given: Vec<u8>) -> Option<&[u8]> {
         match self.learned.values.get_mut(&key) {
             Some(Value::Reduced { bytes, .. }) => {
@@ -367,7 +367,7 @@ impl Alone {
         }
     }
 
-    /// A rank's colour and key; gives the places of those with its colour in the pass before, in order, and its own place
+    /// A rank's colour and key; returns the places of those with its colour in the pass before, in order, and its own place
     /// among them.
     pub fn split(
         &mut self,

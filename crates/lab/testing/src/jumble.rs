@@ -426,7 +426,7 @@ impl Maker {
         self.push(row);
     }
 
-    /// A message leaves with a row; gives its size.
+    /// A message leaves with a row; returns its size.
     fn depart(&mut self, way: Way, row: &mut Call, begins: bool) -> u64 {
         let ends = self.ways.entry(way).or_default();
         ends.sent_ns.push(row.start.0);
@@ -441,7 +441,7 @@ impl Maker {
         bytes
     }
 
-    /// A receive is posted with a row; gives when its message is there, if it was sent.
+    /// A receive is posted with a row; returns when its message is there, if it was sent.
     fn post(&mut self, way: Way, row: &mut Call, begins: bool) -> i64 {
         let ends = self.ways.entry(way).or_default();
         ends.posted_ns.push(row.start.0);

@@ -29,7 +29,7 @@ pub struct Costs {
     pub call_ns: i64,
     /// From the start of a send to the end of a receive that waits for it.
     pub message_ns: i64,
-    /// From the moment the last one comes to a collective to its end.
+    /// From the moment the last one enters a collective to its end.
     pub collective_ns: i64,
 }
 

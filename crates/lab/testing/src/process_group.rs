@@ -4,7 +4,7 @@ use kizami_parallel::lock;
 use kizami_process_group::ProcessGroup;
 use std::sync::{Barrier, Mutex};
 
-/// Has so many of them do the same, each in a thread of its own; gives what each came to, in their order.
+/// Has so many of them do the same, each in a thread of its own; returns what each came to, in their order.
 ///
 /// # Panics
 /// If one of them does. If others wait for it in an exchange, they wait for ever.

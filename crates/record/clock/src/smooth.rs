@@ -85,7 +85,7 @@ impl Filter {
         Filter { share, wander }
     }
 
-    /// Goes through all measurements; gives the logarithm of how likely they are.
+    /// Goes through all measurements; returns the logarithm of how likely they are.
     fn run(&self, measured: &[Measured], each: &mut dyn FnMut(Step)) -> f64 {
         let Some(first) = measured.first() else { return 0.0 };
         let mut belief =

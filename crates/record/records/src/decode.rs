@@ -16,7 +16,7 @@ pub(crate) fn call_of_one_slot(bytes: &[u8]) -> Option<CallRecord> {
     }
 }
 
-/// Decodes the record at the beginning of `bytes`; gives it and the number of slots it takes.
+/// Decodes the record at the beginning of `bytes`; returns it and the number of slots it takes.
 /// Nothing comes out if the bytes hold no whole, sensible record.
 #[inline]
 pub fn decode(bytes: &[u8]) -> Option<(Record<'_>, usize)> {

@@ -64,7 +64,7 @@ impl WaitFor {
     }
 }
 
-/// Who runs a region: whose tasks are given out in its own way.
+/// Who runs a region: whose tasks are scheduled in its own way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u64)]
 pub enum Runtime {

@@ -6,7 +6,7 @@ use crate::descriptor::{close, make};
 use crate::file::allocate_and_map;
 use std::ffi::CStr;
 
-/// Makes a file of so many zeros that must not exist, and maps it for the life of the process. The address is that of
+/// Creates a file of so many zeros that must not exist, and maps it for the life of the process. The address is that of
 /// a page. The error is an `errno`.
 pub fn create(path: &CStr, bytes: usize) -> Result<*mut u8, i32> {
     let (opened, base) = make(path, |descriptor| allocate_and_map(descriptor, bytes))?;

@@ -78,7 +78,7 @@ impl Descriptor {
     }
 }
 
-/// Makes a file that must not exist and lets `set_up` have its descriptor, which is the caller's to close. If that fails,
+/// Creates a file that must not exist and lets `set_up` have its descriptor, which is the caller's to close. If that fails,
 /// no file is left. The error is an `errno`.
 pub(crate) fn make<T>(path: &CStr, set_up: impl FnOnce(i32) -> Result<T, i32>) -> Result<(i32, T), i32> {
     let opened = open(path, libc::O_CREAT | libc::O_EXCL)?;

@@ -58,7 +58,7 @@ unsafe impl Send for SegmentFile {}
 unsafe impl Sync for SegmentFile {}
 
 impl SegmentFile {
-    /// Makes the file; on a nearly full disk, or with little memory left, the window gets smaller before it fails. The error
+    /// Creates the file; on a nearly full disk, or with little memory left, the window gets smaller before it fails. The error
     /// is an `errno`.
     pub fn create(path: &CStr, mut shape: WindowShape) -> Result<SegmentFile, i32> {
         let (opened, base) = make(path, |descriptor| {
@@ -224,7 +224,7 @@ pub(crate) fn errno() -> i32 {
     std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO)
 }
 
-/// Makes a file of zeros so long and maps it.
+/// Creates a file of zeros so long and maps it.
 pub(crate) fn allocate_and_map(descriptor: i32, bytes: usize) -> Result<*mut libc::c_void, i32> {
     if !leaves_enough(bytes) {
         return Err(libc::ENOMEM);

@@ -8,12 +8,12 @@ use std::ffi::CStr;
 /// The part of what is left that a mapping may take.
 const PART: u64 = 8;
 
-/// Whether a mapping of so many bytes leaves enough to the program. Where nobody can tell, it does.
+/// Whether a mapping of so many bytes leaves enough to the program. Where that is unknown, it does.
 pub(crate) fn leaves_enough(bytes: usize) -> bool {
     left_bytes().is_none_or(|left| (bytes as u64).saturating_mul(PART) <= left)
 }
 
-/// Bytes that this process may still map; nothing if there is no limit, or nobody can tell. Allocates nothing.
+/// Bytes that this process may still map; nothing if there is no limit, or it is unknown. Allocates nothing.
 pub fn left_bytes() -> Option<u64> {
     let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
     // SAFETY: a valid place for the answer.
@@ -53,7 +53,7 @@ mod tests {
     fn what_is_mapped_grows_with_what_is_taken() {
         const BYTES: u64 = 64 << 20;
         let before = mapped_bytes().expect("/proc is there");
-        // SAFETY: a new mapping that nobody touches.
+        // SAFETY: a new mapping that is not in use.
         let taken = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),

@@ -19,7 +19,7 @@ const SEPARATOR: char = '_';
 
 macro_rules! numbers {
     ($($($field:ident).+ : $type:ty),+ $(,)?) => {
-        /// What the name tells, in the order of the name.
+        /// The fields in the name, in their order.
         fn numbers(header: &Header) -> Vec<u64> {
             vec![$(header.$($field).+.load(Relaxed) as u64),+]
         }
@@ -39,7 +39,7 @@ numbers! {
     last_reading.ticks: u64, last_reading.monotonic_ns: u64, realtime_ns: u64,
 }
 
-/// The file whose name tells what a header says.
+/// The file whose name holds the fields of a header.
 #[derive(Debug)]
 pub struct NamedHeader {
     /// The path without ending.
@@ -48,7 +48,7 @@ pub struct NamedHeader {
 }
 
 impl NamedHeader {
-    /// Makes the file, `path` with the numbers put before its ending. The error is an `errno`.
+    /// Creates the file, `path` with the numbers put before its ending. The error is an `errno`.
     pub fn create(path: &CStr, header: &Header) -> Result<NamedHeader, i32> {
         let stem = path.to_bytes().strip_suffix(EXTENSION.as_bytes()).ok_or(libc::EINVAL)?;
         let stem = CString::new(stem).map_err(|_| libc::EINVAL)?;

@@ -26,7 +26,7 @@ impl WordCursor {
         WordCursor { next: range.start.cast(), end: range.end.cast() }
     }
 
-    /// Gives the chunk up: it can be handed in.
+    /// Gives up the chunk: it can be handed in.
     pub fn give_up(&mut self) -> Cursor {
         *self = WordCursor::EMPTY;
         Cursor::EMPTY

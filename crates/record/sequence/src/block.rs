@@ -205,7 +205,7 @@ impl<'a> Block<'a> {
         self.words[index..][..WORDS].try_into().expect("as many as asked for")
     }
 
-    /// Stores a word that nobody reads yet, or that is a change of its own.
+    /// Stores a word that is not read yet, or that is a change of its own.
     #[inline(always)]
     pub(crate) fn put(&mut self, index: usize, value: u64) {
         // Release keeps the order of stores as written; on x86-64 it costs nothing.
@@ -266,7 +266,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Whether there is much output that nobody took.
+    /// Whether there is much output that was not taken.
     #[inline(always)]
     pub(crate) fn wants_taking(&self) -> bool {
         self.out_end >= self.ask_from
@@ -285,7 +285,7 @@ impl<'a> Block<'a> {
         self.put(STOPPED, 1);
     }
 
-    /// Copies what waits into `buffer`, as far as it fits; gives how many bytes.
+    /// Copies what waits into `buffer`, as far as it fits; returns how many bytes.
     pub(crate) fn copy_out(&self, buffer: &mut [u8]) -> usize {
         let count = (self.out_committed - self.out_base).min(buffer.len() as u64);
         for (offset, byte) in buffer.iter_mut().enumerate().take(count as usize) {

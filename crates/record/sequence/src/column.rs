@@ -126,7 +126,7 @@ pub(crate) fn write(bytes: &mut Vec<u8>, numbers: &[i64], places: &[Option<CommP
     }
 }
 
-/// Reads a column on; gives the number at a position.
+/// Reads a column on; returns the number at a position.
 pub(crate) fn read(input: &mut Input<'_>, position: usize, place: Option<CommPosition>) -> Option<i64> {
     let head = input.number()?;
     let mut rule = Rule::read(input)?;
@@ -210,7 +210,7 @@ impl Set {
         self.runs.iter().fold(0u64, |sum, &(_, more, _)| sum.saturating_add(more).saturating_add(1))
     }
 
-    /// The how-manieth of the set this is.
+    /// The index in the set.
     pub(crate) fn position_of(&self, wanted: usize) -> Option<usize> {
         let wanted = wanted as u64;
         let mut before = 0u64;

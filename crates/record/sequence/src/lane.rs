@@ -211,7 +211,7 @@ fn remember(block: &mut Block<'_>, lane: usize, mut state: Remembering, value: u
     block.put(at, (seen as u64 + 1) | scale << SCALE_SHIFT);
 }
 
-/// Puts bytes into a side stream's buffer. A full one goes to the output first; gives whether it did.
+/// Puts bytes into a side stream's buffer. A full one goes to the output first; returns whether it did.
 fn buffer(block: &mut Block<'_>, lane: usize, state: &mut Remembering, bytes: &[u8]) -> bool {
     let at = block.at.memories + state.memory * MEMORY_WORDS + 1 + HISTORY;
     let flush = state.buffered + bytes.len() > BUFFER_BYTES;

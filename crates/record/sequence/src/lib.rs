@@ -31,7 +31,7 @@
 //!
 //! - after each call [`Recorder::call`], with peers as ranks of the communicator (absolute: sharing finds what is relative);
 //! - when that gives true, [`Recorder::take`] at the next good moment, appending the bytes to the thread's segment. There is
-//!   time for some thousand calls; if nobody ever takes them, the sequence ends there, and lost calls are counted;
+//!   time for some thousand calls; if they are never taken, the sequence ends there, and lost calls are counted;
 //! - at the end, nothing: the block stays as it is.
 //!
 //! # How the sealer uses it

@@ -29,7 +29,7 @@ impl<'a> Recorder<'a> {
 
     /// Takes in a call with its values, at most [`VALUES_MOST`] of them (those beyond are left out).
     ///
-    /// Gives true when [`Recorder::take`] should be called soon. If it is not, recording stops before the memory is full;
+    /// Returns true when [`Recorder::take`] should be called soon. If it is not, recording stops before the memory is full;
     /// what was recorded stays good, and what comes after is counted.
     #[inline(always)]
     pub fn call(&mut self, signature: &Signature, values: &[u64]) -> bool {
@@ -96,7 +96,7 @@ impl<'a> Recorder<'a> {
         self.block.handed_out(count);
     }
 
-    /// Calls that were not recorded because nobody took the bytes.
+    /// Calls that were not recorded because the bytes were not taken.
     pub fn lost(&self) -> u64 {
         self.folder.lost(&self.block)
     }

@@ -1,6 +1,6 @@
 //! Sharing: what many ranks have in common is stored once.
 //!
-//! Ranks whose sequences have the same loops are a group. Within it, what tells shapes apart on different ranks
+//! Ranks whose sequences have the same loops are a group. Within it, what distinguishes shapes on different ranks
 //! (peers, mostly) is stored by rules over the ranks ([`super::column`]); side streams are stored once for all
 //! ranks that have the same; what differs is stored for each. Each rank's folded sequence comes back exactly.
 //!

@@ -2,7 +2,7 @@
 //!
 //! Everything in it is a plain integer, so any bytes are some block; who reads one that another process wrote
 //! trusts no index in it. Zeros are an empty block. Words are in the byte order of the machine, which the
-//! magic number tells.
+//! magic number shows.
 
 use super::bins::{BINS, OCTAVES};
 

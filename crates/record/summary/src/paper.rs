@@ -39,9 +39,9 @@ impl Importance {
     }
 }
 
-/// The longest calls of each decade that the paper tells apart, but for the last, which has no end.
+/// The longest calls of each decade that the paper distinguishes, but for the last, which has no end.
 const DECADE_ENDS_NS: [u64; 5] = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
-/// Decades that the paper tells apart.
+/// Decades that the paper distinguishes.
 pub const PAPER_DECADES: u64 = DECADE_ENDS_NS.len() as u64 + 1;
 /// Functions have numbers below this.
 const OPS: u64 = 1024;
@@ -117,7 +117,7 @@ impl Windows {
     }
 
     /// Draws from the rows that were added since last time, and begins anew. Of fewer rows than a window has, fewer are
-    /// drawn, in proportion. Gives their indices, ascending.
+    /// drawn, in proportion. Returns their indices, ascending.
     pub fn sample(&mut self) -> &[u32] {
         let rows = self.classes.len();
         self.keys.resize(rows, (0.0, 0));

@@ -371,7 +371,7 @@ impl<'a> Reading<'a> {
         rows
     }
 
-    /// Does to the last epoch what the reducer does to those it hands over. Gives the thresholds.
+    /// Does to the last epoch what the reducer does to those it hands over. Returns the thresholds.
     fn thin(
         &self,
         sampled: &mut BTreeMap<usize, Vec<usize>>,

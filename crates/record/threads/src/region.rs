@@ -112,7 +112,7 @@ impl Scopes {
         self.by_number.get(&number).copied()
     }
 
-    /// It has ended; gives what was in it.
+    /// It has ended; returns what was in it.
     pub(crate) fn close(&mut self, id: ScopeId, end: u64) -> Option<Scope> {
         let scope = self.open.remove(&id)?;
         if let Some(region) = &scope.region {

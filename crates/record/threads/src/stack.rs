@@ -23,7 +23,7 @@ impl Follower {
         }
     }
 
-    /// Adds up what a task has run; it does not run any more. Gives whether it did.
+    /// Adds up what a task has run; it does not run any more. Returns whether it did.
     fn count(&mut self, slot: TaskSlot, at: u64) -> bool {
         let task = &mut self.tasks[slot];
         let absences = &mut self.threads[task.thread].absences;

@@ -365,7 +365,7 @@ pub struct Cells<T: DataType> {
 }
 
 impl<T: DataType> Cells<T> {
-    /// Reads the next rows, at most so many; gives how many, 0 at the end. What was left over is dropped.
+    /// Reads the next rows, at most so many; returns how many, 0 at the end. What was left over is dropped.
     pub fn read(&mut self, rows: usize) -> Result<usize, String> {
         self.levels.clear();
         self.values.clear();
@@ -392,7 +392,7 @@ impl<T: DataType> Cells<T> {
 const SHORTER: &str = "a column is shorter than its neighbours";
 
 impl<T: DataType> Cells<T> {
-    /// Gives what was read to the rows it belongs to, of which each must have a value. `check` sees all values first.
+    /// Stores what was read in the rows it belongs to, of which each must have a value. `check` sees all values first.
     pub fn every<R>(
         &mut self,
         rows: &mut [R],
@@ -439,7 +439,7 @@ pub struct Lists<T: DataType> {
 }
 
 impl<T: DataType> Lists<T> {
-    /// Reads the lists of the next rows, at most so many; gives how many.
+    /// Reads the lists of the next rows, at most so many; returns how many.
     pub fn read(&mut self, rows: usize) -> Result<usize, String> {
         self.definition.clear();
         self.repetition.clear();
@@ -451,7 +451,7 @@ impl<T: DataType> Lists<T> {
         Ok(records)
     }
 
-    /// Gives what was read to the rows it belongs to. `check` sees all values first.
+    /// Stores what was read in the rows it belongs to. `check` sees all values first.
     pub fn every<R>(
         &mut self,
         rows: &mut [R],

@@ -35,7 +35,7 @@ pub struct WrittenFile {
 }
 
 impl ChecksumFile {
-    /// Makes the file, and the folder it is in.
+    /// Creates the file, and the folder it is in.
     pub fn create(path: &Path) -> Result<ChecksumFile, TableError> {
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(TableError::file("make the folder", folder))?;
@@ -45,7 +45,7 @@ impl ChecksumFile {
         Ok(ChecksumFile { file, checksum: crc32fast::Hasher::new(), bytes: 0 })
     }
 
-    /// Empties the buffer; gives size and checksum.
+    /// Empties the buffer; returns size and checksum.
     pub fn finish(mut self, path: &Path) -> Result<WrittenFile, TableError> {
         self.file.flush().map_err(|error| TableError::write(path, error))?;
         Ok(WrittenFile { path: path.to_path_buf(), bytes: self.bytes, crc32: self.checksum.finalize() })
@@ -162,7 +162,7 @@ impl Values {
     }
 }
 
-/// Gives names as values, of which equal ones that follow each other share their memory.
+/// Returns names as values, of which equal ones that follow each other share their memory.
 fn shared_names() -> impl FnMut(&&'static str) -> ByteArray {
     let mut last = ("", ByteArray::from(""));
     move |name| {
@@ -218,7 +218,7 @@ pub struct TableWriter {
 }
 
 impl TableWriter {
-    /// Makes the file, with these columns, and nothing in it yet. Values may be missing anywhere but in lists.
+    /// Creates the file, with these columns, and nothing in it yet. Values may be missing anywhere but in lists.
     pub fn create(path: &Path, fields: &[Field]) -> Result<TableWriter, TableError> {
         TableWriter::with(path, fields, properties())
     }
@@ -268,7 +268,7 @@ impl TableWriter {
         Ok(())
     }
 
-    /// Gives the finished file.
+    /// Returns the finished file.
     pub fn finish(self) -> Result<WrittenFile, TableError> {
         let failed = |error| TableError::write(&self.path, error);
         self.writer.into_inner().map_err(failed)?.finish(&self.path)

@@ -2,7 +2,7 @@
 //!
 //! Four ranks on two hosts. Rank 1 has a second thread. Beside the world and self there is a communicator of
 //! ranks 3 and 1 in this order, an inter-communicator of ranks 0 and 2 with 1 and 3, and one with a member
-//! nobody knows.
+//! are unknown.
 
 use super::source::{Rows, Source};
 use kizami_model::{Call, CommKind, Ending, Length, Moment, Peer, Rank, ThreadIndex};

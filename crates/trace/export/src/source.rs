@@ -80,7 +80,7 @@ impl<'a> RowCounter<'a> {
         }
     }
 
-    /// All rows are done; gives their number.
+    /// All rows are done; returns their number.
     pub fn finish(self) -> u64 {
         (self.progress)(self.done, self.total);
         self.done

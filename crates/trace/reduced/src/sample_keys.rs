@@ -20,7 +20,7 @@ pub(super) struct SampleKey {
     pub from: i32,
 }
 
-/// Gives numbers to the rows of one rank, which must come in the order of the trace.
+/// Assigns numbers to the rows of one rank, which must come in the order of the trace.
 pub(super) struct SampleKeys<'a> {
     seed: u64,
     rank: u32,

@@ -205,7 +205,7 @@ impl Neighbourhood {
         self.objects_of.get(&own.0)?.get(number.checked_sub(1)? as usize).copied()
     }
 
-    /// Gives `put` a row's shape and values; several, if its list of requests is long.
+    /// Passes to `put` a row's shape and values; several, if its list of requests is long.
     pub(crate) fn record(
         &self,
         call: &Call,

@@ -217,7 +217,7 @@ fn process_name(segment: &SegmentInfo) -> String {
 }
 
 impl Recorded {
-    /// Gives every process its rank.
+    /// Assigns every process its rank.
     fn place(&mut self, processes: impl Iterator<Item = Process>) {
         let mut worlds: BTreeMap<u64, World> = BTreeMap::new();
         let mut without_rank = Vec::new();

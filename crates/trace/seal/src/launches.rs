@@ -115,7 +115,7 @@ pub(crate) fn launches(processes: Vec<Process>) -> Vec<Launch> {
 }
 
 /// If several launches were recorded into `directory`, leaves the first there and moves the segments of each other into a
-/// directory of its own beside it: `run.2.kz` beside `run.kz`. Gives these directories, which are not sealed yet.
+/// directory of its own beside it: `run.2.kz` beside `run.kz`. Returns these directories, which are not sealed yet.
 pub fn separate(directory: &Path) -> Result<Vec<PathBuf>, SealError> {
     let _sealing = Sealing::begin(directory)?;
     let raw = directory.join(RAW_FOLDER);

@@ -175,7 +175,7 @@ pub fn snapshot(directory: &Path, output: &Path, progress: &dyn Fn(Progress)) ->
 const SAMPLED_WHILE_RECORDING: &str = "calls were sampled while they were recorded (--importance paper), which this version does not read: seal the \
                      raw segments with the version that recorded them";
 
-/// Writes all tables below `folder`; gives what `run.json` is to say, and whether all segments could be read.
+/// Writes all tables below `folder`; returns what `run.json` is to say, and whether all segments could be read.
 fn turn(
     mut recorded: Recorded,
     folder: &Path,

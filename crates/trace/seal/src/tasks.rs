@@ -84,7 +84,7 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Follows the threads of a process; gives what could not be believed.
+    /// Follows the threads of a process; returns what could not be believed.
     fn follow(
         &mut self,
         process: &Process,

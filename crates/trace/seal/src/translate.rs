@@ -46,7 +46,7 @@ impl Translator<'_> {
         }
     }
 
-    /// Fills the row of an ordinary call; gives the receive it posted, if its completion is to be awaited.
+    /// Fills the row of an ordinary call; returns the receive it posted, if its completion is to be awaited.
     #[inline]
     pub(crate) fn call(&mut self, row: &mut Row, call: &CallRecord) -> Option<OpenReceive> {
         let Meaning { shape, role } = meaning(call.op);

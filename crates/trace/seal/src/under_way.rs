@@ -86,7 +86,7 @@ impl Meaning<'_> {
         }
     }
 
-    /// Names the window or file; gives its communicator.
+    /// Names the window or file; returns its communicator.
     fn object(&self, call: &mut UnderWay, note: &CallNoteView) -> Option<LocalComm> {
         let local = last_named(&self.names.handles.objects, note.handle)?;
         let (index, comm) = *self.names.objects.get(local as usize)?;

@@ -74,7 +74,7 @@ fn run() -> impl Strategy<Value = (usize, Vec<Action>, Vec<usize>)> {
     })
 }
 
-/// Writes the actions over two threads; gives the rows to expect.
+/// Writes the actions over two threads; returns the rows to expect.
 fn write(trace: &std::path::Path, actions: &[Action]) -> Vec<Expected> {
     let who = SegmentOwner::rank(1, RANKS);
     define(trace, &who, &[]);

@@ -207,7 +207,7 @@ macro_rules! group {
                 })
             }
 
-            /// Decodes the next rows of all columns, at most so many; gives how many.
+            /// Decodes the next rows of all columns, at most so many; returns how many.
             fn decode(&mut self, most: usize) -> Result<usize, String> {
                 let mut rows = None;
                 $(if let Some(column) = &mut self.$name {
@@ -219,7 +219,7 @@ macro_rules! group {
                 Ok(rows.unwrap_or(0))
             }
 
-            /// Gives what was decoded to the calls.
+            /// Stores what was decoded in the calls.
             fn give(&mut self, calls: &mut [Call]) -> Result<(), String> {
                 $(if let Some(column) = &mut self.$name {
                     <$cell as EventCell>::give(column, calls, |call| -> &mut $type { &mut call.$field })?;

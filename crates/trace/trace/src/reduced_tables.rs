@@ -228,7 +228,7 @@ impl ReducedTables {
         Ok(self.peers.append(&PeerRow::table(peers))?)
     }
 
-    /// Gives the files.
+    /// Finishes the files.
     pub fn finish(self) -> Result<[WrittenFile; 4], TraceError> {
         Ok([self.sums.finish()?, self.sketches.finish()?, self.gaps.finish()?, self.peers.finish()?])
     }

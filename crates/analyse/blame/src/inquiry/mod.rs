@@ -6,7 +6,7 @@
 //! partition looks at which strand and whichever comes first.
 //!
 //! Partitions exchange [`News`]: the owner of the step that was waited for receives what was passed on
-//! to waits of others, tells them the cost of being late if several were, and hears what these did.
+//! to waits of others, sends them the cost of being late if several were, and receives what these did.
 
 mod fetching;
 
@@ -392,7 +392,7 @@ impl Done {
     }
 }
 
-/// When one came to what it waits for. Only where a call of its own began that, that is not when it began to wait.
+/// When a rank entered what it waits for. Only where a call of its own began that, that is not when it began to wait.
 fn came(case: &Case<'_>, wait: &LongWait) -> Moment {
     match wait.op.kind() {
         Kind::Complete => case.arrivals.came(case.graph, wait),

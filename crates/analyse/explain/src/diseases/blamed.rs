@@ -35,7 +35,7 @@ struct Group {
     excesses: Vec<Excess>,
 }
 
-/// Puts blame together; gives at most `most` suspects.
+/// Puts blame together; returns at most `most` suspects.
 pub(crate) fn suspects(
     evidence: &Evidence<'_>,
     blamed: &Blamed,
@@ -245,7 +245,7 @@ impl Blame<'_> {
     }
 }
 
-/// Whether all it says is that ranks in a call wait for ranks in that call, now these, now those: what that costs is told
+/// Whether all it says is that ranks in a call wait for ranks in that call, different ranks in turn: what that costs is listed
 /// as the transfer that it is.
 fn is_circular(finding: &Finding) -> bool {
     let here = (&finding.function, &finding.place);

@@ -1,5 +1,5 @@
 //! Communication that takes long although no rank is waited for: large or many messages, exchanges of all ranks with
-//! everybody. In the replay the calls at one place communicate in no time; that is gained at most.
+//! all ranks. In the replay the calls at one place communicate in no time; that bounds the gain.
 
 use super::{Evidence, Suspect, about_call};
 use crate::disease::Diagnosis;

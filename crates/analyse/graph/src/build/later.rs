@@ -166,7 +166,7 @@ fn kept(tie: Tie, channels: &[Channel], learned: &Learned, awaited: &AwaitedRece
     }
 }
 
-/// Gives steps of a share the ties that were found behind them.
+/// Adds to steps of a partition the ties that were found behind them.
 fn add_later_ties(share: &mut Share, steps: &mut [Step], later: &[(u64, Tie)]) {
     let first = share.steps.start;
     let own = later.iter().filter(|(step, _)| share.steps.contains(&(*step as usize)));
@@ -232,7 +232,7 @@ fn waited(send: &Send, of_step: &[Send], learned: &Learned) -> Option<Awaited> {
     let ruling = learned.rules.of(&learned.pairs, send.tie);
     let back = send.back.filter(|_| ruling.needs_receiver).map(|_| Awaited::BackInMpi);
     match (ruling.decision, send.verdict) {
-        // All of this size wait: what was not over soon after was held up by something else as well.
+        // All of this size wait: what was not over soon after was delayed by something else as well.
         (Decision::Waits, _) => back,
         (Decision::ByTimes, Verdict::WhenInMpi | Verdict::LateProgress) => back,
         (Decision::ByTimes, Verdict::InTime) => back.filter(|_| ruling.mostly_waits),

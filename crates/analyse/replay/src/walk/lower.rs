@@ -9,7 +9,7 @@ use kizami_graph::Members;
 use kizami_model::{Op, Rank};
 use rustc_hash::FxHashMap;
 
-/// Who has come to one of them. Positions are those of ranks in the communicator.
+/// The ranks that have entered one of them. Positions are those of ranks in the communicator.
 #[derive(Clone, Default)]
 pub(super) struct Lower<const LANES: usize> {
     /// By position before the front: the latest of all up to there.

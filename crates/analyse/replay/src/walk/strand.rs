@@ -23,7 +23,7 @@ pub(super) struct Walking<const LANES: usize> {
     pub late_at: [LaneMoment; LANES],
     /// The step does not end before this, for the sake of all others it waits for.
     pub floor: [LaneMoment; LANES],
-    /// What could not be taken out of gaps and is still to be taken out of calls.
+    /// What could not be removed from gaps and is still to be taken out of calls.
     pub debt: Length,
     /// All that was to be taken out so far.
     pub removed: Length,

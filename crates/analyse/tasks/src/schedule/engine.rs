@@ -74,7 +74,7 @@ pub(super) struct Team {
 pub(super) trait Rules {
     /// A team of so many threads begins.
     fn begin(&mut self, team: u32, threads: usize);
-    /// A thread has made a task that depends on nothing that has not ended. Gives whether it must run it at once.
+    /// A thread has made a task that depends on nothing that has not ended. Returns whether it must run it at once.
     fn made(&mut self, state: &mut State<'_>, thread: u32, task: u32) -> bool;
     /// Whether a thread that makes a task that still depends on others must wait for them, and then run it at once.
     fn must_wait(&self, state: &State<'_>, thread: u32) -> bool;
@@ -292,7 +292,7 @@ impl<'a, R: Rules> Engine<'a, R> {
         }
     }
 
-    /// Gives whether the top of the thread goes on.
+    /// Returns whether the top of the thread goes on.
     fn act(&mut self, thread: u32, task: u32, act: Act) -> bool {
         match act {
             Act::Make(made) => self.make(thread, task, made),

@@ -91,7 +91,7 @@ pub struct Scheduled {
     pub length: Length,
     /// In the shortest and in the longest; none if it was tried once.
     pub range: Option<(Length, Length)>,
-    /// How tasks were given out: not as requested where a runtime could not be followed to its end, or where tasks do not
+    /// How tasks were scheduled: not as requested where a runtime could not be followed to its end, or where tasks do not
     /// record what they waited for. Then the oldest is taken first.
     pub strategy: Strategy,
 }

@@ -35,7 +35,7 @@ impl Writer {
         self.graph.len() as u32 - 1
     }
 
-    /// Gives the last piece.
+    /// Returns the last piece.
     fn task(&mut self, first: u32, does: &[Does], inherited: u32) -> u32 {
         let mut now = first;
         // Last pieces of what it made, and the groups of those.

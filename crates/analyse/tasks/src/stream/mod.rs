@@ -25,7 +25,7 @@ use path::Decided;
 /// Of so few tasks all times are kept.
 const ALL_KEPT: usize = 1 << 22;
 
-/// What is told of the tasks of a run.
+/// Summary of the tasks of a run.
 #[derive(Clone, Debug)]
 pub struct Streamed {
     /// How many tasks there are, each counted once however often it waited.

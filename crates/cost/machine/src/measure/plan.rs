@@ -278,7 +278,7 @@ impl<'a> Measurement<'a> {
         }
     }
 
-    /// Keeps what was measured; gives the median.
+    /// Keeps what was measured; returns the median.
     fn keep(
         &mut self,
         (name, pattern, _): (&str, &str, Sized),

@@ -297,7 +297,7 @@ impl<M: Messages + ?Sized> Walk<'_, M> {
         }
     }
 
-    /// One takes all segments of those below it, which have them to send at `sent`. Gives when it has each.
+    /// One takes all segments of those below it, which have them to send at `sent`. Returns when it has each.
     fn receive_all_segments(
         &mut self,
         tree: Tree,

@@ -264,7 +264,7 @@ impl<'a, M: Messages + ?Sized> Walk<'a, M> {
 
 /// A message on a link that it shares with others.
 struct Flow {
-    /// When it comes to the link.
+    /// When it reaches the link.
     begins: f64,
     /// What is left of it.
     bytes: f64,
@@ -315,12 +315,12 @@ pub struct TwoReceives {
 }
 
 impl TwoReceives {
-    /// Somebody came to it.
+    /// A rank entered it.
     pub fn new(came: f64) -> TwoReceives {
         TwoReceives { ready: came, last: None }
     }
 
-    /// A message comes to the link and needs it so long. Gives when the one before is there.
+    /// A message reaches the link and needs it so long. Returns when the one before is there.
     pub fn take(&mut self, begins: f64, needs: f64) -> Option<f64> {
         let (end, last) = match self.last {
             None => (None, (begins, needs)),

@@ -68,13 +68,13 @@ struct World {
     received: HashMap<Way, usize>,
     /// What each request stands for: the way, which message of it, and whether it is a receive.
     requests: HashMap<(u32, usize), (Way, usize, bool)>,
-    /// When each rank came to each collective.
+    /// When each rank entered each collective.
     came: HashMap<usize, HashMap<u32, i64>>,
     window: Window,
 }
 
 impl Script {
-    /// Runs the program; gives the rows, by rank and start.
+    /// Runs the program; returns the rows, by rank and start.
     ///
     /// # Panics
     /// If the ranks wait for each other for ever.

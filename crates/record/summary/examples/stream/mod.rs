@@ -108,7 +108,7 @@ pub fn payload(row: &Row) -> [u64; 8] {
     std::array::from_fn(|word| if word < 5 { words[word] } else { peers[word - 5] })
 }
 
-/// Adds calls and takes what is due; gives the parts.
+/// Adds calls and takes what is due; returns the parts.
 pub fn feed(reducer: &mut kizami_summary::Reducer, rows: impl Iterator<Item = Row>) -> Vec<Vec<u8>> {
     let mut buffer = vec![0; 32 << 10];
     let mut parts = Vec::new();

@@ -232,7 +232,7 @@ impl Process {
         Err(libc::EEXIST)
     }
 
-    /// Makes a file for a segment.
+    /// Creates a file for a segment.
     fn make_segment<T>(&self, ending: &str, create: impl Fn(&CStr) -> Result<T, i32>) -> Result<T, i32> {
         let twin = if self.twin == 0 { String::new() } else { format!("-{}", self.twin) };
         let mut path = self.directory.clone();

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU16, Ordering};
 /// What a function does, and which of its arguments name the subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// Gives a descriptor of the file with a path.
+    /// Returns a descriptor of the file with a path.
     Open {
         /// Which argument is the path; a folder's descriptor stands before it if it is not the first.
         path: usize,
@@ -30,7 +30,7 @@ pub enum Act {
     Sync,
     /// Puts something else behind the descriptor that is the second argument. Not recorded.
     Replace,
-    /// Gives a stream of the file whose path is the first argument; one that was open before stands there, if any.
+    /// Returns a stream of the file whose path is the first argument; one that was open before stands there, if any.
     OpenStream {
         /// Which argument was.
         before: Option<usize>,
@@ -393,7 +393,7 @@ unsafe extern "C" fn vfork() {
     )
 }
 
-/// Gives the address of the real `vfork`.
+/// Returns the address of the real `vfork`.
 extern "C" fn before_vfork() -> *mut c_void {
     if SWITCH.is_on() {
         outside::about_to_vfork();

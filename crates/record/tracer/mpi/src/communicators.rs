@@ -384,7 +384,7 @@ fn world_ranks(table: &Table, handle: usize, which: Group, first: Option<i32>) -
     translated.into_iter().map(|rank| rank as u32 as u64).collect()
 }
 
-/// Writes down the topology of a communicator; gives how many neighbours it has in each direction.
+/// Writes down the topology of a communicator; returns how many neighbours it has in each direction.
 fn topology(process: &Process, handle: usize, local: u32, made_as: CommKind) -> (usize, usize) {
     let abi = abi::get();
     let mut kind = 0i32;

@@ -28,7 +28,7 @@ unsafe extern "C" fn dlopen(file: *const c_char, mode: c_int) -> *mut c_void {
     )
 }
 
-/// Shows our names if it is time; gives the address of what is to load the file.
+/// Shows our names if it is time; returns the address of what is to load the file.
 extern "C" fn before_dlopen(file: *const c_char) -> *mut c_void {
     let _uncancelled = Uncancelled::new();
     // SAFETY: the program passes a C string or null.
@@ -87,7 +87,7 @@ unsafe extern "C" fn dlmopen(space: c_long, file: *const c_char, mode: c_int) ->
     )
 }
 
-/// Says what will not be recorded; gives the address of the real `dlmopen`.
+/// Says what will not be recorded; returns the address of the real `dlmopen`.
 extern "C" fn before_dlmopen(space: c_long, file: *const c_char) -> *mut c_void {
     const BASE: c_long = 0;
     let _uncancelled = Uncancelled::new();
@@ -117,7 +117,7 @@ unsafe extern "C" fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_v
     )
 }
 
-/// Gives the address of what is to find a function.
+/// Returns the address of what is to find a function.
 extern "C" fn before_dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void {
     binding::before_use(|| {
         exports::show_if_loaded();

@@ -80,7 +80,7 @@ pub fn add_message(handle: usize, comm: u32) {
     lock(&TABLE).messages.push((handle, comm));
 }
 
-/// A matched message is being received; gives its communicator.
+/// A matched message is being received; returns its communicator.
 pub fn take_message(handle: usize) -> u32 {
     let mut table = lock(&TABLE);
     let position = table.messages.iter().position(|(known, _)| *known == handle);

@@ -99,7 +99,7 @@ pub fn site(return_address: usize) -> u32 {
     sites::program_site(return_address).unwrap_or(NO_SITE)
 }
 
-/// Gives a file its number in the trace.
+/// Assigns a file its number in the trace.
 pub fn add_file(name: String) -> u32 {
     objects::add_file(name)
 }

@@ -53,7 +53,7 @@ fn address_by_name(op: Op) -> *mut c_void {
     if wrapper.is_null() || called == u32::from(op.0) { own } else { wrapper }
 }
 
-/// Finds a function; gives the MPI library's own.
+/// Finds a function; returns the MPI library's own.
 #[cold]
 fn find(op: Op) -> *mut c_void {
     let _uncancelled = Uncancelled::new();

@@ -128,7 +128,7 @@ pub fn complete(handle: usize) -> Option<Posted> {
     Some(table.take_first(index))
 }
 
-/// Begins a round of the persistent request that had the handle `before` and has `now`; gives its number.
+/// Begins a round of the persistent request that had the handle `before` and has `now`; returns its number.
 pub fn start(before: usize, now: usize, round: u32) -> Option<u32> {
     let mut table = table();
     let index = table.find(before)?;

@@ -113,7 +113,7 @@ fn behind_runtime(cache: &mut Cache, frame: *const usize, address: usize) -> u32
     }
 }
 
-/// Whether the thread is in a signal handler, as far as its stack tells: there nothing may be allocated.
+/// Whether the thread is in a signal handler, according to its stack: there nothing may be allocated.
 #[cold]
 pub fn in_signal_handler() -> bool {
     /// Handlers are not deeper than that.
@@ -192,7 +192,7 @@ pub fn program_site(address: usize) -> Option<u32> {
 }
 
 /// Goes up the stack from the call at `frame`, whose return address lies in a binding, to the first that
-/// does not; gives that address and how far above `frame` it lies.
+/// does not; returns that address and how far above `frame` it lies.
 fn unwind_to_program(
     process: &Process,
     frame: *const usize,

@@ -278,7 +278,7 @@ extern "C" fn task_schedule(before: Kept, status: c_int, after: Kept) {
     }
 }
 
-/// A thread goes on from one task to another, and one of them at least is only counted. Gives whether the time of the
+/// A thread goes on from one task to another, and one of them at least is only counted. Returns whether the time of the
 /// other is measured.
 #[cold]
 fn pass_counted(recorder: &mut Recorder, before: u64, after: u64) -> bool {

@@ -167,7 +167,7 @@ impl Recorder {
         self.words.push(record.at_once());
     }
 
-    /// Records that the running task makes one here; gives its name.
+    /// Records that the running task makes one here; returns its name.
     #[inline(always)]
     pub fn create(&mut self, site: u32) -> TaskName {
         self.put(threading::create(site));
@@ -213,7 +213,7 @@ impl Recorder {
         self.running = running;
     }
 
-    /// Whatever was recorded last has begun to run; gives what ran before.
+    /// Whatever was recorded last has begun to run; returns what ran before.
     #[inline(always)]
     pub fn enter(&mut self) -> Running {
         let below = self.running;
@@ -228,7 +228,7 @@ impl Recorder {
         self.running = below;
     }
 
-    /// A counted task begins; gives what ran before.
+    /// A counted task begins; returns what ran before.
     pub fn enter_counted(&mut self) -> Running {
         let below = self.running;
         self.running = self.tally.begin_counted(below, clock::now);

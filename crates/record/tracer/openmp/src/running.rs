@@ -29,7 +29,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// A recorded task begins now, above what runs; gives what is to run then.
+    /// A recorded task begins now, above what runs; returns what is to run then.
     #[inline(always)]
     pub fn begin_recorded(&mut self, below: Running, now: u64) -> Running {
         if below.is_timed {

@@ -44,7 +44,7 @@ impl Levels {
         self.pages.extend(pages.map(|values| Page { words: 0..0, cells: values.len(), values }));
     }
 
-    /// Of a column in which `null` stands for no value; gives the values that are there.
+    /// Of a column in which `null` stands for no value; returns the values that are there.
     pub(super) fn optional<V: Copy + PartialEq + Into<i64>>(
         &mut self,
         cells: &[V],
@@ -89,7 +89,7 @@ impl Levels {
         }
     }
 
-    /// Adds a page of lists; gives where its values end.
+    /// Adds a page of lists; returns where its values end.
     fn page_of_lists(&mut self, first: usize, ends: &[usize]) -> usize {
         let first_word = self.definition.len();
         let (mut definition, mut repetition, mut used, mut cells) = (0, 0, 0, 0);

@@ -39,7 +39,7 @@ extern "C" fn always_flush(_: *mut c_void, _: u8, _: u64, _: *mut c_void, _: boo
 /// The chunks of one writer.
 type Chunks = Vec<(NonNull<u8>, Layout)>;
 
-/// Gives one more chunk, or none once there are enough: then the library writes out what it has.
+/// Returns one more chunk, or none once there are enough: then the library writes out what it has.
 unsafe extern "C" fn new_chunk(
     _: *mut c_void,
     _: u8,
@@ -166,7 +166,7 @@ impl Archive {
         }
     }
 
-    /// Closes an event file; gives the number of its events.
+    /// Closes an event file; returns the number of its events.
     pub fn close_event_writer(&self, writer: EventWriter) -> Result<u64, ExportError> {
         let mut events = 0;
         // SAFETY: the writer belongs to this archive and is given up here.

@@ -1,7 +1,7 @@
-//! The same calls at other times: writes a trace like another, in which every row begins and ends when somebody
+//! The same calls at other times: writes a trace like another, in which every row begins and ends when the caller
 //! else has worked out that it should.
 //!
-//! [`Rewriting::begin`] makes the directory, [`Rewriting::finish`] fills it. Rows get the times that [`NewTimes`] has
+//! [`Rewriting::begin`] creates the directory, [`Rewriting::finish`] fills it. Rows get the times that [`NewTimes`] has
 //! for them; regions and stops move with the calls around them; ranks, sums and `run.json` follow. What has no times
 //! of the run in it is copied. What was counted stays with the recording: it belongs to calls as they were.
 //!
@@ -61,7 +61,7 @@ pub struct Rewriting<'a> {
 }
 
 impl<'a> Rewriting<'a> {
-    /// Makes the directory, which must not exist.
+    /// Creates the directory, which must not exist.
     pub fn begin(trace: &'a Trace, output: &Path) -> Result<Rewriting<'a>, TraceError> {
         Ok(Rewriting { trace, staging: StagingDir::make(output)? })
     }
@@ -71,7 +71,7 @@ impl<'a> Rewriting<'a> {
         self.staging.folder()
     }
 
-    /// Writes everything. `describe` adds to `run.json` what the trace is, once its times are known; `progress` hears
+    /// Writes everything. `describe` adds to `run.json` what the trace is, once its times are known; `progress` is called with
     /// how many rows are done.
     pub fn finish(
         self,

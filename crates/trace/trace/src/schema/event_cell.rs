@@ -25,10 +25,10 @@ pub trait EventCell: Copy {
 
     fn open(part: &TableReader, group: usize, name: &str) -> Result<Self::Reader, TraceError>;
 
-    /// Decodes the next cells; gives how many.
+    /// Decodes the next cells; returns how many.
     fn decode(reader: &mut Self::Reader, rows: usize) -> Result<usize, String>;
 
-    /// Gives the decoded cells to the calls they belong to.
+    /// Stores the decoded cells in the calls they belong to.
     fn give<F: InCall<Self>>(
         reader: &mut Self::Reader,
         calls: &mut [Call],
@@ -125,7 +125,7 @@ impl Ops {
         self.decoded.len()
     }
 
-    /// Gives those of the rows that were read last.
+    /// Returns those of the rows that were read last.
     #[inline]
     pub(crate) fn every<R>(&self, rows: &mut [R], mut give: impl FnMut(&mut R, Op)) {
         rows.iter_mut().zip(&self.all[self.decoded.clone()]).for_each(|(row, op)| give(row, *op));

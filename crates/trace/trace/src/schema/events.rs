@@ -109,7 +109,7 @@ macro_rules! fields {
         pub(crate) const SKIPPED_BY: &[(&str, bool)] =
             &[$((stringify!($name), fields!(@has skipped_by $($packing)+))),+];
 
-        /// Gives the name of every column and what a call has there as text, empty where it has nothing.
+        /// Passes the name of every column and what a call has there as text, empty where it has nothing.
         pub fn fields_as_text(call: &Call, mut each: impl FnMut(&'static str, &str)) {
             let mut text = String::new();
             $(

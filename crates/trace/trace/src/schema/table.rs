@@ -83,7 +83,7 @@ impl<R: Record> Buffered<R> {
         Ok(())
     }
 
-    /// Writes the rest; gives the file, if there is one.
+    /// Writes the rest; returns the file, if there is one.
     pub(crate) fn finish(mut self) -> Result<Option<WrittenFile>, TraceError> {
         self.flush()?;
         Ok(self.file.map(TableWriter::finish).transpose()?)

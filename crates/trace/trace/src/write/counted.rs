@@ -73,7 +73,7 @@ impl CountedTable {
         Ok(file.append(&table)?)
     }
 
-    /// Writes the rest; gives the file, if there is one.
+    /// Writes the rest; returns the file, if there is one.
     pub fn finish(mut self) -> Result<Option<WrittenFile>, TraceError> {
         self.flush()?;
         Ok(self.file.map(TableWriter::finish).transpose()?)

@@ -122,7 +122,7 @@ impl PartWriter {
         self.shared.done_bytes.fetch_add(more, Ordering::Relaxed);
     }
 
-    /// Writes the rest; gives the sums and the files.
+    /// Writes the rest; returns the sums and the files.
     pub fn finish(mut self) -> Result<(OpTotals, Vec<WrittenFile>), TraceError> {
         self.flush()?;
         self.flush_regions()?;

@@ -57,7 +57,7 @@ macro_rules! rows {
                 }
             }
 
-            /// Adds a row; gives its index. What it completed was put into its column before.
+            /// Adds a row; returns its index. What it completed was put into its column before.
             #[inline]
             pub fn push(&mut self, row: &Row) -> usize {
                 let index = self.len;

@@ -21,7 +21,7 @@ use std::path::{Component, Path, PathBuf};
 const WORK_FOLDER: &str = "sealing.tmp";
 const REMOVED_RAW: &str = "raw-removed.tmp";
 
-/// Makes the directory of a trace, which must not exist: no other user may look into it, whatever the umask. A trace has the
+/// Creates the directory of a trace, which must not exist: no other user may look into it, whatever the umask. A trace has the
 /// arguments of its program and the names in its source.
 pub fn make_directory(directory: &Path) -> std::io::Result<()> {
     DirBuilder::new().mode(0o700).create(directory)
@@ -51,7 +51,7 @@ impl StagingDir {
         Ok(staging)
     }
 
-    /// Makes the directory of a trace that is not made from segments; it must not exist.
+    /// Creates the directory of a trace that is not made from segments; it must not exist.
     pub fn make(directory: &Path) -> Result<StagingDir, TraceError> {
         make_directory(directory).map_err(TraceError::file("make the directory", directory))?;
         let staging = StagingDir {

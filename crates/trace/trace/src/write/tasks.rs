@@ -50,7 +50,7 @@ impl TaskTables {
         self.parallel.push(region)
     }
 
-    /// Writes the rest; gives the files.
+    /// Writes the rest; returns the files.
     pub fn finish(self) -> Result<Vec<WrittenFile>, TraceError> {
         Ok([self.tasks.finish()?, self.needs.finish()?, self.parallel.finish()?].concat())
     }

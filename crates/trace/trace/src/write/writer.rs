@@ -42,7 +42,7 @@ pub struct TraceWriter {
 }
 
 impl TraceWriter {
-    /// Makes the directory. Ranks that have no entry in `definitions` get one with their first call; what is said there of
+    /// Creates the directory. Ranks that have no entry in `definitions` get one with their first call; what is said there of
     /// calls (how many, when, how long) is worked out anew.
     pub fn create(
         directory: &Path,
@@ -89,7 +89,7 @@ impl TraceWriter {
         self.part.regions().push(span);
     }
 
-    /// Adds a stretch in which the program was held up or calls were lost.
+    /// Adds a stretch in which the program was delayed or calls were lost.
     pub fn stop(&mut self, stop: Stop) {
         self.stops.push(stop);
     }

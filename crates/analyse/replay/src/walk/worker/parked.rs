@@ -47,7 +47,7 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
         self.collectives.least(tie, rank).is_some()
     }
 
-    /// Whose strand it is, and the tie it has come to.
+    /// The rank of the strand, and the tie it has reached.
     fn parked_for(&self, strand: u32) -> (Rank, Tie) {
         let walking = &self.walking[strand as usize];
         let step = &self.steps[walking.step as usize];

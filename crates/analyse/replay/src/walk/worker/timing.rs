@@ -48,7 +48,7 @@ impl Ending {
     }
 
     /// What is to be taken out of the call for the tracer's sake: what it took between polls, and of what could not be
-    /// taken out of gaps before as much as there is room for. Only the part of the call that did not wait can be
+    /// removed from gaps before as much as there is room for. Only the part of the call that did not wait can be
     /// made shorter; polls that found nothing only waited.
     #[inline]
     fn cut(&self, debt: &mut Length) -> Length {

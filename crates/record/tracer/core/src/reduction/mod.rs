@@ -221,7 +221,7 @@ impl Reduction {
         self.sample(call, Shape::Probe, || wide(packed)) | ordered
     }
 
-    /// Gives `append` one piece of what is to be handed over; false if there is nothing more.
+    /// Passes to `append` one piece of what is to be handed over; false if there is nothing more.
     pub fn hand_over(&mut self, append: impl FnOnce(ReducedBy, &[u8])) -> bool {
         let length = self.sample.take(&mut self.buffer[..]);
         if length > 0 {

@@ -63,8 +63,8 @@ pub fn of_call(
     (signature, values)
 }
 
-/// Gives `put` the shape and values of a call that completed requests, before the one that is `next`; with a long list several.
-/// If it `goes_on`, so will the list.
+/// Passes to `put` the shape and values of a call that completed requests, before the one that is `next`; with a long list
+/// several. If it `goes_on`, so will the list.
 #[inline(always)]
 pub fn of_completion(
     call: &CallRecord,
@@ -95,7 +95,7 @@ pub fn of_completion(
     put(&if goes_on { listing(signature) } else { signature }, &values);
 }
 
-/// Gives `put` the shape and values of a call that started persistent requests; with a long list several. If it `goes_on`,
+/// Passes to `put` the shape and values of a call that started persistent requests; with a long list several. If it `goes_on`,
 /// so will the list.
 pub fn of_start(
     call: &CallRecord,

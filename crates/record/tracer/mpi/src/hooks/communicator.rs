@@ -60,7 +60,7 @@ pub fn duplicating(mut call: Call, parent: usize, place: usize, request: usize) 
     call.finish(&record);
 }
 
-/// Forgets a communicator that is about to be freed; gives what was known of it.
+/// Forgets a communicator that is about to be freed; returns what was known of it.
 pub fn about_to_free(call: &mut Call, place: usize) -> Communicator {
     // SAFETY: the program passes the communicator it wants freed.
     let handle = unsafe { abi::get().load_handle(place, 0) };

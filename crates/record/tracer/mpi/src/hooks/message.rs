@@ -28,7 +28,7 @@ fn bytes(call: &mut Call, peer: i32, count: i64, datatype: usize) -> u64 {
     count as u64 * datatypes::size(&mut call.thread().datatypes, handle)
 }
 
-/// Gives a request a number and remembers what was posted.
+/// Assigns a request a number and remembers what was posted.
 #[inline(always)]
 pub fn post(call: &Call, record: &mut CallRecord, kind: Kind, bytes: u64, request: usize) {
     if call.failed() {

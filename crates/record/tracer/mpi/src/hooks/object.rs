@@ -61,7 +61,7 @@ pub fn datatype_made(call: Call, name: &str, place: usize) {
     finish(call, object);
 }
 
-/// Forgets an object that is about to be freed; gives its handle and what was known of it.
+/// Forgets an object that is about to be freed; returns its handle and what was known of it.
 pub fn about_to_free(kind: ObjectKind, place: usize) -> (usize, Object) {
     let handle = match kind {
         // SAFETY: the program passes the file it wants closed.

@@ -41,7 +41,7 @@ pub struct Pace {
 }
 
 impl Rendezvous {
-    /// Settles whether to stop, and stops. Gives how many collectives later to settle it again.
+    /// Settles whether to stop, and stops. Returns how many collectives later to settle it again.
     pub(super) fn suspend_if_full(&mut self, call: &mut Call, process: &Process) -> u64 {
         let start = clock::now();
         let Some(everyone) = &self.everyone else { return 1 };
@@ -80,7 +80,7 @@ impl Rendezvous {
         (left / (2 * fastest) + 1).min(most).min(super::FASTEST_GROWTH * self.waited)
     }
 
-    /// Stops until all may go on; gives how late this rank was, in ticks.
+    /// Stops until all may go on; returns how late this rank was, in ticks.
     fn suspend(&mut self, process: &Process, start: u64) -> u64 {
         let suspension = settings::get().suspension;
         if suspension == Suspension::Dynamic && self.several_hosts {

@@ -1,7 +1,7 @@
-//! Programs and queries, ready to be run.
+//! Parses and compiles Fleng programs and queries.
 //!
-//! It promises that every goal of a program has clauses or is there in the language itself, so that a run
-//! never meets one it does not know; what is not so is an error of the text, with its place.
+//! Every goal of a compiled program has clauses or is a builtin, so a run never meets an unknown goal. A text that
+//! violates this is a syntax error with its position.
 
 use crate::code::{self, Builtin, HeadStep, MakeStep, Variables};
 use crate::machine::Word;

@@ -1,6 +1,6 @@
-//! From a trace to its graph: the one that was kept, or one made from all rows.
+//! The event graph of a trace: loaded from the cache in `derived/`, or built from all rows.
 //!
-//! Rows of different ranks are read at the same time, in as many shares as there are threads, and put together.
+//! Ranks are divided into as many partitions as there are threads. Partitions are read in parallel and merged.
 
 use crate::build::Builder;
 use crate::{Clocks, Graph, GraphError, cache};

@@ -1,8 +1,7 @@
-//! A line with bends: from a counter's ticks to run time along measured offsets.
+//! Converts a counter's ticks to run time and back, by piecewise linear interpolation of measured clock offsets.
 //!
-//! Points lie at equal distances, a power of two of ticks apart, so that looking up a moment takes a shift and
-//! a multiplication, wherever in the run it is. Between two points the line is straight, beyond the ends it
-//! goes on as it was.
+//! Points are equidistant, a power of two of ticks apart, so converting a timestamp takes a shift and a
+//! multiplication anywhere in the run. Beyond the ends, the first and the last piece are extrapolated.
 
 use crate::Point;
 

@@ -1,8 +1,9 @@
-//! A folded sequence in memory, and going through it call by call.
+//! A call sequence with folded loops in memory: expands it call by call, or counts its calls without expanding it.
 //!
-//! [`FoldedSequence::calls`] gives every call as it was recorded; [`FoldedSequence::totals`] counts them without going through them.
-//! Both take what arbitrary bytes were read as: a call costs a time that is bounded by the number of bytes, loops that
-//! go round without a call are an error and not a hang, and counts beyond 64 bits are an error and not a wrong number.
+//! [`FoldedSequence::calls`] returns every call as it was recorded; [`FoldedSequence::totals`] counts calls by symbol.
+//! Both are safe on sequences read from arbitrary bytes: the time per call is bounded by the number of bytes, a loop
+//! that iterates without a call is an error instead of a hang, and a count above 64 bits is an error instead of a wrong
+//! number.
 
 use super::block::DEPTH_MOST;
 use super::operation::Lane;

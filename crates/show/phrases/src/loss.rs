@@ -1,4 +1,4 @@
-//! Time that threads lose, and the change that avoids it, in words.
+//! Words a loss of OpenMP thread time (imbalance, locks, serial computation, ...) and the change that avoids it.
 
 use kizami_explain::{Loss, LossKind, SourceLine};
 

@@ -1,5 +1,6 @@
-//! What the recorder observed of the end of a run. Segments of ranks that
-//! hang or are killed do not show when that was.
+//! When a run, and each of its processes, ended or was interrupted, as the recorder observed it.
+//!
+//! Segments of ranks that hang or are killed do not contain these times.
 
 use crate::clock::RunClock;
 use crate::discover::{Process, Recorded};

@@ -1,8 +1,11 @@
-//! References of modules to MPI functions that do not lead to us.
+//! Redirects MPI symbol references that bypass the tracer to its wrappers.
 //!
-//! A module that was bound while our names were hidden (it brings MPI along, as Python packages do), or that looks into its
-//! own libraries first (`RTLD_DEEPBIND`), calls MPI past us. (Not so MPI itself and its components.) Where such a reference leads to exactly the function that ours
-//! would call, it is led to ours. Whatever else a module calls stays as it is, and is said not to be recorded if it is MPI.
+//! A module bypasses the wrappers if it was bound while they were hidden (it brings MPI along, as Python packages do),
+//! or if it searches its own libraries first (`RTLD_DEEPBIND`). MPI itself and its components are left alone.
+//!
+//! A reference is redirected if it leads to exactly the function that the wrapper would call. Every other reference
+//! stays as it is. Reported as not recorded: references into another MPI, references that cannot be changed, and calls
+//! before a late redirection.
 
 use crate::binding::Binder;
 use crate::loader::{self, Module, Reference};

@@ -1,4 +1,4 @@
-//! A chart of upright columns, each of parts on top of each other.
+//! A stacked column chart as SVG.
 
 use super::markup::Markup;
 

@@ -1,4 +1,4 @@
-//! Which links of a simulated network are busiest in a range of time, how busy they are all along it, and for which calls.
+//! The busiest links of a simulated network in a time range, their utilisation over time, and the calls that cause it.
 
 use crate::links::{Links, Load};
 use kizami_model::{Length, Moment};

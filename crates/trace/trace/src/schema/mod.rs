@@ -1,8 +1,8 @@
-//! What a trace consists of: every table with its columns, each declared once.
+//! The schema of a trace: every table and its columns, each declared once.
 //!
-//! - `events` has the columns of rows, from which the writer, the reader and the CSV header are made;
-//! - `table` declares the small tables, `cell` says how their values are stored;
-//! - [`TABLES`] lists all of them, so that nothing that goes through a whole trace can forget one.
+//! - `events` has the columns of `events/`; the writer, the reader and the CSV header are derived from them.
+//! - `table` declares the other tables, `cell` how their values are stored.
+//! - [`TABLES`] lists all tables, so that code that processes a whole trace covers each of them.
 
 mod cell;
 pub(crate) mod event_cell;

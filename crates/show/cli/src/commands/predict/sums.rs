@@ -1,4 +1,4 @@
-//! `--method sum`: the plain sum, for comparison.
+//! `kizami predict --method sum`: computation plus the cost of collectives, without a replay, as a baseline for comparison.
 
 use super::show;
 use crate::show::json;

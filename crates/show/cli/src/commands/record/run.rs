@@ -1,4 +1,4 @@
-//! Running the application with the tracer in its ranks, and closing the recording when it has ended.
+//! Runs the application with the tracer loaded into its ranks, seals the recording, and returns the application's exit code.
 
 use super::arguments::RecordArguments;
 use super::deaths::Watcher;

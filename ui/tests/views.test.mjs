@@ -103,7 +103,7 @@ test('a finding costs what the report says', async () => {
   const page = await open(browser, address);
   const card = page.getByTestId('finding').first();
   const { waiting_ns, propagated_ns, share } = findings[0];
-  const [, number, unit, part] = /([\d.]+) (ms|s) of waiting, ([\d.]+) % of the time/.exec((await card.innerText()).replaceAll('\n', ' '));
+  const [, number, unit, part] = /([\d.]+) (ms|s) of waiting, ([\d.]+) % of all ranks' time/.exec((await card.innerText()).replaceAll('\n', ' '));
   const shown = Number(number) * (unit === 's' ? 1e9 : 1e6);
   assert.ok(Math.abs(shown / (waiting_ns + propagated_ns) - 1) < 0.01, `${number} ${unit} for ${waiting_ns} + ${propagated_ns} ns`);
   assert.equal(part, (share * 100).toFixed(1));

@@ -77,7 +77,7 @@ table! {
         /// `pingpong`: half of a round trip. `send`, `receive`: time inside the call. `stream`: a message when many follow
         /// each other. `exchange`, `crossing`: two ranks, or all in pairs, send to each other.
         "kind" kind: String,
-        /// How far the two are apart: `core`, `socket`, `node` or `switch`.
+        /// How far the two are apart: `core`, `socket`, `node` or `switch`; `unknown` if imported.
         "place" place: String,
         /// Size of the message.
         "bytes" bytes: u64,

@@ -20,7 +20,7 @@ each with
 fat-tree and dragonfly also take SimGrid's topo_parameters: fat-tree:3;4,4,4;1,2,2;1,1,1 or dragonfly:8,2;4,2;8,2;4
 examples
   flat:64,bw=10Gbps,lat=500ns
-  fat-tree:64x16,2:1                    1,024 hosts; 8 cables up from every leaf with 16 hosts
+  fat-tree:64x16,2:1                    64 leaf switches with 16 hosts and 8 uplinks each
   torus:16x8x8,bw=12.5GBps
   dragonfly:8x16x8,lat=300ns";
 

@@ -1,5 +1,6 @@
 //! A finding in words: what is wrong, who causes it and where, in one sentence; and what to do about it, in another.
 
+use crate::location::call_at;
 use crate::quantity::{count, percent};
 use crate::ranks::{named, subject};
 use kizami_explain::{Cause, Diagnosis, Disease, Finding, Rows, Who};
@@ -140,18 +141,19 @@ fn late_receiver(finding: &Finding, who: &Who) -> String {
             1 => "1 rank waits".to_owned(),
             many => format!("{many} ranks wait"),
         };
-        format!("; {wait} in {function} at {place}")
+        format!("; {wait} in {}", call_at(function, place))
     });
-    format!("Late receiver: {ranks} {post} late, in {} at {}{waiting}", finding.function, finding.place)
+    format!("Late receiver: {ranks} {post} late, in {}{waiting}", call(finding))
 }
 
 fn wrong_order(finding: &Finding) -> String {
-    let Finding { ranks, function, place, .. } = finding;
+    let ranks = &finding.ranks;
     let wait = if ranks.len() == 1 { "waits" } else { "wait" };
     let ranks = named(ranks);
     format!(
-        "Late sender, wrong order: {ranks} {wait} in {function} at {place} for a late message while messages received \
-         after it have arrived"
+        "Late sender, wrong order: {ranks} {wait} in {} for a late message while messages received after it have \
+         arrived",
+        call(finding)
     )
 }
 
@@ -164,30 +166,38 @@ fn pipeline_fill(finding: &Finding, who: &Who) -> String {
 }
 
 fn needless_barrier(finding: &Finding) -> String {
-    let Finding { waiting_ranks, function, place, .. } = finding;
+    let waiting_ranks = &finding.waiting_ranks;
     let wait = if *waiting_ranks == 1 { "rank waits for the others" } else { "ranks wait for each other" };
-    format!("Unnecessary barrier: {waiting_ranks} {wait} in {function} at {place}; no message depends on it")
+    format!("Unnecessary barrier: {waiting_ranks} {wait} in {}; no message depends on it", call(finding))
 }
 
 fn serialised_io(finding: &Finding, who: &Who) -> String {
     let (ranks, one) = subject(who);
+    let (stretch, waiting) = (stretch(finding), waiting(finding));
     let accesses = if one { "accesses" } else { "access" };
-    format!("Serialised I/O: only {ranks} {accesses} files, mostly {}{}", stretch(finding), waiting(finding))
+    match who {
+        Who::InTurns => {
+            format!("Serialised I/O: ranks access files one at a time, mostly {stretch}{waiting}")
+        }
+        _ => format!("Serialised I/O: only {ranks} {accesses} files, mostly {stretch}{waiting}"),
+    }
 }
 
 fn collection_loop(finding: &Finding, sends: bool, partners: usize, times: u64) -> String {
-    let Finding { ranks, function, place, .. } = finding;
+    let ranks = &finding.ranks;
     let does = if sends { "sends to" } else { "receives from" };
     let ranks = named(ranks);
     format!(
-        "Serialised collective: {ranks} {does} {partners} ranks one by one in {function} at {place}, {times} times"
+        "Serialised collective: {ranks} {does} {partners} ranks one by one in {}, {times} times",
+        call(finding)
     )
 }
 
 fn repeated_communicator(finding: &Finding, times: u64) -> String {
-    let Finding { function, place, share, .. } = finding;
+    let share = &finding.share;
     format!(
-        "Repeated communicator creation: {function} at {place}, {times} times on each rank, {} of the time",
+        "Repeated communicator creation: {}, {times} times on each rank, {} of the time",
+        call(finding),
         percent(*share)
     )
 }
@@ -199,12 +209,12 @@ fn late_root(finding: &Finding, who: &Who) -> String {
 }
 
 fn in_rows(finding: &Finding, what: &str, rows: &Rows) -> String {
-    let Finding { function, place, .. } = finding;
     let Rows { most_bytes, calls, rows } = *rows;
     let each = calls as f64 / rows.max(1) as f64;
     format!(
-        "{what}: {} calls of at most {most_bytes} B in {function} at {place}, about {each:.0} in a row",
-        count(calls)
+        "{what}: {} calls of at most {most_bytes} B in {}, about {each:.0} in a row",
+        count(calls),
+        call(finding)
     )
 }
 
@@ -219,12 +229,17 @@ fn lock_contention(finding: &Finding, who: &Who) -> String {
 
 fn slow_call(finding: &Finding, who: &Who) -> String {
     let (ranks, one) = subject(who);
-    format!("Slow call: {ranks} {} {}{}", is(one), stretch(finding), waiting(finding))
+    let spends = if one { "spends" } else { "spend" };
+    format!("Slow call: {ranks} {spends} long {}{}", stretch(finding), waiting(finding))
 }
 
 fn transfer(finding: &Finding) -> String {
-    let Finding { function, place, share, .. } = finding;
-    format!("{function} at {place}: {} of the time is data transfer, not waiting", percent(*share))
+    format!("{}: {} of the time is data transfer, not waiting", call(finding), percent(finding.share))
+}
+
+/// The call that the finding is about, and where it is made.
+fn call(finding: &Finding) -> String {
+    call_at(&finding.function, &finding.place)
 }
 
 fn computes(one: bool) -> &'static str {
@@ -239,8 +254,9 @@ fn is(one: bool) -> &'static str {
 fn stretch(finding: &Finding) -> String {
     let place = &finding.place;
     let lines = match (&finding.after, finding.cause) {
-        (_, Cause::Call) => format!("in {} at {place}", finding.function),
+        (_, Cause::Call) => format!("in {}", call(finding)),
         (Some(after), _) if after.line.is_some() && after != place => format!("between {after} and {place}"),
+        _ if place.line.is_none() => format!("before {}", call(finding)),
         _ => format!("before {place}"),
     };
     let inside = match place.function == "main" || place.line.is_none() {
@@ -254,9 +270,9 @@ fn stretch(finding: &Finding) -> String {
 /// Who waits for it, and where.
 fn waiting(finding: &Finding) -> String {
     match (&finding.waiting_in, finding.waiting_ranks) {
-        (Some((function, place)), 1) => format!("; 1 rank waits in {function} at {place}"),
+        (Some((function, place)), 1) => format!("; 1 rank waits in {}", call_at(function, place)),
         (Some((function, place)), many) => {
-            format!("; {many} ranks wait, mostly in {function} at {place}")
+            format!("; {many} ranks wait, mostly in {}", call_at(function, place))
         }
         (None, _) => String::new(),
     }

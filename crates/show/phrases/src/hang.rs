@@ -1,8 +1,9 @@
 //! Why a run hangs, in sentences.
 
+use crate::location::call_at;
 use kizami_explain::{
     Awaited, BlockedCall, Called, CauseState, Death, EarlyEnd, Event, Hang, HangCause, HangKind, LastSeen,
-    Outside, SourceLine, WaitsFor,
+    Outside, WaitsFor,
 };
 
 /// Ranks of a cycle, groups of waiting ranks and causes that are listed one by one.
@@ -72,7 +73,7 @@ fn awaited_rank(hang: &Hang, cause: &HangCause) -> String {
 
 fn state(hang: &Hang, cause: &HangCause) -> String {
     let call = |word: &str| match (&cause.function, &cause.place) {
-        (Some(function), Some(place)) => format!(" {word} {}", at(function, place)),
+        (Some(function), Some(place)) => format!(" {word} {}", call_at(function, place)),
         _ => String::new(),
     };
     let since_ns = cause.since_ns.unwrap_or(0);
@@ -127,13 +128,13 @@ fn waiting(hang: &Hang) -> Vec<String> {
 fn waits_for_them(calls: &[&BlockedCall]) -> String {
     let ranks = ranks_of(calls);
     let verb = if ranks.len() == 1 { "waits" } else { "wait" };
-    format!("{} {verb} for them in {}", rank_list(&ranks), at(&calls[0].function, &calls[0].place))
+    format!("{} {verb} for them in {}", rank_list(&ranks), call_at(&calls[0].function, &calls[0].place))
 }
 
 /// `rank 0 waits in MPI_Recv at dead.c:9 for a message from rank 1 (tag 7)`; of several ranks, what the first waits for.
 fn waits_for(calls: &[&BlockedCall]) -> String {
     let (first, ranks) = (calls[0], ranks_of(calls));
-    let (call, what) = (at(&first.function, &first.place), waits_until(first));
+    let (call, what) = (call_at(&first.function, &first.place), waits_until(first));
     let (waits, is) = if ranks.len() == 1 { ("waits", "is") } else { ("wait", "are") };
     let how = if first.polls { format!("{waits} by polling with") } else { format!("{waits} in") };
     let understood = first.waits_for.as_ref().is_some_and(|waits| waits.understood);
@@ -181,7 +182,7 @@ fn inside(hang: &Hang) -> Vec<String> {
         let first = calls[0];
         let ranks: Vec<u32> = calls.iter().map(|call| call.rank).collect();
         let is = if ranks.len() == 1 { "is" } else { "are" };
-        let (place, since) = (at(&first.function, &first.place), since(hang, first.since_ns));
+        let (place, since) = (call_at(&first.function, &first.place), since(hang, first.since_ns));
         capital(&format!("{} {is} inside {place}, {since}.", rank_list(&ranks)))
     };
     groups.iter().take(MOST_LISTED).map(sentence).collect()
@@ -240,16 +241,7 @@ fn ranks_of(calls: &[&BlockedCall]) -> Vec<u32> {
 }
 
 fn called(call: &Called) -> String {
-    at(&call.function, &call.place)
-}
-
-/// `MPI_Recv at dead.c:9`, or `MPI_Recv in main` without debug information.
-fn at(function: &str, place: &SourceLine) -> String {
-    if place.is_unknown() {
-        return function.to_owned();
-    }
-    let word = if place.file.is_some() && place.line.is_some() { "at" } else { "in" };
-    format!("{function} {word} {place}")
+    call_at(&call.function, &call.place)
 }
 
 fn since(hang: &Hang, since_ns: i64) -> String {

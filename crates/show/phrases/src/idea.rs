@@ -1,5 +1,6 @@
 //! A change in words, as it follows "what if".
 
+use crate::location::call_at;
 use crate::loss;
 use crate::quantity;
 use crate::ranks::named;
@@ -50,8 +51,12 @@ fn fix(finding: &Finding) -> String {
         Disease::TinyCollectives => format!("merge the small collectives at {place}"),
         Disease::CollectionLoop => format!("use a collective instead of the loop at {place}"),
         Disease::RepeatedCommunicator => format!("create the communicator at {place} once"),
-        Disease::Transfer | Disease::Alltoall => format!("{} at {place} takes no time", finding.function),
-        _ if finding.cause == Cause::Call => format!("{} at {place} delays no other rank", finding.function),
+        Disease::Transfer | Disease::Alltoall => {
+            format!("{} takes no time", call_at(&finding.function, place))
+        }
+        _ if finding.cause == Cause::Call => {
+            format!("{} delays no other rank", call_at(&finding.function, place))
+        }
         _ => format!("remove the excess computation of {} before {place}", named(&finding.ranks)),
     }
 }

@@ -1,5 +1,6 @@
 //! Words a loss of OpenMP thread time (imbalance, locks, serial computation, ...) and the change that avoids it.
 
+use crate::location::call_at;
 use kizami_explain::{Loss, LossKind, SourceLine};
 
 /// The loss and its location.
@@ -22,8 +23,8 @@ pub fn sentence(loss: &Loss) -> String {
         LossKind::Serial => {
             format!("serial computation before the parallel region at {place}, with the other threads idle")
         }
-        LossKind::IdleInMpi => format!("threads are idle while one is in {call} at {place}"),
-        LossKind::Mpi => format!("in {call} at {place}"),
+        LossKind::IdleInMpi => format!("threads are idle while one is in {}", call_at(call, place)),
+        LossKind::Mpi => format!("in {}", call_at(call, place)),
         LossKind::Away => format!("threads are preempted in the parallel region at {place}"),
         LossKind::Tracer => format!("tracer overhead in the parallel region at {place}"),
     }

@@ -1,5 +1,6 @@
 //! The verdict of a run without findings.
 
+use crate::location::call_at;
 use crate::quantity::percent;
 use kizami_explain::{NothingFound, SourceLine};
 
@@ -20,9 +21,9 @@ fn waiting_without_cause(share: f64) -> String {
 }
 
 fn long_calls(share: f64, function: &str, place: Option<&SourceLine>) -> String {
-    let at = place.map_or(String::new(), |place| format!(" at {place}"));
+    let call = place.map_or_else(|| function.to_owned(), |place| call_at(function, place));
     format!(
-        "No rank delays others for long, but {} of the time is spent in MPI without waiting, mostly in {function}{at}.",
+        "No rank delays others for long, but {} of the time is spent in MPI without waiting, mostly in {call}.",
         percent(share)
     )
 }

@@ -122,7 +122,7 @@ fn waiting(report: &Report, finding: &Finding) -> String {
     let waiting_ns = finding.all_waiting_ns();
     let error_ns = report.reconstruction_error_ns(finding.waiting_in.as_ref());
     let error = error_ns.map_or(String::new(), |ns| format!(" +- {}", duration(ns)));
-    format!("{}{error} of waiting, {} of the time", duration(waiting_ns), percent(finding.share))
+    format!("{}{error} of waiting, {} of all ranks' time", duration(waiting_ns), percent(finding.share))
 }
 
 /// What fixing it would gain, if that is known: the expected gain first.
@@ -145,7 +145,7 @@ fn gain(finding: &Finding) -> Option<String> {
 /// A gain as a part of the run, with its error.
 pub fn gain_share(gain: Gain) -> String {
     let but = if gain.noise_left_out { " (without noise)" } else { "" };
-    format!("{} +- {}{but}", percent(gain.share), percent(gain.share_error.max(SMALLEST_ERROR)))
+    format!("{} +- {} of the run{but}", percent(gain.share), percent(gain.share_error.max(SMALLEST_ERROR)))
 }
 
 fn duration(ns: i64) -> String {

@@ -164,10 +164,12 @@ fn ended_badly(rank: &RankInfo) -> Option<String> {
     match rank.ending {
         Ending::Finalized | Ending::Running => None,
         Ending::Vanished if rank.pid.is_none() => Some(
-            "left nothing: never started, not traced, or on a host whose segments are missing".to_owned(),
+            "left no data: never started, not traced, or on a host whose segments are missing".to_owned(),
         ),
-        Ending::Vanished => Some(format!("ended{inside} without a sign: killed, crashed or left by _exit")),
-        Ending::Exited => Some(format!("left by exit{inside} without MPI_Finalize")),
+        Ending::Vanished => Some(format!(
+            "ended{inside} without MPI_Finalize, MPI_Abort or exit: killed, crashed or left by _exit"
+        )),
+        Ending::Exited => Some(format!("exited{inside} without MPI_Finalize")),
         Ending::Aborted => {
             let code = rank.abort_code.unwrap_or_default();
             Some(format!("called MPI_Abort with code {code}"))

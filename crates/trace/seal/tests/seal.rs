@@ -402,9 +402,9 @@ fn endings_are_reported() {
         "rank 0 ended inside MPI_Recv",
         "rank 1 ended without",
         "rank 2 called MPI_Abort with code 9",
-        "rank 3 left by exit",
+        "rank 3 exited",
         "rank 4 made calls that could not be stored (No space left",
-        "rank 5 left nothing",
+        "rank 5 left no data",
     ] {
         assert!(shown.contains(part), "{part:?} is not in:\n{shown}");
     }

@@ -120,7 +120,7 @@ crate::table! {
         "first" first: Rank,
         /// How many.
         "ranks" ranks: u32,
-        /// Whose rows are theirs as well: calls, times and sizes are the same, peers as far away (0 is 0 for all).
+        /// Representative rank: its calls, times and sizes are those of the class; peers have the same offset (rank 0 stays 0).
         "like" like: Rank,
     }
 }

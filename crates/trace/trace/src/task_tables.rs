@@ -60,7 +60,7 @@ kizami_model::named!(Runtime, Gnu => "gnu", Llvm => "llvm");
 crate::table! {
     /// One task, sorted by rank and number.
     TaskRow in "tasks/", if any {
-        /// Whose.
+        /// Rank.
         "rank" rank: Rank,
         /// Its number, from 1.
         "task" task: u64,
@@ -84,17 +84,17 @@ crate::table! {
         /// How long it ran, in all.
         "running_ns" running: Length,
         /// How long its parent had run when it was made.
-        /// Null: as long as it ran in all, or in virtual time as between its start and then.
+        /// Null: equal to its total running time, or in virtual time to the time since its start.
         "parent_running_ns" parent_running: Option<Length>,
         /// What the tracer took of its running time.
         "tracer_ns" tracer: Length,
         /// For how many tasks it stands.
         "weight" weight: f64,
-        /// What a task that goes on had waited for: `nothing`, `children`, `group`, `barrier` or `region`; `together` where the
+        /// What a continued task waited for: `nothing`, `children`, `group`, `barrier` or `region`; `together` where the
         /// row belongs to no task but stands for all that came before a barrier.
-        /// Null: does not go on, not known, or written by an older version.
+        /// Null: not a continued task, not known, or written by an older version.
         "waited" waited: Option<Waited>,
-        /// Number of the group of tasks that it belongs to or, where it goes on, that it had waited for.
+        /// Number of the group of tasks that it belongs to or, if continued, that it waited for.
         /// Null: none, or written by an older version.
         "group" group: Option<u64>,
     }
@@ -104,7 +104,7 @@ crate::table! {
     /// Something that a task needed before it could run, sorted by rank and task.
     #[derive(Eq)]
     NeedRow in "needs/", if any {
-        /// Whose.
+        /// Rank.
         "rank" rank: Rank,
         /// The task that needed it.
         "task" task: u64,
@@ -120,7 +120,7 @@ crate::table! {
     /// One run of a parallel region, sorted by rank and start.
     #[derive(Eq)]
     ParallelRow in "parallel/", if any {
-        /// Whose.
+        /// Rank.
         "rank" rank: Rank,
         /// Its number, from 1.
         "region" region: u64,

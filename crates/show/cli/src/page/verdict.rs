@@ -153,14 +153,14 @@ fn card(out: &mut Markup, finding: &Finding) {
     if finding.waiting_ns > 0 {
         out.raw("<div><dt>others wait</dt><dd>");
         out.text(&time(finding.waiting_ns + finding.propagated_ns)).raw(" <span class=\"note\">");
-        out.text(&percent(finding.share)).raw(" of the time</span></dd></div>\n");
+        out.text(&percent(finding.share)).raw(" of all ranks' time</span></dd></div>\n");
     }
     let gone = if finding.at_most { "gain at most" } else { "gain if removed" };
     for (name, gain) in [(gone, finding.gain), ("gain if balanced", finding.balanced)] {
         let Some(gain) = gain else { continue };
         out.raw("<div><dt>").text(name).raw("</dt><dd>");
         out.text(&time(gain.ns)).raw(" <span class=\"note\">").text(&verdict::gain_share(gain));
-        out.raw(" of the run</span>");
+        out.raw("</span>");
         gain_bar(out, gain.share, gain.share_error);
         out.raw("</dd></div>\n");
     }

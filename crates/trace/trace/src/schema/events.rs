@@ -22,7 +22,7 @@ use kizami_model::{Call, Length, Moment, Op, Peer, Rank, ThreadIndex};
 macro_rules! event_columns {
     ($with:ident) => {
         $with! {
-            /// Who called.
+            /// Rank that made the call.
             rank: i32, differences skipped_by = rank: Rank;
             /// Which of its threads, numbered in the order of their first MPI call.
             thread: i32, differences = thread: ThreadIndex;

@@ -24,7 +24,7 @@ pub struct PolicyArguments {
     #[arg(long, help_heading = BUFFERS, value_enum, default_value_t, env = "KIZAMI_SPILL")]
     pub spill: SpillPolicy,
 
-    /// With --spill together, how long ranks pause: dynamic (as long as writing takes), unmeasured (the same, without
+    /// With --spill together, how long ranks pause: dynamic (as long as writing takes), unmeasured (as dynamic, but without
     /// synchronising clocks again), static:TIME (a fixed time)
     #[arg(long, help_heading = BUFFERS, value_name = "HOW", default_value = "dynamic", value_parser = parse_suspend, env = "KIZAMI_SUSPEND")]
     pub suspend: Suspend,

@@ -12,9 +12,9 @@ Examples:
   kizami report run.kz --markdown >> notes.md
   kizami report run.kz --json | jq .efficiency
 
-The first lines name the most expensive problems, their source lines, and the gain of fixing each: the
-difference between two replays of the run. Shares are of the time of all ranks between MPI_Init and
-MPI_Finalize. Computation is located by the MPI calls before and after it.
+The first lines name the most expensive problems, their source lines, and the gain of fixing each:
+the difference between two replays of the run. Shares are of the time of all ranks between MPI_Init
+and MPI_Finalize. Computation is located by the MPI calls before and after it.
 The HTML report is a single self-contained file, below 2 MB unless --all is given.";
 
 /// Find bottlenecks: what is wrong, where in the source, and what fixing it would gain.

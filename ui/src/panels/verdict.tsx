@@ -120,7 +120,7 @@ function Card({ index, finding, model, reveal }: { index: number; finding: Findi
         )}
         <span class="soft">
           {duration(finding.all_waiting_ns)}
-          {finding.all_waiting_error_ns !== undefined && ` ± ${duration(finding.all_waiting_error_ns)}`} of waiting, {percent(finding.share)} of all time
+          {finding.all_waiting_error_ns !== undefined && ` ± ${duration(finding.all_waiting_error_ns)}`} of waiting, {percent(finding.share)} of all ranks' time
         </span>
       </span>
       {places && (
@@ -138,7 +138,7 @@ function Unknown({ verdict }: { verdict: Verdict }) {
   if (!u || (u.not_followed === 0 && u.unmatched === 0 && u.problems.length === 0)) return null;
   return (
     <div class="notice">
-      <strong>The analysis is incomplete.</strong> {u.not_followed > 0 && `${plural(u.not_followed, 'call')} could not be followed. `}
+      <strong>The analysis is incomplete.</strong> {u.not_followed > 0 && `${plural(u.not_followed, 'call')} could not be analysed. `}
       {u.unmatched > 0 && `${plural(u.unmatched, 'call')} or message${u.unmatched === 1 ? '' : 's'} without a partner in the trace. `}
       {u.problems.slice(0, 5).join('; ')}
     </div>

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 /// A kind of waiting. What each measures is a difference of two moments of the recorded run; `enter` is when a rank
 /// calls a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Pattern {
     /// A receive waits for a message that is sent later: enter(send) - enter(receive).

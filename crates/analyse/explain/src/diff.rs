@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Diff {
     /// The run compared with.
     pub before: Side,
@@ -25,6 +26,7 @@ pub struct Diff {
 
 /// One of the runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Side {
     /// The trace, as it was named.
     pub trace: String,
@@ -41,6 +43,7 @@ pub struct Side {
 
 /// One number that says how good a run is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
     /// Length of the run in seconds.
@@ -61,6 +64,7 @@ pub enum Measure {
 
 /// A measure of both runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MeasureChange {
     /// Which.
     pub measure: Measure,
@@ -72,6 +76,7 @@ pub struct MeasureChange {
 
 /// What kind of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Waiting for others, by pattern.
@@ -84,6 +89,7 @@ pub enum Kind {
 
 /// Time that changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Change {
     /// What kind of time.
     pub kind: Kind,

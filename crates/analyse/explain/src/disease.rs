@@ -11,6 +11,7 @@ macro_rules! diseases {
     ($($(#[$about:meta])* $name:ident { $($(#[$fact:meta])* $field:ident: $type:ty,)* })*) => {
         /// A performance pattern. Its detector documents by which signs it is recognised.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(rename_all = "kebab-case")]
         pub enum Disease {
             $($(#[$about])* $name,)*

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 /// The factors, each from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Efficiency {
     /// Part of the run in which ranks compute.
     pub parallel: f64,

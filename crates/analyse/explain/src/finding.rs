@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// What the ones who were waited for did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
     /// They computed.
@@ -19,6 +20,7 @@ pub enum Cause {
 
 /// Which of its gains a finding is judged by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Headline {
     /// That of the cause being gone.
@@ -30,6 +32,7 @@ pub enum Headline {
 
 /// One finding: data, with its diagnosis in whatever form who reads it needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Finding"))]
 pub struct Finding<D = Diagnosis> {
     /// What it is.
     #[serde(flatten)]

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 /// A loop of the program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Phase {
     /// Where each iteration makes the call that marks it.
     pub place: SourceLine,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Sends of about one size from one host to another, or within one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SendProtocol {
     /// The sender's host; none if it is not known, or if there are too many pairs of hosts to distinguish.
     pub from_host: Option<String>,
@@ -37,6 +38,7 @@ pub struct SendProtocol {
 
 /// Whether sends wait for their receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SendsWait {
     /// No.
@@ -51,6 +53,7 @@ pub enum SendsWait {
 
 /// What a decision about sends rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum WaitBasis {
     /// Late receivers of such sends.

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 /// What was reconstructed, and how it compares.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reconstructed {
     /// Calls that have a row in the reduced trace.
     pub rows_kept: u64,
@@ -27,6 +28,7 @@ pub struct Reconstructed {
 
 /// Calls of a function from one place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReconstructedPlace {
     /// Full name.
     pub function: String,

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 /// The report, with findings and hangs in whatever form who reads it needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Report"))]
 pub struct Report<F = Finding, S = Hang> {
     /// The trace, as it was named.
     pub trace: String,
@@ -37,7 +38,7 @@ pub struct Report<F = Finding, S = Hang> {
     /// What costs most, the worst first; only what surely gains something.
     pub findings: Vec<F>,
     /// All that waiting is blamed on, whether it is listed as a finding or not.
-    #[serde(default = "Vec::new")]
+    #[serde(default = "Vec::<F>::new")]
     pub blame: Vec<F>,
     /// All waiting by pattern, longest first.
     pub waits: Vec<WaitTotal>,
@@ -78,8 +79,8 @@ pub struct Report<F = Finding, S = Hang> {
     /// What threads did, if ranks have several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<Threads>,
-    /// Why the run hangs, or hung; none if it ended well.
-    #[serde(default = "Option::default", rename = "stuck", skip_serializing_if = "Option::is_none")]
+    /// Why the run does not go on, or did not; none if it ended well.
+    #[serde(default = "Option::<S>::default", rename = "stuck", skip_serializing_if = "Option::is_none")]
     pub hang: Option<S>,
 }
 
@@ -123,6 +124,7 @@ impl<F, S> Report<F, S> {
 
 /// Waiting of one kind, or what calls took beyond it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WaitTotal {
     /// Which kind.
     pub pattern: Pattern,
@@ -142,6 +144,7 @@ pub struct WaitTotal {
 
 /// A part of the critical path.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PathPart {
     /// What was done: `computation before MPI_Send` or the name of a function.
     pub what: String,
@@ -159,6 +162,7 @@ pub struct PathPart {
 
 /// Calls of a function.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CallTotal {
     /// Full name.
     pub function: String,
@@ -176,6 +180,7 @@ pub struct CallTotal {
 
 /// Computation that leads up to the calls of one place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComputationTotal {
     /// Function called there.
     pub function: String,
@@ -191,6 +196,7 @@ pub struct ComputationTotal {
 
 /// Time of one rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankTime {
     /// Which.
     pub rank: u32,
@@ -204,6 +210,7 @@ pub struct RankTime {
 
 /// Messages from one rank to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MatrixCell {
     /// Sender.
     pub from: u32,
@@ -217,6 +224,7 @@ pub struct MatrixCell {
 
 /// Messages of about one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SizeClass {
     /// Smallest size.
     pub from_bytes: u64,
@@ -230,6 +238,7 @@ pub struct SizeClass {
 
 /// What the fastest messages say about the network.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NetworkFit {
     /// Time of the smallest message.
     pub latency_ns: f64,
@@ -251,6 +260,7 @@ impl NetworkFit {
 
 /// What was not understood.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NotUnderstood {
     /// Calls that may wait for others in a way that is not followed.
     pub not_followed: u64,

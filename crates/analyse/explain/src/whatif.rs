@@ -58,6 +58,7 @@ struct Candidate {
 
 /// What came of it; the idea is in whatever form who reads it needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "WhatIf"))]
 pub struct WhatIf<I = Idea> {
     /// The idea.
     pub what: I,

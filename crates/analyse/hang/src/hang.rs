@@ -30,6 +30,7 @@ pub struct Hang {
 
 /// What is the matter with a run that hangs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum HangKind {
     /// Ranks wait for each other in a circle.

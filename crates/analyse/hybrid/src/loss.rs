@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// What became of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LossKind {
     /// Threads of a region wait for the one that has most to do.
@@ -30,6 +31,7 @@ pub enum LossKind {
 
 /// Time that was lost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Loss {
     /// To what.
     pub kind: LossKind,

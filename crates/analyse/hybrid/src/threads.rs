@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Efficiencies of threads, and where their time went.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Threads {
     /// Threads of all ranks.
     pub threads: u32,

@@ -268,6 +268,21 @@ impl Serialize for Changes {
     }
 }
 
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Changes {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Changes".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        String::json_schema(generator)
+    }
+}
+
 impl<'de> Deserialize<'de> for Changes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Changes, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(D::Error::custom)

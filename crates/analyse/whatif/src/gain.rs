@@ -21,6 +21,7 @@ pub const NINE_IN_TEN: f64 = 1.645;
 
 /// What fixing something would gain.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Gain {
     /// How much shorter the run would be.
     pub ns: i64,

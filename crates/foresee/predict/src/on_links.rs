@@ -34,6 +34,7 @@ pub enum OnLinks {
 
 /// Who said what messages get of links.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LinkModel {
     /// `phases` or `simgrid`.
     pub by: &'static str,

@@ -47,6 +47,7 @@ pub struct Where {
 
 /// What limits a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Limit {
     /// `computation`, or the MPI function.
     pub what: String,
@@ -61,6 +62,7 @@ pub struct Limit {
 
 /// A run that was predicted.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Point {
     /// How many ranks.
     pub ranks: u32,

@@ -20,6 +20,7 @@ const ELSEWHERE: f64 = 0.1;
 
 /// How far a run that was hidden was off.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Checked {
     /// What was predicted.
     #[serde(rename = "foretold")]
@@ -38,6 +39,7 @@ pub struct Checked {
 
 /// A run that does not count for other numbers of ranks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeftOut {
     /// How many ranks it has.
     pub ranks: u32,

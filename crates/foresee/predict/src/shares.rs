@@ -17,6 +17,7 @@ const MOST_CALLS: usize = 6;
 
 /// Shares of all ranks' time. What is missing to 1 is before the first call of a rank and behind its last one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Shares {
     /// Computation between calls.
     pub computation: f64,
@@ -33,6 +34,7 @@ pub struct Shares {
 
 /// What calls of one function at one place take.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CallShare {
     /// The MPI function.
     pub function: String,

@@ -5,11 +5,12 @@
 //! reader can check by hand: messages take what [`Costs`] says and nothing else takes time but computation.
 //! [`definitions`] says who is in which communicator, [`definitions_with_windows`] also which windows there are. [`segments`] writes raw segments as a
 //! traced process does, and [`process_group`] plays a group of processes. No user ever sees these runs.
-//! [`timing`] is for tests of real runs, whose times are only measured.
+//! [`schemas`] compares and applies the JSON Schemas of the book. [`timing`] is for tests of real runs, whose times are only measured.
 
 use kizami_rng::SplitMix64;
 mod jumble;
 pub mod process_group;
+pub mod schemas;
 mod script;
 pub mod segments;
 mod stencil;

@@ -21,6 +21,8 @@ mod memory;
 mod output;
 mod page;
 mod programs;
+#[cfg(test)]
+mod schemas;
 mod sections;
 mod show;
 

@@ -17,6 +17,7 @@ pub type WordedFinding = Finding<Words>;
 
 /// What stands in place of a diagnosis.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Words {
     /// The whole of the finding in a sentence.
     pub sentence: String,
@@ -28,6 +29,7 @@ pub struct Words {
 
 /// Why a run does not go on, with its sentences.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WordedHang {
     /// All of it in sentences, the most important first.
     pub sentences: Vec<String>,
@@ -49,6 +51,7 @@ pub struct WordedHang {
 
 /// A rank that others wait for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WordedCause {
     /// Which.
     pub rank: u32,
@@ -66,6 +69,7 @@ pub struct WordedCause {
 
 /// A call that did not return.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WordedCall {
     /// Who.
     pub rank: u32,

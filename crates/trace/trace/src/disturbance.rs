@@ -14,6 +14,7 @@ const UNSEEN_COST_NS: f64 = 100.0;
 
 /// Time one kind of disturbance took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Lost {
     /// Over all ranks and threads, in nanoseconds.
     pub total_ns: i64,
@@ -25,6 +26,7 @@ pub struct Lost {
 
 /// Time the tracer took from the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Disturbance {
     /// Recording of calls, measuring what that costs, and drawing from them.
     pub overhead: Lost,

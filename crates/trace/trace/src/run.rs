@@ -22,6 +22,7 @@ pub const BY_CLASSES: &str = "classes";
 
 /// The whole file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunInfo {
     /// [`SCHEMA`].
     pub schema: String,
@@ -82,6 +83,7 @@ pub struct RunInfo {
 
 /// A counter that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CounterInfo {
     /// Its name, as in `perf list`.
     pub name: String,
@@ -95,6 +97,7 @@ pub struct CounterInfo {
 
 /// Sums over everything recorded.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Totals {
     /// Rows of `events/`.
     pub events: u64,
@@ -115,6 +118,7 @@ pub struct Totals {
 /// Tasks that were not recorded but counted, because recording had cost too much. The tables of tasks have all that were
 /// made before, and none of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CountedTasks {
     /// How many.
     pub tasks: u64,
@@ -147,6 +151,7 @@ impl CountedTasks {
 
 /// Until when a run was watched. Its last recorded moment may be long before: nothing is recorded of ranks that hang.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Watched {
     /// When the recorder saw it end, or when it was looked at while it went on, in run time.
     pub until_ns: i64,
@@ -159,6 +164,7 @@ pub struct Watched {
 
 /// Whether everything is there.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Health {
     /// All ranks ended by `MPI_Finalize` and nothing is missing or damaged.
     pub complete: bool,
@@ -171,6 +177,7 @@ pub struct Health {
 
 /// How the run-wide clock was made.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct ClockInfo {
     /// Whether times of ranks on different hosts may be compared.
@@ -194,6 +201,7 @@ impl ClockInfo {
 
 /// Messages that seem to arrive before they were sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct MessageOrder {
     /// Messages that were looked at: those whose send and receive were matched.
@@ -214,6 +222,7 @@ pub struct MessageOrder {
 
 /// How a trace came to be that shows a run without the tracer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Undisturbed {
     /// The recorded trace, as it was named.
     pub made_from: String,
@@ -239,6 +248,7 @@ pub struct Undisturbed {
 
 /// How a trace came to be that shows a run under another setting.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReplayedFrom {
     /// The trace it was made from, as it was named.
     pub made_from: String,
@@ -272,6 +282,7 @@ pub struct ReplayedFrom {
 /// Counts, times and bytes in `run.json` and `sums.parquet` are of all calls, also of those without a row; unless rows were
 /// sampled while the run was recorded ([`Reduced::sums_are_of_rows`]).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Reduced {
     /// What was asked for, such as `0.1%` or `10240B/s`; none where the recording does not say.
@@ -316,6 +327,7 @@ impl Reduced {
 
 /// How much is recorded less finely than it should be, or not at all. Sums over a function are exact all the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Missing {
     /// Calls that are counted by their function alone, because there were too many places and sizes.
@@ -336,6 +348,7 @@ pub struct Missing {
 
 /// All calls of one function.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FunctionTotal {
     /// Full name, such as `MPI_Send`.
     pub op: String,
@@ -351,6 +364,7 @@ pub struct FunctionTotal {
 
 /// One rank in short.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankSummary {
     /// Which.
     pub rank: u32,
@@ -368,6 +382,7 @@ pub struct RankSummary {
 
 /// One file of the trace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileEntry {
     /// Path within the trace directory.
     pub path: String,

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// `{}` shortens the name of a function; `{:#}` gives all of it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SourceLine {
     /// The last part of the path of the source file.
     pub file: Option<String>,

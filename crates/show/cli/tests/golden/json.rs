@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const PAGE: &str = include_str!("../../../../../docs/src/reference/json.md");
 
 /// What shows all fields of each command: some are printed of certain traces only.
-const COMMANDS: [&str; 27] = [
+pub const COMMANDS: [&str; 27] = [
     "report late-sender.kz --json",
     "report openmpi4.kz --json",
     "report regions.kz --json",
@@ -69,7 +69,7 @@ fn version_of(command: &str) -> String {
     }
 }
 
-fn schema(printed: &Value) -> &str {
+pub fn schema(printed: &Value) -> &str {
     let object = printed.as_array().and_then(|list| list.first()).unwrap_or(printed);
     object["schema"].as_str().expect("every object has its schema")
 }

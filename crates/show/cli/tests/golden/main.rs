@@ -11,6 +11,7 @@ mod commands;
 mod json;
 mod place;
 mod repeated;
+mod schemas;
 mod shown;
 
 use place::Place;

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Report<'a> {
     #[serde(flatten)]
     pub clocks: &'a ClockInfo,
@@ -17,6 +18,7 @@ pub struct Report<'a> {
 
 /// One host. Offsets are those of its root's clock from its own.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HostReport {
     pub host: u32,
     pub name: String,
@@ -35,6 +37,7 @@ pub struct HostReport {
 
 /// An offset with its bound.
 #[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Offset {
     pub at_ns: i64,
     pub offset_ns: i64,

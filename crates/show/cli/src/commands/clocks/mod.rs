@@ -9,4 +9,6 @@ mod run;
 mod show;
 
 pub use arguments::ClocksArguments;
+#[cfg(test)]
+pub use measured::Report;
 pub use run::run;

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// How much a finding matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// As it should be.
@@ -16,12 +17,27 @@ pub enum Verdict {
 
 /// What one check found.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Finding {
+    /// What was checked.
     pub check: String,
-    pub verdict: Verdict,
-    pub found: String,
+    /// What to do; only if there is something to do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
+    /// The result.
+    pub found: String,
+    /// How much it matters.
+    pub verdict: Verdict,
+}
+
+/// What `--json` prints.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Checks<'a> {
+    /// The result of each check.
+    pub findings: &'a [Finding],
+    /// Nothing would prevent a run from being recorded.
+    pub ready: bool,
 }
 
 impl Finding {

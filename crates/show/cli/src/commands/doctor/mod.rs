@@ -13,4 +13,6 @@ mod show;
 
 pub use arguments::DoctorArguments;
 pub use arrived::arrived;
+#[cfg(test)]
+pub use finding::Checks;
 pub use run::run;

@@ -1,7 +1,7 @@
 //! Running all checks.
 
 use super::arguments::DoctorArguments;
-use super::finding::Verdict;
+use super::finding::{Checks, Verdict};
 use super::{launch, machine, show};
 use crate::show::json;
 use crate::show::text;
@@ -14,7 +14,7 @@ pub fn run(arguments: &DoctorArguments) -> Result<u8> {
     let blocked = findings.iter().any(|finding| finding.verdict == Verdict::Problem);
     let mut out = text::stdout();
     if arguments.json {
-        json::print(json::DOCTOR, serde_json::json!({ "ready": !blocked, "findings": findings }))?;
+        json::print(json::DOCTOR, Checks { findings: &findings, ready: !blocked })?;
     } else {
         show::print(&mut out, &findings, blocked)?;
     }

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 /// One row as JSON; the fields stand in the order of the trace's own tables.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Row<'a> {
     rank: u32,
     thread: u32,
@@ -37,6 +38,7 @@ pub struct Row<'a> {
 
 /// A rank as a number; whatever else a peer may be, as a word.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 enum PeerValue {
     Rank(u32),
@@ -53,6 +55,7 @@ impl PeerValue {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Place<'a> {
     function: &'a str,
     file: Option<&'a str>,

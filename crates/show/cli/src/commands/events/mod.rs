@@ -11,4 +11,6 @@ mod run;
 mod show;
 
 pub use arguments::EventsArguments;
+#[cfg(test)]
+pub use json::Row;
 pub use run::run;

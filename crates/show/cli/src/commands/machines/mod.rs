@@ -4,4 +4,6 @@ mod arguments;
 mod run;
 
 pub use arguments::MachinesArguments;
+#[cfg(test)]
+pub use run::Listed;
 pub use run::run;

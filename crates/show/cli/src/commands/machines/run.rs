@@ -19,7 +19,8 @@ const SIZES_BYTES: [u64; 2] = [8, 1 << 20];
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
-struct Listed {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Listed {
     machines: Vec<About>,
     /// At so many ranks.
     ranks: Option<u32>,
@@ -28,7 +29,8 @@ struct Listed {
 
 /// One machine.
 #[derive(Debug, Serialize)]
-struct About {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct About {
     name: String,
     mpi: String,
     ranks: Vec<u32>,
@@ -38,7 +40,8 @@ struct About {
 
 /// What an operation costs on each machine.
 #[derive(Debug, Serialize)]
-struct Cost {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Cost {
     operation: String,
     bytes: u64,
     /// In the order of machines; none where it was not measured.

@@ -4,4 +4,6 @@ mod arguments;
 mod run;
 
 pub use arguments::PlatformArguments;
+#[cfg(test)]
+pub use run::Described;
 pub use run::{open, run};

@@ -22,7 +22,8 @@ const MOST_TO_ALL: usize = 1 << 12;
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
-struct Described {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Described {
     platform: String,
     hosts: usize,
     links: usize,

@@ -12,4 +12,8 @@ mod sums;
 
 pub use arguments::PredictArguments;
 pub use points::{RankCounts, parse_ranks};
+#[cfg(test)]
+pub use predicted::Predicted;
 pub use run::run;
+#[cfg(test)]
+pub use sums::Sums;

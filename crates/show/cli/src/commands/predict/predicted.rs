@@ -6,6 +6,7 @@ use serde::Serialize;
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Predicted {
     /// The program, by the name of its executable.
     pub program: String,
@@ -23,6 +24,7 @@ pub struct Predicted {
 
 /// A run it is made from.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Recorded {
     /// Its trace, as it was named.
     pub trace: String,

@@ -15,7 +15,8 @@ use std::sync::Arc;
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
-struct Sums {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Sums {
     /// The machine it is for, if one was given.
     machine: Option<String>,
     /// In the order of ranks.
@@ -24,7 +25,8 @@ struct Sums {
 
 /// One number of ranks.
 #[derive(Debug, Serialize)]
-struct Sum {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Sum {
     ranks: u32,
     /// By the plain sum.
     time_s: f64,

@@ -9,3 +9,5 @@ mod show;
 
 pub use arguments::ReduceArguments;
 pub use run::run;
+#[cfg(test)]
+pub use show::Summary;

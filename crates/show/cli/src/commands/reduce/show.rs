@@ -10,6 +10,7 @@ use std::path::Path;
 
 /// Bytes before and after, of the whole directories.
 #[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Sizes {
     bytes_before: u64,
     bytes_after: u64,
@@ -28,6 +29,7 @@ impl Sizes {
 
 /// What `--json` prints.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Summary<'a> {
     #[serde(flatten)]
     pub reduced: &'a Reduced,

@@ -6,4 +6,6 @@ mod run;
 mod show;
 
 pub use arguments::TasksArguments;
+#[cfg(test)]
+pub use run::TasksReport;
 pub use run::run;

@@ -21,6 +21,7 @@ const PLOTTED_PARTS: usize = 720;
 
 /// What `--json` prints. Times are nanoseconds, or units of virtual time.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TasksReport {
     /// `ns` or `units`.
     pub unit: &'static str,
@@ -53,6 +54,7 @@ pub struct TasksReport {
 
 /// What noticing tasks costs.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Burden {
     pub task: i64,
     pub over: i64,
@@ -62,6 +64,7 @@ pub struct Burden {
 
 /// Tasks of one place.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Place {
     pub name: String,
     pub file: Option<String>,
@@ -75,6 +78,7 @@ pub struct Place {
 
 /// What so many processors would do.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Processors {
     pub processors: u32,
     pub at_least: i64,

@@ -1,5 +1,6 @@
 //! `kizami fleng` and `kizami tasks` on the programs of the workloads.
 
+use kizami_testing::schemas::{committed, violation};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -31,6 +32,7 @@ fn tables_of_tasks_say_what_the_run_said() {
     ] {
         let trace = format!("{}.kz", query.replace(|letter: char| !letter.is_alphanumeric(), ""));
         let run = json(&kizami(&["fleng", &program(name), query, "-o", &trace, "--json"], scratch.path()));
+        assert_eq!(violation(&committed("kizami-fleng/1"), &run), None);
         let printed = json(&kizami(&["tasks", &trace, "--json", "--curve", "10"], scratch.path()));
         for (field, of_run) in [("tasks", "tasks"), ("work", "work"), ("span", "end"), ("peak", "peak")] {
             assert_eq!(printed[field], run[of_run], "{field} of {query}");

@@ -21,15 +21,23 @@ const SHOWN_PARTS: usize = 100;
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Output {
+    /// The query's variables and their values.
     answers: BTreeMap<String, String>,
+    /// End of the last task, in virtual time.
     end: u64,
+    /// Total running time.
     work: u64,
+    /// Work divided by end.
     parallelism: f64,
+    /// Largest number of tasks at once.
     peak: u64,
+    /// Goals that ran.
     tasks: u64,
-    /// Goals that wait for ever: how many, and the first of them.
+    /// Goals that wait for ever.
     stuck_count: usize,
+    /// The first of them, each with its line and what it waits for.
     stuck: Vec<String>,
 }
 
@@ -127,5 +135,19 @@ fn hanging(goals: usize) -> String {
     match goals {
         1 => "1 goal hangs".to_owned(),
         goals => format!("{} goals hang", quantity::count(goals as u64)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kizami_testing::schemas::{Form, check};
+    use schemars::generate::SchemaSettings;
+
+    #[test]
+    fn the_schema_of_the_book_is_that_of_the_type() {
+        let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+        let schema = generator.into_root_schema_for::<Output>().to_value();
+        check(SCHEMA, "fleng --json", Form::Object, schema);
     }
 }

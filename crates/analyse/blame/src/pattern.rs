@@ -5,8 +5,8 @@ use kizami_model::kind::{CollectiveKind, Flow, Kind, WindowCall};
 use kizami_replay::WaitKind;
 use serde::{Deserialize, Serialize};
 
-/// A kind of waiting. What each measures is a difference of two moments of the recorded run; `enter` is when a rank
-/// calls a function.
+/// A wait-state pattern, measured as a difference of two moments of the recorded run; `enter` is when a rank calls a
+/// function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -17,31 +17,32 @@ pub enum Pattern {
     LateSenderWrongOrder,
     /// A send waits for a receive that is posted later: enter(receive) - enter(send).
     LateReceiver,
-    /// A collective that needs data of all waits for the last one: enter(last) - enter(own).
+    /// A collective that needs data of all ranks waits for the last one: enter(last) - enter(own).
     WaitAtNxN,
-    /// A barrier waits for the last one.
+    /// A barrier waits for the last rank.
     WaitAtBarrier,
-    /// The root of a reduction or gather waits for the last one.
+    /// The root of a reduction or gather waits for the last rank.
     EarlyReduce,
     /// A rank waits for the root of a broadcast or scatter: enter(root) - enter(own).
     LateBroadcast,
     /// A prefix sum waits for ranks before it.
     EarlyScan,
-    /// Making, fencing or freeing a window waits for the last one.
+    /// Creating, fencing or freeing a window waits for the last rank.
     WaitAtFence,
     /// An access to a window waits until its target opens it: enter(post) - enter(own).
     LatePost,
-    /// A target waits until the origins are done with its window: enter(last complete) - enter(wait).
+    /// A target waits until the origins have completed their accesses: enter(last complete) - enter(wait).
     EarlyWait,
-    /// The part of that in which the origin had made its last access, but did not say so.
+    /// The part of early wait after the last access of the origin and before it called complete.
     LateComplete,
-    /// A lock, or what needs it, waits until another lets go: enter(unlock) - enter(own).
+    /// A lock, or a call that needs it, waits until another rank releases it: enter(unlock) - enter(own).
     LockContention,
-    /// `MPI_Finalize` waits for the last one.
+    /// `MPI_Finalize` waits for the last rank.
     WaitAtFinalize,
-    /// No waiting: what a collective that needs data of all takes once all have come: leave(own) - enter(last).
+    /// Not waiting: time in a collective that needs data of all ranks after the last one entered: leave(own) -
+    /// enter(last).
     NxNCompletion,
-    /// The same of a barrier.
+    /// The same for a barrier.
     BarrierCompletion,
 }
 

@@ -10,17 +10,17 @@ use kizami_trace::SourceLine;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What changed.
+/// Comparison of two runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Diff {
-    /// The run compared with.
+    /// The baseline run.
     pub before: Side,
-    /// The run looked at.
+    /// The run compared with it.
     pub after: Side,
-    /// Run time, efficiencies and shares, always all of them.
+    /// Run time, efficiencies and shares; always all of them.
     pub measures: Vec<MeasureChange>,
-    /// Where time changed, most first. Times are averages per rank. Parts overlap: waiting is inside calls.
+    /// Where time changed, largest change first. Times are averages per rank. Entries overlap: waiting is inside calls.
     pub changes: Vec<Change>,
 }
 
@@ -35,20 +35,20 @@ pub struct Side {
     /// The command line, for its name; `info` prints it.
     #[serde(skip)]
     pub command: Vec<String>,
-    /// Ranks.
+    /// Number of ranks.
     pub ranks: u32,
-    /// Length of the run.
+    /// Run time.
     pub run_ns: i64,
 }
 
-/// One number that says how good a run is.
+/// A figure of a whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
-    /// Length of the run in seconds.
+    /// Run time in seconds.
     RunTime,
-    /// Parallel efficiency: the part of the run in which ranks compute, on average.
+    /// Parallel efficiency: mean share of the run in which ranks compute.
     Efficiency,
     /// Load balance.
     LoadBalance,
@@ -56,9 +56,9 @@ pub enum Measure {
     Serialisation,
     /// Transfer efficiency.
     Transfer,
-    /// Part of the run that ranks are inside MPI, on average.
+    /// Mean share of the run that ranks are inside MPI.
     Mpi,
-    /// Part of the run that ranks wait for others, on average.
+    /// Mean share of the run that ranks wait for other ranks.
     Waiting,
 }
 
@@ -66,24 +66,24 @@ pub enum Measure {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MeasureChange {
-    /// Which.
+    /// The measure.
     pub measure: Measure,
-    /// Before.
+    /// Value in the baseline run.
     pub before: f64,
-    /// After.
+    /// Value in the run compared with it.
     pub after: f64,
 }
 
-/// What kind of time.
+/// Category of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// Waiting for others, by pattern.
+    /// Waiting for other ranks, by wait-state pattern.
     Waiting,
-    /// Inside calls, by function and place.
+    /// Inside calls, by function and call site.
     Call,
-    /// Computation, by the place it leads up to.
+    /// Computation, by the call that follows it.
     Computation,
 }
 
@@ -91,19 +91,19 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Change {
-    /// What kind of time.
+    /// Category of time.
     pub kind: Kind,
-    /// The pattern, or the function called.
+    /// The wait-state pattern, or the function called.
     pub name: String,
-    /// Where it is in the run after; where it was if it is gone; none for patterns.
+    /// Call site in the run after; the one before if it is gone; null for patterns.
     pub place: Option<SourceLine>,
-    /// Where it was before, if the place moved.
+    /// Call site in the run before, if it moved.
     pub moved_from: Option<SourceLine>,
-    /// How long, for a rank on average.
+    /// Time before, mean of all ranks.
     pub before_ns: i64,
-    /// The same after.
+    /// Time after, mean of all ranks.
     pub after_ns: i64,
-    /// By how much longer.
+    /// Time after minus time before.
     pub change_ns: i64,
 }
 

@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 /// Generates from one entry for each pattern its name without data and its diagnosis with data.
 macro_rules! diseases {
     ($($(#[$about:meta])* $name:ident { $($(#[$fact:meta])* $field:ident: $type:ty,)* })*) => {
-        /// A performance pattern. Its detector documents by which signs it is recognised.
+        /// A performance pattern.
+        ///
+        /// Its detector documents how it is recognised.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(rename_all = "kebab-case")]
@@ -46,7 +48,7 @@ diseases! {
         /// Those.
         who: Who,
     }
-    /// Now this rank computes longer, now that one, each for some time.
+    /// Different ranks in turn compute longer, each for some time.
     MovingImbalance {
         /// All of them.
         who: Who,
@@ -56,7 +58,7 @@ diseases! {
         /// Those.
         who: Who,
     }
-    /// Some ranks compute longer now and then.
+    /// Some ranks compute longer in a few iterations.
     RareImbalance {
         /// Those.
         who: Who,
@@ -65,7 +67,7 @@ diseases! {
         /// All iterations.
         iterations: usize,
     }
-    /// Ranks compute for different times, without any order.
+    /// Computation differs between ranks at random.
     RandomImbalance {
         /// All of them.
         who: Who,
@@ -80,9 +82,9 @@ diseases! {
         /// Those who post it.
         who: Who,
     }
-    /// A rank waits for a message while others that it takes later are there.
+    /// A rank waits for a message while others, which it receives later, have arrived.
     WrongOrder {}
-    /// Ranks hand work on to each other in pieces so large that those behind wait for their first one.
+    /// Ranks pass work on in blocks so large that later ranks wait long for their first one.
     PipelineFill {
         /// Those who are waited for.
         who: Who,
@@ -94,7 +96,7 @@ diseases! {
         /// Which.
         who: Who,
     }
-    /// One rank takes messages from all others one by one, or sends them so.
+    /// One rank receives messages from all others one by one, or sends to them one by one.
     CollectionLoop {
         /// It sends them.
         sends: bool,
@@ -128,14 +130,14 @@ diseases! {
         /// Those who hold it.
         who: Who,
     }
-    /// All ranks exchange with all ranks, and that takes long.
+    /// All ranks exchange data with all ranks, which takes long.
     Alltoall {}
-    /// A call takes long while others wait for it.
+    /// A call takes long while other ranks wait for it.
     SlowCall {
         /// Those who are in it.
         who: Who,
     }
-    /// Messages or collectives take long though no rank is waited for.
+    /// Data transfer in messages or collectives takes long, not waiting.
     Transfer {}
 }
 

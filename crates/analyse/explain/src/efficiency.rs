@@ -14,25 +14,25 @@ use crate::work_interval::WorkInterval;
 use kizami_model::Length;
 use serde::{Deserialize, Serialize};
 
-/// The factors, each from 0 to 1.
+/// Efficiencies over the run time, each from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Efficiency {
-    /// Part of the run in which ranks compute.
+    /// Parallel efficiency: load balance times serialisation times transfer.
     pub parallel: f64,
-    /// How evenly computation is spread.
+    /// Load balance: mean computation of a rank relative to the longest.
     pub load_balance: f64,
-    /// What is lost to ranks waiting for each other in turn.
+    /// Serialisation efficiency: below 1 if ranks wait for each other in turn.
     pub serialisation: f64,
-    /// What is lost to the network.
+    /// Transfer efficiency: below 1 if the network delays ranks.
     pub transfer: f64,
-    /// Computation of a rank on average.
+    /// Mean computation of a rank.
     pub average_computation_ns: i64,
-    /// Computation of the rank that computes longest.
+    /// Longest computation of a rank.
     pub longest_computation_ns: i64,
-    /// Length of the run on an ideal network.
+    /// Run time on an ideal network.
     pub ideal_ns: i64,
-    /// How far the factors may be off, if the run was reconstructed from a reduced trace.
+    /// Estimated error of the efficiencies; only for a run reconstructed from a reduced trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<f64>,
 }

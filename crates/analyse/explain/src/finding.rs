@@ -5,7 +5,7 @@ use kizami_trace::SourceLine;
 use kizami_whatif::{Changes, Gain};
 use serde::{Deserialize, Serialize};
 
-/// What the ones who were waited for did.
+/// What the delaying ranks did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -18,57 +18,56 @@ pub enum Cause {
     Start,
 }
 
-/// Which of its gains a finding is judged by.
+/// Which gain to expect of a finding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Headline {
-    /// That of the cause being gone.
+    /// `gain`: the cause is removed.
     #[default]
     Gain,
-    /// That of the work being spread over all ranks: it must be done by someone.
+    /// `balanced`: the work is spread over all ranks.
     Balanced,
 }
 
-/// One finding: data, with its diagnosis in whatever form who reads it needs.
+/// A finding: a performance pattern with its location, its cost and its gain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Finding"))]
 pub struct Finding<D = Diagnosis> {
     /// What it is.
     #[serde(flatten)]
     pub diagnosis: D,
-    /// What was done.
+    /// What the delaying ranks did.
     pub cause: Cause,
-    /// Ranks that did it: those that have most of the blame; none if many take turns, or cannot be named shortly.
+    /// The delaying ranks; empty if many do so in turn, or if they cannot be listed briefly.
     pub ranks: Vec<u32>,
-    /// Where: the call that computation leads up to, or the call itself.
+    /// The call after the computation, or the call itself.
     pub place: SourceLine,
-    /// The call there.
+    /// The function called there.
     pub function: String,
-    /// Where the call before it is made.
+    /// Call site of the previous call.
     pub after: Option<SourceLine>,
-    /// The innermost region the program named, where it cost most.
+    /// The innermost region that the program named, where it cost most.
     pub region: Option<String>,
-    /// How long others waited for just this, over all ranks.
+    /// Direct waiting for it, over all ranks.
     pub waiting_ns: i64,
-    /// How long others waited for those who waited for it.
+    /// Indirect waiting for it, over all ranks: for ranks that waited for it.
     pub propagated_ns: i64,
-    /// Both as a part of the time of all ranks.
+    /// Direct and indirect waiting as a share of the time of all ranks.
     pub share: f64,
-    /// How many ranks waited directly.
+    /// Number of ranks that waited directly.
     pub waiting_ranks: usize,
-    /// Where they waited most.
+    /// Where they waited most: function and call site.
     pub waiting_in: Option<(String, SourceLine)>,
-    /// What the run would gain if just that which others waited for were gone; none where that cannot be replayed.
+    /// Gain if the part that others waited for is removed; null if that was not replayed.
     pub gain: Option<Gain>,
-    /// What it would gain if the same work were spread over all ranks, step by step; none where there is no work to
-    /// spread.
+    /// Gain if the same work is spread over all ranks, step by step; null if there is no such work.
     pub balanced: Option<Gain>,
-    /// Which of both is to be expected.
+    /// Which of the two to expect.
     pub headline: Headline,
-    /// It gains that at most: in the best case.
+    /// The gain is a best case.
     pub at_most: bool,
-    /// The options of `kizami replay` that reproduce the gain; none if there are none.
+    /// Options of `kizami replay` that reproduce the expected gain; null if there are none.
     pub option: Option<Changes>,
 }
 

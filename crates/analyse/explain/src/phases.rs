@@ -21,19 +21,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Phase {
-    /// Where each iteration makes the call that marks it.
+    /// The call that marks an iteration.
     pub place: SourceLine,
-    /// How many iterations there are, not counting what comes after the last mark.
+    /// Number of iterations, without what follows the last mark.
     pub iterations: usize,
-    /// Length of the middle one.
+    /// Median duration of an iteration.
     pub median_ns: i64,
-    /// Length of the shortest.
+    /// Duration of the shortest iteration.
     pub shortest_ns: i64,
-    /// Length of the longest.
+    /// Duration of the longest iteration.
     pub longest_ns: i64,
-    /// Which one that is, counted from 0.
+    /// Index of the longest iteration, from 0.
     pub longest: usize,
-    /// By how much all of them together may differ between two runs, judged by how they scatter in this one.
+    /// Difference to expect between two runs of all iterations together, estimated from their scatter in this run.
     pub scatter_ns: i64,
 }
 

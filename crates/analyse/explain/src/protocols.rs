@@ -4,35 +4,35 @@ use kizami_graph::protocol::{Basis, Decision, Protocol};
 use kizami_trace::Definitions;
 use serde::{Deserialize, Serialize};
 
-/// Sends of about one size from one host to another, or within one.
+/// Sends of similar size from one host to another, or within one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SendProtocol {
-    /// The sender's host; none if it is not known, or if there are too many pairs of hosts to distinguish.
+    /// Host of the sender; null if unknown, or if there are too many pairs of hosts to distinguish.
     pub from_host: Option<String>,
-    /// The receiver's host.
+    /// Host of the receiver; null likewise.
     pub to_host: Option<String>,
-    /// Whether both are on one host.
+    /// Both are on one host.
     pub within_host: bool,
-    /// The smallest send.
+    /// Smallest send of the class.
     pub from_bytes: u64,
-    /// The largest send.
+    /// Largest send of the class.
     pub to_bytes: u64,
-    /// How many.
+    /// Number of sends.
     pub sends: u64,
-    /// Those that were over before their receive was posted.
+    /// Sends that ended before their receive was posted: they did not wait.
     pub ended_before_post: u64,
-    /// Those that were over before it was posted, but only when the receiver came back to MPI.
+    /// Sends that ended before their receive was posted, but only when the receiver re-entered MPI.
     pub ended_in_mpi: u64,
-    /// Those that were over only after it was posted.
+    /// Sends that ended only after their receive was posted, with nothing else to wait for.
     pub ended_after_post: u64,
-    /// Those whose receive was posted in time, but that were over only when the receiver came back to MPI.
+    /// Sends whose receive was posted in time, but that ended only when the receiver re-entered MPI.
     pub late_progress: u64,
-    /// Whether they are taken to wait for their receiver.
+    /// Whether sends of the class count as waiting for their receiver.
     pub waits: SendsWait,
-    /// Those of more bytes than this are; none unless sizes differ in that.
+    /// For `above-limit`: larger sends wait.
     pub limit_bytes: Option<u64>,
-    /// What that rests on.
+    /// Evidence for `waits`.
     pub basis: WaitBasis,
 }
 
@@ -41,17 +41,17 @@ pub struct SendProtocol {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum SendsWait {
-    /// No.
+    /// None wait.
     No,
-    /// Yes.
+    /// All wait.
     Yes,
-    /// The larger ones do.
+    /// Those larger than `limit_bytes` wait.
     AboveLimit,
-    /// Those do whose times show it.
+    /// Those wait whose own times show it.
     Some,
 }
 
-/// What a decision about sends rests on.
+/// Evidence for whether sends wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -62,7 +62,7 @@ pub enum WaitBasis {
     OtherSizes,
     /// Late receivers of sends between other hosts.
     OtherHosts,
-    /// Their size alone.
+    /// None, so sends above 64 KiB count as waiting.
     Size,
 }
 

@@ -14,31 +14,31 @@ use kizami_trace::reduced_tables::What;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-/// What was reconstructed, and how it compares.
+/// Exact values of a reduced trace, and the errors of the reconstructed run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reconstructed {
-    /// Calls that have a row in the reduced trace.
+    /// Calls with a row in the reduced trace.
     pub rows_kept: u64,
     /// All calls.
     pub calls: u64,
-    /// Time in the calls of each place, longest first.
+    /// Time in calls by call site, longest first.
     pub places: Vec<ReconstructedPlace>,
 }
 
-/// Calls of a function from one place.
+/// Calls of a function from one call site.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReconstructedPlace {
-    /// Full name.
+    /// Full name of the function.
     pub function: String,
-    /// From where.
+    /// Call site.
     pub place: SourceLine,
-    /// How many; exact.
+    /// Exact number of calls.
     pub calls: u64,
-    /// How long they took, over all ranks; exact.
+    /// Exact time over all ranks.
     pub exact_ns: i64,
-    /// How long they take in the reconstructed run.
+    /// Time over all ranks in the reconstructed run.
     #[serde(rename = "drawn_ns")]
     pub reconstructed_ns: i64,
 }

@@ -12,7 +12,7 @@ use kizami_network::Fit;
 use kizami_trace::SourceLine;
 use serde::{Deserialize, Serialize};
 
-/// The report, with findings and hangs in whatever form who reads it needs.
+/// The report; findings and hangs are data, or data with sentences.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Report"))]
 pub struct Report<F = Finding, S = Hang> {
@@ -23,63 +23,63 @@ pub struct Report<F = Finding, S = Hang> {
     /// The command line, for its name; `info` prints it.
     #[serde(skip)]
     pub command: Vec<String>,
-    /// The MPI library.
+    /// MPI library and version.
     pub mpi_library: String,
-    /// Ranks.
+    /// Number of ranks.
     pub ranks: u32,
-    /// Rows of the trace.
+    /// Number of rows in the trace.
     pub events: u64,
     /// From the first recorded moment to the last.
     pub span_ns: i64,
-    /// From the first rank that leaves `MPI_Init` to the last that reaches `MPI_Finalize`: what shares are of.
+    /// Run time: from the first rank that leaves `MPI_Init` to the last that enters `MPI_Finalize`. Shares refer to it.
     pub run_ns: i64,
-    /// Efficiencies of that part.
+    /// Efficiencies over the run time.
     pub efficiency: Efficiency,
-    /// What costs most, the worst first; only what surely gains something.
+    /// Findings, largest first; only those whose gain exceeds its error.
     pub findings: Vec<F>,
-    /// All that waiting is blamed on, whether it is listed as a finding or not.
+    /// All causes of waiting, whether they are findings or not.
     #[serde(default = "Vec::<F>::new")]
     pub blame: Vec<F>,
-    /// All waiting by pattern, longest first.
+    /// Waiting by wait-state pattern, longest first.
     pub waits: Vec<WaitTotal>,
-    /// The same by pattern and place.
+    /// Waiting by pattern and call site, longest first.
     pub waits_by_place: Vec<WaitTotal>,
-    /// What collectives took once all had come, by pattern, longest first: no waiting.
+    /// Time in collectives after the last rank entered, by pattern, longest first; this is not waiting.
     pub completions: Vec<WaitTotal>,
-    /// The same by pattern and place.
+    /// The same by pattern and call site.
     pub completions_by_place: Vec<WaitTotal>,
-    /// What the critical path is made of, longest first.
+    /// Parts of the critical path, longest first.
     pub critical_path: Vec<PathPart>,
     /// Calls by function, longest first.
     pub functions: Vec<CallTotal>,
-    /// Calls by function and place, longest first.
+    /// Calls by function and call site, longest first.
     pub places: Vec<CallTotal>,
-    /// Computation by the place it leads up to, longest first.
+    /// Computation by the call that follows it, longest first.
     pub computation: Vec<ComputationTotal>,
     /// Time of each rank.
     pub rank_times: Vec<RankTime>,
     /// Ranks whose computation is far from that of the others.
     pub outliers: Vec<u32>,
-    /// Messages between ranks, by sender and receiver.
+    /// Messages by sender and receiver.
     pub matrix: Vec<MatrixCell>,
     /// Messages by size.
     pub sizes: Vec<SizeClass>,
     /// Loops of the program.
     pub phases: Vec<Phase>,
-    /// What the messages say about the network.
+    /// Network parameters fitted to the fastest messages.
     pub network: NetworkFit,
     /// Which sends wait for their receivers, by pair of hosts and size.
     #[serde(default)]
     pub protocols: Vec<SendProtocol>,
-    /// What was not understood.
+    /// What was not analysed.
     pub not_understood: NotUnderstood,
-    /// If the run was reconstructed from a reduced trace: what is exact about it, and how far it is off.
+    /// Only for a reduced trace: exact values, and the errors of the reconstructed run.
     #[serde(default, rename = "drawn", skip_serializing_if = "Option::is_none")]
     pub reconstructed: Option<Reconstructed>,
-    /// What threads did, if ranks have several.
+    /// How threads spend their time; only if ranks have OpenMP parallel regions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<Threads>,
-    /// Why the run does not go on, or did not; none if it ended well.
+    /// Analysis of the hang; only for a run that did not end normally, or that was read while it hung.
     #[serde(default = "Option::<S>::default", rename = "stuck", skip_serializing_if = "Option::is_none")]
     pub hang: Option<S>,
 }
@@ -122,19 +122,19 @@ impl<F, S> Report<F, S> {
     }
 }
 
-/// Waiting of one kind, or what calls took beyond it.
+/// Waiting by pattern, or time in collectives after the last rank entered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WaitTotal {
-    /// Which kind.
+    /// The wait-state pattern.
     pub pattern: Pattern,
-    /// The function and the place; none in totals over places.
+    /// Function and call site; null in totals over call sites.
     pub at: Option<(String, SourceLine)>,
-    /// How many waits.
+    /// Number of occurrences.
     pub count: u64,
-    /// How long, over all ranks.
+    /// Time over all ranks.
     pub ns: i64,
-    /// As a part of the time of all ranks.
+    /// Share of the time of all ranks.
     pub share: f64,
     /// The rank that waited longest.
     pub worst_rank: u32,
@@ -146,17 +146,17 @@ pub struct WaitTotal {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PathPart {
-    /// What was done: `computation before MPI_Send` or the name of a function.
+    /// Name of a function, or `computation before` one.
     pub what: String,
-    /// Where.
+    /// Call site.
     pub place: SourceLine,
-    /// The rank that has most of it.
+    /// The rank with the largest part.
     pub rank: u32,
-    /// How long, over all ranks.
+    /// Time over all ranks.
     pub ns: i64,
-    /// As a part of the path.
+    /// Share of the path.
     pub share: f64,
-    /// Time on the path beyond what all ranks do there on average: what a perfect balance would take away.
+    /// Time on the path beyond the mean of all ranks there: what a perfect balance would remove.
     pub imbalance_ns: i64,
 }
 
@@ -164,33 +164,33 @@ pub struct PathPart {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CallTotal {
-    /// Full name.
+    /// Full name of the function.
     pub function: String,
-    /// From where; none in totals over places.
+    /// Call site; null in totals over call sites.
     pub place: Option<SourceLine>,
-    /// How many.
+    /// Number of calls.
     pub calls: u64,
-    /// How long, over all ranks.
+    /// Time over all ranks.
     pub ns: i64,
-    /// As a part of the time of all ranks.
+    /// Share of the time of all ranks.
     pub share: f64,
-    /// Bytes sent, or given to collectives.
+    /// Bytes sent, or passed to collectives.
     pub bytes: u64,
 }
 
-/// Computation that leads up to the calls of one place.
+/// Computation before the calls of one call site.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComputationTotal {
-    /// Function called there.
+    /// The function called there.
     pub function: String,
-    /// The place.
+    /// Call site.
     pub place: SourceLine,
-    /// How often.
+    /// Number of occurrences.
     pub times: u64,
-    /// How long, over all ranks.
+    /// Time over all ranks.
     pub ns: i64,
-    /// As a part of the time of all ranks.
+    /// Share of the time of all ranks.
     pub share: f64,
 }
 
@@ -198,13 +198,13 @@ pub struct ComputationTotal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankTime {
-    /// Which.
+    /// The rank.
     pub rank: u32,
     /// Computation.
     pub computation_ns: i64,
-    /// Inside MPI.
+    /// Time inside MPI.
     pub mpi_ns: i64,
-    /// Of that, waiting for others.
+    /// The part of `mpi_ns` spent waiting for other ranks.
     pub waiting_ns: i64,
 }
 
@@ -216,13 +216,13 @@ pub struct MatrixCell {
     pub from: u32,
     /// Receiver.
     pub to: u32,
-    /// How many.
+    /// Number of messages.
     pub messages: u64,
-    /// How much.
+    /// Total bytes.
     pub bytes: u64,
 }
 
-/// Messages of about one size.
+/// Messages of similar size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SizeClass {
@@ -230,17 +230,17 @@ pub struct SizeClass {
     pub from_bytes: u64,
     /// Largest size.
     pub to_bytes: u64,
-    /// How many.
+    /// Number of messages.
     pub messages: u64,
-    /// How much.
+    /// Total bytes.
     pub bytes: u64,
 }
 
-/// What the fastest messages say about the network.
+/// Network parameters fitted to the fastest messages.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NetworkFit {
-    /// Time of the smallest message.
+    /// Time of the smallest message; 0 if unknown.
     pub latency_ns: f64,
     /// Bytes per second; 0 if unknown.
     pub bandwidth: f64,
@@ -258,17 +258,17 @@ impl NetworkFit {
     }
 }
 
-/// What was not understood.
+/// What was not analysed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NotUnderstood {
-    /// Calls that may wait for others in a way that is not followed.
+    /// Calls that may wait in a way that is not analysed.
     pub not_followed: u64,
-    /// Calls whose partners are not in the trace, and messages that were never received.
+    /// Calls without a partner in the trace, and messages without a receive.
     pub unmatched: u64,
-    /// What is missing in the trace.
+    /// What the trace lacks, one sentence each.
     pub problems: Vec<String>,
-    /// Calls of the program that were not recorded: nothing is known of them.
+    /// Those of the sentences that name calls of the program that were not recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unrecorded: Vec<String>,
 }

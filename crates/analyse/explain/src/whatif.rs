@@ -56,19 +56,20 @@ struct Candidate {
     ends: Option<[Setting; 2]>,
 }
 
-/// What came of it; the idea is in whatever form who reads it needs.
+/// A change and its replayed gain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "WhatIf"))]
 pub struct WhatIf<I = Idea> {
-    /// The idea.
+    /// The change.
     pub what: I,
-    /// The options of `kizami replay`; none if there are none.
+    /// The same as options of `kizami replay`; null if it has none.
     pub option: Option<Changes>,
-    /// What it gains.
+    /// Its gain.
     pub gain: Gain,
-    /// It gains that in the best case.
+    /// The gain is a best case.
     pub at_most: bool,
-    /// The least and the most that it may gain, where a run does not show how the change would be used.
+    /// Smallest and largest gain, where the run cannot decide: for other numbers of threads, depending on how evenly
+    /// they share the work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub between_ns: Option<[i64; 2]>,
 }

@@ -28,18 +28,18 @@ pub struct Hang {
     pub until_ns: Option<i64>,
 }
 
-/// What is the matter with a run that hangs.
+/// What kind of hang it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum HangKind {
-    /// Ranks wait for each other in a circle.
+    /// Ranks wait for each other in a cycle.
     Deadlock,
-    /// Ranks wait for some that have ended.
+    /// Ranks wait for ranks that have ended.
     WaitsForEnded,
-    /// Ranks wait for some that could go on.
+    /// Ranks wait for ranks that could continue.
     WaitsForBusy,
-    /// Ranks are inside calls, and are not known to wait for a rank.
+    /// Ranks are inside calls, and nothing shows that they wait.
     Inside,
     /// Ranks ended early, and no rank waited.
     Ended,

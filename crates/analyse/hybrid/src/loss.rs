@@ -4,51 +4,51 @@ use kizami_trace::SourceLine;
 use kizami_whatif::{Change, Changes, Gain, Location};
 use serde::{Deserialize, Serialize};
 
-/// What became of it.
+/// Why threads did not compute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LossKind {
-    /// Threads of a region wait for the one that has most to do.
+    /// Waiting for the slowest thread of a region.
     Imbalance,
-    /// Threads of a region wait otherwise: in turn, for tasks, for each other at barriers, or for the region to begin and end.
+    /// Other waiting in a region: in turn, for tasks, at barriers, or for the region to begin and end.
     InRegion,
-    /// Threads of a region wait for locks.
+    /// Waiting for locks in a region.
     Locks,
-    /// A region has fewer threads than there are.
+    /// A region runs on fewer threads than the rank has.
     FewerThreads,
-    /// One thread computes outside of regions, and the others have nothing to do.
+    /// Only one thread computes, outside regions.
     Serial,
-    /// One thread is in MPI, and the others have nothing to do.
+    /// Other threads while one is in MPI.
     IdleInMpi,
     /// A thread is in MPI.
     Mpi,
-    /// The system kept threads of a region off their processors.
+    /// Threads of a region descheduled by the system.
     Away,
-    /// The tracer took it.
+    /// Tracer overhead.
     Tracer,
 }
 
-/// Time that was lost.
+/// Time of threads without computation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Loss {
-    /// To what.
+    /// Why.
     pub kind: LossKind,
-    /// Where: the region, the region that comes after a serial part, or the call.
+    /// The region, the region after a serial part, or the call site.
     pub place: SourceLine,
-    /// The call, if it is one.
+    /// The call; only if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
-    /// How much, of all threads together.
+    /// Time over all threads.
     pub ns: i64,
-    /// What the run would gain without it, where that was replayed.
+    /// Gain without this loss; only if it was replayed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gain: Option<Gain>,
-    /// It gains that in the best case.
+    /// The gain is a best case; only if it is.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_most: bool,
-    /// The options of `kizami replay` that reproduce the gain; none if there are none.
+    /// Options of `kizami replay` that reproduce the gain; only if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub option: Option<Changes>,
 }

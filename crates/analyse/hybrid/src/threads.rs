@@ -9,27 +9,27 @@ use kizami_trace::{Definitions, RankSelection, SourceLine, Trace, TraceError};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Efficiencies of threads, and where their time went.
+/// How threads spend their time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Threads {
     /// Threads of all ranks.
     pub threads: u32,
-    /// The most of one rank.
+    /// Largest number of threads of one rank.
     pub most_threads: u32,
-    /// Parallel regions that were run.
+    /// Parallel regions that ran.
     pub regions: u64,
-    /// Part of the time of all threads in which they compute: `mpi` times `openmp`.
+    /// Computation as a share of the time of all threads: `mpi` times `openmp`.
     pub useful: f64,
-    /// Part of their time that ranks are outside MPI.
+    /// Share of their time that ranks are outside MPI.
     pub mpi: f64,
-    /// Part of the threads' time outside MPI in which they compute.
+    /// Computation as a share of the threads' time outside MPI.
     pub openmp: f64,
-    /// Part of the threads' time in parallel regions in which they compute.
+    /// Computation as a share of the threads' time in parallel regions.
     pub in_regions: f64,
-    /// Time of all threads, which shares are of.
+    /// Time of all threads.
     pub all_ns: i64,
-    /// What was lost, the most first.
+    /// Time without computation, largest first; together with the useful time it adds up to `all_ns`.
     pub losses: Vec<Loss>,
 }
 

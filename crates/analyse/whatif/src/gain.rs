@@ -19,17 +19,17 @@ const COMMON_NOISE: f64 = 0.05;
 /// So many standard deviations hold nine times in ten.
 pub const NINE_IN_TEN: f64 = 1.645;
 
-/// What fixing something would gain.
+/// Reduction of the run time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Gain {
-    /// How much shorter the run would be.
+    /// Reduction of the run time.
     pub ns: i64,
-    /// How far off that may be: nine times in ten it is no further.
+    /// Error at 90 % confidence.
     pub error_ns: i64,
-    /// The same as parts of the run.
+    /// Reduction as a share of the run time.
     pub share: f64,
-    /// The error as a part of the run.
+    /// Error as a share of the run time.
     pub share_error: f64,
     /// The error does not include noise: the run has no loop that shows how far two runs differ.
     pub noise_left_out: bool,

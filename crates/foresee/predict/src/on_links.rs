@@ -32,7 +32,7 @@ pub enum OnLinks {
     Either(Arc<Platform>, Option<BySimGrid>),
 }
 
-/// Who said what messages get of links.
+/// How link contention was modelled.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LinkModel {
@@ -41,7 +41,7 @@ pub struct LinkModel {
     /// Of phases: whether they can be trusted for such a run.
     #[serde(skip)]
     is_trusted: bool,
-    /// Why SimGrid did not, where phases cannot be trusted.
+    /// Why SimGrid did not run although phases are inaccurate; null otherwise.
     pub not_simulated: Option<String>,
 }
 

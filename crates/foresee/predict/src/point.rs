@@ -45,46 +45,46 @@ pub struct Where {
     pub threads: usize,
 }
 
-/// What limits a run.
+/// A limit of the run time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Limit {
     /// `computation`, or the MPI function.
     pub what: String,
-    /// Where.
+    /// The call site, or the call after the computation.
     pub place: SourceLine,
-    /// The share of all ranks' time it takes.
+    /// Share of the time of all ranks.
     pub share: f64,
-    /// For calls: what most of their time is, `waiting`, `latency` or `bandwidth`; `transfer` where costs are
-    /// as recorded, and which of the two is not known.
+    /// For calls, what dominates their time: `waiting`, `latency` or `bandwidth`, or `transfer` where costs are as
+    /// recorded; null for computation.
     pub by: Option<&'static str>,
 }
 
-/// A run that was predicted.
+/// A predicted run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Point {
-    /// How many ranks.
+    /// Number of ranks.
     pub ranks: u32,
-    /// From the first rank that leaves `MPI_Init` to the last that reaches `MPI_Finalize`.
+    /// Run time: from the first rank that leaves `MPI_Init` to the last that enters `MPI_Finalize`.
     pub time_s: f64,
     /// Lower end of the 90 % interval.
     pub low_s: f64,
-    /// Upper end of it.
+    /// Upper end of the 90 % interval.
     pub high_s: f64,
-    /// The share of all ranks' time that is computation.
+    /// Computation as a share of the time of all ranks.
     pub efficiency: f64,
-    /// What takes most of the time, the largest share first.
+    /// What takes most of the time of all ranks, at most three entries, largest first.
     pub limited_by: Vec<Limit>,
-    /// Where the time of all ranks goes.
+    /// How the time of all ranks divides.
     pub shares: Shares,
-    /// How many calls all ranks make.
+    /// Number of calls of all ranks.
     pub calls: u64,
-    /// The share of all ranks' time in calls whose cost was not measured at this number of ranks.
+    /// Share of the time of all ranks in collectives that were not measured at this number of ranks.
     pub costs_not_measured: f64,
-    /// The same in collectives of more bytes than were measured at this number of ranks.
+    /// The same in collectives larger than any measured at this number of ranks.
     pub larger_than_measured: f64,
-    /// Who said what messages get of links, where a network was described.
+    /// How link contention was modelled; null without `--platform`.
     pub network: Option<LinkModel>,
 }
 

@@ -18,32 +18,32 @@ const LEAST_ERROR: f64 = 0.01;
 /// A run that takes this much more or less time than recorded is on another machine, as the logarithm of a factor.
 const ELSEWHERE: f64 = 0.1;
 
-/// How far a run that was hidden was off.
+/// The largest run, held out and predicted from the others.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Checked {
-    /// What was predicted.
+    /// The prediction; its interval does not use the held-out run.
     #[serde(rename = "foretold")]
     pub predicted: Point,
-    /// What was recorded, in seconds; on another machine than the runs ran on, the recorded run replayed there.
+    /// Recorded time; on another machine than that of the runs, the held-out run replayed there.
     pub recorded_s: f64,
-    /// Whether it is the recorded run on another machine.
+    /// `recorded_s` is replayed on another machine.
     pub replayed: bool,
-    /// What was predicted, as a share of that more; below zero, less.
+    /// Predicted minus recorded time, relative to the recorded time.
     pub error_share: f64,
-    /// Whether the interval holds what was recorded.
+    /// The interval contains the recorded time.
     pub holds: bool,
-    /// The numbers of ranks it was predicted from.
+    /// Numbers of ranks of the runs used.
     pub from: Vec<u32>,
 }
 
-/// A run that does not count for other numbers of ranks.
+/// A run that predictions for other numbers of ranks ignore.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeftOut {
-    /// How many ranks it has.
+    /// Number of ranks.
     pub ranks: u32,
-    /// What speaks against it.
+    /// Why it is ignored.
     pub why: String,
 }
 

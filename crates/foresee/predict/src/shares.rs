@@ -15,34 +15,34 @@ use serde::Serialize;
 /// Calls that are listed one by one; the others are in the sums alone.
 const MOST_CALLS: usize = 6;
 
-/// Shares of all ranks' time. What is missing to 1 is before the first call of a rank and behind its last one.
+/// How the time of all ranks divides. The remainder to 1 is before the first and after the last call of a rank.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Shares {
-    /// Computation between calls.
+    /// Time between calls.
     pub computation: f64,
-    /// Inside calls, waiting for other ranks.
+    /// Time in calls on an ideal network: waiting for other ranks.
     pub waiting: f64,
-    /// Inside calls, because of the network.
+    /// Time in calls that the network adds.
     pub transfer: f64,
     /// The part of that in collectives.
     #[serde(skip)]
     pub transfer_of_collectives: f64,
-    /// The calls that take most of it, the largest first.
+    /// Calls with the largest shares, at most six, largest first.
     pub calls: Vec<CallShare>,
 }
 
-/// What calls of one function at one place take.
+/// Calls of one function at one call site.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CallShare {
     /// The MPI function.
     pub function: String,
-    /// Where it is called.
+    /// Call site.
     pub place: SourceLine,
-    /// Waiting for other ranks.
+    /// Share of waiting.
     pub waiting: f64,
-    /// Because of the network.
+    /// Share of transfer.
     pub transfer: f64,
 }
 

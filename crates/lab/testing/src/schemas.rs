@@ -76,12 +76,15 @@ fn complete(name: &str, command: &str, form: Form, schema: Value) -> Value {
     schema
 }
 
-/// Removes what only programs in Rust use: formats such as `uint32`, which strict validators refuse, and defaults of older
-/// files.
+/// Removes what only programs in Rust use: formats such as `uint32`, which strict validators refuse, defaults for older files,
+/// and all but the first paragraph of a comment.
 fn plain(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {
             fields.retain(|name, value| !(name == "format" && value.is_string() || name == "default"));
+            if let Some(Value::String(text)) = fields.get_mut("description") {
+                *text = text.split("\n\n").next().unwrap_or_default().replace('\n', " ");
+            }
             fields.values_mut().for_each(plain);
         }
         Value::Array(list) => list.iter_mut().for_each(plain),

@@ -19,33 +19,33 @@ pub type WordedFinding = Finding<Words>;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Words {
-    /// The whole of the finding in a sentence.
+    /// The finding as a sentence.
     pub sentence: String,
-    /// What it is.
+    /// The performance pattern.
     pub disease: Disease,
-    /// What to do about it.
+    /// Recommended action.
     pub advice: String,
 }
 
-/// Why a run does not go on, with its sentences.
+/// Analysis of a hang, with its sentences.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WordedHang {
-    /// All of it in sentences, the most important first.
+    /// The whole analysis in sentences, most important first.
     pub sentences: Vec<String>,
-    /// What is the matter.
+    /// What kind of hang it is.
     pub kind: HangKind,
-    /// Ranks that wait for each other, each for the next, the last for the first; empty if there is no such circle.
+    /// Ranks that wait for each other, each for the next, the last for the first; empty if there is no cycle.
     pub cycle: Vec<u32>,
-    /// Ranks that others wait for and that wait for nobody.
+    /// Ranks that others wait for and that wait for no other rank.
     pub causes: Vec<WordedCause>,
-    /// The rank whose process ended before all others.
+    /// The rank whose process was observed to end first, by a crash or a kill; else null.
     pub died_first: Option<u32>,
     /// The calls that did not return, by rank.
     pub calls: Vec<WordedCall>,
-    /// The run still went on when it was looked at.
+    /// The run still continued when it was read.
     pub running: bool,
-    /// Until when it was watched, in run time, if that is known.
+    /// End of the observation, in run time; null if unknown.
     pub until_ns: Option<i64>,
 }
 
@@ -53,17 +53,18 @@ pub struct WordedHang {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WordedCause {
-    /// Which.
+    /// The rank.
     pub rank: u32,
-    /// What it does, in one word.
+    /// `outside` MPI (it computes, or died there), `inside` a call, `finalized`, `exited`, `aborted`, or `absent` (it
+    /// left no data).
     pub state: String,
-    /// The call it is inside, or the last one it made; nothing if it made none.
+    /// The call it is inside, or its last call; null if it made none.
     pub function: Option<String>,
-    /// Where that was called.
+    /// Call site; null if it made no call.
     pub place: Option<SourceLine>,
-    /// Since when it is inside that call, or outside all.
+    /// When it entered or left that call, in run time; null if it made none.
     pub since_ns: Option<i64>,
-    /// How many ranks wait for it, directly or by way of others.
+    /// How many ranks wait for it, directly or indirectly.
     pub waiting_ranks: usize,
 }
 
@@ -71,23 +72,23 @@ pub struct WordedCause {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WordedCall {
-    /// Who.
+    /// The rank.
     pub rank: u32,
-    /// Which of its threads.
+    /// Thread of the rank.
     pub thread: u32,
-    /// Which function.
+    /// Full name of the function.
     pub function: String,
-    /// Where it was called.
+    /// Call site.
     pub place: SourceLine,
-    /// Since when, in run time.
+    /// When the call began, in run time.
     pub since_ns: i64,
-    /// It is called again and again, and finds nothing.
+    /// It is called repeatedly and finds nothing.
     pub polls: bool,
-    /// Ranks that must do something first.
+    /// Ranks that must act first.
     pub waits_for: Vec<u32>,
-    /// One of them is enough, or it is not known which of them it is.
+    /// One of them is enough, or it is unknown which one it is.
     pub one_is_enough: bool,
-    /// What they must do; empty if that is not known, or has happened.
+    /// What they must do; empty if that is unknown, or has happened.
     pub waits_until: String,
 }
 

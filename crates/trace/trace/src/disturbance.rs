@@ -12,35 +12,34 @@ use serde::{Deserialize, Serialize};
 /// looked up, and the program's data compete for the cache. Measured: 15 to 110 ns.
 const UNSEEN_COST_NS: f64 = 100.0;
 
-/// Time one kind of disturbance took.
+/// Tracer overhead of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Lost {
     /// Over all ranks and threads, in nanoseconds.
     pub total_ns: i64,
-    /// Rank that lost most; none if no rank lost anything.
+    /// Rank with the largest overhead; null if there was none.
     pub worst_rank: Option<u32>,
-    /// What it lost, in nanoseconds.
+    /// Overhead of that rank, in nanoseconds.
     pub worst_ns: i64,
 }
 
-/// Time the tracer took from the program.
+/// Tracer overhead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Disturbance {
-    /// Recording of calls, measuring what that costs, and drawing from them.
+    /// Recording of calls, calibration and sampling.
     pub overhead: Lost,
-    /// Threads that waited until a full chunk was written out.
+    /// Waiting until a full chunk was written out.
     pub spills: Lost,
-    /// Suspensions of all ranks together.
+    /// Suspensions of all ranks.
     pub suspensions: Lost,
-    /// Comparisons of clocks.
+    /// Clock comparisons.
     pub clock_rounds: Lost,
     /// All four.
     pub all: Lost,
-    /// By how much the worst rank's figure may be wrong, in nanoseconds: its calls times what the cost of a
-    /// call differs between ranks plus 100 ns that its measurement cannot see, plus the latest resumption
-    /// after a suspension.
+    /// Error of the worst rank's figure, in nanoseconds: its calls times the spread of the cost of a call between ranks
+    /// plus 100 ns that the calibration cannot see, plus the latest resumption after a suspension.
     pub error_ns: i64,
 }
 

@@ -26,19 +26,19 @@ pub const BY_CLASSES: &str = "classes";
 pub struct RunInfo {
     /// [`SCHEMA`].
     pub schema: String,
-    /// Path of the executable (of the lowest rank that says).
+    /// Path of the executable, from the lowest rank that reports one.
     pub executable: String,
     /// Its command line.
     pub command: Vec<String>,
     /// Host names, each once.
     pub hosts: Vec<String>,
-    /// What `MPI_Get_library_version` said, its first line.
+    /// First line of what `MPI_Get_library_version` returned.
     pub mpi_library: String,
     /// Wall-clock time of the run's first recorded moment, nanoseconds since 1970.
     pub started_unix_ns: u64,
-    /// The same moment for people, in UTC.
+    /// The same moment as text, in UTC.
     pub started_utc: String,
-    /// Ranks of the run: of `MPI_COMM_WORLD` and, behind them, of worlds that were spawned.
+    /// Number of ranks: those of `MPI_COMM_WORLD`, followed by those of spawned worlds.
     pub ranks: u32,
     /// Threads that made MPI calls, over all ranks.
     pub threads: u32,
@@ -46,52 +46,50 @@ pub struct RunInfo {
     pub span_ns: i64,
     /// Sums over everything recorded.
     pub totals: Totals,
-    /// Whether everything is there, and what is not.
+    /// Whether the recording is complete, and what is missing.
     pub health: Health,
-    /// What must be known to compare times of different ranks.
+    /// How the clocks of ranks were aligned.
     pub clocks: ClockInfo,
-    /// Counters that were asked for, and what became of them.
+    /// Requested counters, and which ranks had them.
     #[serde(default)]
     pub counters: Vec<CounterInfo>,
-    /// Time the tracer took from the program; none in traces of older versions.
+    /// Tracer overhead; absent in traces of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disturbance: Option<Disturbance>,
-    /// What the trace was made from, if it is no recording but what a recording would have been without the
-    /// tracer.
+    /// Only in a trace from which tracer overhead was removed: how.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undisturbed: Option<Undisturbed>,
-    /// What the trace was made from, if it is no recording but what a recording would have been under another
-    /// setting.
+    /// Only in a replayed trace: from which run, with which changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replayed: Option<ReplayedFrom>,
-    /// What was kept, if the trace does not have a row for every call.
+    /// Only in a reduced trace: what was kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reduced: Option<Reduced>,
-    /// Tasks that were not recorded but counted, if any were.
+    /// Only if tasks were counted but not recorded: how many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted_tasks: Option<CountedTasks>,
-    /// Until when the run was watched, if the sealing process knows.
+    /// End of the observation, if the sealing process knows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watched: Option<Watched>,
-    /// One entry for each function that was called, longest total time first.
+    /// Totals of each function that was called, longest first.
     pub functions: Vec<FunctionTotal>,
-    /// One entry for each rank in order; empty beyond [`RANKS_IN_RUN_JSON`] ranks.
+    /// One entry for each rank in order; empty beyond 1,024 ranks.
     pub rank_summaries: Vec<RankSummary>,
     /// The files of the trace other than this one, with their sizes.
     pub files: Vec<FileEntry>,
 }
 
-/// A counter that was asked for.
+/// A requested counter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CounterInfo {
     /// Its name, as in `perf list`.
     pub name: String,
-    /// Column of `counters/` with what was counted inside calls; with `_before`, what was counted before them.
+    /// Column of `counters/` with the count inside calls; with the suffix `_before`, the count before them.
     pub column: String,
-    /// Ranks that had it.
+    /// Number of ranks that had it.
     pub ranks: u32,
-    /// Why others had not: what the kernel said.
+    /// Why other ranks did not: the error of the kernel.
     pub refused: Option<String>,
 }
 
@@ -101,30 +99,30 @@ pub struct CounterInfo {
 pub struct Totals {
     /// Rows of `events/`.
     pub events: u64,
-    /// Calls they stand for.
+    /// Calls that the rows stand for.
     pub calls: u64,
-    /// Bytes given.
+    /// Bytes sent, written or contributed to collectives.
     pub bytes_out: u64,
-    /// Bytes obtained.
+    /// Bytes received, read or obtained from collectives.
     pub bytes_in: u64,
     /// Time inside MPI over all ranks and threads, in nanoseconds.
     pub mpi_ns: i64,
-    /// What tracing cost over all ranks and threads, in nanoseconds.
+    /// Tracer overhead over all ranks and threads, in nanoseconds.
     pub overhead_ns: i64,
-    /// Calls that happened and could not be stored.
+    /// Calls that could not be stored.
     pub lost_calls: u64,
 }
 
-/// Tasks that were not recorded but counted, because recording had cost too much. The tables of tasks have all that were
-/// made before, and none of these.
+/// Tasks that were counted but not recorded, because recording had cost too much. The tables of tasks hold those
+/// created before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CountedTasks {
-    /// How many.
+    /// Number of tasks.
     pub tasks: u64,
-    /// Ranks that counted.
+    /// Number of ranks that counted.
     pub ranks: u32,
-    /// When the first rank began to, in run time.
+    /// When the first rank stopped recording tasks, in run time.
     pub since_ns: i64,
 }
 
@@ -149,48 +147,48 @@ impl CountedTasks {
     }
 }
 
-/// Until when a run was watched. Its last recorded moment may be long before: nothing is recorded of ranks that hang.
+/// End of the observation. It may be long after the last recorded moment: ranks that hang record nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Watched {
-    /// When the recorder saw it end, or when it was looked at while it went on, in run time.
+    /// When the recorder saw the run end, or when a running one was read, in run time.
     pub until_ns: i64,
-    /// It had not ended then: the trace is a snapshot.
+    /// The run had not ended then: the trace is a snapshot.
     pub running: bool,
-    /// When it was interrupted by a signal to its recorder, if it was.
+    /// When a signal to the recorder interrupted the run, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupted_ns: Option<i64>,
 }
 
-/// Whether everything is there.
+/// Whether the recording is complete.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Health {
-    /// All ranks ended by `MPI_Finalize` and nothing is missing or damaged.
+    /// All ranks called `MPI_Finalize`, and nothing is missing or damaged.
     pub complete: bool,
-    /// What is not as it should be, one sentence each.
+    /// What is missing or damaged, one sentence each.
     pub problems: Vec<String>,
-    /// Those of them that say what was not recorded: whatever is said of the run is said without it.
+    /// Those of the sentences that name what was not recorded: no result includes it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unrecorded: Vec<String>,
 }
 
-/// How the run-wide clock was made.
+/// How the clocks of ranks were aligned.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct ClockInfo {
-    /// Whether times of ranks on different hosts may be compared.
+    /// Times of different hosts are comparable.
     pub aligned: bool,
-    /// The same in a sentence.
+    /// The same as a sentence.
     pub note: String,
-    /// `one-clock`: all ranks share one. `measured`: offsets between hosts were measured during the run.
-    /// `wall-clock`: hosts, or groups of them, were put side by side by their wall clocks.
-    /// `virtual`: times are units of virtual time, see the tables of tasks.
+    /// `one-clock`: all ranks share one clock. `measured`: offsets between hosts were measured during the run.
+    /// `wall-clock`: hosts, or groups of them, were aligned by their wall clocks. `virtual`: times are units of virtual
+    /// time.
     pub method: String,
-    /// With measured offsets: no time is further off than this.
+    /// With measured offsets, largest error of any time.
     pub bound_ns: Option<i64>,
-    /// With several hosts: messages against the order of time.
+    /// With several hosts: order of sends and receives.
     pub messages: Option<MessageOrder>,
 }
 
@@ -199,81 +197,81 @@ impl ClockInfo {
     pub const VIRTUAL: &str = "virtual";
 }
 
-/// Messages that seem to arrive before they were sent.
+/// Order of sends and receives on different hosts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct MessageOrder {
-    /// Messages that were looked at: those whose send and receive were matched.
+    /// Messages checked: those with a matched send and receive.
     pub matched: u64,
-    /// Receives whose send was not found, and messages that were matched wrongly.
+    /// Sends or receives without a partner, or matched wrongly.
     pub doubtful: u64,
-    /// Violations with hosts put side by side by their wall clocks.
+    /// Messages received before they were sent, by wall clocks.
     pub violations_wall_clock: u64,
-    /// Violations with the clock of this run, before repairs.
+    /// Messages received before they were sent, by the clock of this run, before repairs.
     pub violations: u64,
-    /// Moments from which on a rank's times were moved later; `repairs.parquet` has them.
+    /// Number of shifts of the times of ranks; `repairs.parquet` lists them.
     pub repairs: u64,
-    /// The longest of these moves.
+    /// Largest shift.
     pub largest_repair_ns: i64,
-    /// Violations after repairs.
+    /// Messages received before they were sent, after repairs.
     pub violations_left: u64,
 }
 
-/// How a trace came to be that shows a run without the tracer.
+/// How tracer overhead was removed from a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Undisturbed {
     /// The recorded trace, as it was named.
     pub made_from: String,
-    /// How times were made, in a sentence.
+    /// How times were computed, as a sentence.
     pub method: String,
     /// Length of the recorded run, in nanoseconds.
     pub recorded_ns: i64,
     /// Length of the run without the tracer, in nanoseconds.
     pub undisturbed_ns: i64,
-    /// The same if delays are taken out of each rank alone and no waiting changes.
+    /// Length of the run if only delays within each rank are removed and no waiting changes.
     pub direct_only_ns: i64,
-    /// What was taken out.
+    /// Tracer overhead that was removed.
     pub removed: Disturbance,
-    /// By how much `undisturbed_ns` may be wrong, in nanoseconds: the error of what was taken out, and a
-    /// quarter of the difference that following the waits made.
+    /// Estimated error of `undisturbed_ns`, in nanoseconds: the error of the removed overhead, and a quarter of the
+    /// change in waiting.
     pub error_ns: i64,
-    /// Calls whose waiting was followed to the ranks they waited for.
+    /// Calls whose waiting was replayed.
     pub followed: u64,
-    /// Calls that kept their recorded length although they may have waited: their partner is not in the trace,
-    /// or not known.
+    /// Calls that kept their recorded length although they may have waited: their partner is not in the trace, or not
+    /// known.
     pub not_followed: u64,
 }
 
-/// How a trace came to be that shows a run under another setting.
+/// How a run was replayed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReplayedFrom {
     /// The trace it was made from, as it was named.
     pub made_from: String,
-    /// What was different, as options of `kizami replay`; empty if nothing was.
+    /// The changes, as options of `kizami replay`; empty if there were none.
     pub setting: Vec<String>,
-    /// Length of the run it was made from, in nanoseconds.
+    /// Length of the recorded run, in nanoseconds.
     pub recorded_ns: i64,
-    /// Length of the run under this setting, in nanoseconds.
+    /// Length of the replayed run, in nanoseconds.
     pub replayed_ns: i64,
-    /// Of the run it was made from: from the first rank that leaves `MPI_Init` to the last that comes to
-    /// `MPI_Finalize`, in nanoseconds. Unknown in older traces.
+    /// Run time of the recorded run: from the first rank that leaves `MPI_Init` to the last that enters `MPI_Finalize`,
+    /// in nanoseconds. Absent in older traces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recorded_work_ns: Option<i64>,
-    /// The same under this setting.
+    /// Run time of the replayed run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replayed_work_ns: Option<i64>,
-    /// Latency of messages in the run it was made from, fitted to the fastest of each size, in nanoseconds.
+    /// Latency of messages in the recorded run, fitted to the fastest of each size, in nanoseconds.
     pub latency_ns: f64,
     /// Time each byte of a message adds to that.
     pub per_byte_ns: f64,
-    /// Calls whose waiting was followed to the ranks they waited for.
+    /// Calls whose waiting was replayed.
     pub followed: u64,
-    /// Calls that may wait for others in a way that is not followed; they kept their length.
+    /// Calls that may wait in a way that is not analysed; they kept their length.
     pub not_followed: u64,
-    /// Calls whose partner is not in the trace, which kept their length, and messages that were never received.
+    /// Calls without a partner in the trace, which kept their length, and messages without a receive.
     pub unmatched: u64,
 }
 
@@ -285,31 +283,31 @@ pub struct ReplayedFrom {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Reduced {
-    /// What was asked for, such as `0.1%` or `10240B/s`; none where the recording does not say.
+    /// The amount requested, such as `0.1%` or `10240B/s`; null if the recording does not say.
     pub keep: Option<String>,
-    /// By what rows were chosen: `classes`, or `paper:one`, `paper:h`, `paper:h2`.
+    /// How rows were selected: `classes`, or `paper:one`, `paper:h`, `paper:h2`.
     pub importance: String,
-    /// With `paper`: rows that were collected before some of them were sampled.
+    /// With `paper`: rows collected before sampling.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paper_n: Option<u64>,
-    /// With `paper`: rows that were sampled of them.
+    /// With `paper`: rows sampled from them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paper_x: Option<u64>,
-    /// What chance was made from.
+    /// Random seed.
     pub seed: Option<u64>,
     /// Rows of `events/`.
     pub rows_kept: u64,
-    /// Calls they were chosen from.
+    /// Calls that the rows were selected from.
     pub calls: u64,
-    /// Sums, quantiles, peers and the order of calls are there, and the sums are exact.
+    /// Sums, quantiles, peers and the order of calls exist, and the sums are exact.
     pub sums_exact: bool,
-    /// Where room was missing.
+    /// What exceeded the memory of the reducer.
     pub missing: Missing,
-    /// Memory that reducing took for each thread, in bytes, however long the run.
+    /// Memory of the reducer for each thread, in bytes; independent of the length of the run.
     pub block_bytes: u64,
-    /// The trace it was made from, as it was named; none if it was reduced while it was recorded.
+    /// The trace it was made from, as it was named; null if it was reduced during the recording.
     pub made_from: Option<String>,
-    /// Bytes of the files of that trace.
+    /// Bytes of the tables of that trace.
     pub made_from_bytes: Option<u64>,
 }
 
@@ -325,54 +323,54 @@ impl Reduced {
     }
 }
 
-/// How much is recorded less finely than it should be, or not at all. Sums over a function are exact all the same.
+/// What exceeded the memory of the reducer. Sums by function are exact nevertheless.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Missing {
-    /// Calls that are counted by their function alone, because there were too many places and sizes.
+    /// Calls summed by function only, because there were too many call sites and sizes.
     pub calls_without_place: u64,
-    /// Calls in no quantile.
+    /// Calls that no quantile includes.
     pub calls_without_quantile: u64,
-    /// Calls counted with a duration of another decade.
+    /// Calls counted in another class of durations.
     pub calls_of_other_duration: u64,
-    /// Messages whose peer is not recorded.
+    /// Messages without a recorded peer.
     pub messages_without_peer: u64,
     /// Rows that should have been kept.
     pub rows_lost: u64,
-    /// Calls that are not in the order of calls.
+    /// Calls that the order of calls does not include.
     pub calls_without_order: u64,
-    /// Things that made no sense.
+    /// Inconsistencies.
     pub damage: u64,
 }
 
-/// All calls of one function.
+/// Totals of one function.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FunctionTotal {
     /// Full name, such as `MPI_Send`.
     pub op: String,
-    /// How many calls.
+    /// Number of calls.
     pub calls: u64,
     /// Time inside them, in nanoseconds.
     pub total_ns: i64,
-    /// Bytes given.
+    /// Bytes sent, written or contributed to collectives.
     pub bytes_out: u64,
-    /// Bytes obtained.
+    /// Bytes received, read or obtained from collectives.
     pub bytes_in: u64,
 }
 
-/// One rank in short.
+/// Summary of one rank.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankSummary {
-    /// Which.
+    /// The rank.
     pub rank: u32,
-    /// On which host.
+    /// Its host.
     pub host: String,
-    /// How it ended: the name of an [`kizami_model::Ending`].
+    /// How it ended: `finalized`, `exited`, `aborted`, `vanished` or `running`.
     pub ending: String,
-    /// Function it was inside when it ended, if it was.
+    /// The function it was inside when it ended, if any.
     pub last_call: Option<String>,
     /// Calls recorded.
     pub calls: u64,
@@ -386,9 +384,9 @@ pub struct RankSummary {
 pub struct FileEntry {
     /// Path within the trace directory.
     pub path: String,
-    /// Size.
+    /// Size in bytes.
     pub bytes: u64,
-    /// CRC-32 of its bytes; readers check it before they believe the file.
+    /// CRC-32 of its bytes.
     pub crc32: u32,
 }
 

@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SourceLine {
-    /// The last part of the path of the source file.
+    /// File name of the source, without directories.
     pub file: Option<String>,
-    /// Line there.
+    /// Line in the file.
     pub line: Option<u32>,
-    /// Function the call is in.
+    /// The function that contains the call.
     pub function: String,
 }
 

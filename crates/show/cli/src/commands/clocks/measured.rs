@@ -11,27 +11,33 @@ use serde::Serialize;
 pub struct Report<'a> {
     #[serde(flatten)]
     pub clocks: &'a ClockInfo,
+    /// Clock of each host.
     pub hosts: Vec<HostReport>,
-    /// Ranks whose times were moved.
+    /// Ranks whose times were shifted.
     pub repaired_ranks: Vec<u32>,
 }
 
-/// One host. Offsets are those of its root's clock from its own.
+/// The clock of one host. Offsets are those of the clock of its root from its own.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HostReport {
+    /// Index of the host.
     pub host: u32,
+    /// Name of the host.
     pub name: String,
-    /// The host whose clock its times are on.
+    /// The host whose clock its times use.
     pub root: Option<u32>,
-    /// The host it asked.
+    /// The host it queried.
     pub reference: Option<u32>,
-    /// The rank that asked.
+    /// The rank that sent the queries.
     pub rank: Option<u32>,
-    /// What each round found, in order.
+    /// Result of each round, in order.
     pub rounds: Vec<Offset>,
+    /// Drift between the clocks, in parts per billion.
     pub drift_ppb: Option<i64>,
+    /// Error bound of the drift.
     pub drift_error_ppb: Option<f64>,
+    /// Largest error of any time of this host.
     pub bound_ns: Option<i64>,
 }
 
@@ -39,8 +45,11 @@ pub struct HostReport {
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Offset {
+    /// When it was measured, in run time.
     pub at_ns: i64,
+    /// Clock of the root minus own clock.
     pub offset_ns: i64,
+    /// Error bound.
     pub error_ns: i64,
 }
 

@@ -7,15 +7,15 @@ use serde::Serialize;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// As it should be.
+    /// Nothing to do.
     Good,
-    /// Recording works, something else does not or is less good.
+    /// Recording works; something else does not work, or works less well.
     Warning,
     /// Recording does not work.
     Problem,
 }
 
-/// What one check found.
+/// Result of one check.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Finding {

@@ -9,34 +9,59 @@ use serde::Serialize;
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Row<'a> {
+    /// Rank of the caller.
     rank: u32,
+    /// Thread of the rank.
     thread: u32,
+    /// When the call began, since the start of the run.
     start_ns: i64,
+    /// When it ended, since the start of the run.
     end_ns: i64,
+    /// The function, such as `MPI_Send`.
     op: &'static str,
+    /// Number of calls in the row: polls are folded into one.
     calls: u32,
+    /// For a row of several calls: time inside them.
     inside_ns: Option<i64>,
+    /// Index of the communicator.
     comm: Option<u32>,
+    /// Name of the communicator.
     comm_name: Option<String>,
+    /// The other rank of a message; null if the call has none.
     peer: Option<PeerValue>,
+    /// Tag of the message.
     tag: Option<i32>,
+    /// Source of the receiving half of a send-receive.
     recv_peer: Option<PeerValue>,
+    /// Tag of the receiving half of a send-receive.
     recv_tag: Option<i32>,
+    /// The receive had a wildcard for its source.
     any_source: bool,
+    /// The receive had a wildcard for its tag.
     any_tag: bool,
+    /// Bytes sent, written or contributed to collectives.
     bytes_out: Option<u64>,
+    /// Bytes received, read or obtained from collectives.
     bytes_in: Option<u64>,
+    /// Root of a collective.
     root: Option<PeerValue>,
+    /// The request it starts.
     request: Option<u64>,
+    /// The requests it completes.
     completes: &'a [u64],
+    /// The window, file or datatype.
     object: Option<&'a str>,
+    /// Call site.
     callsite: Option<Place<'a>>,
+    /// The call returned an error.
     failed: bool,
+    /// Cost of recording it.
     overhead_ns: i64,
+    /// Number of calls the row stands for in a reduced trace.
     weight: f64,
 }
 
-/// A rank as a number; whatever else a peer may be, as a word.
+/// A rank; or `null` for `MPI_PROC_NULL`, `any` for a wildcard that was never matched, `?` for an unknown process.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -54,12 +79,17 @@ impl PeerValue {
     }
 }
 
+/// A call site.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Place<'a> {
+    /// The function that contains the call.
     function: &'a str,
+    /// Full path of its source.
     file: Option<&'a str>,
+    /// Line in the file.
     line: Option<u32>,
+    /// The executable or library.
     module: Option<&'a str>,
 }
 

@@ -21,9 +21,11 @@ const SIZES_BYTES: [u64; 2] = [8, 1 << 20];
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Listed {
+    /// The machines, in the order given.
     machines: Vec<About>,
-    /// At so many ranks.
+    /// The largest number of ranks that all machines have, to which the costs refer; null if there is none.
     ranks: Option<u32>,
+    /// Costs of operations, each at a small and a large size; empty if `ranks` is null.
     costs: Vec<Cost>,
 }
 
@@ -31,20 +33,27 @@ pub struct Listed {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct About {
+    /// Name of the machine.
     name: String,
+    /// MPI library.
     mpi: String,
+    /// Measured numbers of ranks.
     ranks: Vec<u32>,
+    /// Rows of collectives and messages.
     rows: usize,
+    /// How many of them were disturbed.
     disturbed_rows: usize,
 }
 
-/// What an operation costs on each machine.
+/// Cost of an operation on each machine.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Cost {
+    /// The MPI function.
     operation: String,
+    /// What one rank moves.
     bytes: u64,
-    /// In the order of machines; none where it was not measured.
+    /// Cost in the order of machines; null where it was not measured.
     cost_ns: Vec<Option<f64>>,
 }
 

@@ -24,11 +24,17 @@ const MOST_TO_ALL: usize = 1 << 12;
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Described {
+    /// The short form, or a description of the file.
     platform: String,
+    /// Number of hosts.
     hosts: usize,
+    /// Number of links per direction: a cable is two, unless both directions share it.
     links: usize,
+    /// Ranks in the exchanges.
     ranks: usize,
+    /// Duration of the halo exchange; null if it was not requested.
     halo_s: Option<f64>,
+    /// Duration of the all-to-all exchange; null if it was not requested.
     alltoall_s: Option<f64>,
 }
 

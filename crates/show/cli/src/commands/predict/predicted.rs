@@ -8,30 +8,30 @@ use serde::Serialize;
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Predicted {
-    /// The program, by the name of its executable.
+    /// Name of the executable of the largest run.
     pub program: String,
-    /// The machine it is for, if one was given.
+    /// Name of the target machine; null if none was given.
     pub machine: Option<String>,
-    /// The runs it is made from.
+    /// The input runs, smallest first.
     pub from: Vec<Recorded>,
-    /// Those among them that do not count for other numbers of ranks.
+    /// Runs that predictions for other numbers of ranks ignore.
     pub left_out: Vec<LeftOut>,
-    /// What was hidden and foretold, where there were enough runs.
+    /// The largest run, held out and predicted from the others; null with fewer than three runs.
     pub check: Option<Checked>,
-    /// What was foretold.
+    /// Predictions, in the order of ranks.
     pub points: Vec<Point>,
 }
 
-/// A run it is made from.
+/// An input run.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Recorded {
-    /// Its trace, as it was named.
+    /// The trace, as it was named.
     pub trace: String,
-    /// How many ranks it has.
+    /// Number of ranks.
     pub ranks: u32,
-    /// How long it worked.
+    /// Run time.
     pub time_s: f64,
-    /// The share of all ranks' time that is computation.
+    /// Computation as a share of the time of all ranks, without tracer overhead.
     pub efficiency: f64,
 }

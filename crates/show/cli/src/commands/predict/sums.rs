@@ -17,18 +17,19 @@ use std::sync::Arc;
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Sums {
-    /// The machine it is for, if one was given.
+    /// Name of the target machine; null if none was given.
     machine: Option<String>,
-    /// In the order of ranks.
+    /// Plain sums, in the order of ranks.
     sums: Vec<Sum>,
 }
 
-/// One number of ranks.
+/// The plain sum at one number of ranks.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Sum {
+    /// Number of ranks.
     ranks: u32,
-    /// By the plain sum.
+    /// The plain sum.
     time_s: f64,
 }
 

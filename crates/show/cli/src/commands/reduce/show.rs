@@ -12,7 +12,9 @@ use std::path::Path;
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Sizes {
+    /// Bytes of the directory of the trace.
     bytes_before: u64,
+    /// Bytes of the directory of the result.
     bytes_after: u64,
 }
 

@@ -23,42 +23,54 @@ const PLOTTED_PARTS: usize = 720;
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TasksReport {
-    /// `ns` or `units`.
+    /// Unit of times: `ns` or `units` of virtual time.
     pub unit: &'static str,
-    /// Whose tasks.
+    /// Rank of the tasks.
     pub rank: u32,
     /// How many ranks there are.
     #[serde(skip)]
     pub ranks: u32,
+    /// Number of tasks, each counted once however often it waited.
     pub tasks: u64,
+    /// Total running time of all tasks.
     pub work: i64,
+    /// Duration with unlimited processors.
     pub span: i64,
+    /// Work divided by span.
     pub parallelism: f64,
+    /// Largest number of tasks at once.
     pub peak: u32,
-    /// For how long the mean is taken that the peak is one of; none if it is exact.
+    /// Length of the interval over which the peak is averaged; null if it is exact.
     pub peak_over: Option<i64>,
-    /// With what idle threads take to notice tasks; not of runs in virtual time.
+    /// With the delay until idle threads notice work; null for runs in virtual time.
     pub burden: Option<Burden>,
-    /// By which tasks were given out; none if they were not.
+    /// Scheduling strategy; null with bounds only.
     pub strategy: Option<&'static str>,
     /// Memory that it would have taken to give them out, where that was too much.
     #[serde(skip)]
     pub too_much: Option<u64>,
-    /// Tasks of all ranks that were only counted: nothing else here knows of them.
+    /// Tasks of all ranks that were counted but not recorded; the other fields ignore them.
     pub counted_tasks: Option<CountedTasks>,
+    /// Tasks by where they were created or what they are, largest part of the critical path first.
     pub places: Vec<Place>,
+    /// Results for each number of processors, in the order requested.
     pub processors: Vec<Processors>,
+    /// Mean parallelism in equal parts of the span; only with `--curve`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub curve: Vec<f64>,
 }
 
-/// What noticing tasks costs.
+/// The delay until idle threads notice work.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Burden {
+    /// Delay until a new task is noticed.
     pub task: i64,
+    /// Delay until the end of a wait is noticed.
     pub over: i64,
+    /// The span if every task starts or resumes this much later.
     pub span: i64,
+    /// Work divided by that span.
     pub parallelism: f64,
 }
 
@@ -66,29 +78,42 @@ pub struct Burden {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Place {
+    /// Function or goal.
     pub name: String,
+    /// Source file; null if there is none.
     pub file: Option<String>,
+    /// Line in the file; null if unknown; 0 for the query of a Fleng program.
     pub line: Option<u32>,
+    /// Number of tasks.
     pub tasks: u64,
+    /// Running time.
     pub work: i64,
+    /// Time between creation and start.
     pub waited: i64,
+    /// Running time of the longest task.
     pub longest: i64,
+    /// Their part of the span.
     pub on_critical_path: i64,
 }
 
-/// What so many processors would do.
+/// Duration on a number of processors.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Processors {
+    /// Number of processors.
     pub processors: u32,
+    /// Lower bound.
     pub at_least: i64,
+    /// Upper bound for a greedy schedule.
     pub at_most: i64,
-    /// None if it was not simulated.
+    /// Length of the simulated schedule; null with bounds only.
     pub simulated: Option<i64>,
-    /// The shortest and the longest of several tries.
+    /// Shortest of nine simulations; null if there was one.
     pub simulated_low: Option<i64>,
+    /// Longest of nine simulations; null if there was one.
     pub simulated_high: Option<i64>,
-    /// How tasks were given out; none if they were not.
+    /// Strategy of the simulation: differs from that of the report if a runtime's scheduling could not be simulated;
+    /// null with bounds only.
     pub strategy: Option<&'static str>,
 }
 

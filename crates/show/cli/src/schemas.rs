@@ -1,6 +1,6 @@
 //! The JSON Schemas in the book are those of the types that `--json` prints.
 //!
-//! `KIZAMI_WRITE_BOOK=1 cargo nextest run -p kizami-cli schemas` writes them after a change. Whether real output is valid is
+//! `KIZAMI_WRITE_BOOK=1 cargo nextest run -p kizami-cli schema` writes them after a change. Whether real output is valid is
 //! checked by the test `golden`.
 
 use crate::commands::{clocks, doctor, events, machines, platform, predict, reduce, tasks};

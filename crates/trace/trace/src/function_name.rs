@@ -94,9 +94,8 @@ fn operator(text: &str) -> Option<usize> {
 /// The last word: what stands before it is the type that a template function returns.
 fn without_return_type(name: &str) -> &str {
     let end = name.find("operator").unwrap_or(name.len());
-    let space =
-        name[..end].match_indices(' ').map(|(at, _)| at).filter(|at| !name[..*at].ends_with("(anonymous"));
-    space.last().map_or(name, |at| &name[at + 1..])
+    let mut spaces = name[..end].rmatch_indices(' ').map(|(at, _)| at);
+    spaces.find(|at| !name[..*at].ends_with("(anonymous")).map_or(name, |at| &name[at + 1..])
 }
 
 #[cfg(test)]

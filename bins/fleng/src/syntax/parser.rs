@@ -265,7 +265,7 @@ mod tests {
     #[test]
     fn refuses_what_is_too_deep_and_takes_what_is_long() {
         let deep = format!("a({}1{}).", "(".repeat(5000), ")".repeat(5000));
-        assert!(parse(&deep).is_err_and(|error| error.problem.contains("deeper")));
+        assert!(parse(&deep).is_err_and(|error| error.problem.contains("nested")));
         assert!(parse(&format!("a({}1).", "-".repeat(5000))).is_err());
         assert_eq!(parse(&format!("a([{}1]).", "1,".repeat(50_000))), Ok(1));
         assert_eq!(parse(&format!("a({}1).", "1+".repeat(50_000))), Ok(1));

@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn an_empty_run_is_still_a_page() {
         let page = report(&samples::empty(), MOST);
-        assert!(page.contains("No MPI call was recorded."));
+        assert!(page.contains("No MPI calls were recorded."));
         assert!(!page.contains("NaN"));
     }
 }

@@ -25,7 +25,7 @@ pub fn of_trace(out: &mut Markup, report: &Report) {
     out.text(&verdict::program(report)).raw(", trace <code>").text(&report.trace).raw("</code>");
 }
 
-/// What was not recorded, and why the run does not go on, if it does not.
+/// What was not recorded, and why the run hangs, if it does.
 fn warnings(out: &mut Markup, report: &Report, word: Option<&'static str>) {
     let mut warnings = verdict::warnings(report).peekable();
     if warnings.peek().is_none() {

@@ -54,7 +54,7 @@ FRESH = (
 )
 RECORDINGS, RUNS, RECORDED_THREADS = 3, 5, 2
 MOST_LATE, TRIES = 0.02, 6
-OUTSIDE = "(outside of parallel regions)"
+OUTSIDE = "(outside parallel regions)"
 
 
 def run(*command, threads=None):

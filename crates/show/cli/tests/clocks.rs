@@ -69,7 +69,7 @@ fn two_hosts_are_listed_with_their_errors() {
     let text = kizami(&["clocks", trace.to_str().unwrap()]);
     println!("{text}");
     assert!(text.contains("2 hosts, synchronised by measured offsets"), "{text}");
-    assert!(text.contains("1 by wall clocks, 0 by the clock of this trace"), "{text}");
+    assert!(text.contains("1 by wall clocks, 0 by this trace's clock"), "{text}");
     assert!(text.contains("none needed"), "{text}");
     let row = text.lines().find(|line| line.starts_with("node1")).unwrap();
     assert!(row.contains("-3.000000000") && row.contains("-3.00010000") && row.contains("-10.000"), "{row}");

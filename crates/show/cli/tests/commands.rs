@@ -144,6 +144,6 @@ fn operations_that_no_machine_has_are_refused() {
     let output = kizami(&["machines", machine, "--operation", "MPI_Alreduce"]);
     assert_eq!(output.status.code(), Some(2));
     let said = stderr(&output);
-    assert!(said.contains("no operation is called MPI_Alreduce; the machine has MPI_Allgather, "), "{said}");
+    assert!(said.contains("unknown operation MPI_Alreduce; the machine has MPI_Allgather, "), "{said}");
     assert!(output.stdout.is_empty());
 }

@@ -121,7 +121,7 @@ fn check_deadlock(mpi: &Mpi) {
     );
     let (printed, trace) = run.end_by(libc::SIGINT);
     assert!(
-        printed.contains("(3 ranks were inside MPI when they ended: it says who waited for whom)"),
+        printed.contains("(3 ranks were inside MPI when they ended: shows what they waited for)"),
         "{printed}"
     );
     let verdict = verdict(&trace);

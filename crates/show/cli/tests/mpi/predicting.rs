@@ -83,7 +83,7 @@ fn simulated_runs_are_predicted() {
     let info = json(&smpi, &["info", "run32.kz", "--json"], directory);
     assert_eq!(info["ranks"], 32);
     kizami(&smpi, &words(&["report", "run32.kz"]), directory);
-    check_picture(directory, &["time", "efficiency: the share", "where the time of all ranks goes"]);
+    check_picture(directory, &["time", "efficiency: computation", "time of all ranks"]);
     check_page(&smpi, &runs, directory);
     check_provenance(&smpi, directory);
     check_counts_given(&smpi, &runs, directory);
@@ -156,7 +156,7 @@ fn check_counts_given(smpi: &Mpi, runs: &[&str], directory: &Path) {
     let place = kizami_trace::SourceLine::of(&definitions, Some(site));
     let predicted = refused(&format!("{place},5,100"), "32");
     assert!(
-        predicted.contains("5 ranks are neither recorded nor asked for; 4, 8, 16, 32 are"),
+        predicted.contains("5 ranks are neither recorded nor requested; 4, 8, 16, 32 are"),
         "{predicted}"
     );
     let predicted = refused(&format!("{place},4,100\n{place},8,10\n{place},16,99"), "32");

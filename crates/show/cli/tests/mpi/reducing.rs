@@ -88,7 +88,7 @@ fn commands_say_what_a_reduced_trace_contains() {
 
     let info = kizami(&["info"], &out);
     assert!(info.contains("p50") && info.contains("p99"), "{info}");
-    assert!(info.contains("asked for 0.1%") && info.contains("counts, times, bytes"), "{info}");
+    assert!(info.contains("requested 0.1%") && info.contains("counts, times, bytes"), "{info}");
     let events = kizami(&["events", "--limit", "0"], &out);
     assert!(events.lines().next().is_some_and(|heading| heading.contains("weight")), "{events}");
     assert!(!kizami(&["events"], full.path()).contains("weight"));
@@ -101,7 +101,7 @@ fn commands_say_what_a_reduced_trace_contains() {
     again.arg("reduce").arg(&out).args(["--keep", "10%", "-o"]).arg(scratch.path().join("smaller.kz"));
     let output = finish(again);
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("is reduced already"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("is already reduced"));
     assert!(!scratch.path().join("smaller.kz").exists());
 }
 

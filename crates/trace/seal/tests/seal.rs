@@ -437,7 +437,7 @@ fn hosts_are_put_side_by_side_and_said_to_be_so() {
     }
     let run = place.seal();
     assert!(!run.clocks.aligned);
-    assert!(run.clocks.note.contains("not aligned"));
+    assert!(run.clocks.note.contains("not synchronised"));
     assert_eq!(place.calls().iter().map(|c| c.start.0).collect::<Vec<_>>(), [10, 5010]);
     assert_eq!(place.open().definitions().unwrap().hosts.len(), 2);
 }

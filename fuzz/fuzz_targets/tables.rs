@@ -5,7 +5,7 @@
 use kizami_trace::columns::TableReader;
 use kizami_trace::reduced_tables::{GapRow, PeerRow, SketchRow, SumRow};
 use kizami_trace::schema::Record;
-use kizami_trace::{CallSite, ClockRow, Communicator, HostInfo, KindRun, Neighbours, Object, RankInfo, Region, Stop, UnderWay};
+use kizami_trace::{CallSite, ClockRow, Communicator, HostInfo, RankClassRun, Neighbours, Object, RankInfo, Region, Stop, UnderWay};
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;
 use std::sync::Once;
@@ -22,7 +22,7 @@ const TABLES: [Read; 15] = [
     is_read::<Region>,
     is_read::<Neighbours>,
     is_read::<UnderWay>,
-    is_read::<KindRun>,
+    is_read::<RankClassRun>,
     is_read::<Stop>,
     is_read::<ClockRow>,
     is_read::<SumRow>,

@@ -12,7 +12,7 @@ fn printed(text: &str, before: &str) -> f64 {
 }
 
 /// Of so many attempts more than half must hold.
-const ATTEMPTS: usize = 3;
+const ATTEMPTS: usize = 5;
 
 /// Records a shape of naps, or of a pool of threads that takes them: the work and the span are as the program prints them.
 fn is_as_printed(compiler: &str, name: &str, shape: &str) -> Result<(), String> {

@@ -11,4 +11,4 @@ mod reducing;
 mod replay;
 
 /// Of so many attempts more than half must hold.
-const ATTEMPTS: usize = 3;
+const ATTEMPTS: usize = 5;

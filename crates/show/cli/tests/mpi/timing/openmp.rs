@@ -12,7 +12,7 @@ fn is_as_it_says(name: &'static str, compiler: &str) -> Result<(), String> {
     let (mpi, scratch) = (mpi(name), Scratch::new());
     let trace = scratch.path().join("hybrid.kz");
     let program = programs(compiler).join(format!("hybrid.{name}"));
-    let program = Program(vec![program.into(), "30".into(), "3000".into()]);
+    let program = Program(vec![program.into(), "10".into(), "9000".into()]);
     let mut record = mpi.record_command(2, &program, scratch.path(), &trace);
     record.envs([("OMP_NUM_THREADS", "4"), ("OMP_WAIT_POLICY", "passive")]);
     let said = String::from_utf8_lossy(&finish(record).stdout).into_owned();
@@ -44,7 +44,7 @@ fn threads_of_a_hybrid_program_compute_as_long_as_it_says() {
 fn recorded(scratch: &Scratch, name: &'static str, threads: &str, shares: &str) -> (PathBuf, f64) {
     let trace = scratch.path().join(format!("{threads}-{shares}.kz"));
     let program = programs("gcc").join(format!("hybrid.{name}"));
-    let program = Program(vec![program.into(), "20".into(), "3000".into(), shares.into(), "48".into()]);
+    let program = Program(vec![program.into(), "6".into(), "10000".into(), shares.into(), "48".into()]);
     let mut record = mpi(name).record_command(2, &program, scratch.path(), &trace);
     record.envs([("OMP_NUM_THREADS", threads), ("OMP_WAIT_POLICY", "passive")]);
     finish(record);

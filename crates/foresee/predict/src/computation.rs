@@ -129,7 +129,8 @@ impl Place<'_> {
 
     fn predicted(&self, timing: &Timing, known: &PredictionInputs) -> Result<PredictedTime, PredictError> {
         let token = &self.program.tokens[self.leaf.token as usize];
-        let place = token.place.to_string();
+        // Counts have the full name of a function; what people read has the short one.
+        let place = format!("{:#}", token.place);
         let counts = |ranks: u32| known.counts.at(&place, ranks);
         // Counts help only where all are known.
         let all_ranks = timing.runs.iter().map(|run| run.ranks).chain([self.ranks]);
@@ -150,7 +151,8 @@ impl Place<'_> {
             .collect();
         let target = situation(self.ranks, Some(&known.target));
         let predicted = predict(&measured, &[target], None, known.seed);
-        let why = |why: String| PredictError::NoTime { op: token.op.name(), place: place.clone(), why };
+        let why =
+            |why: String| PredictError::NoTime { op: token.op.name(), place: token.place.to_string(), why };
         let first = predicted.map_err(|error| why(error.to_string()))?.into_iter().next();
         first.ok_or_else(|| why("nothing came of it".to_owned()))
     }
@@ -166,4 +168,59 @@ fn samples(run: &RunTiming) -> Vec<f64> {
         })
         .map(|seconds| seconds.max(1e-12))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::structure::{Part, PeerFormula, RankClass, Scheme, Token};
+    use kizami_trace::{Definitions, SourceLine};
+    use std::sync::Arc;
+
+    /// Every rank computes for 1 ms, on 2 and on 4 ranks, and calls MPI from `place`.
+    fn program(place: SourceLine) -> Program {
+        let token = Token {
+            op: kizami_testing::op("MPI_Barrier"),
+            place: Arc::new(place),
+            comm: Some(0),
+            tag: None,
+            recv_tag: None,
+            begins: false,
+            completes: Vec::new(),
+        };
+        let run = |ranks| RunTiming { ranks, means_ns: vec![1e6; ranks as usize], ratios: Vec::new() };
+        let leaf = Leaf {
+            token: 0,
+            peer: PeerFormula::None,
+            recv_peer: PeerFormula::None,
+            root: PeerFormula::None,
+            bytes_out: None,
+            bytes_in: None,
+            gaps: [Timing { runs: vec![run(2), run(4)] }, Timing::default()],
+        };
+        Program {
+            scheme: Scheme::All,
+            rank_classes: [(0, RankClass { parts: vec![Part::Call(0)], leaves: vec![leaf] })].into(),
+            tokens: vec![token],
+            seen: vec![2, 4],
+            definitions: Definitions::default(),
+            sites: FxHashMap::default(),
+            executable: String::new(),
+            command: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn counts_are_found_by_the_full_name_of_a_function() {
+        let function = "void halo::exchange<double, 3>(Grid<double> const&)".to_owned();
+        let place = SourceLine { file: None, line: None, function: function.clone() };
+        let mut known = PredictionInputs::default();
+        // Eight ranks have four times the work of two, of which times alone know nothing.
+        for (ranks, count) in [(2, 100.0), (4, 100.0), (8, 400.0)] {
+            known.counts.given.insert((function.clone(), ranks), vec![count]);
+        }
+        let computation = Computation::at(&program(place), 8, &known).unwrap();
+        let (_, median_ns, _) = computation.spread(0, 0, 0).unwrap();
+        assert!((median_ns / 4e6 - 1.0).abs() < 0.01, "{median_ns}");
+    }
 }

@@ -172,7 +172,7 @@ fn run(arguments: &Arguments) -> Result<u8> {
     let outcome = Outcome { times, scripts: &stage.play.scripts };
     let place = |callsite| {
         let place = SourceLine::of(&definitions, Some(callsite));
-        (!place.is_unknown()).then(|| place.to_string())
+        (!place.is_unknown()).then_some(place)
     };
     let simulation_report = SimulationReport {
         recorded_ns: trace.run().span_ns,

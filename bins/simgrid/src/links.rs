@@ -13,8 +13,9 @@ use crate::library::{Handle, SimGrid};
 use crate::traffic::Traffic;
 use crate::translate::CallFrom;
 use kizami_model::{Length, Moment, Op};
-use kizami_trace::LinkLoad;
+use kizami_trace::{LinkLoad, SourceLine};
 use rustc_hash::FxHashMap;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ffi::CStr;
 
@@ -89,7 +90,7 @@ pub struct Links {
 }
 
 /// How a link was used in all.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LinkUse {
     /// Its name in the platform.
     pub link: String,
@@ -104,14 +105,19 @@ pub struct LinkUse {
 }
 
 /// Calls that a link worked for.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LinkCall {
     /// The function.
     pub function: &'static str,
-    /// From where it was called, if that is known.
-    pub place: Option<String>,
+    /// From where it was called, if that is known; in JSON with the full name of a function.
+    #[serde(serialize_with = "full_name")]
+    pub place: Option<SourceLine>,
     /// The part of what the link carried that it carried for them.
     pub share: f64,
+}
+
+fn full_name<S: serde::Serializer>(place: &Option<SourceLine>, to: S) -> Result<S::Ok, S::Error> {
+    place.as_ref().map(|place| format!("{place:#}")).serialize(to)
 }
 
 impl Links {
@@ -208,8 +214,8 @@ impl Links {
     }
 }
 
-/// How each link was used, the busiest first; `place` says in words where a call was made from.
-pub fn uses(rows: &[LinkLoad], run_ns: i64, place: impl Fn(u32) -> Option<String>) -> Vec<LinkUse> {
+/// How each link was used, the busiest first; `place` says where a call was made from.
+pub fn uses(rows: &[LinkLoad], run_ns: i64, place: impl Fn(u32) -> Option<SourceLine>) -> Vec<LinkUse> {
     let mut uses = Vec::new();
     for rows in rows.chunk_by(|one, other| one.link == other.link) {
         let used: f64 = rows.iter().map(|row| row.share * row.length.0 as f64).sum();

@@ -7,7 +7,7 @@
 use crate::show::path::as_typed;
 use crate::show::progress::Bar;
 use crate::show::quantity;
-use crate::show::{remark, set_sealing};
+use crate::show::{say, set_sealing};
 use anyhow::{Context, Result};
 use kizami_model::Length;
 use kizami_seal::{Holder, SealError};
@@ -64,7 +64,7 @@ fn snapshot(path: &Path, holder: Option<&Holder>) -> Result<PathBuf> {
     let run = made.map_err(|error| explained(error, path))?;
     // From now on it goes away with the process.
     let _ = folder.keep();
-    remark(&[state_of(path, run.watched, holder)]);
+    say(&[state_of(path, run.watched, holder)]);
     Ok(output)
 }
 

@@ -50,6 +50,14 @@ fn an_unsealed_recording_names_the_next_step() {
     assert!(stderr(&output).contains(&format!("kizami seal {name}")), "{}", stderr(&output));
 }
 
+/// `-q` leaves remarks out. That rows are missing is not one.
+#[test]
+fn quiet_commands_still_say_that_rows_are_missing() {
+    let trace = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/schema-1/openmpi4.kz");
+    let output = kizami(&["-q", "events", trace]);
+    assert_eq!(stderr(&output), "first 100 rows; --limit 0 shows all\n");
+}
+
 #[test]
 fn mistakes_on_the_command_line_end_with_two() {
     assert_eq!(kizami(&["info"]).status.code(), Some(2));

@@ -41,7 +41,8 @@ fn shows_progress() -> bool {
     !is_silent() && !QUIET.load(Ordering::Relaxed)
 }
 
-/// Writes lines that a user may do without: what was written where, and what to do next.
+/// Writes lines that a user may do without: what was written where, and what to do next. What a result lacks is no
+/// remark.
 pub fn remark(lines: &[String]) {
     if !QUIET.load(Ordering::Relaxed) {
         say(lines);

@@ -4,7 +4,7 @@ use super::arguments::EventsArguments;
 use super::filter::Filter;
 use super::show::Rows;
 use crate::input;
-use crate::show::{quantity, remark, say};
+use crate::show::{quantity, say};
 use anyhow::Result;
 use kizami_model::Rank;
 use kizami_rank_classes::ExpandedCalls;
@@ -46,7 +46,7 @@ pub fn run(arguments: &EventsArguments) -> Result<u8> {
             quantity::counted(trace.run().totals.events, "row")
         )]);
     } else if arguments.limit.is_none() && wanted.peek().is_some() {
-        remark(&[format!("first {printed} rows; --limit 0 shows all")]);
+        say(&[format!("first {printed} rows; --limit 0 shows all")]);
     }
     Ok(0)
 }

@@ -81,12 +81,12 @@ impl Recording<'_> {
             let mut sealed = self.seal(&output.directory, code.run_end).into_iter();
             if let Some((_, run)) = sealed.next() {
                 output.name_after(&Expectation::of_run(&run));
-                remark(&show::sealed(&output.directory, &run));
+                say_sealed(&output.directory, &run);
             }
             for (directory, run) in sealed {
                 let directory = output.name_beside(directory, &Expectation::of_run(&run));
                 self.open(&directory);
-                remark(&show::sealed(&directory, &run));
+                say_sealed(&directory, &run);
             }
         }
         Ok(code.exit)
@@ -139,7 +139,7 @@ impl Recording<'_> {
         } else {
             for (directory, run) in self.seal(directory, ended.run_end.clone()) {
                 self.open(&directory);
-                remark(&show::sealed(&directory, &run));
+                say_sealed(&directory, &run);
             }
         }
     }
@@ -212,6 +212,12 @@ struct Ended {
     ran: bool,
     /// When.
     run_end: RunEnd,
+}
+
+/// That a recording is complete is a remark; what is missing is said in any case.
+fn say_sealed(directory: &Path, run: &RunInfo) {
+    let lines = show::sealed(directory, run);
+    if run.health.complete { remark(&lines) } else { say(&lines) }
 }
 
 /// Whether a traced process left anything.

@@ -58,9 +58,9 @@ fn template() -> String {
 #[command(name = "kizami", version, help_template = template(), max_term_width = 100)]
 #[command(arg_required_else_help = true)]
 pub struct Arguments {
-    /// Print the phases of the work with their times to standard error; -vv prints more
-    #[arg(short, long, action = clap::ArgAction::Count, global = true, help_heading = COMMON, display_order = 1000)]
-    pub verbose: u8,
+    /// Print the phases of the work with their times to standard error
+    #[arg(short, long, global = true, help_heading = COMMON, display_order = 1000)]
+    pub verbose: bool,
 
     /// Print only results, warnings and errors: no progress and no remarks
     #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = COMMON, display_order = 1000)]

@@ -52,8 +52,8 @@ fn main() -> ExitCode {
     }
     if arguments.quiet {
         kizami_terminal::keep_quiet();
-    } else if arguments.verbose > 0 {
-        kizami_terminal::verbose::print_phases(arguments.verbose);
+    } else if arguments.verbose {
+        kizami_terminal::verbose::print_phases();
     }
     if !matches!(arguments.command, Command::Record(_)) {
         end_quietly_on_closed_pipe();

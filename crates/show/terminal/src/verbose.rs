@@ -5,18 +5,16 @@
 
 use std::fmt::{self, Write};
 use std::time::Instant;
+use tracing::Subscriber;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
-use tracing::{Level, Subscriber};
 use tracing_subscriber::Layer;
-use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::{Context, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 
-/// From now on phases are printed; `-v` prints the main ones, `-vv` also the smaller ones within them.
-pub fn print_phases(level: u8) {
-    let most = if level > 1 { Level::DEBUG } else { Level::INFO };
-    let subscriber = tracing_subscriber::registry().with(Phases.with_filter(LevelFilter::from_level(most)));
+/// From now on phases are printed.
+pub fn print_phases() {
+    let subscriber = tracing_subscriber::registry().with(Phases);
     // A second call finds the first subscriber and changes nothing.
     let _ = tracing::subscriber::set_global_default(subscriber);
 }

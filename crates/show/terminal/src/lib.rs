@@ -38,7 +38,7 @@ fn is_silent() -> bool {
 }
 
 fn shows_progress() -> bool {
-    !is_silent() && !QUIET.load(Ordering::Relaxed)
+    !is_silent() && !QUIET.load(Ordering::Relaxed) && !verbose::prints_phases()
 }
 
 /// Writes lines that a user may do without: what was written where, and what to do next. What a result lacks is no

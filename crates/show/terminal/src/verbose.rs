@@ -4,6 +4,7 @@
 //! and a span costs a comparison.
 
 use std::fmt::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use tracing::Subscriber;
 use tracing::field::{Field, Visit};
@@ -12,11 +13,18 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::{Context, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 
-/// From now on phases are printed.
+static PRINTED: AtomicBool = AtomicBool::new(false);
+
+/// From now on phases are printed, and no progress is shown: a bar would stand in the middle of their lines.
 pub fn print_phases() {
+    PRINTED.store(true, Ordering::Relaxed);
     let subscriber = tracing_subscriber::registry().with(Phases);
     // A second call finds the first subscriber and changes nothing.
     let _ = tracing::subscriber::set_global_default(subscriber);
+}
+
+pub(crate) fn prints_phases() -> bool {
+    PRINTED.load(Ordering::Relaxed)
 }
 
 struct Phases;

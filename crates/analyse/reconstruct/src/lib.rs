@@ -24,6 +24,7 @@ use kizami_trace::{Trace, TraceError};
 use std::collections::BTreeMap;
 use std::path::Path;
 use tempfile::TempDir;
+use tracing::field::Empty;
 
 /// Where the result is kept, and where times that do not fit together are meanwhile.
 const KEPT: &str = "drawn.kz";
@@ -56,7 +57,7 @@ pub fn reconstruct(
     if trace.run().reduced.is_none() {
         return Ok(trace);
     }
-    let phase = tracing::info_span!("reconstruct", calls = trace.run().totals.calls, threads, cache = "miss")
+    let phase = tracing::info_span!("reconstruct", calls = trace.run().totals.calls, threads, cache = Empty)
         .entered();
     let derived = Derived::of(&trace);
     // Others may want the same: one makes it, the others find it made.
@@ -66,6 +67,7 @@ pub fn reconstruct(
         phase.record("cache", "hit");
         return Ok(found);
     }
+    phase.record("cache", "miss");
     let making = Making { trace: &trace, threads, progress, goes_away };
     let scratch = Scratch::beside(&trace);
     match derived.filter(|_| scratch.is_beside()) {

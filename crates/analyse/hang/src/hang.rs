@@ -16,7 +16,8 @@ pub struct Hang {
     pub cycle: Vec<u32>,
     /// Ranks that others wait for and that do not wait themselves.
     pub causes: Vec<HangCause>,
-    /// The rank whose process ended before all others, if it was seen, by itself: it crashed or was killed.
+    /// The rank whose process ended before all others, if it was seen, by itself: killed, crashed or left by
+    /// `_exit`.
     pub died_first: Option<Death>,
     /// Ranks that ended early, where no rank is known to wait.
     pub ended_early: Vec<EndedEarly>,

@@ -7,8 +7,8 @@
 //!
 //! It promises never to call something a deadlock that could still go on, as far as rows show: messages that are on their
 //! way, posted receives and wildcards that a rank may still match are taken into account. It does not look into
-//! files, and of windows only at fences and locks. Whether a rank computed, crashed or was killed outside MPI it cannot
-//! tell. It gives data (`hang`), no sentences.
+//! files, and of windows only at fences and locks. Whether a rank computed, crashed, left by `_exit` or was killed
+//! outside MPI it cannot tell. It gives data (`hang`), no sentences.
 
 mod graph;
 mod hang;

@@ -177,8 +177,8 @@ fn the_rank_that_died_first_is_reported() {
     assert_eq!(
         sentences(&found)[..2],
         [
-            "Rank 2 was the first to end, 4.00 s after the start, outside MPI, after MPI_Barrier at a.c:0: it crashed or was \
-             killed.",
+            "Rank 2 was the first to end, 4.00 s after the start, outside MPI, after MPI_Barrier at a.c:0: it was killed, \
+             crashed or left by _exit.",
             "All others wait for rank 2, which died.",
         ]
     );

@@ -12,6 +12,8 @@ const MOST_LISTED: usize = 4;
 const MOST_EVENTS: usize = 3;
 /// Ranges of ranks that are listed.
 const MOST_RANGES: usize = 6;
+/// What ends a process such that its tracer does not see it.
+const UNSEEN_END: &str = "killed, crashed or left by _exit";
 
 /// All of it, the most important first.
 pub fn sentences(hang: &Hang) -> Vec<String> {
@@ -41,7 +43,7 @@ fn died_first(death: &Death) -> String {
         LastSeen::BeforeFirstCall => "before its first call".to_owned(),
     };
     let when = seconds(*ended_ns);
-    format!("Rank {rank} was the first to end, {when} after the start, {place}: it crashed or was killed.")
+    format!("Rank {rank} was the first to end, {when} after the start, {place}: it was {UNSEEN_END}.")
 }
 
 fn deadlock(hang: &Hang) -> String {
@@ -190,23 +192,23 @@ fn inside(hang: &Hang) -> Vec<String> {
 
 /// Ranks that ended early while no rank waited.
 fn ended_early(hang: &Hang) -> Vec<String> {
-    let groups = groups(hang.ended_early.iter(), |early| ended(&early.how, true));
+    let groups = groups(hang.ended_early.iter(), |early| ended(&early.how));
     let sentence = |group: &Vec<&kizami_explain::EndedEarly>| {
         let ranks: Vec<u32> = group.iter().map(|early| early.rank).collect();
-        format!("Ended early: {} {}.", rank_list(&ranks), ended(&group[0].how, ranks.len() == 1))
+        format!("Ended early: {} {}.", rank_list(&ranks), ended(&group[0].how))
     };
     groups.iter().take(MOST_LISTED).map(sentence).collect()
 }
 
-fn ended(how: &EarlyEnd, one: bool) -> String {
-    let was = if one { "was" } else { "were" };
+fn ended(how: &EarlyEnd) -> String {
     let after = |call: &Option<Called>| {
         call.as_ref().map_or_else(String::new, |call| format!(" after {}", called(call)))
     };
     match how {
         EarlyEnd::NothingLeft => "left no data".to_owned(),
         EarlyEnd::Vanished(call) => {
-            format!("{was} killed or crashed outside MPI{}", after(call))
+            let after = after(call);
+            format!("ended outside MPI{after}, without MPI_Finalize, MPI_Abort or exit ({UNSEEN_END})")
         }
         EarlyEnd::Exited(call) => format!("exited without MPI_Finalize{}", after(call)),
         EarlyEnd::Aborted { code } => format!("called MPI_Abort with code {code}"),

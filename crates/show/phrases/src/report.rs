@@ -39,7 +39,7 @@ pub struct WordedHang {
     pub cycle: Vec<u32>,
     /// Ranks that others wait for and that wait for no other rank.
     pub causes: Vec<WordedCause>,
-    /// The rank whose process was observed to end first, by a crash or a kill; else null.
+    /// The rank whose process was observed to end first: killed, crashed or left by `_exit`; else null.
     pub died_first: Option<u32>,
     /// The calls that did not return, by rank.
     pub calls: Vec<WordedCall>,

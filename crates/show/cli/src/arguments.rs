@@ -7,7 +7,7 @@ use crate::commands::{
     bench, clocks, completions, diff, doctor, events, export, info, machines, man, platform, predict, record,
     reduce, replay, report, seal, tasks, undisturb, view, whatif,
 };
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 
 const EXIT_CODES: &str = "\
@@ -31,11 +31,11 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Set up", &["completions", "man", "help"]),
 ];
 
-/// The help of the whole command line, with the commands in groups.
-fn template() -> String {
-    let commands = Command::augment_subcommands(clap::Command::new("kizami"));
+/// The help of this command line, with its commands in groups.
+fn template(command_line: &clap::Command) -> String {
     let about = |name: &str| {
-        let own = commands.find_subcommand(name).and_then(clap::Command::get_about).map(ToString::to_string);
+        let own =
+            command_line.find_subcommand(name).and_then(clap::Command::get_about).map(ToString::to_string);
         let separate = || crate::external::external(name.as_ref()).map(|external| external.about.to_owned());
         own.or_else(separate).unwrap_or_else(|| "Print this help, or the help of a command".to_owned())
     };
@@ -55,7 +55,7 @@ fn template() -> String {
 
 /// Record, explain and predict the performance of MPI, OpenMP and task programs.
 #[derive(Debug, Parser)]
-#[command(name = "kizami", version, help_template = template(), max_term_width = 100)]
+#[command(name = "kizami", version, max_term_width = 100)]
 #[command(arg_required_else_help = true)]
 pub struct Arguments {
     /// Print the phases of the work with their times to standard error
@@ -73,6 +73,23 @@ pub struct Arguments {
     /// The command.
     #[command(subcommand)]
     pub command: Command,
+}
+
+impl Arguments {
+    /// The command line, whose help has the commands in groups.
+    pub fn with_groups() -> clap::Command {
+        let command_line = Arguments::command();
+        let template = template(&command_line);
+        command_line.help_template(template)
+    }
+
+    /// Those of this process; ends it if they are wrong or ask for help.
+    pub fn of_this_process() -> Arguments {
+        let mut command_line = Arguments::with_groups();
+        let mut matches = command_line.get_matches_mut();
+        Arguments::from_arg_matches_mut(&mut matches)
+            .unwrap_or_else(|error| error.format(&mut command_line).exit())
+    }
 }
 
 /// The commands.
@@ -113,7 +130,6 @@ pub enum Command {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
     use std::path::PathBuf;
 
     fn record(words: &[&str]) -> record::RecordArguments {
@@ -125,7 +141,7 @@ mod tests {
 
     #[test]
     fn the_definition_passes_claps_checks() {
-        Arguments::command().debug_assert();
+        Arguments::with_groups().debug_assert();
     }
 
     #[test]
@@ -145,7 +161,7 @@ mod tests {
 
     #[test]
     fn every_command_has_an_example_and_a_group() {
-        let command = Arguments::command();
+        let command = Arguments::with_groups();
         let grouped = |name| GROUPS.iter().any(|(_, names)| names.contains(&name));
         for subcommand in command.get_subcommands().filter(|subcommand| !subcommand.is_hide_set()) {
             let name = subcommand.get_name();
@@ -157,7 +173,7 @@ mod tests {
 
     #[test]
     fn every_option_of_record_has_its_variable() {
-        let command = Arguments::command();
+        let command = Arguments::with_groups();
         let record = command.find_subcommand("record").expect("record");
         let shown = |option: &&clap::Arg| option.get_id() != "help" && !option.is_hide_set();
         for option in record.get_opts().filter(shown) {

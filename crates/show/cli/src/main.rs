@@ -28,7 +28,6 @@ mod show;
 
 use anstream::ColorChoice;
 use arguments::{Arguments, Command};
-use clap::{CommandFactory, Parser};
 use commands::{
     bench, clocks, completions, diff, doctor, events, export, info, machines, man, platform, predict, record,
     reduce, replay, report, seal, tasks, undisturb, view, whatif,
@@ -46,7 +45,7 @@ fn main() -> ExitCode {
         // Some launchers pass for a terminal, whoever reads what comes out of them.
         ColorChoice::Never.write_global();
     }
-    let arguments = Arguments::parse();
+    let arguments = Arguments::of_this_process();
     if arguments.full_names {
         kizami_trace::function_name::show_full();
     }
@@ -95,8 +94,8 @@ fn run(command: &Command) -> anyhow::Result<u8> {
         Command::Tasks(arguments) => tasks::run(arguments),
         Command::Undisturb(arguments) => undisturb::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
-        Command::Man(arguments) => man::run(arguments, Arguments::command()),
-        Command::Completions(arguments) => completions::run(arguments, Arguments::command()),
+        Command::Man(arguments) => man::run(arguments, Arguments::with_groups()),
+        Command::Completions(arguments) => completions::run(arguments, Arguments::with_groups()),
         Command::Arrived => doctor::arrived(),
         Command::MeasuringRank => bench::measuring_rank(),
         Command::Other(words) => external::run(words, &listed_commands()),
@@ -121,7 +120,7 @@ fn is_for_all_processes(command: &Command) -> bool {
 
 /// The commands that `--help` lists.
 fn listed_commands() -> Vec<String> {
-    let mut command_line = Arguments::command();
+    let mut command_line = Arguments::with_groups();
     command_line.build();
     let listed = command_line.get_subcommands().filter(|command| !command.is_hide_set());
     listed.map(|command| command.get_name().to_owned()).collect()

@@ -67,10 +67,15 @@ impl Gain {
         self
     }
 
+    /// Whether the change makes a difference that is larger than its error; it may also be a loss.
+    pub fn exceeds_error(&self) -> bool {
+        self.ns.abs() > self.error_ns
+    }
+
     /// Whether it is surely more than nothing. Where noise is not known, only what is more than it mostly is.
     pub fn is_sure(&self) -> bool {
         let enough = if self.noise_left_out { COMMON_NOISE } else { 0.0 };
-        self.ns > self.error_ns && self.share >= enough
+        self.ns > 0 && self.exceeds_error() && self.share >= enough
     }
 }
 

@@ -17,7 +17,8 @@ pub fn print(out: &mut impl Write, results: &[WhatIf<String>], paint: Paint, all
     ];
     let mut table = Table::new(&mut *out, paint, &columns);
     let noise_left_out = results.iter().any(|result| result.gain.noise_left_out);
-    let shown: Vec<&WhatIf<String>> = results.iter().filter(|result| all || is_certain(result)).collect();
+    let shown: Vec<&WhatIf<String>> =
+        results.iter().filter(|result| all || result.gain.exceeds_error()).collect();
     for result in &shown {
         let gain = result.gain;
         table.row(vec![
@@ -51,9 +52,4 @@ pub fn print(out: &mut impl Write, results: &[WhatIf<String>], paint: Paint, all
         )?;
     }
     Ok(())
-}
-
-/// Whether the change makes a difference that is larger than its error.
-fn is_certain(result: &WhatIf<String>) -> bool {
-    result.gain.share.abs() > result.gain.share_error
 }

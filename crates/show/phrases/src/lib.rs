@@ -7,7 +7,7 @@
 pub mod finding;
 pub mod hang;
 pub mod idea;
-mod location;
+pub mod location;
 pub mod loss;
 pub mod nothing;
 pub mod program;

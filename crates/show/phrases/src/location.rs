@@ -3,7 +3,7 @@
 use kizami_explain::SourceLine;
 
 /// `MPI_Recv at solver.c:9`, `MPI_Recv in main` without debug information, or `MPI_Recv` if nothing is known.
-pub(crate) fn call_at(function: &str, place: &SourceLine) -> String {
+pub fn call_at(function: &str, place: &SourceLine) -> String {
     if place.is_unknown() {
         return function.to_owned();
     }

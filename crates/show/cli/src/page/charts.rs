@@ -7,6 +7,7 @@ use crate::sections::tables::{size, time};
 use crate::show::functions;
 use crate::show::quantity::{self, percent};
 use kizami_explain::{RankTime, Report};
+use kizami_phrases::location::call_at;
 
 /// Columns of the chart of ranks: more ranks share them.
 const MOST_COLUMNS: usize = 128;
@@ -72,8 +73,8 @@ pub fn path(out: &mut Markup, report: &Report) {
     let mut x = 0.0;
     for (number, part) in (1..).zip(drawn) {
         let class = if functions::is_name(&part.what) { "other" } else { "computation" };
-        let title =
-            format!("{number}. {} at {}: {}, {}", part.what, part.place, time(part.ns), percent(part.share));
+        let what = call_at(&part.what, &part.place);
+        let title = format!("{number}. {what}: {}, {}", time(part.ns), percent(part.share));
         segment(out, class, &title, x, WIDTH * part.share);
         let label =
             if part.share > 0.08 { format!("{number}: {}", percent(part.share)) } else { number.to_string() };

@@ -9,6 +9,7 @@ use crate::show::quantity::{self, percent};
 use crate::show::table::Align;
 use kizami_explain::{CallTotal, Gain, Loss, Report, SizeClass, Threads, WaitTotal};
 use kizami_model::Length;
+use kizami_phrases::location::call_at;
 use kizami_phrases::{loss, protocols};
 
 /// Losses of threads below this part of their time are not told.
@@ -189,8 +190,7 @@ fn waits(part: Part, title: &'static str, report: &Report, totals: &[WaitTotal],
         number(if waiting { "waited" } else { "took" }),
     ];
     Section::new(part, title, &columns).with(totals, most, |wait| {
-        let call =
-            wait.at.as_ref().map_or(String::new(), |(function, place)| format!("{function} at {place}"));
+        let call = wait.at.as_ref().map_or(String::new(), |(function, place)| call_at(function, place));
         let error_ns = report.reconstruction_error_ns(wait.at.as_ref());
         vec![
             time(wait.ns),
@@ -223,7 +223,7 @@ fn reconstructed(report: &Report, most: usize) -> Section {
                 time(place.reconstructed_ns),
                 more_or_less(place.off_ns()),
                 quantity::count(place.calls),
-                format!("{} at {}", place.function, place.place),
+                call_at(&place.function, &place.place),
             ]
         },
     )
@@ -238,7 +238,7 @@ fn path(report: &Report, most: usize) -> Section {
             time(part.ns),
             percent(part.share),
             time(part.imbalance_ns),
-            format!("{} at {}", part.what, part.place),
+            call_at(&part.what, &part.place),
             part.rank.to_string(),
         ]
     })
@@ -248,7 +248,7 @@ fn calls(part: Part, title: &'static str, totals: &[CallTotal], most: usize) -> 
     let columns = [number("time"), number("share"), number("calls"), number("bytes"), code("function")];
     Section::new(part, title, &columns).with(totals, most, |total| {
         let name = match &total.place {
-            Some(place) => format!("{} at {place}", total.function),
+            Some(place) => call_at(&total.function, place),
             None => total.function.clone(),
         };
         vec![

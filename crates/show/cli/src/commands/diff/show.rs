@@ -5,6 +5,7 @@ use crate::show::style::Paint;
 use crate::show::table::{Align, Table};
 use kizami_explain::diff::{Change, Diff, Kind, Measure, Side};
 use kizami_model::Length;
+use kizami_phrases::location::call_at;
 use kizami_phrases::program;
 use std::io::{self, Write};
 
@@ -85,7 +86,7 @@ fn measures(out: &mut impl Write, diff: &Diff, paint: Paint) -> io::Result<()> {
 fn what(change: &Change) -> String {
     let place = match &change.place {
         None => return change.name.clone(),
-        Some(place) => format!("{} at {place}", change.name),
+        Some(place) => call_at(&change.name, place),
     };
     let place = if change.kind == Kind::Computation { format!("before {place}") } else { place };
     match &change.moved_from {

@@ -5,6 +5,7 @@ use crate::show::quantity;
 use crate::show::style::Paint;
 use crate::show::table::{Align, Table};
 use kizami_model::Length;
+use kizami_phrases::location::call_at;
 use kizami_predict::point::{Limit, Point};
 use kizami_predict::structure::Program;
 use std::io::{self, Write};
@@ -102,7 +103,7 @@ pub fn limit(limit: &Limit) -> String {
     let place = &limit.place;
     match limit.what.as_str() {
         "computation" => format!("computation before {place}"),
-        function => format!("{function} at {place}{by}"),
+        function => call_at(function, place) + &by,
     }
 }
 

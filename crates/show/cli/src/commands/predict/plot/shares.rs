@@ -5,6 +5,7 @@ use super::Panel;
 use super::axes::{LEFT, corners, frame, grid, height, legend_y, ranks, share_y};
 use crate::page::{Markup, text};
 use crate::show::quantity::percent;
+use kizami_phrases::location::call_at;
 use kizami_predict::CallShare;
 use kizami_predict::point::Point;
 
@@ -18,9 +19,6 @@ const OTHERS: &str = "#8793a0";
 const LIGHTER: &str = "0.5";
 /// A single number of ranks is drawn as a column, so wide to each side.
 const HALF_COLUMN: f64 = 24.0;
-
-/// A call at a place, by what people read.
-type Name = (String, String);
 
 /// One layer: its colour, how much of it, and its height at each point.
 struct Layer {
@@ -52,17 +50,18 @@ pub fn shares(predicted: &Predicted) -> Panel {
     }
 }
 
-fn name(call: &CallShare) -> Name {
-    (call.function.clone(), call.place.to_string())
+/// A call at a place, as people read it.
+fn name(call: &CallShare) -> String {
+    call_at(&call.function, &call.place)
 }
 
-fn of_call<'a>(point: &'a Point, wanted: &Name) -> Option<&'a CallShare> {
-    point.shares.calls.iter().find(|call| name(call) == *wanted)
+fn of_call<'a>(point: &'a Point, wanted: &str) -> Option<&'a CallShare> {
+    point.shares.calls.iter().find(|call| name(call) == wanted)
 }
 
 /// The calls that take most somewhere, the worst first.
-fn worst(points: &[Point]) -> Vec<Name> {
-    let mut all: Vec<(f64, Name)> = Vec::new();
+fn worst(points: &[Point]) -> Vec<String> {
+    let mut all: Vec<(f64, String)> = Vec::new();
     for call in points.iter().flat_map(|point| &point.shares.calls) {
         let name = name(call);
         match all.iter_mut().find(|(_, known)| *known == name) {
@@ -77,7 +76,7 @@ fn worst(points: &[Point]) -> Vec<Name> {
 }
 
 /// From below: computation, the calls, all other calls.
-fn layers(points: &[Point], names: &[Name]) -> Vec<Layer> {
+fn layers(points: &[Point], names: &[String]) -> Vec<Layer> {
     let layer = |colour, opacity, title: String, share: &dyn Fn(&Point) -> f64| Layer {
         colour,
         opacity,
@@ -87,11 +86,10 @@ fn layers(points: &[Point], names: &[Name]) -> Vec<Layer> {
     let mut layers =
         vec![layer(COMPUTATION, "1", "computation".to_owned(), &|point| point.shares.computation)];
     for (name, colour) in names.iter().zip(COLOURS) {
-        let (function, place) = name;
         let waiting = |point: &Point| of_call(point, name).map_or(0.0, |call| call.waiting);
         let transfer = |point: &Point| of_call(point, name).map_or(0.0, |call| call.transfer);
-        layers.push(layer(colour, "1", format!("{function} at {place}: waiting"), &waiting));
-        layers.push(layer(colour, LIGHTER, format!("{function} at {place}: transfer"), &transfer));
+        layers.push(layer(colour, "1", format!("{name}: waiting"), &waiting));
+        layers.push(layer(colour, LIGHTER, format!("{name}: transfer"), &transfer));
     }
     let rest = |point: &Point, whole: f64, of: fn(&CallShare) -> f64| {
         whole - names.iter().filter_map(|name| of_call(point, name)).map(of).sum::<f64>()
@@ -130,7 +128,7 @@ fn draw(out: &mut Markup, layer: &Layer, at: &[f64], below: &mut [f64]) {
     below.copy_from_slice(&above);
 }
 
-fn legend(out: &mut Markup, names: &[Name]) {
+fn legend(out: &mut Markup, names: &[String]) {
     let swatch = |out: &mut Markup, colour: &'static str, opacity: &'static str, x: f64, line: usize| {
         out.raw("<rect fill=\"").raw(colour).raw("\" fill-opacity=\"").raw(opacity).raw("\" x=\"").number(x);
         out.raw("\" y=\"").number(legend_y(line) - 10.0).raw("\" width=\"12\" height=\"12\"/>");
@@ -143,14 +141,12 @@ fn legend(out: &mut Markup, names: &[Name]) {
         legend_y(0),
         "computation; below: waiting for other ranks (dark), transfer (light)",
     );
-    let others = "other calls";
-    let calls =
-        names.iter().map(|(function, place)| format!("{function} at {place}")).chain([others.to_owned()]);
+    let calls = names.iter().map(String::as_str).chain(["other calls"]);
     let colours = COLOURS.into_iter().take(names.len()).chain([OTHERS]);
     for (line, (call, colour)) in (1..).zip(calls.zip(colours)) {
         swatch(out, colour, "1", LEFT, line);
         swatch(out, colour, LIGHTER, LEFT + 14.0, line);
-        text(out, "start", LEFT + 36.0, legend_y(line), &call);
+        text(out, "start", LEFT + 36.0, legend_y(line), call);
     }
     out.raw("\n");
 }

@@ -1,7 +1,8 @@
 //! The command line: every command by its name; the options of each are in its own module.
 //!
-//! Nothing here does anything. Options that batch scripts set once (those of `record`, the number of threads and the memory
-//! limit) can also be given as `KIZAMI_*` variables; the command line overrides a variable.
+//! Nothing here does anything. Options that batch scripts set once (those of `record`, the number of threads, the
+//! memory limit and the conditions of `diff`) can also be given as `KIZAMI_*` variables; the command line overrides
+//! them.
 
 use crate::commands::{
     bench, clocks, completions, diff, doctor, events, export, info, machines, man, platform, predict, record,

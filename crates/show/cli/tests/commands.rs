@@ -70,6 +70,15 @@ fn mistakes_on_the_command_line_end_with_two() {
     assert!(stderr(&unknown).contains("kizami-nonsense"));
 }
 
+/// A script that sets its conditions once must not pass because nobody looks at them.
+#[test]
+fn conditions_of_diff_are_also_read_from_their_variable() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_kizami"));
+    let output = command.args(["diff", "a.kz", "b.kz"]).env("KIZAMI_FAIL_IF", "speed > 3").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("speed"), "{}", stderr(&output));
+}
+
 #[test]
 fn a_mistyped_command_gets_a_suggestion() {
     use std::os::unix::fs::PermissionsExt;

@@ -35,7 +35,8 @@ pub struct DiffArguments {
     pub after: PathBuf,
 
     /// Exit with code 3 if this is true; repeatable, or several separated by semicolons
-    #[arg(long, value_name = "CONDITION", value_delimiter = ';', value_parser = Condition::parse)]
+    #[arg(long, value_name = "CONDITION", env = "KIZAMI_FAIL_IF")]
+    #[arg(value_delimiter = ';', value_parser = Condition::parse)]
     pub fail_if: Vec<Condition>,
 
     /// Show all changes, not only the largest

@@ -124,9 +124,9 @@ impl<P> Change<P> {
 }
 
 impl Change {
-    /// With the call sites at its line instead of the line.
+    /// With the call sites at its location instead of the location.
     pub fn resolve(&self, callsites: &[CallSite]) -> Result<Change<Vec<u32>>, NoCallThere> {
-        self.at(|line| sites_at(line, callsites))
+        self.at(|location| sites_at(location, callsites))
     }
 }
 
@@ -141,21 +141,21 @@ impl fmt::Display for Change {
             Change::Machine(text) | Change::Platform(text) => write!(f, " {text}"),
             Change::EagerLimit(limit) => write!(f, " {limit}"),
             Change::Threads(count) => write!(f, " {count}"),
-            Change::Scale(line, rank, factor) => {
+            Change::Scale(location, rank, factor) => {
                 let rank = rank.map(|rank| format!("@{rank}")).unwrap_or_default();
-                write!(f, " {line}{rank}={factor}")
+                write!(f, " {location}{rank}={factor}")
             }
-            Change::Pieces(line, pieces) => write!(f, " {line}={pieces}"),
-            Change::Balance(line)
-            | Change::BalanceThreads(line)
-            | Change::ShareSerial(line)
-            | Change::Overlap(line)
-            | Change::RemoveExcess(line)
-            | Change::LeaveOut(line)
-            | Change::PostEarly(line)
-            | Change::Join(line)
-            | Change::TakeAsTheyCome(line)
-            | Change::IdealAt(line) => write!(f, " {line}"),
+            Change::Pieces(location, pieces) => write!(f, " {location}={pieces}"),
+            Change::Balance(location)
+            | Change::BalanceThreads(location)
+            | Change::ShareSerial(location)
+            | Change::Overlap(location)
+            | Change::RemoveExcess(location)
+            | Change::LeaveOut(location)
+            | Change::PostEarly(location)
+            | Change::Join(location)
+            | Change::TakeAsTheyCome(location)
+            | Change::IdealAt(location) => write!(f, " {location}"),
         }
     }
 }
@@ -166,7 +166,7 @@ impl FromStr for Change {
     fn from_str(text: &str) -> Result<Change, ChangeError> {
         let (flag, value) = text.trim().split_once(' ').unwrap_or((text.trim(), ""));
         let wrong = |why: ValueError| ChangeError(text.to_owned(), why);
-        let line = || value.parse::<Location>().map_err(wrong);
+        let location = || value.parse::<Location>().map_err(wrong);
         let times = || value.parse::<Times>().map_err(wrong);
         Ok(match flag {
             "--network" if value == "ideal" => Change::IdealNetwork,
@@ -178,18 +178,18 @@ impl FromStr for Change {
             "--eager-limit" => Change::EagerLimit(value.parse().map_err(wrong)?),
             "--cpu" => Change::Cpu(times()?),
             "--callsite" => Change::parse_scale(value).map_err(wrong)?,
-            "--balance" => Change::Balance(line()?),
+            "--balance" => Change::Balance(location()?),
             "--omp-threads" => Change::Threads(value.parse().map_err(wrong)?),
-            "--balance-threads" => Change::BalanceThreads(line()?),
-            "--share-serial" => Change::ShareSerial(line()?),
-            "--overlap" => Change::Overlap(line()?),
-            "--remove-excess" | "--no-longer" => Change::RemoveExcess(line()?),
-            "--leave-out" => Change::LeaveOut(line()?),
-            "--post-early" => Change::PostEarly(line()?),
+            "--balance-threads" => Change::BalanceThreads(location()?),
+            "--share-serial" => Change::ShareSerial(location()?),
+            "--overlap" => Change::Overlap(location()?),
+            "--remove-excess" | "--no-longer" => Change::RemoveExcess(location()?),
+            "--leave-out" => Change::LeaveOut(location()?),
+            "--post-early" => Change::PostEarly(location()?),
             "--pieces" => Change::parse_pieces(value).map_err(wrong)?,
-            "--merge" | "--join" => Change::Join(line()?),
-            "--any-order" | "--as-they-come" => Change::TakeAsTheyCome(line()?),
-            "--ideal-at" => Change::IdealAt(line()?),
+            "--merge" | "--join" => Change::Join(location()?),
+            "--any-order" | "--as-they-come" => Change::TakeAsTheyCome(location()?),
+            "--ideal-at" => Change::IdealAt(location()?),
             "--without-tracer" if value.is_empty() => Change::WithoutTracer,
             _ => return Err(wrong(ValueError::new("unknown option"))),
         })
@@ -197,25 +197,25 @@ impl FromStr for Change {
 }
 
 impl Change {
-    /// Reads `FILE:LINE[@RANK]=FACTOR`, the value of `--callsite`.
+    /// Reads `LOCATION[@RANK]=FACTOR`, the value of `--callsite`.
     pub fn parse_scale(text: &str) -> Result<Change, ValueError> {
         let wrong =
             || ValueError::new("give a location and a factor, such as solver.c:88=0.5 or solver.c:88@3=0");
         let (place, number) = text.rsplit_once('=').ok_or_else(wrong)?;
         let factor = parse_factor(number).ok_or_else(wrong)?;
-        let (line, rank) = match place.rsplit_once('@') {
-            Some((line, rank)) => (line, Some(rank.trim().parse().map_err(|_| wrong())?)),
+        let (location, rank) = match place.rsplit_once('@') {
+            Some((location, rank)) => (location, Some(rank.trim().parse().map_err(|_| wrong())?)),
             None => (place, None),
         };
-        Ok(Change::Scale(line.parse()?, rank, factor))
+        Ok(Change::Scale(location.parse()?, rank, factor))
     }
 
-    /// Reads `FILE:LINE=PIECES`, the value of `--pieces`.
+    /// Reads `LOCATION=PIECES`, the value of `--pieces`.
     pub fn parse_pieces(text: &str) -> Result<Change, ValueError> {
         let wrong = || ValueError::new("give a location and a number of blocks, such as solver.c:88=8");
-        let (line, pieces) = text.rsplit_once('=').ok_or_else(wrong)?;
+        let (location, pieces) = text.rsplit_once('=').ok_or_else(wrong)?;
         let pieces = pieces.trim().parse().ok().filter(|pieces| *pieces > 0).ok_or_else(wrong)?;
-        Ok(Change::Pieces(line.parse()?, pieces))
+        Ok(Change::Pieces(location.parse()?, pieces))
     }
 }
 
@@ -224,13 +224,13 @@ impl Change {
 pub struct Changes(pub Vec<Change>);
 
 impl Changes {
-    /// A change at each of some places; none if one of them is unknown.
+    /// A change at each of some places; none if one is neither a source line nor an address.
     pub fn at<'a>(
         places: impl IntoIterator<Item = &'a SourceLine>,
         change: impl Fn(Location) -> Change,
     ) -> Option<Changes> {
-        let lines = places.into_iter().map(|place| Location::of(place).map(&change));
-        lines.collect::<Option<_>>().map(Changes)
+        let changes = places.into_iter().map(|place| Location::of(place).map(&change));
+        changes.collect::<Option<_>>().map(Changes)
     }
 }
 

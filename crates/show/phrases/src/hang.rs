@@ -1,6 +1,7 @@
 //! Why a run hangs, in sentences.
 
 use crate::location::call_at;
+use crate::ranks::{first_named, listed};
 use kizami_explain::{
     Awaited, BlockedCall, Called, CauseState, Death, EarlyEnd, Event, Hang, HangCause, HangKind, LastSeen,
     Outside, WaitsFor,
@@ -10,7 +11,7 @@ use kizami_explain::{
 const MOST_LISTED: usize = 4;
 /// Events listed of those that a call waits for.
 const MOST_EVENTS: usize = 3;
-/// Ranges of ranks that are listed.
+/// Ranks and ranges of ranks that are listed.
 const MOST_RANGES: usize = 6;
 /// What ends a process such that its tracer does not see it.
 const UNSEEN_END: &str = "killed, crashed or left by _exit";
@@ -130,7 +131,11 @@ fn waiting(hang: &Hang) -> Vec<String> {
 fn waits_for_them(calls: &[&BlockedCall]) -> String {
     let ranks = ranks_of(calls);
     let verb = if ranks.len() == 1 { "waits" } else { "wait" };
-    format!("{} {verb} for them in {}", rank_list(&ranks), call_at(&calls[0].function, &calls[0].place))
+    format!(
+        "{} {verb} for them in {}",
+        first_named(&ranks, MOST_RANGES),
+        call_at(&calls[0].function, &calls[0].place)
+    )
 }
 
 /// `rank 0 waits in MPI_Recv at dead.c:9 for a message from rank 1 (tag 7)`; of several ranks, what the first waits for.
@@ -140,7 +145,7 @@ fn waits_for(calls: &[&BlockedCall]) -> String {
     let (waits, is) = if ranks.len() == 1 { ("waits", "is") } else { ("wait", "are") };
     let how = if first.polls { format!("{waits} by polling with") } else { format!("{waits} in") };
     let understood = first.waits_for.as_ref().is_some_and(|waits| waits.understood);
-    let ranks = rank_list(&ranks);
+    let ranks = first_named(&ranks, MOST_RANGES);
     match what.is_empty() {
         false => format!("{ranks} {how} {call} for {what}"),
         true if understood => format!("{ranks} {is} in {call}, although everything it waits for has arrived"),
@@ -162,7 +167,7 @@ fn events(waits: &WaitsFor) -> String {
 
 fn event(awaited: &Awaited) -> String {
     let tagged = |tag: Option<i32>| tag.map_or_else(String::new, |tag| format!(" (tag {tag})"));
-    let ranks = rank_list(&awaited.ranks);
+    let ranks = first_named(&awaited.ranks, MOST_RANGES);
     match &awaited.event {
         Event::Send { tag } if awaited.any => format!("a message from any rank{}", tagged(*tag)),
         Event::Send { tag } => format!("a message from {ranks}{}", tagged(*tag)),
@@ -185,7 +190,7 @@ fn inside(hang: &Hang) -> Vec<String> {
         let ranks: Vec<u32> = calls.iter().map(|call| call.rank).collect();
         let is = if ranks.len() == 1 { "is" } else { "are" };
         let (place, since) = (call_at(&first.function, &first.place), since(hang, first.since_ns));
-        capital(&format!("{} {is} inside {place}, {since}.", rank_list(&ranks)))
+        capital(&format!("{} {is} inside {place}, {since}.", first_named(&ranks, MOST_RANGES)))
     };
     groups.iter().take(MOST_LISTED).map(sentence).collect()
 }
@@ -195,7 +200,7 @@ fn ended_early(hang: &Hang) -> Vec<String> {
     let groups = groups(hang.ended_early.iter(), |early| ended(&early.how));
     let sentence = |group: &Vec<&kizami_explain::EndedEarly>| {
         let ranks: Vec<u32> = group.iter().map(|early| early.rank).collect();
-        format!("Ended early: {} {}.", rank_list(&ranks), ended(&group[0].how))
+        format!("Ended early: {} {}.", first_named(&ranks, MOST_RANGES), ended(&group[0].how))
     };
     groups.iter().take(MOST_LISTED).map(sentence).collect()
 }
@@ -265,38 +270,6 @@ fn seconds(ns: i64) -> String {
     }
 }
 
-/// `rank 3`, `ranks 0-5 and 8`.
-fn rank_list(ranks: &[u32]) -> String {
-    let mut ranges: Vec<(u32, u32)> = Vec::new();
-    for rank in ranks {
-        match ranges.last_mut() {
-            Some((_, end)) if *end + 1 == *rank => *end = *rank,
-            _ => ranges.push((*rank, *rank)),
-        }
-    }
-    let shown = ranges.iter().take(MOST_RANGES).flat_map(|(first, last)| match last - first {
-        0 => vec![first.to_string()],
-        1 => vec![first.to_string(), last.to_string()],
-        _ => vec![format!("{first}-{last}")],
-    });
-    let mut shown: Vec<String> = shown.collect();
-    let more: u32 = ranges.iter().skip(MOST_RANGES).map(|(first, last)| last - first + 1).sum();
-    if more > 0 {
-        shown.push(format!("{more} more"));
-    }
-    let noun = if ranks.len() == 1 { "rank" } else { "ranks" };
-    format!("{noun} {}", listed(&shown))
-}
-
-/// `a, b and c`.
-fn listed(parts: &[String]) -> String {
-    match parts {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
-}
-
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
@@ -305,15 +278,6 @@ fn capital(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ranks_are_listed_in_ranges() {
-        assert_eq!(rank_list(&[3]), "rank 3");
-        assert_eq!(rank_list(&[2, 3]), "ranks 2 and 3");
-        assert_eq!(rank_list(&[0, 1, 2, 5, 7]), "ranks 0-2, 5 and 7");
-        let even: Vec<u32> = (0..10).map(|n| 2 * n).collect();
-        assert_eq!(rank_list(&even), "ranks 0, 2, 4, 6, 8, 10 and 4 more");
-    }
 
     #[test]
     fn times_have_three_digits() {

@@ -46,7 +46,11 @@ fn decide(
         println!("timing: {what}: not counted, as the machine was busy: {disturbed:#?}");
     }
     let undecided = disturbed.len() == 3 * attempts;
-    assert!(held == needed || undecided, "{what}: {} of {made} attempts failed: {failures:#?}", failures.len());
+    assert!(
+        held == needed || undecided,
+        "{what}: {} of {made} attempts failed: {failures:#?}",
+        failures.len()
+    );
 }
 
 /// CPU time that was not ours, and when that was read.

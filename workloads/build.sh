@@ -95,8 +95,10 @@ if command -v "$mpicxx" >/dev/null 2>&1; then
     build_apart fem "$mpicxx" "-std=gnu++17 ${CXXFLAGS:-}" "$here"/apps/fem/*.cpp
     echo "C++      left_calls"
     build_apart left_calls "$mpicxx" "-std=gnu++17 ${CXXFLAGS:-}" "$here/left_calls.cpp"
+    echo "C++      paths"
+    build_apart paths "$mpicxx" "-std=gnu++17 ${CXXFLAGS:-}" "$here/paths.cpp"
 else
-    echo "skipped  mgcg, fem, left_calls: no MPI compiler for C++ ($mpicxx)"
+    echo "skipped  mgcg, fem, left_calls, paths: no MPI compiler for C++ ($mpicxx)"
 fi
 
 # A program with a library that calls MPI when it is initialised.

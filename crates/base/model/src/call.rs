@@ -93,6 +93,10 @@ pub struct Call {
     pub failed: bool,
     /// What the tracer itself cost around this call.
     pub overhead: Length,
+    /// How long inside the call the thread could have run, but had no core.
+    pub off_core: Option<Length>,
+    /// The same between the thread's call before and this one.
+    pub off_core_before: Option<Length>,
     /// 1 unless the row stands for others that were sampled away.
     pub weight: f64,
 }
@@ -123,6 +127,8 @@ impl Call {
         callsite: None,
         failed: false,
         overhead: Length(0),
+        off_core: None,
+        off_core_before: None,
         weight: 0.0,
     };
 

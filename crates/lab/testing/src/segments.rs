@@ -3,7 +3,7 @@
 #![expect(missing_docs, reason = "fields are those of a segment's header")]
 
 use kizami_model::{CommKind, Ending, Op, StopReason};
-use kizami_records::kind::{COUNTED, REDUCED, REGION_BEGIN, REGION_END, STOP};
+use kizami_records::kind::{COUNTED, OFF_CORE, REDUCED, REGION_BEGIN, REGION_END, STOP};
 use kizami_records::{
     CallRecord, Completion, Definition, ListItems, ReducedBy, Started, pack_fold, pack_list_head, pair,
 };
@@ -152,6 +152,11 @@ impl SegmentWriter {
     /// What one counter counted before and inside the call that follows.
     pub fn counted(&mut self, before: u64, inside: u64) {
         self.slots([head(COUNTED, 0), 1, before, inside], Vec::new());
+    }
+
+    /// How long the thread had no core before and inside the call that follows.
+    pub fn off_core(&mut self, before_ns: u64, inside_ns: u64) {
+        self.slots([head(OFF_CORE, 0), before_ns, inside_ns, 0], Vec::new());
     }
 
     /// A piece that a reducer handed over.

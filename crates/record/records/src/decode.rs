@@ -1,6 +1,8 @@
 //! How a record is made of slots.
 
-use crate::kind::{COUNT, COUNTED, DEFINITION, FOLD, REDUCED, REGION_BEGIN, REGION_END, STOP, WEIGHT, WIDE};
+use crate::kind::{
+    COUNT, COUNTED, DEFINITION, FOLD, OFF_CORE, REDUCED, REGION_BEGIN, REGION_END, STOP, WEIGHT, WIDE,
+};
 use crate::{CallRecord, Record, ReducedBy, counted, fold, list};
 use kizami_model::{Op, Shape, StopReason};
 use kizami_segment::{SLOT_BYTES, kind_of, slot_words, ticks_of};
@@ -32,6 +34,10 @@ pub fn decode(bytes: &[u8]) -> Option<(Record<'_>, usize)> {
         WIDE => Some((Record::Call(CallRecord::unpack_wide(first, slot_words(bytes, 1)?)?), 2)),
         FOLD => Some((fold::unpack_fold(first, slot_words(bytes, 1)?)?, 2)),
         COUNTED => counted::unpack_counted(first, bytes),
+        OFF_CORE => {
+            let [_, before_ns, inside_ns, cost_ticks] = first;
+            Some((Record::OffCore { before_ns, inside_ns, cost_ticks }, 1))
+        }
         WEIGHT => {
             let weight =
                 Some(f64::from_bits(first[1])).filter(|weight| weight.is_finite() && *weight >= 1.0)?;

@@ -29,8 +29,13 @@ pub enum Definition {
     Cartesian { local: u32, dims: Vec<u32>, periodic: Vec<bool> },
     /// Neighbours in a communicator with a graph topology: whom this process receives from and sends to.
     Neighbours { local: u32, sources: Vec<i32>, destinations: Vec<i32> },
-    /// A call site: return address, and the module it lies in (0 for none).
-    Site { local: u32, address: u64, module: u32 },
+    /// A call site: return address, the module it lies in (0 for none), and the frame that called its function (0 if there is
+    /// none or it is not known).
+    Site { local: u32, address: u64, module: u32, caller: u32 },
+    /// The same of a call that led to other calls. Frames have numbers of their own; that of the caller is defined before.
+    Frame { local: u32, address: u64, module: u32, caller: u32 },
+    /// The same of a call that a script makes.
+    ScriptFrame { local: u32, function: String, file: String, line: u32, caller: u32 },
     /// A loaded executable or library: address it is loaded at (what is to be subtracted), path, build id.
     Module { local: u32, bias: u64, path: String, build_id: Vec<u8> },
     /// A window, file or datatype: communicator (`NO_COMM` for none), name, size in bytes.
@@ -54,6 +59,9 @@ pub enum Definition {
     CommunicatorHandle { local: u32, handle: u64 },
     /// The same for a window, file or datatype.
     ObjectHandle { local: u32, handle: u64 },
+    /// Cores of its host that the process may use, as the kernel lists them (`0-3,8`). Written where it is recorded how long
+    /// threads had no core.
+    Cores { allowed: String },
     /// Calls that the tracer does not see: why not, and the module that makes them or the runtime that has them.
     Unrecorded { reason: Unrecorded, module: String },
 }
@@ -112,8 +120,17 @@ impl Definition {
                     w.u32(*rank as u32);
                 }
             }
-            Definition::Site { local, address, module } => {
+            Definition::Site { local, address, module, caller: 0 } => {
                 w.byte(5).u32(*local).u64(*address).u32(*module);
+            }
+            Definition::Site { local, address, module, caller } => {
+                w.byte(18).u32(*local).u64(*address).u32(*module).u32(*caller);
+            }
+            Definition::Frame { local, address, module, caller } => {
+                w.byte(19).u32(*local).u64(*address).u32(*module).u32(*caller);
+            }
+            Definition::ScriptFrame { local, function, file, line, caller } => {
+                w.byte(20).u32(*local).text(function).text(file).u32(*line).u32(*caller);
             }
             Definition::Module { local, bias, path, build_id } => {
                 w.byte(6).u32(*local).u64(*bias).text(path).bytes(build_id);
@@ -150,6 +167,9 @@ impl Definition {
             }
             Definition::Unrecorded { reason, module } => {
                 w.byte(16).byte(*reason as u8).text(module);
+            }
+            Definition::Cores { allowed } => {
+                w.byte(17).text(allowed);
             }
         }
     }
@@ -195,7 +215,7 @@ impl Definition {
                 let destinations: Option<Vec<i32>> = list(destinations);
                 Definition::Neighbours { local, sources: sources?, destinations: destinations? }
             }
-            5 => Definition::Site { local: r.u32()?, address: r.u64()?, module: r.u32()? },
+            5 => Definition::Site { local: r.u32()?, address: r.u64()?, module: r.u32()?, caller: 0 },
             6 => Definition::Module {
                 local: r.u32()?,
                 bias: r.u64()?,
@@ -228,6 +248,18 @@ impl Definition {
             14 => Definition::ObjectHandle { local: r.u32()?, handle: r.u64()? },
             15 => Definition::Count { local: r.u32()?, name: r.text()? },
             16 => Definition::Unrecorded { reason: Unrecorded::from_number(r.byte()?)?, module: r.text()? },
+            17 => Definition::Cores { allowed: r.text()? },
+            18 => Definition::Site { local: r.u32()?, address: r.u64()?, module: r.u32()?, caller: r.u32()? },
+            19 => {
+                Definition::Frame { local: r.u32()?, address: r.u64()?, module: r.u32()?, caller: r.u32()? }
+            }
+            20 => Definition::ScriptFrame {
+                local: r.u32()?,
+                function: r.text()?,
+                file: r.text()?,
+                line: r.u32()?,
+                caller: r.u32()?,
+            },
             _ => return None,
         })
     }

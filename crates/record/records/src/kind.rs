@@ -33,3 +33,7 @@ pub const WEIGHT: u16 = 969;
 
 /// The program counted an amount of work; words 1 to 3 are the number of its name, the amount, and the call site of the count.
 pub const COUNT: u16 = 971;
+
+/// How long the thread could have run, but had no core, around the call that follows: words 1 and 2 are nanoseconds between the
+/// call before and this one, and inside this one; word 3 is what finding that out took, in ticks.
+pub const OFF_CORE: u16 = 972;

@@ -25,6 +25,15 @@ pub enum Record<'a> {
     },
     /// What each counter counted before and inside the call that follows.
     Counted(Vec<[u64; 2]>),
+    /// How long the thread had no core around the call that follows.
+    OffCore {
+        /// Between the call before and that one.
+        before_ns: u64,
+        /// Inside it.
+        inside_ns: u64,
+        /// What finding that out took.
+        cost_ticks: u64,
+    },
     /// A definition's bytes, to be given to [`crate::Definition::decode`].
     Definition(&'a [u8]),
     /// For how many calls the call that follows stands, because others were not kept.

@@ -181,11 +181,15 @@ proptest! {
     #[test]
     fn definitions_survive_a_round_trip(local in any::<u32>(), address in any::<u64>(), name in ".{0,300}", ranks in prop::collection::vec(any::<i32>(), 0..50)) {
         let all = [
-            Definition::Site { local, address, module: 3 },
+            Definition::Site { local, address, module: 3, caller: 0 },
+            Definition::Site { local, address, module: 3, caller: 7 },
+            Definition::Frame { local, address, module: 3, caller: 0 },
+            Definition::ScriptFrame { local, function: name.clone(), file: name.clone(), line: 7, caller: 1 },
             Definition::Region { local, name: name.clone() },
             Definition::Module { local, bias: address, path: name.clone(), build_id: vec![1, 2, 3] },
             Definition::Neighbours { local, sources: ranks.clone(), destinations: ranks },
             Definition::Argument { text: name.clone() },
+            Definition::Cores { allowed: name.clone() },
             Definition::Unrecorded { reason: Unrecorded::OtherTool, module: name },
             Definition::ClockSample {
                 round: local,

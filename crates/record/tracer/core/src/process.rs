@@ -4,7 +4,7 @@ use crate::cancellation::Uncancelled;
 use crate::reduction::{CommunicatorOf, KeepMode, Owner};
 use crate::settings::{Amount, Keep};
 use crate::stream::{Stream, Writer, lock};
-use crate::{clock, launcher, settings, simulator};
+use crate::{clock, launcher, off_core, settings, simulator};
 use kizami_model::function;
 use kizami_records::{Definition, Unrecorded};
 use kizami_segment::header::{DEFINITIONS_THREAD, RANK_UNKNOWN, store_text};
@@ -144,6 +144,9 @@ impl Process {
         }
         if let Some(keep) = settings::get().keep {
             process.define(&keep_definition(keep));
+        }
+        if let Some(allowed) = off_core::allowed_cores() {
+            process.define(&Definition::Cores { allowed });
         }
         Some(process)
     }

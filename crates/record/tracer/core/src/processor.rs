@@ -20,6 +20,17 @@ pub fn time_stamp_is_invariant() -> bool {
     highest >= 0x8000_0007 && std::arch::x86_64::__cpuid(0x8000_0007).edx & (1 << 8) != 0
 }
 
+/// What stands before the address at which a restartable sequence is aborted, as glibc has told the kernel.
+pub const RSEQ_SIGNATURE: u32 = 0x5305_3053;
+
+/// Where the C library keeps what belongs to the calling thread.
+pub fn thread_pointer() -> *const u8 {
+    let pointer: *const u8;
+    // SAFETY: on Linux the word at this place is its own address, in every thread.
+    unsafe { asm!("mov {}, qword ptr fs:[0]", out(reg) pointer, options(pure, readonly, nostack)) };
+    pointer
+}
+
 /// One of the processor's performance counters, as `rdpmc` gives it.
 ///
 /// # Safety

@@ -23,6 +23,8 @@ pub struct Settings {
     pub keep: Option<Keep>,
     /// Whether calls of the C library on files are recorded, too.
     pub io: bool,
+    /// Whether the functions that led to a call are recorded.
+    pub paths: bool,
     /// What is recorded of OpenMP.
     pub openmp: OpenMp,
 }
@@ -147,6 +149,7 @@ impl Settings {
                     OpenMp::Auto(grace.map_or(DEFAULT_GRACE, Duration::from_millis))
                 }
             },
+            paths: variable("KIZAMI_TRACER_PATHS").is_none_or(|value| value != "off"),
             io: variable("KIZAMI_TRACER_IO").is_some_and(|value| value == "posix"),
             keep: variable("KIZAMI_TRACER_KEEP").and_then(|text| {
                 Keep::parse(
@@ -193,6 +196,7 @@ mod tests {
         let settings = settings(&[]);
         assert_eq!((settings.spill, settings.suspension), (Spill::Background, Suspension::Dynamic));
         assert_eq!((settings.memory, settings.talks, settings.io), (None, true, false));
+        assert!(settings.paths);
         assert_eq!(settings.window(0), WindowShape::CALLS);
     }
 

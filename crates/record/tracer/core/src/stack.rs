@@ -17,6 +17,17 @@ pub fn own() -> Range<usize> {
     }
 }
 
+/// The mapping that holds an address, empty if there is none.
+pub fn around(address: usize) -> Range<usize> {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    let mapping = |line: &str| {
+        let (begin, rest) = line.split_once('-')?;
+        let [begin, end] = [begin, rest.split_once(' ')?.0].map(|number| usize::from_str_radix(number, 16));
+        Some(begin.ok()?..end.ok()?)
+    };
+    maps.lines().filter_map(mapping).find(|range| range.contains(&address)).unwrap_or(0..0)
+}
+
 /// Whether this is a signal handler with a stack of its own, which may lie within the thread's.
 pub fn on_signal_stack() -> bool {
     // SAFETY: all zeros is a valid value, which is filled in.
@@ -35,6 +46,8 @@ mod tests {
         let mine = own();
         let variable = 0;
         assert!(mine.contains(&(&raw const variable as usize)), "{mine:x?}");
+        assert!(around(mine.end - 8).contains(&(mine.end - 8)));
+        assert!(around(0).is_empty());
         let other = std::thread::spawn(own).join().unwrap();
         assert!(!other.is_empty() && !other.contains(&(&raw const variable as usize)));
     }

@@ -15,6 +15,8 @@ pub struct ThreadLocal {
     pub state: State,
     /// Stack pointer at the entry of the MPI call last made: it points to the return address.
     pub frame: *const usize,
+    /// Frame pointer at that moment.
+    pub frame_pointer: usize,
     /// The thread's recorder, null until its first MPI call: see [`crate::thread::Thread::of`].
     pub thread: *mut c_void,
     /// Number of the function last called by its profiling name, until [`crate::real`] has asked for it.
@@ -54,6 +56,7 @@ impl State {
 }
 
 pub const FRAME_OFFSET: usize = std::mem::offset_of!(ThreadLocal, frame);
+pub const POINTER_OFFSET: usize = std::mem::offset_of!(ThreadLocal, frame_pointer);
 pub const PROFILING_OFFSET: usize = std::mem::offset_of!(ThreadLocal, profiling);
 
 global_asm!(
@@ -61,7 +64,7 @@ global_asm!(
     ".globl kizami_thread_local",
     ".hidden kizami_thread_local",
     ".type kizami_thread_local, @object",
-    ".p2align 5",
+    ".p2align 6",
     "kizami_thread_local:",
     ".zero {size}",
     ".size kizami_thread_local, {size}",
@@ -96,8 +99,10 @@ macro_rules! export {
             core::arch::naked_asm!(
                 "mov r11, qword ptr [rip + kizami_thread_local@GOTTPOFF]",
                 "mov qword ptr fs:[r11 + {frame}], rsp",
+                "mov qword ptr fs:[r11 + {pointer}], rbp",
                 "jmp {body}",
                 frame = const $crate::arch::FRAME_OFFSET,
+                pointer = const $crate::arch::POINTER_OFFSET,
                 body = sym $body,
             )
         }
@@ -108,9 +113,11 @@ macro_rules! export {
             core::arch::naked_asm!(
                 "mov r11, qword ptr [rip + kizami_thread_local@GOTTPOFF]",
                 "mov qword ptr fs:[r11 + {frame}], rsp",
+                "mov qword ptr fs:[r11 + {pointer}], rbp",
                 "mov dword ptr fs:[r11 + {profiling}], {op}",
                 "jmp {body}",
                 frame = const $crate::arch::FRAME_OFFSET,
+                pointer = const $crate::arch::POINTER_OFFSET,
                 profiling = const $crate::arch::PROFILING_OFFSET,
                 op = const $op,
                 body = sym $body,

@@ -11,8 +11,8 @@ use crate::counters::Counters;
 use crate::process::Process;
 use crate::reduction::KeepMode;
 use crate::stream::lock;
-use crate::thread::{Calibrate, Thread};
-use crate::{clock, hooks, settings, simulator};
+use crate::thread::{Calibrate, Thread, paths_if_recorded};
+use crate::{clock, hooks, settings, simulator, stack};
 use kizami_model::{Op, Shape};
 use kizami_segment::{Cursor, Slot};
 use std::hint::black_box;
@@ -31,7 +31,9 @@ struct Stage(Box<Thread>);
 impl Stage {
     /// One that has recorded nothing yet; with something that keeps less, calls are added to that instead.
     fn new(keep: KeepMode) -> Stage {
-        Stage(Thread::for_calibration(keep))
+        let mut thread = Thread::for_calibration(keep);
+        (thread.stack, thread.paths) = (stack::own(), paths_if_recorded());
+        Stage(thread)
     }
 
     /// What recording a plain call into these slots costs, in units of a tick. To be called while the program's call

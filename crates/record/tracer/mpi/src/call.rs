@@ -1,8 +1,8 @@
 //! One call on its way through the tracer.
 
 use crate::arch::{self, State, ThreadLocal};
+use crate::clock;
 use crate::thread::Thread;
-use crate::{clock, sites};
 use kizami_model::{Op, Shape};
 use kizami_records::CallRecord;
 use kizami_segment::CallNote;
@@ -35,10 +35,10 @@ impl Call {
             return None;
         }
         // SAFETY: the thread's own block, which is ready.
-        let frame = unsafe { (*block).frame };
+        let (frame, frame_pointer) = unsafe { ((*block).frame, (*block).frame_pointer) };
         // SAFETY: as above.
         Some(unsafe {
-            Call::begin(block, op, shape, frame, |thread| sites::number(&mut thread.sites, frame), note)
+            Call::begin(block, op, shape, frame, |thread| thread.site(frame, frame_pointer), note)
         })
     }
 
@@ -67,7 +67,13 @@ impl Call {
             counters.enter();
         }
         // The clock is read last, so that what was done until now lies before the call.
-        let start_ticks = clock::now_at_entry();
+        let mut start_ticks = clock::now_at_entry();
+        if let Some(off_core) = &mut thread.off_core
+            && off_core.is_due(start_ticks)
+        {
+            off_core.enter();
+            start_ticks = clock::now();
+        }
         thread.note_entry(op, thread.relative(start_ticks));
         Call { block, site, op, shape, start_ticks, end_ticks: start_ticks, failed: false }
     }
@@ -88,7 +94,14 @@ impl Call {
     #[inline(always)]
     pub fn leave_with_value(&mut self) {
         self.end_ticks = clock::now();
-        if let Some(counters) = &mut self.thread().counters {
+        let end_ticks = self.end_ticks;
+        let thread = self.thread();
+        if let Some(off_core) = &mut thread.off_core
+            && off_core.is_due(end_ticks)
+        {
+            off_core.leave();
+        }
+        if let Some(counters) = &mut thread.counters {
             counters.leave();
         }
     }

@@ -33,6 +33,7 @@ mod modules;
 mod needed;
 mod objects;
 pub mod outside;
+mod paths;
 mod real;
 mod references;
 mod rendezvous;
@@ -44,8 +45,8 @@ mod tests;
 mod thread;
 
 use kizami_tracer_core::{
-    binding, cancellation, counters, helper, identity, launcher, loader, process, processor, reduction,
-    settings, simulator, stack, stream, unwinder,
+    binding, cancellation, counters, frames, helper, identity, launcher, loader, off_core, process,
+    processor, reduction, settings, simulator, stack, stream, unwinder,
 };
 
 #[expect(non_snake_case, reason = "the functions bear the names MPI gives them")]

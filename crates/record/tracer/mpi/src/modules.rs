@@ -28,6 +28,10 @@ pub struct Place {
     pub belongs_to_mpi: bool,
     /// It is a language's library, which reads and writes files on behalf of the program.
     pub is_runtime: bool,
+    /// It is the C library, which starts the program and its threads.
+    pub is_c_library: bool,
+    /// It is Python's interpreter.
+    pub is_interpreter: bool,
 }
 
 const OF_MPI: [&str; 4] = ["libmpi", "libmpich", "libfmpich", "libpmpi"];
@@ -44,6 +48,9 @@ const RUNTIMES: [&str; 10] = [
     "libpgf90",
     "libpgc",
 ];
+
+const INTERPRETERS: [&str; 2] = ["python", "libpython"];
+const C_LIBRARIES: [&str; 4] = ["libc.so", "libc-2", "libpthread", "ld-"];
 
 static MODULES: Mutex<Vec<Module>> = Mutex::new(Vec::new());
 
@@ -73,7 +80,13 @@ pub fn place(process: &Process, address: usize) -> Option<Place> {
     }
     let file = module.path.rsplit('/').next().unwrap_or_default();
     let is_of = |names: &[&str]| names.iter().any(|name| file.starts_with(name));
-    Some(Place { module: module.local, belongs_to_mpi: is_of(&OF_MPI), is_runtime: is_of(&RUNTIMES) })
+    Some(Place {
+        module: module.local,
+        belongs_to_mpi: is_of(&OF_MPI),
+        is_runtime: is_of(&RUNTIMES),
+        is_c_library: is_of(&C_LIBRARIES),
+        is_interpreter: is_of(&INTERPRETERS),
+    })
 }
 
 fn loaded() -> Vec<Module> {

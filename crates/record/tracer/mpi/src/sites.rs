@@ -2,13 +2,14 @@
 //!
 //! C and C++ programs call us directly, and the word on top of the stack is the call site. Fortran programs
 //! call a binding library which calls us: the first time such a call comes along, the stack is unwound to
-//! the program, and the distance on the stack is remembered for the next time.
+//! the program, and the distance on the stack is remembered for the next time. Where paths are recorded, [`paths`] does that
+//! for MPI calls.
 
 use crate::cancellation::Uncancelled;
-use crate::modules;
 use crate::process::{self, Process};
 use crate::stream::lock;
 use crate::unwinder::{_Unwind_Backtrace, _Unwind_GetCFA, _Unwind_GetIP, _Unwind_GetIPInfo, GO_ON, STOP};
+use crate::{modules, paths};
 use kizami_records::{Definition, NO_SITE};
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
@@ -46,10 +47,10 @@ impl Cache {
     }
 }
 
-/// Numbers of the call sites of this process by address. What is 0 is no site.
-static NUMBERS: LazyLock<Mutex<HashMap<usize, u32>>> = LazyLock::new(Mutex::default);
+/// Numbers of the call sites of this process by address and calling frame (0 if that is not known). What is 0 is no site.
+static NUMBERS: LazyLock<Mutex<HashMap<(usize, u32), u32>>> = LazyLock::new(Mutex::default);
 
-/// Number of the call site whose return address `frame` points to.
+/// Number of the call site whose return address `frame` points to, whatever path led there.
 #[inline(always)]
 pub fn number(cache: &mut Cache, frame: *const usize) -> u32 {
     if frame.is_null() {
@@ -85,7 +86,7 @@ pub fn number_outside(cache: &mut Cache, frame: *const usize) -> u32 {
 fn look_up_outside(cache: &mut Cache, frame: *const usize, address: usize) -> Option<u32> {
     let _uncancelled = Uncancelled::new();
     let process = process::existing()?;
-    let known = lock(&NUMBERS).get(&address).copied();
+    let known = lock(&NUMBERS).get(&(address, 0)).copied();
     if let Some(number) = known {
         *cache.entry(address) = Entry { address, what: What::Site(number) };
         return known;
@@ -174,17 +175,23 @@ fn look_up_program_site(cache: &mut Cache, address: usize) -> Option<u32> {
 
 /// Number of a call site of the program by its return address.
 pub fn program_site(address: usize) -> Option<u32> {
+    numbered(address, 0)
+}
+
+/// The same of a call in a function that this frame has called; 0 if that is not known.
+pub fn numbered(address: usize, caller: u32) -> Option<u32> {
     let _uncancelled = Uncancelled::new();
     let process = process::existing()?;
     let mut numbers = lock(&NUMBERS);
-    let number = match numbers.get(&address) {
+    let caller = if paths::are_exhausted(numbers.len()) { 0 } else { caller };
+    let number = match numbers.get(&(address, caller)) {
         Some(number) => *number,
         None => {
             // Code that was made at run time lies in no module; its site has a number all the same.
             let module = modules::place(process, address).map_or(0, |place| place.module);
             let number = numbers.len() as u32 + 1;
-            process.define(&Definition::Site { local: number, address: address as u64, module });
-            numbers.insert(address, number);
+            process.define(&Definition::Site { local: number, address: address as u64, module, caller });
+            numbers.insert((address, caller), number);
             number
         }
     };

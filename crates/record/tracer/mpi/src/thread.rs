@@ -3,16 +3,19 @@
 mod keep;
 mod making;
 
-pub use making::of_process;
+pub use making::{of_process, paths_if_recorded};
 
 use crate::arch::ThreadLocal;
 use crate::cancellation::Uncancelled;
 use crate::counters::Counters;
+use crate::frames::Standpoint;
+use crate::off_core::OffCore;
+use crate::paths::Paths;
 use crate::reduction::KeepMode;
 use crate::stream::{FreeChunk, Room, Writer};
 use crate::{clock, communicators, datatypes, sites};
 use kizami_model::{Op, Shape, StopReason};
-use kizami_records::kind::{COUNT, COUNTED, REGION_BEGIN, REGION_END, STOP};
+use kizami_records::kind::{COUNT, COUNTED, OFF_CORE, REGION_BEGIN, REGION_END, STOP};
 use kizami_records::{
     CallRecord, Completion, ListItems, Started, completion_slots, counted_slots, fold_update, pack_fold,
     pack_list_head, pair, start_slots,
@@ -39,7 +42,11 @@ pub struct Thread {
     fold: Option<Fold>,
     /// What is counted with each call, if anything is.
     pub counters: Option<Box<Counters>>,
+    /// How long it had no core, where the kernel says it.
+    pub off_core: Option<Box<OffCore>>,
     pub sites: sites::Cache,
+    /// How the program came to its calls, where that is recorded.
+    pub paths: Option<Paths>,
     pub communicators: communicators::Cache,
     pub datatypes: datatypes::Cache,
     /// Handles of the requests given to the present completion call.
@@ -93,6 +100,17 @@ impl Thread {
     pub unsafe fn of<'a>(block: *mut ThreadLocal) -> &'a mut Thread {
         // SAFETY: by contract; what is put there is a recorder.
         unsafe { &mut *(*block).thread.cast::<Thread>() }
+    }
+
+    /// Number of the call site of a call whose return address lies at `frame`, with the frame pointer at that moment.
+    #[inline(always)]
+    pub fn site(&mut self, frame: *const usize, frame_pointer: usize) -> u32 {
+        match &mut self.paths {
+            Some(paths) if !frame.is_null() => {
+                paths.number(Standpoint { frame: frame as usize, frame_pointer }, &self.stack)
+            }
+            _ => sites::number(&mut self.sites, frame),
+        }
     }
 
     /// Ticks since the stream's base.
@@ -287,12 +305,27 @@ impl Thread {
         self.fold = slots.map(|slots| Fold { slots: slots.cast(), key });
     }
 
-    /// Records what was counted with the call that is recorded next. Polls that are folded into the record before
-    /// leave what they counted to the next record. The record to come takes `following` slots.
+    /// Records what was counted with the call that is recorded next, and how long it had no core. Polls that are folded into
+    /// the record before leave what they counted to the next record. The record to come takes `following` slots.
     #[inline(always)]
     fn record_counted(&mut self, following: usize) {
+        if self.off_core.as_ref().is_some_and(|off_core| off_core.is_any()) {
+            self.record_off_core(following);
+        }
         if let Some(counters) = self.counters.take() {
             self.counters = Some(self.record_counters(counters, following));
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn record_off_core(&mut self, following: usize) {
+        // The two records lie in one chunk, as what was counted does.
+        if self.has_room_for(1 + following)
+            && let Some(off_core) = &mut self.off_core
+        {
+            let [before_ns, inside_ns, cost_ticks] = off_core.take();
+            self.cursor.push([head(OFF_CORE, 0), before_ns, inside_ns, cost_ticks]);
         }
     }
 
@@ -452,6 +485,7 @@ impl Thread {
     pub fn resume(&mut self) {
         if let Some(since) = self.paused_since.take() {
             self.note_slow_path();
+            self.off_core.iter_mut().for_each(|off_core| off_core.skip());
             self.record_stop(since, clock::now(), StopReason::Paused, 0);
         }
     }

@@ -4,6 +4,7 @@ use super::library::{DOUBLE, store_handle};
 use super::{Mpi, Recorded, arrive, call, handles, numbers, record, scripts, set, statuses};
 use crate::abi::{self, Kind};
 use kizami_records::{PEER_ANY, PEER_NULL};
+use std::hint::black_box;
 
 /// `MPI_PROC_NULL`: any negative rank that is no wildcard and no root.
 const PROC_NULL: usize = -77isize as usize;
@@ -106,7 +107,7 @@ scripts! {
     probes_that_find_nothing_are_folded_until_one_finds_something: |mpi: &Mpi| {
         let (status, found) = (statuses(1), numbers(&[0]));
         let (place, flag) = (status.address(), found.address());
-        for round in 0..4 {
+        for round in 0..black_box(4) {
             mpi.call("MPI_Iprobe", &[any_source(), 7, mpi.world(), flag, place], move |_| {
                 set(flag, 0, i32::from(round == 3));
                 arrive(place, 0, 3, 7, 16);

@@ -115,6 +115,8 @@ fn read(bytes: &[u8]) -> Vec<Recorded> {
             Record::Start(call, started) => Recorded::Start(alike(call), started),
             Record::Fold { call, count, .. } => Recorded::Fold(alike(call), count),
             Record::Count { name, amount, .. } => Recorded::Count(name, amount),
+            // The machine decides when there is a core.
+            Record::OffCore { .. } => continue,
             Record::Stop { reason: StopReason::ChunkWait | StopReason::Calibration, .. } => continue,
             other => panic!("{other:?}"),
         });

@@ -2,10 +2,12 @@
 
 use super::{Calibrate, Thread};
 use crate::counters::Counters;
+use crate::off_core::OffCore;
+use crate::paths::Paths;
 use crate::process::Process;
 use crate::reduction::KeepMode;
 use crate::stream::{Writer, lock};
-use crate::{communicators, stack};
+use crate::{communicators, settings, simulator, stack};
 use kizami_segment::{Cursor, Header};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
@@ -36,9 +38,16 @@ pub fn of_process(process: &Process, calibrate: Calibrate) -> Box<Thread> {
         },
     };
     thread.counters = Counters::open(process);
+    thread.off_core = OffCore::begin();
     thread.stack = stack::own();
+    thread.paths = paths_if_recorded();
     thread.calibrate = Some(calibrate);
     thread
+}
+
+/// What a thread needs to record call paths. All ranks of a simulation are in one process, on stacks of their own.
+pub fn paths_if_recorded() -> Option<Paths> {
+    (settings::get().paths && simulator::get().is_none()).then(Paths::new).flatten()
 }
 
 impl Thread {
@@ -82,6 +91,8 @@ impl Thread {
             base_ticks: 0,
             fold: None,
             counters: None,
+            off_core: None,
+            paths: None,
             handles: Vec::with_capacity(256),
             statuses: Vec::with_capacity(1024),
             completed: Vec::with_capacity(256),

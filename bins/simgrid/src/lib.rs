@@ -220,7 +220,7 @@ fn write(
             ..ReplayedFrom::default()
         });
     };
-    let manner = Manner { without_tracer: true, gaps: Gaps::Stretched };
+    let manner = Manner { without_tracer: true, own_cores: true, gaps: Gaps::Stretched };
     rewriting.finish(outcome, manner, describe, &|_| {})?;
     Ok(())
 }

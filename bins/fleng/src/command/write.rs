@@ -73,6 +73,7 @@ impl TaskWriter {
             file: Some(self.file.clone()),
             line: Some(task.line),
             inlined_into: Vec::new(),
+            path: None,
         });
         self.places[kind].push((task.line, place));
         place

@@ -126,6 +126,7 @@ impl Communicators {
                 file: (!site.file.is_empty()).then(|| site.file.clone()),
                 line: (site.line != 0).then_some(site.line),
                 inlined_into: Vec::new(),
+                path: None,
             })
             .collect();
         let mut neighbours = self.neighbours;

@@ -1,5 +1,6 @@
 //! The way from a trace to a report.
 
+use crate::cores::{SharedCores, own_cores, without_core};
 use crate::diseases::{Evidence, Suspect, blamed_suspects, other_suspects};
 use crate::efficiency::Efficiency;
 use crate::error::ExplainError;
@@ -26,7 +27,7 @@ use kizami_graph::{Graph, build};
 use kizami_model::{Length, Op, Rank};
 use kizami_network::Fit;
 use kizami_parallel::join;
-use kizami_replay::{Setting, Workers, learn};
+use kizami_replay::{Network, Setting, Workers, learn};
 use kizami_stats::upper_median;
 use kizami_trace::SourceLine;
 use kizami_trace::{Definitions, RegionSpan, RunInfo, Trace};
@@ -57,6 +58,9 @@ pub struct Analysis {
     pub(crate) suspects: Vec<Suspect>,
     pub(crate) unmatched: u64,
     pub(crate) ideal: WorkInterval,
+    shared_cores: Option<SharedCores>,
+    /// The run in which every thread has its own core, and the same on an ideal network; if that is another.
+    own_cores: Option<[WorkInterval; 2]>,
     pub(crate) looped: Loop,
     pub(crate) workers: Workers,
     /// How far times of a rank are off, if the run was reconstructed.
@@ -138,6 +142,8 @@ impl Analysis {
             .in_scope(|| replays.ideal_and(&others, &blamed, &|steps| tell(2, steps)));
         let mut analysis = Analysis {
             ideal: interval,
+            shared_cores: SharedCores::of(&graph, &definitions.ranks, interval),
+            own_cores: None,
             graph,
             definitions,
             borders,
@@ -153,6 +159,7 @@ impl Analysis {
             off: Length::ZERO,
         };
         analysis.settle(blamed, others, outcomes);
+        analysis.give_own_cores();
         analysis
     }
 
@@ -167,6 +174,22 @@ impl Analysis {
         blamed.extend(others);
         blamed.sort_by(|a, b| b.merit().total_cmp(&a.merit()));
         self.suspects = blamed;
+    }
+
+    /// Replays the run in which every thread has its own core, if they had not.
+    fn give_own_cores(&mut self) {
+        let Some(shared) = self.shared_cores.clone() else { return };
+        let own = self.own_cores_setting();
+        let ideal = Setting { network: Network::Ideal, ..own.clone() };
+        let outcomes = self.replay_all(&[&own, &ideal], &|_| {});
+        let [own, ideal] = &outcomes[..] else { return };
+        self.own_cores = Some([own.interval, ideal.interval]);
+        self.shared_cores = Some(SharedCores { gain: Some(self.gain(own, 0.0).of_a_best_case()), ..shared });
+    }
+
+    /// The run in which every thread has its own core.
+    pub(crate) fn own_cores_setting(&self) -> Setting {
+        Setting::of_steps(&self.graph, own_cores(&self.graph, self.interval, &self.waits.long, &self.by_step))
     }
 
     /// The run under any number of settings, in as few walks as possible.
@@ -213,7 +236,17 @@ impl Analysis {
 
     /// The same for a run of this name that is in no trace.
     pub fn report_of(&self, name: &str, run: &RunInfo) -> Report {
-        let computation: Vec<Length> = self.profile.ranks.iter().map(|(computing, _)| *computing).collect();
+        let mut computation: Vec<Length> =
+            self.profile.ranks.iter().map(|(computing, _)| *computing).collect();
+        let (own_cores, ideal) = match self.own_cores {
+            Some([own_cores, ideal]) => {
+                let lacking = without_core(&self.graph, self.interval);
+                let ranks = computation.iter_mut().zip(lacking);
+                ranks.for_each(|(computing, lacking)| *computing = (*computing - lacking).at_least_zero());
+                (Some(own_cores), ideal)
+            }
+            None => (None, self.ideal),
+        };
         let path = critical_path(&self.graph, &self.waits.long, &self.by_step, self.interval);
         let at = |op: Op, site| Some((op.name().to_owned(), SourceLine::of(&self.definitions, site)));
         Report {
@@ -225,7 +258,8 @@ impl Analysis {
             events: run.totals.events,
             span_ns: run.span_ns,
             run_ns: self.interval.length().0,
-            efficiency: Efficiency::new(&computation, self.interval, self.ideal, self.off),
+            shared_cores: self.shared_cores.clone(),
+            efficiency: Efficiency::new(&computation, self.interval, own_cores, ideal, self.off),
             findings: self.findings(),
             blame: self.blame(),
             waits: self.waits_by(Pattern::is_waiting, |_, _| None),

@@ -1,6 +1,7 @@
 //! From changes to the setting of a replay that makes them: the one place where that is done, for findings, ideas and those
 //! who ask for a replay.
 
+use crate::cores::own_cores;
 use crate::diseases;
 use crate::phases::iterations;
 use crate::work_interval::{Borders, WorkInterval};
@@ -40,13 +41,15 @@ impl ChangedRun<'_> {
     pub fn setting(&self, changes: &[ResolvedChange]) -> Setting {
         let ranks = self.graph.ranks();
         let without_tracer = changes.contains(&Change::WithoutTracer);
-        let mut setting = Setting { without_tracer, ..Setting::default() };
+        let own_cores = changes.contains(&Change::OwnCores);
+        let mut setting = Setting { without_tracer, own_cores, ..Setting::default() };
         let (mut latency, mut bandwidth, mut network) = (None, None, None);
         let (mut steps, mut threads) = (Vec::new(), ThreadChange::default());
         let (mut excess_at, mut joined_at, mut taken_at) = (Vec::new(), Vec::new(), Vec::new());
         for change in changes {
             match change {
                 Change::WithoutTracer => {}
+                Change::OwnCores => steps.extend(give_own_cores(self.graph, self.threads)),
                 Change::IdealNetwork => network = Some(Network::Ideal),
                 Change::Latency(times) => latency = Some(times.0),
                 Change::Bandwidth(times) => bandwidth = Some(times.0),
@@ -55,7 +58,7 @@ impl ChangedRun<'_> {
                 Change::EagerLimit(limit) => setting.eager_limit_bytes = Some(limit.bytes),
                 // A processor that is so many times as fast takes that part of the time.
                 Change::Cpu(times) => setting.cpu = Factor(1.0 / times.0),
-                Change::Scale(sites, rank, factor) => {
+                Change::Scale(sites, rank, factor) | Change::ScaleBelow(sites, rank, factor) => {
                     let factor = match rank {
                         None => PlaceFactor::All(Factor(*factor)),
                         Some(rank) => {
@@ -130,6 +133,13 @@ pub(crate) fn without_excess<'a>(excesses: impl Iterator<Item = &'a Excess>) -> 
         (excess.step, change)
     };
     excesses.map(change).collect()
+}
+
+/// What is different if every thread has its own core.
+fn give_own_cores(graph: &Graph, threads: usize) -> Vec<(u64, StepChange)> {
+    let waits = Waits::all(learn(graph, threads, Waits::new, &|_| {}).observers);
+    let interval = WorkInterval::recorded(graph, &Borders::new(), threads);
+    own_cores(graph, interval, &waits.long, &ByStep::new(graph.steps.len(), &waits.long))
 }
 
 /// What is different if computation before calls made at `sites` loses its excess: each time it is shorter by as much as

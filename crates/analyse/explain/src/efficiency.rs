@@ -9,6 +9,9 @@
 //! serialisation        SerE = longest computation / T_ideal
 //! transfer             TE = T_ideal / T
 //! ```
+//!
+//! Where ranks had no core for a part of their time, T_own is the length of the run in which each has its own. The factor
+//! T_own / T comes before the others, which are those of that run: its computation, and its length on an ideal network.
 
 use crate::work_interval::WorkInterval;
 use kizami_model::Length;
@@ -18,8 +21,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Efficiency {
-    /// Parallel efficiency: load balance times serialisation times transfer.
+    /// Parallel efficiency: load balance times serialisation times transfer, times `cores` if there is one.
     pub parallel: f64,
+    /// Core availability: below 1 if ranks are ready to run and have no core. Only if that matters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cores: Option<f64>,
+    /// Run time if every thread had its own core; the other factors refer to it. Only if that matters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_cores_ns: Option<i64>,
     /// Load balance: mean computation of a rank relative to the longest.
     pub load_balance: f64,
     /// Serialisation efficiency: below 1 if ranks wait for each other in turn.
@@ -41,6 +50,7 @@ impl Efficiency {
     pub(crate) fn new(
         computation: &[Length],
         run: WorkInterval,
+        own_cores: Option<WorkInterval>,
         ideal: WorkInterval,
         off: Length,
     ) -> Efficiency {
@@ -49,11 +59,15 @@ impl Efficiency {
         let longest = computation.iter().copied().max().unwrap_or_default().0;
         let ratio = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 1.0 };
         let (run_ns, ideal_ns) = (run.length().0 as f64, ideal.length().0 as f64);
+        let own_ns = own_cores.map(|own_cores| own_cores.length().0);
+        let without_sharing_ns = own_ns.map_or(run_ns, |ns| ns as f64);
         Efficiency {
             parallel: ratio(average, run_ns),
             load_balance: ratio(average, longest as f64),
             serialisation: ratio(longest as f64, ideal_ns),
-            transfer: ratio(ideal_ns, run_ns),
+            transfer: ratio(ideal_ns, without_sharing_ns),
+            cores: own_ns.map(|ns| ratio(ns as f64, run_ns)),
+            own_cores_ns: own_ns,
             average_computation_ns: average as i64,
             longest_computation_ns: longest,
             ideal_ns: ideal.length().0,

@@ -43,6 +43,10 @@ pub struct Finding<D = Diagnosis> {
     pub ranks: Vec<u32>,
     /// The call after the computation, or the call itself.
     pub place: SourceLine,
+    /// How the program came there: `place`, then the call that led to its function, and so on to the outermost function. Empty if
+    /// that is not known.
+    #[serde(default)]
+    pub path: Vec<SourceLine>,
     /// The function called there.
     pub function: String,
     /// Call site of the previous call.
@@ -100,6 +104,7 @@ impl<D> Finding<D> {
             cause: self.cause,
             ranks: self.ranks,
             place: self.place,
+            path: self.path,
             function: self.function,
             after: self.after,
             region: self.region,

@@ -13,6 +13,7 @@
 
 mod analysis;
 mod changes;
+mod cores;
 pub mod diff;
 mod disease;
 mod diseases;
@@ -40,6 +41,7 @@ use kizami_replay::work_interval;
 
 pub use analysis::{Analysis, Progress};
 pub use changes::{ChangedRun, ResolvedChange};
+pub use cores::SharedCores;
 pub use disease::{Diagnosis, Disease, Rows};
 pub use efficiency::Efficiency;
 pub use error::ExplainError;

@@ -1,5 +1,6 @@
 //! Everything that is said about a run, as plain data.
 
+use crate::cores::SharedCores;
 use crate::efficiency::Efficiency;
 use crate::finding::Finding;
 use crate::phases::Phase;
@@ -33,6 +34,9 @@ pub struct Report<F = Finding, S = Hang> {
     pub span_ns: i64,
     /// Run time: from the first rank that leaves `MPI_Init` to the last that enters `MPI_Finalize`. Shares refer to it.
     pub run_ns: i64,
+    /// Only if ranks had no core for a part of their time that matters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared_cores: Option<SharedCores>,
     /// Efficiencies over the run time.
     pub efficiency: Efficiency,
     /// Findings, largest first; only those whose gain exceeds its error.
@@ -96,6 +100,7 @@ impl<F, S> Report<F, S> {
             events: self.events,
             span_ns: self.span_ns,
             run_ns: self.run_ns,
+            shared_cores: self.shared_cores,
             efficiency: self.efficiency,
             findings: self.findings.into_iter().map(&finding).collect(),
             blame: self.blame.into_iter().map(&finding).collect(),

@@ -25,6 +25,10 @@ pub struct Thresholds {
     /// The same for calls that take long by themselves: every run communicates. Chosen, as above.
     pub least_gain_of_transfer: f64,
 
+    /// Ranks that lack a core for this part of their time are told of before everything else. Chosen: on two cores that
+    /// nothing else uses, two ranks lack one for less than 1 % of their time.
+    pub least_without_core: f64,
+
     // What is looked at.
     /// Causes of waiting that are replayed, those that cost most. Eight lanes of a replay are one walk: seven and the run
     /// on an ideal network.
@@ -175,6 +179,7 @@ pub const THRESHOLDS: Thresholds = Thresholds {
     least_gain: 0.01,
     least_gain_by_chance: 0.05,
     least_gain_of_transfer: 0.05,
+    least_without_core: 0.03,
     most_causes: 7,
     worth_replaying: 0.002,
     most_places: 2,

@@ -2,6 +2,7 @@
 
 use crate::analysis::Analysis;
 use crate::changes::ChangedRun;
+use crate::diseases::sites_at_place_of;
 use crate::finding::{Finding, Headline};
 use crate::outcome::Outcome;
 use crate::threads::RunThreads;
@@ -11,7 +12,7 @@ use kizami_graph::TieKind;
 use kizami_hybrid::{Fix, Loss, LossKind};
 use kizami_model::Length;
 use kizami_replay::Setting;
-use kizami_trace::SourceLine;
+use kizami_trace::{Definitions, SourceLine};
 use kizami_whatif::{Change, Changes, EagerLimit, Gain, Location, ThreadCount, Times};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
@@ -30,6 +31,8 @@ pub enum Idea {
     Balance(SourceLine),
     /// It takes half the time.
     Halve(SourceLine),
+    /// Every thread has its own core.
+    OwnCores,
     /// Messages take no time.
     IdealNetwork,
     /// Messages are on their way for half the time.
@@ -187,6 +190,10 @@ fn candidates(analysis: &Analysis) -> Vec<Candidate> {
             });
         }
     }
+    if !analysis.graph.off_core.is_empty() {
+        let own_cores = Candidate::new(Idea::OwnCores, Some(Change::OwnCores), analysis.own_cores_setting());
+        candidates.push(Candidate { at_most: true, ..own_cores });
+    }
     let epochs = OnceLock::new();
     let run = ChangedRun {
         graph: &analysis.graph,
@@ -202,7 +209,7 @@ fn candidates(analysis: &Analysis) -> Vec<Candidate> {
         candidates.push(Candidate::new(
             Idea::Balance(place.clone()),
             location.clone().map(Change::Balance),
-            run.setting(&[Change::Balance(sites_of(analysis, &place, site))]),
+            run.setting(&[Change::Balance(sites_at_place_of(&analysis.definitions, site))]),
         ));
         candidates.push(Candidate::new(
             Idea::Halve(place),
@@ -220,7 +227,7 @@ fn candidates(analysis: &Analysis) -> Vec<Candidate> {
         .retain(|(_, change)| !matches!(change, Change::Bandwidth(_)) || analysis.fit.per_byte_ns() > 0.0);
     for (what, change) in networks {
         // It names no place.
-        let Ok(resolved) = change.resolve(&[]) else { continue };
+        let Ok(resolved) = change.resolve(&Definitions::default()) else { continue };
         candidates.push(Candidate::new(what, Some(change), run.setting(&[resolved])));
     }
     for (place, sites) in longest_waits(analysis) {
@@ -245,15 +252,6 @@ fn fix(finding: &Finding) -> Option<Changes> {
         Headline::Gain => finding.option.clone(),
         Headline::Balanced => Changes::at([&finding.place], Change::RemoveExcess),
     }
-}
-
-/// All call sites of the line a place is on; options name lines.
-fn sites_of(analysis: &Analysis, place: &SourceLine, site: u32) -> Vec<u32> {
-    if place.line.is_none() {
-        return vec![site];
-    }
-    let sites = 0..analysis.definitions.callsites.len() as u32;
-    sites.filter(|other| SourceLine::of(&analysis.definitions, Some(*other)) == *place).collect()
 }
 
 /// Places where most is waited for messages and in collectives, with their call sites: those of one line together,

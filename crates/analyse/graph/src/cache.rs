@@ -9,7 +9,7 @@ use crate::check::Claims;
 use crate::collectives::Members;
 use crate::list::List;
 use crate::protocol::{Basis, Decision, Protocol, Shown};
-use crate::step::{Step, Tie};
+use crate::step::{OffCore, Step, Tie};
 use crate::{Graph, Strand};
 use bytemuck::{Pod, Zeroable};
 use kizami_model::Rank;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Changes whenever steps, ties or what they mean do.
-const VERSION: u32 = 9;
+const VERSION: u32 = 10;
 /// Bytes a graph may have to be kept.
 const LARGEST: usize = 64 << 20;
 const NAME: &str = "graph.bin";
@@ -113,7 +113,8 @@ impl ProtocolRow {
 /// The graph that was kept for a trace, if it can be believed.
 pub(crate) fn load(trace: &Trace) -> Option<Graph> {
     let kept = Derived::of(trace)?.read(NAME, VERSION)?;
-    let [steps, ties, strands, channels, places, lists, members, protocols, not_followed, ..] = kept.numbers;
+    let [steps, ties, strands, channels, places, lists, members, protocols, not_followed, off_core] =
+        kept.numbers;
     let map = Arc::new(kept.map);
     let mut at = HEAD_BYTES;
     let steps = take::<Step>(&map, &mut at, steps)?;
@@ -124,6 +125,7 @@ pub(crate) fn load(trace: &Trace) -> Option<Graph> {
     let lengths = rows::<u32>(&map, &mut at, lists)?;
     let members = rows::<u32>(&map, &mut at, members)?;
     let protocols = rows::<ProtocolRow>(&map, &mut at, protocols)?;
+    let off_core = rows::<OffCore>(&map, &mut at, off_core)?;
     let protocols = protocols.into_iter().map(ProtocolRow::protocol).collect::<Option<_>>()?;
     let mut listed = members.into_iter().map(Rank);
     let lists = lengths.iter().map(|length| listed.by_ref().take(*length as usize).collect()).collect();
@@ -154,6 +156,7 @@ pub(crate) fn load(trace: &Trace) -> Option<Graph> {
             comms: places.iter().map(|place| place.comm).collect(),
         },
         protocols,
+        off_core,
         not_followed,
     };
     let definitions = trace.definitions().ok()?;
@@ -196,7 +199,7 @@ pub(crate) fn save(trace: &Trace, graph: &Graph) {
     let lengths: Vec<u32> = graph.members.lists.iter().map(|list| list.len() as u32).collect();
     let members: Vec<u32> = graph.members.lists.iter().flatten().map(|rank| rank.0).collect();
     let protocols: Vec<ProtocolRow> = graph.protocols.iter().map(ProtocolRow::of).collect();
-    let parts: [&[u8]; 8] = [
+    let parts: [&[u8]; 9] = [
         bytemuck::cast_slice(&graph.steps),
         bytemuck::cast_slice(&graph.ties),
         bytemuck::cast_slice(&strands),
@@ -205,6 +208,7 @@ pub(crate) fn save(trace: &Trace, graph: &Graph) {
         bytemuck::cast_slice(&lengths),
         bytemuck::cast_slice(&members),
         bytemuck::cast_slice(&protocols),
+        bytemuck::cast_slice(&graph.off_core),
     ];
     let counts = [
         graph.steps.len(),
@@ -219,6 +223,7 @@ pub(crate) fn save(trace: &Trace, graph: &Graph) {
     let mut numbers = Numbers::default();
     numbers.iter_mut().zip(counts).for_each(|(number, count)| *number = count as u64);
     numbers[counts.len()] = graph.not_followed;
+    numbers[counts.len() + 1] = graph.off_core.len() as u64;
     // Nothing is lost if that fails: it will be matched again.
     let _ = derived.write(NAME, VERSION, numbers, &parts);
 }

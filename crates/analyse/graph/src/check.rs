@@ -29,6 +29,7 @@ impl<'a> Claims<'a> {
             && graph.channels.iter().all(|way| self.has(way.from) && self.has(way.to))
             && self.has_strands(graph)
             && self.has_steps(graph)
+            && graph.off_core.iter().all(|off_core| off_core.step < graph.steps.len() as u64)
             && graph.ties.iter().all(|tie| has_place(graph, *tie))
     }
 

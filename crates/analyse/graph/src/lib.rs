@@ -45,7 +45,7 @@ pub use folding::{Ask, Folding};
 pub use list::List;
 pub use protocol::{Clocks, Protocol};
 pub use read::{RowObserver, build, build_unaligned, of_rows, read};
-pub use step::{Polls, Step, StepKind, Tie, TieKind};
+pub use step::{OffCore, Polls, Step, StepKind, Tie, TieKind};
 pub use unfolding::{Unfolding, unfold};
 
 use kizami_model::{Moment, Rank};
@@ -79,6 +79,8 @@ pub struct Graph {
     pub members: Members,
     /// Whether sends wait for their receivers, by pair of hosts and size.
     pub protocols: Vec<Protocol>,
+    /// Calls around which threads had no core, in the order of rows.
+    pub off_core: Vec<OffCore>,
     /// Calls that may wait for others in a way that is not followed.
     pub not_followed: u64,
     /// Times of different ranks are not aligned: an awaited rank may come at any moment.

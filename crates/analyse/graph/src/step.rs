@@ -20,6 +20,18 @@ pub enum StepKind {
     Polling,
 }
 
+/// A call around which its thread could have run, but had no core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct OffCore {
+    /// Index of its step.
+    pub step: u64,
+    /// How long, between the call before and this one.
+    pub before: Length,
+    /// How long, inside it.
+    pub inside: Length,
+}
+
 /// One row of the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]

@@ -1,7 +1,7 @@
 //! What is kept of a graph comes back as it was, and is believed only if it is whole and of the same trace.
 
-use kizami_graph::{Graph, RowObserver, build, read};
-use kizami_model::Call;
+use kizami_graph::{Graph, OffCore, RowObserver, build, read};
+use kizami_model::{Call, Length};
 use kizami_records::CallRecord;
 use kizami_seal::{SealOptions, seal};
 use kizami_testing::segments::{SegmentOwner, SegmentWriter, call, define};
@@ -23,6 +23,9 @@ fn make(folder: &Path, receives: u64) -> Trace {
             let times = call(name, 100 * number, 50);
             let bytes = 8 + number;
             let (bytes_out, bytes_in) = if rank == 0 { (bytes, 0) } else { (0, bytes) };
+            if number % 3 == 1 {
+                segment.off_core(number, 2 * number);
+            }
             segment.call(&CallRecord { comm: 0, peer, tag: 3, bytes_out, bytes_in, ..times });
         }
         segment.finish();
@@ -35,7 +38,7 @@ fn parts(graph: &Graph) -> impl PartialEq + std::fmt::Debug {
     let members: Vec<_> = graph.members.of(0).collect();
     let sizes = graph.members.sizes.clone();
     let lists = (graph.steps.to_vec(), graph.ties.to_vec(), graph.strands.clone(), graph.channels.clone());
-    (lists, sizes, members, graph.not_followed)
+    (lists, sizes, members, graph.off_core.clone(), graph.not_followed)
 }
 
 fn built(trace: &Trace) -> Graph {
@@ -48,6 +51,9 @@ fn a_kept_graph_is_the_same_graph() {
     let trace = make(folder.path(), 10);
     let first = built(&trace);
     assert_eq!(first.steps.len(), 20);
+    let [before, inside] = [1, 2].map(|factor| Length(7 * factor));
+    assert!(first.off_core.contains(&OffCore { step: 17, before, inside }), "{:?}", first.off_core);
+    assert_eq!(first.off_core.len(), 6);
     assert!(trace.path().join("derived/graph.bin").is_file());
     assert_eq!(parts(&built(&trace)), parts(&first));
 }

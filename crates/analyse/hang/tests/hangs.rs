@@ -21,6 +21,7 @@ fn run(ranks: u32, under_way: Vec<UnderWay>) -> Definitions {
         file: Some("/src/a.c".to_owned()),
         line: Some(line),
         inlined_into: Vec::new(),
+        path: None,
     };
     Definitions {
         ranks: (0..ranks).map(rank).collect(),

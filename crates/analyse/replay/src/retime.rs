@@ -143,7 +143,8 @@ fn retime_with(
             weighed.write_to(run);
         }
     };
-    let manner = Manner { without_tracer: setting.without_tracer, gaps: gaps(setting) };
+    let Setting { without_tracer, own_cores, .. } = *setting;
+    let manner = Manner { without_tracer, own_cores, gaps: gaps(setting) };
     rewriting.finish(&times, manner, describe, &|rows| passes.report(3, rows))?;
     Ok(retimed)
 }

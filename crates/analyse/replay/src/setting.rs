@@ -33,6 +33,8 @@ pub struct Setting {
     pub ideal_at: FxHashSet<u32>,
     /// What is different about single steps.
     pub steps: Option<Arc<StepChanges>>,
+    /// Whether every thread has its own core. What that changes is among the `steps`; this says that nothing is left of it.
+    pub own_cores: bool,
     /// Whether the tracer's own cost and its stops are taken out.
     pub without_tracer: bool,
 }

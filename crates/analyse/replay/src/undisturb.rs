@@ -59,7 +59,7 @@ pub fn undisturb(
             not_followed: graph.not_followed + replayed.unmatched,
         });
     };
-    let manner = Manner { without_tracer: true, gaps: Gaps::CutAtTheBeginning };
+    let manner = Manner { without_tracer: true, own_cores: false, gaps: Gaps::CutAtTheBeginning };
     Ok(rewriting.finish(&times, manner, describe, &|rows| passes.report(3, rows))?)
 }
 

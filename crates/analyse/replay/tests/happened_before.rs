@@ -63,6 +63,7 @@ fn setting() -> impl Strategy<Value = Setting> {
             ideal_at: sites.2.into_iter().collect(),
             steps: None,
             without_tracer,
+            own_cores: false,
         },
     )
 }

@@ -1,8 +1,8 @@
 //! One thing that can be different in a replay.
 
-use crate::location::{Location, NoCallThere, sites_at};
+use crate::location::{Location, NoCallThere, sites_at, sites_below};
 use crate::values::{EagerLimit, ModelChange, ThreadCount, Times, ValueError, parse_factor};
-use kizami_trace::{CallSite, SourceLine};
+use kizami_trace::{CallSite, Definitions, SourceLine};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -32,6 +32,8 @@ pub enum Change<P = Location> {
     Cpu(Times),
     /// Computation before calls at a place takes so many times as long, on one rank or on all.
     Scale(P, Option<u32>, f64),
+    /// Computation before calls with a place on their path takes so many times as long, on one rank or on all.
+    ScaleBelow(P, Option<u32>, f64),
     /// Computation before calls at a place is spread evenly over all ranks.
     Balance(P),
     /// Ranks have so many threads.
@@ -56,6 +58,8 @@ pub enum Change<P = Location> {
     TakeAsTheyCome(P),
     /// Calls at a place communicate in no time.
     IdealAt(P),
+    /// Every thread has a core of its own: none waits for one.
+    OwnCores,
     /// The tracer's overhead is taken out.
     WithoutTracer,
 }
@@ -78,6 +82,7 @@ impl<P> Change<P> {
             Change::EagerLimit(_) => "--eager-limit",
             Change::Cpu(_) => "--cpu",
             Change::Scale(..) => "--callsite",
+            Change::ScaleBelow(..) => "--path",
             Change::Balance(_) => "--balance",
             Change::Threads(_) => "--omp-threads",
             Change::BalanceThreads(_) => "--balance-threads",
@@ -90,6 +95,7 @@ impl<P> Change<P> {
             Change::Join(_) => "--merge",
             Change::TakeAsTheyCome(_) => "--any-order",
             Change::IdealAt(_) => "--ideal-at",
+            Change::OwnCores => "--own-cores",
             Change::WithoutTracer => "--without-tracer",
         }
     }
@@ -106,8 +112,10 @@ impl<P> Change<P> {
             Change::EagerLimit(limit) => Change::EagerLimit(*limit),
             Change::Cpu(times) => Change::Cpu(*times),
             Change::Threads(count) => Change::Threads(*count),
+            Change::OwnCores => Change::OwnCores,
             Change::WithoutTracer => Change::WithoutTracer,
             Change::Scale(at, rank, factor) => Change::Scale(place(at)?, *rank, *factor),
+            Change::ScaleBelow(at, rank, factor) => Change::ScaleBelow(place(at)?, *rank, *factor),
             Change::Balance(at) => Change::Balance(place(at)?),
             Change::BalanceThreads(at) => Change::BalanceThreads(place(at)?),
             Change::ShareSerial(at) => Change::ShareSerial(place(at)?),
@@ -125,8 +133,12 @@ impl<P> Change<P> {
 
 impl Change {
     /// With the call sites at its location instead of the location.
-    pub fn resolve(&self, callsites: &[CallSite]) -> Result<Change<Vec<u32>>, NoCallThere> {
-        self.at(|location| sites_at(location, callsites))
+    pub fn resolve(&self, definitions: &Definitions) -> Result<Change<Vec<u32>>, NoCallThere> {
+        let sites = || definitions.named_sites().collect::<Vec<CallSite>>();
+        match self {
+            Change::ScaleBelow(..) => self.at(|location| sites_below(location, definitions)),
+            _ => self.at(|location| sites_at(location, &sites())),
+        }
     }
 }
 
@@ -134,14 +146,14 @@ impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.flag())?;
         match self {
-            Change::WithoutTracer => Ok(()),
+            Change::OwnCores | Change::WithoutTracer => Ok(()),
             Change::IdealNetwork => f.write_str(" ideal"),
             Change::Latency(times) | Change::Bandwidth(times) | Change::Cpu(times) => write!(f, " {times}"),
             Change::LogGops(model) => write!(f, " {model}"),
             Change::Machine(text) | Change::Platform(text) => write!(f, " {text}"),
             Change::EagerLimit(limit) => write!(f, " {limit}"),
             Change::Threads(count) => write!(f, " {count}"),
-            Change::Scale(location, rank, factor) => {
+            Change::Scale(location, rank, factor) | Change::ScaleBelow(location, rank, factor) => {
                 let rank = rank.map(|rank| format!("@{rank}")).unwrap_or_default();
                 write!(f, " {location}{rank}={factor}")
             }
@@ -178,6 +190,7 @@ impl FromStr for Change {
             "--eager-limit" => Change::EagerLimit(value.parse().map_err(wrong)?),
             "--cpu" => Change::Cpu(times()?),
             "--callsite" => Change::parse_scale(value).map_err(wrong)?,
+            "--path" => Change::parse_scale_below(value).map_err(wrong)?,
             "--balance" => Change::Balance(location()?),
             "--omp-threads" => Change::Threads(value.parse().map_err(wrong)?),
             "--balance-threads" => Change::BalanceThreads(location()?),
@@ -190,6 +203,7 @@ impl FromStr for Change {
             "--merge" | "--join" => Change::Join(location()?),
             "--any-order" | "--as-they-come" => Change::TakeAsTheyCome(location()?),
             "--ideal-at" => Change::IdealAt(location()?),
+            "--own-cores" if value.is_empty() => Change::OwnCores,
             "--without-tracer" if value.is_empty() => Change::WithoutTracer,
             _ => return Err(wrong(ValueError::new("unknown option"))),
         })
@@ -199,15 +213,12 @@ impl FromStr for Change {
 impl Change {
     /// Reads `LOCATION[@RANK]=FACTOR`, the value of `--callsite`.
     pub fn parse_scale(text: &str) -> Result<Change, ValueError> {
-        let wrong =
-            || ValueError::new("give a location and a factor, such as solver.c:88=0.5 or solver.c:88@3=0");
-        let (place, number) = text.rsplit_once('=').ok_or_else(wrong)?;
-        let factor = parse_factor(number).ok_or_else(wrong)?;
-        let (location, rank) = match place.rsplit_once('@') {
-            Some((location, rank)) => (location, Some(rank.trim().parse().map_err(|_| wrong())?)),
-            None => (place, None),
-        };
-        Ok(Change::Scale(location.parse()?, rank, factor))
+        scale(text).map(|(location, rank, factor)| Change::Scale(location, rank, factor))
+    }
+
+    /// Reads the same, the value of `--path`.
+    pub fn parse_scale_below(text: &str) -> Result<Change, ValueError> {
+        scale(text).map(|(location, rank, factor)| Change::ScaleBelow(location, rank, factor))
     }
 
     /// Reads `LOCATION=PIECES`, the value of `--pieces`.
@@ -217,6 +228,19 @@ impl Change {
         let pieces = pieces.trim().parse().ok().filter(|pieces| *pieces > 0).ok_or_else(wrong)?;
         Ok(Change::Pieces(location.parse()?, pieces))
     }
+}
+
+/// Reads `LOCATION[@RANK]=FACTOR`.
+fn scale(text: &str) -> Result<(Location, Option<u32>, f64), ValueError> {
+    let wrong =
+        || ValueError::new("give a location and a factor, such as solver.c:88=0.5 or solver.c:88@3=0");
+    let (place, number) = text.rsplit_once('=').ok_or_else(wrong)?;
+    let factor = parse_factor(number).ok_or_else(wrong)?;
+    let (location, rank) = match place.rsplit_once('@') {
+        Some((location, rank)) => (location, Some(rank.trim().parse().map_err(|_| wrong())?)),
+        None => (place, None),
+    };
+    Ok((location.parse()?, rank, factor))
 }
 
 /// Several changes, written one behind the other.
@@ -294,7 +318,7 @@ mod tests {
     use super::*;
 
     /// One of each.
-    const ALL: [&str; 22] = [
+    const ALL: [&str; 24] = [
         "--network ideal",
         "--latency 0.5x",
         "--bandwidth 2x",
@@ -304,6 +328,7 @@ mod tests {
         "--eager-limit 1M",
         "--cpu 1.5x",
         "--callsite solver.c:88@3=0",
+        "--path solve@3=0.5",
         "--balance solver.c:88",
         "--omp-threads 2x",
         "--balance-threads solver.c:88",
@@ -316,6 +341,7 @@ mod tests {
         "--merge solver.c:88",
         "--any-order solver.c:88",
         "--ideal-at solver.c:88",
+        "--own-cores",
         "--without-tracer",
     ];
 

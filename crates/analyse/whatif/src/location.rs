@@ -1,7 +1,7 @@
 //! Locations in the program as reports print them, and the call sites there.
 
 use crate::values::ValueError;
-use kizami_trace::{CallSite, SourceLine};
+use kizami_trace::{CallSite, Definitions, PathFrame, SourceLine};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
@@ -35,15 +35,35 @@ impl Location {
 
     /// Whether calls of a site are made from here. Whole names of directories and files at the end of a path count.
     pub fn contains(&self, site: &CallSite) -> bool {
+        self.names(&SourceLine::from(site), site.file.as_deref())
+    }
+
+    /// Whether calls of a site are made from here, or from functions that are called here.
+    pub fn leads_to(&self, site: &CallSite, definitions: &Definitions) -> bool {
+        let is_inlined_into = |functions: &[String]| {
+            functions.iter().any(|function| {
+                self.names(&SourceLine { file: None, line: None, function: function.clone() }, None)
+            })
+        };
+        let calls = |frame: &PathFrame| {
+            self.names(&SourceLine::from(frame), frame.file.as_deref())
+                || is_inlined_into(&frame.inlined_into)
+        };
+        self.contains(site)
+            || is_inlined_into(&site.inlined_into)
+            || definitions.callers(site.path).any(calls)
+    }
+
+    /// Whether it is this place, in the file with this path.
+    fn names(&self, place: &SourceLine, path: Option<&str>) -> bool {
         match self {
             Location::Line { file, line } => {
-                let before = site.file.as_ref().and_then(|path| path.strip_suffix(file.as_str()));
-                site.line == Some(*line)
+                let before = path.and_then(|path| path.strip_suffix(file.as_str()));
+                place.line == Some(*line)
                     && before.is_some_and(|before| before.is_empty() || before.ends_with('/'))
             }
             Location::Function(name) => {
-                let place = SourceLine::from(site);
-                [place.to_string(), format!("{place:#}"), place.short_function(), site.function.clone()]
+                [place.to_string(), format!("{place:#}"), place.short_function(), place.function.clone()]
                     .contains(name)
             }
         }
@@ -84,10 +104,23 @@ pub struct NoCallThere(String);
 /// Locations named in the message about one that does not exist.
 const LOCATIONS_NAMED: usize = 8;
 
-/// Call sites at a location. Calls on one line, or of one line inlined in several functions, are several sites.
+/// Call sites at a location. Calls on one line, of one line inlined in several functions, or by several paths are several
+/// sites.
 pub fn sites_at(location: &Location, sites: &[CallSite]) -> Result<Vec<u32>, NoCallThere> {
-    let found: Vec<u32> =
-        sites.iter().filter(|site| location.contains(site)).map(|site| site.index).collect();
+    those(location, sites, |site| location.contains(site))
+}
+
+/// Call sites with a location on their path.
+pub fn sites_below(location: &Location, definitions: &Definitions) -> Result<Vec<u32>, NoCallThere> {
+    those(location, &definitions.callsites, |site| location.leads_to(site, definitions))
+}
+
+fn those(
+    location: &Location,
+    sites: &[CallSite],
+    belongs: impl Fn(&CallSite) -> bool,
+) -> Result<Vec<u32>, NoCallThere> {
+    let found: Vec<u32> = sites.iter().filter(|site| belongs(site)).map(|site| site.index).collect();
     if found.is_empty() { Err(NoCallThere(not_there(location, sites))) } else { Ok(found) }
 }
 
@@ -130,6 +163,7 @@ mod tests {
             file: file.map(str::to_owned),
             line,
             inlined_into: Vec::new(),
+            path: None,
         }
     }
 
@@ -169,6 +203,35 @@ mod tests {
         }
         for name in ["halo::exchange", template] {
             assert_eq!(sites_at(&name.parse().unwrap(), &sites), Ok(vec![1]), "{name}");
+        }
+    }
+
+    #[test]
+    fn functions_on_the_path_lead_to_a_call() {
+        let frame = |index: u32, function: &str, inlined_into: &[&str]| PathFrame {
+            index,
+            caller: index.checked_sub(1),
+            offset: 0,
+            module: None,
+            function: function.to_owned(),
+            file: Some("/a/x.cc".to_owned()),
+            line: Some(10 + index),
+            inlined_into: inlined_into.iter().copied().map(str::to_owned).collect(),
+        };
+        let paths = vec![frame(0, "run(int)", &["main"]), frame(1, "solve", &[]), frame(2, "assemble", &[])];
+        let on_path = |index, path| CallSite { path, ..site(index, "dot", None, None) };
+        let callsites = vec![on_path(0, Some(1)), on_path(1, Some(2)), on_path(2, None)];
+        let definitions = Definitions { callsites, paths, ..Definitions::default() };
+        let below = |name: &str| sites_below(&name.parse().unwrap(), &definitions).unwrap_or_default();
+        for (name, sites) in [
+            ("dot", &[0, 1, 2][..]),
+            ("solve", &[0, 1]),
+            ("run", &[0, 1]),
+            ("main", &[0, 1]),
+            ("x.cc:12", &[1]),
+            ("nowhere", &[]),
+        ] {
+            assert_eq!(below(name), sites, "{name}");
         }
     }
 

@@ -8,10 +8,11 @@
 use super::source::{RowCounter, Source};
 use super::{ExportProgress, Summary};
 use crate::ExportError;
+use crate::call_site::site_text;
 use crate::output::Output;
 use kizami_model::Call;
+use kizami_trace::Trace;
 use kizami_trace::schema::{EVENTS, fields_as_text};
-use kizami_trace::{CallSite, Trace};
 use std::path::Path;
 
 /// Writes all rows of `trace` to the file `out`, or to standard output if that is `-`.
@@ -39,15 +40,6 @@ fn write(source: Source, out: &Path, progress: ExportProgress) -> Result<Summary
 
 fn header() -> String {
     EVENTS.iter().map(|column| column.field.name).collect::<Vec<_>>().join(",") + "\n"
-}
-
-/// A call site as one text: `function file:line`, as much of it as is known.
-pub(super) fn site_text(site: &CallSite) -> String {
-    match (&site.file, site.line) {
-        (Some(file), Some(line)) => format!("{} {file}:{line}", site.function),
-        (Some(file), None) => format!("{} {file}", site.function),
-        (None, _) => site.function.clone(),
-    }
 }
 
 /// A name that neither a terminal obeys nor a spreadsheet works out: control characters as they would be written in a
@@ -115,11 +107,12 @@ mod tests {
             lines(made_up::source(calls, Vec::new())),
             [
                 "rank,thread,start_ns,end_ns,op,comm,peer,tag,bytes_out,bytes_in,root,request,completes,\
-                 callsite,recv_peer,recv_tag,any_source,any_tag,object,calls,inside_ns,failed,overhead_ns,weight",
+                 callsite,recv_peer,recv_tag,any_source,any_tag,object,calls,inside_ns,failed,overhead_ns,off_core_ns,\
+                 off_core_before_ns,weight",
                 "0,0,10,20,MPI_Isend,2,3,-1,1099511627776,,,,,\"send<int, \"\"x\"\"> a, b.cc:42\",,,false,\
-                 false,,1,,false,50,1",
-                "0,0,30,40,MPI_Waitall,,,,,,,,7 9,main main.c:42,,,false,false,,1,,false,50,1",
-                "1,0,5,6,MPI_Recv,,-1,,,,,,,,,,false,false,,1,,true,50,2.5",
+                 false,,1,,false,50,,,1",
+                "0,0,30,40,MPI_Waitall,,,,,,,,7 9,main main.c:42,,,false,false,,1,,false,50,,,1",
+                "1,0,5,6,MPI_Recv,,-1,,,,,,,,,,false,false,,1,,true,50,,,2.5",
             ]
         );
     }

@@ -12,6 +12,7 @@ pub mod csv;
 pub mod otf2;
 pub mod perfetto;
 
+mod call_site;
 mod error;
 #[cfg(test)]
 mod made_up;

@@ -7,7 +7,7 @@
 use super::source::{Rows, Source};
 use kizami_model::{Call, CommKind, Ending, Length, Moment, Peer, Rank, ThreadIndex};
 use kizami_trace::{
-    CallSite, CommIdentity, Communicator, Definitions, HostInfo, Pid, RankInfo, Region, RegionSpan,
+    CallSite, CommIdentity, Communicator, Definitions, HostInfo, PathFrame, Pid, RankInfo, Region, RegionSpan,
 };
 
 pub(super) const WORLD: u32 = 0;
@@ -233,6 +233,17 @@ fn definitions() -> Definitions {
         file: file.map(str::to_owned),
         line: file.map(|_| 42),
         inlined_into: Vec::new(),
+        path: None,
+    };
+    let frame = |index: u32, caller: Option<u32>, function: &str, line: u32| PathFrame {
+        index,
+        caller,
+        function: function.to_owned(),
+        file: Some("main.c".to_owned()),
+        line: Some(line),
+        module: None,
+        offset: 0,
+        inlined_into: Vec::new(),
     };
     let region = |index: u32, name: &str| Region { index, name: name.to_owned() };
     Definitions {
@@ -240,10 +251,11 @@ fn definitions() -> Definitions {
         hosts: vec![host(0, "alpha"), host(1, "beta")],
         communicators: communicators(),
         callsites: vec![
-            site(0, "send<int, \"x\">", Some("a, b.cc")),
+            CallSite { path: Some(1), ..site(0, "send<int, \"x\">", Some("a, b.cc")) },
             site(1, "main", Some("main.c")),
             site(2, "app+0x12", None),
         ],
+        paths: vec![frame(0, None, "main", 7), frame(1, Some(0), "solve", 30)],
         regions: vec![region(0, "solve"), region(1, "exchange")],
         ..Definitions::default()
     }

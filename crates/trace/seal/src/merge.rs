@@ -98,7 +98,11 @@ pub(crate) fn start_ticks(record: &Record<'_>) -> Option<u64> {
         Record::Fold { call, .. } => call.start_ticks,
         Record::Region { at_ticks, .. } | Record::Count { at_ticks, .. } => *at_ticks,
         Record::Stop { start_ticks, .. } => *start_ticks,
-        Record::Counted(_) | Record::Definition(_) | Record::Weight(_) | Record::Reduced { .. } => {
+        Record::Counted(_)
+        | Record::OffCore { .. }
+        | Record::Definition(_)
+        | Record::Weight(_)
+        | Record::Reduced { .. } => {
             return None;
         }
     })

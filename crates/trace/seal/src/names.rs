@@ -44,6 +44,8 @@ pub(crate) struct ProcessNames {
     pub counts: Arc<[u32]>,
     /// Numbers of the counters it had, in the order of its records.
     pub counters: Arc<[usize]>,
+    /// Cores its process might use, if it was recorded how long threads had none.
+    pub cores: Option<String>,
     /// What its MPI library calls things, if it was inside a call at the end.
     pub handles: Handles,
 }
@@ -55,6 +57,10 @@ pub(crate) struct Place {
     pub module: Option<u32>,
     /// Return address within the module, or as it was if the module is not known.
     pub offset: u64,
+    /// The call that led there, if it is known: index in [`Names::frames`].
+    pub caller: Option<u32>,
+    /// Function, file and line, if it is a script's.
+    pub script: Option<(String, String, u32)>,
 }
 
 /// An executable or library.
@@ -95,6 +101,8 @@ pub(crate) struct CounterUse {
 pub(crate) struct Names {
     pub communicators: Communicators,
     pub places: Vec<Place>,
+    /// Calls that led to places and to each other, callers first.
+    pub frames: Vec<Place>,
     pub modules: Vec<Module>,
     pub objects: Vec<ObjectEntry>,
     pub regions: Vec<String>,
@@ -184,6 +192,7 @@ fn read_segment(segment: &SegmentInfo) -> Result<(Vec<Definition>, Option<String
 struct Collector {
     names: Names,
     place_index: HashMap<Place, u32>,
+    frame_index: HashMap<Place, u32>,
     module_index: HashMap<Module, u32>,
     region_index: HashMap<String, u32>,
     count_index: HashMap<String, u32>,
@@ -222,6 +231,8 @@ struct Filling {
     counts: Vec<u32>,
     /// Load address and index of each module.
     modules: Vec<Option<(u64, u32)>>,
+    /// Indices of the calls that led to others.
+    frames: Vec<u32>,
     by_identity: HashMap<u64, u32>,
     handles: Handles,
 }
@@ -249,6 +260,7 @@ impl Collector {
             names: Names {
                 communicators,
                 places: Vec::new(),
+                frames: Vec::new(),
                 modules: Vec::new(),
                 objects: Vec::new(),
                 regions: Vec::new(),
@@ -264,6 +276,7 @@ impl Collector {
                 damage: Vec::new(),
             },
             place_index: HashMap::new(),
+            frame_index: HashMap::new(),
             module_index: HashMap::new(),
             region_index: HashMap::new(),
             count_index: HashMap::new(),
@@ -284,13 +297,15 @@ impl Collector {
             regions: Vec::new(),
             counts: Vec::new(),
             modules: Vec::new(),
+            frames: Vec::new(),
             by_identity: HashMap::new(),
             handles: Handles::default(),
         };
-        let (mut command, mut counters) = (Vec::new(), Vec::new());
+        let (mut command, mut counters, mut cores) = (Vec::new(), Vec::new(), None);
         for definition in definitions {
             match definition {
                 Definition::Argument { text } => command.push(text),
+                Definition::Cores { allowed } => cores = Some(allowed),
                 Definition::Counter { number, errno } => {
                     let counter = self.names.counters.entry(usize::from(number)).or_default();
                     if errno == 0 {
@@ -323,6 +338,7 @@ impl Collector {
             regions: share(&mut self.shared.numbers, filling.regions),
             counts: share(&mut self.shared.numbers, filling.counts),
             counters: counters.into(),
+            cores,
             handles: if self.inside_call { filling.handles } else { Handles::default() },
         };
         self.names.processes.push(names);
@@ -359,16 +375,30 @@ impl Collector {
                 let module = self.module(Module { path, build_id });
                 Filling::put(limit, &mut filling.modules, local, Some((bias, module)), None);
             }
-            Definition::Site { local, address, module } => {
-                let module = filling.modules.get(module as usize).copied().flatten();
-                let place = match module {
-                    Some((bias, module)) => {
-                        Place { module: Some(module), offset: address.wrapping_sub(bias) }
-                    }
-                    None => Place { module: None, offset: address },
-                };
-                let place = self.place(place);
+            Definition::Site { local, address, module, caller } => {
+                let place = numbered(
+                    place_of(filling, address, module, caller),
+                    &mut self.names.places,
+                    &mut self.place_index,
+                );
                 Filling::put(limit, &mut filling.sites, local, place, UNDEFINED);
+            }
+            Definition::Frame { local, address, module, caller } => {
+                let frame = numbered(
+                    place_of(filling, address, module, caller),
+                    &mut self.names.frames,
+                    &mut self.frame_index,
+                );
+                Filling::put(limit, &mut filling.frames, local, frame, UNDEFINED);
+            }
+            Definition::ScriptFrame { local, function, file, line, caller } => {
+                let script = Some((function, file, line));
+                let frame = numbered(
+                    Place { script, ..place_of(filling, 0, 0, caller) },
+                    &mut self.names.frames,
+                    &mut self.frame_index,
+                );
+                Filling::put(limit, &mut filling.frames, local, frame, UNDEFINED);
             }
             Definition::Object { local, kind, comm, name, bytes } => {
                 let comm = filling.comm(comm);
@@ -398,6 +428,7 @@ impl Collector {
             }
             Definition::ObjectHandle { local, handle } => filling.handles.objects.push((handle, local)),
             Definition::Argument { .. }
+            | Definition::Cores { .. }
             | Definition::Counter { .. }
             | Definition::Keep { .. }
             | Definition::Unrecorded { .. } => {}
@@ -409,14 +440,6 @@ impl Collector {
         *self.module_index.entry(module).or_insert_with_key(|module| {
             modules.push(module.clone());
             modules.len() as u32 - 1
-        })
-    }
-
-    fn place(&mut self, place: Place) -> u32 {
-        let places = &mut self.names.places;
-        *self.place_index.entry(place).or_insert_with_key(|place| {
-            places.push(place.clone());
-            places.len() as u32 - 1
         })
     }
 
@@ -435,6 +458,26 @@ impl Collector {
             regions.len() as u32 - 1
         })
     }
+}
+
+/// The place of a return address, with numbers of its process.
+fn place_of(filling: &Filling, address: u64, module: u32, caller: u32) -> Place {
+    let caller = filling.frames.get(caller as usize).copied().filter(|caller| *caller != UNDEFINED);
+    let script = None;
+    match filling.modules.get(module as usize).copied().flatten() {
+        Some((bias, module)) => {
+            Place { module: Some(module), offset: address.wrapping_sub(bias), caller, script }
+        }
+        None => Place { module: None, offset: address, caller, script },
+    }
+}
+
+/// The index of a place among those that are known.
+fn numbered(place: Place, places: &mut Vec<Place>, index: &mut HashMap<Place, u32>) -> u32 {
+    *index.entry(place).or_insert_with_key(|place| {
+        places.push(place.clone());
+        places.len() as u32 - 1
+    })
 }
 
 /// What a definition says was asked for.

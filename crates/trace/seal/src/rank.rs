@@ -28,6 +28,7 @@ use kizami_trace::definitions::{RegionSpan, Stop, UnderWay};
 use kizami_trace::disturbance::RankLoss;
 use kizami_trace::reduced_tables::{PeerRow, ReducedRows};
 use kizami_trace::run::Missing;
+use kizami_trace::schema::NULL64;
 use kizami_trace::write::{PartWriter, Row};
 use std::collections::BTreeMap;
 
@@ -54,6 +55,10 @@ pub(crate) struct RankOutcome {
     pub calls: u64,
     pub mpi_ns: i64,
     pub overhead_ns: i64,
+    /// Cores it might use, if it was recorded how long threads had none.
+    pub cores: Option<String>,
+    /// How long they had none.
+    pub off_core_ns: i64,
     pub first_ns: Option<i64>,
     pub last_ns: Option<i64>,
     /// The calls its threads were inside when it ended.
@@ -110,6 +115,8 @@ struct Thread<'a> {
     cost_ns: f64,
     /// What was counted with the call that comes next.
     counted: Option<Vec<[u64; 2]>>,
+    /// How long the thread had no core before and inside the call that comes next, and what finding that out took.
+    off_core: Option<[i64; 3]>,
     /// For how many calls the one stands that comes next.
     weight: Option<f64>,
     /// What the reducer of the thread left, if it had one.
@@ -184,7 +191,8 @@ pub(crate) fn seal_rank(
         persistent: PersistentRequests::default(),
         numbers: WideNumbers::default(),
     };
-    let outcome = RankOutcome { rank: input.rank, ..RankOutcome::default() };
+    let cores = input.names.cores.clone();
+    let outcome = RankOutcome { rank: input.rank, cores, ..RankOutcome::default() };
     // Far looks ahead cost at most two more passes over the rank's records.
     let far_budget = 2 * (input.process.call_bytes() / kizami_segment::SLOT_BYTES as u64);
     let mut sealer =
@@ -264,6 +272,12 @@ impl Sealer<'_, '_> {
                 self.outcome.stops.push(Stop { late, ..thread.stop(self.input.rank, start, end, reason, 0) });
             }
             Record::Counted(pairs) => self.threads[thread].counted = Some(pairs),
+            Record::OffCore { before_ns, inside_ns, cost_ticks } => {
+                let cost_ns = whole(cost_ticks as f64 * self.input.clock.ns_per_tick());
+                let [before_ns, inside_ns] =
+                    [before_ns, inside_ns].map(|ns| i64::try_from(ns).unwrap_or(i64::MAX));
+                self.threads[thread].off_core = Some([before_ns, inside_ns, cost_ns]);
+            }
             Record::Weight(weight) => self.threads[thread].weight = Some(weight),
             // A reducer's companion is not there, or its parts were taken already.
             Record::Reduced { .. } => self.threads[thread].handed_over = true,
@@ -292,6 +306,14 @@ impl Sealer<'_, '_> {
         row.overhead_ns = i32::try_from(overhead).unwrap_or(i32::MAX);
         row.calls = calls;
         row.weight = thread.weight.take().unwrap_or(1.0);
+        if let Some([before_ns, inside_ns, cost_ns]) = thread.off_core.take() {
+            let some = |ns: i64| if ns > 0 { ns } else { NULL64 };
+            (row.off_core_before_ns, row.off_core_ns) = (some(before_ns), some(inside_ns));
+            row.overhead_ns =
+                i32::try_from(i64::from(row.overhead_ns).saturating_add(cost_ns)).unwrap_or(i32::MAX);
+            let both_ns = before_ns.saturating_add(inside_ns);
+            self.outcome.off_core_ns = self.outcome.off_core_ns.saturating_add(both_ns);
+        }
         if let Some(pairs) = thread.counted.take() {
             let whose = (row.rank, row.thread);
             self.part.counted.push(whose, start, &self.input.names.counters, &pairs);
@@ -447,6 +469,7 @@ impl<'a> Thread<'a> {
             times: SegmentTimes { clock, base_ticks: header.base_ticks },
             cost_ns: cost_ns(header.call_cost, clock),
             counted: None,
+            off_core: None,
             weight: None,
             reduced,
             handed_over: false,

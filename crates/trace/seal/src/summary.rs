@@ -67,6 +67,8 @@ fn rank_info(rank: u32, process: &Process, clock: &RunClock, outcome: Option<&Ra
         calls: outcome.map_or(0, |outcome| outcome.calls),
         mpi: Length(outcome.map_or(0, |outcome| outcome.mpi_ns)),
         overhead: outcome.map(|outcome| Length(outcome.loss().overhead_ns)),
+        cores: outcome.and_then(|outcome| outcome.cores.clone()),
+        off_core: outcome.and_then(|outcome| outcome.cores.as_ref().map(|_| Length(outcome.off_core_ns))),
         damage: outcome.and_then(|outcome| outcome.damage.clone()),
         ..RankInfo::absent(Rank(rank))
     }

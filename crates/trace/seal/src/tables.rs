@@ -4,19 +4,20 @@ use super::clock::RunClock;
 use super::clock_table;
 use super::communicators::Communicators;
 use super::discover::Recorded;
-use super::names::{Names, NeighbourEntry, ObjectEntry, UNDEFINED};
+use super::names::{Module, Names, NeighbourEntry, ObjectEntry, Place, UNDEFINED};
 use super::rank::RankOutcome;
-use crate::symbols::ModuleSymbols;
+use crate::symbols::{ModuleSymbols, Symbol};
 use kizami_model::Rank;
 use kizami_trace::TraceError;
 use kizami_trace::columns::WrittenFile;
 use kizami_trace::definitions::{
-    CallSite, ClockRow, Definitions, HostInfo, Neighbours, Object, RankInfo, Region, Repair, Stop, UnderWay,
-    WorkCount,
+    CallSite, ClockRow, Definitions, HostInfo, Neighbours, Object, PathFrame, RankInfo, Region, Repair, Stop,
+    UnderWay, WorkCount,
 };
 use kizami_trace::schema::Record;
 use kizami_trace::write::write_definitions;
 use rayon::prelude::*;
+use std::collections::HashMap;
 use std::path::Path;
 
 /// What the small tables are made from.
@@ -35,11 +36,13 @@ pub(crate) struct TableInput<'a> {
 pub(crate) fn write_tables(folder: &Path, input: TableInput<'_>) -> Result<Vec<WrittenFile>, TraceError> {
     let TableInput { names, clock, .. } = input;
     let neighbours = names.neighbours.iter().map(|entry| named(entry, &names.communicators));
+    let (callsites, paths) = resolve(names);
     let definitions = Definitions {
         ranks: input.ranks.to_vec(),
         hosts: hosts_of(clock),
         communicators: names.communicators.table(),
-        callsites: resolve(names),
+        callsites,
+        paths,
         objects: objects_of(names),
         regions: regions_of(&names.regions),
         neighbours: neighbours.collect(),
@@ -67,45 +70,76 @@ pub(crate) fn hosts_of(clock: &RunClock) -> Vec<HostInfo> {
     clock.hosts.iter().zip(0..).map(info).collect()
 }
 
-/// Names all call sites; modules are independent of each other.
-fn resolve(names: &Names) -> Vec<CallSite> {
-    let mut sites: Vec<CallSite> = names
-        .places
-        .iter()
-        .zip(0..)
-        .map(|(place, index)| {
-            let module = place.module.and_then(|module| names.modules.get(module as usize));
-            let module = module.map(|module| module.path.clone());
-            let name = module.as_deref().and_then(|path| Path::new(path).file_name()?.to_str());
-            let function = format!("{}+{:#x}", name.unwrap_or(""), place.offset);
-            let (file, line, inlined_into) = (None, None, Vec::new());
-            CallSite { index, offset: place.offset, module, function, file, line, inlined_into }
-        })
-        .collect();
-    let mut by_module: Vec<Vec<usize>> = vec![Vec::new(); names.modules.len()];
-    for (index, place) in names.places.iter().enumerate() {
+/// Names all call sites and the calls that led there.
+fn resolve(names: &Names) -> (Vec<CallSite>, Vec<PathFrame>) {
+    let places: Vec<&Place> = names.places.iter().chain(&names.frames).collect();
+    let mut named = named_places(&places, &names.modules).into_iter();
+    let sites = named.by_ref().take(names.places.len()).zip(&names.places).zip(0..);
+    let sites = sites.map(|((Named { module, function, symbol }, place), index)| CallSite {
+        index,
+        offset: place.offset,
+        module,
+        function,
+        file: symbol.file,
+        line: symbol.line,
+        inlined_into: symbol.inlined_into,
+        path: place.caller,
+    });
+    let sites = sites.collect();
+    let frames = named.zip(&names.frames).zip(0..);
+    let frames = frames.map(|((Named { module, function, symbol }, place), index)| PathFrame {
+        index,
+        caller: place.caller,
+        offset: place.offset,
+        module,
+        function,
+        file: symbol.file,
+        line: symbol.line,
+        inlined_into: symbol.inlined_into,
+    });
+    (sites, frames.collect())
+}
+
+/// A place with its names.
+struct Named {
+    module: Option<String>,
+    function: String,
+    symbol: Symbol,
+}
+
+/// Looks places up; modules are independent of each other.
+fn named_places(places: &[&Place], modules: &[Module]) -> Vec<Named> {
+    let mut by_module: Vec<Vec<usize>> = vec![Vec::new(); modules.len()];
+    for (index, place) in places.iter().enumerate() {
         if let Some(list) = place.module.and_then(|module| by_module.get_mut(module as usize)) {
             list.push(index);
         }
     }
-    let found: Vec<_> = by_module
-        .par_iter()
-        .zip(&names.modules)
-        .map(|(list, module)| {
-            let symbols = ModuleSymbols::open(Path::new(&module.path), &module.build_id);
-            list.iter()
-                .map(|index| (*index, symbols.look_up(names.places[*index].offset)))
-                .collect::<Vec<_>>()
+    let found = by_module.par_iter().zip(modules).flat_map_iter(|(list, module)| {
+        let symbols = ModuleSymbols::open(Path::new(&module.path), &module.build_id);
+        // The same place may be reached by many paths.
+        let mut known: HashMap<u64, Symbol> = HashMap::new();
+        list.iter().map(move |index| {
+            let offset = places[*index].offset;
+            (*index, known.entry(offset).or_insert_with(|| symbols.look_up(offset)).clone())
         })
-        .collect();
-    for (index, symbol) in found.into_iter().flatten() {
-        let site = &mut sites[index];
-        if let Some(function) = symbol.function {
-            site.function = function;
-        }
-        (site.file, site.line, site.inlined_into) = (symbol.file, symbol.line, symbol.inlined_into);
+    });
+    let mut symbols = vec![Symbol::default(); places.len()];
+    for (index, symbol) in found.collect::<Vec<_>>() {
+        symbols[index] = symbol;
     }
-    sites
+    let named = |(place, symbol): (&&Place, Symbol)| {
+        if let Some((function, file, line)) = &place.script {
+            let symbol = Symbol { file: Some(file.clone()), line: Some(*line), ..Symbol::default() };
+            return Named { module: None, function: function.clone(), symbol };
+        }
+        let module = place.module.and_then(|module| modules.get(module as usize));
+        let module = module.map(|module| module.path.clone());
+        let file = module.as_deref().and_then(|path| Path::new(path).file_name()?.to_str());
+        let unnamed = || format!("{}+{:#x}", file.unwrap_or(""), place.offset);
+        Named { function: symbol.function.clone().unwrap_or_else(unnamed), module, symbol }
+    };
+    places.iter().zip(symbols).map(named).collect()
 }
 
 /// Windows, files and datatypes as readers of the trace will have them.

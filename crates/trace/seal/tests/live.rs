@@ -19,7 +19,7 @@ const WORLD: u64 = 0x4400_0000;
 fn handles() -> Vec<Definition> {
     vec![
         Definition::CommunicatorHandle { local: 0, handle: WORLD },
-        Definition::Site { local: 1, address: 0x1234, module: 0 },
+        Definition::Site { local: 1, address: 0x1234, module: 0, caller: 0 },
     ]
 }
 

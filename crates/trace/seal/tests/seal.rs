@@ -447,7 +447,7 @@ fn call_sites_are_resolved_or_named_by_their_place() {
     let place = Place::new();
     let own = std::env::current_exe().unwrap().to_str().unwrap().to_owned();
     let who = SegmentOwner::rank(0, 1);
-    let site = |local, address, module| Definition::Site { local, address, module };
+    let site = |local, address, module| Definition::Site { local, address, module, caller: 0 };
     let module =
         |local, path: &str| Definition::Module { local, bias: 0x1000, path: path.into(), build_id: vec![] };
     let here = call_sites_are_resolved_or_named_by_their_place as *const () as u64;

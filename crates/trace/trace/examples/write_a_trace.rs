@@ -31,6 +31,7 @@ fn main() -> Result<(), TraceError> {
         file: Some("made_up.c".to_owned()),
         line: Some(7),
         inlined_into: Vec::new(),
+        path: None,
     };
     let definitions =
         Definitions { communicators: vec![world], callsites: vec![place], ..Definitions::default() };

@@ -24,6 +24,8 @@ pub struct Definitions {
     pub communicators: Vec<Communicator>,
     /// The places in the program calls were made from.
     pub callsites: Vec<CallSite>,
+    /// The calls that led there.
+    pub paths: Vec<PathFrame>,
     /// Windows, files and datatypes.
     pub objects: Vec<Object>,
     /// Names of regions.
@@ -36,6 +38,59 @@ pub struct Definitions {
     pub counts: Vec<WorkCount>,
     /// Which ranks have no rows of their own because they are like others; none where every rank has its rows.
     pub rank_classes: Vec<RankClassRun>,
+}
+
+impl Definitions {
+    /// The calls that led to a function, innermost first, from the one with this index in `paths`.
+    pub fn callers(&self, path: Option<u32>) -> impl Iterator<Item = &PathFrame> {
+        let frame = |path: Option<u32>| self.paths.get(path? as usize);
+        // A caller is a row before.
+        std::iter::successors(frame(path), move |of| frame(of.caller.filter(|caller| *caller < of.index)))
+    }
+
+    /// The call on the path to a site by which the site is named, because its own function has no name: the innermost whose
+    /// function has one. None if there is no need, or none with a name. Functions of an interpreter, and of its binding to MPI,
+    /// say nothing of a program.
+    pub fn named_frame(&self, site: &CallSite) -> Option<&PathFrame> {
+        if has_name(&site.function, site.file.as_deref()) && !is_binding(site.module.as_deref()) {
+            return None;
+        }
+        let is_named = |frame: &&PathFrame| {
+            has_name(&frame.function, frame.file.as_deref()) && !is_binding(frame.module.as_deref())
+        };
+        self.callers(site.path).find(is_named).filter(|frame| !is_interpreter(frame.module.as_deref()))
+    }
+
+    /// The call sites as people see them: as they are, but for those that are named by a call on their path.
+    pub fn named_sites(&self) -> impl Iterator<Item = CallSite> {
+        self.callsites.iter().map(|site| match self.named_frame(site) {
+            Some(frame) => CallSite {
+                module: frame.module.clone(),
+                offset: frame.offset,
+                function: frame.function.clone(),
+                file: frame.file.clone(),
+                line: frame.line,
+                inlined_into: frame.inlined_into.clone(),
+                ..site.clone()
+            },
+            None => site.clone(),
+        })
+    }
+}
+
+/// Whether a function is more than an address in a module.
+pub(crate) fn has_name(function: &str, file: Option<&str>) -> bool {
+    file.is_some() || !function.contains("+0x")
+}
+
+/// Whether it is mpi4py, which calls on behalf of a script.
+fn is_binding(module: Option<&str>) -> bool {
+    module.and_then(|path| path.split_once("/mpi4py/MPI.")).is_some()
+}
+
+fn is_interpreter(module: Option<&str>) -> bool {
+    let file = module.and_then(|path| path.rsplit('/').next()).unwrap_or_default();
+    ["python", "libpython", "ld-"].iter().any(|name| file.starts_with(name))
 }
 
 crate::table! {
@@ -79,6 +134,12 @@ crate::table! {
         /// What recording its calls cost, over its threads.
         /// Null: written by an older version, or not recorded.
         "overhead_ns" overhead: Option<Length>,
+        /// Cores of its host that its process might use, such as `0-3,8`.
+        /// Null: not known, or written by an older version.
+        "cores" cores: Option<String>,
+        /// How long its threads could have run, but had no core, from their first call to their last.
+        /// Null: not known, or written by an older version.
+        "off_core_ns" off_core: Option<Length>,
         /// When its process was seen to end.
         /// Null: it was not watched, or written by an older version.
         "ended_ns" ended: Option<Moment>,
@@ -106,6 +167,8 @@ impl RankInfo {
             calls: 0,
             mpi: Length::ZERO,
             overhead: None,
+            cores: None,
+            off_core: None,
             ended: None,
             damage: None,
         }
@@ -170,10 +233,39 @@ crate::table! {
 }
 
 crate::table! {
-    /// One place in the program.
+    /// One place in the program, and how it came there.
     CallSite in "defs/callsites.parquet", always {
         /// Used by `events.callsite`.
         "index" index: u32,
+        /// Return address, relative to where the module was loaded.
+        "offset" offset: u64,
+        /// Path of the executable or library.
+        /// Null: not known.
+        "module" module: Option<String>,
+        /// Function the call was made from; `module+0xoffset` if nothing better is known.
+        "function" function: String,
+        /// Source file.
+        /// Null: no debug information.
+        "file" file: Option<String>,
+        /// Line.
+        /// Null: no debug information.
+        "line" line: Option<u32>,
+        /// Functions that `function` was inlined into, innermost first.
+        "inlined_into" inlined_into: Vec<String>,
+        /// The call that led to `function`: index in `defs/paths`. A place that was reached by several paths has a row for each.
+        /// Null: the function is the outermost of the program or a thread, or it is not known who called it.
+        "path" path: Option<u32>,
+    }
+}
+
+crate::table! {
+    /// A call that led to the function of a call site, or of another row.
+    PathFrame in "defs/paths.parquet", if any {
+        /// Used by `path` of `defs/callsites`.
+        "index" index: u32,
+        /// The call that led to `function`: a row before this one.
+        /// Null: the function is the outermost, or it is not known who called it.
+        "caller" caller: Option<u32>,
         /// Return address, relative to where the module was loaded.
         "offset" offset: u64,
         /// Path of the executable or library.

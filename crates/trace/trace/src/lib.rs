@@ -13,6 +13,7 @@
 //! defs/hosts.parquet         hosts and their clocks
 //! defs/communicators.parquet members in order, as world ranks; -3 for a member that left no definition
 //! defs/callsites.parquet     function, file and line of each place calls were made from
+//! defs/paths.parquet         the calls that led there, if they are known
 //! defs/objects.parquet       windows, files and datatypes
 //! defs/regions.parquet       names of regions
 //! defs/ops.parquet           the MPI functions and their families
@@ -66,7 +67,7 @@ pub use kizami_columns as columns;
 pub use calls::{Calls, RankSelection};
 pub use definitions::{
     CallSite, ClockKind, ClockRow, CommIdentity, Communicator, Counted, Definitions, HostInfo, Neighbours,
-    Object, Pid, RankClassRun, RankInfo, Region, RegionSpan, Repair, Stop, UnderWay, WorkCount,
+    Object, PathFrame, Pid, RankClassRun, RankInfo, Region, RegionSpan, Repair, Stop, UnderWay, WorkCount,
 };
 pub use error::TraceError;
 pub use link_table::LinkLoad;

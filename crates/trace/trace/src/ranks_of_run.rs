@@ -4,7 +4,7 @@
 //! and so is a table that is not in the order of its index. A rank that is only named, as a peer, a root or a member, is read
 //! as unknown: that is what remains of a damaged recording, and the rest of it can be used.
 
-use crate::definitions::{Definitions, RankInfo};
+use crate::definitions::{Definitions, PathFrame, RankInfo};
 use crate::schema::Record;
 use crate::{Communicator, TraceError};
 use kizami_model::{Call, Peer, Rank};
@@ -66,6 +66,7 @@ impl RanksOfRun {
         in_order(trace, &of.hosts, |host| host.index)?;
         in_order(trace, &of.communicators, |comm| comm.index)?;
         in_order(trace, &of.callsites, |site| site.index)?;
+        in_order(trace, &of.paths, |frame| frame.index)?;
         in_order(trace, &of.objects, |object| object.index)?;
         in_order(trace, &of.regions, |region| region.index)?;
         self.check_all(trace, &of.objects, |object| object.rank)?;
@@ -76,6 +77,14 @@ impl RanksOfRun {
         for RankInfo { host, .. } in &mut of.ranks {
             *host = host.filter(|host| (*host as usize) < hosts);
         }
+        // A path leads from row to row towards the first, so it ends.
+        for PathFrame { index, caller, .. } in &mut of.paths {
+            *caller = caller.filter(|caller| caller < index);
+        }
+        let frames = of.paths.len();
+        of.callsites
+            .iter_mut()
+            .for_each(|site| site.path = site.path.filter(|path| (*path as usize) < frames));
         let communicators = of.communicators.len();
         let known = |comm: &u32| (*comm as usize) < communicators;
         for Communicator { parent, members, remote_members, .. } in &mut of.communicators {

@@ -1,6 +1,6 @@
 //! Source locations of calls, as reports print them.
 
-use crate::definitions::{CallSite, Definitions};
+use crate::definitions::{CallSite, Definitions, PathFrame, has_name};
 use crate::function_name;
 use serde::{Deserialize, Serialize};
 
@@ -19,12 +19,41 @@ pub struct SourceLine {
 }
 
 impl SourceLine {
-    /// That of the call site with this index.
+    /// That of the call site with this index: the innermost call on its path whose function has a name.
     pub fn of(definitions: &Definitions, site: Option<u32>) -> SourceLine {
         match site.and_then(|site| definitions.callsites.get(site as usize)) {
-            Some(site) => SourceLine::from(site),
+            Some(site) => match definitions.named_frame(site) {
+                Some(frame) => SourceLine::from(frame),
+                None => SourceLine::from(site),
+            },
             None => SourceLine { file: None, line: None, function: UNKNOWN.to_owned() },
         }
+    }
+
+    /// The path to the call site with this index, from the place that [`SourceLine::of`] gives to the outermost function.
+    /// Functions that a function was inlined into follow it, without lines.
+    pub fn path(definitions: &Definitions, site: Option<u32>) -> Vec<SourceLine> {
+        let site = site.and_then(|site| definitions.callsites.get(site as usize));
+        let Some(site) = site else { return Vec::new() };
+        let named = definitions.named_frame(site);
+        let own = named.is_none().then(|| (SourceLine::from(site), &site.inlined_into));
+        let begin = named.map_or(site.path, |frame| Some(frame.index));
+        let callers = definitions.callers(begin).map(|frame| (SourceLine::from(frame), &frame.inlined_into));
+        let mut path = Vec::new();
+        for (line, inlined_into) in own.into_iter().chain(callers) {
+            path.push(line);
+            path.extend(inlined_into.iter().map(|function| SourceLine {
+                file: None,
+                line: None,
+                function: function.clone(),
+            }));
+        }
+        path
+    }
+
+    /// Whether it is more than an address in a module.
+    pub fn has_name(&self) -> bool {
+        has_name(&self.function, self.file.as_deref())
     }
 
     /// The call site is not known.
@@ -40,12 +69,23 @@ impl SourceLine {
 
 impl From<&CallSite> for SourceLine {
     fn from(site: &CallSite) -> SourceLine {
+        SourceLine { file: site.file.as_deref().map(name), line: site.line, function: site.function.clone() }
+    }
+}
+
+impl From<&PathFrame> for SourceLine {
+    fn from(frame: &PathFrame) -> SourceLine {
         SourceLine {
-            file: site.file.as_ref().map(|path| path.rsplit('/').next().unwrap_or(path).to_owned()),
-            line: site.line,
-            function: site.function.clone(),
+            file: frame.file.as_deref().map(name),
+            line: frame.line,
+            function: frame.function.clone(),
         }
     }
+}
+
+/// The name of a file without its directories.
+fn name(path: &str) -> String {
+    path.rsplit('/').next().unwrap_or(path).to_owned()
 }
 
 /// Stands where a function would.

@@ -86,6 +86,7 @@ impl Trace {
             hosts: self.rows_of()?,
             communicators: self.rows_of()?,
             callsites: self.rows_of()?,
+            paths: self.rows_of()?,
             objects: self.rows_of()?,
             regions: self.rows_of()?,
             neighbours: self.rows_of()?,

@@ -37,6 +37,6 @@ fn suspect(evidence: &Evidence<'_>, op: Op, site: u32, waiting: Length, ranks: u
     finding.waiting_in = Some((op.name().to_owned(), place.clone()));
     finding.option = Changes::at([&place], Change::LeaveOut);
     finding.share = evidence.share(waiting.0 as f64);
-    let without = evidence.changed(Change::LeaveOut(evidence.line_of(site)));
+    let without = evidence.changed(Change::LeaveOut(evidence.sites_at_place_of(site)));
     Suspect::without(finding, without, THRESHOLDS.least_gain)
 }

@@ -140,6 +140,7 @@ impl Blame<'_> {
             cause,
             ranks,
             place: self.evidence.place(site),
+            path: self.evidence.path(site),
             function,
             after,
             region: self.evidence.regions.innermost(self.waited.worst).map(str::to_owned),
@@ -233,7 +234,7 @@ impl Blame<'_> {
             matches!(op.kind(), Kind::Receive(_) | Kind::SendReceive(_) | Kind::Complete | Kind::Probe)
         };
         let sites = self.waited.at.iter().filter_map(|((op, site), _)| site.filter(|_| takes(*op)));
-        sites.flat_map(|site| self.evidence.line_of(site)).collect()
+        sites.flat_map(|site| self.evidence.sites_at_place_of(site)).collect()
     }
 
     fn balanced(&self, disease: Disease) -> Option<Setting> {
@@ -241,7 +242,7 @@ impl Blame<'_> {
         if disease == Disease::LockContention {
             return None;
         }
-        Some(self.evidence.changed(Change::Balance(self.evidence.line_of(site))))
+        Some(self.evidence.changed(Change::Balance(self.evidence.sites_at_place_of(site))))
     }
 }
 

@@ -41,6 +41,6 @@ fn suspect(evidence: &Evidence<'_>, op: Op, site: u32, time: Length) -> Suspect 
     let mut finding = about_call(evidence, diagnosis, op, Some(site));
     finding.option = Changes::at([&place], Change::LeaveOut);
     finding.share = evidence.share(time.0 as f64);
-    let without = evidence.changed(Change::LeaveOut(evidence.line_of(site)));
+    let without = evidence.changed(Change::LeaveOut(evidence.sites_at_place_of(site)));
     Suspect::without(finding, without, THRESHOLDS.least_gain)
 }

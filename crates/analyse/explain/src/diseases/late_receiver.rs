@@ -61,7 +61,7 @@ fn suspect(evidence: &Evidence<'_>, op: Op, site: u32, late: Late) -> Suspect {
     finding.share = evidence.share(late.waiting.0 as f64);
     finding.option = waiting_in.as_ref().and_then(|(_, place)| Changes::at([place], Change::PostEarly));
     finding.waiting_in = waiting_in;
-    let sites = late.at.keys().flat_map(|(_, site)| evidence.line_of(*site)).collect();
+    let sites = late.at.keys().flat_map(|(_, site)| evidence.sites_at_place_of(*site)).collect();
     let without = evidence.changed(Change::PostEarly(sites));
     Suspect::without(finding, without, THRESHOLDS.least_gain)
 }

@@ -31,7 +31,7 @@ use kizami_model::Op;
 use kizami_network::Fit;
 use kizami_parallel::map_in_turns;
 use kizami_replay::Setting;
-use kizami_trace::SourceLine;
+use kizami_trace::{CallSite, Definitions, SourceLine};
 use kizami_whatif::{Change, Changes, Epochs, Gain};
 use rustc_hash::FxHashSet;
 use std::sync::OnceLock;
@@ -177,19 +177,24 @@ impl Evidence<'_> {
         SourceLine::of(self.regions.definitions, site)
     }
 
-    /// All call sites of the line that a site is on: options name lines.
-    fn line_of(&self, site: u32) -> Vec<u32> {
-        let place = self.place(Some(site));
-        if place.line.is_none() {
-            return vec![site];
-        }
-        let sites = (0..self.regions.definitions.callsites.len() as u32).filter(|other| {
-            let callsites = &self.regions.definitions.callsites;
-            let (one, other) = (&callsites[site as usize], &callsites[*other as usize]);
-            one.line == other.line && one.file == other.file
-        });
-        sites.collect()
+    fn path(&self, site: Option<u32>) -> Vec<SourceLine> {
+        SourceLine::path(self.regions.definitions, site)
     }
+
+    /// All call sites at the place of a site, by whatever path they are reached: options name places.
+    fn sites_at_place_of(&self, site: u32) -> Vec<u32> {
+        sites_at_place_of(self.regions.definitions, site)
+    }
+}
+
+/// All call sites at the place of a site: of the same source line, or without debug information of the same call.
+pub(crate) fn sites_at_place_of(definitions: &Definitions, site: u32) -> Vec<u32> {
+    let Some(one) = definitions.callsites.get(site as usize) else { return vec![site] };
+    let is_there = |other: &&CallSite| match one.line {
+        Some(_) => (&other.file, other.line) == (&one.file, one.line),
+        None => (&other.module, other.offset) == (&one.module, one.offset),
+    };
+    definitions.callsites.iter().filter(is_there).map(|other| other.index).collect()
 }
 
 /// A finding about a call, of which only the place and what it is are known.
@@ -199,6 +204,7 @@ fn about_call(evidence: &Evidence<'_>, diagnosis: Diagnosis, op: Op, site: Optio
         cause: Cause::Call,
         ranks: Vec::new(),
         place: evidence.place(site),
+        path: evidence.path(site),
         function: op.name().to_owned(),
         after: None,
         region: None,

@@ -41,7 +41,7 @@ fn suspect(evidence: &Evidence<'_>, (op, site): (Op, u32), waiting: Length, mut 
     finding.waiting_in = Some((op.name().to_owned(), place.clone()));
     finding.share = evidence.share(waiting.0 as f64);
     finding.option = Changes::at([&place], Change::TakeAsTheyCome);
-    let without = evidence.changed(Change::TakeAsTheyCome(evidence.line_of(site)));
+    let without = evidence.changed(Change::TakeAsTheyCome(evidence.sites_at_place_of(site)));
     Suspect::without(finding, without, THRESHOLDS.least_gain)
 }
 

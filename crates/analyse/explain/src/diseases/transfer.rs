@@ -41,6 +41,6 @@ fn suspect(evidence: &Evidence<'_>, (op, site): (Op, u32), time: Length) -> Susp
     finding.share = evidence.share(time.0 as f64);
     finding.option = Changes::at([&place], Change::IdealAt);
     finding.at_most = true;
-    let without = evidence.changed(Change::IdealAt(evidence.line_of(site)));
+    let without = evidence.changed(Change::IdealAt(evidence.sites_at_place_of(site)));
     Suspect::without(finding, without, THRESHOLDS.least_gain_of_transfer)
 }

@@ -57,6 +57,7 @@ impl Looped {
             }),
             line: Some(index % PLACES),
             inlined_into: Vec::new(),
+            path: None,
         };
         Definitions {
             callsites: (0..ranks * PLACES).map(site).collect(),

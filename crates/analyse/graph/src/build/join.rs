@@ -13,7 +13,7 @@ use crate::collectives::Roots;
 use crate::list::List;
 use crate::protocol::Clocks;
 use crate::shares::{Share, move_into, split};
-use crate::step::{Step, Tie};
+use crate::step::{OffCore, Step, Tie};
 use kizami_parallel::map;
 
 impl<'a> Builder<'a> {
@@ -44,6 +44,7 @@ impl<'a> Builder<'a> {
             channels: parts.channels.into_list(),
             members: parts.collectives.members,
             protocols,
+            off_core: parts.off_core,
             not_followed: parts.not_followed,
             folding: parts.folding,
             unfolding: None,
@@ -96,6 +97,8 @@ impl Parts<'_> {
             strand
         }));
         self.locks.join(std::mem::take(&mut other.locks), steps);
+        let off_core = std::mem::take(&mut other.off_core).into_iter();
+        self.off_core.extend(off_core.map(|off_core| OffCore { step: off_core.step + steps, ..off_core }));
         self.not_followed += other.not_followed;
         other.take_long(Some(renumbered))
     }

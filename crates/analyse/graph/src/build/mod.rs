@@ -10,7 +10,7 @@ use crate::collectives::Collectives;
 use crate::folding::{Counting, Folding};
 use crate::locks::Locks;
 use crate::protocol::Clocks;
-use crate::step::{Polls, Step, StepKind, Tie, TieKind};
+use crate::step::{OffCore, Polls, Step, StepKind, Tie, TieKind};
 use crate::topology::Topology;
 use crate::windows::{self, WindowRole, Windows};
 use crate::{Graph, Strand};
@@ -47,6 +47,7 @@ struct Parts<'a> {
     windows: FxHashMap<u32, u32>,
     locks: Locks,
     meanings: Vec<Meaning>,
+    off_core: Vec<OffCore>,
     not_followed: u64,
     /// Ties of steps that were found behind them.
     later: Vec<(u64, Tie)>,
@@ -133,6 +134,7 @@ impl<'a> Builder<'a> {
             windows: windows::numbers(definitions),
             locks: Locks::default(),
             meanings: (0..=functions.len() as u16).map(|op| Meaning::of(Op(op))).collect(),
+            off_core: Vec::new(),
             not_followed: 0,
             later: Vec::new(),
             clocks: Clocks::Aligned { between_hosts: None },
@@ -196,6 +198,11 @@ impl Parts<'_> {
         self.announces.extend(self.meaning(call.op).moved(call));
         step.ties = (self.announces.len() + self.awaits.len()) as u32;
         let index = self.steps.len() as u64;
+        if call.off_core.is_some() || call.off_core_before.is_some() {
+            let length = |length: Option<Length>| length.unwrap_or(Length::ZERO).at_least_zero();
+            let (before, inside) = (length(call.off_core_before), length(call.off_core));
+            self.off_core.push(OffCore { step: index, before, inside });
+        }
         for tie in self.announces.iter().chain(&self.awaits) {
             self.ties.push(*tie);
         }

@@ -2,12 +2,12 @@
 //!
 //! What events refer to has its number before the first event is written: a location is `thread << 32 | rank`,
 //! a communicator and a region of the program keep their index, functions follow the regions in the order they
-//! are first called, and the strings of call sites come first. Readers expect every range without gaps.
+//! are first called, and the strings of call sites and call paths come first. Readers expect every range without gaps.
 
 use super::archive::{Global, GlobalDefinitions, UNDEFINED};
 use super::roles;
 use crate::ExportError;
-use crate::csv::site_text;
+use crate::call_site::{path_text, site_text};
 use crate::unfold::Place;
 use kizami_model::{CommKind, Op, Rank, ThreadIndex};
 use kizami_trace::{Communicator, Definitions};
@@ -16,6 +16,7 @@ use std::collections::HashMap;
 pub(super) const CALLSITE_ATTRIBUTE: u32 = 0;
 pub(super) const CALLS_ATTRIBUTE: u32 = 1;
 pub(super) const WEIGHT_ATTRIBUTE: u32 = 2;
+pub(super) const PATH_ATTRIBUTE: u32 = 3;
 
 const EMPTY_STRING: u32 = 0;
 
@@ -60,6 +61,8 @@ pub(super) struct Used {
     pub locations: Vec<Location>,
     /// Functions in the order of their first call.
     functions: Vec<Op>,
+    /// Number of the string of each call site's path.
+    paths: Vec<Option<u32>>,
     /// Number of each function's region.
     regions: HashMap<Op, u32>,
     first_function: u32,
@@ -69,7 +72,15 @@ impl Used {
     /// Nothing yet, in a trace with these tables.
     pub fn new(definitions: &Definitions) -> Used {
         let first_function = definitions.regions.len() as u32;
-        Used { locations: Vec::new(), functions: Vec::new(), regions: HashMap::new(), first_function }
+        // Behind those of the call sites themselves.
+        let mut behind = callsite_string(definitions.callsites.len() as u32)..;
+        let paths = definitions.callsites.iter().map(|site| site.path.and_then(|_| behind.next())).collect();
+        Used { locations: Vec::new(), functions: Vec::new(), paths, regions: HashMap::new(), first_function }
+    }
+
+    /// Number of the string of a call site's path.
+    pub fn path_of(&self, site: u32) -> Option<u32> {
+        *self.paths.get(site as usize)?
     }
 
     /// Number of the region of a function that is called.
@@ -99,8 +110,13 @@ pub(super) fn define(
     for site in &definitions.callsites {
         writer.write(Global::String { number: callsite_string(site.index), text: &site_text(site) })?;
     }
-    let mut names =
-        Names { writer, next: callsite_string(definitions.callsites.len() as u32), next_group: 0 };
+    for site in &definitions.callsites {
+        if let (Some(number), Some(text)) = (used.path_of(site.index), path_text(definitions, site)) {
+            writer.write(Global::String { number, text: &text })?;
+        }
+    }
+    let next = callsite_string((definitions.callsites.len() + used.paths.iter().flatten().count()) as u32);
+    let mut names = Names { writer, next, next_group: 0 };
     names.attributes()?;
     names.paradigms()?;
     names.regions(definitions, used)?;
@@ -132,6 +148,7 @@ impl Names<'_> {
             (CALLSITE_ATTRIBUTE, "call site", "where the program made the call", TYPE_STRING),
             (CALLS_ATTRIBUTE, "calls", "how many failed polls this entry stands for", TYPE_UINT32),
             (WEIGHT_ATTRIBUTE, "weight", "how many calls this one stands for after sampling", TYPE_DOUBLE),
+            (PATH_ATTRIBUTE, "call path", "the functions that led to the call site", TYPE_STRING),
         ] {
             let (name, description) = (self.string(name)?, self.string(description)?);
             self.writer.write(Global::Attribute { number, name, description, kind })?;

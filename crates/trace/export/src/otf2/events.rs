@@ -154,6 +154,8 @@ impl Sink for EventFiles<'_> {
         if let Some(site) = row.callsite {
             let string = definitions::callsite_string(site);
             attributes.push(Attribute::Text(definitions::CALLSITE_ATTRIBUTE, string));
+            let path = self.used.path_of(site);
+            attributes.extend(path.map(|path| Attribute::Text(definitions::PATH_ATTRIBUTE, path)));
         }
         if row.calls != 1 {
             attributes.push(Attribute::Count(definitions::CALLS_ATTRIBUTE, row.calls));

@@ -5,7 +5,7 @@
 //!
 //! What becomes what:
 //! - a rank is a location group, each of its threads a location, on its host in the system tree;
-//! - a row is an `Enter` and a `Leave`; the `Enter` carries the call site as an attribute. Failed polls that
+//! - a row is an `Enter` and a `Leave`; the `Enter` carries call site and call path as attributes. Failed polls that
 //!   were folded into one row stay one pair, with their number in the attribute `calls`; sampled rows have
 //!   theirs in `weight`;
 //! - a region the program marked is an `Enter` and a `Leave` around the calls in it;

@@ -166,6 +166,16 @@ fn ranks_are_those_within_the_communicator() {
 }
 
 #[test]
+fn entries_carry_where_the_call_was_made_from() {
+    let (_directory, out, _) = archive(made_up::everything());
+    let Some(output) = otf2_print(&[], &out) else { return };
+    let listing = String::from_utf8_lossy(&output.stdout).into_owned();
+    let path = r#"send<int, "x"> a, b.cc:42 <- solve main.c:30 <- main main.c:7"#;
+    let line = listing.lines().find(|line| line.contains(path)).unwrap_or_else(|| panic!("{listing}"));
+    assert!(line.contains("call path") && line.contains("call site"), "{line}");
+}
+
+#[test]
 fn buffers_that_overflow_are_written_out() {
     let pairs = 110_000;
     let calls = (0..pairs).flat_map(|i: i64| {

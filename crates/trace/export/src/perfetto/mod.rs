@@ -3,7 +3,7 @@
 //! What becomes what:
 //! - a rank is a process named `rank N`, in the order of ranks, labelled with its host; a thread is a thread;
 //! - a row is a slice named after its function, its category the function's family, with peer, tag, bytes,
-//!   communicator, root, request and call site as arguments. Failed polls that were folded into one row are
+//!   communicator, root, request, call site and call path as arguments. Failed polls that were folded into one row are
 //!   one slice with their number in `calls`; sampled rows have theirs in `weight`;
 //! - a region the program marked is a slice around the slices of its calls;
 //! - a message is a flow: an arrow from the slice that sent it to the instant `received` at the end of the

@@ -7,7 +7,7 @@ use super::schema::{
     SEQUENCE_NEEDED, SLICE_BEGIN, SLICE_END, ThreadDescriptor, TracePacket, TrackDescriptor, TrackEvent,
 };
 use crate::ExportError;
-use crate::csv::site_text;
+use crate::call_site::{path_text, site_text};
 use crate::output::Output;
 use crate::unfold::{Place, Sink, UnfoldedCall};
 use kizami_model::{Call, CommKind, Family, Moment, Peer, Rank, ThreadIndex};
@@ -22,13 +22,14 @@ const SEQUENCE: u32 = 1;
 const PACKET_KEY: u8 = 1 << 3 | 2;
 /// The track that carries the order of all processes.
 const ROOT_TRACK: u64 = 0;
-/// Names of regions are numbered behind those of functions, communicators behind call sites.
+/// Names of regions are numbered behind those of functions, communicators and then paths behind call sites.
 const SECOND_RANGE: u64 = 1 << 32;
+const THIRD_RANGE: u64 = 2 << 32;
 /// Number of the name and category of an arrival, behind everything.
-const ARRIVAL: u64 = 1 << 33;
+const ARRIVAL: u64 = 3 << 32;
 
 /// Names of annotations, by their numbers.
-const ANNOTATIONS: [&str; 12] = [
+const ANNOTATIONS: [&str; 13] = [
     "peer",
     "tag",
     "bytes_out",
@@ -39,6 +40,7 @@ const ANNOTATIONS: [&str; 12] = [
     "recv_tag",
     "request",
     "call site",
+    "call path",
     "calls",
     "weight",
 ];
@@ -56,6 +58,7 @@ enum Note {
     RecvTag,
     Request,
     CallSite,
+    CallPath,
     Calls,
     Weight,
 }
@@ -244,6 +247,8 @@ impl<'a> Packets<'a> {
         self.note(&mut notes, Note::Communicator, comm);
         let site = call.callsite.and_then(|site| self.call_site(site));
         self.note(&mut notes, Note::CallSite, site);
+        let path = call.callsite.and_then(|site| self.call_path(site));
+        self.note(&mut notes, Note::CallPath, path);
         self.note(&mut notes, Note::Calls, (call.calls != 1).then_some(Uint(call.calls.into())));
         self.note(&mut notes, Note::Weight, (call.weight != 1.0).then_some(Double(call.weight)));
         notes
@@ -264,6 +269,14 @@ impl<'a> Packets<'a> {
     fn call_site(&mut self, site: u32) -> Option<AnnotationValue> {
         let known = self.definitions.callsites.get(site as usize)?;
         let text = self.names.refer(Kind::Value, site.into(), || site_text(known));
+        Some(AnnotationValue::StringIid(text))
+    }
+
+    fn call_path(&mut self, site: u32) -> Option<AnnotationValue> {
+        let known = self.definitions.callsites.get(site as usize)?;
+        known.path?;
+        let path = || path_text(self.definitions, known).unwrap_or_default();
+        let text = self.names.refer(Kind::Value, THIRD_RANGE + u64::from(site), path);
         Some(AnnotationValue::StringIid(text))
     }
 

@@ -172,6 +172,7 @@ fn slices_match_the_rows() {
         texts,
         [
             "bytes_out=100",
+            "call path=send<int, \"x\"> a, b.cc:42 <- solve main.c:30 <- main main.c:7",
             "call site=send<int, \"x\"> a, b.cc:42",
             "communicator=MPI_COMM_WORLD",
             "peer=1",

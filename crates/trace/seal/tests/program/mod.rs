@@ -98,6 +98,7 @@ fn prepare(trace: &Path, rank: u32) -> SegmentWriter {
         local,
         address: 0x100 * u64::from(local),
         module: 9,
+        caller: 0,
     }));
     define(trace, &who, &definitions);
     SegmentWriter::create(trace, &who, Some(0))

@@ -41,6 +41,8 @@ pub trait NewTimes {
 pub struct Manner {
     /// Nothing of the tracer is left: calls cost nothing to record, and stretches in which it held threads are gone.
     pub without_tracer: bool,
+    /// Threads never lack a core.
+    pub own_cores: bool,
     /// Where in the time between two calls a change of its length lies.
     pub gaps: Gaps,
 }

@@ -160,6 +160,9 @@ impl RankRows {
         if source.manner.without_tracer {
             call.overhead = Length::ZERO;
         }
+        if source.manner.own_cores {
+            (call.off_core, call.off_core_before) = (None, None);
+        }
         let inside_ns = call.inside.filter(|_| call.calls > 1).map_or(length_ns, |inside| inside.0);
         self.mpi_ns = self.mpi_ns.saturating_add(inside_ns);
         self.first_ns = Some(self.first_ns.map_or(new.0, |first| first.min(new.0)));

@@ -82,6 +82,13 @@ macro_rules! event_columns {
             failed: bool, repeats = failed: bool;
             /// Estimate of what the tracer cost around this call.
             overhead_ns: i32, differences = overhead: Length;
+            /// How long inside the call the thread could have run, but had no core.
+            /// Null: not at all, or not known.
+            off_core_ns: i64, differences = off_core: Option<Length>;
+            /// The same between the thread's call before and this one. Where a thread loses its core very often, a part may be
+            /// counted with a later call.
+            /// Null: not at all, or not known.
+            off_core_before_ns: i64, differences = off_core_before: Option<Length>;
             /// 1; more where a row stands for others that have none, in a [reduced](#reduced) trace.
             weight: f64, repeats = weight: f64;
         }

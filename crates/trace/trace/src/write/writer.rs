@@ -176,6 +176,9 @@ pub fn write_definitions(definitions: &Definitions, folder: &Path) -> Result<Vec
         Record::write(&definitions.regions, folder)?,
         Record::write(&functions, folder)?,
     ];
+    if !definitions.paths.is_empty() {
+        files.push(Record::write(&definitions.paths, folder)?);
+    }
     if !definitions.neighbours.is_empty() {
         files.push(Record::write(&definitions.neighbours, folder)?);
     }

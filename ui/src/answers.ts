@@ -190,7 +190,7 @@ site: number | null, };
 /**
  * What a node is.
  */
-export type NodeKind = "run" | "region" | "function" | "callsite";
+export type NodeKind = "run" | "region" | "caller" | "function" | "callsite";
 
 /**
  * Phases of the run.
@@ -499,7 +499,23 @@ export type StageKind = "call" | "compute" | "start";
 /**
  * What is said about a run: of a whole report what the page reads.
  */
-export type Verdict = { executable: string, ranks: number, run_ns: number, efficiency: Efficiency, findings: Array<Finding>, waits: Array<Wait>, not_understood: NotUnderstood, kind: LayerKind,
+export type Verdict = { executable: string, ranks: number, run_ns: number, efficiency: Efficiency, findings: Array<Finding>, waits: Array<Wait>,
+/**
+ * Where calls take longest.
+ */
+places: Array<CallTotal>,
+/**
+ * Where computation takes longest.
+ */
+computation: Array<ComputationTotal>, not_understood: NotUnderstood, kind: LayerKind,
+/**
+ * What must be known before anything else.
+ */
+warnings: Array<string>,
+/**
+ * What threads lose, most first.
+ */
+thread_losses: Array<string>,
 /**
  * What is said where there is no finding.
  */
@@ -508,7 +524,7 @@ nothing_found: string, };
 /**
  * Parallel efficiency, and what it is made of.
  */
-export type Efficiency = { parallel: number, load_balance: number, serialisation: number, transfer: number, average_computation_ns: number, longest_computation_ns: number, ideal_ns: number, };
+export type Efficiency = { parallel: number, cores?: number, own_cores_ns?: number, load_balance: number, serialisation: number, transfer: number, average_computation_ns: number, longest_computation_ns: number, ideal_ns: number, };
 
 /**
  * Something that costs time.
@@ -522,6 +538,10 @@ ranks: Array<number>, place: Place, function: string, share: number, waiting_ran
  * All of it in a sentence.
  */
 sentence: string,
+/**
+ * How the program came there.
+ */
+call_path?: string,
 /**
  * How long others waited for it, directly or not: what its share is of.
  */
@@ -549,6 +569,16 @@ export type Gain = { ns: number, error_ns: number, share: number, share_error: n
  * Waiting of one kind.
  */
 export type Wait = { pattern: string, count: number, ns: number, share: number, worst_rank: number, };
+
+/**
+ * Calls of one function at one place.
+ */
+export type CallTotal = { function: string, place: Place | null, ns: number, share: number, };
+
+/**
+ * Computation before the calls at one place.
+ */
+export type ComputationTotal = { function: string, place: Place, ns: number, share: number, };
 
 /**
  * What was not understood of a run.

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { api, type Run } from './api';
+import { Divider } from './divider';
 import { baseName, count, duration, plural } from './format';
 import { Help } from './help';
 import { KindBadge } from './kind';
@@ -156,6 +157,7 @@ function OfCalls({ model }: { model: Model }) {
           )}
           {strip && <ParallelismStrip model={model} zoomToChosen={() => controller.current?.zoomToChosen()} />}
         </div>
+        <Divider />
         <aside>
           <nav role="tablist">
             {panels.map((each, i) => (

@@ -2,6 +2,7 @@
 import { render } from 'preact';
 import { api, type Run } from './api';
 import { App, Starting } from './app';
+import { restorePanelWidth } from './divider';
 import { Model } from './model';
 import { SelectionStore, firstOf, startOf } from './selection';
 import './style.css';
@@ -11,6 +12,7 @@ import { theme } from './theme';
 const root = document.getElementById('app')!;
 root.replaceChildren();
 theme();
+restorePanelWidth();
 
 const show = (run: Run | null, error: unknown) => render(<Starting run={run} error={error} />, root);
 

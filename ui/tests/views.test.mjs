@@ -233,6 +233,42 @@ test('a chosen call site narrows the other views', async () => {
   await clean(page);
 });
 
+test('the tree goes down the paths of calls, and a function chooses all calls below it', async () => {
+  const other = serve(record('mgcg', 2, 'mgcg', '8', '4'));
+  const page = await open(browser, await other.address, 'panel=tree');
+  const cells = page.getByTestId('tree').locator('td.where');
+  await cells.first().waitFor();
+  const rows = await cells.evaluateAll((all) => all.map((cell) => ({ name: cell.title, depth: parseInt(cell.style.paddingLeft, 10) })));
+  const solve = rows.findIndex(({ name }) => name === 'solve');
+  const below = rows.slice(solve + 1).findIndex(({ depth }) => depth <= rows[solve].depth);
+  const inside = rows.slice(solve + 1, below < 0 ? undefined : solve + 1 + below).map(({ name }) => name);
+  assert.ok(rows.slice(0, solve).some(({ name }) => name === 'main'), JSON.stringify(rows));
+  for (const name of ['reduce', 'MPI_Allreduce', 'MPI_Wait']) assert.ok(inside.includes(name), `${name}: ${inside}`);
+  await cells.nth(solve).click();
+  assert.match((await hash(page)).sites, /^\d+(,\d+)+$/);
+  await picture(page, 'tree-of-paths');
+  await clean(page);
+  other.stop();
+});
+
+test('the panel is as wide as it is dragged', async () => {
+  const page = await open(browser, address, 'panel=tree');
+  const width = async () => (await page.locator('aside').boundingBox()).width;
+  const [before, divider] = [await width(), page.getByRole('separator')];
+  const { x, y, width: thick } = await divider.boundingBox();
+  await page.mouse.move(x + thick / 2, y + 200);
+  await page.mouse.down();
+  await page.mouse.move(x - 150, y + 200, { steps: 5 });
+  await page.mouse.up();
+  assert.ok(Math.abs((await width()) - before - 154) < 8, `${before} ${await width()}`);
+  await divider.focus();
+  await page.keyboard.press('ArrowRight');
+  assert.ok(Math.abs((await width()) - before - 114) < 8, `${before} ${await width()}`);
+  await divider.dblclick();
+  assert.equal(await width(), before);
+  await clean(page);
+});
+
 test('about one rank computes while the others wait', async () => {
   const page = await open(browser, address, view(loop.from, loop.to));
   const strip = page.getByTestId('parallelism');

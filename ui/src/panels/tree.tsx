@@ -1,10 +1,12 @@
-// Regions, functions and call sites by the time in them. Choosing some narrows every other view to them.
+// From the program down: regions, functions by the path that leads to a call, and call sites, by the time in calls below
+// them. Choosing some narrows every other view to them.
 import { useState } from 'preact/hooks';
 import { api, type TreeNode } from '../api';
 import { count, duration, percent } from '../format';
 import { useAnswer, useSelection, useSettledSelection, type Model } from '../model';
 import { query } from '../selection';
 import { Empty, Outline, Trouble } from '../states';
+import { Middle } from '../middle';
 import { Scope } from './scope';
 
 export function TreePanel({ model }: { model: Model }) {
@@ -73,24 +75,28 @@ function Rows({ model, nodes }: { model: Model; nodes: TreeNode[] }) {
           return (
             <tr key={node.id} class={chosen ? 'chosen' : ''} onClick={(event) => choose(node, event.ctrlKey || event.metaKey || event.shiftKey)}>
               <td class="where" style={{ paddingLeft: `${6 + Math.min(depth, 12) * 14}px` }} title={node.name.slice(0, 400)}>
-                {open !== null ? (
-                  <button
-                    class="twist"
-                    aria-label={open ? 'collapse' : 'expand'}
-                    onClick={(event) => {
-                      event.stopPropagation();
-                      const next = new Set(closed);
-                      if (open) next.add(node.id);
-                      else next.delete(node.id);
-                      setClosed(next);
-                    }}
-                  >
-                    {open ? '▾' : '▸'}
-                  </button>
-                ) : (
-                  <span class="twist" />
-                )}
-                <span class={`node node-${node.kind}`}>{node.name.slice(0, 200)}</span>
+                <div class="tree-name">
+                  {open !== null ? (
+                    <button
+                      class="twist"
+                      aria-label={open ? 'collapse' : 'expand'}
+                      onClick={(event) => {
+                        event.stopPropagation();
+                        const next = new Set(closed);
+                        if (open) next.add(node.id);
+                        else next.delete(node.id);
+                        setClosed(next);
+                      }}
+                    >
+                      {open ? '▾' : '▸'}
+                    </button>
+                  ) : (
+                    <span class="twist" />
+                  )}
+                  <span class={`node node-${node.kind}`}>
+                    <Middle text={node.name.slice(0, 200)} />
+                  </span>
+                </div>
               </td>
               <td class="right">{duration(node.inclusive_ns)}</td>
               <td class="right share">

@@ -1,7 +1,8 @@
 // What is wrong with the run: efficiencies as a tree of factors, findings as cards. A card leads to a typical instance.
-import { api, type Finding, type Verdict } from '../api';
+import { api, type Finding, type Place, type Verdict } from '../api';
 import { count, duration, percent, plural, signedPercent } from '../format';
 import { useAnswer, useSelection, type Model } from '../model';
+import { Middle } from '../middle';
 import { rankRanges, showRanks } from '../selection';
 import { Empty, Outline, Trouble } from '../states';
 import { Scope } from './scope';
@@ -16,6 +17,11 @@ export function VerdictPanel({ model, reveal }: { model: Model; reveal: (rank: n
       {!value && error === null && <Outline what="Analysing wait states…" lines={6} progress={progress} />}
       {value && (
         <>
+          {value.warnings.map((text) => (
+            <div class="notice" key={text}>
+              {text}
+            </div>
+          ))}
           <Efficiencies verdict={value} />
           <Findings verdict={value} model={model} reveal={reveal} />
           <Unknown verdict={value} />
@@ -38,9 +44,12 @@ function Efficiencies({ verdict }: { verdict: Verdict }) {
           </span>
         </span>
       </div>
+      {e.cores !== undefined && e.own_cores_ns !== undefined && (
+        <Factor name="core availability" value={e.cores} says={`run with own cores ${duration(e.own_cores_ns)} (predicted) / run ${duration(verdict.run_ns)}`} />
+      )}
       <Factor name="load balance" value={e.load_balance} says={`average computation ${duration(e.average_computation_ns)} / longest computation ${duration(e.longest_computation_ns)}`} />
       <Factor name="serialisation" value={e.serialisation} says={`longest computation / run on an ideal network ${duration(e.ideal_ns)} (predicted)`} />
-      <Factor name="transfer" value={e.transfer} says={`run on an ideal network ${duration(e.ideal_ns)} (predicted) / run ${duration(verdict.run_ns)}`} last />
+      <Factor name="transfer" value={e.transfer} says={`run on an ideal network ${duration(e.ideal_ns)} (predicted) / run ${e.own_cores_ns === undefined ? '' : 'with own cores '}${duration(e.own_cores_ns ?? verdict.run_ns)}`} last />
     </div>
   );
 }
@@ -57,6 +66,8 @@ function Factor({ name, value, says, last = false }: { name: string; value: numb
 
 /** Gains below this are of no use, unless they are beyond doubt; nor is what nobody waited for any longer, where no gain is known. */
 const LEAST_SHARE = 0.005;
+/** Largest consumers that are listed. */
+const CONSUMERS = 5;
 const isSmall = ({ gain, share }: Finding): boolean => (gain ? gain.ns <= gain.error_ns && gain.share < LEAST_SHARE : share < LEAST_SHARE);
 
 /** Those worth a look as cards; those that may well be nothing one click further away. */
@@ -73,7 +84,18 @@ function Findings({ verdict, model, reveal }: { verdict: Verdict; model: Model; 
           {small.length > 0 ? 'Ranks wait for each other, but no single cause has a predicted gain above its error.' : verdict.nothing_found}
         </Empty>
       )}
+      {large.length === 0 && <Consumers verdict={verdict} />}
       {cards(large, 0)}
+      {verdict.thread_losses.length > 0 && (
+        <>
+          <h2>Threads</h2>
+          <ul class="losses" data-testid="thread-losses">
+            {verdict.thread_losses.map((loss) => (
+              <li key={loss}>{loss}</li>
+            ))}
+          </ul>
+        </>
+      )}
       {small.length > 0 && (
         <details class="smaller" data-testid="smaller-findings">
           <summary>{plural(small.length, 'smaller finding')}</summary>
@@ -83,6 +105,40 @@ function Findings({ verdict, model, reveal }: { verdict: Verdict; model: Model; 
     </>
   );
 }
+
+/** Where time goes, where no finding says so: the places with the most computation before a call, or in calls. */
+function Consumers({ verdict }: { verdict: Verdict }) {
+  const parts = [
+    ...verdict.computation.map((part) => ({ ...part, what: `computation before ${part.function}` })),
+    ...verdict.places.map((part) => ({ ...part, what: part.function })),
+  ];
+  const largest = parts.sort((a, b) => b.ns - a.ns).slice(0, CONSUMERS);
+  if (largest.length === 0) return null;
+  return (
+    <table class="grid" data-testid="consumers">
+      <thead>
+        <tr>
+          <th>largest consumers</th>
+          <th class="right">time</th>
+          <th class="right">share</th>
+        </tr>
+      </thead>
+      <tbody>
+        {largest.map((part, i) => (
+          <tr key={i} class="still">
+            <td class="where">
+              <Middle text={part.what} />
+              {part.place && <Middle text={placeText(part.place)} soft />}
+            </td>
+            <td class="right">{duration(part.ns)}</td>
+            <td class="right">{percent(part.share)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+const placeText = ({ file, line, function: name }: Place): string => (file !== null && line !== null ? `${name} ${file}:${line}` : name);
 
 /** What is to blame in a few words: who, and what they did where. */
 function headline({ cause, ranks, place, function: name }: Finding): string {
@@ -110,6 +166,7 @@ function Card({ index, finding, model, reveal }: { index: number; finding: Findi
       <span class="card-number">{index + 1}</span>
       <strong class="card-head">{headline(finding).slice(0, 120)}</strong>
       <span class="card-text">{finding.sentence}</span>
+      {finding.call_path !== undefined && <span class="card-path">{finding.call_path}</span>}
       <span class="card-figures">
         {finding.gain ? (
           <span class="gain" title="Predicted by replaying the run without this cause">

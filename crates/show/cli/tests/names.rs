@@ -33,7 +33,7 @@ fn record(folder: &Path, name: &str) {
                 path: format!("/nowhere/{HOSTILE}"),
                 build_id: Vec::new(),
             },
-            Definition::Site { local: 1, address: 0x1234, module: 1 },
+            Definition::Site { local: 1, address: 0x1234, module: 1, caller: 0 },
             Definition::Argument { text: HOSTILE.to_owned() },
         ];
         define(&trace, &who, &names);

@@ -3,7 +3,7 @@
 use crate::location::call_at;
 use crate::quantity::{count, percent};
 use crate::ranks::{named, subject};
-use kizami_explain::{Cause, Diagnosis, Disease, Finding, Rows, Who};
+use kizami_explain::{Cause, Diagnosis, Disease, Finding, Rows, SourceLine, Who};
 use kizami_trace::function_name;
 
 /// Pattern, ranks, location and who waits; without the gain.
@@ -33,6 +33,29 @@ pub fn sentence(finding: &Finding) -> String {
         Diagnosis::SlowCall { who } => slow_call(finding, who),
         Diagnosis::Alltoall {} | Diagnosis::Transfer {} => transfer(finding),
     }
+}
+
+/// How the program came to the place of a finding, from the call to the outermost function. None if that says no more than the
+/// sentence.
+pub fn path(finding: &Finding) -> Option<String> {
+    /// Functions that are named before the middle is left out.
+    const MOST: usize = 8;
+    let (place, callers) = finding.path.split_first()?;
+    let callers: Vec<&SourceLine> = callers.iter().filter(|call| call.has_name()).collect();
+    if callers.is_empty() {
+        return None;
+    }
+    let caller = |call: &SourceLine| match (&call.file, call.line) {
+        (Some(file), Some(line)) => format!("{} ({file}:{line})", function_name::shown(&call.function)),
+        _ => function_name::shown(&call.function),
+    };
+    let own = [finding.function.clone(), function_name::shown(&place.function)];
+    let mut names: Vec<String> = own.into_iter().chain(callers.into_iter().map(caller)).collect();
+    if names.len() > MOST {
+        let outer = names.len() - MOST / 2 + 1;
+        names.splice(MOST / 2..outer, ["...".to_owned()]);
+    }
+    Some(format!("Call path: {}", names.join(" <- ")))
 }
 
 /// What to do about it, in one sentence.

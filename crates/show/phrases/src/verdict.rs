@@ -1,10 +1,12 @@
 //! The first lines of a report: program, efficiency, cost of findings, and warnings.
 
+use crate::cores;
 use crate::hang;
 use crate::program;
 use crate::quantity::{self, percent};
-use kizami_explain::{Efficiency, Finding, Gain, Headline, Report, Threads};
+use kizami_explain::{Efficiency, Finding, Gain, Headline, Report, SourceLine, Threads};
 use kizami_model::Length;
+use std::collections::BTreeSet;
 
 /// The smallest error shown, as a part of the run.
 const SMALLEST_ERROR: f64 = 0.0005;
@@ -21,11 +23,18 @@ pub struct Factor {
     pub numbers: String,
 }
 
-/// Parallel efficiency in three factors.
-pub fn factors(report: &Report) -> [Factor; 3] {
+/// Parallel efficiency in its factors: that of cores first, if ranks had none for a part of their time.
+pub fn factors(report: &Report) -> Vec<Factor> {
     let Efficiency { average_computation_ns, longest_computation_ns, ideal_ns, .. } = report.efficiency;
     let ratio = |part, whole| format!("{} / {}", duration(part), duration(whole));
-    [
+    let own_ns = report.efficiency.own_cores_ns;
+    let cores = report.efficiency.cores.zip(own_ns).map(|(value, own_ns)| Factor {
+        name: "core availability",
+        value,
+        formula: "run with own cores / run",
+        numbers: ratio(own_ns, report.run_ns),
+    });
+    let of_run = [
         Factor {
             name: "load balance",
             value: report.efficiency.load_balance,
@@ -41,16 +50,23 @@ pub fn factors(report: &Report) -> [Factor; 3] {
         Factor {
             name: "transfer",
             value: report.efficiency.transfer,
-            formula: "run on an ideal network / run",
-            numbers: ratio(ideal_ns, report.run_ns),
+            formula: if own_ns.is_some() {
+                "run with own cores on an ideal network / run with own cores"
+            } else {
+                "run on an ideal network / run"
+            },
+            numbers: ratio(ideal_ns, own_ns.unwrap_or(report.run_ns)),
         },
-    ]
+    ];
+    cores.into_iter().chain(of_run).collect()
 }
 
-/// Warnings that precede the verdict: what was not recorded, and why the run hangs.
+/// Warnings that precede the verdict: what was not recorded, why the run hangs, or cores that ranks did not have. Ranks that
+/// hang wait for each other, however many cores there are.
 pub fn warnings(report: &Report) -> impl Iterator<Item = String> {
     let hang = report.hang.iter().flat_map(hang::sentences);
-    report.not_understood.unrecorded.iter().cloned().chain(hang)
+    let cores = report.shared_cores.iter().filter(|_| report.hang.is_none()).flat_map(cores::sentences);
+    report.not_understood.unrecorded.iter().cloned().chain(cores).chain(hang)
 }
 
 /// What the program is called.
@@ -69,10 +85,16 @@ pub fn efficiency_error(report: &Report) -> String {
     report.efficiency.error.map_or(String::new(), |error| format!(" +- {}", percent(error)))
 }
 
-/// Parallel efficiency as a product, and the run on an ideal network.
-pub fn product(report: &Report, value: impl Fn(f64) -> String) -> String {
-    let factors = factors(report).map(|factor| format!("{} {}", factor.name, value(factor.value)));
-    format!("= {}; {} on an ideal network", factors.join(" x "), duration(report.efficiency.ideal_ns))
+/// Parallel efficiency as a product, and how long the run takes without what its factors stand for.
+pub fn product(report: &Report, value: impl Fn(f64) -> String) -> [String; 2] {
+    let factors: Vec<String> =
+        factors(report).iter().map(|factor| format!("{} {}", factor.name, value(factor.value))).collect();
+    let ideal = duration(report.efficiency.ideal_ns);
+    let runs = match report.efficiency.own_cores_ns {
+        Some(own_ns) => format!("{} with own cores, {ideal} if the network is ideal too", duration(own_ns)),
+        None => format!("{ideal} on an ideal network"),
+    };
+    [format!("= {}", factors.join(" x ")), runs]
 }
 
 /// How much of their time the threads of ranks compute.
@@ -98,8 +120,12 @@ pub fn reconstructed(report: &Report) -> Option<String> {
     })
 }
 
-/// Says that some calls could not be analysed.
-pub fn doubts(report: &Report) -> Option<String> {
+/// What follows the findings: that some calls could not be analysed, or have no names.
+pub fn doubts(report: &Report) -> impl Iterator<Item = String> {
+    not_analysed(report).into_iter().chain(without_names(report))
+}
+
+fn not_analysed(report: &Report) -> Option<String> {
     let calls = report.not_understood.unmatched + report.not_understood.not_followed;
     (calls > 0).then(|| {
         let all = quantity::count(report.events);
@@ -108,6 +134,29 @@ pub fn doubts(report: &Report) -> Option<String> {
             quantity::counted(calls, "call")
         )
     })
+}
+
+/// Says how to get names for the places of findings, or where there is none for those with the most waiting, that have none.
+fn without_names(report: &Report) -> Option<String> {
+    /// Places without findings that are looked at.
+    const PLACES: usize = 4;
+    let waits = report.waits_by_place.iter().filter_map(|wait| Some(&wait.at.as_ref()?.1)).take(PLACES);
+    let places: Vec<&SourceLine> = match report.findings.as_slice() {
+        [] => waits.collect(),
+        findings => findings.iter().map(|finding| &finding.place).collect(),
+    };
+    let nameless = places.into_iter().filter(|place| !place.has_name() && !place.is_unknown());
+    let modules: BTreeSet<&str> =
+        nameless.filter_map(|place| Some(place.function.rsplit_once("+0x")?.0)).collect();
+    let (have, names) = match modules.len() {
+        0 => return None,
+        1 => ("has", modules.into_iter().collect::<String>()),
+        _ => ("have", modules.into_iter().collect::<Vec<_>>().join(", ")),
+    };
+    Some(format!(
+        "{names} {have} no symbols, so calls are shown by their offset. Build with -g, or install debug symbols \
+         (Debian: packages that end in -dbgsym), and record again."
+    ))
 }
 
 /// What a finding costs, and what fixing it would gain.

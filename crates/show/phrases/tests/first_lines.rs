@@ -39,12 +39,12 @@ fn what_ran_and_how_well() {
     let mut lines = Vec::new();
     for report in [&plain, &doubtful] {
         lines.push(verdict::headline(report, str::to_owned));
-        lines.push(verdict::product(report, percent));
+        lines.push(verdict::product(report, percent).join("; "));
         lines.push(format!("efficiency{}", verdict::efficiency_error(report)));
         lines.extend(verdict::reconstructed(report));
         lines.extend(verdict::doubts(report));
     }
-    let factors = verdict::factors(&plain).map(|factor| {
+    let factors = verdict::factors(&plain).into_iter().map(|factor| {
         let (name, value) = (factor.name, percent(factor.value));
         format!("{name} {value}: {} = {}", factor.formula, factor.numbers)
     });

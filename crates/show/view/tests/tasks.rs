@@ -63,6 +63,7 @@ fn running(file: &str, query: &str) -> Running {
         file: None,
         line: None,
         inlined_into: Vec::new(),
+        path: None,
     };
     let definitions = Definitions {
         ranks: vec![rank],

@@ -64,8 +64,8 @@ pub fn findings(out: &mut Markup, report: &Report, word: Option<&'static str>) {
         }
         out.raw("</ol>\n");
     }
-    for doubts in verdict::reconstructed(report).iter().chain(&verdict::doubts(report)) {
-        out.raw("<p class=\"doubts\">").text(doubts).raw("</p>\n");
+    for doubts in verdict::reconstructed(report).into_iter().chain(verdict::doubts(report)) {
+        out.raw("<p class=\"doubts\">").text(&doubts).raw("</p>\n");
     }
     out.raw("</section>\n");
 }

@@ -34,19 +34,26 @@ impl Grade {
     }
 }
 
+/// Columns of both parts of a product that fit into a line.
+const COLUMNS_OF_PRODUCT: usize = 97;
+
 /// Headline, efficiency and findings, after the warnings.
 pub fn lines(report: &Report, paint: Paint) -> Vec<String> {
     let efficiency = painted(report.efficiency.parallel, paint);
     let mut lines: Vec<String> =
         warnings(report).flat_map(|text| wrapped("", 0, &text)).map(|line| paint.bad(&line)).collect();
-    lines.extend([
-        format!(
-            "{}, parallel efficiency {efficiency}{}",
-            headline(report, |name| paint.heading(name)),
-            efficiency_error(report)
-        ),
-        format!("  {}", product(report, |value| painted(value, paint))),
-    ]);
+    lines.extend([format!(
+        "{}, parallel efficiency {efficiency}{}",
+        headline(report, |name| paint.heading(name)),
+        efficiency_error(report)
+    )]);
+    let [factors, runs] = product(report, |value| painted(value, paint));
+    // In one line, if it fits without its colours.
+    let [plain_factors, plain_runs] = product(report, percent);
+    match plain_factors.chars().count() + plain_runs.chars().count() {
+        ..COLUMNS_OF_PRODUCT => lines.push(format!("  {factors}; {runs}")),
+        _ => lines.extend([format!("  {factors};"), format!("    {runs}")]),
+    }
     let of_threads = report.threads.iter().map(|listed| threads(listed, |value| painted(value, paint)));
     lines.extend(of_threads.map(|text| format!("  {text}")));
     lines.extend(reconstructed(report).map(|text| format!("  {}", paint.doubtful(&text))));
@@ -57,9 +64,12 @@ pub fn lines(report: &Report, paint: Paint) -> Vec<String> {
     for (number, finding) in (1..).zip(listed) {
         lines.extend(wrapped(&format!("{number}. "), 3, &finding::sentence(finding)));
         lines.extend(wrapped("   ", 3, &cost(report, finding)).iter().map(|line| paint.label(line)));
+        let path = finding::path(finding).map(|path| wrapped("   ", 3, &path)).unwrap_or_default();
+        lines.extend(path.iter().map(|line| paint.label(line)));
         lines.extend(wrapped("   ", 3, finding::advice(finding.disease())));
     }
-    lines.extend(doubts(report).map(|text| paint.doubtful(&text)));
+    let doubts = doubts(report).flat_map(|text| wrapped("", 0, &text));
+    lines.extend(doubts.map(|line| paint.doubtful(&line)));
     lines
 }
 

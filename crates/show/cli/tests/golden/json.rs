@@ -7,13 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 const PAGE: &str = include_str!("../../../../../docs/src/reference/json.md");
 
 /// What shows all fields of each command: some are printed of certain traces only.
-pub const COMMANDS: [&str; 27] = [
+pub const COMMANDS: [&str; 29] = [
     "report late-sender.kz --json",
     "report openmpi4.kz --json",
     "report regions.kz --json",
     "report kept.kz --json",
     "report hung.kz --json",
     "report hybrid.kz --json",
+    "report paths.kz --json",
     "whatif openmpi4.kz --json",
     "whatif late-sender.kz --json",
     "whatif hybrid.kz --json",
@@ -22,6 +23,7 @@ pub const COMMANDS: [&str; 27] = [
     "diff mpich4.kz openmpi4.kz --json",
     "events openmpi4.kz --json",
     "events wildcard.kz --json",
+    "events paths.kz --paths --json",
     "clocks openmpi4.kz --json",
     "clocks two-hosts.kz --json",
     "clocks two-hosts-repaired.kz --json",

@@ -73,6 +73,7 @@ transcripts! {
     openmpi4 "openmpi4"
     openmpi5 "openmpi5"
     paper "paper"
+    paths "paths"
     persistent "persistent"
     raw "raw"
     raw_counters "raw-counters"

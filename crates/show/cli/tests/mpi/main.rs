@@ -4,6 +4,7 @@
 mod applications;
 mod clocks;
 mod comparing;
+mod cores;
 mod counting;
 mod crashes;
 mod dividing;
@@ -18,6 +19,7 @@ mod limited;
 mod meetings;
 mod mpi;
 mod openmp;
+mod paths;
 mod plugins;
 mod predicting;
 mod reconstruction;

@@ -52,9 +52,17 @@ fn recorded(mpi: &Mpi, program: &Program, folder: &Path, counts: &Path) -> Trace
     Trace::open(&out).expect("a trace")
 }
 
-/// A row without what is drawn.
+/// A row without what is drawn, or not kept.
 fn without_times(row: Call) -> Call {
-    Call { start: Moment(0), end: Moment(0), inside: None, overhead: Length(0), ..row }
+    Call {
+        start: Moment(0),
+        end: Moment(0),
+        inside: None,
+        overhead: Length(0),
+        off_core: None,
+        off_core_before: None,
+        ..row
+    }
 }
 
 fn assert_same_rows(name: &str, real: &Trace, reconstructed: &Trace, change: impl Fn(&Trace, Call) -> Call) {

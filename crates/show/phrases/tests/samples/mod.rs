@@ -35,6 +35,7 @@ pub fn finding_of(diagnosis: Diagnosis, cause: Cause) -> Finding {
         cause,
         ranks: vec![3],
         place: at(42),
+        path: Vec::new(),
         function: "MPI_Send".to_owned(),
         after: Some(at(17)),
         region: None,
@@ -62,7 +63,10 @@ pub fn report() -> Report {
         events: 1_000_000,
         span_ns: 800_000_000,
         run_ns: 433_000_000,
+        shared_cores: None,
         efficiency: Efficiency {
+            cores: None,
+            own_cores_ns: None,
             parallel: 0.238,
             load_balance: 0.25,
             serialisation: 0.999,

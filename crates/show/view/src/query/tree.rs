@@ -1,9 +1,10 @@
-//! Where time goes: regions of the program, within them functions, within those the places they are called from.
+//! Where time goes: regions of the program, within them its functions by the path that leads to a call, within those the
+//! functions called and the places they are called from.
 
 use super::Selection;
 use crate::index::Index;
 use kizami_model::Op;
-use kizami_trace::{Definitions, RegionSpan};
+use kizami_trace::{Definitions, RegionSpan, SourceLine, function_name};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -34,7 +35,7 @@ pub struct Node {
 }
 
 /// What a node is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum NodeKind {
@@ -42,7 +43,9 @@ pub enum NodeKind {
     Run,
     /// A stay in a region of the program.
     Region,
-    /// A function.
+    /// A function of the program, or one that it calls, on the way to a call.
+    Caller,
+    /// A function that was recorded.
     Function,
     /// A place it is called from.
     #[serde(rename = "callsite")]
@@ -171,42 +174,99 @@ fn nodes(index: &Index, definitions: &Definitions, paths: &Paths, sums: &Sums) -
     }
     let mut places: Vec<_> = by_place.into_iter().collect();
     places.sort_unstable();
-    for of_function in places.chunk_by(|a, b| (a.0.0, a.0.1) == (b.0.0, b.0.1)) {
-        let (path, op, _) = of_function[0].0;
-        let ns = of_function.iter().map(|(_, sum)| sum.0).sum();
-        let calls = of_function.iter().map(|(_, sum)| sum.1).sum();
-        let function = nodes.len();
-        let (name, kind, op) = (Op(op).name().to_owned(), NodeKind::Function, Some(op));
-        let (inclusive_ns, exclusive_ns, parent) = (ns, 0, Some(path));
-        nodes.push(Node {
-            id: function,
-            name,
-            parent,
-            inclusive_ns,
-            exclusive_ns,
-            calls,
-            kind,
-            op,
-            site: None,
-        });
-        for ((_, _, site), (ns, calls)) in of_function {
-            nodes.push(Node {
-                id: nodes.len(),
-                name: kizami_explain::SourceLine::of(definitions, *site).to_string(),
-                parent: Some(function),
-                inclusive_ns: *ns,
-                exclusive_ns: *ns,
-                calls: *calls,
-                kind: NodeKind::CallSite,
-                op,
-                site: *site,
-            });
+    let mut known = FxHashMap::default();
+    let mut node_of =
+        |nodes: &mut Vec<Node>, parent: usize, name: String, kind: NodeKind, op: Option<u16>| {
+            *known.entry((parent, kind, name)).or_insert_with_key(|(parent, kind, name)| {
+                let (id, parent, name) = (nodes.len(), Some(*parent), name.clone());
+                let (inclusive_ns, exclusive_ns, calls) = (0, 0, 0);
+                nodes.push(Node {
+                    id,
+                    name,
+                    parent,
+                    inclusive_ns,
+                    exclusive_ns,
+                    calls,
+                    kind: *kind,
+                    op,
+                    site: None,
+                });
+                id
+            })
+        };
+    for ((path, op, site), (ns, calls)) in places {
+        let mut parent = path;
+        for name in callers(definitions, site) {
+            parent = node_of(&mut nodes, parent, name, NodeKind::Caller, None);
+            nodes[parent].inclusive_ns += ns;
+            nodes[parent].exclusive_ns += ns;
+            nodes[parent].calls += calls;
         }
+        let function = node_of(&mut nodes, parent, Op(op).name().to_owned(), NodeKind::Function, Some(op));
+        nodes[function].inclusive_ns += ns;
+        nodes[function].calls += calls;
+        nodes.push(Node {
+            id: nodes.len(),
+            name: SourceLine::of(definitions, site).to_string(),
+            parent: Some(function),
+            inclusive_ns: ns,
+            exclusive_ns: ns,
+            calls,
+            kind: NodeKind::CallSite,
+            op: Some(op),
+            site,
+        });
     }
     for id in 0..nodes.len() {
-        if let (Some(parent), NodeKind::Region | NodeKind::Function) = (nodes[id].parent, nodes[id].kind) {
+        if let (Some(parent), NodeKind::Region | NodeKind::Caller | NodeKind::Function) =
+            (nodes[id].parent, nodes[id].kind)
+        {
             nodes[parent].exclusive_ns -= nodes[id].inclusive_ns;
         }
     }
     nodes
+}
+
+/// The functions of the program that lead to a call, from the outermost to the one that makes it, if paths were recorded.
+fn callers(definitions: &Definitions, site: Option<u32>) -> Vec<String> {
+    if definitions.paths.is_empty() {
+        return Vec::new();
+    }
+    let path = SourceLine::path(definitions, site);
+    path.iter().rev().map(|place| function_name::shown(&place.function)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kizami_trace::{CallSite, PathFrame};
+
+    #[test]
+    fn callers_are_those_of_the_path_from_the_outermost() {
+        let frame = |index: u32, caller: Option<u32>, function: &str| PathFrame {
+            index,
+            caller,
+            offset: 0,
+            module: None,
+            function: function.to_owned(),
+            file: None,
+            line: None,
+            inlined_into: Vec::new(),
+        };
+        let site = CallSite {
+            index: 0,
+            offset: 0,
+            module: None,
+            function: "dot".to_owned(),
+            file: None,
+            line: None,
+            inlined_into: vec!["cg<double>(int)".to_owned()],
+            path: Some(1),
+        };
+        let paths = vec![frame(0, None, "main"), frame(1, Some(0), "solve(int)")];
+        let definitions = Definitions { callsites: vec![site], paths, ..Definitions::default() };
+        assert_eq!(callers(&definitions, Some(0)), ["main", "solve", "cg", "dot"]);
+        let without_paths = Definitions { paths: Vec::new(), ..definitions };
+        assert_eq!(callers(&without_paths, Some(0)), [""; 0]);
+    }
 }

@@ -38,6 +38,8 @@ const MOST_CALLS: u64 = 20_000;
 /// Cells of a timeline, at most.
 const MOST_CELLS: u64 = 8 << 20;
 const MOST_COLUMNS: u64 = 16 << 10;
+/// Losses of threads that a verdict names, at most.
+const MOST_LOSSES: usize = 4;
 
 /// All questions.
 pub(super) fn questions() -> Router<Arc<Shared>> {
@@ -298,11 +300,18 @@ fn verdict(view: &View, parameters: &Parameters) -> Result<Reply, Failure> {
     shorten(&mut value);
     value["kind"] = json!(layer.kind());
     value["nothing_found"] = shown(&phrases::nothing::sentence(&verdict.report.nothing_found())).into();
+    value["warnings"] = phrases::verdict::warnings(&verdict.report).map(|text| shown(&text)).collect();
+    let losses = verdict.report.threads.iter().flat_map(|threads| &threads.losses);
+    value["thread_losses"] =
+        losses.take(MOST_LOSSES).map(|loss| shown(&phrases::loss::sentence(loss))).collect();
     let findings = value["findings"].as_array_mut().into_iter().flatten();
     for ((finding, worded), jump) in findings.zip(&verdict.report.findings).zip(&verdict.jumps) {
         finding["all_waiting_ns"] = worded.all_waiting_ns().into();
         if let Some(ns) = verdict.report.reconstruction_error_ns(worded.waiting_in.as_ref()) {
             finding["all_waiting_error_ns"] = ns.into();
+        }
+        if let Some(path) = phrases::finding::path(worded) {
+            finding["call_path"] = shown(&path).into();
         }
         if let Some(jump) = jump {
             finding["rank"] = jump.rank.into();

@@ -51,10 +51,20 @@ read! {
         findings: Vec<explain::Finding>,
         #[ts(as = "Vec<Wait>")]
         waits: Vec<explain::WaitTotal>,
+        /// Where calls take longest.
+        #[ts(as = "Vec<CallTotal>")]
+        places: Vec<explain::CallTotal>,
+        /// Where computation takes longest.
+        #[ts(as = "Vec<ComputationTotal>")]
+        computation: Vec<explain::ComputationTotal>,
         #[ts(as = "NotUnderstood")]
         not_understood: explain::NotUnderstood,
     } and {
         kind: LayerKind,
+        /// What must be known before anything else.
+        warnings: Vec<String>,
+        /// What threads lose, most first.
+        thread_losses: Vec<String>,
         /// What is said where there is no finding.
         nothing_found: String,
     }
@@ -64,6 +74,10 @@ read! {
     /// Parallel efficiency, and what it is made of.
     Efficiency of explain::Efficiency {
         parallel: f64,
+        #[ts(optional)]
+        cores: Option<f64>,
+        #[ts(optional)]
+        own_cores_ns: Option<i64>,
         load_balance: f64,
         serialisation: f64,
         transfer: f64,
@@ -90,6 +104,9 @@ read! {
     } and {
         /// All of it in a sentence.
         sentence: String,
+        /// How the program came there.
+        #[ts(optional)]
+        call_path: Option<String>,
         /// How long others waited for it, directly or not: what its share is of.
         all_waiting_ns: i64,
         /// How far that may be off, if the run was reconstructed.
@@ -141,6 +158,28 @@ read! {
         ns: i64,
         share: f64,
         worst_rank: u32,
+    }
+}
+
+read! {
+    /// Calls of one function at one place.
+    CallTotal of explain::CallTotal {
+        function: String,
+        #[ts(as = "Option<Place>")]
+        place: Option<explain::SourceLine>,
+        ns: i64,
+        share: f64,
+    }
+}
+
+read! {
+    /// Computation before the calls at one place.
+    ComputationTotal of explain::ComputationTotal {
+        function: String,
+        #[ts(as = "Place")]
+        place: explain::SourceLine,
+        ns: i64,
+        share: f64,
     }
 }
 
@@ -202,6 +241,8 @@ fn all() -> String {
         Place,
         Gain,
         Wait,
+        CallTotal,
+        ComputationTotal,
         NotUnderstood,
         TaskCurves,
         TaskCurve,

@@ -10,6 +10,7 @@ const HELP: &str = "\
 Examples:
   kizami events run.kz --rank 2 --limit 20
   kizami events run.kz --op MPI_Allreduce --from 1.5s --to 1.6s
+  kizami events run.kz --op MPI_Allreduce --paths
   kizami events run.kz --json | jq 'select(.bytes_out > 1000000)'
 
 Rows are sorted by rank, then by start. Times are seconds since the start of the run. A peer is a rank
@@ -42,6 +43,10 @@ pub struct EventsArguments {
     /// Maximum number of rows, 0 for all [default: 100; all with --json]
     #[arg(short, long, value_name = "N")]
     pub limit: Option<u64>,
+
+    /// Also print the call path: the functions that led to the call
+    #[arg(long)]
+    pub paths: bool,
 
     #[command(flatten)]
     pub memory: MemoryArguments,

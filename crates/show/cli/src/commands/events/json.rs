@@ -1,8 +1,8 @@
 //! A row as JSON.
 
-use super::names::{callsite, communicator, communicator_name, peer_name};
+use super::names::{callers, callsite, communicator, communicator_name, peer_name};
 use kizami_model::{Call, Peer};
-use kizami_trace::{CallSite, Definitions};
+use kizami_trace::{CallSite, Definitions, PathFrame};
 use serde::Serialize;
 
 /// One row as JSON; the fields stand in the order of the trace's own tables.
@@ -57,6 +57,10 @@ pub struct Row<'a> {
     failed: bool,
     /// Cost of recording it.
     overhead_ns: i64,
+    /// Time inside the call in which the thread could have run, but had no core; null if none.
+    off_core_ns: Option<i64>,
+    /// The same between the thread's previous call and this one.
+    off_core_before_ns: Option<i64>,
     /// Number of calls the row stands for in a reduced trace.
     weight: f64,
 }
@@ -91,16 +95,45 @@ struct Place<'a> {
     line: Option<u32>,
     /// The executable or library.
     module: Option<&'a str>,
+    /// The calls that led to the function, innermost first; only with `--paths`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<Vec<Caller<'a>>>,
+}
+
+/// A call on the path to another.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+struct Caller<'a> {
+    /// The function that contains the call.
+    function: &'a str,
+    /// Full path of its source.
+    file: Option<&'a str>,
+    /// Line in the file.
+    line: Option<u32>,
+    /// The executable or library.
+    module: Option<&'a str>,
+}
+
+impl<'a> Caller<'a> {
+    fn of(frame: &'a PathFrame) -> Caller<'a> {
+        Caller {
+            function: &frame.function,
+            file: frame.file.as_deref(),
+            line: frame.line,
+            module: frame.module.as_deref(),
+        }
+    }
 }
 
 impl<'a> Row<'a> {
-    /// A call with what its numbers stand for.
-    pub fn new(call: &'a Call, definitions: &'a Definitions) -> Row<'a> {
+    /// A call with what its numbers stand for, and with the path to it if that is wanted.
+    pub fn new(call: &'a Call, definitions: &'a Definitions, paths: bool) -> Row<'a> {
         let place = |site: &'a CallSite| Place {
             function: &site.function,
             file: site.file.as_deref(),
             line: site.line,
             module: site.module.as_deref(),
+            path: paths.then(|| callers(call, definitions).map(Caller::of).collect()),
         };
         let object = call.object.and_then(|index| definitions.objects.get(index as usize));
         Row {
@@ -128,6 +161,8 @@ impl<'a> Row<'a> {
             callsite: callsite(call, definitions).map(place),
             failed: call.failed,
             overhead_ns: call.overhead.0,
+            off_core_ns: call.off_core.map(|length| length.0),
+            off_core_before_ns: call.off_core_before.map(|length| length.0),
             weight: call.weight,
         }
     }
@@ -146,7 +181,7 @@ mod tests {
             recv_peer: Peer::Null,
             ..kizami_testing::call("MPI_Sendrecv", 1, 1_500_000_000, 1_500_012_345)
         };
-        let json = serde_json::to_value(Row::new(&call, &definitions)).unwrap();
+        let json = serde_json::to_value(Row::new(&call, &definitions, false)).unwrap();
         assert_eq!(json["peer"], 3);
         assert_eq!(json["recv_peer"], "null");
         assert_eq!(json["root"], serde_json::Value::Null);

@@ -1,7 +1,7 @@
 //! What the numbers in a row stand for.
 
 use kizami_model::{Call, Peer};
-use kizami_trace::{CallSite, Communicator, Definitions};
+use kizami_trace::{CallSite, Communicator, Definitions, PathFrame};
 
 /// The other side, as people say it.
 pub fn peer_name(peer: Peer) -> Option<String> {
@@ -31,4 +31,9 @@ pub fn communicator_name(communicator: &Communicator) -> String {
 /// Where a call was made from, if that is known.
 pub fn callsite<'a>(call: &Call, definitions: &'a Definitions) -> Option<&'a CallSite> {
     definitions.callsites.get(call.callsite? as usize)
+}
+
+/// The calls that led to it, innermost first, if they are known.
+pub fn callers<'a>(call: &Call, definitions: &'a Definitions) -> impl Iterator<Item = &'a PathFrame> {
+    definitions.callers(callsite(call, definitions).and_then(|site| site.path))
 }

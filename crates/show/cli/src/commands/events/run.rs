@@ -31,7 +31,10 @@ pub fn run(arguments: &EventsArguments) -> Result<u8> {
     let mut wanted = wanted.peekable();
     let out = BufWriter::new(io::stdout().lock());
     let weighted = trace.run().reduced.is_some();
-    let mut rows = if arguments.json { Rows::json(out) } else { Rows::table(out, weighted) };
+    let mut rows = match arguments.json {
+        true => Rows::json(out, arguments.paths),
+        false => Rows::table(out, arguments.paths, weighted),
+    };
     let mut printed = 0;
     while printed < limit
         && let Some(call) = wanted.next()

@@ -1,14 +1,14 @@
 //! The two ways to print rows: a table, and JSON.
 
 use super::json::Row;
-use super::names::{callsite, communicator, communicator_name, peer_name};
+use super::names::{callers, callsite, communicator, communicator_name, peer_name};
 use crate::show::json::{self, Versioned};
 use crate::show::quantity;
 use crate::show::style::Paint;
 use crate::show::table::{Align, Table};
 use crate::show::text::Text;
 use kizami_model::{Call, Length, Moment};
-use kizami_trace::{CallSite, Definitions, function_name};
+use kizami_trace::{CallSite, Definitions, PathFrame, function_name};
 use std::io::{self, Write};
 
 /// Where weights stand: behind what was called.
@@ -16,19 +16,26 @@ const WEIGHT_COLUMN: usize = 4;
 
 /// The two ways to print rows.
 pub enum Rows<W: Write> {
-    Json(W),
+    Json {
+        out: W,
+        paths: bool,
+    },
     /// With a column of weights, or without.
-    Table(Table<Text<W>>, bool),
+    Table {
+        table: Table<Text<W>>,
+        paths: bool,
+        weighted: bool,
+    },
 }
 
 impl<W: Write> Rows<W> {
     /// One object a line.
-    pub fn json(out: W) -> Rows<W> {
-        Rows::Json(out)
+    pub fn json(out: W, paths: bool) -> Rows<W> {
+        Rows::Json { out, paths }
     }
 
     /// A table, with a column of weights if rows stand for several calls.
-    pub fn table(out: W, weighted: bool) -> Rows<W> {
+    pub fn table(out: W, paths: bool, weighted: bool) -> Rows<W> {
         let mut columns = vec![
             ("rank", Align::Right),
             ("start s", Align::Right),
@@ -45,18 +52,22 @@ impl<W: Write> Rows<W> {
         if weighted {
             columns.insert(WEIGHT_COLUMN, ("weight", Align::Right));
         }
-        Rows::Table(Table::new(Text(out), Paint::stdout(), &columns), weighted)
+        Rows::Table { table: Table::new(Text(out), Paint::stdout(), &columns), paths, weighted }
     }
 
     /// Prints one row.
     pub fn print(&mut self, call: &Call, definitions: &Definitions) -> io::Result<()> {
         match self {
-            Rows::Json(out) => {
-                let row = Versioned::new(json::EVENTS, Row::new(call, definitions));
+            Rows::Json { out, paths } => {
+                let row = Versioned::new(json::EVENTS, Row::new(call, definitions, *paths));
                 writeln!(out, "{}", json::line(&row)?)
             }
-            Rows::Table(table, weighted) => {
+            Rows::Table { table, paths, weighted } => {
                 let mut cells = as_cells(call, definitions);
+                if *paths && let Some(place) = cells.last_mut() {
+                    callers(call, definitions)
+                        .for_each(|frame| place.push_str(&format!(" <- {}", frame_name(frame))));
+                }
                 if *weighted {
                     cells.insert(WEIGHT_COLUMN, weight(call.weight));
                 }
@@ -68,8 +79,8 @@ impl<W: Write> Rows<W> {
     /// Prints what was held back.
     pub fn finish(self) -> io::Result<()> {
         match self {
-            Rows::Json(mut out) => out.flush(),
-            Rows::Table(table, _) => table.finish(),
+            Rows::Json { mut out, .. } => out.flush(),
+            Rows::Table { table, .. } => table.finish(),
         }
     }
 }
@@ -137,8 +148,16 @@ fn requests(call: &Call) -> String {
 
 /// `main stencil2d.c:88`: the function and the file's own name; the whole path is in the JSON.
 fn site_name(site: &CallSite) -> String {
-    let function = function_name::shown(&site.function);
-    match (&site.file, site.line) {
+    place_name(&site.function, site.file.as_deref(), site.line)
+}
+
+fn frame_name(frame: &PathFrame) -> String {
+    place_name(&frame.function, frame.file.as_deref(), frame.line)
+}
+
+fn place_name(function: &str, file: Option<&str>, line: Option<u32>) -> String {
+    let function = function_name::shown(function);
+    match (file, line) {
         (Some(file), Some(line)) => format!("{function} {}:{line}", base_name(file)),
         (Some(file), None) => format!("{function} {}", base_name(file)),
         _ => function,

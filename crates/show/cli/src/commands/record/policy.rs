@@ -55,6 +55,10 @@ pub struct PolicyArguments {
     #[arg(long, help_heading = CONTENT, env = "KIZAMI_IO", value_parser = FalseyValueParser::new())]
     pub io: bool,
 
+    /// Whether to record the call path of each MPI call
+    #[arg(long, help_heading = CONTENT, value_enum, default_value_t, env = "KIZAMI_PATHS")]
+    pub paths: PathsPolicy,
+
     /// What to record of OpenMP
     #[arg(long, help_heading = CONTENT, value_enum, default_value_t, env = "KIZAMI_OPENMP")]
     pub openmp: OpenMpPolicy,
@@ -117,6 +121,9 @@ impl PolicyArguments {
         if self.io {
             variables.push(("KIZAMI_TRACER_IO", "posix".into()));
         }
+        if self.paths == PathsPolicy::Off {
+            variables.push(("KIZAMI_TRACER_PATHS", "off".into()));
+        }
         match self.openmp {
             OpenMpPolicy::Auto => {}
             OpenMpPolicy::Tasks => variables.push(("KIZAMI_TRACER_OPENMP", "tasks".into())),
@@ -128,6 +135,16 @@ impl PolicyArguments {
         }
         variables
     }
+}
+
+/// What is recorded of call paths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum PathsPolicy {
+    /// The functions that led to each call
+    #[default]
+    On,
+    /// Only where the call was made
+    Off,
 }
 
 /// When full buffers are written to disk.

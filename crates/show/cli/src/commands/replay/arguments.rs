@@ -11,6 +11,7 @@ Examples:
   kizami replay run.kz --network ideal
   kizami replay run.kz --latency 0.5x --bandwidth 2x -o faster.kz
   kizami replay run.kz --callsite solver.c:88=0.5 --balance solver.c:120
+  kizami replay run.kz --path cg_solve@3=0.5
   kizami replay run.kz --omp-threads 2x --balance-threads solver.c:64
   kizami replay run.kz --loggops L=1us,o=200ns,g=0,G=0.1ns,O=0,S=64k --json | jq .replayed_ns
 
@@ -88,6 +89,11 @@ pub struct ReplayArguments {
     #[arg(value_delimiter = ',')]
     pub callsite: Vec<Change>,
 
+    /// Scale the computation before calls made in a function or in what it calls: cg_solve=0.5 halves it
+    #[arg(long, value_name = "LOCATION[@RANK]=FACTOR", value_parser = Change::parse_scale_below, help_heading = COMPUTATION)]
+    #[arg(value_delimiter = ',')]
+    pub path: Vec<Change>,
+
     /// Balance the computation before calls at a location over all ranks, iteration by iteration
     #[arg(long, value_name = "LOCATION", help_heading = COMPUTATION)]
     #[arg(value_delimiter = ',')]
@@ -147,6 +153,10 @@ pub struct ReplayArguments {
     #[arg(long, value_name = "LOCATION", help_heading = COMMUNICATION)]
     #[arg(value_delimiter = ',')]
     pub ideal_at: Vec<Location>,
+
+    /// Give every thread its own core: no time in which it is ready to run and has none
+    #[arg(long, help_heading = COMPUTATION)]
+    pub own_cores: bool,
 
     /// Remove the tracer's overhead and pauses
     #[arg(long)]

@@ -12,7 +12,7 @@ use kizami_platform::Platform;
 use kizami_predict::{on_platform, spreads_of};
 use kizami_replay::{Network, Setting};
 use kizami_terminal::failure::UsageError;
-use kizami_trace::{CallSite, Trace};
+use kizami_trace::{Definitions, Trace};
 use kizami_whatif::Change;
 use std::sync::{Arc, OnceLock};
 
@@ -26,11 +26,12 @@ pub struct Plan {
 
 impl Plan {
     /// Resolves all locations, so that a wrong one is reported at once.
-    pub fn new(arguments: &ReplayArguments, trace: &Trace, sites: &[CallSite]) -> Result<Plan> {
+    pub fn new(arguments: &ReplayArguments, trace: &Trace, definitions: &Definitions) -> Result<Plan> {
         let changes = changes(arguments);
         let ranks = trace.run().ranks;
         for change in &changes {
-            if let Change::Scale(line, Some(rank), factor) = change
+            if let Change::Scale(line, Some(rank), factor) | Change::ScaleBelow(line, Some(rank), factor) =
+                change
                 && *rank >= ranks
             {
                 let last = ranks.saturating_sub(1);
@@ -39,7 +40,8 @@ impl Plan {
                 return Err(UsageError(what).into());
             }
         }
-        let resolve = |change: &Change| change.resolve(sites).map_err(|error| UsageError(error.to_string()));
+        let resolve =
+            |change: &Change| change.resolve(definitions).map_err(|error| UsageError(error.to_string()));
         let resolved = changes.iter().map(resolve).collect::<Result<Vec<_>, _>>()?;
         Ok(Plan {
             regions: regions(&changes, &resolved, trace)?,
@@ -121,6 +123,7 @@ pub fn changes(arguments: &ReplayArguments) -> Vec<Change> {
     changes.extend(arguments.eager_limit.map(Change::EagerLimit));
     changes.extend(arguments.cpu.map(Change::Cpu));
     changes.extend(arguments.callsite.iter().cloned());
+    changes.extend(arguments.path.iter().cloned());
     changes.extend(arguments.balance.iter().cloned().map(Change::Balance));
     changes.extend(arguments.omp_threads.map(Change::Threads));
     changes.extend(arguments.balance_threads.iter().cloned().map(Change::BalanceThreads));
@@ -133,6 +136,7 @@ pub fn changes(arguments: &ReplayArguments) -> Vec<Change> {
     changes.extend(arguments.merge.iter().cloned().map(Change::Join));
     changes.extend(arguments.any_order.iter().cloned().map(Change::TakeAsTheyCome));
     changes.extend(arguments.ideal_at.iter().cloned().map(Change::IdealAt));
+    changes.extend(arguments.own_cores.then_some(Change::OwnCores));
     changes.extend(arguments.without_tracer.then_some(Change::WithoutTracer));
     changes
 }

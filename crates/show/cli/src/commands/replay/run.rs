@@ -44,8 +44,7 @@ fn replay(arguments: &ReplayArguments, together: Together) -> Result<ReplayedFro
     if let Some(output) = &arguments.output {
         must_be_new(output, "-o")?;
     }
-    let sites = trace.definitions()?.callsites;
-    let plan = Plan::new(arguments, &trace, &sites)?;
+    let plan = Plan::new(arguments, &trace, &trace.definitions()?)?;
     let threads = together.threads(threads);
     let request = Request {
         made_from: None,

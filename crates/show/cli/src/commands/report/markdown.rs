@@ -22,7 +22,7 @@ pub fn write(out: &mut impl Write, report: &Report, most: usize) -> io::Result<(
     }
     let error = efficiency_error(report);
     writeln!(out, "**Parallel efficiency {}{error}**", percent(report.efficiency.parallel))?;
-    writeln!(out, "{}\n", plain(&verdict::product(report, percent)))?;
+    writeln!(out, "{}\n", plain(&verdict::product(report, percent).join("; ")))?;
     if let Some(threads) = &report.threads {
         writeln!(out, "{}\n", plain(&verdict::threads(threads, percent)))?;
     }
@@ -41,9 +41,12 @@ pub fn write(out: &mut impl Write, report: &Report, most: usize) -> io::Result<(
     for (number, finding) in (1..).zip(listed) {
         writeln!(out, "{number}. {}  ", plain(&finding::sentence(finding)))?;
         writeln!(out, "   {}  ", plain(&verdict::cost(report, finding)))?;
+        if let Some(path) = finding::path(finding) {
+            writeln!(out, "   {}  ", plain(&path))?;
+        }
         writeln!(out, "   {}\n", plain(finding::advice(finding.disease())))?;
     }
-    if let Some(doubts) = verdict::doubts(report) {
+    for doubts in verdict::doubts(report) {
         writeln!(out, "{doubts}\n")?;
     }
     for section in sections(report, most) {

@@ -314,6 +314,7 @@ mod tests {
                 file: None,
                 line: None,
                 inlined_into,
+                path: None,
             })
         };
         assert_eq!(named("main._omp_fn.0", &[]), "main");

@@ -1,0 +1,37 @@
+//! Cores that ranks did not have: the first line of a report, because it puts all others in doubt.
+
+use crate::quantity::{counted, percent};
+use kizami_explain::SharedCores;
+
+/// Delays of less than this part of the run are not worth another run.
+const NEXT_TO_NOTHING: f64 = 0.01;
+
+/// Who lacked cores, for how long, and what to do.
+pub fn sentences(shared: &SharedCores) -> impl Iterator<Item = String> {
+    let share = percent(shared.share);
+    let ranks = counted(u64::from(shared.ranks), "rank");
+    let crowd = shared.cores.filter(|cores| *cores < shared.ranks);
+    let who = match crowd {
+        Some(cores) => {
+            let share = if shared.ranks == 1 { "shares" } else { "share" };
+            format!("Shared cores: {ranks} {share} {}", counted(u64::from(cores), "core"))
+        }
+        None => "Busy cores: other programs or threads use the cores of the ranks".to_owned(),
+    };
+    let waits = format!("{who}; ranks wait for a core for {share} of their time.");
+    let at_most = match crowd {
+        Some(cores) => format!("Run at most {} here", counted(u64::from(cores), "rank")),
+        None => "Run them alone, or bind them to cores of their own".to_owned(),
+    };
+    let what = match shared.gain {
+        Some(gain) if gain.share < NEXT_TO_NOTHING => {
+            "This hardly delays the run: they lack a core while they wait for other ranks.".to_owned()
+        }
+        Some(gain) => format!(
+            "{at_most}: with a core for each rank the run takes up to {} less. Until then the findings below are uncertain.",
+            percent(gain.share)
+        ),
+        None => format!("{at_most}; until then the findings below are uncertain."),
+    };
+    [waits, what].into_iter()
+}

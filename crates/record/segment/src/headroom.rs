@@ -1,15 +1,15 @@
 //! How much memory may be taken where a process may have only so much (`ulimit -v`, a batch system).
 //!
-//! A program that finds none left may go on, but libraries below it do not: some end the process, some hang. So a window
-//! takes a small part of what is left, and as many as there are threads never take all.
+//! A program that finds none left may go on, but libraries below it do not: some end the process, some hang. What a
+//! thread needs is a small part of what is left, and as many as there are threads never take all.
 
 use std::ffi::CStr;
 
 /// The part of what is left that a mapping may take.
 const PART: u64 = 8;
 
-/// Whether a mapping of so many bytes leaves enough to the program. Where that is unknown, it does.
-pub(crate) fn leaves_enough(bytes: usize) -> bool {
+/// Whether to take so many bytes leaves enough to the program. Where that is unknown, it does.
+pub fn leaves_enough(bytes: usize) -> bool {
     left_bytes().is_none_or(|left| (bytes as u64).saturating_mul(PART) <= left)
 }
 

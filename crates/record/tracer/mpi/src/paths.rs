@@ -19,6 +19,7 @@ use crate::process::{self, Process};
 use crate::stream::lock;
 use crate::{modules, sites, stack};
 use kizami_records::{Definition, NO_SITE};
+use kizami_segment::headroom;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{LazyLock, Mutex};
@@ -28,6 +29,8 @@ const NODES: usize = 1024;
 /// A node lies at most so far behind where its key belongs.
 const PROBES: usize = 4;
 const MOST_WORDS: usize = 8192;
+/// Memory that a thread needs for its paths, as far as it does not grow with them.
+const BYTES: usize = NODES * size_of::<Node>() + MOST_WORDS * size_of::<Word>() + (64 << 10);
 const MOST_SITES: usize = 60_000;
 const MOST_FRAMES: usize = 1 << 20;
 /// Paths a thread knows the numbers of, before it asks for them anew.
@@ -76,8 +79,9 @@ impl Node {
 }
 
 impl Paths {
-    /// None of any, and nothing where there is no memory for them.
+    /// None of any, and nothing where too little memory is left.
     pub fn new() -> Option<Paths> {
+        headroom::leaves_enough(BYTES).then_some(())?;
         Some(Paths {
             nodes: boxed(Node::NONE)?,
             words: with_room(MOST_WORDS)?,

@@ -123,7 +123,7 @@ fn listed(list: &str) -> impl Iterator<Item = u32> + '_ {
     list.split(',').flat_map(|part| {
         let (from, to) = part.split_once('-').unwrap_or((part, part));
         let range = from.trim().parse().ok().zip(to.trim().parse::<u32>().ok());
-        range.map_or(1..=0, |(from, to): (u32, u32)| from..=to.min(MOST))
+        range.into_iter().flat_map(|(from, to): (u32, u32)| from..=to.min(MOST))
     })
 }
 

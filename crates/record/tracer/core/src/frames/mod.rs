@@ -98,7 +98,8 @@ impl Walker {
         self.words.clear();
         self.needs_frame_pointer = false;
         let read = |at: usize| {
-            let lies_within = at >= from.frame && at < stack.end && stack.end - at >= WORD && at % WORD == 0;
+            let lies_within =
+                at >= from.frame && at < stack.end && stack.end - at >= WORD && at.is_multiple_of(WORD);
             // SAFETY: by contract.
             lies_within.then(|| Word { at, value: unsafe { *(at as *const usize) } })
         };

@@ -158,7 +158,8 @@ fn line(table: &[u8], first_line: u32, instruction: usize) -> u32 {
             0..=9 => _ = bytes.next(),
             10..=12 => {
                 line += i64::from(code) - 10;
-                (bytes.next(), bytes.next());
+                bytes.next();
+                bytes.next();
             }
             13 => line += signed(number(&mut bytes)),
             14 => {

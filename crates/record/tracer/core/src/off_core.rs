@@ -4,7 +4,7 @@
 //! between a wake-up and the moment at which the thread runs again. Reading it takes some microseconds, too long for each
 //! call. Whether it can have changed is known in a nanosecond: in the area that glibc registers for restartable sequences
 //! (`rseq`), the kernel clears the field `rseq_cs` whenever the thread leaves its core outside the sequence that is named
-//! there. [`NOWHERE`] is a sequence in which no thread ever is. Where nothing is registered (glibc before 2.35), the time is
+//! there. `NOWHERE` is a sequence in which no thread ever is. Where nothing is registered (glibc before 2.35), the time is
 //! read at intervals.
 //!
 //! It promises to cost at most one part in fifty of the time, however often the thread leaves its core; what passes between two

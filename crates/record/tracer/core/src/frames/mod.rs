@@ -2,7 +2,7 @@
 //! stack, and where.
 //!
 //! Where the next return address lies follows from the one before: unwind tables say how large a frame is there, or that
-//! its place is known by the frame pointer. These [`rules`] are looked up once for each return address and kept; following
+//! its place is known by the frame pointer. These rules are looked up once for each return address and kept; following
 //! them takes some nanoseconds a frame. A walk notes which words of the stack it has read: as long as the thread is at the
 //! same place, and these words are the same, it would find the same frames again.
 //!

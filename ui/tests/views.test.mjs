@@ -24,9 +24,9 @@ after(async () => {
 });
 const view = (from, to) => `view=${Math.round(from)}-${Math.round(to)}`;
 const picture = (page, name) => page.screenshot({ path: join(pictures, `${name}.png`) });
-const clean = async (page) => {
+const clean = async (page, of = address) => {
   assert.deepEqual(page.wrong, []);
-  const origin = new URL(address).origin;
+  const origin = new URL(of).origin;
   for (const url of page.asked) assert.equal(new URL(url).origin, origin, 'nothing is asked for elsewhere');
   await page.close();
 };
@@ -233,8 +233,9 @@ test('a chosen call site narrows the other views', async () => {
   await clean(page);
 });
 
-test('the tree goes down the paths of calls, and a function chooses all calls below it', async () => {
+test('the tree goes down the paths of calls, and a function chooses all calls below it', async (t) => {
   const other = serve(record('mgcg', 2, 'mgcg', '8', '4'));
+  t.after(() => other.stop());
   const page = await open(browser, await other.address, 'panel=tree');
   const cells = page.getByTestId('tree').locator('td.where');
   await cells.first().waitFor();
@@ -247,8 +248,7 @@ test('the tree goes down the paths of calls, and a function chooses all calls be
   await cells.nth(solve).click();
   assert.match((await hash(page)).sites, /^\d+(,\d+)+$/);
   await picture(page, 'tree-of-paths');
-  await clean(page);
-  other.stop();
+  await clean(page, await other.address);
 });
 
 test('the panel is as wide as it is dragged', async () => {

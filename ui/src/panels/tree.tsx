@@ -74,7 +74,7 @@ function Rows({ model, nodes }: { model: Model; nodes: TreeNode[] }) {
           const chosen = sites.length > 0 && s.sites.length > 0 && sites.every((site) => s.sites.includes(site));
           return (
             <tr key={node.id} class={chosen ? 'chosen' : ''} onClick={(event) => choose(node, event.ctrlKey || event.metaKey || event.shiftKey)}>
-              <td class="where" style={{ paddingLeft: `${6 + Math.min(depth, 12) * 14}px` }} title={node.name.slice(0, 400)}>
+              <td class="where" style={{ paddingLeft: `${6 + Math.min(depth, 20) * 8}px` }} title={node.name.slice(0, 400)}>
                 <div class="tree-name">
                   {open !== null ? (
                     <button

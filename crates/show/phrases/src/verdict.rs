@@ -146,8 +146,10 @@ fn without_names(report: &Report) -> Option<String> {
         findings => findings.iter().map(|finding| &finding.place).collect(),
     };
     let nameless = places.into_iter().filter(|place| !place.has_name() && !place.is_unknown());
+    // An interpreter's own functions would say nothing of the program.
+    let is_program = |module: &&str| !module.starts_with("python") && !module.starts_with("libpython");
     let modules: BTreeSet<&str> =
-        nameless.filter_map(|place| Some(place.function.rsplit_once("+0x")?.0)).collect();
+        nameless.filter_map(|place| Some(place.function.rsplit_once("+0x")?.0)).filter(is_program).collect();
     let (have, names) = match modules.len() {
         0 => return None,
         1 => ("has", modules.into_iter().collect::<String>()),

@@ -134,11 +134,13 @@ impl<P> Change<P> {
 impl Change {
     /// With the call sites at its location instead of the location.
     pub fn resolve(&self, definitions: &Definitions) -> Result<Change<Vec<u32>>, NoCallThere> {
-        let sites = || definitions.named_sites().collect::<Vec<CallSite>>();
-        match self {
-            Change::ScaleBelow(..) => self.at(|location| sites_below(location, definitions)),
-            _ => self.at(|location| sites_at(location, &sites())),
-        }
+        self.at(|location| {
+            let sites: Vec<CallSite> = definitions.named_sites().collect();
+            match self {
+                Change::ScaleBelow(..) => sites_below(location, &sites, definitions),
+                _ => sites_at(location, &sites),
+            }
+        })
     }
 }
 

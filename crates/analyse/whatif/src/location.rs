@@ -111,8 +111,12 @@ pub fn sites_at(location: &Location, sites: &[CallSite]) -> Result<Vec<u32>, NoC
 }
 
 /// Call sites with a location on their path.
-pub fn sites_below(location: &Location, definitions: &Definitions) -> Result<Vec<u32>, NoCallThere> {
-    those(location, &definitions.callsites, |site| location.leads_to(site, definitions))
+pub fn sites_below(
+    location: &Location,
+    sites: &[CallSite],
+    definitions: &Definitions,
+) -> Result<Vec<u32>, NoCallThere> {
+    those(location, sites, |site| location.leads_to(site, definitions))
 }
 
 fn those(
@@ -222,7 +226,9 @@ mod tests {
         let on_path = |index, path| CallSite { path, ..site(index, "dot", None, None) };
         let callsites = vec![on_path(0, Some(1)), on_path(1, Some(2)), on_path(2, None)];
         let definitions = Definitions { callsites, paths, ..Definitions::default() };
-        let below = |name: &str| sites_below(&name.parse().unwrap(), &definitions).unwrap_or_default();
+        let below = |name: &str| {
+            sites_below(&name.parse().unwrap(), &definitions.callsites, &definitions).unwrap_or_default()
+        };
         for (name, sites) in [
             ("dot", &[0, 1, 2][..]),
             ("solve", &[0, 1]),

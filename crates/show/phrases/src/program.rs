@@ -21,7 +21,8 @@ fn last_part(path: &str) -> &str {
     path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
 }
 
-fn is_interpreter(executable: &str) -> bool {
+/// Whether an executable only runs what it is given.
+pub(crate) fn is_interpreter(executable: &str) -> bool {
     const NAMES: [&str; 9] =
         ["python", "pypy", "julia", "Rscript", "perl", "ruby", "lua", "octave", "FreeFem++"];
     executable == "R" || NAMES.iter().any(|name| executable.starts_with(name))

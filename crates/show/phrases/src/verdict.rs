@@ -147,7 +147,7 @@ fn without_names(report: &Report) -> Option<String> {
     };
     let nameless = places.into_iter().filter(|place| !place.has_name() && !place.is_unknown());
     // An interpreter's own functions would say nothing of the program.
-    let is_program = |module: &&str| !module.starts_with("python") && !module.starts_with("libpython");
+    let is_program = |module: &&str| !program::is_interpreter(module.strip_prefix("lib").unwrap_or(module));
     let modules: BTreeSet<&str> =
         nameless.filter_map(|place| Some(place.function.rsplit_once("+0x")?.0)).filter(is_program).collect();
     let (have, names) = match modules.len() {

@@ -88,6 +88,7 @@ fn is_binding(module: Option<&str>) -> bool {
     module.and_then(|path| path.split_once("/mpi4py/MPI.")).is_some()
 }
 
+/// Whether it is Python's interpreter, or the loader that starts a program.
 fn is_interpreter(module: Option<&str>) -> bool {
     let file = module.and_then(|path| path.rsplit('/').next()).unwrap_or_default();
     ["python", "libpython", "ld-"].iter().any(|name| file.starts_with(name))

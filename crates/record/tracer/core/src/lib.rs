@@ -2,7 +2,8 @@
 //!
 //! A process ([`process`]) has a directory to write to, a segment of definitions, and a [`stream`] for each thread, whose
 //! full chunks a [`helper`] thread writes out where it has a core. Time comes from a [`clock`], or from a [`simulator`];
-//! [`counters`] are read with it where asked for, and how long the thread [had no core](off_core). Where not every call is kept, a [`reduction`] has the rest.
+//! [`counters`] are read with it where asked for, and how long the thread [had no core](off_core). Which functions led to a
+//! call is found by [`frames`]. Where not every call is kept, a [`reduction`] has the rest.
 //!
 //! What it promises: nothing here takes the process down; what cannot be written any more is counted as lost.
 //!

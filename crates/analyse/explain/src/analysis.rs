@@ -367,32 +367,41 @@ impl Analysis {
     fn path_parts(&self, path: &Path) -> Vec<PathPart> {
         let length: Length = path.values().copied().sum();
         let computation = self.profile.computation_by_site();
-        let mut by_doing: FxHashMap<Doing, Vec<(Length, u32)>> = FxHashMap::default();
+        // What all ranks do there, and what is on the path, by rank.
+        type Part = (Length, FxHashMap<u32, Length>);
+        let mut by_doing: FxHashMap<Doing, FxHashMap<u32, Length>> = FxHashMap::default();
         for ((rank, doing), time) in path {
-            by_doing.entry(*doing).or_default().push((*time, *rank));
+            *by_doing.entry(*doing).or_default().entry(*rank).or_default() += *time;
         }
-        let mut parts: Vec<PathPart> = by_doing
+        let mut by_place: FxHashMap<(String, SourceLine), Part> = FxHashMap::default();
+        for (doing, ranks) in by_doing {
+            let (what, site, everybody) = match doing {
+                Doing::Computing(site) => {
+                    let everybody = computation.get(&site).map_or(Length::ZERO, |(_, time)| *time);
+                    let name = function_at(&self.profile, site);
+                    (format!("computation before {name}"), site, everybody)
+                }
+                Doing::Calling(op, site) => {
+                    let calls = self.profile.calls.get(&(op, site));
+                    (op.name().to_owned(), site, calls.map_or(Length::ZERO, |calls| calls.time))
+                }
+                Doing::Starting => ("before the first call".to_owned(), None, Length::ZERO),
+            };
+            let part = by_place.entry((what, SourceLine::of(&self.definitions, site))).or_default();
+            part.0 += everybody;
+            ranks.into_iter().for_each(|(rank, time)| *part.1.entry(rank).or_default() += time);
+        }
+        let mut parts: Vec<PathPart> = by_place
             .into_iter()
-            .filter_map(|(doing, mut ranks)| {
-                ranks.sort_unstable_by_key(|(time, rank)| (std::cmp::Reverse(*time), *rank));
-                let time: Length = ranks.iter().map(|(time, _)| *time).sum();
-                let (what, site, everybody) = match doing {
-                    Doing::Computing(site) => {
-                        let everybody = computation.get(&site).map_or(Length::ZERO, |(_, time)| *time);
-                        let name = function_at(&self.profile, site);
-                        (format!("computation before {name}"), site, everybody)
-                    }
-                    Doing::Calling(op, site) => {
-                        let calls = self.profile.calls.get(&(op, site));
-                        (op.name().to_owned(), site, calls.map_or(Length::ZERO, |calls| calls.time))
-                    }
-                    Doing::Starting => ("before the first call".to_owned(), None, Length::ZERO),
-                };
+            .filter_map(|((what, place), (everybody, ranks))| {
+                let most = ranks.iter().max_by_key(|(rank, time)| (**time, std::cmp::Reverse(**rank)));
+                let rank = most.map_or(0, |(rank, _)| *rank);
+                let time: Length = ranks.values().copied().sum();
                 let average = everybody / i64::from(self.ranks().max(1));
                 (time > Length::ZERO).then(|| PathPart {
                     what,
-                    place: SourceLine::of(&self.definitions, site),
-                    rank: ranks[0].1,
+                    place,
+                    rank,
                     ns: time.0,
                     share: time.0 as f64 / length.0.max(1) as f64,
                     imbalance_ns: (time - average).at_least_zero().0,

@@ -10,6 +10,7 @@ use crate::thresholds::THRESHOLDS;
 use crate::work_interval::WorkInterval;
 use kizami_blame::{ByStep, LongWait};
 use kizami_graph::{Graph, OffCore};
+use kizami_hybrid::{LossKind, Threads};
 use kizami_model::Length;
 use kizami_replay::StepChange;
 use kizami_trace::RankInfo;
@@ -21,13 +22,17 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SharedCores {
-    /// Ranks on the host with the most ranks per core.
+    /// Ranks on the host with the most of them per core.
     pub ranks: u32,
+    /// Their threads, where parallel regions have several; null otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<u32>,
     /// Cores that these ranks may use together; null if that is not known.
     pub cores: Option<u32>,
-    /// Time in which threads were ready to run but had no core, over all ranks.
+    /// Time in which threads were ready to run but had no core: those that call MPI or, where these lacked none, those of
+    /// parallel regions.
     pub waiting_ns: i64,
-    /// The same as a share of the time of all ranks.
+    /// The same as a share of the time of all these threads.
     pub share: f64,
     /// Gain if every thread had its own core.
     pub gain: Option<Gain>,
@@ -45,7 +50,30 @@ impl SharedCores {
         }
         let (ranks, cores) =
             most_crowded(ranks).map_or((graph.ranks(), None), |(ranks, cores)| (ranks, Some(cores)));
-        Some(SharedCores { ranks, cores, waiting_ns: waiting.0, share, gain: None })
+        Some(SharedCores { ranks, threads: None, cores, waiting_ns: waiting.0, share, gain: None })
+    }
+
+    /// With the threads of parallel regions, which lack cores while their rank has one: what is known of ranks, or where they
+    /// did not lack any, of all threads.
+    pub fn with_threads(
+        known: Option<SharedCores>,
+        threads: &Threads,
+        ranks: &[RankInfo],
+    ) -> Option<SharedCores> {
+        let preempted = threads.losses.iter().filter(|loss| loss.kind == LossKind::Away);
+        let waiting_ns = preempted.map(|loss| loss.ns).sum();
+        let share = waiting_ns as f64 / threads.all_ns.max(1) as f64;
+        let all = ranks.len().max(1) as u32;
+        let of_host = |on_host: u32| Some(threads.threads * on_host / all).filter(|some| *some > on_host);
+        match known {
+            Some(known) => Some(SharedCores { threads: of_host(known.ranks), ..known }),
+            None if share < THRESHOLDS.least_without_core => None,
+            None => {
+                let (ranks, cores) =
+                    most_crowded(ranks).map_or((all, None), |(ranks, cores)| (ranks, Some(cores)));
+                Some(SharedCores { ranks, threads: of_host(ranks), cores, waiting_ns, share, gain: None })
+            }
+        }
     }
 }
 

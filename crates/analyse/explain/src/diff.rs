@@ -253,8 +253,31 @@ fn waiting(before: &Report, after: &Report) -> Vec<Change> {
 
 type Times = Vec<(String, SourceLine, i64)>;
 
+/// Leaves callers out at lines where only one of the runs has several.
+fn tell_alike(before: &mut Times, after: &mut Times) {
+    let lines = |times: &Times| -> BTreeMap<(String, SourceLine), bool> {
+        let line = |(name, place, _): &(String, SourceLine, i64)| {
+            ((name.clone(), place.clone().of_any_caller()), place.caller.is_some())
+        };
+        times.iter().map(line).collect()
+    };
+    let [of_before, of_after] = [lines(before), lines(after)];
+    let differ: BTreeSet<&(String, SourceLine)> = of_before
+        .iter()
+        .filter(|(line, several)| of_after.get(line).is_some_and(|other| other != *several))
+        .map(|(line, _)| line)
+        .collect();
+    for (name, place, _) in before.iter_mut().chain(after) {
+        let line = (name.clone(), place.clone().of_any_caller());
+        if differ.contains(&line) {
+            *place = line.1;
+        }
+    }
+}
+
 /// Matches places: first those that are the same, then those that moved.
-fn places(kind: Kind, before: Times, after: Times) -> Vec<Change> {
+fn places(kind: Kind, mut before: Times, mut after: Times) -> Vec<Change> {
+    tell_alike(&mut before, &mut after);
     let mut exact: BTreeMap<(String, SourceLine), (Option<i64>, Option<i64>)> = BTreeMap::new();
     before
         .into_iter()
@@ -314,7 +337,7 @@ mod tests {
     use super::*;
 
     fn at(line: u32) -> SourceLine {
-        SourceLine { file: Some("solver.c".to_owned()), line: Some(line), function: "solve".to_owned() }
+        SourceLine { file: Some("solver.c".to_owned()), line: Some(line), ..SourceLine::in_function("solve") }
     }
 
     fn times(list: &[(&str, u32, i64)]) -> Times {
@@ -355,6 +378,23 @@ mod tests {
             ("MPI_Send".to_owned(), 23, Some(20), -100),
         ];
         assert_eq!(changes, expected);
+    }
+
+    #[test]
+    fn callers_are_compared_where_both_runs_have_several() {
+        let from = |line, caller| SourceLine { caller: Some(Box::new(at(caller))), ..at(line) };
+        let send = |place, ns| ("MPI_Send".to_owned(), place, ns);
+        let before = vec![send(from(5, 10), 100), send(from(5, 20), 7)];
+        let changes = |after| -> Vec<(String, i64)> {
+            let changes = places(Kind::Call, before.clone(), after);
+            changes.into_iter().map(|change| (change.place.unwrap().to_string(), change.change_ns)).collect()
+        };
+        let after = vec![send(from(5, 10), 150), send(from(5, 20), 7)];
+        assert_eq!(
+            changes(after),
+            [("solver.c:5 <- solver.c:10".to_owned(), 50), ("solver.c:5 <- solver.c:20".to_owned(), 0)]
+        );
+        assert_eq!(changes(vec![send(at(5), 109)]), [("solver.c:5".to_owned(), 2)]);
     }
 
     #[test]

@@ -51,6 +51,10 @@ pub struct Finding<D = Diagnosis> {
     pub function: String,
     /// Call site of the previous call.
     pub after: Option<SourceLine>,
+    /// The computation in the innermost function that leads to both calls: the lines there that lead to the previous call and
+    /// to this one. Null if `after` and `place` say the same, or if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<[SourceLine; 2]>,
     /// The innermost region that the program named, where it cost most.
     pub region: Option<String>,
     /// Direct waiting for it, over all ranks.
@@ -107,6 +111,7 @@ impl<D> Finding<D> {
             path: self.path,
             function: self.function,
             after: self.after,
+            within: self.within,
             region: self.region,
             waiting_ns: self.waiting_ns,
             propagated_ns: self.propagated_ns,

@@ -172,6 +172,8 @@ pub struct Thresholds {
     pub most_idea_places: usize,
     /// Less computation, waiting or loss than this part of all is no place for an idea. Chosen, as the least gain.
     pub least_idea: f64,
+    /// A function with this part of all computation is the whole program. Chosen.
+    pub nearly_all: f64,
 }
 
 /// Those that are used.
@@ -234,4 +236,5 @@ pub const THRESHOLDS: Thresholds = Thresholds {
     least_loss: 0.0005,
     most_idea_places: 4,
     least_idea: 0.01,
+    nearly_all: 0.95,
 };

@@ -16,6 +16,7 @@ use kizami_trace::{Definitions, SourceLine};
 use kizami_whatif::{Change, Changes, EagerLimit, Gain, Location, ThreadCount, Times};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 /// Something that could be done.
@@ -31,6 +32,8 @@ pub enum Idea {
     Balance(SourceLine),
     /// It takes half the time.
     Halve(SourceLine),
+    /// The computation in a function, and in those it calls, takes half the time.
+    HalveBelow(String),
     /// Every thread has its own core.
     OwnCores,
     /// Messages take no time.
@@ -203,19 +206,24 @@ fn candidates(analysis: &Analysis) -> Vec<Candidate> {
         network: None,
         threads: 1,
     };
-    for site in longest_computation(analysis) {
-        let place = SourceLine::of(&analysis.definitions, Some(site));
+    for (place, site) in longest_computation(analysis) {
+        let sites = sites_at_place_of(&analysis.definitions, site);
         let location = Location::of(&place);
         candidates.push(Candidate::new(
             Idea::Balance(place.clone()),
             location.clone().map(Change::Balance),
-            run.setting(&[Change::Balance(sites_at_place_of(&analysis.definitions, site))]),
+            run.setting(&[Change::Balance(sites.clone())]),
         ));
         candidates.push(Candidate::new(
             Idea::Halve(place),
             location.map(|location| Change::Scale(location, None, 0.5)),
-            run.setting(&[Change::Scale(vec![site], None, 0.5)]),
+            run.setting(&[Change::Scale(sites, None, 0.5)]),
         ));
+    }
+    for function in functions_with_most(analysis) {
+        let change = Change::ScaleBelow(Location::Function(function.clone()), None, 0.5);
+        let Ok(resolved) = change.resolve(&analysis.definitions) else { continue };
+        candidates.push(Candidate::new(Idea::HalveBelow(function), Some(change), run.setting(&[resolved])));
     }
     let mut networks = vec![
         (Idea::IdealNetwork, Change::IdealNetwork),
@@ -294,13 +302,69 @@ fn largest_unbuffered_bytes(analysis: &Analysis) -> Option<u64> {
     ties.filter(|tie| tie.kind() == TieKind::AwaitsPost).map(|tie| tie.bytes()).max()
 }
 
-/// Places before which most is computed.
-fn longest_computation(analysis: &Analysis) -> Vec<u32> {
-    let by_site = analysis.profile.computation_by_site();
-    let mut sums: Vec<(u32, Length)> =
-        by_site.into_iter().filter_map(|(site, (_, time))| Some((site?, time))).collect();
-    let all: Length = sums.iter().map(|(_, time)| *time).sum();
-    sums.retain(|(_, time)| time.0 as f64 >= THRESHOLDS.least_idea * all.0 as f64 && *time > Length::ZERO);
-    sums.sort_unstable_by_key(|(site, time)| (std::cmp::Reverse(*time), *site));
-    sums.into_iter().map(|(site, _)| site).take(THRESHOLDS.most_idea_places).collect()
+/// What is computed before calls that are made in a function, or in those it calls.
+#[derive(Default)]
+struct Below {
+    time: Length,
+    /// The part that lies between two of these calls: what lies before the first one may be anybody's.
+    between: Length,
+    /// How many functions led there, at most.
+    depth: usize,
+    sites: BTreeSet<u32>,
+}
+
+/// Functions in which, with those they call, most is computed. Only those with most of that between two of their calls, which is
+/// not so of one that just wraps a call; of those with the same calls, the innermost; none that contains the whole run.
+fn functions_with_most(analysis: &Analysis) -> Vec<String> {
+    let definitions = &analysis.definitions;
+    let mut functions: FxHashMap<String, Below> = FxHashMap::default();
+    for ((site, _), computation) in &analysis.profile.computation {
+        let Some(site) = *site else { continue };
+        // Where a call follows itself, the loop may be anywhere.
+        let after = computation.after.filter(|after| *after != site);
+        let around = after.and_then(|after| SourceLine::between(definitions, after, site));
+        let around = around.map(|[_, to]| to.function);
+        let time = computation.time * i64::from(computation.ranks);
+        let path = SourceLine::path(definitions, Some(site));
+        let (mut contains, mut known) = (around.is_some(), BTreeSet::new());
+        for (depth, place) in path.iter().rev().enumerate().filter(|(_, place)| place.has_name()) {
+            let name = place.short_function();
+            // As the value of an option it is one word.
+            if !name.contains([' ', ',', '=', '@', '^', '(']) && known.insert(name.clone()) {
+                let below = functions.entry(name).or_default();
+                below.time += time;
+                below.between += if contains { time } else { Length::ZERO };
+                below.depth = below.depth.max(depth);
+                below.sites.insert(site);
+            }
+            contains = contains && Some(&place.function) != around.as_ref();
+        }
+    }
+    let all: Length = analysis.profile.computation_by_site().values().map(|(_, time)| *time).sum();
+    let is_idea = |below: &Below| {
+        let share = below.time.0 as f64 / all.0.max(1) as f64;
+        (THRESHOLDS.least_idea..THRESHOLDS.nearly_all).contains(&share) && below.between * 2 >= below.time
+    };
+    let mut functions: Vec<(String, Below)> =
+        functions.into_iter().filter(|(_, below)| is_idea(below)).collect();
+    functions.sort_by(|(a, of_a), (b, of_b)| (of_b.time, of_b.depth, a).cmp(&(of_a.time, of_a.depth, b)));
+    functions.dedup_by(|(_, outer), (_, inner)| outer.sites == inner.sites);
+    functions.into_iter().map(|(name, _)| name).take(THRESHOLDS.most_idea_places).collect()
+}
+
+/// Places before which most is computed, each with one of its call sites.
+fn longest_computation(analysis: &Analysis) -> Vec<(SourceLine, u32)> {
+    let mut by_place: FxHashMap<SourceLine, (Length, u32)> = FxHashMap::default();
+    for (site, (_, time)) in analysis.profile.computation_by_site() {
+        let Some(site) = site else { continue };
+        let place = SourceLine::of(&analysis.definitions, Some(site));
+        let (sum, first) = by_place.entry(place).or_insert((Length::ZERO, site));
+        (*sum, *first) = (*sum + time, site.min(*first));
+    }
+    let all: Length = by_place.values().map(|(time, _)| *time).sum();
+    let mut sums: Vec<(Length, SourceLine, u32)> =
+        by_place.into_iter().map(|(place, (time, site))| (time, place, site)).collect();
+    sums.retain(|(time, ..)| time.0 as f64 >= THRESHOLDS.least_idea * all.0 as f64 && *time > Length::ZERO);
+    sums.sort_by(|a, b| (b.0, a.2).cmp(&(a.0, b.2)));
+    sums.into_iter().map(|(_, place, site)| (place, site)).take(THRESHOLDS.most_idea_places).collect()
 }

@@ -75,6 +75,10 @@ impl Step {
         (self.site < MOST_SITES).then_some(self.site)
     }
 
+    pub(crate) fn set_site(&mut self, site: Option<u32>) {
+        self.site = site.unwrap_or(NO_SITE);
+    }
+
     /// What the step stands for.
     #[inline]
     pub fn kind(&self) -> StepKind {

@@ -2,7 +2,7 @@
 
 use crate::location::{Location, NoCallThere, sites_at, sites_below};
 use crate::values::{EagerLimit, ModelChange, ThreadCount, Times, ValueError, parse_factor};
-use kizami_trace::{CallSite, Definitions, SourceLine};
+use kizami_trace::{Definitions, SourceLine};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -134,12 +134,9 @@ impl<P> Change<P> {
 impl Change {
     /// With the call sites at its location instead of the location.
     pub fn resolve(&self, definitions: &Definitions) -> Result<Change<Vec<u32>>, NoCallThere> {
-        self.at(|location| {
-            let sites: Vec<CallSite> = definitions.named_sites().collect();
-            match self {
-                Change::ScaleBelow(..) => sites_below(location, &sites, definitions),
-                _ => sites_at(location, &sites),
-            }
+        self.at(|location| match self {
+            Change::ScaleBelow(..) => sites_below(location, definitions),
+            _ => sites_at(location, definitions),
         })
     }
 }
@@ -395,7 +392,7 @@ mod tests {
     #[test]
     fn a_site_without_a_source_line_cannot_be_named() {
         let place =
-            |line| SourceLine { file: Some("solver.c".to_owned()), line, function: "main".to_owned() };
+            |line| SourceLine { file: Some("solver.c".to_owned()), line, ..SourceLine::in_function("main") };
         let named = Changes::at(&[place(Some(88))], Change::Join);
         assert_eq!(named.map(|changes| changes.to_string()), Some("--merge solver.c:88".to_owned()));
         assert_eq!(Changes::at(&[place(Some(88)), place(None)], Change::Join), None);

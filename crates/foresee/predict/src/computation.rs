@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn counts_are_found_by_the_full_name_of_a_function() {
         let function = "void halo::exchange<double, 3>(Grid<double> const&)".to_owned();
-        let place = SourceLine { file: None, line: None, function: function.clone() };
+        let place = SourceLine::in_function(&function);
         let mut known = PredictionInputs::default();
         // Eight ranks have four times the work of two, of which times alone know nothing.
         for (ranks, count) in [(2, 100.0), (4, 100.0), (8, 400.0)] {

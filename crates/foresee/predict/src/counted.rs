@@ -52,7 +52,7 @@ pub fn recorded_counts(trace: &Trace) -> Result<BTreeMap<String, Vec<f64>>, Pred
     for (site, (calls, sums)) in before {
         if sums.iter().any(|sum| *sum > 0.0) {
             let means = sums.iter().map(|sum| sum / calls.max(1) as f64).collect();
-            counts.insert(format!("{:#}", SourceLine::of(&definitions, site)), means);
+            counts.insert(format!("{:#}", SourceLine::of(&definitions, site).of_any_caller()), means);
         }
     }
     Ok(counts)

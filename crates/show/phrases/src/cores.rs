@@ -10,17 +10,22 @@ const NEXT_TO_NOTHING: f64 = 0.01;
 pub fn sentences(shared: &SharedCores) -> impl Iterator<Item = String> {
     let share = percent(shared.share);
     let ranks = counted(u64::from(shared.ranks), "rank");
-    let crowd = shared.cores.filter(|cores| *cores < shared.ranks);
+    let (number, sharing) = match shared.threads {
+        Some(threads) => (threads, format!("{} of {ranks}", counted(u64::from(threads), "thread"))),
+        None => (shared.ranks, ranks),
+    };
+    let crowd = shared.cores.filter(|cores| *cores < number);
     let who = match crowd {
         Some(cores) => {
-            let share = if shared.ranks == 1 { "shares" } else { "share" };
-            format!("Shared cores: {ranks} {share} {}", counted(u64::from(cores), "core"))
+            let share = if number == 1 { "shares" } else { "share" };
+            format!("Shared cores: {sharing} {share} {}", counted(u64::from(cores), "core"))
         }
         None => "Busy cores: other programs or threads use the cores of the ranks".to_owned(),
     };
-    let waits = format!("{who}; ranks wait for a core for {share} of their time.");
+    let kind = if shared.threads.is_some() { "thread" } else { "rank" };
+    let waits = format!("{who}; {kind}s wait for a core for {share} of their time.");
     let at_most = match crowd {
-        Some(cores) => format!("Run at most {} here", counted(u64::from(cores), "rank")),
+        Some(cores) => format!("Run at most {} here", counted(u64::from(cores), kind)),
         None => "Run them alone, or bind them to cores of their own".to_owned(),
     };
     let what = match shared.gain {
@@ -28,7 +33,7 @@ pub fn sentences(shared: &SharedCores) -> impl Iterator<Item = String> {
             "This hardly delays the run: they lack a core while they wait for other ranks.".to_owned()
         }
         Some(gain) => format!(
-            "{at_most}: with a core for each rank the run takes up to {} less. Until then the findings below are uncertain.",
+            "{at_most}: with a core for each {kind} the run takes up to {} less. Until then the findings below are uncertain.",
             percent(gain.share)
         ),
         None => format!("{at_most}; until then the findings below are uncertain."),

@@ -275,14 +275,23 @@ fn is(one: bool) -> &'static str {
 
 /// Where it happens: between which lines, in which function, in which region.
 fn stretch(finding: &Finding) -> String {
-    let place = &finding.place;
-    let lines = match (&finding.after, finding.cause) {
+    let (after, place) = match &finding.within {
+        Some([after, place]) => (Some(after), place),
+        None => (finding.after.as_ref(), &finding.place),
+    };
+    let lines = match (after, finding.cause) {
         (_, Cause::Call) => format!("in {}", call(finding)),
-        (Some(after), _) if after.line.is_some() && after != place => format!("between {after} and {place}"),
+        (Some(after), _) if after.line.is_some() && place.line.is_some() && after != place => {
+            format!("between {after} and {place}")
+        }
         _ if place.line.is_none() => format!("before {}", call(finding)),
         _ => format!("before {place}"),
     };
-    let inside = match place.function == "main" || place.line.is_none() {
+    let says_function = match place.line {
+        Some(_) => place.function == "main",
+        None => finding.within.is_none(),
+    };
+    let inside = match says_function {
         true => String::new(),
         false => format!(" in {}", function_name::shown(&place.function)),
     };

@@ -15,6 +15,7 @@ pub fn sentence(idea: &Idea) -> String {
         Idea::WithoutLoss(kind, place) => loss::without(*kind, place),
         Idea::Balance(place) => format!("balance the computation before {place}"),
         Idea::Halve(place) => format!("halve the computation before {place}"),
+        Idea::HalveBelow(function) => format!("halve the computation in {function} and what it calls"),
         Idea::OwnCores => "give every thread its own core".to_owned(),
         Idea::IdealNetwork => "an ideal network".to_owned(),
         Idea::HalfTheLatency => "half the latency".to_owned(),

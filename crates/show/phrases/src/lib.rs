@@ -4,7 +4,7 @@
 //! whose texts are these as well ([`report::in_words`]). Each variant of what analysis gives has a function of its own, and
 //! `tests/snapshots` shows what all of them say.
 
-mod cores;
+pub mod cores;
 pub mod finding;
 pub mod hang;
 pub mod idea;

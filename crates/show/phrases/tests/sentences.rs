@@ -72,7 +72,9 @@ fn findings_name_ranks_place_and_waiters() {
     let imbalance = |who: Who| finding_of(Diagnosis::Imbalance { who }, Cause::Computation);
     let one = imbalance(named(&[0]));
     let everywhere = SourceLine { function: "main".to_owned(), ..at(42) };
-    let nowhere = SourceLine { file: None, line: None, function: "step".to_owned() };
+    let nowhere = SourceLine::in_function("step");
+    let in_solve = |line| SourceLine { function: "solve".to_owned(), ..at(line) };
+    let from = |line, caller| SourceLine { caller: Some(Box::new(in_solve(caller))), ..at(line) };
     let late = |ranks: &[u32]| finding_of(Diagnosis::LateReceiver { who: named(ranks) }, Cause::Call);
     let sends = Diagnosis::CollectionLoop { sends: true, partners: 7, times: 1 };
     let lock = |who| finding_of(Diagnosis::LockContention { who }, Cause::Call);
@@ -84,6 +86,14 @@ fn findings_name_ranks_place_and_waiters() {
         Finding { waiting_ranks: 1, ..one.clone() },
         Finding { waiting_in: None, ..one.clone() },
         Finding { region: Some("pressure".to_owned()), ..one.clone() },
+        Finding { within: Some([in_solve(93), in_solve(126)]), ..one.clone() },
+        Finding { within: Some([in_solve(126), in_solve(126)]), ..one.clone() },
+        Finding { place: from(42, 126), ..one.clone() },
+        Finding {
+            place: nowhere.clone(),
+            within: Some([SourceLine::in_function("solve"), SourceLine::in_function("solve")]),
+            ..one.clone()
+        },
         Finding { after: None, ..one.clone() },
         Finding { after: Some(at(42)), ..one.clone() },
         Finding { place: everywhere, ..one.clone() },
@@ -110,6 +120,7 @@ fn ideas() {
         Idea::WithoutLoss(LossKind::Locks, at(9)),
         Idea::Balance(at(42)),
         Idea::Halve(at(42)),
+        Idea::HalveBelow("cg_solve".to_owned()),
         Idea::IdealNetwork,
         Idea::HalfTheLatency,
         Idea::TwiceTheBandwidth,

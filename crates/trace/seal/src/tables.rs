@@ -48,7 +48,7 @@ pub(crate) fn write_tables(folder: &Path, input: TableInput<'_>) -> Result<Vec<W
         neighbours: neighbours.collect(),
         under_way: input.under_way,
         counts: counts_of(input.outcomes, &names.counts),
-        rank_classes: Vec::new(),
+        ..Definitions::default()
     };
     let mut files = write_definitions(&definitions, folder)?;
     files.push(ClockRow::write(&clock_table::rows(input.recorded, clock), folder)?);

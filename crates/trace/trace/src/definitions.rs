@@ -1,6 +1,7 @@
 //! The small tables, each declared once: what the numbers in rows stand for, where the tracer stopped, and what the
 //! run-wide clock was made from.
 
+use crate::calling_context::{self, Places};
 use kizami_model::{CommKind, Ending, Length, Moment, ObjectKind, Op, Peer, Rank, StopReason, ThreadIndex};
 use kizami_wire::wire_struct;
 use std::collections::BTreeMap;
@@ -38,6 +39,8 @@ pub struct Definitions {
     pub counts: Vec<WorkCount>,
     /// Which ranks have no rows of their own because they are like others; none where every rank has its rows.
     pub rank_classes: Vec<RankClassRun>,
+    /// The call sites as places; no table.
+    pub places: Places,
 }
 
 impl Definitions {
@@ -59,6 +62,11 @@ impl Definitions {
             has_name(&frame.function, frame.file.as_deref()) && !is_binding(frame.module.as_deref())
         };
         self.callers(site.path).find(is_named).filter(|frame| !is_interpreter(frame.module.as_deref()))
+    }
+
+    /// By index of a call site, that of the first one that a reader cannot tell from it, but for the function called.
+    pub fn alike_sites(&self) -> Vec<u32> {
+        calling_context::alike(self)
     }
 
     /// The call sites as people see them: as they are, but for those that are named by a call on their path.

@@ -43,6 +43,7 @@
 //! other times write them by [`rewrite`]. Clocks of hosts that did not ask each other for the time are put side by
 //! side by wall clocks; `run.json` says so where it matters.
 
+mod calling_context;
 mod calls;
 pub mod definitions;
 pub mod derived;
@@ -64,6 +65,7 @@ pub mod write;
 
 pub use kizami_columns as columns;
 
+pub use calling_context::Places;
 pub use calls::{Calls, RankSelection};
 pub use definitions::{
     CallSite, ClockKind, ClockRow, CommIdentity, Communicator, Counted, Definitions, HostInfo, Neighbours,
@@ -73,7 +75,7 @@ pub use error::TraceError;
 pub use link_table::LinkLoad;
 pub use provenance::Provenance;
 pub use run::RunInfo;
-pub use source_line::SourceLine;
+pub use source_line::{CALLED_FROM, SourceLine};
 pub use spans::{NO_SITE, Span, Spans};
 pub use task_tables::{NeedRow, ParallelRow, Runtime, TaskKind, TaskRow, Waited};
 pub use trace::Trace;

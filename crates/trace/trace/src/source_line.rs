@@ -1,5 +1,6 @@
 //! Source locations of calls, as reports print them.
 
+use crate::calling_context;
 use crate::definitions::{CallSite, Definitions, PathFrame, has_name};
 use crate::function_name;
 use serde::{Deserialize, Serialize};
@@ -16,21 +17,37 @@ pub struct SourceLine {
     pub line: Option<u32>,
     /// The function that contains the call.
     pub function: String,
+    /// The innermost caller by which this differs from other calls on the same line, where there are others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller: Option<Box<SourceLine>>,
 }
 
 impl SourceLine {
     /// That of the call site with this index: the innermost call on its path whose function has a name.
     pub fn of(definitions: &Definitions, site: Option<u32>) -> SourceLine {
-        match site.and_then(|site| definitions.callsites.get(site as usize)) {
-            Some(site) => match definitions.named_frame(site) {
-                Some(frame) => SourceLine::from(frame),
-                None => SourceLine::from(site),
-            },
-            None => SourceLine { file: None, line: None, function: UNKNOWN.to_owned() },
-        }
+        let places = definitions.places.get_or_find(definitions);
+        site.and_then(|site| places.get(site as usize))
+            .cloned()
+            .unwrap_or_else(|| SourceLine::in_function(UNKNOWN))
     }
 
-    /// The path to the call site with this index, from the place that [`SourceLine::of`] gives to the outermost function.
+    /// A function of which no lines are known.
+    pub fn in_function(function: impl Into<String>) -> SourceLine {
+        SourceLine { file: None, line: None, function: function.into(), caller: None }
+    }
+
+    /// The same line, whoever called its function.
+    pub fn of_any_caller(self) -> SourceLine {
+        SourceLine { caller: None, ..self }
+    }
+
+    /// The innermost function that makes the calls of both call sites, as the lines in it that lead to them. None if there is
+    /// none, or none with a name.
+    pub fn between(definitions: &Definitions, first: u32, second: u32) -> Option<[SourceLine; 2]> {
+        calling_context::between(definitions, first, second)
+    }
+
+    /// The path to the call site with this index, from the line that [`SourceLine::of`] gives to the outermost function.
     /// Functions that a function was inlined into follow it, without lines.
     pub fn path(definitions: &Definitions, site: Option<u32>) -> Vec<SourceLine> {
         let site = site.and_then(|site| definitions.callsites.get(site as usize));
@@ -42,11 +59,7 @@ impl SourceLine {
         let mut path = Vec::new();
         for (line, inlined_into) in own.into_iter().chain(callers) {
             path.push(line);
-            path.extend(inlined_into.iter().map(|function| SourceLine {
-                file: None,
-                line: None,
-                function: function.clone(),
-            }));
+            path.extend(inlined_into.iter().map(SourceLine::in_function));
         }
         path
     }
@@ -69,24 +82,33 @@ impl SourceLine {
 
 impl From<&CallSite> for SourceLine {
     fn from(site: &CallSite) -> SourceLine {
-        SourceLine { file: site.file.as_deref().map(name), line: site.line, function: site.function.clone() }
+        SourceLine {
+            file: site.file.as_deref().map(file_name),
+            line: site.line,
+            function: site.function.clone(),
+            caller: None,
+        }
     }
 }
 
 impl From<&PathFrame> for SourceLine {
     fn from(frame: &PathFrame) -> SourceLine {
         SourceLine {
-            file: frame.file.as_deref().map(name),
+            file: frame.file.as_deref().map(file_name),
             line: frame.line,
             function: frame.function.clone(),
+            caller: None,
         }
     }
 }
 
 /// The name of a file without its directories.
-fn name(path: &str) -> String {
+pub(crate) fn file_name(path: &str) -> String {
     path.rsplit('/').next().unwrap_or(path).to_owned()
 }
+
+/// Stands between a place and the caller that tells it apart.
+pub const CALLED_FROM: &str = " <- ";
 
 /// Stands where a function would.
 const UNKNOWN: &str = "(unknown place)";
@@ -96,9 +118,12 @@ impl std::fmt::Display for SourceLine {
         let function =
             || if f.alternate() { self.function.clone() } else { function_name::shown(&self.function) };
         match (&self.file, self.line) {
-            (Some(file), Some(line)) => write!(f, "{file}:{line}"),
-            (Some(file), None) => write!(f, "{} in {file}", function()),
-            _ => f.write_str(&function()),
+            (Some(file), Some(line)) => write!(f, "{file}:{line}")?,
+            (Some(file), None) => write!(f, "{} in {file}", function())?,
+            _ => f.write_str(&function())?,
         }
+        let Some(caller) = &self.caller else { return Ok(()) };
+        f.write_str(CALLED_FROM)?;
+        caller.fmt(f)
     }
 }

@@ -93,6 +93,7 @@ impl Trace {
             under_way: self.rows_of()?,
             counts: self.rows_of()?,
             rank_classes: self.rows_of()?,
+            ..Definitions::default()
         };
         self.ranks().definitions(&self.path, &mut definitions)?;
         Ok(definitions)

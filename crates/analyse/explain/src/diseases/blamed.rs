@@ -121,14 +121,21 @@ impl Blame<'_> {
         let cost_ns = group.direct_ns + group.propagated_ns;
         group.by_rank.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let begins = looped.begins(graph);
-        let (cause, site, function, after) = match self.doing {
+        let (cause, site, function, after, within) = match self.doing {
             Doing::Computing(site) => {
                 let of_rank = profile.computation.get(&(site, group.by_rank[0].0));
                 let after = of_rank.and_then(|computation| computation.after);
-                (Cause::Computation, site, function_at(profile, site), Some(self.evidence.place(after)))
+                let within = self.evidence.within(after, site);
+                (
+                    Cause::Computation,
+                    site,
+                    function_at(profile, site),
+                    Some(self.evidence.place(after)),
+                    within,
+                )
             }
-            Doing::Calling(op, site) => (Cause::Call, site, op.name().to_owned(), None),
-            Doing::Starting => (Cause::Start, None, "MPI_Init".to_owned(), None),
+            Doing::Calling(op, site) => (Cause::Call, site, op.name().to_owned(), None, None),
+            Doing::Starting => (Cause::Start, None, "MPI_Init".to_owned(), None, None),
         };
         let shape = Shape::of(graph, &begins, group.excesses.iter());
         let who = who(&group, &shape, self.evidence.ranks(), |rank| graph.weight(Rank(rank)) as usize);
@@ -143,6 +150,7 @@ impl Blame<'_> {
             path: self.evidence.path(site),
             function,
             after,
+            within,
             region: self.evidence.regions.innermost(self.waited.worst).map(str::to_owned),
             waiting_ns: group.direct_ns as i64,
             propagated_ns: group.propagated_ns as i64,

@@ -177,6 +177,20 @@ impl Evidence<'_> {
         SourceLine::of(self.regions.definitions, site)
     }
 
+    /// The innermost function that contains the computation between two calls, as the lines that it lies between. None if
+    /// the calls say the same.
+    fn within(&self, after: Option<u32>, site: Option<u32>) -> Option<[SourceLine; 2]> {
+        let [called, calls] = [self.place(after), self.place(site)];
+        let within = if after == site {
+            // A loop somewhere: what it is called from says more than the function that all use.
+            let caller = *calls.caller.clone()?;
+            [caller.clone(), caller]
+        } else {
+            SourceLine::between(self.regions.definitions, after?, site?)?
+        };
+        (within != [called.of_any_caller(), calls.of_any_caller()]).then_some(within)
+    }
+
     fn path(&self, site: Option<u32>) -> Vec<SourceLine> {
         SourceLine::path(self.regions.definitions, site)
     }
@@ -187,12 +201,18 @@ impl Evidence<'_> {
     }
 }
 
-/// All call sites at the place of a site: of the same source line, or without debug information of the same call.
+/// All call sites at the place of a site: of the same source line, or without debug information of the same call, from the
+/// same caller where that tells lines apart.
 pub(crate) fn sites_at_place_of(definitions: &Definitions, site: u32) -> Vec<u32> {
     let Some(one) = definitions.callsites.get(site as usize) else { return vec![site] };
-    let is_there = |other: &&CallSite| match one.line {
-        Some(_) => (&other.file, other.line) == (&one.file, one.line),
-        None => (&other.module, other.offset) == (&one.module, one.offset),
+    let caller = |site: u32| SourceLine::of(definitions, Some(site)).caller;
+    let own_caller = caller(site);
+    let is_there = |other: &&CallSite| {
+        let on_line = match one.line {
+            Some(_) => (&other.file, other.line) == (&one.file, one.line),
+            None => (&other.module, other.offset) == (&one.module, one.offset),
+        };
+        on_line && caller(other.index) == own_caller
     };
     definitions.callsites.iter().filter(is_there).map(|other| other.index).collect()
 }
@@ -207,6 +227,7 @@ fn about_call(evidence: &Evidence<'_>, diagnosis: Diagnosis, op: Op, site: Optio
         path: evidence.path(site),
         function: op.name().to_owned(),
         after: None,
+        within: None,
         region: None,
         waiting_ns: 0,
         propagated_ns: 0,

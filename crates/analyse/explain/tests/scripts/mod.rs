@@ -44,7 +44,7 @@ impl Looped {
         rows
     }
 
-    fn definitions(&self) -> Definitions {
+    pub fn definitions(&self) -> Definitions {
         let ranks = self.bodies.len() as u32;
         let site = |index: u32| CallSite {
             index,
@@ -78,6 +78,14 @@ impl Looped {
     /// With stays in regions, whose names are `region0`, `region1` and so on.
     pub fn report_in_regions(&self, spans: &[RegionSpan]) -> Report {
         analysis(&self.rows(), self.definitions(), spans, 1).report_of("script", &run_info(self.bodies.len()))
+    }
+
+    /// What is said, and what could be done, if the places are others.
+    pub fn explained_with(&self, places: impl Fn(&mut Definitions)) -> (Report, Vec<WhatIf>) {
+        let mut definitions = self.definitions();
+        places(&mut definitions);
+        let analysis = analysis(&self.rows(), definitions, &[], 1);
+        (analysis.report_of("script", &run_info(self.bodies.len())), what_if(&analysis, None, &|_| {}))
     }
 
     /// What could be done, the best first.

@@ -29,7 +29,9 @@ impl<'a> Builder<'a> {
             read.push(parts.join(other.parts, steps));
             steps += read[read.len() - 1].steps.len() as u64;
         }
+        let shares_read = read.len();
         let (mut steps, mut shares) = in_one_list(read);
+        std::mem::take(&mut parts.called).unite(parts.definitions, &mut steps, shares_read);
         let protocols = match parts.definitions.rank_classes.is_empty() {
             false => super::later::let_large_wait_in_models(&mut steps, &mut shares),
             true => parts.decide_who_waits(&mut steps, &mut shares),
@@ -100,6 +102,7 @@ impl Parts<'_> {
         let off_core = std::mem::take(&mut other.off_core).into_iter();
         self.off_core.extend(off_core.map(|off_core| OffCore { step: off_core.step + steps, ..off_core }));
         self.not_followed += other.not_followed;
+        self.called.join(&other.called);
         other.take_long(Some(renumbered))
     }
 

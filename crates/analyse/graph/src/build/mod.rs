@@ -1,5 +1,6 @@
 //! From rows to steps: what ties each call to other ranks, and the tracer overhead around it.
 
+mod alike;
 mod cost;
 mod exchange;
 mod join;
@@ -14,6 +15,7 @@ use crate::step::{OffCore, Polls, Step, StepKind, Tie, TieKind};
 use crate::topology::Topology;
 use crate::windows::{self, WindowRole, Windows};
 use crate::{Graph, Strand};
+use alike::Called;
 use cost::{Cost, begun_stops, idle_polls};
 use kizami_model::kind::{Form, Kind, SendMode};
 use kizami_model::{Call, Length, Moment, Op, Rank, Shape};
@@ -32,6 +34,7 @@ pub struct Builder<'a> {
 /// What belongs to all ranks.
 struct Parts<'a> {
     definitions: &'a Definitions,
+    called: Called,
     steps: Vec<Step>,
     ties: Vec<Tie>,
     /// Steps that may wait until a receiver is ready.
@@ -122,6 +125,7 @@ impl<'a> Builder<'a> {
         let functions = kizami_model::function::functions();
         let parts = Parts {
             definitions,
+            called: Called::new(definitions),
             steps: Vec::new(),
             ties: Vec::new(),
             waiting: Vec::new(),
@@ -188,6 +192,7 @@ impl Parts<'_> {
         // A row that was forged may end before it begins.
         let end = Moment(call.end.0).max(start);
         let mut step = Step::new(start, end, call.op, call.callsite, kind);
+        self.called.note(step.site(), call.op);
         // What lies before a thread's first call lies before the time that was recorded.
         step.before = before.map_or(Length::ZERO, |thread| held.saturating_add(thread.behind + cost.before));
         step.first_tie = self.ties.len() as u64;

@@ -93,7 +93,7 @@ impl RunCalls {
             places: definitions
                 .callsites
                 .iter()
-                .map(|site| Arc::new(SourceLine::of(&definitions, Some(site.index))))
+                .map(|site| Arc::new(SourceLine::of(&definitions, Some(site.index)).of_any_caller()))
                 .collect(),
             nowhere: Arc::new(SourceLine::of(&definitions, None)),
             comms: comm_numbers(&definitions, ranks),

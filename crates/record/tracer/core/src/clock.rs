@@ -41,6 +41,11 @@ pub fn realtime_ns() -> u64 {
     read(libc::CLOCK_REALTIME)
 }
 
+/// How long the calling thread has run on processors, in nanoseconds.
+pub fn thread_cpu_ns() -> u64 {
+    read(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
 /// In a time namespace, as some containers have one, the clock is ahead or behind: ranks of one host must agree all the same.
 fn ahead_of_host_ns() -> Option<i64> {
     ahead_ns(&std::fs::read_to_string("/proc/self/timens_offsets").ok()?)

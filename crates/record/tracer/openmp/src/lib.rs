@@ -28,6 +28,7 @@ mod references;
 mod regions;
 mod rehearsal;
 mod running;
+mod stolen;
 mod switches;
 mod tasks_header;
 mod thread;

@@ -3,6 +3,7 @@
 use crate::budget::{self, Budget};
 use crate::clock;
 use crate::running::{Running, Tally};
+use crate::stolen::Stolen;
 use crate::switches::Switches;
 use kizami_records::threading::{self, AwayBy, Dependence, MOST_WORDS, Packed, TaskName, WaitFor};
 use kizami_segment::{Header, WordCursor};
@@ -24,6 +25,9 @@ const RECORDS_A_TASK: u64 = 4;
 /// Ticks of counted tasks that are recorded as soon as there are so many: some tens of microseconds. A thread that waits at the
 /// end of a region may record nothing else before the region is over.
 const RECORD_TICKS: u64 = 50_000;
+/// Ticks without a record after which it is looked whether the thread ran all the time: some hundred microseconds, against which
+/// looking takes little.
+const LONG_TICKS: u64 = 500_000;
 
 /// Everything a thread needs to record without other data. What every record needs comes first, in one cache line.
 #[repr(C, align(64))]
@@ -45,6 +49,8 @@ pub struct Recorder {
     /// Where chunks come from; none where words are discarded.
     source: Option<Source>,
     switches: Option<Switches>,
+    /// Where switches are known.
+    stolen: Option<Stolen>,
     budget: Budget,
 }
 
@@ -95,6 +101,7 @@ pub fn of_process(process: &Process, cost: u64) -> Option<Box<Recorder>> {
     recorder.switches = Switches::open();
     if let Some(switches) = &recorder.switches {
         recorder.written = switches.written();
+        recorder.stolen = Some(Stolen::begin());
     }
     recorder.last_ticks = clock::now();
     recorder.take_over();
@@ -126,6 +133,7 @@ impl Recorder {
             has_counted: false,
             source: None,
             switches: None,
+            stolen: None,
             budget: Budget::new(0),
         })
     }
@@ -144,8 +152,10 @@ impl Recorder {
         let now = clock::now();
         // SAFETY: a static, or of the switches, which live as long as the recorder.
         let written = unsafe { (*self.written).load(Ordering::Relaxed) };
+        let since = now.wrapping_sub(self.last_ticks);
         if written == self.read
-            && let Some(words) = record.after(now.wrapping_sub(self.last_ticks))
+            && since < LONG_TICKS
+            && let Some(words) = record.after(since)
             && self.words.push(words)
         {
             self.last_ticks = now;
@@ -335,17 +345,25 @@ impl Recorder {
         true
     }
 
-    /// Records when the thread was off its processor since it last looked.
+    /// Records when the thread was off its processor since it last looked, or did not run on it.
     fn look(&mut self, also_willingly: bool) {
-        let Some(mut switches) = self.switches.take() else { return };
-        while let Some((from, to)) = switches.next(also_willingly) {
-            if self.words.room() < MOST_WORDS && !self.make_room(MOST_WORDS) {
+        let Some((mut switches, mut stolen)) = self.switches.take().zip(self.stolen.take()) else { return };
+        while let Some(off) = switches.next() {
+            stolen.was_off(off.from, off.to);
+            if (also_willingly || off.preempted) && !self.push_away(off.from, off.to) {
                 break;
             }
-            self.words.push(threading::away(AwayBy::System, from, to).at_once());
         }
         self.read = switches.read();
-        self.switches = Some(switches);
+        stolen.each(|from, to| {
+            self.push_away(from, to);
+        });
+        (self.switches, self.stolen) = (Some(switches), Some(stolen));
+    }
+
+    fn push_away(&mut self, from: u64, to: u64) -> bool {
+        let has_room = self.words.room() >= MOST_WORDS || self.make_room(MOST_WORDS);
+        has_room && self.words.push(threading::away(AwayBy::System, from, to).at_once())
     }
 
     /// Finds room for so many words; false if there is none.

@@ -21,8 +21,17 @@ const PREEMPTED: u16 = 1 << 14;
 pub struct Switches {
     page: *mut u8,
     tail: u64,
-    /// Since when the thread is off its processor, on `CLOCK_MONOTONIC`.
-    out_since: Option<u64>,
+    /// Since when the thread is off its processor, on `CLOCK_MONOTONIC`, and whether it was preempted.
+    out_since: Option<(u64, bool)>,
+}
+
+/// A stretch that a thread was off its processor, on `CLOCK_MONOTONIC`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Off {
+    pub from: u64,
+    pub to: u64,
+    /// It could have gone on; else it slept or waited of its own will.
+    pub preempted: bool,
 }
 
 /// The kernel's `perf_event_attr`, as far as it is needed here.
@@ -97,8 +106,8 @@ impl Switches {
         self.tail
     }
 
-    /// The next stretch that the thread was off its processor: from, to. Of its own will, too, if that is asked for.
-    pub fn next(&mut self, also_willingly: bool) -> Option<(u64, u64)> {
+    /// The next stretch that the thread was off its processor.
+    pub fn next(&mut self) -> Option<Off> {
         let head = self.place(HEAD_OFFSET).load(Ordering::Acquire);
         let mut found = None;
         while found.is_none() && self.tail < head {
@@ -110,9 +119,9 @@ impl Switches {
                 // Some were lost: what is known is not enough for a stretch.
                 self.out_since = None;
             } else if flags & SWITCHED_OUT != 0 {
-                self.out_since = (also_willingly || flags & PREEMPTED != 0).then_some(time);
+                self.out_since = Some((time, flags & PREEMPTED != 0));
             } else {
-                found = self.out_since.take().map(|since| (since, time));
+                found = self.out_since.take().map(|(from, preempted)| Off { from, to: time, preempted });
             }
         }
         self.place(TAIL_OFFSET).store(self.tail, Ordering::Release);

@@ -11,7 +11,7 @@ use kizami_whatif::{Change, Location};
 pub const EVIL: &str = "f<script>alert(\"1|2\")</script>&'`";
 
 fn place() -> SourceLine {
-    SourceLine { file: None, line: None, function: EVIL.to_owned() }
+    SourceLine::in_function(EVIL)
 }
 
 /// A report of a run in which nothing happened.
@@ -113,6 +113,7 @@ fn full(ranks: u32, places: usize, pairs: u32) -> Report {
         path: vec![place(); 3],
         function: EVIL.to_owned(),
         after: Some(place()),
+        within: None,
         region: Some(EVIL.to_owned()),
         waiting_ns: 1_200_000_000,
         propagated_ns: 10_000_000,

@@ -76,11 +76,14 @@ pub fn schema(printed: &Value) -> &str {
     object["schema"].as_str().expect("every object has its schema")
 }
 
+/// Any place may have it: whether it does depends on the program alone.
+const OF_ANY_PLACE: &str = "caller";
+
 /// Adds the names of all fields, such as `findings[].place.file`.
 fn fields(value: &Value, path: &str, found: &mut BTreeSet<String>) {
     match value {
         Value::Object(object) => {
-            for (name, value) in object {
+            for (name, value) in object.iter().filter(|(name, _)| *name != OF_ANY_PLACE) {
                 let path = below(path, name);
                 fields(value, &path, found);
                 found.insert(path);
@@ -110,6 +113,9 @@ fn documented() -> BTreeMap<String, BTreeSet<String>> {
         let kind = cells[2].split_once("](#").map(|(_, link)| link.trim_end_matches(')').to_owned());
         for name in cells[1].split(", ") {
             let row = (name.trim_matches('`').to_owned(), kind.clone());
+            if row.0 == OF_ANY_PLACE {
+                continue;
+            }
             sections.entry(section.clone()).or_default().push(row);
         }
     }

@@ -153,7 +153,7 @@ fn check_counts_given(smpi: &Mpi, runs: &[&str], directory: &Path) {
     let definitions = kizami_trace::Trace::open(&directory.join("run16.kz")).expect("a trace");
     let definitions = definitions.definitions().expect("definitions");
     let site = definitions.callsites.iter().find(|site| site.line.is_some()).expect("a line").index;
-    let place = kizami_trace::SourceLine::of(&definitions, Some(site));
+    let place = kizami_trace::SourceLine::of(&definitions, Some(site)).of_any_caller();
     let predicted = refused(&format!("{place},5,100"), "32");
     assert!(
         predicted.contains("5 ranks are neither recorded nor requested; 4, 8, 16, 32 are"),

@@ -15,12 +15,12 @@ pub fn check(name: &str, lines: &[String]) {
 
 /// A line of a source file.
 pub fn at(line: u32) -> SourceLine {
-    SourceLine { file: Some("solver.c".to_owned()), line: Some(line), function: "step".to_owned() }
+    SourceLine { file: Some("solver.c".to_owned()), line: Some(line), ..SourceLine::in_function("step") }
 }
 
 /// Nobody knows where.
 pub fn unknown() -> SourceLine {
-    SourceLine { file: None, line: None, function: "(unknown place)".to_owned() }
+    SourceLine::in_function("(unknown place)")
 }
 
 /// These ranks.
@@ -38,6 +38,7 @@ pub fn finding_of(diagnosis: Diagnosis, cause: Cause) -> Finding {
         path: Vec::new(),
         function: "MPI_Send".to_owned(),
         after: Some(at(17)),
+        within: None,
         region: None,
         waiting_ns: 1_200_000_000,
         propagated_ns: 10_000_000,

@@ -207,7 +207,7 @@ fn nodes(index: &Index, definitions: &Definitions, paths: &Paths, sums: &Sums) -
         nodes[function].calls += calls;
         nodes.push(Node {
             id: nodes.len(),
-            name: SourceLine::of(definitions, site).to_string(),
+            name: SourceLine::of(definitions, site).of_any_caller().to_string(),
             parent: Some(function),
             inclusive_ns: ns,
             exclusive_ns: ns,

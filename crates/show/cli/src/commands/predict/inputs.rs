@@ -101,7 +101,9 @@ fn places(traces: &[Trace]) -> Result<BTreeSet<String>> {
     for trace in traces {
         let definitions = trace.definitions()?;
         let sites = definitions.callsites.iter();
-        places.extend(sites.map(|site| format!("{:#}", SourceLine::of(&definitions, Some(site.index)))));
+        places.extend(
+            sites.map(|site| format!("{:#}", SourceLine::of(&definitions, Some(site.index)).of_any_caller())),
+        );
     }
     Ok(places)
 }

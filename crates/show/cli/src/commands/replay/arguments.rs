@@ -17,9 +17,10 @@ Examples:
 
 Replays all calls in happened-before order and computes when each starts and ends. Whatever no
 option changes stays as recorded; without options the result is the recorded run. LOCATION is a
-source line (solver.c:88), a function, or MODULE+OFFSET, as reports print it; options that take one
-may be repeated or given several, separated by commas. With -o the result is written as a trace for
-info, events and export.";
+source line (solver.c:88), a function, or MODULE+OFFSET, as reports print it; solver.c:88^solver.c:40
+or solver.c:88^cg_solve is the same only when called from there. Options that take one may be repeated
+or given several, separated by commas. With -o the result is written as a trace for info, events and
+export.";
 
 /// Headings of the help.
 const NETWORK: &str = "Network";

@@ -14,7 +14,8 @@ use crate::show::quantity;
 use crate::show::style::Paint;
 use crate::show::text;
 use anyhow::Result;
-use kizami_explain::{Hang, Report, ThreadSpans, Threads};
+use kizami_explain::{Hang, Report, SharedCores, ThreadSpans, Threads};
+use kizami_phrases::cores;
 use kizami_phrases::report::in_words;
 use kizami_trace::{TaskRow, Trace};
 use std::io::Write;
@@ -68,6 +69,10 @@ fn explain(arguments: &ReportArguments, together: Together) -> Result<Option<Rep
     let mut report = analysis.report(trace);
     report.compare_with(&recorded)?;
     report.hang = Hang::of(trace, &recorded)?;
+    if let Some(threads) = &threads {
+        let ranks = recorded.definitions()?.ranks;
+        report.shared_cores = SharedCores::with_threads(report.shared_cores.take(), threads, &ranks);
+    }
     report.threads = threads;
     if path != arguments.trace {
         // A snapshot has another name for as long as it is there.
@@ -83,6 +88,10 @@ fn report_tasks(arguments: &ReportArguments, recorded: &Trace) -> Result<()> {
     }
     writeln!(out, "no MPI calls were recorded, but tasks were")?;
     if let Some(threads) = Threads::of(recorded)? {
+        let shared = SharedCores::with_threads(None, &threads, &recorded.definitions()?.ranks);
+        for sentence in shared.iter().flat_map(cores::sentences) {
+            writeln!(out, "{}", Paint::stdout().bad(&sentence))?;
+        }
         let most = if arguments.all { usize::MAX } else { ROWS_SHOWN };
         show::print_threads(&mut out, &threads, Paint::stdout(), most)?;
     }

@@ -14,7 +14,7 @@ use std::rc::Rc;
 /// Stands for a value that is not there.
 pub(crate) const MISSING: i64 = i64::MIN;
 /// Stands for a place that is not known.
-const NO_PLACE: i32 = -1;
+pub(crate) const NO_PLACE: i32 = -1;
 
 /// Where the rows of one rank lie in a table. One part is open at a time: a large run has more of them than a process may open.
 pub(crate) struct Groups {

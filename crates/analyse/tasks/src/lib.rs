@@ -25,6 +25,7 @@ mod places;
 mod schedule;
 mod stream;
 mod survey;
+mod threads;
 
 pub use burden::burdened_span;
 pub use curve::Curve;
@@ -41,3 +42,4 @@ pub use places::{PlaceSum, places};
 pub use schedule::{Scheduled, Strategy, recorded_by, schedule, schedules};
 pub use stream::{Bins, Streamed, stream};
 pub use survey::{Part, Scope, Stretch, Survey};
+pub use threads::{PieceOf, RegionRun, ThreadPiece, region_runs, thread_pieces};

@@ -2,6 +2,7 @@
 //!
 //! What takes long is worked out in the background, one thing at a time, when it is first asked for.
 
+use crate::by_rank::ByRank;
 use crate::ideal::Ideal;
 use crate::index::Index;
 use crate::insight::Insight;
@@ -28,8 +29,7 @@ pub struct Opened {
     insight: Slot<Insight>,
     ideal: Slot<Index>,
     verdict: Slot<Verdict>,
-    /// By rank, those asked for last behind the others.
-    tasks: Mutex<Vec<(Rank, Arc<RankTasks>)>>,
+    tasks: ByRank<RankTasks>,
     links: Slot<Links>,
     regions: OnceLock<Vec<RegionSpan>>,
     /// Whoever has it works; others wait for their turn, so that memory is for one thing at a time.
@@ -47,7 +47,7 @@ struct RankTasks {
 
 impl RankTasks {
     fn is_under_way(&self) -> bool {
-        self.survey.begun() && matches!(self.survey.peek(), Answer::Pending(_))
+        self.survey.is_under_way()
     }
 
     /// Whether they take so much memory that they are not kept beside others.
@@ -77,7 +77,7 @@ impl Opened {
             insight: Slot::default(),
             ideal: Slot::default(),
             verdict: Slot::default(),
-            tasks: Mutex::default(),
+            tasks: ByRank::new(MOST_TASK_RANKS),
             links: Slot::default(),
             regions: OnceLock::new(),
             turn: Mutex::default(),
@@ -153,18 +153,7 @@ impl Opened {
 
     /// The tasks of a rank, as far as they are read; of ranks that nobody asked for since many others they are forgotten.
     fn tasks_of(&self, rank: Rank) -> Arc<RankTasks> {
-        let mut all = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = all.iter().position(|(other, _)| *other == rank).map(|place| all.remove(place).1);
-        let tasks = known.unwrap_or_default();
-        // Those that are being read stay: whoever asked will ask again.
-        let first = all.len().saturating_sub(MOST_TASK_RANKS - 1);
-        let mut place = 0;
-        all.retain(|(_, other)| {
-            place += 1;
-            place > first && !other.is_large() || other.is_under_way()
-        });
-        all.push((rank, Arc::clone(&tasks)));
-        tasks
+        self.tasks.of(rank, RankTasks::is_large, RankTasks::is_under_way)
     }
 
     /// What links carried, read now.

@@ -7,6 +7,7 @@
 //! Promises: a browser gets no more than its pixels need. Nothing but the traces that were opened is ever read on
 //! request, and nothing is written but what can be made again, in `derived/` of the traces.
 
+mod by_rank;
 mod canvas;
 mod connections;
 mod ideal;

@@ -88,6 +88,11 @@ impl<T: Send + Sync + 'static> Slot<T> {
         !matches!(&*self.lock(), State::Idle)
     }
 
+    /// Whether somebody is at work on it.
+    pub fn is_under_way(&self) -> bool {
+        matches!(&*self.lock(), State::Running)
+    }
+
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

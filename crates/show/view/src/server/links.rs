@@ -1,10 +1,9 @@
 //! The question about links of a simulated network.
 
 use super::parameters::Parameters;
-use super::reply::{Failure, Reply};
-use super::routes::{layer, ready};
+use super::reply::{Failure, Reply, ready};
 use super::text::shown;
-use super::view::View;
+use super::view::{View, layer};
 use crate::query::links::busiest;
 use axum::http::StatusCode;
 use kizami_model::Moment;

@@ -2,10 +2,12 @@
 
 use super::text::shown;
 use crate::query::TooMany;
+use crate::slot::Answer;
 use axum::extract::rejection::QueryRejection;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
+use std::sync::Arc;
 
 /// An answer.
 pub(super) struct Reply {
@@ -93,5 +95,17 @@ impl From<TooMany> for Failure {
         let failure =
             Failure::plain(StatusCode::PAYLOAD_TOO_LARGE, &what, "Select a shorter range or fewer ranks.");
         Failure { count: Some(many.count), ..failure }
+    }
+}
+
+/// What there is, or why not.
+pub(super) fn ready<T>(answer: Answer<T>) -> Result<Arc<T>, Failure> {
+    match answer {
+        Answer::Ready(value) => Ok(value),
+        Answer::Pending(progress) => Err(Failure::pending(progress)),
+        Answer::Failed(why) => {
+            let next = "Check the trace with kizami info; if it is damaged, record it again.";
+            Err(Failure::plain(StatusCode::INTERNAL_SERVER_ERROR, &why, next))
+        }
     }
 }

@@ -5,10 +5,10 @@
 
 use super::answers::{Collectives, HistogramCalls, MatrixLabels, Parallelism, Path, Phases, Stops, Tree};
 use super::parameters::Parameters;
-use super::reply::{Failure, Reply};
+use super::reply::{Failure, Reply, ready};
 use super::shared::Shared;
 use super::text::{shorten, shown};
-use super::view::View;
+use super::view::{View, layer};
 use super::{encode, links, run, tasks};
 use crate::index::Index;
 use crate::insight::Insight;
@@ -105,29 +105,11 @@ async fn ask(shared: &Arc<Shared>, answer: Answerer, parameters: Parameters) -> 
     }
 }
 
-/// The layer that is meant.
-pub(super) fn layer<'a>(view: &'a View, parameters: &Parameters) -> Result<&'a Layer, Failure> {
-    let number = parameters.layer;
-    view.layers.get(number).ok_or_else(|| Failure::bad(format!("Layer {number} does not exist.")))
-}
-
-/// Its index, and the part of it that is meant.
+/// The index of a layer, and the part of it that is meant.
 fn selected(layer: &Layer, parameters: &Parameters) -> Result<(Arc<Index>, Selection), Failure> {
     let index = ready(layer.index())?;
     let selection = parameters.selection(&index)?;
     Ok((index, selection))
-}
-
-/// What there is, or why not.
-pub(super) fn ready<T>(answer: Answer<T>) -> Result<Arc<T>, Failure> {
-    match answer {
-        Answer::Ready(value) => Ok(value),
-        Answer::Pending(progress) => Err(Failure::pending(progress)),
-        Answer::Failed(why) => {
-            let next = "Check the trace with kizami info; if it is damaged, record it again.";
-            Err(Failure::plain(StatusCode::INTERNAL_SERVER_ERROR, &why, next))
-        }
-    }
 }
 
 /// Messages and waits are those of the trace: on another network they would be elsewhere.

@@ -1,13 +1,12 @@
 //! Questions about tasks in virtual time: curves, the tree, the flow, lengths, and what processors would do.
 
 use super::parameters::Parameters;
-use super::reply::{Failure, Reply};
-use super::routes::{layer, ready};
+use super::reply::{Failure, Reply, ready};
 use super::task_answers::{
     FlowNeed, FlowTask, TaskCurve, TaskCurves, TaskFlow, TaskLengths, TaskNode, TaskPlace, TaskSchedule,
     TaskTree,
 };
-use super::view::View;
+use super::view::{View, layer};
 use crate::slot::Answer;
 use axum::http::StatusCode;
 use kizami_model::Length;

@@ -1,5 +1,7 @@
 //! What is looked at.
 
+use super::parameters::Parameters;
+use super::reply::Failure;
 use crate::layer::{Layer, Opened, Origin};
 use crate::query::order::Order;
 use rustc_hash::FxHashMap;
@@ -38,4 +40,10 @@ impl View {
         lock().insert(key, Arc::clone(&made));
         made
     }
+}
+
+/// The layer that is meant.
+pub(super) fn layer<'a>(view: &'a View, parameters: &Parameters) -> Result<&'a Layer, Failure> {
+    let number = parameters.layer;
+    view.layers.get(number).ok_or_else(|| Failure::bad(format!("Layer {number} does not exist.")))
 }

@@ -41,7 +41,11 @@ tasks: boolean, only_tasks: boolean,
 /**
  * Whether what the links of its network carried is known.
  */
-links: boolean, };
+links: boolean,
+/**
+ * Whether its parallel regions are known, and so what its threads did.
+ */
+parallel: boolean, };
 
 /**
  * How the times of a layer came to be, in the end.
@@ -436,6 +440,78 @@ op: number,
  * Index of the place, if that is known.
  */
 site: number | null, };
+
+/**
+ * What the threads of some ranks did in a range of time.
+ */
+export type ThreadRows = {
+/**
+ * By rank as asked for.
+ */
+ranks: Array<RankRows>,
+/**
+ * What stretches are about.
+ */
+subjects: Array<ThreadSubject>, };
+
+/**
+ * What the threads of a rank did.
+ */
+export type RankRows = {
+/**
+ * Which one.
+ */
+rank: number,
+/**
+ * As many threads as there is room for.
+ */
+threads: Array<ThreadRow>,
+/**
+ * How many it has.
+ */
+of: number, };
+
+/**
+ * What a thread did.
+ */
+export type ThreadRow = {
+/**
+ * Number of the thread.
+ */
+thread: number,
+/**
+ * Stretches follow each other: when each begins, and when the last ends.
+ */
+bounds: Array<number>,
+/**
+ * The state in each; none where several stretches are told as one.
+ */
+states: Array<number | null>,
+/**
+ * What each is about, or what most of its time is about.
+ */
+subjects: Array<number | null>,
+/**
+ * Of those without a state, in their order: the share of each state in 255 parts.
+ */
+shares: Array<[number, number, number, number, number, number, number]>, };
+
+/**
+ * What a stretch is about.
+ */
+export type ThreadSubject = {
+/**
+ * Index of the place: of the region or, of a call, where it was made.
+ */
+site: number | null,
+/**
+ * Number of the function that was called.
+ */
+op: number | null,
+/**
+ * Index of the place where the task was made.
+ */
+task: number | null, };
 
 /**
  * Everything about one call.

@@ -9,11 +9,12 @@ use crate::insight::Insight;
 use crate::links::Links;
 use crate::schedules::{ScheduleBounds, Schedules};
 use crate::slot::{Answer, Slot};
+use crate::threads::RankThreads;
 use crate::verdict::{self, Verdict};
 use kizami_model::Rank;
 use kizami_tasks::{Strategy, Survey, TaskGraph, TasksError, memory_needed, recorded_by};
 use kizami_trace::run::ClockInfo;
-use kizami_trace::{Definitions, LinkLoad, RegionSpan, TaskRow, Trace, TraceError};
+use kizami_trace::{Definitions, LinkLoad, ParallelRow, RegionSpan, TaskRow, Trace, TraceError};
 use serde::Serialize;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -30,6 +31,7 @@ pub struct Opened {
     ideal: Slot<Index>,
     verdict: Slot<Verdict>,
     tasks: ByRank<RankTasks>,
+    threads: ByRank<Slot<RankThreads>>,
     links: Slot<Links>,
     regions: OnceLock<Vec<RegionSpan>>,
     /// Whoever has it works; others wait for their turn, so that memory is for one thing at a time.
@@ -58,6 +60,8 @@ impl RankTasks {
 
 /// Ranks whose tasks are kept, at most.
 const MOST_TASK_RANKS: usize = 4;
+/// Ranks whose threads are kept, at most.
+pub(crate) const MOST_THREAD_RANKS: usize = 8;
 /// More tasks of a rank are not kept beside those of others.
 const MANY_TASKS: usize = 1_000_000;
 
@@ -78,6 +82,7 @@ impl Opened {
             ideal: Slot::default(),
             verdict: Slot::default(),
             tasks: ByRank::new(MOST_TASK_RANKS),
+            threads: ByRank::new(MOST_THREAD_RANKS),
             links: Slot::default(),
             regions: OnceLock::new(),
             turn: Mutex::default(),
@@ -194,6 +199,29 @@ impl Opened {
             std::thread::spawn(read);
         }
         tasks.survey.peek()
+    }
+
+    /// What the threads of a rank did; the same.
+    pub fn threads(self: &Arc<Opened>, rank: Rank) -> Answer<RankThreads> {
+        let threads = self.threads.of(rank, |_| false, Slot::is_under_way);
+        if !threads.begun() {
+            let (own, threads) = (Arc::clone(self), Arc::clone(&threads));
+            std::thread::spawn(move || drop(own.lay_out(rank, &threads)));
+        }
+        threads.peek()
+    }
+
+    /// What the threads of a rank did, read now.
+    pub fn threads_now(&self, rank: Rank) -> Result<Arc<RankThreads>, String> {
+        self.lay_out(rank, &self.threads.of(rank, |_| false, Slot::is_under_way))
+    }
+
+    fn lay_out(&self, rank: Rank, threads: &Slot<RankThreads>) -> Result<Arc<RankThreads>, String> {
+        threads.wait(|_| {
+            let index = self.index_now()?;
+            let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+            RankThreads::of(&self.trace, &index, rank).map_err(|error| error.to_string())
+        })
     }
 
     /// Reads the tasks of a rank, unless they take more memory than is to be had.
@@ -348,6 +376,11 @@ impl Layer {
     /// Whether what links of its network carried is known, at its own times.
     pub fn has_links(&self) -> bool {
         self.origin == Origin::Trace && self.opened.trace.has_parts_of::<LinkLoad>()
+    }
+
+    /// Whether its parallel regions are known, at its own times.
+    pub fn has_regions(&self) -> bool {
+        self.origin == Origin::Trace && self.opened.trace.has_parts_of::<ParallelRow>()
     }
 
     /// How its times came to be.

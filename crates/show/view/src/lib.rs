@@ -21,6 +21,7 @@ pub mod query;
 pub mod schedules;
 pub mod server;
 mod slot;
+pub mod threads;
 pub mod verdict;
 
 pub use index::Index;

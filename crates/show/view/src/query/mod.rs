@@ -15,6 +15,7 @@ pub mod parallelism;
 pub mod path;
 pub mod phases;
 pub mod stops;
+pub mod threads;
 pub mod timeline;
 pub mod tree;
 pub mod work;

@@ -53,6 +53,8 @@ pub(super) struct Layer {
     pub only_tasks: bool,
     /// Whether what the links of its network carried is known.
     pub links: bool,
+    /// Whether its parallel regions are known, and so what its threads did.
+    pub parallel: bool,
 }
 
 /// A place calls are made from.

@@ -21,6 +21,7 @@ mod shared;
 mod task_answers;
 mod tasks;
 mod text;
+mod threads;
 #[cfg(test)]
 mod typescript;
 mod view;

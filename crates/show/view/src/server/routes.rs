@@ -9,7 +9,7 @@ use super::reply::{Failure, Reply, ready};
 use super::shared::Shared;
 use super::text::{shorten, shown};
 use super::view::{View, layer};
-use super::{encode, links, run, tasks};
+use super::{encode, links, run, tasks, threads};
 use crate::index::Index;
 use crate::insight::Insight;
 use crate::layer::{Layer, Origin};
@@ -60,6 +60,7 @@ pub(super) fn questions() -> Router<Arc<Shared>> {
         .route("/matrix/labels", question(matrix_labels))
         .route("/flow", question(flow))
         .route("/links", question(links::links))
+        .route("/threads", question(threads::threads))
         .route("/verdict", question(verdict))
         .route("/prediction", question(prediction))
         .route("/tasks/curves", question(tasks::curves))

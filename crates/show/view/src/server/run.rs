@@ -107,6 +107,7 @@ fn described(layer: &Layer) -> answers::Layer {
         callsites: callsites(layer),
         tasks: layer.origin == Origin::Trace && layer.opened.has_tasks(),
         links: layer.has_links(),
+        parallel: layer.has_regions(),
         only_tasks: layer.opened.is_only_tasks(),
     }
 }

@@ -12,7 +12,7 @@ use super::task_answers::{
 };
 use crate::layer::LayerKind;
 use crate::look::Look;
-use crate::query::{collectives, flow, histogram, links, path, phases, stops, tree};
+use crate::query::{collectives, flow, histogram, links, path, phases, stops, threads, tree};
 use kizami_explain as explain;
 use ts_rs::{Config, TS};
 
@@ -232,6 +232,10 @@ fn all() -> String {
         links::BusyLinks,
         links::BusyLink,
         links::LinkCall,
+        threads::ThreadRows,
+        threads::RankRows,
+        threads::ThreadRow,
+        threads::ThreadSubject,
         flow::Flow,
         flow::Stage,
         flow::StageKind,

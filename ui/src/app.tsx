@@ -70,6 +70,7 @@ function OfCalls({ model }: { model: Model }) {
   const linksShown = panel === 'links';
   const links = useBusyLinks(model, linksShown);
   const [link, setLink] = useState<string | null>(null);
+  const moves = { zoom: (factor: number, x: number) => controller.current?.zoom(factor, x), pan: (share: number) => controller.current?.pan(share) };
   const reveal = (rank: number) => controller.current?.reveal(rank);
 
   // The overlay is offered only where the server knows the path.
@@ -151,9 +152,13 @@ function OfCalls({ model }: { model: Model }) {
               <DifferenceStrip model={model} other={other} />
             </>
           )}
-          <Legend model={model} pathOn={path.value ? pathOn : null} togglePath={() => setPathOn(!pathOn)} />
+          <Legend
+            model={model}
+            pathOn={path.value ? pathOn : null}
+            togglePath={() => setPathOn(!pathOn)}
+          />
           {linksShown && model.layer(s.layer).links && (
-            <LinksStrip model={model} answer={links} over={link} setOver={setLink} zoom={(factor, x) => controller.current?.zoom(factor, x)} pan={(share) => controller.current?.pan(share)} />
+            <LinksStrip model={model} answer={links} over={link} setOver={setLink} moves={moves} />
           )}
           {strip && <ParallelismStrip model={model} zoomToChosen={() => controller.current?.zoomToChosen()} />}
         </div>

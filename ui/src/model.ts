@@ -92,6 +92,12 @@ export class Model {
       ...(s.other === layer ? { other: s.layer } : {}),
     });
   }
+  /** Calls from one place are chosen, as in the tree; chosen alone, they are let go. */
+  chooseSite(site: number | null | undefined): void {
+    if (site === null || site === undefined) return;
+    const { sites } = this.store.get();
+    this.store.set({ sites: sites.length === 1 && sites[0] === site ? [] : [site] });
+  }
   /** Shows a stretch without choosing it: what panels are about stays what it was. */
   locate(from: number, to: number): void {
     this.show(from, to, { chosen: scope(this.store.get()) });

@@ -43,10 +43,3 @@ export function stretchAt(link: BusyLink, ns: number): number | null {
   }
   return low < link.starts.length && link.starts[low]! <= ns ? low : null;
 }
-
-/** Calls from one place are chosen, as in the tree; chosen alone, they are let go. */
-export function chooseSite(model: Model, site: number | null): void {
-  if (site === null) return;
-  const { sites } = model.store.get();
-  model.store.set({ sites: sites.length === 1 && sites[0] === site ? [] : [site] });
-}

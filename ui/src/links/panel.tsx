@@ -4,7 +4,7 @@ import { count, duration, moment, percent, plural } from '../format';
 import { useSelection, type Answer, type Model } from '../model';
 import { Scope } from '../panels/scope';
 import { Empty, Outline, Trouble } from '../states';
-import { callOf, chooseSite } from './answer';
+import { callOf } from './answer';
 
 interface Props {
   model: Model;
@@ -66,7 +66,7 @@ function Link({ model, value, link, over, setOver }: { model: Model; value: Busy
       data-peak-at={link.peak_from}
       data-site={site ?? ''}
       onMouseEnter={() => setOver(link.name)}
-      onClick={() => chooseSite(model, site)}
+      onClick={() => model.chooseSite(site)}
     >
       <tr>
         <td class="where node-callsite" title={link.name.slice(0, 400)}>

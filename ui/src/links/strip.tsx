@@ -6,8 +6,9 @@ import { useSelection, type Answer, type Model } from '../model';
 import { Scale } from '../ramp';
 import { useRedraw } from '../redraw';
 import { Trouble } from '../states';
-import { GUTTER } from '../timeline/axes';
-import { callOf, chooseSite, stretchAt } from './answer';
+import { Cursor, onWheel, pointAt, type Moves } from '../strip';
+import { Row } from '../tooltip';
+import { callOf, stretchAt } from './answer';
 import { draw } from './draw';
 
 /** What is under the pointer. */
@@ -23,11 +24,10 @@ interface Props {
   /** The link that is pointed at, here or in the panel. */
   over: string | null;
   setOver: (link: string | null) => void;
-  zoom: (factor: number, x: number) => void;
-  pan: (share: number) => void;
+  moves: Moves;
 }
 
-export function LinksStrip({ model, answer: { value, error, busy }, over, setOver, zoom, pan }: Props) {
+export function LinksStrip({ model, answer: { value, error, busy }, over, setOver, moves }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const s = useSelection(model);
   const [under, setUnder] = useState<Under | null>(null);
@@ -38,37 +38,26 @@ export function LinksStrip({ model, answer: { value, error, busy }, over, setOve
   useEffect(redraw, [value, s.window, s.chosen, s.sites, over, named]);
   useRedraw(canvas, redraw);
 
-  const room = () => canvas.current!.clientWidth - GUTTER;
   const point = (event: MouseEvent) => {
-    const box = canvas.current!.getBoundingClientRect();
-    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
-    const link = value?.links[Math.floor((y / box.height) * value.links.length)];
-    const time = s.window.from + ((x - GUTTER) / room()) * (s.window.to - s.window.from);
-    const inside = x >= GUTTER;
-    setUnder(link && inside ? { x, y, time, link } : null);
+    const { x, y, time } = pointAt(canvas.current!, event, s);
+    const link = value?.links[Math.floor((y / canvas.current!.clientHeight) * value.links.length)];
+    setUnder(link && time !== null ? { x, y, time, link } : null);
     setOver(link?.name ?? null);
-    model.point(inside ? time : null);
+    model.point(time);
   };
   const leave = () => {
     setUnder(null);
     setOver(null);
     model.point(null);
   };
-  const wheel = (event: WheelEvent) => {
-    event.preventDefault();
-    const x = event.clientX - canvas.current!.getBoundingClientRect().left - GUTTER;
-    const sideways = event.shiftKey && !event.deltaX ? event.deltaY : event.deltaX;
-    if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) pan((sideways / room()) * 0.8);
-    else zoom(Math.exp(event.deltaY * 0.0018), Math.max(0, x));
-  };
   const choose = () => {
     const stretch = under && stretchAt(under.link, under.time);
-    if (value && under && stretch !== null) chooseSite(model, callOf(model, value, under.link.stretch_calls[stretch])?.site ?? null);
+    if (value && under && stretch !== null) model.chooseSite(callOf(model, value, under.link.stretch_calls[stretch])?.site);
   };
   return (
-    <div class="links" data-testid="links-strip" data-busy={busy} data-rows={value?.links.length ?? 0}>
+    <div class="strip" data-testid="links-strip" data-busy={busy} data-rows={value?.links.length ?? 0}>
       <div class="strip-head">
-        <span class="links-axis soft" title="mean load over the range, as a share of the bandwidth">
+        <span class="strip-axis soft" title="mean load over the range, as a share of the bandwidth">
           load
         </span>
         <strong>Link load</strong>
@@ -81,19 +70,19 @@ export function LinksStrip({ model, answer: { value, error, busy }, over, setOve
         <Scale none="no traffic" most="100 % of bandwidth" />
       </div>
       {error !== null && !value && <Trouble error={error} />}
-      <div class="links-rows">
+      <div class="strip-rows">
         <canvas
           ref={canvas}
-          class="links-plot"
+          class="links-plot strip-canvas"
           style={{ height: `${plotHeight(value)}px` }}
           aria-label="load of the busiest links along time, as shares of their bandwidth"
           onMouseMove={point}
           onMouseLeave={leave}
-          onWheel={wheel}
+          onWheel={(event) => onWheel(canvas.current!, event, moves)}
           onClick={choose}
         />
-        <Cursor model={model} />
-        {under && value && <Tooltip model={model} value={value} under={under} wide={room() + GUTTER} high={canvas.current!.clientHeight} />}
+        <Cursor model={model} testid="links-cursor" />
+        {under && value && <Tooltip model={model} value={value} under={under} wide={canvas.current!.clientWidth} high={canvas.current!.clientHeight} />}
       </div>
     </div>
   );
@@ -101,24 +90,6 @@ export function LinksStrip({ model, answer: { value, error, busy }, over, setOve
 
 /** Rows as high as the window lets them be, but a few links do not become bands. */
 const plotHeight = (value: BusyLinks | null): number => Math.min((value?.links.length || 20) * 18, Math.max(180, Math.min(480, innerHeight * 0.36)));
-
-/** Where the pointer is in time, here or on the timeline. Moved by itself, so that nothing is drawn anew. */
-function Cursor({ model }: { model: Model }) {
-  const line = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const move = () => {
-      const { window } = model.store.get();
-      const share = model.pointed === null ? -1 : (model.pointed - window.from) / (window.to - window.from);
-      const { style } = line.current!;
-      style.display = share >= 0 && share <= 1 ? 'block' : 'none';
-      style.left = `calc(${GUTTER}px + (100% - ${GUTTER}px) * ${share})`;
-    };
-    move();
-    const stops = [model.onPoint(move), model.store.subscribe(move)];
-    return () => stops.forEach((stop) => stop());
-  }, [model]);
-  return <div class="links-cursor" data-testid="links-cursor" ref={line} />;
-}
 
 function Tooltip({ model, value, under, wide, high }: { model: Model; value: BusyLinks; under: Under; wide: number; high: number }) {
   const { link, x, y } = under;
@@ -144,10 +115,3 @@ function Tooltip({ model, value, under, wide, high }: { model: Model; value: Bus
     </div>
   );
 }
-
-const Row = ({ name, value }: { name: string; value: string }) => (
-  <div class="tooltip-row">
-    <span class="soft">{name}</span>
-    <span>{value}</span>
-  </div>
-);

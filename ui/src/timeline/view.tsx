@@ -6,6 +6,7 @@ import { useSelection, type Model } from '../model';
 import type { Order, Selection } from '../selection';
 import { CATEGORY, LEGEND, css, onTheme, theme } from '../theme';
 import { KindBadge } from '../kind';
+import { Row } from '../tooltip';
 import type { Stop } from '../api';
 import { TimelineController, type Under } from './controller';
 import { reasonOf } from './stops';
@@ -118,13 +119,6 @@ function StopRows({ stop }: { stop: Stop }) {
     </div>
   );
 }
-const Row = ({ name, value }: { name: string; value: string }) => (
-  <div class="tooltip-row">
-    <span class="soft">{name}</span>
-    <span>{value}</span>
-  </div>
-);
-
 export function Swatch({ category }: { category: number }) {
   const [, again] = useState(0);
   useEffect(() => onTheme(() => again((n) => n + 1)), []);
@@ -143,8 +137,13 @@ const ORDERS: [Order, string][] = [
   ['cluster', 'by similarity'],
 ];
 
+interface LegendProps {
+  model: Model;
+  pathOn: boolean | null;
+  togglePath: () => void;
+}
 /** Below the timeline: what the colours mean, and how rows are ordered. */
-export function Legend({ model, pathOn, togglePath }: { model: Model; pathOn: boolean | null; togglePath: () => void }) {
+export function Legend({ model, pathOn, togglePath }: LegendProps) {
   const s = useSelection(model);
   const [arrows, setArrows] = useState(model.marks.arrows);
   const used = new Set<number>([CATEGORY.compute, CATEGORY.receive, CATEGORY.collective, CATEGORY.send, CATEGORY.tracer, CATEGORY.none, ...model.used.map((op) => model.categoryOfOp[op] ?? CATEGORY.other)]);

@@ -18,6 +18,7 @@ import type {
   TaskLengths,
   TaskSchedule,
   TaskTree,
+  ThreadRows,
   Tree,
   Verdict,
 } from './answers';
@@ -172,6 +173,7 @@ export const api = {
   },
   matrixLabels: (query: Query, signal?: AbortSignal) => json<MatrixLabels>('matrix/labels', query, signal),
   links: (query: Query, signal?: AbortSignal) => json<BusyLinks>('links', query, signal),
+  threads: (query: Query, signal?: AbortSignal) => json<ThreadRows>('threads', query, signal),
   flow: (query: Query, signal?: AbortSignal) => json<Flow>('flow', query, signal),
   verdict: (query: Query, signal?: AbortSignal) => json<Verdict>('verdict', query, signal),
   phases: (query: Query, signal?: AbortSignal) => json<Phases>('phases', query, signal),

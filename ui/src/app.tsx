@@ -23,6 +23,7 @@ import { Search } from './search';
 import { PAGES, panelsOf, type Panel } from './selection';
 import { Trouble } from './states';
 import { TasksPage } from './tasks/page';
+import { ThreadsStrip } from './threads/strip';
 import { toggleTheme } from './theme';
 import type { TimelineController } from './timeline/controller';
 import { Overview } from './timeline/overview';
@@ -63,6 +64,7 @@ function OfCalls({ model }: { model: Model }) {
   const [dialog, setDialog] = useState<'help' | 'search' | null>(null);
   const [strip, setStrip] = useState(true);
   const [pathOn, setPathOn] = useState(false);
+  const [threadsOn, setThreadsOn] = useState(true);
   /** The layer that is compared with. */
   const other = s.panel === 'compare' && s.other !== s.layer ? s.other : null;
   const panels = panelsOf(model.run.layers);
@@ -154,9 +156,12 @@ function OfCalls({ model }: { model: Model }) {
           )}
           <Legend
             model={model}
+            threadsOn={model.layer(s.layer).parallel ? threadsOn : null}
+            toggleThreads={() => setThreadsOn(!threadsOn)}
             pathOn={path.value ? pathOn : null}
             togglePath={() => setPathOn(!pathOn)}
           />
+          {threadsOn && model.layer(s.layer).parallel && <ThreadsStrip model={model} inView={() => controller.current?.inView(4) ?? []} moves={moves} />}
           {linksShown && model.layer(s.layer).links && (
             <LinksStrip model={model} answer={links} over={link} setOver={setLink} moves={moves} />
           )}

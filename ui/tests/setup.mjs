@@ -2,7 +2,7 @@
 // Looks for the command in KIZAMI, else where cargo puts it; for workloads and its own runs below KIZAMI_TEST_DIR.
 import { chromium } from 'playwright-core';
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,6 +27,13 @@ export function recordWith(options, name, ranks, ...command) {
   const [program, ...rest] = command;
   const launcher = ['mpirun', '--oversubscribe', '--mca', 'mpi_yield_when_idle', '1', '-n', String(ranks)];
   execFileSync(kizami, ['record', '-o', trace, ...options, '--', ...launcher, join(workloads('openmpi'), program), ...rest], { env: environment, stdio: 'pipe' });
+  return trace;
+}
+
+/** A copy of a trace that is kept with the tests of the command, where the viewer may keep its index. */
+export function golden(name) {
+  const trace = join(directory, `${name}.kz`);
+  cpSync(join(here, '../../crates/show/cli/tests/golden/schema-1', `${name}.kz`), trace, { recursive: true });
   return trace;
 }
 

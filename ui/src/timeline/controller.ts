@@ -290,6 +290,13 @@ export class TimelineController {
     const { from, to } = this.own(chosen);
     this.move(from - (to - from) * 0.02, to + (to - from) * 0.02);
   }
+  /** The first ranks in view, at most so many. */
+  inView(most: number): number[] {
+    const view = this.view();
+    const first = Math.floor(view.row);
+    const last = Math.min(view.ranks - 1, Math.ceil(view.row + rowsShown(view)) - 1, first + most - 1);
+    return Array.from({ length: last - first + 1 }, (_, i) => this.tiles.rankAt(first + i)).filter((rank) => rank !== undefined);
+  }
   /** Scrolls a rank into view. */
   reveal(rank: number): void {
     const view = this.view();

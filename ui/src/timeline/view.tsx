@@ -139,11 +139,14 @@ const ORDERS: [Order, string][] = [
 
 interface LegendProps {
   model: Model;
+  /** Null where there are none to show. */
+  threadsOn: boolean | null;
+  toggleThreads: () => void;
   pathOn: boolean | null;
   togglePath: () => void;
 }
 /** Below the timeline: what the colours mean, and how rows are ordered. */
-export function Legend({ model, pathOn, togglePath }: LegendProps) {
+export function Legend({ model, threadsOn, toggleThreads, pathOn, togglePath }: LegendProps) {
   const s = useSelection(model);
   const [arrows, setArrows] = useState(model.marks.arrows);
   const used = new Set<number>([CATEGORY.compute, CATEGORY.receive, CATEGORY.collective, CATEGORY.send, CATEGORY.tracer, CATEGORY.none, ...model.used.map((op) => model.categoryOfOp[op] ?? CATEGORY.other)]);
@@ -173,6 +176,12 @@ export function Legend({ model, pathOn, togglePath }: LegendProps) {
         />
         messages
       </label>
+      {threadsOn !== null && (
+        <label class="check" title="What each thread of the selected ranks, or of the first ranks in view, does">
+          <input type="checkbox" checked={threadsOn} onChange={toggleThreads} />
+          threads
+        </label>
+      )}
       {pathOn !== null && (
         <label class="check" title="The chain of computation and calls that determines the run time">
           <input type="checkbox" checked={pathOn} onChange={togglePath} />

@@ -5,6 +5,7 @@
 
 DIR is what workloads/build-both.sh made. Each round runs the workload `depth` without the recorder, with paths, without paths
 (--paths off), and with another build of the recorder if one is given. Prints medians over the rounds, in ns per call.
+Then the processor time of calls by new paths, and by the same again, from `new_paths`: each figure as its median over the rounds.
 """
 import argparse
 import re
@@ -29,6 +30,16 @@ def once(options, mpi, case, library, paths, raw):
     return float(re.search(r"ns_per_call ([\d.]+)", output).group(1))
 
 
+def of_new_paths(options, mpi, raw):
+    """Median, 99th percentile and maximum in ns, of new paths and again."""
+    raw.mkdir()
+    settings = [f"LD_PRELOAD={options.library}", f"KIZAMI_RAW={raw}", "KIZAMI_TRACER_PATHS=on"]
+    output = run(*launcher(mpi, 1), "env", *settings, str(options.workloads / mpi / "new_paths"))
+    shutil.rmtree(raw, ignore_errors=True)
+    lines = {line.split()[0]: re.findall(r"_ns (\d+)", line) for line in output.splitlines() if "median_ns" in line}
+    return {name: [int(figure) for figure in figures] for name, figures in lines.items()}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--library", type=Path, required=True)
@@ -51,6 +62,12 @@ def main():
                         figures[kind].append(once(options, mpi, case, library, paths, raw))
                 medians = "".join(f"{statistics.median(figures[kind]):9.1f}" for kind in kinds)
                 print(f"{mpi:8} {case[0]:5} {case[1]:6} {medians}", flush=True)
+        print("mpi      paths    median  99 of 100   longest")
+        for mpi in options.mpi or ["openmpi", "mpich"]:
+            rounds = [of_new_paths(options, mpi, Path(scratch) / "raw") for _ in range(options.runs)]
+            for name in ["new", "again"]:
+                medians = [statistics.median(figures) for figures in zip(*(each[name] for each in rounds))]
+                print(f"{mpi:8} {name:6} {medians[0]:8.0f} {medians[1]:10.0f} {medians[2]:9.0f}", flush=True)
 
 
 main()

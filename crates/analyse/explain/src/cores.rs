@@ -29,12 +29,12 @@ pub struct SharedCores {
     pub threads: Option<u32>,
     /// Cores that these ranks may use together; null if that is not known.
     pub cores: Option<u32>,
-    /// Time in which threads were ready to run but had no core: those that call MPI or, where these lacked none, those of
-    /// parallel regions.
+    /// Time in which threads that call MPI were ready to run but had no core; where these lacked none, the same of the threads
+    /// of parallel regions.
     pub waiting_ns: i64,
-    /// The same as a share of the time of all these threads.
+    /// The same as a share of the time of these threads.
     pub share: f64,
-    /// Gain if every thread had its own core.
+    /// Gain if every thread that calls MPI had its own core; null if these lacked none.
     pub gain: Option<Gain>,
 }
 
@@ -64,7 +64,10 @@ impl SharedCores {
         let waiting_ns = preempted.map(|loss| loss.ns).sum();
         let share = waiting_ns as f64 / threads.all_ns.max(1) as f64;
         let all = ranks.len().max(1) as u32;
-        let of_host = |on_host: u32| Some(threads.threads * on_host / all).filter(|some| *some > on_host);
+        let of_host = |on_host: u32| {
+            let of_ranks = u64::from(threads.threads) * u64::from(on_host) / u64::from(all);
+            u32::try_from(of_ranks).ok().filter(|some| *some > on_host)
+        };
         match known {
             Some(known) => Some(SharedCores { threads: of_host(known.ranks), ..known }),
             None if share < THRESHOLDS.least_without_core => None,

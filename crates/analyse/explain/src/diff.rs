@@ -254,12 +254,14 @@ fn waiting(before: &Report, after: &Report) -> Vec<Change> {
 type Times = Vec<(String, SourceLine, i64)>;
 
 /// Leaves callers out at lines where only one of the runs has several.
-fn tell_alike(before: &mut Times, after: &mut Times) {
-    let lines = |times: &Times| -> BTreeMap<(String, SourceLine), bool> {
-        let line = |(name, place, _): &(String, SourceLine, i64)| {
-            ((name.clone(), place.clone().of_any_caller()), place.caller.is_some())
-        };
-        times.iter().map(line).collect()
+fn leave_lone_callers_out(before: &mut Times, after: &mut Times) {
+    let lines = |times: &Times| {
+        let mut several: BTreeMap<(String, SourceLine), bool> = BTreeMap::new();
+        for (name, place, _) in times {
+            let line = (name.clone(), place.clone().of_any_caller());
+            *several.entry(line).or_default() |= place.caller.is_some();
+        }
+        several
     };
     let [of_before, of_after] = [lines(before), lines(after)];
     let differ: BTreeSet<&(String, SourceLine)> = of_before
@@ -277,7 +279,7 @@ fn tell_alike(before: &mut Times, after: &mut Times) {
 
 /// Matches places: first those that are the same, then those that moved.
 fn places(kind: Kind, mut before: Times, mut after: Times) -> Vec<Change> {
-    tell_alike(&mut before, &mut after);
+    leave_lone_callers_out(&mut before, &mut after);
     let mut exact: BTreeMap<(String, SourceLine), (Option<i64>, Option<i64>)> = BTreeMap::new();
     before
         .into_iter()

@@ -2,7 +2,7 @@
 
 use crate::analysis::Analysis;
 use crate::changes::ChangedRun;
-use crate::diseases::sites_at_place_of;
+use crate::diseases::sites_of_place;
 use crate::finding::{Finding, Headline};
 use crate::outcome::Outcome;
 use crate::threads::RunThreads;
@@ -206,8 +206,8 @@ fn candidates(analysis: &Analysis) -> Vec<Candidate> {
         network: None,
         threads: 1,
     };
-    for (place, site) in longest_computation(analysis) {
-        let sites = sites_at_place_of(&analysis.definitions, site);
+    for place in longest_computation(analysis) {
+        let sites = sites_of_place(&analysis.definitions, &place);
         let location = Location::of(&place);
         candidates.push(Candidate::new(
             Idea::Balance(place.clone()),
@@ -317,20 +317,20 @@ struct Below {
 /// not so of one that just wraps a call; of those with the same calls, the innermost; none that contains the whole run.
 fn functions_with_most(analysis: &Analysis) -> Vec<String> {
     let definitions = &analysis.definitions;
-    let mut functions: FxHashMap<String, Below> = FxHashMap::default();
+    let mut by_calls: FxHashMap<(u32, Option<u32>), Length> = FxHashMap::default();
     for ((site, _), computation) in &analysis.profile.computation {
         let Some(site) = *site else { continue };
         // Where a call follows itself, the loop may be anywhere.
         let after = computation.after.filter(|after| *after != site);
+        *by_calls.entry((site, after)).or_default() += computation.time * i64::from(computation.ranks);
+    }
+    let mut functions: FxHashMap<String, Below> = FxHashMap::default();
+    for ((site, after), time) in by_calls {
         let around = after.and_then(|after| SourceLine::between(definitions, after, site));
         let around = around.map(|[_, to]| to.function);
-        let time = computation.time * i64::from(computation.ranks);
-        let path = SourceLine::path(definitions, Some(site));
-        let (mut contains, mut known) = (around.is_some(), BTreeSet::new());
-        for (depth, place) in path.iter().rev().enumerate().filter(|(_, place)| place.has_name()) {
-            let name = place.short_function();
-            // As the value of an option it is one word.
-            if !name.contains([' ', ',', '=', '@', '^', '(']) && known.insert(name.clone()) {
+        let mut contains = around.is_some();
+        for (depth, place) in definitions.functions_on_path(site).iter().rev().enumerate() {
+            if let Some(Location::Function(name)) = Location::of_function(place) {
                 let below = functions.entry(name).or_default();
                 below.time += time;
                 below.between += if contains { time } else { Length::ZERO };
@@ -352,19 +352,17 @@ fn functions_with_most(analysis: &Analysis) -> Vec<String> {
     functions.into_iter().map(|(name, _)| name).take(THRESHOLDS.most_idea_places).collect()
 }
 
-/// Places before which most is computed, each with one of its call sites.
-fn longest_computation(analysis: &Analysis) -> Vec<(SourceLine, u32)> {
-    let mut by_place: FxHashMap<SourceLine, (Length, u32)> = FxHashMap::default();
+/// Places before which most is computed.
+fn longest_computation(analysis: &Analysis) -> Vec<SourceLine> {
+    let mut by_place: FxHashMap<SourceLine, Length> = FxHashMap::default();
     for (site, (_, time)) in analysis.profile.computation_by_site() {
-        let Some(site) = site else { continue };
-        let place = SourceLine::of(&analysis.definitions, Some(site));
-        let (sum, first) = by_place.entry(place).or_insert((Length::ZERO, site));
-        (*sum, *first) = (*sum + time, site.min(*first));
+        if site.is_some() {
+            *by_place.entry(SourceLine::of(&analysis.definitions, site)).or_default() += time;
+        }
     }
-    let all: Length = by_place.values().map(|(time, _)| *time).sum();
-    let mut sums: Vec<(Length, SourceLine, u32)> =
-        by_place.into_iter().map(|(place, (time, site))| (time, place, site)).collect();
-    sums.retain(|(time, ..)| time.0 as f64 >= THRESHOLDS.least_idea * all.0 as f64 && *time > Length::ZERO);
-    sums.sort_by(|a, b| (b.0, a.2).cmp(&(a.0, b.2)));
-    sums.into_iter().map(|(_, place, site)| (place, site)).take(THRESHOLDS.most_idea_places).collect()
+    let all: Length = by_place.values().copied().sum();
+    let mut sums: Vec<(SourceLine, Length)> = by_place.into_iter().collect();
+    sums.retain(|(_, time)| time.0 as f64 >= THRESHOLDS.least_idea * all.0 as f64 && *time > Length::ZERO);
+    sums.sort_by(|(a, of_a), (b, of_b)| (of_b, a).cmp(&(of_a, b)));
+    sums.into_iter().map(|(place, _)| place).take(THRESHOLDS.most_idea_places).collect()
 }

@@ -37,11 +37,16 @@ impl Location {
         match &place.caller {
             None => Some(location),
             Some(caller) => {
-                let caller =
-                    Location::of(caller).unwrap_or_else(|| Location::Function(caller.function.clone()));
+                let caller = Location::of(caller).or_else(|| Location::of_function(caller))?;
                 Some(Location::CalledFrom(Box::new(location), Box::new(caller)))
             }
         }
+    }
+
+    /// The function of a place; none if its name is no single word, as the value of an option is.
+    pub fn of_function(place: &SourceLine) -> Option<Location> {
+        let name = place.short_function();
+        (!name.contains([' ', ',', '=', '@', CALLER, '('])).then_some(Location::Function(name))
     }
 
     /// Whether calls of a site are made from here. Whole names of directories and files at the end of a path count.
@@ -104,6 +109,9 @@ impl FromStr for Location {
     fn from_str(text: &str) -> Result<Location, ValueError> {
         let text = text.trim();
         if let Some((place, caller)) = text.split_once(CALLED_FROM).or_else(|| text.split_once(CALLER)) {
+            if caller.contains([CALLER, '<']) {
+                return Err(ValueError::new("give one caller, such as sum.c:5^solver.c:88"));
+            }
             let [place, caller] = [place, caller].map(|text| text.parse().map(Box::new));
             return Ok(Location::CalledFrom(place?, caller?));
         }
@@ -142,7 +150,13 @@ fn those(
     definitions: &Definitions,
     belongs: impl Fn(&CallSite) -> bool,
 ) -> Result<Vec<u32>, NoCallThere> {
-    let found: Vec<u32> = definitions.named_sites().filter(belongs).map(|site| site.index).collect();
+    // Calls that are alike are calls of the first such site.
+    let alike = definitions.alike_sites();
+    let first = |site: &CallSite| alike.get(site.index as usize).copied();
+    let named: Vec<CallSite> = definitions.named_sites().collect();
+    let firsts: BTreeSet<u32> = named.iter().filter(|site| belongs(site)).filter_map(first).collect();
+    let with_those = named.iter().filter(|site| first(site).is_some_and(|first| firsts.contains(&first)));
+    let found: Vec<u32> = with_those.map(|site| site.index).collect();
     if found.is_empty() { Err(NoCallThere(not_there(location, definitions))) } else { Ok(found) }
 }
 

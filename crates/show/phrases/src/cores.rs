@@ -20,10 +20,14 @@ pub fn sentences(shared: &SharedCores) -> impl Iterator<Item = String> {
             let share = if number == 1 { "shares" } else { "share" };
             format!("Shared cores: {sharing} {share} {}", counted(u64::from(cores), "core"))
         }
-        None => "Busy cores: other programs or threads use the cores of the ranks".to_owned(),
+        None => {
+            "Busy cores: other programs, threads or virtual machines use the cores of the ranks".to_owned()
+        }
     };
     let kind = if shared.threads.is_some() { "thread" } else { "rank" };
-    let waits = format!("{who}; {kind}s wait for a core for {share} of their time.");
+    // What ranks lacked was replayed.
+    let waiting = if shared.gain.is_none() { kind } else { "rank" };
+    let waits = format!("{who}; {waiting}s wait for a core for {share} of their time.");
     let at_most = match crowd {
         Some(cores) => format!("Run at most {} here", counted(u64::from(cores), kind)),
         None => "Run them alone, or bind them to cores of their own".to_owned(),

@@ -287,11 +287,11 @@ fn stretch(finding: &Finding) -> String {
         _ if place.line.is_none() => format!("before {}", call(finding)),
         _ => format!("before {place}"),
     };
-    let says_function = match place.line {
+    let is_said_already = match place.line {
         Some(_) => place.function == "main",
         None => finding.within.is_none(),
     };
-    let inside = match says_function {
+    let inside = match is_said_already {
         true => String::new(),
         false => format!(" in {}", function_name::shown(&place.function)),
     };

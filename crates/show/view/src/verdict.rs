@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
 /// Changes whenever reports do.
-const VERSION: u32 = 8;
+const VERSION: u32 = 9;
 const NAME: &str = "verdict.bin";
 
 /// What is said about a run.

@@ -1,29 +1,42 @@
-//! Calling contexts: which caller tells calls on one line apart, and which function two calls have in common.
+//! Calling contexts: which caller distinguishes calls on one line, and which function two calls have in common.
 //!
 //! A call in a function that several others use says little by its line alone. [`places`] adds the innermost caller by which
 //! paths to that line differ. [`alike`] finds call sites that differ in nothing that has a name. [`between`] finds the function that contains what happens between two calls, however deep in
-//! helper functions they are made. Recursion counts once: how deep it is tells nothing apart.
+//! helper functions they are made. Recursion counts once: how deep it is distinguishes nothing.
 
-use crate::definitions::{CallSite, Definitions, PathFrame, has_name};
+use crate::definitions::{CallSite, Definitions, PathFrame, has_name, is_binding, is_interpreter};
 use crate::source_line::{SourceLine, file_name};
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 
-/// The places of all call sites of some definitions, worked out on first use. Equal to any other.
+/// What a reader can tell of the call sites of some definitions, worked out on first use. Equal to any other.
 #[derive(Clone, Debug, Default)]
-pub struct Places(OnceLock<Vec<SourceLine>>);
+pub struct Contexts {
+    places: OnceLock<Vec<SourceLine>>,
+    alike: OnceLock<Vec<u32>>,
+}
 
-impl PartialEq for Places {
-    fn eq(&self, _: &Places) -> bool {
+impl PartialEq for Contexts {
+    fn eq(&self, _: &Contexts) -> bool {
         true
     }
 }
 
-impl Places {
-    pub(crate) fn get_or_find(&self, definitions: &Definitions) -> &[SourceLine] {
-        self.0.get_or_init(|| places(definitions))
+impl Contexts {
+    /// By call site, its place.
+    pub(crate) fn places(&self, definitions: &Definitions) -> &[SourceLine] {
+        self.places.get_or_init(|| places(definitions))
+    }
+
+    /// By call site, the first one that is alike.
+    pub(crate) fn alike(&self, definitions: &Definitions) -> &[u32] {
+        self.alike.get_or_init(|| alike(definitions))
     }
 }
+
+/// Functions of a path that are looked at, as many as are recorded; damaged ones may be longer.
+const MOST_FUNCTIONS: usize = 128;
+const MOST_FRAMES: usize = 1024;
 
 /// A function on a path, with the call it makes there.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -33,7 +46,7 @@ struct Frame<'a> {
     /// None also for a function that another was inlined into.
     line: Option<u32>,
     module: Option<&'a str>,
-    /// Where no line tells calls apart.
+    /// Where no line distinguishes calls.
     offset: Option<u64>,
 }
 
@@ -71,8 +84,13 @@ impl<'a> Frame<'a> {
         (self.function, self.module) == (other.function, other.module)
     }
 
+    /// Whether it says something of the program: it has a name, and is neither an interpreter's nor its binding to MPI.
     fn has_name(&self) -> bool {
-        has_name(self.function, self.file)
+        has_name(self.function, self.file) && !is_binding(self.module) && !is_interpreter(self.module)
+    }
+
+    fn is_on_line_of(&self, other: &Frame<'_>) -> bool {
+        (self.line, self.file) == (other.line, other.file)
     }
 
     fn place(&self) -> SourceLine {
@@ -85,7 +103,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// The place of each call site, with the caller that tells it apart from others on the same line.
+/// The place of each call site, with the caller that distinguishes it from others on the same line.
 fn places(definitions: &Definitions) -> Vec<SourceLine> {
     let mut places: Vec<SourceLine> = definitions.named_sites().map(|site| SourceLine::from(&site)).collect();
     let mut on_line: FxHashMap<&SourceLine, Vec<usize>> = FxHashMap::default();
@@ -93,7 +111,7 @@ fn places(definitions: &Definitions) -> Vec<SourceLine> {
         on_line.entry(place).or_default().push(index);
     }
     let several = on_line.into_values().filter(|sites| sites.len() > 1);
-    let told_apart: Vec<(usize, SourceLine)> = several
+    let distinguished: Vec<(usize, SourceLine)> = several
         .flat_map(|sites| {
             let callers: Vec<Vec<Frame<'_>>> =
                 sites.iter().map(|site| context(definitions, &definitions.callsites[*site])).collect();
@@ -103,7 +121,7 @@ fn places(definitions: &Definitions) -> Vec<SourceLine> {
             sites.into_iter().zip(callers).filter_map(|(site, caller)| Some((site, caller?)))
         })
         .collect();
-    for (site, caller) in told_apart {
+    for (site, caller) in distinguished {
         places[site].caller = Some(Box::new(caller));
     }
     places
@@ -118,21 +136,40 @@ fn context<'a>(definitions: &'a Definitions, site: &'a CallSite) -> Vec<Frame<'a
     };
     let outer = definitions.callers(named.map_or(site.path, |frame| frame.caller)).flat_map(Frame::of_caller);
     let mut known: Vec<Frame<'_>> = Vec::new();
-    for frame in own.into_iter().chain(outer) {
+    for frame in own.into_iter().chain(outer).take(MOST_FRAMES) {
         let repeats = known.iter().any(|inner| inner.is_function_of(&frame));
         if known.is_empty() || frame.has_name() && !repeats {
             known.push(frame);
+        }
+        if known.len() == MOST_FUNCTIONS {
+            break;
         }
     }
     known
 }
 
+/// The place of a call site, and the named functions that lead there, each once, the innermost first.
+pub(crate) fn functions(definitions: &Definitions, site: u32) -> Vec<SourceLine> {
+    let site = definitions.callsites.get(site as usize);
+    site.map_or(Vec::new(), |site| context(definitions, site).iter().map(Frame::place).collect())
+}
+
 /// By call site, the first one that is the same to a reader: on the same line, by the same lines of all functions that led
 /// there. A compiler makes several where it inlines or unrolls, and recursion as many as it is deep.
-pub(crate) fn alike(definitions: &Definitions) -> Vec<u32> {
-    let mut first: FxHashMap<Vec<Frame<'_>>, u32> = FxHashMap::default();
+fn alike(definitions: &Definitions) -> Vec<u32> {
+    let mut numbers: FxHashMap<Frame<'_>, u32> = FxHashMap::default();
+    let mut first: FxHashMap<Vec<u32>, u32> = FxHashMap::default();
+    let mut same = |site: &'_ CallSite, frames: Vec<u32>| *first.entry(frames).or_insert(site.index);
     let sites = definitions.callsites.iter();
-    sites.map(|site| *first.entry(context(definitions, site)).or_insert(site.index)).collect()
+    sites
+        .map(|site| {
+            let number = |frame| {
+                let next = numbers.len() as u32;
+                *numbers.entry(frame).or_insert(next)
+            };
+            same(site, context(definitions, site).into_iter().map(number).collect())
+        })
+        .collect()
 }
 
 /// The depth of the innermost caller that not all have in common.
@@ -156,13 +193,13 @@ pub(crate) fn between(definitions: &Definitions, first: u32, second: u32) -> Opt
             break;
         }
         common = Some([one, other]);
-        // A function that another was inlined into calls it where that one's line says.
-        if call != other_call || (one.line, one.file) != (other.line, other.file) {
+        // Copies of a call are at several addresses; a function that another was inlined into calls it on that one's line.
+        if !one.is_on_line_of(other) || one.line.is_none() && call != other_call {
             break;
         }
     }
-    let places = common?.map(Frame::place);
-    places[0].has_name().then_some(places)
+    let common = common?;
+    common[0].has_name().then(|| common.map(Frame::place))
 }
 
 /// The functions that lead to a call, each with which call it makes.

@@ -1,7 +1,8 @@
 //! The small tables, each declared once: what the numbers in rows stand for, where the tracer stopped, and what the
 //! run-wide clock was made from.
 
-use crate::calling_context::{self, Places};
+use crate::calling_context::{self, Contexts};
+use crate::source_line::SourceLine;
 use kizami_model::{CommKind, Ending, Length, Moment, ObjectKind, Op, Peer, Rank, StopReason, ThreadIndex};
 use kizami_wire::wire_struct;
 use std::collections::BTreeMap;
@@ -39,8 +40,8 @@ pub struct Definitions {
     pub counts: Vec<WorkCount>,
     /// Which ranks have no rows of their own because they are like others; none where every rank has its rows.
     pub rank_classes: Vec<RankClassRun>,
-    /// The call sites as places; no table.
-    pub places: Places,
+    /// What a reader can tell of the call sites; no table.
+    pub contexts: Contexts,
 }
 
 impl Definitions {
@@ -65,8 +66,14 @@ impl Definitions {
     }
 
     /// By index of a call site, that of the first one that a reader cannot tell from it, but for the function called.
-    pub fn alike_sites(&self) -> Vec<u32> {
-        calling_context::alike(self)
+    pub fn alike_sites(&self) -> &[u32] {
+        self.contexts.alike(self)
+    }
+
+    /// The place of a call site, and the functions that lead there, each once, the innermost first: those that have names and
+    /// are the program's.
+    pub fn functions_on_path(&self, site: u32) -> Vec<SourceLine> {
+        calling_context::functions(self, site)
     }
 
     /// The call sites as people see them: as they are, but for those that are named by a call on their path.
@@ -92,12 +99,12 @@ pub(crate) fn has_name(function: &str, file: Option<&str>) -> bool {
 }
 
 /// Whether it is mpi4py, which calls on behalf of a script.
-fn is_binding(module: Option<&str>) -> bool {
+pub(crate) fn is_binding(module: Option<&str>) -> bool {
     module.and_then(|path| path.split_once("/mpi4py/MPI.")).is_some()
 }
 
 /// Whether it is Python's interpreter, or the loader that starts a program.
-fn is_interpreter(module: Option<&str>) -> bool {
+pub(crate) fn is_interpreter(module: Option<&str>) -> bool {
     let file = module.and_then(|path| path.rsplit('/').next()).unwrap_or_default();
     ["python", "libpython", "ld-"].iter().any(|name| file.starts_with(name))
 }

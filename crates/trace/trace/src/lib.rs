@@ -65,7 +65,7 @@ pub mod write;
 
 pub use kizami_columns as columns;
 
-pub use calling_context::Places;
+pub use calling_context::Contexts;
 pub use calls::{Calls, RankSelection};
 pub use definitions::{
     CallSite, ClockKind, ClockRow, CommIdentity, Communicator, Counted, Definitions, HostInfo, Neighbours,

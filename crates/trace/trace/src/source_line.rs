@@ -25,7 +25,7 @@ pub struct SourceLine {
 impl SourceLine {
     /// That of the call site with this index: the innermost call on its path whose function has a name.
     pub fn of(definitions: &Definitions, site: Option<u32>) -> SourceLine {
-        let places = definitions.places.get_or_find(definitions);
+        let places = definitions.contexts.places(definitions);
         site.and_then(|site| places.get(site as usize))
             .cloned()
             .unwrap_or_else(|| SourceLine::in_function(UNKNOWN))
@@ -107,7 +107,7 @@ pub(crate) fn file_name(path: &str) -> String {
     path.rsplit('/').next().unwrap_or(path).to_owned()
 }
 
-/// Stands between a place and the caller that tells it apart.
+/// Stands between a place and the caller that distinguishes it.
 pub const CALLED_FROM: &str = " <- ";
 
 /// Stands where a function would.

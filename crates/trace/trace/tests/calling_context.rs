@@ -1,4 +1,4 @@
-//! What readers can tell of call sites: recursion and inlining make many of one, callers make several of one line.
+//! What a reader can tell of call sites: recursion and inlining make many of one, callers make several of one line.
 
 use kizami_trace::{CallSite, Definitions, PathFrame, SourceLine};
 

@@ -242,7 +242,7 @@ impl Blame<'_> {
             matches!(op.kind(), Kind::Receive(_) | Kind::SendReceive(_) | Kind::Complete | Kind::Probe)
         };
         let sites = self.waited.at.iter().filter_map(|((op, site), _)| site.filter(|_| takes(*op)));
-        sites.flat_map(|site| self.evidence.sites_at_place_of(site)).collect()
+        self.evidence.sites_at_places_of(sites)
     }
 
     fn balanced(&self, disease: Disease) -> Option<Setting> {

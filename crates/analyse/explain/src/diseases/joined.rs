@@ -65,7 +65,7 @@ fn suspect(evidence: &Evidence<'_>, what: What, (op, site): (Op, Option<u32>), w
     let places: BTreeSet<SourceLine> = worst.sites.iter().map(|site| evidence.place(Some(*site))).collect();
     finding.option = Changes::at(&places, Change::Join);
     finding.at_most = true;
-    let lines = worst.sites.iter().flat_map(|site| evidence.sites_at_place_of(*site)).collect();
+    let lines = evidence.sites_at_places_of(worst.sites.iter().copied());
     let without = evidence.changed(Change::Join(lines));
     Suspect::without(finding, without, THRESHOLDS.least_gain)
 }

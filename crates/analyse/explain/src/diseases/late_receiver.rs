@@ -9,8 +9,10 @@ use kizami_blame::LongWait;
 use kizami_blame::Pattern;
 use kizami_graph::TieKind;
 use kizami_model::{Length, Op};
+use kizami_trace::SourceLine;
 use kizami_whatif::{Change, Changes};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 
 /// Waits for receives posted at one place.
 #[derive(Default)]
@@ -59,9 +61,10 @@ fn suspect(evidence: &Evidence<'_>, op: Op, site: u32, late: Late) -> Suspect {
     finding.ranks = ranks;
     finding.waiting_ranks = late.senders.len();
     finding.share = evidence.share(late.waiting.0 as f64);
-    finding.option = waiting_in.as_ref().and_then(|(_, place)| Changes::at([place], Change::PostEarly));
+    let places: BTreeSet<SourceLine> = late.at.keys().map(|(_, site)| evidence.place(Some(*site))).collect();
+    finding.option = Changes::at(&places, Change::PostEarly);
     finding.waiting_in = waiting_in;
-    let sites = late.at.keys().flat_map(|(_, site)| evidence.sites_at_place_of(*site)).collect();
+    let sites = evidence.sites_at_places_of(late.at.keys().map(|(_, site)| *site));
     let without = evidence.changed(Change::PostEarly(sites));
     Suspect::without(finding, without, THRESHOLDS.least_gain)
 }

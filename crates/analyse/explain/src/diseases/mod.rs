@@ -31,9 +31,10 @@ use kizami_model::Op;
 use kizami_network::Fit;
 use kizami_parallel::map_in_turns;
 use kizami_replay::Setting;
-use kizami_trace::{CallSite, Definitions, SourceLine};
-use kizami_whatif::{Change, Changes, Epochs, Gain};
+use kizami_trace::{Definitions, SourceLine};
+use kizami_whatif::{Change, Changes, Epochs, Gain, Location, sites_at};
 use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
 pub(crate) use baseline::too_long;
@@ -195,26 +196,26 @@ impl Evidence<'_> {
         SourceLine::path(self.regions.definitions, site)
     }
 
-    /// All call sites at the place of a site, by whatever path they are reached: options name places.
+    /// All call sites at the places of some sites, each once: those that an option at these places names.
+    fn sites_at_places_of(&self, sites: impl IntoIterator<Item = u32>) -> Vec<u32> {
+        let places: BTreeSet<SourceLine> = sites.into_iter().map(|site| self.place(Some(site))).collect();
+        let of_place = |place| sites_of_place(self.regions.definitions, place);
+        let sites: BTreeSet<u32> = places.iter().flat_map(of_place).collect();
+        sites.into_iter().collect()
+    }
+
     fn sites_at_place_of(&self, site: u32) -> Vec<u32> {
-        sites_at_place_of(self.regions.definitions, site)
+        self.sites_at_places_of([site])
     }
 }
 
-/// All call sites at the place of a site: of the same source line, or without debug information of the same call, from the
-/// same caller where that tells lines apart.
-pub(crate) fn sites_at_place_of(definitions: &Definitions, site: u32) -> Vec<u32> {
-    let Some(one) = definitions.callsites.get(site as usize) else { return vec![site] };
-    let caller = |site: u32| SourceLine::of(definitions, Some(site)).caller;
-    let own_caller = caller(site);
-    let is_there = |other: &&CallSite| {
-        let on_line = match one.line {
-            Some(_) => (&other.file, other.line) == (&one.file, one.line),
-            None => (&other.module, other.offset) == (&one.module, one.offset),
-        };
-        on_line && caller(other.index) == own_caller
-    };
-    definitions.callsites.iter().filter(is_there).map(|other| other.index).collect()
+/// All call sites of a place: those that an option at this place names.
+pub(crate) fn sites_of_place(definitions: &Definitions, place: &SourceLine) -> Vec<u32> {
+    let named = Location::of(place).and_then(|location| sites_at(&location, definitions).ok());
+    named.unwrap_or_else(|| {
+        let sites = 0..definitions.callsites.len() as u32;
+        sites.filter(|site| SourceLine::of(definitions, Some(*site)) == *place).collect()
+    })
 }
 
 /// A finding about a call, of which only the place and what it is are known.

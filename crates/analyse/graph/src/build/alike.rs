@@ -74,7 +74,7 @@ mod tests {
         };
         let callsites = vec![site(0, 7), site(1, 9), site(2, 7), site(3, 7), site(4, 7)];
         let definitions = Definitions { callsites, ..Definitions::default() };
-        let [send, receive] = ["MPI_Send", "MPI_Recv"].map(|name| Op::from_name(name).expect("a function"));
+        let [send, receive] = ["MPI_Send", "MPI_Recv"].map(kizami_testing::op);
         let calls = [(0, send), (1, send), (2, receive), (3, send), (4, receive)];
         let (mut one, mut other) = (Called::new(&definitions), Called::new(&definitions));
         calls[..3].iter().for_each(|(site, op)| one.note(Some(*site), *op));

@@ -166,11 +166,12 @@ impl Recorder {
 
     #[cold]
     fn put_slowly<const WORDS: usize>(&mut self, record: Packed<WORDS>, now: u64) {
+        let since = now.wrapping_sub(self.last_ticks);
         if !self.record_time(now, WORDS) {
             return self.lose();
         }
         // What it reports lies before the present, which the words have said by now.
-        self.look(false);
+        self.look(false, since);
         if self.words.room() < WORDS && !self.make_room(WORDS) {
             return self.lose();
         }
@@ -328,10 +329,12 @@ impl Recorder {
 
     #[cold]
     fn was_off(&mut self) {
-        if !self.record_time(clock::now(), 0) {
+        let now = clock::now();
+        let since = now.wrapping_sub(self.last_ticks);
+        if !self.record_time(now, 0) {
             return self.lose();
         }
-        self.look(true);
+        self.look(true, since);
     }
 
     /// Says the time in full, with room for so many words behind it, in a new chunk if need be; false if there is none.
@@ -345,8 +348,8 @@ impl Recorder {
         true
     }
 
-    /// Records when the thread was off its processor since it last looked, or did not run on it.
-    fn look(&mut self, also_willingly: bool) {
+    /// Records when the thread was off its processor since it last looked, or did not run on it in the ticks since the last record.
+    fn look(&mut self, also_willingly: bool, since: u64) {
         let Some((mut switches, mut stolen)) = self.switches.take().zip(self.stolen.take()) else { return };
         while let Some(off) = switches.next() {
             stolen.was_off(off.from, off.to);
@@ -355,7 +358,7 @@ impl Recorder {
             }
         }
         self.read = switches.read();
-        stolen.each(|from, to| {
+        stolen.each(since, |from, to| {
             self.push_away(from, to);
         });
         (self.switches, self.stolen) = (Some(switches), Some(stolen));

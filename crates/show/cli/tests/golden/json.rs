@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const PAGE: &str = include_str!("../../../../../docs/src/reference/json.md");
 
 /// What shows all fields of each command: some are printed of certain traces only.
-pub const COMMANDS: [&str; 29] = [
+pub const COMMANDS: [&str; 30] = [
     "report late-sender.kz --json",
     "report openmpi4.kz --json",
     "report regions.kz --json",
@@ -15,6 +15,7 @@ pub const COMMANDS: [&str; 29] = [
     "report hung.kz --json",
     "report hybrid.kz --json",
     "report paths.kz --json",
+    "report helpers.kz --json",
     "whatif openmpi4.kz --json",
     "whatif late-sender.kz --json",
     "whatif hybrid.kz --json",

@@ -64,6 +64,7 @@ transcripts! {
     kept "kept"
     kept_mpich "kept-mpich"
     killed "killed"
+    helpers "helpers"
     late_sender "late-sender"
     late_sender_20 "late-sender-20"
     mpi4py "mpi4py"

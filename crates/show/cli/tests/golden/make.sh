@@ -84,6 +84,7 @@ XML
 fi
 
 # Each thing a program can do.
+if wanted helpers openmpi4; then record -- mpirun.openmpi -n 2 ./helpers 20 4; fi
 if wanted paths openmpi4; then record -- mpirun.openmpi -n 4 ./mgcg 8 4; fi
 if wanted coverage mpich4; then record -- mpirun.mpich -n 2 ./coverage coverage.data; fi
 if wanted threads mpich4; then record -- mpirun.mpich -n 2 ./threads 2 5 64; fi

@@ -253,11 +253,11 @@ impl Recorded {
             member(region.thread, region, true);
         }
         // A share was made when its region began.
+        let begun_at: FxHashMap<(Moment, Option<u32>), &RegionRun> =
+            regions.iter().rev().map(|region| ((region.start, region.place), region)).collect();
         for piece in pieces {
             let PieceOf::Share(Some(begun)) = piece.of else { continue };
-            let first = regions.partition_point(|region| region.start < begun);
-            let of_moment = regions[first..].iter().take_while(|region| region.start == begun);
-            let own = of_moment.clone().find(|region| region.place == piece.place);
+            let own = begun_at.get(&(begun, piece.place));
             if let Some(region) = own.filter(|region| region.thread != piece.thread) {
                 member(piece.thread, region, false);
             }

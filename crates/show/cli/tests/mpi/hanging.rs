@@ -146,7 +146,7 @@ fn check_other_ways(mpi: &Mpi) {
         (
             "miss",
             format!(
-                "rank 0 waits in MPI_Allreduce at hang.c:38 for rank {last} to enter; rank {last} waits in MPI_Recv"
+                "rank 0 waits in MPI_Allreduce at hang.c:38 <- miss for rank {last} to enter; rank {last} waits in MPI_Recv"
             ),
         ),
         (

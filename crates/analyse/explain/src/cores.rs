@@ -81,7 +81,7 @@ impl SharedCores {
 }
 
 /// Calls that begin within the interval and around which threads had no core: how long within the interval, and the rank.
-fn lacking(graph: &Graph, interval: WorkInterval) -> impl Iterator<Item = (u32, OffCore)> {
+pub(crate) fn lacking(graph: &Graph, interval: WorkInterval) -> impl Iterator<Item = (u32, OffCore)> {
     graph.off_core.iter().filter_map(move |off_core| {
         let step = &graph.steps[off_core.step as usize];
         if step.start < interval.begin || step.start >= interval.end {

@@ -130,6 +130,11 @@ diseases! {
         /// Those who hold it.
         who: Who,
     }
+    /// Threads lose their core for short times, and others wait for them.
+    SystemNoise {
+        /// How many ranks.
+        ranks: usize,
+    }
     /// All ranks exchange data with all ranks, which takes long.
     Alltoall {}
     /// A call takes long while other ranks wait for it.

@@ -4,7 +4,7 @@
 #[allow(dead_code)]
 mod scripts;
 
-use kizami_explain::Report;
+use kizami_explain::{Diagnosis, Report};
 use kizami_model::{Call, Length};
 use kizami_testing::{call, definitions};
 use scripts::report_of;
@@ -56,6 +56,11 @@ fn time_without_a_core_is_a_factor_of_its_own() {
 }
 
 #[test]
-fn a_little_time_without_a_core_is_not_worth_a_word() {
-    assert_eq!(report(COMPUTING_NS / 20).shared_cores, None);
+fn short_times_without_a_core_are_noise() {
+    let report = report(COMPUTING_NS / 20);
+    assert_eq!(report.shared_cores, None);
+    let finding = &report.findings[0];
+    assert_eq!(finding.diagnosis, Diagnosis::SystemNoise { ranks: RANKS as usize });
+    assert_eq!(finding.gain.map(|gain| gain.ns), Some(ITERATIONS * COMPUTING_NS / 20));
+    assert_eq!(finding.option.as_ref().map(ToString::to_string).as_deref(), Some("--own-cores"));
 }

@@ -1,7 +1,7 @@
 //! A finding in words: what is wrong, who causes it and where, in one sentence; and what to do about it, in another.
 
 use crate::location::call_at;
-use crate::quantity::{count, percent};
+use crate::quantity::{count, counted, percent};
 use crate::ranks::{named, subject};
 use kizami_explain::{Cause, Diagnosis, Disease, Finding, Rows, SourceLine, Who};
 use kizami_trace::function_name;
@@ -30,6 +30,7 @@ pub fn sentence(finding: &Finding) -> String {
         Diagnosis::TinyCollectives { rows } => in_rows(finding, "Small collectives", rows),
         Diagnosis::SmallMessages { rows } => in_rows(finding, "Small messages", rows),
         Diagnosis::LockContention { who } => lock_contention(finding, who),
+        Diagnosis::SystemNoise { ranks } => system_noise(finding, *ranks),
         Diagnosis::SlowCall { who } => slow_call(finding, who),
         Diagnosis::Alltoall {} | Diagnosis::Transfer {} => transfer(finding),
     }
@@ -95,6 +96,9 @@ pub fn advice(disease: Disease) -> &'static str {
         Disease::SmallMessages => "Combine them in one message (an array, or a derived datatype).",
         Disease::LockContention => {
             "Hold the lock for a shorter time, use a shared lock, or atomic operations (MPI_Fetch_and_op)."
+        }
+        Disease::SystemNoise => {
+            "Leave a core of each host to the system, bind ranks to cores, and see what else runs there."
         }
         Disease::Alltoall => {
             "Send less data or to fewer ranks (neighbours, rows and columns), or start the exchange early (MPI_Ialltoall)."
@@ -248,6 +252,15 @@ fn lock_contention(finding: &Finding, who: &Who) -> String {
         Cause::Call => format!("Lock contention: {ranks} {} {stretch}{waiting}", is(one)),
         _ => format!("Lock contention: {ranks} {} {stretch} while holding a lock{waiting}", computes(one)),
     }
+}
+
+fn system_noise(finding: &Finding, ranks: usize) -> String {
+    format!(
+        "System noise: {} lose their core for short times, {} of their time, mostly before {}",
+        counted(ranks as u64, "rank"),
+        percent(finding.share),
+        call(finding)
+    )
 }
 
 fn slow_call(finding: &Finding, who: &Who) -> String {

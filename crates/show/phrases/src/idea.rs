@@ -53,6 +53,7 @@ fn fix(finding: &Finding) -> String {
         Disease::TinyCollectives => format!("merge the small collectives at {place}"),
         Disease::CollectionLoop => format!("use a collective instead of the loop at {place}"),
         Disease::RepeatedCommunicator => format!("create the communicator at {place} once"),
+        Disease::SystemNoise => "give every thread its own core".to_owned(),
         Disease::Transfer | Disease::Alltoall => {
             format!("{} takes no time", call_at(&finding.function, place))
         }

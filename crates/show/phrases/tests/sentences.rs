@@ -35,6 +35,7 @@ fn diagnosis(disease: Disease) -> Diagnosis {
         Disease::TinyCollectives => Diagnosis::TinyCollectives { rows },
         Disease::SmallMessages => Diagnosis::SmallMessages { rows },
         Disease::LockContention => Diagnosis::LockContention { who },
+        Disease::SystemNoise => Diagnosis::SystemNoise { ranks: 4 },
         Disease::Alltoall => Diagnosis::Alltoall {},
         Disease::SlowCall => Diagnosis::SlowCall { who },
         Disease::Transfer => Diagnosis::Transfer {},

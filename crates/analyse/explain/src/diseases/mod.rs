@@ -12,6 +12,7 @@ mod collection;
 mod communicators;
 mod joined;
 mod late_receiver;
+mod noise;
 mod order;
 mod shape;
 mod transfer;
@@ -63,7 +64,9 @@ impl Suspect {
 
     /// Whether it is worth a replay: blame for next to nothing is not.
     pub(crate) fn is_worth_replaying(&self) -> bool {
-        self.finding.cause == Cause::Call && self.finding.waiting_ns == 0
+        let by_itself = self.finding.cause == Cause::Call && self.finding.waiting_ns == 0;
+        by_itself
+            || self.finding.disease() == Disease::SystemNoise
             || self.finding.share >= THRESHOLDS.worth_replaying
     }
 
@@ -254,13 +257,14 @@ fn without_spreading(changes: Changes) -> Changes {
 
 /// Finds suspects that do not depend on blame.
 type Detector = fn(&Evidence<'_>) -> Vec<Suspect>;
-const DETECTORS: [Detector; 7] = [
+const DETECTORS: [Detector; 8] = [
     barrier::suspects,
     order::suspects,
     late_receiver::suspects,
     joined::suspects,
     collection::suspects,
     communicators::suspects,
+    noise::suspects,
     transfer::suspects,
 ];
 

@@ -2,7 +2,7 @@
 """Whether `kizami report` is right about programs whose bottleneck is known.
 
     bench/truth.py --kizami target/release/kizami [--on smpi|openmpi|mpich] [--only NAME] [--jobs N] [--runs 3]
-                   [--seed 1] [--set built|apart] [--json OUT] [--markdown OUT]
+                   [--seed 1] [--set built|apart|frozen] [--json OUT] [--markdown OUT]
     bench/truth.py --list
 
 Builds the programs of workloads/truth, records each with its disease, and compares the first finding of the report with
@@ -231,7 +231,7 @@ def main():
     parser.add_argument("--list", action="store_true", help="say what there is, and run nothing")
     parser.add_argument("--on", choices=truth_cases.MPIS, default="smpi")
     parser.add_argument("--only", action="append", help="cases whose name has this in it")
-    parser.add_argument("--set", choices=["built", "apart"])
+    parser.add_argument("--set", choices=["built", *truth_cases.APART])
     parser.add_argument("--jobs", type=int, default=1, help="cases at a time: only simulated runs do not disturb each other")
     parser.add_argument("--runs", type=int, default=3, help="of each mode, on real MPIs")
     parser.add_argument("--seed", type=int, default=1, help="what chance is made from in the programs")

@@ -36,6 +36,8 @@ from pathlib import Path
 SOURCES = Path(__file__).resolve().parent.parent / "workloads" / "truth"
 SHARED = ["truth.h", "truth.f90", "truth.py", "truth_for_fortran.c", "simgrid_fortran.c", "polite.c"]
 KEYS = ["disease", "hang", "fix", "blamed", "place", "counted", "sources", "flags", "options", "arguments"]
+# Folders of programs that no detector was built on, each counted by itself.
+APART = ["apart", "frozen"]
 REAL = ["openmpi", "mpich"]
 MPIS = ["smpi"] + REAL
 # Runs that take longer have hung.
@@ -127,13 +129,14 @@ def read(source, seed):
             ranks["smpi"] = int(settings.pop("smpi"))
         if "on" in settings:
             ranks = {mpi: count for mpi, count in ranks.items() if mpi in settings["on"].split(",")}
-        set_name = "apart" if source.parent.name == "apart" else "built"
+        set_name = source.parent.name if source.parent.name in APART else "built"
         full_name = f"{source.stem}/{name}"
         yield Case(source, full_name, ranks, arguments, places_of(lines), declared, set_name, settings)
 
 
 def all_cases(seed):
-    for source in sorted(SOURCES.glob("*.*")) + sorted((SOURCES / "apart").glob("*.*")):
+    folders = [SOURCES] + [SOURCES / name for name in APART]
+    for source in (source for folder in folders for source in sorted(folder.glob("*.*"))):
         if source.name not in SHARED and source.suffix in (".c", ".cpp", ".f90", ".py"):
             yield from read(source, seed)
 

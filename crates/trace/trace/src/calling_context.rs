@@ -1,8 +1,9 @@
 //! Calling contexts: which caller distinguishes calls on one line, and which function two calls have in common.
 //!
 //! A call in a function that several others use says little by its line alone. [`places`] adds the innermost caller by which
-//! paths to that line differ. [`alike`] finds call sites that differ in nothing that has a name. [`between`] finds the function that contains what happens between two calls, however deep in
-//! helper functions they are made. Recursion counts once: how deep it is distinguishes nothing.
+//! paths to that line differ. [`alike`] finds call sites that differ in nothing that has a name. [`between`] finds the function
+//! that contains what happens between two calls, however deep in helper functions they are made. Recursion counts once: how
+//! deep it is distinguishes nothing.
 
 use crate::definitions::{CallSite, Definitions, PathFrame, has_name, is_binding, is_interpreter};
 use crate::source_line::{SourceLine, file_name};
@@ -159,17 +160,15 @@ pub(crate) fn functions(definitions: &Definitions, site: u32) -> Vec<SourceLine>
 fn alike(definitions: &Definitions) -> Vec<u32> {
     let mut numbers: FxHashMap<Frame<'_>, u32> = FxHashMap::default();
     let mut first: FxHashMap<Vec<u32>, u32> = FxHashMap::default();
-    let mut same = |site: &'_ CallSite, frames: Vec<u32>| *first.entry(frames).or_insert(site.index);
-    let sites = definitions.callsites.iter();
-    sites
-        .map(|site| {
-            let number = |frame| {
-                let next = numbers.len() as u32;
-                *numbers.entry(frame).or_insert(next)
-            };
-            same(site, context(definitions, site).into_iter().map(number).collect())
-        })
-        .collect()
+    let same = |site| {
+        let number = |frame| {
+            let next = numbers.len() as u32;
+            *numbers.entry(frame).or_insert(next)
+        };
+        let frames = context(definitions, site).into_iter().map(number).collect();
+        *first.entry(frames).or_insert(site.index)
+    };
+    definitions.callsites.iter().map(same).collect()
 }
 
 /// The depth of the innermost caller that not all have in common.
@@ -208,7 +207,7 @@ fn outermost_first<'a>(definitions: &'a Definitions, site: &'a CallSite) -> Vec<
     let callers = definitions
         .callers(site.path)
         .flat_map(|caller| Frame::of_caller(caller).map(|frame| (frame, Call::Function(caller.index))));
-    let mut path: Vec<(Frame<'_>, Call)> = own.chain(callers).collect();
+    let mut path: Vec<(Frame<'_>, Call)> = own.chain(callers).take(MOST_FRAMES).collect();
     path.reverse();
     // An inlined function has its line; those that it was inlined into are given it, as they call it there.
     for index in (1..path.len()).rev() {

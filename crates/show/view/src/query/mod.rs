@@ -22,6 +22,7 @@ pub mod work;
 
 use crate::index::{Index, Kind};
 use kizami_model::{Length, Moment};
+use kizami_trace::Definitions;
 use rustc_hash::FxHashSet;
 
 /// Part of a run: a range of time, ranks, and places in the source.
@@ -53,6 +54,16 @@ impl Selection {
         let (all, work) = (Selection::all(index), work::work(index));
         let (from, to) = (work.from.unwrap_or(all.from), work.to.unwrap_or(all.to));
         if from < to { Selection { from, to, ..all } } else { all }
+    }
+
+    /// With the calls that a reader cannot tell from those selected: findings and the ideal layer know one of them only.
+    pub fn with_alike_sites(mut self, definitions: &Definitions) -> Selection {
+        let alike = definitions.alike_sites();
+        let first = |site: &u32| alike.get(*site as usize).copied();
+        let selected: FxHashSet<u32> = self.sites.iter().filter_map(first).collect();
+        self.sites
+            .extend((0..).zip(alike).filter(|(_, first)| selected.contains(first)).map(|(site, _)| site));
+        self
     }
 
     /// How long it is.

@@ -174,7 +174,8 @@ fn nodes(index: &Index, definitions: &Definitions, paths: &Paths, sums: &Sums) -
     }
     let mut places: Vec<_> = by_place.into_iter().collect();
     places.sort_unstable();
-    let mut known = FxHashMap::default();
+    let (mut known, mut calls_known) = (FxHashMap::default(), FxHashMap::default());
+    let alike = definitions.alike_sites();
     let mut node_of =
         |nodes: &mut Vec<Node>, parent: usize, name: String, kind: NodeKind, op: Option<u16>| {
             *known.entry((parent, kind, name)).or_insert_with_key(|(parent, kind, name)| {
@@ -205,17 +206,25 @@ fn nodes(index: &Index, definitions: &Definitions, paths: &Paths, sums: &Sums) -
         let function = node_of(&mut nodes, parent, Op(op).name().to_owned(), NodeKind::Function, Some(op));
         nodes[function].inclusive_ns += ns;
         nodes[function].calls += calls;
-        nodes.push(Node {
-            id: nodes.len(),
-            name: SourceLine::of(definitions, site).of_any_caller().to_string(),
-            parent: Some(function),
-            inclusive_ns: ns,
-            exclusive_ns: ns,
-            calls,
-            kind: NodeKind::CallSite,
-            op: Some(op),
-            site,
+        // Copies of a call, as compilers make them, are one row.
+        let first = site.map(|site| alike.get(site as usize).copied().unwrap_or(site));
+        let call = *calls_known.entry((function, first)).or_insert_with(|| {
+            nodes.push(Node {
+                id: nodes.len(),
+                name: SourceLine::of(definitions, site).of_any_caller().to_string(),
+                parent: Some(function),
+                inclusive_ns: 0,
+                exclusive_ns: 0,
+                calls: 0,
+                kind: NodeKind::CallSite,
+                op: Some(op),
+                site,
+            });
+            nodes.len() - 1
         });
+        nodes[call].inclusive_ns += ns;
+        nodes[call].exclusive_ns += ns;
+        nodes[call].calls += calls;
     }
     for id in 0..nodes.len() {
         if let (Some(parent), NodeKind::Region | NodeKind::Caller | NodeKind::Function) =

@@ -4,6 +4,7 @@
  *
  * arguments: steps, work of each rank (us), packing (us), update (us)
  * disease: lock-contention
+ * fix: balance
  * run: 8 smpi=8 args="60 500 2000 500"
  * run: 4 real=4 args="60 2000 8000 2000"
  */

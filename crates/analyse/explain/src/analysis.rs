@@ -1,10 +1,10 @@
 //! The way from a trace to a report.
 
 use crate::cores::{SharedCores, own_cores, without_core};
-use crate::diseases::{Evidence, Suspect, blamed_suspects, other_suspects};
+use crate::diseases::{Evidence, Suspect, blamed_suspects, explain_by_noise, other_suspects, unite};
 use crate::efficiency::Efficiency;
 use crate::error::ExplainError;
-use crate::finding::Finding;
+use crate::finding::{Cause, Finding};
 use crate::outcome::Outcome;
 use crate::path::{Path, critical_path};
 use crate::phases::{Loop, find_loop};
@@ -159,6 +159,7 @@ impl Analysis {
             off: Length::ZERO,
         };
         analysis.settle(blamed, others, outcomes);
+        analysis.look_again();
         analysis.give_own_cores();
         analysis
     }
@@ -172,19 +173,87 @@ impl Analysis {
             suspect.settle(|doubt_ns| outcomes.next().map(|outcome| self.gain(&outcome, doubt_ns)));
         }
         blamed.extend(others);
+        unite(&mut blamed, |ns| self.share(ns));
+        explain_by_noise(&mut blamed);
         blamed.sort_by(|a, b| b.merit().total_cmp(&a.merit()));
         self.suspects = blamed;
+    }
+
+    /// Looks again at what cannot be told from noise, in the run in which the first finding is fixed: what is periodic makes
+    /// iterations scatter, and hides what else there is.
+    fn look_again(&mut self) {
+        // Where ranks lack cores, nothing more becomes certain.
+        if self.shared_cores.is_some() {
+            return;
+        }
+        let Some(first) = self.suspects.iter().position(Suspect::is_worth_listing) else { return };
+        let Some(fixed) = self.suspects[first].expected_setting() else { return };
+        let another = |suspect: &Suspect| {
+            let finding = &suspect.finding;
+            let elsewhere = finding.place != self.suspects[first].finding.place;
+            elsewhere && suspect.may_be_worth_listing() && suspect.expected_setting().is_some()
+        };
+        let hidden: Vec<usize> =
+            (0..self.suspects.len()).filter(|number| another(&self.suspects[*number])).collect();
+        let before = self.interval.length() - Length(self.suspects[first].gain_ns());
+        let mut certain: Vec<(usize, Gain)> = Vec::new();
+        for some in hidden.chunks(Replays::MOST_LANES) {
+            let with =
+                |number: &usize| Some(fixed.and(self.suspects[*number].expected_setting()?, &self.graph));
+            let settings: Vec<Setting> = some.iter().filter_map(with).collect();
+            let outcomes = self.replay_all(&settings.iter().collect::<Vec<_>>(), &|_| {});
+            for (number, outcome) in some.iter().zip(outcomes) {
+                let suspect = &self.suspects[*number];
+                let gain = suspect.expected_gain(self.gain_after(before, &outcome, suspect.doubt_ns()));
+                if gain.is_sure() && gain.share >= suspect.least_share {
+                    certain.push((*number, gain));
+                }
+            }
+        }
+        certain.into_iter().for_each(|(number, gain)| self.suspects[number].settle_after_first(gain));
+        let first = self.suspects.remove(first);
+        self.suspects.sort_by(|a, b| b.merit().total_cmp(&a.merit()));
+        self.suspects.insert(0, first);
     }
 
     /// Replays the run in which every thread has its own core, if they had not.
     fn give_own_cores(&mut self) {
         let Some(shared) = self.shared_cores.clone() else { return };
-        let own = self.own_cores_setting();
-        let ideal = Setting { network: Network::Ideal, ..own.clone() };
-        let outcomes = self.replay_all(&[&own, &ideal], &|_| {});
+        let own_setting = self.own_cores_setting();
+        let ideal = Setting { network: Network::Ideal, ..own_setting.clone() };
+        let outcomes = self.replay_all(&[&own_setting, &ideal], &|_| {});
         let [own, ideal] = &outcomes[..] else { return };
+        self.doubt_without_cores(&own_setting, own.interval.length());
         self.own_cores = Some([own.interval, ideal.interval]);
         self.shared_cores = Some(SharedCores { gain: Some(self.gain(own, 0.0).of_a_best_case()), ..shared });
+    }
+
+    /// What findings would gain if every thread had its own core, and the run took so long, is another estimate: they are off
+    /// by the difference at least.
+    fn doubt_without_cores(&mut self, own: &Setting, length: Length) {
+        let is_listed = |number: &usize| {
+            let suspect = &self.suspects[*number];
+            suspect.is_worth_listing() && suspect.expected_setting().is_some()
+        };
+        let listed: Vec<usize> = (0..self.suspects.len()).filter(is_listed).collect();
+        let run = self.interval.length();
+        let lacking = self.shared_cores.as_ref().map_or(0.0, |shared| shared.share);
+        for some in listed.chunks(Replays::MOST_LANES) {
+            let with =
+                |number: &usize| Some(own.and(self.suspects[*number].expected_setting()?, &self.graph));
+            let settings: Vec<Setting> = some.iter().filter_map(with).collect();
+            let outcomes = self.replay_all(&settings.iter().collect::<Vec<_>>(), &|_| {});
+            for (number, outcome) in some.iter().zip(outcomes) {
+                let gain = self.gain_after(length, &outcome, 0.0);
+                let suspect = &mut self.suspects[*number];
+                let mut off = Length((suspect.gain_ns() - gain.ns).abs());
+                if suspect.finding.cause == Cause::Call || suspect.finding.at_most {
+                    // Calls also take longer where the other side has no core, which is not seen on this one.
+                    off = off.max(run.scaled(lacking));
+                }
+                suspect.off_by(off, run);
+            }
+        }
     }
 
     /// The run in which every thread has its own core.
@@ -201,15 +270,21 @@ impl Analysis {
     /// What is gained if the run comes out like this. What is taken away may be off by `doubt_ns`, and the rest as two
     /// runs of the program differ.
     pub(crate) fn gain(&self, outcome: &Outcome, doubt_ns: f64) -> Gain {
+        self.gain_after(self.interval.length(), outcome, doubt_ns)
+    }
+
+    /// The same if the run takes so long before, as a part of the recorded run.
+    fn gain_after(&self, before: Length, outcome: &Outcome, doubt_ns: f64) -> Gain {
         let run = self.interval.length();
         let noise = outcome.iterations.as_ref().map(|lengths| scatter(lengths, &self.looped.marks));
-        let gain = Gain::of(run, outcome.interval.length(), noise, doubt_ns);
-        gain.off_by(self.off, run)
+        let replayed = run - (before - outcome.interval.length());
+        Gain::of(run, replayed, noise, doubt_ns).off_by(self.off, run)
     }
 
     /// All that waiting is blamed on.
     fn blame(&self) -> Vec<Finding> {
-        let findings = self.suspects.iter().map(|suspect| &suspect.finding);
+        let findings =
+            self.suspects.iter().filter(|suspect| !suspect.is_part).map(|suspect| &suspect.finding);
         findings.filter(|finding| finding.waiting_ns + finding.propagated_ns > 0).cloned().collect()
     }
 

@@ -13,7 +13,7 @@ use kizami_hybrid::{LossKind, Regions, Sharing, Spans, ThreadChange};
 use kizami_model::Length;
 use kizami_network::Fit;
 use kizami_replay::{Factor, Network, Pieces, PlaceFactor, Setting, StepChange, learn};
-use kizami_whatif::{Change, Epochs, balance};
+use kizami_whatif::{Change, Epochs, Paces, balance};
 use std::sync::OnceLock;
 
 /// A change with the call sites that it is about.
@@ -73,6 +73,9 @@ impl ChangedRun<'_> {
                     let epochs = self.epochs.get_or_init(|| Epochs::of(self.graph));
                     steps.extend(balance(self.graph, epochs, sites, without_tracer));
                 }
+                Change::LikeOthers(ranks) => {
+                    steps.extend(Paces::of(self.graph, without_tracer).like_others(self.graph, &ranks.0));
+                }
                 Change::Threads(count) => threads.threads = Some(*count),
                 Change::BalanceThreads(sites) => threads.without.push((LossKind::Imbalance, some(sites))),
                 Change::ShareSerial(sites) => threads.without.push((LossKind::Serial, some(sites))),
@@ -83,6 +86,7 @@ impl ChangedRun<'_> {
                     setting.overlapped.extend(sites.iter().map(|site| (*site, Pieces::Of(*pieces))));
                 }
                 Change::RemoveExcess(sites) => excess_at.extend(sites),
+                Change::OutOfLock(sites) => steps.extend(diseases::out_of_locks(self.graph, sites)),
                 Change::LeaveOut(sites) => setting.left_out.extend(sites),
                 Change::PostEarly(sites) => setting.posted_early.extend(sites),
                 Change::Join(sites) => joined_at.extend(sites),

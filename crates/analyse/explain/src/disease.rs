@@ -43,6 +43,15 @@ macro_rules! diseases {
 }
 
 diseases! {
+    /// Some ranks compute longer than the others wherever they compute.
+    SlowRanks {
+        /// Those.
+        who: Who,
+        /// The host whose only ranks they are; null if they are not all ranks of one host.
+        host: Option<String>,
+        /// Their computation in per cent of what it would be if they were like the others.
+        factor_percent: u32,
+    }
     /// The same ranks always compute longer.
     Imbalance {
         /// Those.

@@ -69,12 +69,16 @@ pub struct Finding<D = Diagnosis> {
     pub waiting_in: Option<(String, SourceLine)>,
     /// Gain if the part that others waited for is removed; null if that was not replayed.
     pub gain: Option<Gain>,
-    /// Gain if the same work is spread over all ranks, step by step; null if there is no such work.
+    /// Gain if the same work is spread over all ranks, step by step, or, for lock contention, done before the lock is taken;
+    /// null if there is no such work.
     pub balanced: Option<Gain>,
     /// Which of the two to expect.
     pub headline: Headline,
     /// The gain is a best case.
     pub at_most: bool,
+    /// The gain is had once the first finding is fixed: before, it cannot be distinguished from noise.
+    #[serde(default)]
+    pub after_first: bool,
     /// Options of `kizami replay` that reproduce the expected gain; null if there are none.
     pub option: Option<Changes>,
 }
@@ -122,6 +126,7 @@ impl<D> Finding<D> {
             balanced: self.balanced,
             headline: self.headline,
             at_most: self.at_most,
+            after_first: self.after_first,
             option: self.option,
         }
     }

@@ -49,12 +49,12 @@ pub use finding::{Cause, Finding, Headline};
 pub use kizami_blame::Pattern;
 pub use kizami_hang::{
     Awaited, BlockedCall, Called, CauseState, Death, EarlyEnd, EndedEarly, Event, Hang, HangCause, HangKind,
-    LastSeen, Outside, WaitsFor,
+    LastSeen, Mistake, Outside, RanksInCall, WaitsFor,
 };
 pub use kizami_hybrid::{Loss, LossKind, Regions as ThreadRegions, Sharing, Spans as ThreadSpans, Threads};
 pub use kizami_trace::SourceLine;
 pub use kizami_whatif::{Change, Changes, Gain, ThreadCount};
-pub use nothing::NothingFound;
+pub use nothing::{Consumer, NothingFound};
 pub use phases::Phase;
 pub use protocols::{SendProtocol, SendsWait, WaitBasis};
 pub use reconstructed::{Reconstructed, ReconstructedPlace};

@@ -3,8 +3,10 @@
 //! It is true to its words: that no rank was kept waiting is said only where that is so, and where calls take long by
 //! themselves it says which.
 
+use crate::finding::Finding;
 use crate::report::{CallTotal, Report};
 use crate::thresholds::THRESHOLDS;
+use kizami_model::{Kind, Op};
 use kizami_trace::SourceLine;
 
 /// What there is to say where there is no finding.
@@ -16,6 +18,12 @@ pub enum NothingFound {
     WaitingWithoutCause {
         /// For this part of all time.
         share: f64,
+        /// What would gain most, if it were certain.
+        likeliest: Option<Box<Finding>>,
+        /// Ranks lacked cores, which makes findings uncertain.
+        lacks_cores: bool,
+        /// What takes most time.
+        consumers: Vec<Consumer>,
     },
     /// Hardly any rank waited, but calls took long by themselves.
     LongCalls {
@@ -25,12 +33,27 @@ pub enum NothingFound {
         function: String,
         /// Where, if that is known.
         place: Option<SourceLine>,
+        /// What takes most time.
+        consumers: Vec<Consumer>,
     },
     /// Hardly any rank waited.
     HardlyAnyWaiting,
 }
 
-impl<F, S> Report<F, S> {
+/// Computation or calls that take much time. Nothing is said of whether it could be less.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Consumer {
+    /// It is the computation before the call.
+    pub computes: bool,
+    /// The function called.
+    pub function: String,
+    /// Where.
+    pub place: SourceLine,
+    /// The part of all time.
+    pub share: f64,
+}
+
+impl<S> Report<Finding, S> {
     /// What there is to say where there is no finding.
     pub fn nothing_found(&self) -> NothingFound {
         if self.events == 0 && self.functions.is_empty() {
@@ -40,15 +63,50 @@ impl<F, S> Report<F, S> {
         let part = |ns: i64| if all_ns > 0.0 { ns as f64 / all_ns } else { 0.0 };
         let waiting = part(self.rank_times.iter().map(|rank| rank.waiting_ns).sum());
         if waiting > THRESHOLDS.long_waiting {
-            return NothingFound::WaitingWithoutCause { share: waiting };
+            let (likeliest, consumers) = (self.likeliest().cloned().map(Box::new), self.consumers());
+            let lacks_cores = self.shared_cores.is_some();
+            return NothingFound::WaitingWithoutCause { share: waiting, likeliest, lacks_cores, consumers };
         }
         let in_calls = part(self.rank_times.iter().map(|rank| rank.mpi_ns - rank.waiting_ns).sum());
         match self.longest_without_waiting() {
             Some(CallTotal { function, place, .. }) if in_calls >= THRESHOLDS.long_calls => {
-                NothingFound::LongCalls { share: in_calls, function: function.clone(), place: place.clone() }
+                let (function, place) = (function.clone(), place.clone());
+                NothingFound::LongCalls { share: in_calls, function, place, consumers: self.consumers() }
             }
             _ => NothingFound::HardlyAnyWaiting,
         }
+    }
+
+    /// What would gain most of all that waiting is blamed on, if that is enough to be told.
+    fn likeliest(&self) -> Option<&Finding> {
+        let gain = |finding: &&Finding| finding.expected().map_or(0, |gain| gain.ns);
+        let uncertain = |finding: &&Finding| finding.expected().is_some_and(|gain| !gain.is_sure());
+        let most = self.blame.iter().filter(uncertain).max_by_key(gain)?;
+        most.expected().is_some_and(|gain| gain.share >= THRESHOLDS.least_gain).then_some(most)
+    }
+
+    /// The computation and the calls that take most time, of all ranks together.
+    fn consumers(&self) -> Vec<Consumer> {
+        const MOST: usize = 3;
+        let computation = self.computation.iter().map(|total| Consumer {
+            computes: true,
+            function: total.function.clone(),
+            place: total.place.clone(),
+            share: total.share,
+        });
+        // Both lie outside the time that shares are parts of.
+        let counts = |total: &&CallTotal| {
+            !matches!(Op::by_name(&total.function).map(Op::kind), Some(Kind::Init | Kind::Finalize))
+        };
+        let calls = self.places.iter().filter(counts).filter_map(|total| {
+            let (function, place, share) = (total.function.clone(), total.place.clone()?, total.share);
+            Some(Consumer { computes: false, function, place, share })
+        });
+        let mut consumers: Vec<Consumer> = computation.take(MOST).chain(calls.take(MOST)).collect();
+        consumers.retain(|consumer| consumer.share >= THRESHOLDS.least_gain);
+        consumers.sort_by(|one, other| other.share.total_cmp(&one.share));
+        consumers.truncate(MOST);
+        consumers
     }
 
     /// The calls of a place that took longest beyond waiting.

@@ -7,9 +7,6 @@ use kizami_graph::Graph;
 use kizami_network::Fit;
 use kizami_replay::{Network, Setting, Workers, replay_by};
 
-/// Settings of one walk.
-const MOST_LANES: usize = 8;
-
 /// What every replay of a run needs.
 pub(crate) struct Replays<'a> {
     graph: &'a Graph,
@@ -21,6 +18,9 @@ pub(crate) struct Replays<'a> {
 }
 
 impl<'a> Replays<'a> {
+    /// Settings that are replayed in one walk.
+    pub(crate) const MOST_LANES: usize = 8;
+
     pub(crate) fn new(
         graph: &'a Graph,
         fit: &'a Fit,
@@ -48,12 +48,12 @@ impl<'a> Replays<'a> {
     pub(crate) fn all(&self, settings: &[&Setting], progress: &(dyn Fn(u64) + Sync)) -> Vec<Outcome> {
         let recorded = Setting::default();
         let mut outcomes = Vec::with_capacity(settings.len());
-        for batch in settings.chunks(MOST_LANES) {
+        for batch in settings.chunks(Self::MOST_LANES) {
             // More lanes take more time, also if they are not used.
             match batch.len() {
                 1 => outcomes.extend(self.walk([batch[0]], progress)),
                 2..=4 => outcomes.extend(self.walk(lanes::<4>(batch, &recorded), progress)),
-                _ => outcomes.extend(self.walk(lanes::<MOST_LANES>(batch, &recorded), progress)),
+                _ => outcomes.extend(self.walk(lanes::<{ Replays::MOST_LANES }>(batch, &recorded), progress)),
             }
         }
         outcomes.truncate(settings.len());

@@ -90,6 +90,17 @@ pub struct Thresholds {
     /// it. Chosen.
     pub few_of_the_ranks: f64,
 
+    // Ranks that are slower everywhere.
+    /// The mean excess of a rank over parts of the run exceeds its standard error so many times. Chosen: in 32 parts, of ten
+    /// thousand ranks whose computation differs by chance, two do.
+    pub surely_slow: f64,
+    /// If so many of all ranks are slower, the others are faster. Chosen.
+    pub too_many_are_slow: f64,
+    /// If one place has this part of the excess, it is an imbalance there. Chosen.
+    pub at_one_place: f64,
+    /// Ranks are slow jointly if that gains so many times as much as anything that says a part of it. Chosen.
+    pub surely_joint: f64,
+
     // How long computation usually is.
     /// The shortest part of all stretches at a place is its baseline. Chosen.
     pub shortest_part: f64,
@@ -110,6 +121,8 @@ pub struct Thresholds {
     pub growing_middle: f64,
     /// And if it is found in more than this part of the last third: what comes now and then comes in all thirds.
     pub growing_in_last_third: f64,
+    /// If less than this part of the stretches at a place is too long, ranks are interrupted there now and then. Chosen.
+    pub interrupted: f64,
     /// A rank that is late so many times in a row on average stays for some time: the imbalance moves. Chosen.
     pub stays: f64,
     /// So does one where this part of those who are late follows its neighbour. Chosen.
@@ -203,6 +216,10 @@ pub const THRESHOLDS: Thresholds = Thresholds {
     late_together: 0.75,
     late_mostly: 0.5,
     few_of_the_ranks: 0.25,
+    surely_slow: 4.0,
+    too_many_are_slow: 0.5,
+    at_one_place: 0.8,
+    surely_joint: 1.2,
     shortest_part: 0.1,
     baseline_ranks: 0.75,
     iterations_back: 2,
@@ -211,6 +228,7 @@ pub const THRESHOLDS: Thresholds = Thresholds {
     growing: 2.0,
     growing_middle: 1.5,
     growing_in_last_third: 0.5,
+    interrupted: 0.1,
     stays: 2.5,
     in_order: 0.7,
     in_order_beyond_rank: 3,

@@ -10,7 +10,7 @@ use crate::thresholds::THRESHOLDS;
 use kizami_blame::Pattern;
 use kizami_graph::TieKind;
 use kizami_hybrid::{Fix, Loss, LossKind};
-use kizami_model::Length;
+use kizami_model::{Kind, Length, Op};
 use kizami_replay::Setting;
 use kizami_trace::{Definitions, SourceLine};
 use kizami_whatif::{Change, Changes, EagerLimit, Gain, Location, ThreadCount, Times};
@@ -182,7 +182,9 @@ fn candidates(analysis: &Analysis) -> Vec<Candidate> {
     let mut candidates = Vec::new();
     for suspect in &analysis.suspects {
         let finding = &suspect.finding;
-        if let Some((setting, doubt_ns)) = &suspect.without {
+        // Cores of their own are offered below.
+        let is_other = finding.disease() != crate::Disease::SystemNoise;
+        if let Some((setting, doubt_ns)) = suspect.without.as_ref().filter(|_| is_other) {
             candidates.push(Candidate {
                 what: Idea::Fix(Box::new(finding.clone())),
                 option: fix(finding),
@@ -262,14 +264,27 @@ fn fix(finding: &Finding) -> Option<Changes> {
     }
 }
 
-/// Places where most is waited for messages and in collectives, with their call sites: those of one line together,
-/// as options name them.
+/// Places where most is waited for ranks and messages, with their call sites: those of one line together, as options name
+/// them.
 fn longest_waits(analysis: &Analysis) -> Vec<(SourceLine, FxHashSet<u32>)> {
     let mut places: FxHashMap<SourceLine, (Length, FxHashSet<u32>)> = FxHashMap::default();
     for (key, total) in &analysis.waits.totals {
         let Some(site) = key.site.filter(|_| can_be_overlapped(key.pattern)) else { continue };
         let (time, sites) = places.entry(SourceLine::of(&analysis.definitions, Some(site))).or_default();
         *time += total.time;
+        sites.insert(site);
+    }
+    // Where requests are completed, messages may be on their way although no rank is late.
+    let mut waited: FxHashMap<(Op, u32), Length> = FxHashMap::default();
+    for (key, total) in &analysis.waits.totals {
+        if let Some(site) = key.site {
+            *waited.entry((key.op, site)).or_default() += total.time;
+        }
+    }
+    for ((op, site), calls) in &analysis.profile.calls {
+        let Some(site) = site.filter(|_| op.kind() == Kind::Complete) else { continue };
+        let (time, sites) = places.entry(SourceLine::of(&analysis.definitions, Some(site))).or_default();
+        *time += calls.time - waited.get(&(*op, site)).copied().unwrap_or_default();
         sites.insert(site);
     }
     let mut places: Vec<_> = places

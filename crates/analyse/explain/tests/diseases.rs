@@ -110,6 +110,77 @@ fn a_pipeline_that_fills_slowly() {
     assert!((gain.ns - expected).abs() < expected / 100, "{} for {expected}", gain.ns);
 }
 
+/// Neighbours in a ring exchange.
+fn ring(rank: u32, ranks: u32) -> Vec<Act> {
+    let (left, right) = ((rank + ranks - 1) % ranks, (rank + 1) % ranks);
+    vec![Send(right, 1, 8), Send(left, 2, 8), Receive(left, 1), Receive(right, 2)]
+}
+
+#[test]
+fn slow_neighbours_at_one_place() {
+    // Hardly any rank waits for the one in the middle.
+    let slow = |rank: u32| (4..7).contains(&rank);
+    let run = |factor: i64| {
+        stepped(12, move |_, rank| MS * if slow(rank) { factor } else { 2 }, |rank| ring(rank, 12)).report()
+    };
+    let sick = run(3);
+    assert_gain(&sick, &run(2), Disease::Imbalance, Headline::Gain);
+    assert_eq!(first(&sick).ranks, [4, 5, 6]);
+    assert_eq!(first(&sick).option.as_ref().unwrap().to_string(), "--like-others 4-6");
+}
+
+#[test]
+fn a_rank_that_becomes_slow_everywhere() {
+    let run = |percent: i64| {
+        let time = move |step: usize, rank| if rank == 6 && step >= STEPS / 2 { percent } else { 100 };
+        let body = |step: usize, rank: u32| {
+            let mut body = vec![Compute(20_000 * time(step, rank))];
+            body.extend(ring(rank, 12));
+            body.extend([Compute(15_000 * time(step, rank)), Together("MPI_Allreduce")]);
+            body
+        };
+        let steps = (0..STEPS).map(|step| (0..12).map(|rank| body(step, rank)).collect());
+        Stepped { steps: steps.collect() }.report()
+    };
+    let sick = run(160);
+    assert_gain(&sick, &run(100), Disease::SlowRanks, Headline::Gain);
+    assert_eq!((&first(&sick).ranks[..], sick.findings.len()), (&[6][..], 1));
+}
+
+#[test]
+fn what_drowns_in_something_periodic() {
+    // What rank 0 does every tenth step makes iterations differ by more than rank 3 is late in each.
+    let run = |rare: i64, always: i64| {
+        let body = |step: usize, rank: u32| {
+            let now = if rank == 0 && step % 10 == 9 { rare } else { 0 };
+            let late = if rank == 3 { always } else { 0 };
+            let first = [Compute(2 * MS + late), Together("MPI_Allreduce")];
+            first.into_iter().chain([Compute(MS / 10 + now), Together("MPI_Barrier")]).collect()
+        };
+        let steps = (0..STEPS).map(|step| (0..8).map(|rank| body(step, rank)).collect());
+        Stepped { steps: steps.collect() }.report()
+    };
+    let (sick, first_fixed, fixed) = (run(30 * MS, MS / 2), run(0, MS / 2), run(0, 0));
+    let [one, other] = &sick.findings[..] else { panic!("{:?}", sick.findings) };
+    assert_eq!((&one.ranks[..], &other.ranks[..]), (&[0][..], &[3][..]));
+    assert!(other.after_first && !one.after_first);
+    assert_eq!(other.gain.map(|gain| gain.ns), Some(first_fixed.run_ns - fixed.run_ns));
+}
+
+#[test]
+fn work_that_differs_by_chance_evens_out_where_ranks_do_not_meet() {
+    let computes = |step: usize, rank: u32| {
+        let drawn = (step as u64 * 8 + u64::from(rank) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        MS + (drawn >> 44) as i64 * 4
+    };
+    let sick = stepped(8, computes, allreduce).report();
+    let finding = first(&sick);
+    assert_eq!((finding.disease(), finding.at_most), (Disease::RandomImbalance, true), "{finding:?}");
+    let longest: i64 = (0..8).map(|rank| (0..STEPS).map(|step| computes(step, rank)).sum()).max().unwrap();
+    let left = sick.run_ns - finding.expected().unwrap().ns;
+    assert!((left - longest).abs() < MS / 10, "{left} left, {longest}");
+}
+
 #[test]
 fn messages_that_could_be_one() {
     let acts = |rank: u32| {

@@ -53,7 +53,8 @@ fn buffering_is_not_advised_where_it_cannot_help() {
 /// Rank 1 waits for a message and then works on its own: for less time than it waited, and for more.
 #[test]
 fn an_overlapped_wait_gains_the_shorter_of_the_wait_and_the_computation() {
-    for (late_ns, computes_ns, hidden_ns) in [(300_000, 200_000, 200_000), (300_000, 400_000, 300_000)] {
+    // The way of the message, 2,000 ns, is hidden with the wait.
+    for (late_ns, computes_ns, hidden_ns) in [(300_000, 200_000, 200_000), (300_000, 400_000, 302_000)] {
         let run = looped(vec![
             vec![Compute(late_ns), Send(1, 5, 8), Together("MPI_Barrier")],
             vec![Receive(0, 5), Compute(computes_ns), Together("MPI_Barrier")],

@@ -25,6 +25,12 @@ fn a_run_without_findings_is_described() {
     let mut uneven = even(1_000_000);
     uneven[0][0] = Compute(2_000_000);
     let waiting = nothing(uneven);
-    let NothingFound::WaitingWithoutCause { share } = waiting else { panic!("{waiting:?}") };
+    let NothingFound::WaitingWithoutCause { share, likeliest, consumers, .. } = waiting else {
+        panic!("{waiting:?}")
+    };
     assert!((0.3..0.4).contains(&share), "{share}");
+    // What is certain is a finding.
+    assert_eq!(likeliest, None);
+    let most: Vec<_> = consumers.iter().map(|most| (most.computes, most.place.to_string())).collect();
+    assert_eq!(most, [(true, "shared.c:2".to_owned()), (false, "shared.c:2".to_owned())]);
 }

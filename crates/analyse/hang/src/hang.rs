@@ -19,6 +19,8 @@ pub struct Hang {
     /// The rank whose process ended before all others, if it was seen, by itself: killed, crashed or left by
     /// `_exit`.
     pub died_first: Option<Death>,
+    /// What ranks did that does not fit together.
+    pub mistakes: Vec<Mistake>,
     /// Ranks that ended early, where no rank is known to wait.
     pub ended_early: Vec<EndedEarly>,
     /// The calls that did not return, by rank.
@@ -131,6 +133,39 @@ pub struct Called {
     pub function: String,
     /// Where.
     pub place: SourceLine,
+}
+
+/// What ranks did that does not fit together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mistake {
+    /// In the same turn on one communicator they call different collectives.
+    DifferentCollectives {
+        /// Who calls which.
+        ranks: Vec<RanksInCall>,
+    },
+    /// A rank waits for a message with one tag, and one with another was sent to it.
+    OtherTag {
+        /// Who sent it.
+        from: u32,
+        /// Who does not take it.
+        to: u32,
+        /// Its tag.
+        tag: i32,
+        /// The tag that is waited for.
+        wanted: i32,
+        /// How it was sent.
+        call: Called,
+    },
+}
+
+/// Ranks that call the same function.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RanksInCall {
+    /// Those.
+    pub ranks: Vec<u32>,
+    /// The call, as the first of them makes it.
+    pub call: Called,
 }
 
 /// A rank that ended before its time.

@@ -8,7 +8,7 @@ use kizami_model::kind::{CommunicatorCall, Form, Kind, WindowCall};
 use kizami_model::{Call, CommKind, Moment, ObjectKind, Op, Peer, Rank};
 use kizami_trace::{Definitions, UnderWay};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Messages of one communicator, sender, receiver and tag.
 pub(super) type Channel = (u32, u32, u32, i32);
@@ -81,6 +81,11 @@ pub(super) struct Last {
     pub polls: Option<(u32, Expected)>,
 }
 
+/// Which of its place or channel it is, the function, and where it was called.
+pub(super) type Turn = (u64, Op, Option<u32>);
+/// Turns that are remembered.
+const MOST_TURNS: usize = 8;
+
 /// What one rank has done.
 #[derive(Debug, Default)]
 pub(super) struct OfRank {
@@ -89,6 +94,8 @@ pub(super) struct OfRank {
     pub open: BTreeMap<u64, Open>,
     /// How many collectives it has entered, and which was the last, by place.
     pub came: FxHashMap<Place, u64>,
+    /// The last of them, by place: which, and what was called where. A rank may be ahead of others by as many.
+    pub last_turns: FxHashMap<Place, VecDeque<Turn>>,
     /// Locks it holds: communicator of the window and target (none: all).
     pub locks: Vec<(u32, Option<u32>)>,
 }
@@ -97,7 +104,8 @@ pub(super) struct OfRank {
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     pub ranks: Vec<OfRank>,
-    sent: FxHashMap<Channel, u64>,
+    /// The last message of each channel.
+    sent: FxHashMap<Channel, Turn>,
     received: FxHashMap<Channel, u64>,
     windows: FxHashMap<u32, u32>,
     worlds: FxHashMap<u32, u32>,
@@ -180,8 +188,14 @@ impl Ledger {
             }
             _ => match self.place(rank, call.op, call.comm, call.object) {
                 Some(place) => {
-                    let came = self.ranks[rank as usize].came.entry(place).or_insert(0);
+                    let of_rank = &mut self.ranks[rank as usize];
+                    let came = of_rank.came.entry(place).or_insert(0);
                     *came += 1;
+                    let turns = of_rank.last_turns.entry(place).or_default();
+                    turns.push_back((*came, call.op, call.callsite));
+                    if turns.len() > MOST_TURNS {
+                        turns.pop_front();
+                    }
                     later.then_some(RequestKind::Collective(place, *came))
                 }
                 None => later.then_some(RequestKind::Other),
@@ -192,9 +206,9 @@ impl Ledger {
     fn sends(&mut self, call: &Call) -> Option<Departing> {
         let (Peer::Rank(to), Some(comm), Some(tag)) = (call.peer, call.comm, call.tag) else { return None };
         let channel = (comm, call.rank.0, to.0, tag);
-        let number = self.sent.entry(channel).or_insert(0);
-        *number += 1;
-        Some(Departing { channel, number: *number })
+        let last = self.sent.entry(channel).or_insert((0, call.op, call.callsite));
+        *last = (last.0 + 1, call.op, call.callsite);
+        Some(Departing { channel, number: last.0 })
     }
 
     fn receives(&mut self, call: &Call, expected: Expected) -> Option<RequestKind> {
@@ -277,11 +291,24 @@ impl Ledger {
             return left(&channel, self.sent_on(&channel));
         }
         let all = self.sent.iter().filter(|(channel, _)| fits(channel));
-        all.map(|(channel, sent)| left(channel, *sent)).sum()
+        all.map(|(channel, last)| left(channel, last.0)).sum()
+    }
+
+    /// Channels with messages that were not taken, and the last message of each.
+    pub(super) fn not_taken(&self) -> impl Iterator<Item = (Channel, Turn)> {
+        let left = self.sent.iter().filter(|(channel, last)| last.0 > self.received_on(channel));
+        left.map(|(channel, last)| (*channel, *last))
+    }
+
+    /// Where ranks come together in a call that did not return, and which of its rank's calls there it is.
+    pub(super) fn ordinal(&self, call: &UnderWay) -> Option<(Place, u64)> {
+        let place = self.place(call.rank.0, call.op, call.comm, call.object)?;
+        let came = self.ranks.get(call.rank.0 as usize).and_then(|of_rank| of_rank.came.get(&place));
+        Some((place, came.copied().unwrap_or(0) + 1))
     }
 
     pub(super) fn sent_on(&self, channel: &Channel) -> u64 {
-        self.sent.get(channel).copied().unwrap_or(0)
+        self.sent.get(channel).map_or(0, |last| last.0)
     }
 
     pub(super) fn received_on(&self, channel: &Channel) -> u64 {

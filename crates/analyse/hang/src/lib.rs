@@ -13,12 +13,13 @@
 mod graph;
 mod hang;
 mod ledger;
+mod mistakes;
 mod needs;
 
 use graph::{Doing, Graph};
 pub use hang::{
     Awaited, BlockedCall, Called, CauseState, Death, EarlyEnd, EndedEarly, Event, Hang, HangCause, HangKind,
-    LastSeen, Outside, WaitsFor,
+    LastSeen, Mistake, Outside, RanksInCall, WaitsFor,
 };
 use kizami_model::{Call, Ending, Length, Moment, Op, Rank, ThreadIndex};
 use kizami_trace::run::Watched;
@@ -222,6 +223,7 @@ impl RunState<'_> {
             cycle,
             causes,
             died_first: self.died_first.map(|rank| self.death(rank, calls)),
+            mistakes: mistakes::mistakes(calls, self.definitions, self.ledger, &doomed),
             ended_early,
             calls: listed,
             running,

@@ -265,10 +265,7 @@ impl<'a> Inside<'a> {
 
     /// Whether a call is the `number`th that its rank makes at this place.
     fn is_at(&self, call: &UnderWay, place: Place, number: u64) -> bool {
-        let ledger = self.ledger;
-        let came = ledger.ranks.get(call.rank.0 as usize).and_then(|rank| rank.came.get(&place));
-        ledger.place(call.rank.0, call.op, call.comm, call.object) == Some(place)
-            && came.copied().unwrap_or(0) + 1 == number
+        self.ledger.ordinal(call) == Some((place, number))
     }
 
     /// Ranks that have not entered the `number`th collective of a place; if one gives to all and has not entered, it alone.

@@ -103,6 +103,44 @@ fn a_message_that_is_there_is_no_deadlock() {
 }
 
 #[test]
+fn a_message_with_another_tag_is_named() {
+    let sent =
+        Call { peer: Peer::Rank(Rank(1)), tag: Some(8), bytes_out: Some(8), ..call("MPI_Send", 0, 0, 100) };
+    let calls = vec![inside(0, "MPI_Barrier", 1.0, 20), message(1, "MPI_Recv", 0, 7)];
+    let rows = [Call { callsite: Some(13), ..sent }];
+    let found = hang(&run(2, calls), &rows);
+    assert_eq!(
+        sentences(&found)[0],
+        "Tag mismatch: rank 1 waits for a message from rank 0 with tag 7, but rank 0 sent one with tag 8 in MPI_Send at \
+         a.c:13, which has not been received."
+    );
+    // A receive for it may be posted, or the sender may still send the other.
+    let mut posted = message(1, "MPI_Recv", 0, 7);
+    posted.tag = None;
+    let others = [vec![inside(0, "MPI_Barrier", 1.0, 20), posted], vec![message(1, "MPI_Recv", 0, 7)]];
+    for calls in others {
+        let sent = Call { callsite: Some(13), ..rows[0].clone() };
+        assert_eq!(hang(&run(2, calls), &[sent]).mistakes, []);
+    }
+}
+
+#[test]
+fn different_collectives_in_one_turn_are_named() {
+    // Ranks 2 and 3 have left their first collective, and are in the next.
+    let reduce = |rank: u32| Call { callsite: Some(14), ..call("MPI_Reduce", rank, 0, 100) };
+    let calls = (0..4).map(|rank| match rank {
+        0 | 1 => inside(rank, "MPI_Bcast", 1.0, 12),
+        _ => inside(rank, "MPI_Barrier", 1.0, 20),
+    });
+    let found = hang(&run(4, calls.collect()), &[reduce(2), reduce(3)]);
+    assert_eq!(
+        sentences(&found)[0],
+        "Collective mismatch on one communicator: ranks 0 and 1 call MPI_Bcast at a.c:12, but ranks 2 and 3 call \
+         MPI_Reduce at a.c:14."
+    );
+}
+
+#[test]
 fn sends_without_receives_are_a_deadlock() {
     let calls = (0..5).map(|rank| message(rank, "MPI_Send", (rank + 1) % 5, 3)).collect();
     let found = hang(&run(5, calls), &[]);
@@ -204,9 +242,10 @@ fn ranks_in_different_collectives_are_reported() {
     let calls = vec![inside(0, "MPI_Bcast", 1.0, 5), inside(1, "MPI_Barrier", 1.0, 6)];
     let found = hang(&run(2, calls), &after_a_barrier(2));
     assert_eq!(found.kind, HangKind::Deadlock);
+    let said = sentences(&found);
+    assert!(said[0].contains("rank 1 calls MPI_Barrier at a.c:6, but rank 0 calls MPI_Bcast at a.c:5"));
     assert!(
-        sentences(&found)[0]
-            .contains("rank 0 waits in MPI_Bcast at a.c:5 for rank 1, which is in MPI_Barrier instead"),
+        said[1].contains("rank 0 waits in MPI_Bcast at a.c:5 for rank 1, which is in MPI_Barrier instead"),
         "{:?}",
         sentences(&found)
     );

@@ -48,6 +48,7 @@ pub use setting::{Factor, Network, Pieces, PlaceFactor, Setting};
 pub use step_changes::{StepChange, StepChanges};
 pub use times::{LastEnd, Times};
 pub use undisturb::undisturb;
+pub use walk::lane::communicates;
 pub use walk::observer::{EndedStep, Message, Observer, Wait, WaitKind};
 pub use walk::processes::{SentObserver, Workers, replay_by};
 pub use walk::{Arrival, CollectiveNews, Replayed, ShareArrivals, Shares, Walk, exchange, learn, replay};

@@ -22,7 +22,8 @@ pub struct Setting {
     /// Sends of up to so many bytes do not wait for their receiver, unless they are synchronous. A model of the
     /// network has a limit of its own.
     pub eager_limit_bytes: Option<u64>,
-    /// Call sites whose waits are hidden behind the computation that follows them, up to the next call elsewhere.
+    /// Call sites whose waits, and messages on their way there, are hidden behind the computation that follows, up to the next call
+    /// elsewhere.
     pub overlapped: FxHashMap<u32, Pieces>,
     /// Call sites whose calls are left out: they take no time and do not wait.
     pub left_out: FxHashSet<u32>,
@@ -103,6 +104,22 @@ impl Setting {
     pub fn of_steps(graph: &Graph, changes: Vec<(u64, StepChange)>) -> Setting {
         let steps = Some(Arc::new(StepChanges::new(graph.steps.len(), changes)));
         Setting { steps, ..Setting::default() }
+    }
+
+    /// What is different about places and steps of a graph in either of two settings that were made for different reasons: time
+    /// that both take away is taken away once. All else is as in the first.
+    pub fn and(&self, other: &Setting, graph: &Graph) -> Setting {
+        let mut both = self.clone();
+        other.places.iter().for_each(|(site, factor)| both.scale_place(*site, graph.ranks(), factor));
+        both.overlapped.extend(&other.overlapped);
+        both.left_out.extend(&other.left_out);
+        both.posted_early.extend(&other.posted_early);
+        both.ideal_at.extend(&other.ideal_at);
+        both.steps = match (&self.steps, &other.steps) {
+            (Some(one), Some(other)) => Some(Arc::new(one.overlaid(other, graph.steps.len()))),
+            (one, other) => one.clone().or_else(|| other.clone()),
+        };
+        both
     }
 
     /// One more factor on the computation that leads up to calls made at a place, in a run of so many ranks.

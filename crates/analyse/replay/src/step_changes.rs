@@ -28,6 +28,21 @@ impl StepChange {
     }
 }
 
+impl StepChange {
+    /// Both changes of one step, made for different reasons: what they take away is the same time, so the larger part counts.
+    fn overlaid(self, other: StepChange) -> StepChange {
+        let both = |one: Length, other: Length| match one < Length::ZERO && other < Length::ZERO {
+            true => one.min(other),
+            false => one.saturating_add(other),
+        };
+        StepChange {
+            before: both(self.before, other.before),
+            inside: both(self.inside, other.inside),
+            left_out: self.left_out || other.left_out,
+        }
+    }
+}
+
 /// Of some steps, by their index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StepChanges {
@@ -69,6 +84,27 @@ impl StepChanges {
         self.change_calls
     }
 
+    /// What is different in either of two: of what both take away before or inside a step, the larger part.
+    pub(crate) fn overlaid(&self, other: &StepChanges, steps: usize) -> StepChanges {
+        let mut list: Vec<(u64, StepChange)> = self.list().collect();
+        for (step, change) in other.list() {
+            match self.marks.number(step) {
+                Some(number) => list[number as usize].1 = list[number as usize].1.overlaid(change),
+                None => list.push((step, change)),
+            }
+        }
+        StepChanges::new(steps, list)
+    }
+
+    /// What is different, step by step.
+    fn list(&self) -> impl Iterator<Item = (u64, StepChange)> {
+        let bits = |word: u64| (0..64).filter(move |bit| word & (1 << bit) != 0);
+        let steps = (0..)
+            .zip(self.marks.words())
+            .flat_map(move |(first, word)| bits(word).map(move |bit: u64| 64 * first + bit));
+        steps.zip(self.changes.iter().copied())
+    }
+
     /// Whether nothing is different.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
@@ -99,5 +135,9 @@ mod tests {
         assert_eq!(changes.of(70), Some(before(12)));
         assert_eq!(changes.of(3), Some(before(-1)));
         assert_eq!([changes.of(4), changes.of(100)], [None, None]);
+        assert_eq!(changes.list().collect::<Vec<_>>(), [(3, before(-1)), (70, before(12))]);
+        let other = StepChanges::new(100, vec![(3, before(-4)), (5, before(-2)), (70, before(-3))]);
+        let both: Vec<_> = changes.overlaid(&other, 100).list().collect();
+        assert_eq!(both, [(3, before(-4)), (5, before(-2)), (70, before(9))]);
     }
 }

@@ -1,7 +1,7 @@
 //! One thing that can be different in a replay.
 
 use crate::location::{Location, NoCallThere, sites_at, sites_below};
-use crate::values::{EagerLimit, ModelChange, ThreadCount, Times, ValueError, parse_factor};
+use crate::values::{EagerLimit, ModelChange, RankList, ThreadCount, Times, ValueError, parse_factor};
 use kizami_trace::{Definitions, SourceLine};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -36,6 +36,8 @@ pub enum Change<P = Location> {
     ScaleBelow(P, Option<u32>, f64),
     /// Computation before calls at a place is spread evenly over all ranks.
     Balance(P),
+    /// Some ranks compute as fast as the others at the same places.
+    LikeOthers(RankList),
     /// Ranks have so many threads.
     Threads(ThreadCount),
     /// Threads share the work of the parallel region at a place evenly.
@@ -46,6 +48,8 @@ pub enum Change<P = Location> {
     Overlap(P),
     /// Computation before calls at a place loses the part above the baseline that other ranks waited for.
     RemoveExcess(P),
+    /// Computation before calls at a place while a lock is held is done before the lock is taken.
+    OutOfLock(P),
     /// Calls at a place are left out.
     LeaveOut(P),
     /// Receives for the calls at a place are posted early.
@@ -84,11 +88,13 @@ impl<P> Change<P> {
             Change::Scale(..) => "--callsite",
             Change::ScaleBelow(..) => "--path",
             Change::Balance(_) => "--balance",
+            Change::LikeOthers(_) => "--like-others",
             Change::Threads(_) => "--omp-threads",
             Change::BalanceThreads(_) => "--balance-threads",
             Change::ShareSerial(_) => "--share-serial",
             Change::Overlap(_) => "--overlap",
             Change::RemoveExcess(_) => "--remove-excess",
+            Change::OutOfLock(_) => "--out-of-lock",
             Change::LeaveOut(_) => "--leave-out",
             Change::PostEarly(_) => "--post-early",
             Change::Pieces(..) => "--pieces",
@@ -111,6 +117,7 @@ impl<P> Change<P> {
             Change::Platform(platform) => Change::Platform(platform.clone()),
             Change::EagerLimit(limit) => Change::EagerLimit(*limit),
             Change::Cpu(times) => Change::Cpu(*times),
+            Change::LikeOthers(ranks) => Change::LikeOthers(ranks.clone()),
             Change::Threads(count) => Change::Threads(*count),
             Change::OwnCores => Change::OwnCores,
             Change::WithoutTracer => Change::WithoutTracer,
@@ -121,6 +128,7 @@ impl<P> Change<P> {
             Change::ShareSerial(at) => Change::ShareSerial(place(at)?),
             Change::Overlap(at) => Change::Overlap(place(at)?),
             Change::RemoveExcess(at) => Change::RemoveExcess(place(at)?),
+            Change::OutOfLock(at) => Change::OutOfLock(place(at)?),
             Change::LeaveOut(at) => Change::LeaveOut(place(at)?),
             Change::PostEarly(at) => Change::PostEarly(place(at)?),
             Change::Pieces(at, pieces) => Change::Pieces(place(at)?, *pieces),
@@ -151,6 +159,7 @@ impl fmt::Display for Change {
             Change::LogGops(model) => write!(f, " {model}"),
             Change::Machine(text) | Change::Platform(text) => write!(f, " {text}"),
             Change::EagerLimit(limit) => write!(f, " {limit}"),
+            Change::LikeOthers(ranks) => write!(f, " {ranks}"),
             Change::Threads(count) => write!(f, " {count}"),
             Change::Scale(location, rank, factor) | Change::ScaleBelow(location, rank, factor) => {
                 let rank = rank.map(|rank| format!("@{rank}")).unwrap_or_default();
@@ -162,6 +171,7 @@ impl fmt::Display for Change {
             | Change::ShareSerial(location)
             | Change::Overlap(location)
             | Change::RemoveExcess(location)
+            | Change::OutOfLock(location)
             | Change::LeaveOut(location)
             | Change::PostEarly(location)
             | Change::Join(location)
@@ -191,11 +201,13 @@ impl FromStr for Change {
             "--callsite" => Change::parse_scale(value).map_err(wrong)?,
             "--path" => Change::parse_scale_below(value).map_err(wrong)?,
             "--balance" => Change::Balance(location()?),
+            "--like-others" => Change::LikeOthers(value.parse().map_err(wrong)?),
             "--omp-threads" => Change::Threads(value.parse().map_err(wrong)?),
             "--balance-threads" => Change::BalanceThreads(location()?),
             "--share-serial" => Change::ShareSerial(location()?),
             "--overlap" => Change::Overlap(location()?),
             "--remove-excess" | "--no-longer" => Change::RemoveExcess(location()?),
+            "--out-of-lock" => Change::OutOfLock(location()?),
             "--leave-out" => Change::LeaveOut(location()?),
             "--post-early" => Change::PostEarly(location()?),
             "--pieces" => Change::parse_pieces(value).map_err(wrong)?,
@@ -317,7 +329,7 @@ mod tests {
     use super::*;
 
     /// One of each.
-    const ALL: [&str; 24] = [
+    const ALL: [&str; 26] = [
         "--network ideal",
         "--latency 0.5x",
         "--bandwidth 2x",
@@ -329,11 +341,13 @@ mod tests {
         "--callsite solver.c:88@3=0",
         "--path solve@3=0.5",
         "--balance solver.c:88",
+        "--like-others 3,8-11",
         "--omp-threads 2x",
         "--balance-threads solver.c:88",
         "--share-serial solver.c:88",
         "--overlap solver.c:88",
         "--remove-excess solver.c:88",
+        "--out-of-lock solver.c:88",
         "--leave-out solver.c:88",
         "--post-early solver.c:88",
         "--pieces solver.c:88=8",

@@ -52,6 +52,54 @@ pub(crate) fn parse_factor(text: &str) -> Option<f64> {
     number.parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0)
 }
 
+/// Ranks, such as `8-11,14`; in order, each once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RankList(pub Vec<u32>);
+
+impl RankList {
+    /// The most that can be given.
+    const MOST: usize = 1 << 20;
+
+    /// Of these ranks.
+    pub fn new(mut ranks: Vec<u32>) -> RankList {
+        ranks.sort_unstable();
+        ranks.dedup();
+        RankList(ranks)
+    }
+}
+
+impl fmt::Display for RankList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, stretch) in self.0.chunk_by(|a, b| a + 1 == *b).enumerate() {
+            f.write_str(if index > 0 { "," } else { "" })?;
+            match stretch {
+                [first, .., last] => write!(f, "{first}-{last}")?,
+                ranks => write!(f, "{}", ranks[0])?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for RankList {
+    type Err = ValueError;
+
+    fn from_str(text: &str) -> Result<RankList, ValueError> {
+        let wrong = || ValueError::new("give a list of ranks, such as 8-11,14");
+        let mut ranks = Vec::new();
+        for part in text.split(',') {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            let number = |text: &str| text.trim().parse::<u32>().map_err(|_| wrong());
+            let (first, last) = (number(first)?, number(last)?);
+            if last < first || ranks.len() + (last - first) as usize >= RankList::MOST {
+                return Err(wrong());
+            }
+            ranks.extend(first..=last);
+        }
+        Ok(RankList::new(ranks))
+    }
+}
+
 /// How many threads a rank has.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ThreadCount {
@@ -234,6 +282,15 @@ fn nanoseconds(text: &str) -> Result<f64, ValueError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ranks_are_in_order_and_each_once() {
+        let ranks: RankList = "14, 8-11,3,9".parse().unwrap();
+        assert_eq!((ranks.to_string().as_str(), &ranks.0[..]), ("3,8-11,14", &[3, 8, 9, 10, 11, 14][..]));
+        for wrong in ["", "x", "3-", "5-3", "-1", "0-4294967295"] {
+            assert!(RankList::from_str(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn factors_may_have_an_x() {

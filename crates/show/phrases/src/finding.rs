@@ -9,6 +9,9 @@ use kizami_trace::function_name;
 /// Pattern, ranks, location and who waits; without the gain.
 pub fn sentence(finding: &Finding) -> String {
     match &finding.diagnosis {
+        Diagnosis::SlowRanks { who, host, factor_percent } => {
+            slow_ranks(finding, who, host.as_deref(), *factor_percent)
+        }
         Diagnosis::Imbalance { who } => imbalance(finding, who),
         Diagnosis::MovingImbalance { who } => moving_imbalance(finding, who),
         Diagnosis::GrowingImbalance { who } => growing_imbalance(finding, who),
@@ -62,6 +65,9 @@ pub fn path(finding: &Finding) -> Option<String> {
 /// What to do about it, in one sentence.
 pub fn advice(disease: Disease) -> &'static str {
     match disease {
+        Disease::SlowRanks => {
+            "Compare clock speed, temperature and load of their nodes with the others; if they have more work, give them less."
+        }
         Disease::Imbalance => "Give these ranks less work, or make their work as fast as on the others.",
         Disease::MovingImbalance => "Rebalance dynamically: repartition the work every few iterations.",
         Disease::GrowingImbalance => {
@@ -108,6 +114,18 @@ pub fn advice(disease: Disease) -> &'static str {
             "Send less or less often, start early and wait late (MPI_Isend, MPI_Iallreduce), or use a faster network."
         }
     }
+}
+
+fn slow_ranks(finding: &Finding, who: &Who, host: Option<&str>, factor_percent: u32) -> String {
+    let (ranks, one) = subject(who);
+    let host = host.map_or(String::new(), |host| format!(" (host {host})"));
+    format!(
+        "Slow ranks: {ranks}{host} {} {:.2} times as long as the others at the same places, most {}{}",
+        computes(one),
+        f64::from(factor_percent) / 100.0,
+        stretch(finding),
+        waiting(finding)
+    )
 }
 
 fn imbalance(finding: &Finding, who: &Who) -> String {
@@ -302,7 +320,10 @@ fn stretch(finding: &Finding) -> String {
     };
     let is_said_already = match place.line {
         Some(_) => place.function == "main",
-        None => finding.within.is_none(),
+        None => {
+            let caller = finding.place.caller.as_ref();
+            finding.within.is_none() || caller.is_some_and(|caller| caller.function == place.function)
+        }
     };
     let inside = match is_said_already {
         true => String::new(),

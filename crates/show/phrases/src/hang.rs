@@ -4,7 +4,7 @@ use crate::location::call_at;
 use crate::ranks::{first_named, listed};
 use kizami_explain::{
     Awaited, BlockedCall, Called, CauseState, Death, EarlyEnd, Event, Hang, HangCause, HangKind, LastSeen,
-    Outside, WaitsFor,
+    Mistake, Outside, RanksInCall, WaitsFor,
 };
 
 /// Ranks of a cycle, groups of waiting ranks and causes that are listed one by one.
@@ -19,6 +19,7 @@ const UNSEEN_END: &str = "killed, crashed or left by _exit";
 /// All of it, the most important first.
 pub fn sentences(hang: &Hang) -> Vec<String> {
     let mut sentences: Vec<String> = hang.died_first.iter().map(died_first).collect();
+    sentences.extend(hang.mistakes.iter().take(MOST_LISTED).map(mistake));
     match hang.kind {
         HangKind::Deadlock => sentences.push(deadlock(hang)),
         HangKind::WaitsForEnded | HangKind::WaitsForBusy => sentences.extend(causes(hang)),
@@ -45,6 +46,24 @@ fn died_first(death: &Death) -> String {
     };
     let when = seconds(*ended_ns);
     format!("Rank {rank} was the first to end, {when} after the start, {place}: it was {UNSEEN_END}.")
+}
+
+fn mistake(mistake: &Mistake) -> String {
+    match mistake {
+        Mistake::DifferentCollectives { ranks } => {
+            let part = |RanksInCall { ranks, call }: &RanksInCall| {
+                let call_word = if ranks.len() == 1 { "calls" } else { "call" };
+                format!("{} {call_word} {}", first_named(ranks, MOST_RANGES), called(call))
+            };
+            let parts: Vec<String> = ranks.iter().take(MOST_LISTED).map(part).collect();
+            format!("Collective mismatch on one communicator: {}.", parts.join(", but "))
+        }
+        Mistake::OtherTag { from, to, tag, wanted, call } => format!(
+            "Tag mismatch: rank {to} waits for a message from rank {from} with tag {wanted}, but rank {from} sent one with \
+             tag {tag} in {}, which has not been received.",
+            called(call)
+        ),
+    }
 }
 
 fn deadlock(hang: &Hang) -> String {

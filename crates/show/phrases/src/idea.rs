@@ -53,6 +53,16 @@ fn fix(finding: &Finding) -> String {
         Disease::TinyCollectives => format!("merge the small collectives at {place}"),
         Disease::CollectionLoop => format!("use a collective instead of the loop at {place}"),
         Disease::RepeatedCommunicator => format!("create the communicator at {place} once"),
+        Disease::LockContention if finding.cause == Cause::Computation => {
+            format!("compute before {place} without the lock")
+        }
+        Disease::RandomImbalance if finding.at_most => {
+            let meeting = finding.waiting_in.as_ref();
+            meeting.map_or_else(String::new, |(function, place)| {
+                format!("leave out {}", call_at(function, place))
+            })
+        }
+        Disease::SlowRanks => format!("make {} compute as fast as the others", named(&finding.ranks)),
         Disease::SystemNoise => "give every thread its own core".to_owned(),
         Disease::Transfer | Disease::Alltoall => {
             format!("{} takes no time", call_at(&finding.function, place))

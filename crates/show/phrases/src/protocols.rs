@@ -5,11 +5,19 @@ use kizami_explain::{Report, SendProtocol, SendsWait, WaitBasis};
 
 /// Pairs of hosts that have sentences of their own, at most.
 const MOST_PAIRS: usize = 4;
+/// Fewer sends with a late receiver show nothing: each may have waited for a core.
+const FEWEST_LATE: u64 = 10;
+/// No library has a lower eager limit unless it is told to: what smaller sends seem to wait for is something else.
+const LOWEST_LIMIT: u64 = 4 << 10;
 
-/// What the run shows about sends whose receivers were late; empty if it shows nothing.
+/// What the run shows about sends whose receivers were late; empty if it shows nothing, as where ranks lack cores.
 pub fn sentences(report: &Report) -> Vec<String> {
-    let seen: Vec<&SendProtocol> =
-        report.protocols.iter().filter(|protocol| protocol.basis == WaitBasis::Seen).collect();
+    let shows = |protocol: &&SendProtocol| {
+        let waits = protocol.waits != SendsWait::No;
+        let enough = protocol.late() >= FEWEST_LATE && report.shared_cores.is_none();
+        protocol.basis == WaitBasis::Seen && enough && (!waits || protocol.to_bytes > LOWEST_LIMIT)
+    };
+    let seen: Vec<&SendProtocol> = report.protocols.iter().filter(shows).collect();
     let mut lines = Vec::new();
     for within_host in [true, false] {
         let of_kind: Vec<&SendProtocol> =
@@ -75,23 +83,25 @@ fn of_sends(protocols: &[&SendProtocol], hosts: &str) -> Vec<String> {
     let Border { largest_eager, smallest_waiting } = border(protocols);
     let mut lines = Vec::new();
     match (largest_eager, smallest_waiting) {
-        (Some(bytes), Some(_)) => lines.push(format!(
+        (Some(bytes), Some(_)) if bytes >= LOWEST_LIMIT => lines.push(format!(
             "eager limit {hosts}: {} B; with a late receiver, {} larger sends waited and {} others",
             count(bytes),
             waiting(),
             eager(),
         )),
-        (Some(bytes), None) => lines.push(format!(
-            "sends of up to {} B {hosts} are eager: {} with a late receiver waited",
-            count(bytes),
-            eager(),
-        )),
-        (None, Some(bytes)) => lines.push(format!(
-            "sends of {} B and more {hosts} use rendezvous: {} with a late receiver waited",
-            count(bytes),
-            waiting(),
-        )),
-        (None, None) => {}
+        (eager_bytes, waiting_bytes) => {
+            lines.extend(eager_bytes.map(|bytes| {
+                let bytes = count(bytes);
+                format!("sends of up to {bytes} B {hosts} are eager: {} with a late receiver waited", eager())
+            }));
+            lines.extend(waiting_bytes.filter(|bytes| *bytes > LOWEST_LIMIT).map(|bytes| {
+                let bytes = count(bytes);
+                format!(
+                    "sends of {bytes} B and more {hosts} use rendezvous: {} with a late receiver waited",
+                    waiting()
+                )
+            }));
+        }
     }
     let some: Vec<_> = protocols.iter().filter(|protocol| protocol.waits == SendsWait::Some).collect();
     let from = some.iter().map(|protocol| protocol.from_bytes).min();

@@ -4,7 +4,7 @@ use crate::cores;
 use crate::hang;
 use crate::program;
 use crate::quantity::{self, percent};
-use kizami_explain::{Efficiency, Finding, Gain, Headline, Report, SourceLine, Threads};
+use kizami_explain::{Cause, Disease, Efficiency, Finding, Gain, Headline, Report, SourceLine, Threads};
 use kizami_model::Length;
 use std::collections::BTreeSet;
 
@@ -180,16 +180,22 @@ fn waiting(report: &Report, finding: &Finding) -> String {
 fn gain(finding: &Finding) -> Option<String> {
     let expected = finding.expected()?;
     let most = if finding.at_most { "at most " } else { "" };
+    let first = if finding.after_first { "once finding 1 is fixed, " } else { "" };
+    let moved = finding.disease() == Disease::LockContention && finding.cause == Cause::Computation;
+    let rarely = finding.disease() == Disease::RandomImbalance && finding.at_most;
+    let balancing = if moved { "doing it before the lock is taken" } else { "balancing it" };
+    let removing = if rarely { "synchronising less often" } else { "removing it" };
     let saves = format!("saves {most}{}: {}", duration(expected.ns), gain_share(expected));
     Some(match (finding.headline, finding.gain, finding.balanced) {
         (Headline::Balanced, Some(gone), Some(_)) => {
-            format!("balancing it {saves}; removing it, {}", percent(gone.share))
+            format!("{first}{balancing} {saves}; removing it, {}", percent(gone.share))
         }
         // Where the replay puts work may be the wrong place: what then gains nothing says nothing.
         (Headline::Gain, _, Some(balanced)) if balanced.ns > balanced.error_ns => {
-            format!("removing it {saves}; balancing it, {}", percent(balanced.share))
+            format!("{removing} {saves}; {balancing}, {}", percent(balanced.share))
         }
-        _ => format!("removing it {saves}"),
+        (Headline::Balanced, None, Some(_)) => format!("{first}{balancing} {saves}"),
+        _ => format!("{first}{removing} {saves}"),
     })
 }
 

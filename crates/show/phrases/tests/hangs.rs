@@ -20,6 +20,7 @@ fn hang(kind: HangKind, calls: Vec<BlockedCall>) -> Hang {
         cycle: Vec::new(),
         causes: Vec::new(),
         died_first: None,
+        mistakes: Vec::new(),
         ended_early: Vec::new(),
         calls,
         running: false,

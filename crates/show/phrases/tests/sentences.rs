@@ -6,9 +6,10 @@
 mod samples;
 
 use kizami_explain::{
-    Cause, Diagnosis, Disease, Finding, Idea, Loss, LossKind, NothingFound, Rows, SourceLine, ThreadCount,
-    Who,
+    Cause, Consumer, Diagnosis, Disease, Finding, Gain, Idea, Loss, LossKind, NothingFound, Rows, SourceLine,
+    ThreadCount, Who,
 };
+use kizami_model::Length;
 use kizami_phrases::{finding, idea, loss, nothing};
 use kizami_whatif::EagerLimit;
 use samples::{at, check, finding_of, named, unknown};
@@ -34,6 +35,9 @@ fn diagnosis(disease: Disease) -> Diagnosis {
         Disease::LateRoot => Diagnosis::LateRoot { who },
         Disease::TinyCollectives => Diagnosis::TinyCollectives { rows },
         Disease::SmallMessages => Diagnosis::SmallMessages { rows },
+        Disease::SlowRanks => {
+            Diagnosis::SlowRanks { who, host: Some("node7".to_owned()), factor_percent: 140 }
+        }
         Disease::LockContention => Diagnosis::LockContention { who },
         Disease::SystemNoise => Diagnosis::SystemNoise { ranks: 4 },
         Disease::Alltoall => Diagnosis::Alltoall {},
@@ -169,11 +173,26 @@ fn losses_of_threads() {
 #[test]
 fn runs_without_findings() {
     let (share, function) = (0.314, "MPI_Allreduce".to_owned());
+    let consumer = |computes, share| Consumer { computes, function: function.clone(), place: at(42), share };
+    let consumers = vec![consumer(true, 0.55), consumer(false, 0.4)];
+    let mut likeliest = finding_of(diagnosis(Disease::Imbalance), Cause::Computation);
+    likeliest.gain = Some(Gain::of(Length(1_000_000), Length(900_000), Some(Length(200_000)), 0.0));
     let all = [
         NothingFound::NoCalls,
-        NothingFound::WaitingWithoutCause { share },
-        NothingFound::LongCalls { share, function: function.clone(), place: Some(at(42)) },
-        NothingFound::LongCalls { share, function, place: None },
+        NothingFound::WaitingWithoutCause {
+            share,
+            likeliest: None,
+            lacks_cores: false,
+            consumers: Vec::new(),
+        },
+        NothingFound::WaitingWithoutCause {
+            share,
+            likeliest: Some(Box::new(likeliest)),
+            lacks_cores: false,
+            consumers: consumers.clone(),
+        },
+        NothingFound::LongCalls { share, function: function.clone(), place: Some(at(42)), consumers },
+        NothingFound::LongCalls { share, function, place: None, consumers: Vec::new() },
         NothingFound::HardlyAnyWaiting,
     ];
     check("nothing", &all.iter().map(nothing::sentence).collect::<Vec<_>>());

@@ -16,6 +16,7 @@ use crate::thresholds::THRESHOLDS;
 use crate::who::{Who, stretches};
 use kizami_blame::Pattern;
 use kizami_blame::{Blamed, Doing, Excess, Waited};
+use kizami_model::kind::{CollectiveKind, Form};
 use kizami_model::{Kind, Length, Op, Rank};
 use kizami_parallel::map_in_turns;
 use kizami_replay::Setting;
@@ -161,6 +162,7 @@ impl Blame<'_> {
             balanced: None,
             headline: self.headline(disease, &who),
             at_most: false,
+            after_first: false,
             option: None,
         };
         let without = self.without(&group).filter(|_| !is_circular(&finding));
@@ -169,14 +171,30 @@ impl Blame<'_> {
         finding.option = Changes::at([&finding.place], Change::RemoveExcess).filter(|_| named);
         // What is not replayed need not be worked out.
         let worth = finding.share >= THRESHOLDS.worth_replaying;
+        let random = disease == Disease::RandomImbalance;
+        let interrupted = random && self.is_rare(&group);
+        if interrupted {
+            finding.headline = Headline::Gain;
+        }
         let balanced = if worth && without.is_some() { self.balanced(disease) } else { None };
         if balanced.is_some() && finding.headline == Headline::Balanced {
-            finding.option = Changes::at([&finding.place], Change::Balance);
+            let change = if disease == Disease::LockContention { Change::OutOfLock } else { Change::Balance };
+            finding.option = Changes::at([&finding.place], change);
         }
-        let random = disease == Disease::RandomImbalance;
+        let mut without = without;
+        if random
+            && !interrupted
+            && worth
+            && let Some((meeting, sites)) = self.meeting()
+        {
+            // The work is there all the same; where ranks do not meet, long and short stretches even out.
+            without = Some((self.evidence.changed(Change::LeaveOut(sites)), 0.0));
+            (finding.headline, finding.at_most) = (Headline::Gain, true);
+            finding.option = Changes::at([&meeting], Change::LeaveOut);
+        }
         let least_share = if random { THRESHOLDS.least_gain_by_chance } else { THRESHOLDS.least_gain };
         let instead = if worth { self.pipeline(&finding, who) } else { None };
-        Suspect { finding, without, balanced, instead, least_share }
+        Suspect { finding, without, balanced, instead, least_share, is_part: false }
     }
 
     fn waiting_in(&self) -> Option<(String, SourceLine)> {
@@ -199,12 +217,32 @@ impl Blame<'_> {
         let few = matches!(who, Who::Named(ranks)
             if ranks.len() as f64 <= THRESHOLDS.few_of_the_ranks.max(1.0 / self.evidence.ranks() as f64) * self.evidence.ranks() as f64);
         match disease {
-            Disease::MovingImbalance | Disease::RandomImbalance => Headline::Balanced,
+            Disease::MovingImbalance | Disease::RandomImbalance | Disease::LockContention => {
+                Headline::Balanced
+            }
             Disease::Imbalance | Disease::GrowingImbalance | Disease::RareImbalance if !few => {
                 Headline::Balanced
             }
             _ => Headline::Gain,
         }
+    }
+
+    /// Whether few of the stretches of computation at the place are too long, as where something interrupts them.
+    fn is_rare(&self, group: &Group) -> bool {
+        let Doing::Computing(site) = self.doing else { return false };
+        let here = self.evidence.profile.computation.iter().filter(|((at, _), _)| *at == site);
+        let all: u64 = here.map(|(_, computation)| computation.times).sum();
+        (group.excesses.len() as f64) < THRESHOLDS.interrupted * all as f64
+    }
+
+    /// The `MPI_Allreduce` or `MPI_Barrier` in which ranks wait most, if that is where they do: it might be called less often.
+    fn meeting(&self) -> Option<(SourceLine, Vec<u32>)> {
+        use CollectiveKind::{Allreduce, Barrier};
+        let most = self.waited.at.iter().max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)));
+        let ((op, site), _) = most?;
+        let is_meeting = matches!(op.kind(), Kind::Collective(Allreduce | Barrier, Form::Blocking));
+        let site = site.filter(|_| is_meeting)?;
+        Some((self.evidence.place(Some(site)), self.evidence.sites_at_place_of(site)))
     }
 
     /// The run without what was waited for, and how far that may be off.
@@ -247,10 +285,10 @@ impl Blame<'_> {
 
     fn balanced(&self, disease: Disease) -> Option<Setting> {
         let Doing::Computing(Some(site)) = self.doing else { return None };
-        if disease == Disease::LockContention {
-            return None;
-        }
-        Some(self.evidence.changed(Change::Balance(self.evidence.sites_at_place_of(site))))
+        let sites = self.evidence.sites_at_place_of(site);
+        // The work remains to be done, but nobody need wait for it.
+        let locked = disease == Disease::LockContention;
+        Some(self.evidence.changed(if locked { Change::OutOfLock(sites) } else { Change::Balance(sites) }))
     }
 }
 

@@ -6,7 +6,7 @@ use super::{Evidence, Suspect, about_call};
 use crate::disease::{Diagnosis, Rows};
 use crate::thresholds::THRESHOLDS;
 use kizami_graph::{Graph, Step, TieKind};
-use kizami_model::kind::{CollectiveKind, Form, Kind};
+use kizami_model::kind::{CollectiveKind, Form, Kind, WindowCall};
 use kizami_model::{Length, Op};
 use kizami_network::Fit;
 use kizami_replay::StepChange;
@@ -150,6 +150,8 @@ fn find(
     };
     for strand in &graph.strands {
         rows(graph, strand, exchanges_small, soon, |row, _| one_by_one(graph, fit, row, &mut all));
+        let fenced = |step: &Step| is_fence(step) && wanted(step) || is_small_access(graph, step);
+        rows(graph, strand, fenced, soon, |row, _| fences(graph, row, &mut all));
         rows(
             graph,
             strand,
@@ -195,6 +197,33 @@ type Exchange = (Op, Vec<(u32, u32)>);
 /// Whether a call only begins to send or receive.
 fn begins(step: &Step) -> bool {
     matches!(step.op().kind(), Kind::Send(_, Form::NonBlocking) | Kind::Receive(Form::NonBlocking))
+}
+
+fn is_fence(step: &Step) -> bool {
+    step.op().kind() == Kind::Window(WindowCall::Fence)
+}
+
+fn is_small_access(graph: &Graph, step: &Step) -> bool {
+    step.op().kind() == Kind::Window(WindowCall::Access) && most_bytes(graph, step) <= THRESHOLDS.small_bytes
+}
+
+/// Fences with hardly anything but small accesses between them: the last one could complete all of these.
+fn fences(graph: &Graph, row: &[InRow<'_>], all: &mut FxHashMap<(What, Op, Option<u32>), CallSum>) {
+    let fences: Vec<&InRow<'_>> = row.iter().filter(|call| is_fence(call.step)).collect();
+    let [rest @ .., last] = &fences[..] else { return };
+    if fences.len() < THRESHOLDS.fewest_collectives {
+        return;
+    }
+    let found = all.entry((What::Collectives, last.step.op(), last.step.site())).or_default();
+    found.rows += 1;
+    found.calls += fences.len() as u64;
+    found.sites.extend(fences.iter().filter_map(|fence| fence.step.site()));
+    let accesses = row.iter().filter(|call| !is_fence(call.step));
+    found.most_bytes = accesses.map(|call| most_bytes(graph, call.step)).fold(found.most_bytes, u64::max);
+    for fence in rest {
+        found.time += fence.step.length();
+        found.changes.push((fence.index, StepChange { left_out: true, ..StepChange::default() }));
+    }
 }
 
 /// Exchanges with the same partners that follow each other, each begun and completed by itself: the last one could carry

@@ -12,9 +12,11 @@ mod collection;
 mod communicators;
 mod joined;
 mod late_receiver;
+mod lock;
 mod noise;
 mod order;
 mod shape;
+mod slow_ranks;
 mod transfer;
 
 use crate::changes::{ChangedRun, ResolvedChange};
@@ -28,7 +30,7 @@ use crate::work_interval::WorkInterval;
 use kizami_blame::ByStep;
 use kizami_blame::Waits;
 use kizami_graph::{Channel, Graph};
-use kizami_model::Op;
+use kizami_model::{Length, Op};
 use kizami_network::Fit;
 use kizami_parallel::map_in_turns;
 use kizami_replay::Setting;
@@ -41,7 +43,10 @@ use std::sync::OnceLock;
 pub(crate) use baseline::too_long;
 pub(crate) use blamed::suspects as blamed_suspects;
 pub(crate) use joined::joined;
+pub(crate) use lock::out_of_locks;
+pub(crate) use noise::explain as explain_by_noise;
 pub(crate) use order::as_they_come;
+pub(crate) use slow_ranks::unite;
 
 /// A finding with what is needed to replay it.
 pub(crate) struct Suspect {
@@ -54,20 +59,30 @@ pub(crate) struct Suspect {
     pub instead: Option<(Finding, Setting)>,
     /// Gains below this part of the run are not listed.
     pub least_share: f64,
+    /// Another one says the same and more.
+    pub is_part: bool,
 }
 
 impl Suspect {
     /// A suspect whose replay leaves one thing out.
     fn without(finding: Finding, setting: Setting, least_share: f64) -> Suspect {
-        Suspect { finding, without: Some((setting, 0.0)), balanced: None, instead: None, least_share }
+        Suspect {
+            finding,
+            without: Some((setting, 0.0)),
+            balanced: None,
+            instead: None,
+            least_share,
+            is_part: false,
+        }
     }
 
     /// Whether it is worth a replay: blame for next to nothing is not.
     pub(crate) fn is_worth_replaying(&self) -> bool {
-        let by_itself = self.finding.cause == Cause::Call && self.finding.waiting_ns == 0;
-        by_itself
-            || self.finding.disease() == Disease::SystemNoise
-            || self.finding.share >= THRESHOLDS.worth_replaying
+        let by_itself = self.finding.waiting_ns == 0
+            && (self.finding.cause == Cause::Call
+                || self.finding.disease() == Disease::SystemNoise
+                || slow_ranks::is_joint(&self.finding));
+        by_itself || self.finding.share >= THRESHOLDS.worth_replaying
     }
 
     /// All runs to be replayed.
@@ -97,10 +112,66 @@ impl Suspect {
                 (self.finding, self.without, self.balanced) = (instead, Some((setting, 0.0)), None);
             }
         }
+        let rarely = self.finding.disease() == Disease::RandomImbalance && self.finding.at_most;
+        if rarely && ns(self.finding.gain) < THRESHOLDS.spreading_helps * ns(self.finding.balanced) {
+            // Where ranks are late for long, meeting less often does not even that out.
+            (self.finding.headline, self.finding.at_most) = (Headline::Balanced, false);
+            (self.finding.gain, self.without) = (None, None);
+            self.finding.option = Changes::at([&self.finding.place], Change::Balance);
+            return;
+        }
         if ns(self.finding.balanced) < THRESHOLDS.spreading_helps * ns(self.finding.gain) {
             self.finding.headline = Headline::Gain;
             self.finding.option = self.finding.option.take().map(without_spreading);
         }
+    }
+
+    /// The run with what is to be done about it.
+    pub(crate) fn expected_setting(&self) -> Option<&Setting> {
+        let without = self.without.as_ref().map(|(setting, _)| setting);
+        match self.finding.headline {
+            Headline::Gain => without,
+            Headline::Balanced => self.balanced.as_ref().or(without),
+        }
+    }
+
+    /// How far what is taken away in that run may be off.
+    pub(crate) fn doubt_ns(&self) -> f64 {
+        match (self.finding.headline, &self.without) {
+            (Headline::Balanced, _) if self.balanced.is_some() => 0.0,
+            (_, without) => without.as_ref().map_or(0.0, |(_, doubt_ns)| *doubt_ns),
+        }
+    }
+
+    /// The same gain with the error that such a finding has.
+    pub(crate) fn expected_gain(&self, gain: Gain) -> Gain {
+        if self.finding.at_most { gain.of_a_best_case() } else { gain }
+    }
+
+    /// Notes what it gains once the first finding is fixed.
+    pub(crate) fn settle_after_first(&mut self, gain: Gain) {
+        let spread = self.finding.headline == Headline::Balanced && self.finding.balanced.is_some();
+        (self.finding.gain, self.finding.balanced) =
+            if spread { (None, Some(gain)) } else { (Some(gain), None) };
+        self.finding.after_first = true;
+    }
+
+    /// The expected gain.
+    pub(crate) fn gain_ns(&self) -> i64 {
+        self.finding.expected().map_or(0, |gain| gain.ns)
+    }
+
+    /// The expected gain may be off by this much.
+    pub(crate) fn off_by(&mut self, off: Length, run: Length) {
+        let spread = self.finding.headline == Headline::Balanced && self.finding.balanced.is_some();
+        let gain = if spread { &mut self.finding.balanced } else { &mut self.finding.gain };
+        *gain = gain.map(|gain| gain.off_by(off, run));
+    }
+
+    /// Whether it gains enough to be listed, if only that were sure.
+    pub(crate) fn may_be_worth_listing(&self) -> bool {
+        let gain = self.finding.expected();
+        !self.is_part && gain.is_some_and(|gain| !gain.is_sure() && gain.share >= self.least_share)
     }
 
     /// What it is sorted by: the gain that is to be expected, and how easily it is to be had.
@@ -125,7 +196,7 @@ impl Suspect {
     /// Whether it is surely more than noise.
     pub(crate) fn is_worth_listing(&self) -> bool {
         let gain = self.finding.expected();
-        gain.is_some_and(|gain| gain.is_sure() && gain.share >= self.least_share)
+        !self.is_part && gain.is_some_and(|gain| gain.is_sure() && gain.share >= self.least_share)
     }
 }
 
@@ -242,6 +313,7 @@ fn about_call(evidence: &Evidence<'_>, diagnosis: Diagnosis, op: Op, site: Optio
         balanced: None,
         headline: Headline::Gain,
         at_most: false,
+        after_first: false,
         option: None,
     }
 }
@@ -249,7 +321,7 @@ fn about_call(evidence: &Evidence<'_>, diagnosis: Diagnosis, op: Op, site: Optio
 /// The same changes with the excess removed where it was to be spread.
 fn without_spreading(changes: Changes) -> Changes {
     let instead = |change: Change| match change {
-        Change::Balance(line) => Change::RemoveExcess(line),
+        Change::Balance(line) | Change::OutOfLock(line) => Change::RemoveExcess(line),
         other => other,
     };
     Changes(changes.0.into_iter().map(instead).collect())
@@ -257,7 +329,8 @@ fn without_spreading(changes: Changes) -> Changes {
 
 /// Finds suspects that do not depend on blame.
 type Detector = fn(&Evidence<'_>) -> Vec<Suspect>;
-const DETECTORS: [Detector; 8] = [
+const DETECTORS: [Detector; 9] = [
+    slow_ranks::suspects,
     barrier::suspects,
     order::suspects,
     late_receiver::suspects,

@@ -5,16 +5,15 @@ use super::{Evidence, Suspect, about_call};
 use crate::disease::Diagnosis;
 use crate::thresholds::THRESHOLDS;
 use kizami_model::kind::{CollectiveKind, Kind};
-use kizami_model::{Family, Length, Op};
+use kizami_model::{Length, Op};
+use kizami_replay::communicates;
 use kizami_whatif::{Change, Changes};
 use rustc_hash::FxHashMap;
 
 pub(super) fn suspects(evidence: &Evidence<'_>) -> Vec<Suspect> {
     let mut places: FxHashMap<(Op, u32), Length> = FxHashMap::default();
     for ((op, site), calls) in &evidence.profile.calls {
-        let family = op.function().map(|function| function.family);
-        let moves = matches!(family, Some(Family::PointToPoint | Family::Completion | Family::Collective));
-        if let (Some(site), true) = (site, moves) {
+        if let (Some(site), true) = (site, communicates(*op)) {
             *places.entry((*op, *site)).or_default() += calls.time;
         }
     }

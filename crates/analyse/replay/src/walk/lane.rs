@@ -3,6 +3,7 @@
 use crate::lane_moment::LaneMoment;
 use crate::setting::{Factor, Network, Pieces, PlaceFactor, Setting};
 use crate::step_changes::{StepChange, StepChanges};
+use kizami_model::kind::{Kind, WindowCall};
 use kizami_model::{Family, Length, Op};
 use kizami_network::collectives::cost_ns;
 use kizami_network::{Costs, Fit, LogGops};
@@ -80,18 +81,14 @@ impl Recorded {
     /// The same in a call that takes so much longer itself; below zero, shorter.
     fn longer(self, by: Length) -> Recorded {
         let more = |length: Length| length.saturating_add(by).max(length.min(Length::ZERO));
-        Recorded { own: more(self.own), way: more(self.way), ..self }
+        let own = more(self.own);
+        let inside = Inside { length: self.inside.length.min(own.at_least_zero()), ..self.inside };
+        Recorded { own, way: more(self.way), inside, ..self }
     }
 
     /// Of a step at a place, as a lane has it; none if the call is left out there.
     #[inline]
-    pub(super) fn in_lane(
-        self,
-        lane: &Lane,
-        site: Option<u32>,
-        step: u64,
-        communicates: bool,
-    ) -> Option<Recorded> {
+    pub(super) fn in_lane(self, lane: &Lane, site: Option<u32>, step: u64, spent: Spent) -> Option<Recorded> {
         let recorded = match lane.change(step) {
             Some(change) if change.left_out => return None,
             Some(change) => self.longer(change.inside),
@@ -100,7 +97,7 @@ impl Recorded {
         if lane.leaves_out(site) {
             return None;
         }
-        Some(Recorded { ideal: communicates && lane.ideal_at.has(site), ..recorded })
+        Some(Recorded { ideal: spent != Spent::Else && lane.ideal_at.has(site), ..recorded })
     }
 }
 
@@ -204,6 +201,12 @@ impl Lane {
         site.and_then(|site| self.overlapped.get(site as usize)).copied().flatten()
     }
 
+    /// How long what is waited for at a place is on its way, if it took so long.
+    #[inline]
+    pub(super) fn way_to(&self, site: Option<u32>, recorded: Length, way: Way) -> Length {
+        if self.ideal_at.has(site) { recorded.min(Length::ZERO) } else { self.way(recorded, way) }
+    }
+
     pub(super) fn model(&self) -> Option<&Costs> {
         match &self.travel {
             Travel::Model(model) => Some(model),
@@ -266,7 +269,7 @@ impl Lane {
         start: LaneMoment,
         late: Option<(LaneMoment, Way)>,
         floor: LaneMoment,
-        communicates: bool,
+        spent: Spent,
         recorded: Recorded,
     ) -> LaneMoment {
         let arrival = |(late, way): (LaneMoment, Way)| late.saturating_add(self.way(recorded.way, way));
@@ -278,21 +281,44 @@ impl Lane {
             let there = sets_out.saturating_add(self.way(recorded.way, way)).max(start);
             return there.saturating_add(recorded.own - recorded.inside.length).max(floor);
         }
-        let (own, there) = match (&self.travel, communicates) {
+        let (own, there) = match (&self.travel, spent) {
             _ if recorded.ideal => {
                 (recorded.busy, late.map(|(late, _)| late.saturating_add(recorded.way.min(Length::ZERO))))
             }
-            (Travel::Ideal, true) => (recorded.busy, late.map(arrival)),
-            (Travel::Model(_), true) => (recorded.busy, None),
+            (Travel::Ideal, Spent::OneSided | Spent::TwoSided) => (recorded.busy, late.map(arrival)),
+            (Travel::Model(_), Spent::TwoSided) => (recorded.busy, None),
             _ => (recorded.own, late.map(arrival)),
         };
         start.saturating_add(own).max(there.unwrap_or(LaneMoment::MINUS_INFINITY)).max(floor)
     }
 }
 
+/// What a function's time is spent in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spent {
+    /// Something else than communication.
+    Else,
+    /// One-sided communication, which no model of a network knows.
+    OneSided,
+    /// Messages and collectives.
+    TwoSided,
+}
+
+impl Spent {
+    pub(super) fn of(op: Op) -> Spent {
+        use WindowCall::{Ask, Free, New};
+        let family = op.function().map(|function| function.family);
+        match (op.kind(), family) {
+            // Making and freeing windows allocates and registers memory.
+            (Kind::Window(New | Free | Ask), _) => Spent::Else,
+            (Kind::Window(_), _) => Spent::OneSided,
+            (_, Some(Family::PointToPoint | Family::Completion | Family::Collective)) => Spent::TwoSided,
+            _ => Spent::Else,
+        }
+    }
+}
+
 /// Whether a function's time is spent in communication: it passes on an ideal network.
-pub(super) fn communicates(op: Op) -> bool {
-    op.function().is_some_and(|function| {
-        matches!(function.family, Family::PointToPoint | Family::Completion | Family::Collective)
-    })
+pub fn communicates(op: Op) -> bool {
+    Spent::of(op) != Spent::Else
 }

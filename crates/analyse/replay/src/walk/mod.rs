@@ -7,7 +7,7 @@
 mod class_leaving;
 mod collective_state;
 pub mod exchange;
-mod lane;
+pub(crate) mod lane;
 mod lane_states;
 mod lanes;
 mod lower;

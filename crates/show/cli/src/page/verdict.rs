@@ -5,7 +5,7 @@ use super::markup::Markup;
 use crate::sections::tables::time;
 use crate::sections::verdict::{Grade, listed};
 use crate::show::quantity::{self, percent};
-use kizami_explain::{Cause, Finding, Report};
+use kizami_explain::{Cause, Disease, Finding, Report};
 use kizami_phrases::verdict::{self, Factor, efficiency_error, factors};
 use kizami_phrases::{finding, nothing};
 use kizami_trace::function_name;
@@ -156,9 +156,12 @@ fn card(out: &mut Markup, finding: &Finding) {
         out.text(&percent(finding.share)).raw(" of all ranks' time</span></dd></div>\n");
     }
     let gone = if finding.at_most { "gain at most" } else { "gain if removed" };
-    for (name, gain) in [(gone, finding.gain), ("gain if balanced", finding.balanced)] {
+    let locked = finding.disease() == Disease::LockContention;
+    let spread = if locked { "gain if done before the lock is taken" } else { "gain if balanced" };
+    let first = if finding.after_first { ", once finding 1 is fixed" } else { "" };
+    for (name, gain) in [(gone, finding.gain), (spread, finding.balanced)] {
         let Some(gain) = gain else { continue };
-        out.raw("<div><dt>").text(name).raw("</dt><dd>");
+        out.raw("<div><dt>").text(name).text(first).raw("</dt><dd>");
         out.text(&time(gain.ns)).raw(" <span class=\"note\">").text(&verdict::gain_share(gain));
         out.raw("</span>");
         gain_bar(out, gain.share, gain.share_error);

@@ -124,6 +124,7 @@ fn full(ranks: u32, places: usize, pairs: u32) -> Report {
         balanced: Some(gain),
         headline: Headline::Balanced,
         at_most: false,
+        after_first: false,
         option: Some(Change::Balance(Location::Line { file: EVIL.to_owned(), line: 1 }).into()),
     };
     let phase = Phase {
@@ -148,6 +149,7 @@ fn full(ranks: u32, places: usize, pairs: u32) -> Report {
         cycle: Vec::new(),
         causes: Vec::new(),
         died_first: None,
+        mistakes: Vec::new(),
         ended_early: Vec::new(),
         calls: vec![BlockedCall {
             rank: 0,

@@ -49,6 +49,7 @@ pub fn finding_of(diagnosis: Diagnosis, cause: Cause) -> Finding {
         balanced: None,
         headline: Headline::Gain,
         at_most: false,
+        after_first: false,
         option: None,
     }
 }

@@ -109,7 +109,7 @@ async fn ask(shared: &Arc<Shared>, answer: Answerer, parameters: Parameters) -> 
 /// The index of a layer, and the part of it that is meant.
 fn selected(layer: &Layer, parameters: &Parameters) -> Result<(Arc<Index>, Selection), Failure> {
     let index = ready(layer.index())?;
-    let selection = parameters.selection(&index)?;
+    let selection = parameters.selection(&index)?.with_alike_sites(&layer.opened.definitions);
     Ok((index, selection))
 }
 
@@ -290,6 +290,9 @@ fn verdict(view: &View, parameters: &Parameters) -> Result<Reply, Failure> {
     let findings = value["findings"].as_array_mut().into_iter().flatten();
     for ((finding, worded), jump) in findings.zip(&verdict.report.findings).zip(&verdict.jumps) {
         finding["all_waiting_ns"] = worded.all_waiting_ns().into();
+        if let (None, Some(gain)) = (worded.gain, worded.expected()) {
+            finding["gain"] = json!(gain);
+        }
         if let Some(ns) = verdict.report.reconstruction_error_ns(worded.waiting_in.as_ref()) {
             finding["all_waiting_error_ns"] = ns.into();
         }

@@ -12,7 +12,7 @@ mod timing;
 
 use super::collective_state::{Answer, Collectives};
 use super::exchange::{Outgoing, RemoteEvent};
-use super::lane::communicates;
+use super::lane::Spent;
 use super::lane_states::{InModel, Overlap, states};
 use super::lanes::Lanes;
 use super::observer::{Message, Observer};
@@ -65,7 +65,7 @@ pub(super) struct Worker<'a, const LANES: usize, O> {
     own: usize,
     lanes: &'a Lanes<LANES>,
     fit: &'a Fit,
-    communicates: Vec<bool>,
+    spent: Vec<Spent>,
     walking: Vec<Walking<LANES>>,
     /// Of lanes that hide waits behind computation.
     overlaps: Vec<[Overlap; LANES]>,
@@ -113,7 +113,7 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
             own,
             lanes,
             fit,
-            communicates: (0..=functions).map(|op| communicates(Op(op))).collect(),
+            spent: (0..=functions).map(|op| Spent::of(Op(op))).collect(),
             walking: strands.iter().map(|strand| Walking::new(strand.first_step)).collect(),
             overlaps: states(lanes.overlapping, strands.len()),
             in_models: states(lanes.modelled, strands.len()),

@@ -4,7 +4,7 @@
 //! it decides how the recorded call is divided into waiting and what was left to do. All others only set a *floor*: the
 //! step cannot end before they are there. When none is missing any more, the step ends (`end`).
 
-use super::super::lane::{Inside, Recorded, Way};
+use super::super::lane::{Inside, Recorded, Spent, Way};
 use super::super::lane_states::InModel;
 use super::super::observer::{EndedStep, Observer, Wait, WaitKind};
 use super::super::pending::Arrival;
@@ -154,7 +154,7 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
             let setting = &self.lanes.each[lane];
             floor[lane] = before[lane];
             if !setting.is_model() && !setting.buffers(other.way, step.site()) {
-                let there = at[lane].saturating_add(setting.way(way, other.way));
+                let there = at[lane].saturating_add(setting.way_to(step.site(), way, other.way));
                 floor[lane] = floor[lane].max(there);
             }
         }
@@ -266,9 +266,9 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
         recorded: Recorded,
     ) -> LaneMoment {
         let (setting, site) = (&self.lanes.each[lane], step.site());
-        let communicates = self.communicates.get(usize::from(step.op().0)).copied().unwrap_or(false);
+        let spent = self.spent.get(usize::from(step.op().0)).copied().unwrap_or(Spent::Else);
         let walking = &self.walking[strand as usize];
-        let recorded = recorded.in_lane(setting, site, index, communicates);
+        let recorded = recorded.in_lane(setting, site, index, spent);
         let model =
             self.in_models.get(strand as usize).map(|states| states[lane]).filter(|_| setting.is_model());
         let end = match (recorded, model) {
@@ -277,12 +277,12 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
                 // Whoever was waited for has set the floor; then what came is taken.
                 let there = state.busy_until.max(walking.floor[lane]);
                 let start = there.saturating_add(state.handling);
-                setting.end(start, None, LaneMoment::MINUS_INFINITY, communicates, recorded)
+                setting.end(start, None, LaneMoment::MINUS_INFINITY, spent, recorded)
             }
             (Some(recorded), None) => {
                 let late = late.filter(|late| !setting.buffers(late.way, site));
                 let late = late.map(|late| (walking.late_at[lane], late.way));
-                setting.end(walking.start[lane], late, walking.floor[lane], communicates, recorded)
+                setting.end(walking.start[lane], late, walking.floor[lane], spent, recorded)
             }
         };
         if step.kind() != StepKind::Part && self.lanes.overlapping.has(lane) {
@@ -294,7 +294,10 @@ impl<const LANES: usize, O: Observer<LANES>> Worker<'_, LANES, O> {
                     let sending = state.busy_until.saturating_since(walking.start[lane]);
                     overlap.unheld.saturating_add(sending).saturating_add(state.handling)
                 });
-                let unheld = setting.end(start, None, LaneMoment::MINUS_INFINITY, communicates, recorded);
+                // Nor is any on its way any more.
+                let own = recorded.own - recorded.inside.length;
+                let recorded = Recorded { own, inside: Inside::default(), ..recorded };
+                let unheld = setting.end(start, None, LaneMoment::MINUS_INFINITY, spent, recorded);
                 (overlap.free, overlap.pieces) = (unheld.min(end), pieces);
             }
         }

@@ -12,12 +12,25 @@ use std::io::{self, Write};
 
 /// A run that takes so much longer than the shortest has stopped scaling.
 const LONGER: f64 = 1.02;
+/// An interval that goes so many times beyond the time predicted, or below it, leaves the time open.
+const OPEN: f64 = 5.0;
+/// Ranks that are used to less than this part are worth a word.
+const SCALES: f64 = 0.7;
 /// Costs that were not measured are told from this share of the time on.
 const WORTH_LISTING: f64 = 0.05;
 
 /// Seconds as people read them.
 pub fn seconds(seconds: f64) -> String {
     quantity::duration(Length::from_nanos_f64(seconds * 1e9))
+}
+
+/// Where the time lies nine times in ten; an interval that leaves nearly everything open says nothing.
+fn interval(point: &Point) -> String {
+    let is_open = point.high_s > OPEN * point.time_s || point.low_s * OPEN < point.time_s;
+    match is_open || !point.high_s.is_finite() {
+        true => "not known".to_owned(),
+        false => format!("{} .. {}", seconds(point.low_s), seconds(point.high_s)),
+    }
 }
 
 /// Prints the table and what is said about it.
@@ -34,7 +47,7 @@ pub fn print(out: &mut impl Write, predicted: &Predicted, said: &[String]) -> io
         table.row(vec![
             quantity::count(u64::from(point.ranks)),
             seconds(point.time_s),
-            format!("{} .. {}", seconds(point.low_s), seconds(point.high_s)),
+            interval(point),
             format!("{:.0} %", 100.0 * point.efficiency),
             point.limited_by.first().map(limit).unwrap_or_default(),
         ])?;
@@ -121,13 +134,29 @@ fn stops(points: &[Point]) -> Option<String> {
                 "does not scale monotonically: some numbers of ranks take longer than fewer".to_owned(),
             );
         }
-        return Some(format!("scales up to {} ranks and beyond", quantity::count(u64::from(last.ranks))));
+        return Some(speed_up(&points[0], last));
     }
     (last.time_s > LONGER * shortest.time_s).then(|| {
         let worst = last.limited_by.iter().find(|limit| limit.by.is_some());
         let why = worst.map_or(String::new(), |worst| format!("; growing: {}", self::limit(worst)));
         format!("stops scaling at about {} ranks{why}", quantity::count(u64::from(shortest.ranks)))
     })
+}
+
+/// How much faster more ranks are; where they are hardly used, what does not shrink.
+fn speed_up(first: &Point, last: &Point) -> String {
+    let ranks = f64::from(last.ranks) / f64::from(first.ranks.max(1));
+    let faster = first.time_s / last.time_s;
+    let to = quantity::count(u64::from(last.ranks));
+    if faster >= SCALES * ranks {
+        return format!("scales up to {to} ranks and beyond");
+    }
+    if faster < LONGER {
+        return format!("takes as long at all numbers of ranks up to {to}");
+    }
+    let why =
+        last.limited_by.first().map_or(String::new(), |most| format!("; what remains: {}", limit(most)));
+    format!("{ranks:.1} times as many ranks make it {faster:.1} times as fast at {to} ranks{why}")
 }
 
 /// What the numbers rest on that nobody has measured.

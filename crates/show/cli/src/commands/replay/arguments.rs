@@ -2,7 +2,7 @@
 
 use crate::memory::MemoryArguments;
 use clap::{Args, ValueEnum};
-use kizami_whatif::{Change, EagerLimit, Location, ModelChange, ThreadCount, Times};
+use kizami_whatif::{Change, EagerLimit, Location, ModelChange, RankList, ThreadCount, Times};
 use std::num::NonZero;
 use std::path::PathBuf;
 
@@ -100,6 +100,10 @@ pub struct ReplayArguments {
     #[arg(value_delimiter = ',')]
     pub balance: Vec<Location>,
 
+    /// Make some ranks, such as 8-11, compute as fast as the median of the others at the same places
+    #[arg(long, value_name = "RANKS", help_heading = COMPUTATION)]
+    pub like_others: Option<RankList>,
+
     /// Remove excess computation before calls at a location: the part above the baseline that other ranks waited for
     #[arg(long, alias = "no-longer", value_name = "LOCATION", help_heading = COMPUTATION)]
     #[arg(value_delimiter = ',')]
@@ -124,6 +128,11 @@ pub struct ReplayArguments {
     #[arg(long, value_name = "LOCATION", help_heading = COMMUNICATION)]
     #[arg(value_delimiter = ',')]
     pub overlap: Vec<Location>,
+
+    /// Do the computation before calls at a location before the lock is taken that is held there
+    #[arg(long, value_name = "LOCATION", help_heading = COMPUTATION)]
+    #[arg(value_delimiter = ',')]
+    pub out_of_lock: Vec<Location>,
 
     /// Leave out calls at a location: they take no time and wait for no rank
     #[arg(long, value_name = "LOCATION", help_heading = COMMUNICATION)]

@@ -30,13 +30,15 @@ impl Plan {
         let changes = changes(arguments);
         let ranks = trace.run().ranks;
         for change in &changes {
-            if let Change::Scale(line, Some(rank), factor) | Change::ScaleBelow(line, Some(rank), factor) =
-                change
-                && *rank >= ranks
-            {
-                let last = ranks.saturating_sub(1);
-                let what =
-                    format!("{line}@{rank}={factor}: the run has no rank {rank}; its ranks are 0 to {last}");
+            let rank = match change {
+                Change::Scale(_, rank, _) | Change::ScaleBelow(_, rank, _) => *rank,
+                Change::LikeOthers(ranks) => ranks.0.last().copied(),
+                _ => None,
+            };
+            if let Some(rank) = rank.filter(|rank| *rank >= ranks) {
+                let (change, last) = (change.to_string(), ranks.saturating_sub(1));
+                let value = change.split_once(' ').map_or(&*change, |(_, value)| value);
+                let what = format!("{value}: the run has no rank {rank}; its ranks are 0 to {last}");
                 return Err(UsageError(what).into());
             }
         }
@@ -125,11 +127,13 @@ pub fn changes(arguments: &ReplayArguments) -> Vec<Change> {
     changes.extend(arguments.callsite.iter().cloned());
     changes.extend(arguments.path.iter().cloned());
     changes.extend(arguments.balance.iter().cloned().map(Change::Balance));
+    changes.extend(arguments.like_others.clone().map(Change::LikeOthers));
     changes.extend(arguments.omp_threads.map(Change::Threads));
     changes.extend(arguments.balance_threads.iter().cloned().map(Change::BalanceThreads));
     changes.extend(arguments.share_serial.iter().cloned().map(Change::ShareSerial));
     changes.extend(arguments.overlap.iter().cloned().map(Change::Overlap));
     changes.extend(arguments.remove_excess.iter().cloned().map(Change::RemoveExcess));
+    changes.extend(arguments.out_of_lock.iter().cloned().map(Change::OutOfLock));
     changes.extend(arguments.leave_out.iter().cloned().map(Change::LeaveOut));
     changes.extend(arguments.post_early.iter().cloned().map(Change::PostEarly));
     changes.extend(arguments.pieces.iter().cloned());

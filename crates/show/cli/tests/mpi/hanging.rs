@@ -167,7 +167,13 @@ fn check_other_ways(mpi: &Mpi) {
         assert_eq!(run.diagnosis()["kind"], "deadlock", "{mode}");
         let (_, trace) = run.end_by(libc::SIGTERM);
         let verdict = verdict(&trace);
-        let first = if mode == "mixed" { "Collective mismatch on one communicator: " } else { "Deadlock: " };
+        let first = match mode {
+            "mixed" => "Collective mismatch on one communicator: ",
+            "request" => {
+                "Tag mismatch: rank 1 waits for a message from rank 0 with tag 7, but rank 0 sent one with tag 8"
+            }
+            _ => "Deadlock: ",
+        };
         assert!(verdict.starts_with(first) && verdict.contains(&part), "{part:?} is not in:\n{verdict}");
     }
 }

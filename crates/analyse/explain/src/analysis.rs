@@ -197,17 +197,11 @@ impl Analysis {
             (0..self.suspects.len()).filter(|number| another(&self.suspects[*number])).collect();
         let before = self.interval.length() - Length(self.suspects[first].gain_ns());
         let mut certain: Vec<(usize, Gain)> = Vec::new();
-        for some in hidden.chunks(Replays::MOST_LANES) {
-            let with =
-                |number: &usize| Some(fixed.and(self.suspects[*number].expected_setting()?, &self.graph));
-            let settings: Vec<Setting> = some.iter().filter_map(with).collect();
-            let outcomes = self.replay_all(&settings.iter().collect::<Vec<_>>(), &|_| {});
-            for (number, outcome) in some.iter().zip(outcomes) {
-                let suspect = &self.suspects[*number];
-                let gain = suspect.expected_gain(self.gain_after(before, &outcome, suspect.doubt_ns()));
-                if gain.is_sure() && gain.share >= suspect.least_share {
-                    certain.push((*number, gain));
-                }
+        for (number, outcome) in hidden.iter().zip(self.replay_on_top_of(fixed, &hidden)) {
+            let suspect = &self.suspects[*number];
+            let gain = suspect.expected_gain(self.gain_after(before, &outcome, suspect.doubt_ns()));
+            if gain.is_sure() && gain.share >= suspect.least_share {
+                certain.push((*number, gain));
             }
         }
         certain.into_iter().for_each(|(number, gain)| self.suspects[number].settle_after_first(gain));
@@ -238,22 +232,28 @@ impl Analysis {
         let listed: Vec<usize> = (0..self.suspects.len()).filter(is_listed).collect();
         let run = self.interval.length();
         let lacking = self.shared_cores.as_ref().map_or(0.0, |shared| shared.share);
-        for some in listed.chunks(Replays::MOST_LANES) {
-            let with =
-                |number: &usize| Some(own.and(self.suspects[*number].expected_setting()?, &self.graph));
-            let settings: Vec<Setting> = some.iter().filter_map(with).collect();
-            let outcomes = self.replay_all(&settings.iter().collect::<Vec<_>>(), &|_| {});
-            for (number, outcome) in some.iter().zip(outcomes) {
-                let gain = self.gain_after(length, &outcome, 0.0);
-                let suspect = &mut self.suspects[*number];
-                let mut off = Length((suspect.gain_ns() - gain.ns).abs());
-                if suspect.finding.cause == Cause::Call || suspect.finding.at_most {
-                    // Calls also take longer where the other side has no core, which is not seen on this one.
-                    off = off.max(run.scaled(lacking));
-                }
-                suspect.off_by(off, run);
+        for (number, outcome) in listed.iter().zip(self.replay_on_top_of(own, &listed)) {
+            let gain = self.gain_after(length, &outcome, 0.0);
+            let suspect = &mut self.suspects[*number];
+            let mut off = Length((suspect.gain_ns() - gain.ns).abs());
+            if suspect.finding.cause == Cause::Call || suspect.finding.at_most {
+                // Calls also take longer where the other side has no core, which is not seen on this one.
+                off = off.max(run.scaled(lacking));
             }
+            suspect.off_by(off, run);
         }
+    }
+
+    /// The run with what is to be done about each of these suspects, one at a time, on top of another setting.
+    fn replay_on_top_of(&self, setting: &Setting, suspects: &[usize]) -> Vec<Outcome> {
+        let with =
+            |number: &usize| Some(setting.and(self.suspects[*number].expected_setting()?, &self.graph));
+        // Settings take memory for each step that is different.
+        let some = suspects.chunks(Replays::MOST_LANES).flat_map(|some| {
+            let settings: Vec<Setting> = some.iter().filter_map(with).collect();
+            self.replay_all(&settings.iter().collect::<Vec<_>>(), &|_| {})
+        });
+        some.collect()
     }
 
     /// The run in which every thread has its own core.

@@ -3,7 +3,8 @@
 //! A run that hangs, was interrupted, or is looked at while it runs has calls that never returned (`defs/under_way`). From
 //! all rows follows what was sent, posted and entered before (`ledger`), so what each of these calls waits for can be
 //! derived (`needs`), and from that which ranks can never go on (`graph`): ranks that wait for each other in a cycle, or for
-//! one that is gone. Where no rank is blocked for ever, all others wait for a rank that is outside MPI.
+//! one that is gone. Where no rank is blocked for ever, all others wait for a rank that is outside MPI. What ranks did that does not
+//! fit together is probably why (`mistakes`).
 //!
 //! It promises never to call something a deadlock that could still go on, as far as rows show: messages that are on their
 //! way, posted receives and wildcards that a rank may still match are taken into account. It does not look into

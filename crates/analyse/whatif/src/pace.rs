@@ -3,7 +3,8 @@
 //! A rank's calls at a place are counted, and divided into parts of equal number: so ranks are compared at the same work,
 //! also where one is behind the others, and a rank that becomes slow during the run is seen from then on.
 
-use kizami_graph::{Graph, StepKind, Strand};
+use crate::epochs::each_call;
+use kizami_graph::{Graph, Strand};
 use kizami_model::{Length, Moment};
 use kizami_replay::StepChange;
 use rustc_hash::FxHashMap;
@@ -90,11 +91,6 @@ impl Paces {
         paces
     }
 
-    /// How many parts of the run there are.
-    pub fn parts(&self) -> usize {
-        self.parts
-    }
-
     /// By rank, how much longer it computes than the median of all in each part; below zero if it computes less.
     pub fn beyond_median(&self) -> Vec<Vec<Length>> {
         let mut beyond = vec![vec![Length::ZERO; self.parts]; self.ranks];
@@ -136,9 +132,10 @@ impl Paces {
         let mut changes = Vec::new();
         for strand in first_strands(graph).filter(|strand| ranks.contains(&strand.rank.0)) {
             self.each_cell(graph, strand, |step, cell, gap| {
-                let (own, like) =
-                    (self.times[cell], medians[&(cell / self.parts / self.ranks, cell % self.parts)]);
-                if gap > Length::ZERO && own > Length::ZERO {
+                let own = self.times[cell];
+                // Where none of the others comes there is nobody to be like.
+                let like = medians.get(&(cell / self.parts / self.ranks, cell % self.parts));
+                if let (Some(like), true) = (like, gap > Length::ZERO && own > Length::ZERO) {
                     let before = gap.scaled(like.0 as f64 / own.0 as f64) - gap;
                     changes.push((step, StepChange { before, ..StepChange::default() }));
                 }
@@ -206,19 +203,12 @@ fn first_strands(graph: &Graph) -> impl Iterator<Item = &Strand> {
 /// Tells the computation before each call of a strand with a call site: the step, the site, how long.
 fn each_gap(graph: &Graph, strand: &Strand, without_tracer: bool, mut tell: impl FnMut(u64, u32, Length)) {
     let mut last_end: Option<Moment> = None;
-    let mut index = strand.first_step;
-    while let Some(step) = graph.steps.get(index as usize) {
-        if step.kind() != StepKind::Part {
-            if let (Some(end), Some(site)) = (last_end, step.site()) {
-                let gap = step.start.saturating_since(end).at_least_zero();
-                let tracer = if without_tracer { step.before.clamp(Length::ZERO, gap) } else { Length::ZERO };
-                tell(index, site, gap - tracer);
-            }
-            last_end = Some(step.end);
+    each_call(graph, strand.first_step, |index, step| {
+        if let (Some(end), Some(site)) = (last_end, step.site()) {
+            let gap = step.start.saturating_since(end).at_least_zero();
+            let tracer = if without_tracer { step.before.clamp(Length::ZERO, gap) } else { Length::ZERO };
+            tell(index, site, gap - tracer);
         }
-        if step.next == 0 {
-            break;
-        }
-        index += u64::from(step.next);
-    }
+        last_end = Some(step.end);
+    });
 }

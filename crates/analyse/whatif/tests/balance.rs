@@ -1,11 +1,11 @@
 //! What balancing ranks does, on runs whose times are known.
 
 use kizami_graph::{Builder, Graph};
-use kizami_model::Call;
+use kizami_model::{Call, Length};
 use kizami_network::Fit;
 use kizami_replay::{EndedStep, Observer, Setting, replay};
 use kizami_testing::{Act, Costs, Script, definitions};
-use kizami_whatif::{Epochs, balance};
+use kizami_whatif::{Epochs, Paces, balance};
 
 const BARRIER: u32 = 4;
 
@@ -65,6 +65,24 @@ fn all_ranks_enter_at_the_same_time() {
 fn every_step_is_balanced_by_itself() {
     let steps = [[8_000, 0, 0, 0], [0, 4_000, 0, 0], [400; 4], [400; 4], [0, 0, 0, 40_000]];
     assert_eq!(balanced(&graph(&steps)), [2_000, 1_000, 400, 400, 10_000]);
+}
+
+#[test]
+fn ranks_are_as_fast_as_the_median_of_the_others() {
+    let slow_from = |first: usize| {
+        let steps: Vec<[i64; 4]> =
+            (0..40).map(|step| if step < first { [800; 4] } else { [800, 800, 2_000, 800] }).collect();
+        graph(&steps)
+    };
+    for graph in [slow_from(0), slow_from(20)] {
+        let paces = Paces::of(&graph, false);
+        let changes = paces.like_others(&graph, &[2]);
+        let taken: i64 = changes.iter().map(|(_, change)| change.before.0).sum();
+        let [(_, [own, others])] = paces.beside_others(&[2])[..] else { panic!("one place") };
+        assert_eq!((taken, others), (others.0 - own.0, Length(40 * 800)));
+        // Nobody is left whom all could be like.
+        assert_eq!(paces.like_others(&graph, &[0, 1, 2, 3]), []);
+    }
 }
 
 #[test]

@@ -53,9 +53,6 @@ fn fix(finding: &Finding) -> String {
         Disease::TinyCollectives => format!("merge the small collectives at {place}"),
         Disease::CollectionLoop => format!("use a collective instead of the loop at {place}"),
         Disease::RepeatedCommunicator => format!("create the communicator at {place} once"),
-        Disease::LockContention if finding.cause == Cause::Computation => {
-            format!("compute before {place} without the lock")
-        }
         Disease::RandomImbalance if finding.at_most => {
             let meeting = finding.waiting_in.as_ref();
             meeting.map_or_else(String::new, |(function, place)| {

@@ -609,7 +609,7 @@ export type Finding = { cause: 'computation' | 'call' | 'start',
 /**
  * None if many take turns, or cannot be named shortly.
  */
-ranks: Array<number>, place: Place, function: string, share: number, waiting_ranks: number, gain: Gain | null,
+ranks: Array<number>, place: Place, function: string, waiting_ranks: number,
 /**
  * All of it in a sentence.
  */
@@ -619,13 +619,13 @@ sentence: string,
  */
 call_path?: string,
 /**
- * How long others waited for it, directly or not: what its share is of.
+ * The gain that is to be expected.
  */
-all_waiting_ns: number,
+expected: Gain | null,
 /**
- * How far that may be off, if the run was reconstructed.
+ * How long others waited for it, and what fixing it would gain, as in the report.
  */
-all_waiting_error_ns?: number,
+cost: string,
 /**
  * Of a typical instance, if one shows it: who was waited for, from when to when, and who waited where.
  */

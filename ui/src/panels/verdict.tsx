@@ -64,28 +64,20 @@ function Factor({ name, value, says, last = false }: { name: string; value: numb
   );
 }
 
-/** Gains below this are of no use, unless they are beyond doubt; nor is what nobody waited for any longer, where no gain is known. */
-const LEAST_SHARE = 0.005;
 /** Largest consumers that are listed. */
 const CONSUMERS = 5;
-const isSmall = ({ gain, share }: Finding): boolean => (gain ? gain.ns <= gain.error_ns && gain.share < LEAST_SHARE : share < LEAST_SHARE);
 
-/** Those worth a look as cards; those that may well be nothing one click further away. */
+/** Each as a card; without any, what there is to say instead. */
 function Findings({ verdict, model, reveal }: { verdict: Verdict; model: Model; reveal: (rank: number) => void }) {
   const { findings } = verdict;
-  const small = findings.filter(isSmall);
-  const large = findings.filter((finding) => !isSmall(finding));
-  const cards = (list: Finding[], first: number) => list.map((finding, i) => <Card key={i} index={first + i} finding={finding} model={model} reveal={reveal} />);
   return (
     <>
-      {large.length > 0 && <h2>Findings</h2>}
-      {large.length === 0 && (
-        <Empty title="No findings.">
-          {small.length > 0 ? 'Ranks wait for each other, but no single cause has a predicted gain above its error.' : verdict.nothing_found}
-        </Empty>
-      )}
-      {large.length === 0 && <Consumers verdict={verdict} />}
-      {cards(large, 0)}
+      {findings.length > 0 && <h2>Findings</h2>}
+      {findings.length === 0 && <Empty title="No findings.">{verdict.nothing_found}</Empty>}
+      {findings.length === 0 && <Consumers verdict={verdict} />}
+      {findings.map((finding, i) => (
+        <Card key={i} index={i} finding={finding} model={model} reveal={reveal} />
+      ))}
       {verdict.thread_losses.length > 0 && (
         <>
           <h2>Threads</h2>
@@ -95,12 +87,6 @@ function Findings({ verdict, model, reveal }: { verdict: Verdict; model: Model; 
             ))}
           </ul>
         </>
-      )}
-      {small.length > 0 && (
-        <details class="smaller" data-testid="smaller-findings">
-          <summary>{plural(small.length, 'smaller finding')}</summary>
-          {cards(small, large.length)}
-        </details>
       )}
     </>
   );
@@ -168,17 +154,14 @@ function Card({ index, finding, model, reveal }: { index: number; finding: Findi
       <span class="card-text">{finding.sentence}</span>
       {finding.call_path !== undefined && <span class="card-path">{finding.call_path}</span>}
       <span class="card-figures">
-        {finding.gain ? (
-          <span class="gain" title="Predicted by replaying the run without this cause">
-            <strong>{signedPercent(-finding.gain.share)}</strong> ± {percent(finding.gain.share_error)} <span class="soft">run time, predicted</span>
+        {finding.expected ? (
+          <span class="gain" title="Predicted by replaying the run with the cause fixed">
+            <strong>{signedPercent(-finding.expected.share)}</strong> ± {percent(finding.expected.share_error)} <span class="soft">run time, predicted</span>
           </span>
         ) : (
           <span class="soft">gain not predicted</span>
         )}
-        <span class="soft">
-          {duration(finding.all_waiting_ns)}
-          {finding.all_waiting_error_ns !== undefined && ` ± ${duration(finding.all_waiting_error_ns)}`} of waiting, {percent(finding.share)} of all ranks' time
-        </span>
+        <span class="soft">{finding.cost}</span>
       </span>
       {places && (
         <span class="card-go">

@@ -184,7 +184,7 @@ fn shares_are_exact_and_add_up() {
     let width_ns = (to_ns - from_ns) as f64 / columns as f64;
     for rank in 0..RANKS as usize {
         let row = &made.shares[rank * columns * CATEGORIES..(rank + 1) * columns * CATEGORIES];
-        for category in [Category::PointToPoint, Category::Waiting, Category::Collective] {
+        for category in [Category::PointToPoint, Category::Receive, Category::Collective] {
             let shares = row.iter().skip(category as usize).step_by(CATEGORIES);
             let drawn_ns: f64 = shares.map(|share| f64::from(*share) / 255.0 * width_ns).sum();
             let of_rank = rows(&trace).into_iter().filter(|call| call.rank.0 as usize == rank);

@@ -104,11 +104,11 @@ fn a_call_is_where_it_was_to_the_pixel() {
     assert!(end - begin > across.len() / 2);
     // Above the name, which is in the middle.
     let [upper, lower] = [lines[1].start, lines[1].end - 1];
-    let waiting = colour(Category::Waiting);
+    let receiving = colour(Category::Receive);
     for y in [upper, lower] {
-        assert!((begin + 1..end).all(|x| picture.at(x, y) == waiting));
-        assert_ne!(picture.at(begin - 2, y), waiting);
-        assert_ne!(picture.at(end + 1, y), waiting);
+        assert!((begin + 1..end).all(|x| picture.at(x, y) == receiving));
+        assert_ne!(picture.at(begin - 2, y), receiving);
+        assert_ne!(picture.at(end + 1, y), receiving);
     }
     // Meanwhile the other rank computed.
     let middle = (begin + end) / 2;

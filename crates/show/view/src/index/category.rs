@@ -17,7 +17,7 @@ pub enum Category {
     /// Sends, and posts of what is completed later.
     PointToPoint = 1,
     /// Receives, completions and probes: calls that last as long as the other side lets them.
-    Waiting = 2,
+    Receive = 2,
     /// Collective communication.
     Collective = 3,
     /// Windows and one-sided communication.
@@ -40,7 +40,7 @@ impl Category {
             (Shape::Send | Shape::Start, _) => Category::PointToPoint,
             (Shape::Receive, _) if function.gives_request() => Category::PointToPoint,
             (Shape::SendReceive, _) if function.gives_request() => Category::PointToPoint,
-            (Shape::Receive | Shape::SendReceive | Shape::Probe | Shape::Completion, _) => Category::Waiting,
+            (Shape::Receive | Shape::SendReceive | Shape::Probe | Shape::Completion, _) => Category::Receive,
             (Shape::Collective, _) => Category::Collective,
             (_, Family::OneSided) => Category::OneSided,
             (_, Family::Io) => Category::File,
@@ -60,7 +60,7 @@ mod tests {
             assert_eq!(of(name), Category::PointToPoint, "{name}");
         }
         for name in ["MPI_Recv", "MPI_Mrecv", "MPI_Sendrecv", "MPI_Waitall", "MPI_Testany", "MPI_Iprobe"] {
-            assert_eq!(of(name), Category::Waiting, "{name}");
+            assert_eq!(of(name), Category::Receive, "{name}");
         }
         assert_eq!(of("MPI_Iallreduce"), Category::Collective);
         assert_eq!(of("MPI_Win_fence"), Category::OneSided);

@@ -9,7 +9,7 @@ use kizami_trace::NO_SITE;
 const CALLS: [Category; 7] = [
     Category::Compute,
     Category::PointToPoint,
-    Category::Waiting,
+    Category::Receive,
     Category::Collective,
     Category::OneSided,
     Category::File,

@@ -156,7 +156,7 @@ mod tests {
     fn each_level_has_the_whole_time() {
         let division = Division { begin_ns: 0, finest_bits: 4, bins: 64, levels: 3 };
         let mut sums = Sums::new(division);
-        sums.add(8, 24, Category::Waiting);
+        sums.add(8, 24, Category::Receive);
         sums.add(24, 28, Category::Collective);
         sums.add(1_000, 5_000, Category::NoRecord);
         let mut seen = Vec::new();

@@ -73,16 +73,16 @@ mod tests {
     }
 
     #[test]
-    fn high_rows_are_stacks_with_waiting_on_top() {
+    fn high_rows_are_stacks_with_receives_on_top() {
         let theme = Theme::light();
         let mut canvas = Canvas::new(3, 12, theme.background);
-        let half = shares(&[(Category::Compute, 128), (Category::Waiting, 127)]);
+        let half = shares(&[(Category::Compute, 128), (Category::Receive, 127)]);
         draw(&mut canvas, &theme, 1, 1, 10, &half);
         let column: Vec<Rgb> = (0..12).map(|y| canvas.at(1, y)).collect();
-        let [compute, waiting] =
-            [Category::Compute, Category::Waiting].map(|category| theme.categories[category as usize]);
+        let [compute, receive] =
+            [Category::Compute, Category::Receive].map(|category| theme.categories[category as usize]);
         assert_eq!(column[0], theme.background);
-        assert_eq!(column[1..6], [waiting; 5]);
+        assert_eq!(column[1..6], [receive; 5]);
         assert_eq!(column[6..11], [compute; 5]);
         assert_eq!(column[11], theme.background);
         assert_eq!(canvas.at(0, 5), theme.background);
@@ -105,7 +105,7 @@ mod tests {
         let theme = Theme::light();
         let mut canvas = Canvas::new(2, 2, theme.background);
         let mut cells = shares(&[(Category::Collective, 255)]).to_vec();
-        cells.extend(shares(&[(Category::PointToPoint, 102), (Category::Waiting, 153)]));
+        cells.extend(shares(&[(Category::PointToPoint, 102), (Category::Receive, 153)]));
         draw(&mut canvas, &theme, 0, 0, 2, &cells);
         assert_eq!(canvas.at(0, 1), [0xe6, 0x9f, 0x00]);
         // sqrt(0.4 x 0 x 0 + 0.6 x 213 x 213), and so on.

@@ -13,13 +13,13 @@ pub(super) const STACK: [Category; CATEGORIES] = [
     Category::OneSided,
     Category::PointToPoint,
     Category::Collective,
-    Category::Waiting,
+    Category::Receive,
     Category::NoRecord,
 ];
 /// In the order a legend lists them.
 pub(super) const LEGEND: [Category; CATEGORIES] = [
     Category::Compute,
-    Category::Waiting,
+    Category::Receive,
     Category::Collective,
     Category::PointToPoint,
     Category::OneSided,

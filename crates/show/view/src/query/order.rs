@@ -1,4 +1,4 @@
-//! The order ranks are drawn in: by number, by how long they wait, or alike ones side by side.
+//! The order ranks are drawn in: by number, by how long they block, or alike ones side by side.
 
 use super::Selection;
 use super::timeline::timeline;
@@ -19,7 +19,7 @@ pub enum Order {
     /// By number.
     #[default]
     Rank,
-    /// Those that are longest in calls that wait first.
+    /// Those that are longest in calls that block first, whether they wait there or not.
     Wait,
     /// Those that do the same at the same time side by side.
     Cluster,
@@ -41,7 +41,7 @@ impl Order {
         let weighed: Vec<(&[u8], f64)> =
             vectors.iter().copied().zip(weighed.iter().map(|(_, weight)| *weight as f64)).collect();
         let keys: Vec<f64> = match self {
-            Order::Wait => vectors.iter().map(|shares| -waiting(shares)).collect(),
+            Order::Wait => vectors.iter().map(|shares| -blocking(shares)).collect(),
             _ => along_the_widest(&weighed),
         };
         let key = |place: usize| match index.alike() {
@@ -54,8 +54,8 @@ impl Order {
     }
 }
 
-fn waiting(shares: &[u8]) -> f64 {
-    f64::from(shares[Category::Waiting as usize]) + f64::from(shares[Category::Collective as usize])
+fn blocking(shares: &[u8]) -> f64 {
+    f64::from(shares[Category::Receive as usize]) + f64::from(shares[Category::Collective as usize])
 }
 
 /// Where each vector lies along the direction in which they differ most: the first principal component. Each counts as often

@@ -289,13 +289,8 @@ fn verdict(view: &View, parameters: &Parameters) -> Result<Reply, Failure> {
         losses.take(MOST_LOSSES).map(|loss| shown(&phrases::loss::sentence(loss))).collect();
     let findings = value["findings"].as_array_mut().into_iter().flatten();
     for ((finding, worded), jump) in findings.zip(&verdict.report.findings).zip(&verdict.jumps) {
-        finding["all_waiting_ns"] = worded.all_waiting_ns().into();
-        if let (None, Some(gain)) = (worded.gain, worded.expected()) {
-            finding["gain"] = json!(gain);
-        }
-        if let Some(ns) = verdict.report.reconstruction_error_ns(worded.waiting_in.as_ref()) {
-            finding["all_waiting_error_ns"] = ns.into();
-        }
+        finding["expected"] = json!(worded.expected());
+        finding["cost"] = phrases::verdict::cost(&verdict.report, worded).into();
         if let Some(path) = phrases::finding::path(worded) {
             finding["call_path"] = shown(&path).into();
         }

@@ -97,21 +97,18 @@ read! {
         #[ts(as = "Place")]
         place: explain::SourceLine,
         function: String,
-        share: f64,
         waiting_ranks: usize,
-        #[ts(as = "Option<Gain>")]
-        gain: Option<explain::Gain>,
     } and {
         /// All of it in a sentence.
         sentence: String,
         /// How the program came there.
         #[ts(optional)]
         call_path: Option<String>,
-        /// How long others waited for it, directly or not: what its share is of.
-        all_waiting_ns: i64,
-        /// How far that may be off, if the run was reconstructed.
-        #[ts(optional)]
-        all_waiting_error_ns: Option<i64>,
+        /// The gain that is to be expected.
+        #[ts(as = "Option<Gain>")]
+        expected: Option<explain::Gain>,
+        /// How long others waited for it, and what fixing it would gain, as in the report.
+        cost: String,
         /// Of a typical instance, if one shows it: who was waited for, from when to when, and who waited where.
         #[ts(optional)]
         rank: Option<u32>,

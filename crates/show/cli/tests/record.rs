@@ -50,6 +50,14 @@ fn exit_codes_are_passed_on() {
 }
 
 #[test]
+fn an_unknown_option_is_no_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let unknown = kizami(folder.path()).args(["record", "-f", "--", "true"]).output().unwrap();
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(stderr(&unknown).contains("-f is no option of kizami record"), "{}", stderr(&unknown));
+}
+
+#[test]
 fn a_command_that_cannot_run_ends_as_in_a_shell() {
     let folder = tempfile::tempdir().unwrap();
     let missing = kizami(folder.path()).args(["record", "--", "./no-such-program"]).output().unwrap();

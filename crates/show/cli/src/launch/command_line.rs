@@ -5,6 +5,7 @@
 //! could change an argument of the application.
 
 use super::launcher::Launcher;
+use crate::failure::UsageError;
 use std::ffi::{OsStr, OsString};
 
 /// One program of a launch; several are separated by `:`.
@@ -18,6 +19,16 @@ pub struct Context {
     pub program: Option<usize>,
     /// Number of ranks, if it is given.
     pub ranks: Option<u32>,
+}
+
+/// Refuses a command that begins with an option: one that `kizami COMMAND` does not know would else be run as a program.
+pub fn refuse_option(command: &[OsString], name: &str) -> Result<(), UsageError> {
+    match command.first().and_then(|word| word.to_str()).filter(|word| word.starts_with('-')) {
+        None => Ok(()),
+        Some(word) => Err(UsageError(format!(
+            "{word} is no option of kizami {name}: `kizami {name} --help` lists them; the program to run comes after --"
+        ))),
+    }
 }
 
 /// The programs of a command whose first word is the launcher. Without a launcher the command is the program.

@@ -3,6 +3,7 @@
 use super::arguments::{BenchArguments, Exported, Files, Imported};
 use super::{algorithms, show, simulator};
 use crate::cores::all_cores;
+use crate::launch::command_line;
 use crate::output::must_be_new;
 use crate::show::path::as_typed;
 use crate::show::progress::Bar;
@@ -49,6 +50,7 @@ pub fn run(arguments: &BenchArguments) -> Result<u8> {
 /// Measures this machine.
 fn measured(arguments: &BenchArguments, output: &Path) -> Result<u8> {
     must_be_new(output, "-o")?;
+    command_line::refuse_option(&arguments.launcher, "bench")?;
     let launcher: Vec<String> =
         arguments.launcher.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let Some(first) = launcher.first() else {

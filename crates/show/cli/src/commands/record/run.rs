@@ -24,6 +24,7 @@ use std::time::Duration;
 
 /// Runs the command and returns the exit code to end with.
 pub fn run(arguments: &RecordArguments) -> Result<u8> {
+    command_line::refuse_option(&arguments.command, "record")?;
     let launcher = Launcher::of(&arguments.command[0]);
     if arguments.policy.io && launcher == Launcher::Smpi {
         let why = "--io cannot be used with SimGrid: file I/O takes no simulated time; leave it out";

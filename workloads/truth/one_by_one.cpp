@@ -2,7 +2,7 @@
  * in the fixed run all write at once, each to its own part.
  *
  * arguments: steps, work of each rank (us), writing (us), every how many steps
- * disease: serialised-io pipeline-fill
+ * disease: serialised-io pipeline-fill serialised-section
  * run: 8 smpi=8 args="60 3000 2000 5"
  * run: 16 smpi=16 args="50 4000 1000 5"
  * run: 4 real=4 args="60 3000 8000 5"

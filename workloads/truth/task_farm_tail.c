@@ -2,7 +2,7 @@
  * are still at them, the others have nothing left to do. The fix hands out the longest first.
  *
  * arguments: tasks, the shortest task (us), by how much the longest is longer (us)
- * disease: imbalance random-imbalance rare-imbalance farm-tail
+ * disease: imbalance random-imbalance rare-imbalance task-farm-tail
  * run: 9 smpi=9 args="120 500 20000"
  * run: 5 real=5 args="60 10000 400000"
  */

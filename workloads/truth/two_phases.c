@@ -15,7 +15,7 @@
 static __attribute__((noinline)) double sum_of(double mine)
 {
     double all;
-    MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); /* the place */
     return all;
 }
 

@@ -1,13 +1,17 @@
 //! The way from a trace to a report.
 
+use crate::Disease;
 use crate::cores::{SharedCores, own_cores, without_core};
-use crate::diseases::{Evidence, Suspect, blamed_suspects, explain_by_noise, other_suspects, unite};
+use crate::diseases::{
+    Evidence, Suspect, blamed_suspects, explain_by_farm, explain_by_hot_receiver,
+    explain_by_needless_collectives, explain_by_noise, farm_workers, may_be_part, other_suspects, unite,
+};
 use crate::efficiency::Efficiency;
 use crate::error::ExplainError;
 use crate::finding::{Cause, Finding};
 use crate::outcome::Outcome;
 use crate::path::{Path, critical_path};
-use crate::phases::{Loop, find_loop};
+use crate::phases::{Loop, find_loop, go_in_step};
 use crate::profile::{Calls, Profile, function_at, profile};
 use crate::protocols::SendProtocol;
 use crate::regions::Regions;
@@ -116,6 +120,8 @@ impl Analysis {
         let add_up = || (profile(&graph, interval), find_loop(&graph, &definitions, interval));
         let ((profile, looped), (waits, by_step)) =
             tracing::info_span!("profile", threads).in_scope(|| join(threads, add_up, sort_waits));
+        let in_step = go_in_step(&profile) && farm_workers(&profile).is_none();
+        let looped = Loop { in_step, ..looped };
         let regions = Regions { definitions: &definitions, strands: &graph.strands, spans: regions };
         let evidence = || Evidence {
             graph: &graph,
@@ -175,6 +181,9 @@ impl Analysis {
         blamed.extend(others);
         unite(&mut blamed, |ns| self.share(ns));
         explain_by_noise(&mut blamed);
+        explain_by_hot_receiver(&mut blamed);
+        explain_by_farm(&mut blamed);
+        explain_by_needless_collectives(&mut blamed);
         blamed.sort_by(|a, b| b.merit().total_cmp(&a.merit()));
         self.suspects = blamed;
     }
@@ -205,9 +214,30 @@ impl Analysis {
             }
         }
         certain.into_iter().for_each(|(number, gain)| self.suspects[number].settle_after_first(gain));
+        if self.suspects[first].finding.disease() == Disease::NeedlessCollective {
+            self.leave_out_parts_of(first);
+        }
         let first = self.suspects.remove(first);
         self.suspects.sort_by(|a, b| b.merit().total_cmp(&a.merit()));
         self.suspects.insert(0, first);
+    }
+
+    /// Marks findings as parts of one that gain hardly anything once that is fixed.
+    fn leave_out_parts_of(&mut self, first: usize) {
+        let Some(fixed) = self.suspects[first].expected_setting() else { return };
+        let may_be = |number: &usize| {
+            let suspect = &self.suspects[*number];
+            let listed = suspect.is_worth_listing() && suspect.expected_setting().is_some();
+            *number != first && listed && may_be_part(&suspect.finding)
+        };
+        let listed: Vec<usize> = (0..self.suspects.len()).filter(may_be).collect();
+        let before = self.interval.length() - Length(self.suspects[first].gain_ns());
+        let outcomes = self.replay_on_top_of(fixed, &listed);
+        for (number, outcome) in listed.into_iter().zip(outcomes) {
+            let gain = self.gain_after(before, &outcome, 0.0);
+            let suspect = &mut self.suspects[number];
+            suspect.is_part = (gain.ns as f64) < THRESHOLDS.spreading_helps * suspect.gain_ns() as f64;
+        }
     }
 
     /// Replays the run in which every thread has its own core, if they had not.
@@ -276,7 +306,8 @@ impl Analysis {
     /// The same if the run takes so long before, as a part of the recorded run.
     fn gain_after(&self, before: Length, outcome: &Outcome, doubt_ns: f64) -> Gain {
         let run = self.interval.length();
-        let noise = outcome.iterations.as_ref().map(|lengths| scatter(lengths, &self.looped.marks));
+        let iterations = outcome.iterations.as_ref().filter(|_| self.looped.in_step);
+        let noise = iterations.map(|lengths| scatter(lengths, &self.looped.marks));
         let replayed = run - (before - outcome.interval.length());
         Gain::of(run, replayed, noise, doubt_ns).off_by(self.off, run)
     }
@@ -489,8 +520,7 @@ impl Analysis {
 
     fn rank_times(&self) -> Vec<RankTime> {
         let mut waiting = vec![Length::ZERO; self.profile.ranks.len()];
-        let within = |pattern: Pattern| pattern.is_waiting() && pattern != Pattern::WaitAtFinalize;
-        for (key, total) in self.waits.totals.iter().filter(|(key, _)| within(key.pattern)) {
+        for (key, total) in self.waits.totals.iter().filter(|(key, _)| key.pattern.is_waiting()) {
             let strand = self.graph.strands[key.strand as usize];
             if strand.first_of_rank {
                 waiting[strand.rank.0 as usize] += total.time;

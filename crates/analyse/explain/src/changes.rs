@@ -91,6 +91,11 @@ impl ChangedRun<'_> {
                 Change::PostEarly(sites) => setting.posted_early.extend(sites),
                 Change::Join(sites) => joined_at.extend(sites),
                 Change::TakeAsTheyCome(sites) => taken_at.extend(sites),
+                Change::EvenTail(sites) => {
+                    let epochs = self.epochs.get_or_init(|| Epochs::of(self.graph));
+                    steps.extend(diseases::even_tail(self.graph, epochs, sites));
+                }
+                Change::EvenExchange(sites) => steps.extend(diseases::even_exchanges(self.graph, sites)),
                 Change::IdealAt(sites) => setting.ideal_at.extend(sites),
             }
         }

@@ -81,6 +81,11 @@ diseases! {
         /// All of them.
         who: Who,
     }
+    /// A master hands out tasks, and at the end a few workers are at long ones while the others are idle.
+    TaskFarmTail {
+        /// How many workers there are.
+        workers: usize,
+    }
     /// A rank starts late.
     LateStart {
         /// Which.
@@ -98,8 +103,18 @@ diseases! {
         /// Those who are waited for.
         who: Who,
     }
+    /// One rank after the other computes between a small message that it receives and one that it sends.
+    SerialisedSection {
+        /// Size of the largest of these messages.
+        most_bytes: u64,
+    }
     /// Ranks wait for each other in a barrier that no message depends on.
     NeedlessBarrier {}
+    /// Ranks meet between parts of a step in which they compute for different times, but for the same time in all.
+    NeedlessCollective {
+        /// Of so many meetings in a row, one would do.
+        of: usize,
+    }
     /// One rank reads or writes while others wait for it.
     SerialisedIo {
         /// Which.
@@ -143,6 +158,13 @@ diseases! {
     SystemNoise {
         /// How many ranks.
         ranks: usize,
+    }
+    /// Some ranks receive far more than the others in an exchange of all ranks with all ranks.
+    HotReceiver {
+        /// Those.
+        who: Who,
+        /// The part of all bytes that they receive, in per cent.
+        percent: u32,
     }
     /// All ranks exchange data with all ranks, which takes long.
     Alltoall {}

@@ -5,6 +5,7 @@
 //! loop. What is called in several parts of a program that have little in common marks no loop: most of the run lies
 //! between two of its calls.
 
+use crate::profile::Profile;
 use crate::scatter::scatter;
 use crate::thresholds::THRESHOLDS;
 use crate::work_interval::WorkInterval;
@@ -42,6 +43,9 @@ pub struct Phase {
 pub(crate) struct Loop {
     pub phases: Vec<Phase>,
     pub marks: Vec<u64>,
+    /// All ranks go through it together. If not, as where a master hands out tasks, iterations are as long as tasks happen to
+    /// be, which says nothing of how far two runs differ.
+    pub in_step: bool,
 }
 
 impl Loop {
@@ -89,7 +93,29 @@ pub(crate) fn find_loop(graph: &Graph, definitions: &Definitions, interval: Work
         longest,
         scatter_ns: scatter(&lengths, &steps).0,
     };
-    Loop { phases: vec![phase], marks: steps }
+    Loop { phases: vec![phase], marks: steps, in_step: true }
+}
+
+/// Whether ranks repeat something equally often, or some of them so many times as often: those of all of them at once, as a
+/// rank does that serves the others.
+pub(crate) fn go_in_step(profile: &Profile) -> bool {
+    let mut counts: FxHashMap<u32, Vec<u64>> = FxHashMap::default();
+    for ((_, rank), computation) in &profile.computation {
+        counts.entry(*rank).or_default().push(computation.times);
+    }
+    let ranks = counts.len() as u64;
+    let (first, last) = (counts.keys().min(), counts.keys().max());
+    let mut candidates: Vec<u64> =
+        first.into_iter().chain(last).flat_map(|rank| &counts[rank]).copied().collect();
+    candidates.retain(|times| *times >= THRESHOLDS.fewest_repetitions as u64);
+    candidates.sort_unstable();
+    candidates.dedup();
+    let repeats = |times: u64| {
+        // A rank's first call has no computation before it.
+        let as_often = move |own: &u64| own.abs_diff(times) <= 1 || own.is_multiple_of(times) && *own <= times * ranks;
+        counts.values().all(|own| own.iter().any(as_often))
+    };
+    candidates.into_iter().any(repeats)
 }
 
 /// The place whose calls span most of the run with the fewest repetitions.

@@ -62,12 +62,19 @@ pub struct Thresholds {
     pub surely_instead: f64,
     /// And gain this part of the run.
     pub least_gain_instead: f64,
+    /// Messages of at most so many bytes are no blocks of a pipeline. Chosen: eight numbers.
+    pub token_bytes: u64,
     /// Into how many pieces blocks of a pipeline are cut in the replay. Chosen: with eight, seven eighths of what could be
     /// gained by ever smaller ones are. Programs of `workloads/truth` that are fixed with more are off by a few points.
     pub pieces: u32,
     /// If more than this part of all channels has one that goes the other way, no rank is behind: neighbours exchange.
     /// Chosen: most of them.
     pub mutual_channels: f64,
+    /// Parts of an iteration cancel if this part of the waiting between them is gone where ranks do not meet there. Chosen: of
+    /// the waiting for random work, less than a third goes where two parts become one, and a half where four do.
+    pub most_cancels: f64,
+    /// Waiting is for computation if that explains this part of it. Chosen: half of it.
+    pub explained_by_computation: f64,
     /// If spreading work gains less than this part of what it gains if it is gone, spreading does not help. Chosen.
     pub spreading_helps: f64,
 
@@ -150,6 +157,15 @@ pub struct Thresholds {
     /// At least this part of the other ranks is served. Chosen: else they are neighbours.
     pub most_of_the_ranks: f64,
 
+    // All-to-all exchanges.
+    /// Ranks that receive so many times the mean receive far more than the others. Chosen: sums of random sizes differ by less.
+    pub far_more_received: f64,
+    /// A hot receiver explains an exchange if an even one gains this part of what no transfer at all would. Chosen.
+    pub hot_receiver_explains: f64,
+
+    /// A rank that computes less than this part of what its partners do on average hands out tasks. Chosen.
+    pub master_computes: f64,
+
     // Loops of the program, by whose iterations noise and imbalance are judged.
     /// Fewer repetitions are no loop. Chosen.
     pub fewest_repetitions: usize,
@@ -206,8 +222,11 @@ pub const THRESHOLDS: Thresholds = Thresholds {
     by_chance: 0.2,
     surely_instead: 1.5,
     least_gain_instead: 0.1,
+    token_bytes: 64,
     pieces: 8,
     mutual_channels: 0.5,
+    most_cancels: 0.65,
+    explained_by_computation: 0.5,
     spreading_helps: 0.3,
     few_ranks: 4,
     few_receivers: 8,
@@ -240,6 +259,9 @@ pub const THRESHOLDS: Thresholds = Thresholds {
     close_part: 4,
     fewest_partners: 3,
     most_of_the_ranks: 0.5,
+    master_computes: 0.1,
+    far_more_received: 2.0,
+    hot_receiver_explains: 0.5,
     fewest_repetitions: 4,
     loop_spans: 0.5,
     row_part: 4,

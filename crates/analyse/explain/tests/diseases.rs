@@ -5,8 +5,8 @@
 #[allow(dead_code)]
 mod scripts;
 
-use kizami_explain::{Disease, Finding, Headline, Report};
-use kizami_testing::Act::{self, Compute, Receive, Send, Together};
+use kizami_explain::{Diagnosis, Disease, Finding, Headline, Report};
+use kizami_testing::Act::{self, Compute, Exchange, Receive, Send, Together};
 use scripts::Stepped;
 
 const STEPS: usize = 40;
@@ -97,7 +97,7 @@ fn a_pipeline_that_fills_slowly() {
         let mut acts = Vec::new();
         acts.push(if rank > 0 { Receive(rank - 1, 5) } else { Compute(0) });
         acts.push(Compute(8 * MS));
-        acts.push(if rank < 7 { Send(rank + 1, 5, 8) } else { Compute(0) });
+        acts.push(if rank < 7 { Send(rank + 1, 5, 8_000) } else { Compute(0) });
         acts.push(Together("MPI_Allreduce"));
         acts
     };
@@ -108,6 +108,42 @@ fn a_pipeline_that_fills_slowly() {
     let gain = finding.gain.expect("it was replayed");
     let expected = STEPS as i64 * (7 * 8 * MS - 7 * MS);
     assert!((gain.ns - expected).abs() < expected / 100, "{} for {expected}", gain.ns);
+}
+
+/// Half of the ranks have a long first part, the others a long second one.
+#[test]
+fn parts_whose_imbalances_cancel() {
+    let run = || {
+        let acts = move |rank: u32| {
+            let [one, other] = if rank < 4 { [4 * MS, MS] } else { [MS, 4 * MS] };
+            vec![Compute(one), Together("MPI_Allreduce"), Compute(other), Together("MPI_Allreduce")]
+        };
+        stepped(8, |_, _| 0, acts).report()
+    };
+    let sick = run();
+    assert_eq!(first(&sick).diagnosis, Diagnosis::NeedlessCollective { of: 2 });
+    assert_eq!((first(&sick).place.line, sick.findings.len()), (Some(3), 1));
+    assert_eq!(first(&sick).gain.expect("it was replayed").ns, STEPS as i64 * (3 * MS + 5_000));
+}
+
+/// The same with a message that cannot be divided.
+#[test]
+fn a_token_that_is_handed_on() {
+    let acts = |token: bool| {
+        move |rank: u32| {
+            let mut acts = Vec::new();
+            acts.push(if token && rank > 0 { Receive(rank - 1, 5) } else { Compute(0) });
+            acts.push(Compute(MS));
+            acts.push(if token && rank < 7 { Send(rank + 1, 5, 4) } else { Compute(0) });
+            acts.push(Together("MPI_Allreduce"));
+            acts
+        }
+    };
+    let [sick, fixed] = [true, false].map(|token| stepped(8, |_, _| 0, acts(token)).report());
+    let finding = first(&sick);
+    assert_eq!(finding.diagnosis, Diagnosis::SerialisedSection { most_bytes: 4 }, "{finding:?}");
+    let (gain, real) = (finding.gain.expect("it was replayed").ns, sick.run_ns - fixed.run_ns);
+    assert!((gain - real).abs() < real / 100, "{gain} for {real}");
 }
 
 /// Neighbours in a ring exchange.
@@ -211,6 +247,64 @@ fn a_communicator_that_is_created_in_every_step() {
     };
     let [sick, fixed] = [true, false].map(|split| stepped(8, |_, _| 20_000, acts(split)).report());
     assert_gain(&sick, &fixed, Disease::RepeatedCommunicator, Headline::Gain);
+}
+
+/// An exchange takes as long as the rank that receives most.
+#[test]
+fn an_exchange_in_which_one_rank_receives_most() {
+    const BYTES: u64 = 8_000;
+    let run = |hot: u64| {
+        let rest = (8 * BYTES - hot) / 7;
+        let acts = move |rank: u32| {
+            vec![Exchange(BYTES, if rank == 5 { hot } else { rest }, MS * hot as i64 / BYTES as i64)]
+        };
+        stepped(8, |_, _| 2 * MS, acts).report()
+    };
+    let sick = run(4 * BYTES);
+    assert_gain(&sick, &run(BYTES), Disease::HotReceiver, Headline::Gain);
+    assert_eq!(first(&sick).ranks, [5]);
+    assert_eq!(first(&sick).option.as_ref().unwrap().to_string(), "--even-exchange shared.c:2");
+    // All the exchange in no time would say less of what to do.
+    assert_eq!(sick.findings.len(), 1);
+    // Where all receive the same, that is it.
+    assert_eq!(first(&run(BYTES)).disease(), Disease::Alltoall);
+}
+
+/// A master hands out tasks of which the longest come last; ranks go through nothing together.
+#[test]
+fn tasks_of_which_the_longest_come_last() {
+    // By worker: lengths of its tasks. All have the same to do in the end but for the last one.
+    let tasks: [&[i64]; 4] = [&[1, 1, 2, 5], &[1, 2, 2], &[1, 1, 1, 1, 1], &[2, 1, 2]];
+    let mut order: Vec<(i64, u32)> = Vec::new();
+    for (worker, tasks) in (1..).zip(tasks) {
+        let ends = tasks.iter().scan(0, |end, length| {
+            *end += length;
+            Some((*end, worker))
+        });
+        order.extend(ends);
+    }
+    order.sort_unstable();
+    let mut acts: Vec<Vec<Act>> = vec![vec![Together("MPI_Barrier")]; 5];
+    for (_, worker) in &order {
+        acts[0].extend([Receive(*worker, 1), Send(*worker, 2, 8)]);
+    }
+    for (acts, tasks) in acts[1..].iter_mut().zip(tasks) {
+        for length in tasks {
+            acts.extend([Compute(length * 10 * MS), Send(0, 1, 8), Receive(0, 2)]);
+        }
+    }
+    acts.iter_mut().for_each(|acts| acts.push(Together("MPI_Barrier")));
+    let report = scripts::report_with_lines(acts, |row| match (row.op.name(), row.rank.0) {
+        ("MPI_Barrier", _) => 1,
+        (name, 0) => 2 + u32::from(name == "MPI_Send"),
+        (name, _) => 4 + u32::from(name == "MPI_Send"),
+    });
+    // The last task ends 40 ms behind all others, and could have been divided among four.
+    let finding = first(&report);
+    assert_eq!(finding.diagnosis, Diagnosis::TaskFarmTail { workers: 4 }, "{finding:?}");
+    let gain = finding.expected().expect("it was replayed");
+    assert!((gain.ns - 30 * MS).abs() < MS / 10, "{gain:?}");
+    assert_eq!(report.findings.len(), 1);
 }
 
 #[test]

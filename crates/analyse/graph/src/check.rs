@@ -6,7 +6,7 @@
 //! trace as well.
 
 use crate::collectives::Collectives;
-use crate::step::{Step, Tie, TieKind};
+use crate::step::{Step, Tie};
 use crate::{Graph, NO_MEMBERS};
 use kizami_model::{Length, Moment, Rank, function};
 use kizami_trace::{Definitions, RunInfo};
@@ -111,7 +111,7 @@ impl<'a> Claims<'a> {
 fn has_place(graph: &Graph, tie: Tie) -> bool {
     let place = tie.place() as usize;
     match tie.kind() {
-        TieKind::Moves | TieKind::Polls => true,
+        kind if kind.is_of_its_call() => true,
         kind if kind.is_collective() => {
             graph.members.sizes.get(place).is_some_and(|size| *size != NO_MEMBERS)
         }

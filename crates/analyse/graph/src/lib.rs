@@ -45,7 +45,7 @@ pub use folding::{Ask, Folding};
 pub use list::List;
 pub use protocol::{Clocks, Protocol};
 pub use read::{RowObserver, build, build_unaligned, of_rows, read};
-pub use step::{OffCore, Polls, Step, StepKind, Tie, TieKind};
+pub use step::{Exchanged, OffCore, Polls, Step, StepKind, Tie, TieKind};
 pub use unfolding::{Unfolding, unfold};
 
 use kizami_model::{Moment, Rank};

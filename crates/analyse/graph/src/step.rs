@@ -144,9 +144,12 @@ pub enum TieKind {
     Polls,
     /// No tie to others: the call moves so many bytes to or from a file or a window, for which no rank waits.
     Moves,
+    /// No tie to others: what the call gives and gets in an all-to-all exchange in which that may differ between ranks, see
+    /// [`Tie::exchanged`].
+    Exchanges,
 }
 
-const KINDS: [TieKind; 17] = [
+const KINDS: [TieKind; 18] = [
     TieKind::Departs,
     TieKind::Posts,
     TieKind::Enters,
@@ -164,6 +167,7 @@ const KINDS: [TieKind; 17] = [
     TieKind::AwaitsLower,
     TieKind::Polls,
     TieKind::Moves,
+    TieKind::Exchanges,
 ];
 
 impl TieKind {
@@ -171,6 +175,12 @@ impl TieKind {
     #[inline]
     pub fn announces(self) -> bool {
         (self as u8) < TieKind::Awaits as u8
+    }
+
+    /// Whether it says something about its own call alone.
+    #[inline]
+    pub fn is_of_its_call(self) -> bool {
+        matches!(self, TieKind::Polls | TieKind::Moves | TieKind::Exchanges)
     }
 
     /// Whether it waits for the other side to be ready. Who is ready only after the call was over was not waited for.
@@ -195,6 +205,15 @@ pub struct Polls {
     pub tracer: Length,
     /// Time inside them.
     pub inside: Length,
+}
+
+/// What one rank gives and gets in an exchange of all with all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exchanged {
+    /// To all ranks.
+    pub given_bytes: u64,
+    /// From all ranks.
+    pub got_bytes: u64,
 }
 
 const BYTES_BITS: u32 = 56;
@@ -231,6 +250,19 @@ impl Tie {
         (self.kind() == TieKind::Polls).then(polls)
     }
 
+    /// What a call gives and gets in an exchange of all with all.
+    pub(crate) fn of_exchange(exchanged: Exchanged) -> Tie {
+        let head = (TieKind::Exchanges as u64) << BYTES_BITS | exchanged.got_bytes.min(MOST_BYTES);
+        Tie { head, key: exchanged.given_bytes }
+    }
+
+    /// What the call gives and gets; none if it is another tie.
+    #[inline]
+    pub fn exchanged(self) -> Option<Exchanged> {
+        let exchanged = || Exchanged { given_bytes: self.key, got_bytes: self.bytes() };
+        (self.kind() == TieKind::Exchanges).then(exchanged)
+    }
+
     /// The same with another meaning.
     #[inline]
     pub fn as_kind(self, kind: TieKind) -> Tie {
@@ -258,7 +290,7 @@ impl Tie {
     /// Whether it is about a channel or a communicator.
     #[inline]
     pub(crate) fn names_a_place(self) -> bool {
-        !matches!(self.kind(), TieKind::Polls | TieKind::Moves)
+        !self.kind().is_of_its_call()
     }
 
     /// Index of the channel or the communicator.
@@ -293,6 +325,8 @@ mod tests {
         }
         let polls = Polls { tracer: Length(50), inside: Length(1 << 40) };
         assert_eq!(Tie::of_polls(polls).polls(), Some(polls));
+        let exchanged = Exchanged { given_bytes: 1 << 50, got_bytes: 7 };
+        assert_eq!(Tie::of_exchange(exchanged).exchanged(), Some(exchanged));
         assert_eq!(Tie::new(TieKind::Posts, 1, 2, 3).polls(), None);
         assert!(TieKind::PassesAsRoot.announces() && !TieKind::Awaits.announces());
     }

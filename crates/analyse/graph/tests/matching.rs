@@ -168,7 +168,7 @@ fn graph(program: &Jumbled) -> Graph {
 fn tied(graph: &Graph) -> BTreeMap<(u8, u64), Vec<usize>> {
     let mut tied: BTreeMap<(u8, u64), Vec<usize>> = BTreeMap::new();
     for (index, step) in graph.steps.iter().enumerate().filter(|(_, step)| step.kind() != StepKind::Polling) {
-        for tie in graph.ties_of(step).iter().filter(|tie| tie.kind() != TieKind::Polls) {
+        for tie in graph.ties_of(step).iter().filter(|tie| !tie.kind().is_of_its_call()) {
             tied.entry((tie.kind() as u8, tie.key)).or_default().push(index);
         }
     }
@@ -244,9 +244,9 @@ fn check_polls(graph: &Graph, rows: &[Call]) {
             assert!(!rows[index + step.next as usize].completes.is_empty(), "{row:?}");
             let all = graph.ties_of(found).iter();
             let awaited: Vec<_> =
-                all.filter(|tie| !tie.kind().announces() && tie.kind() != TieKind::Polls).copied().collect();
+                all.filter(|tie| !tie.kind().announces() && !tie.kind().is_of_its_call()).copied().collect();
             let own: Vec<_> =
-                graph.ties_of(step).iter().filter(|tie| tie.kind() != TieKind::Polls).copied().collect();
+                graph.ties_of(step).iter().filter(|tie| !tie.kind().is_of_its_call()).copied().collect();
             assert_eq!(own, awaited);
         }
     }

@@ -36,6 +36,8 @@ pub enum Change<P = Location> {
     ScaleBelow(P, Option<u32>, f64),
     /// Computation before calls at a place is spread evenly over all ranks.
     Balance(P),
+    /// The last tasks of a task farm, computed before calls at a place, end at the same time on all workers.
+    EvenTail(P),
     /// Some ranks compute as fast as the others at the same places.
     LikeOthers(RankList),
     /// Ranks have so many threads.
@@ -60,6 +62,8 @@ pub enum Change<P = Location> {
     Join(P),
     /// Messages at a place are taken as they come.
     TakeAsTheyCome(P),
+    /// In all-to-all exchanges at a place, every rank receives as much as the mean.
+    EvenExchange(P),
     /// Calls at a place communicate in no time.
     IdealAt(P),
     /// Every thread has a core of its own: none waits for one.
@@ -88,6 +92,7 @@ impl<P> Change<P> {
             Change::Scale(..) => "--callsite",
             Change::ScaleBelow(..) => "--path",
             Change::Balance(_) => "--balance",
+            Change::EvenTail(_) => "--even-tail",
             Change::LikeOthers(_) => "--like-others",
             Change::Threads(_) => "--omp-threads",
             Change::BalanceThreads(_) => "--balance-threads",
@@ -100,6 +105,7 @@ impl<P> Change<P> {
             Change::Pieces(..) => "--pieces",
             Change::Join(_) => "--merge",
             Change::TakeAsTheyCome(_) => "--any-order",
+            Change::EvenExchange(_) => "--even-exchange",
             Change::IdealAt(_) => "--ideal-at",
             Change::OwnCores => "--own-cores",
             Change::WithoutTracer => "--without-tracer",
@@ -124,6 +130,7 @@ impl<P> Change<P> {
             Change::Scale(at, rank, factor) => Change::Scale(place(at)?, *rank, *factor),
             Change::ScaleBelow(at, rank, factor) => Change::ScaleBelow(place(at)?, *rank, *factor),
             Change::Balance(at) => Change::Balance(place(at)?),
+            Change::EvenTail(at) => Change::EvenTail(place(at)?),
             Change::BalanceThreads(at) => Change::BalanceThreads(place(at)?),
             Change::ShareSerial(at) => Change::ShareSerial(place(at)?),
             Change::Overlap(at) => Change::Overlap(place(at)?),
@@ -134,6 +141,7 @@ impl<P> Change<P> {
             Change::Pieces(at, pieces) => Change::Pieces(place(at)?, *pieces),
             Change::Join(at) => Change::Join(place(at)?),
             Change::TakeAsTheyCome(at) => Change::TakeAsTheyCome(place(at)?),
+            Change::EvenExchange(at) => Change::EvenExchange(place(at)?),
             Change::IdealAt(at) => Change::IdealAt(place(at)?),
         })
     }
@@ -167,6 +175,7 @@ impl fmt::Display for Change {
             }
             Change::Pieces(location, pieces) => write!(f, " {location}={pieces}"),
             Change::Balance(location)
+            | Change::EvenTail(location)
             | Change::BalanceThreads(location)
             | Change::ShareSerial(location)
             | Change::Overlap(location)
@@ -176,6 +185,7 @@ impl fmt::Display for Change {
             | Change::PostEarly(location)
             | Change::Join(location)
             | Change::TakeAsTheyCome(location)
+            | Change::EvenExchange(location)
             | Change::IdealAt(location) => write!(f, " {location}"),
         }
     }
@@ -201,6 +211,7 @@ impl FromStr for Change {
             "--callsite" => Change::parse_scale(value).map_err(wrong)?,
             "--path" => Change::parse_scale_below(value).map_err(wrong)?,
             "--balance" => Change::Balance(location()?),
+            "--even-tail" => Change::EvenTail(location()?),
             "--like-others" => Change::LikeOthers(value.parse().map_err(wrong)?),
             "--omp-threads" => Change::Threads(value.parse().map_err(wrong)?),
             "--balance-threads" => Change::BalanceThreads(location()?),
@@ -213,6 +224,7 @@ impl FromStr for Change {
             "--pieces" => Change::parse_pieces(value).map_err(wrong)?,
             "--merge" | "--join" => Change::Join(location()?),
             "--any-order" | "--as-they-come" => Change::TakeAsTheyCome(location()?),
+            "--even-exchange" => Change::EvenExchange(location()?),
             "--ideal-at" => Change::IdealAt(location()?),
             "--own-cores" if value.is_empty() => Change::OwnCores,
             "--without-tracer" if value.is_empty() => Change::WithoutTracer,

@@ -9,7 +9,7 @@ use kizami_model::{Length, Moment};
 use kizami_replay::StepChange;
 use rustc_hash::FxHashMap;
 
-/// Parts of the run that are told apart, if there is room.
+/// Parts of the run that are told apart, if there is room and ranks come to some place so often.
 const MOST_PARTS: usize = 32;
 /// Parts that are told apart at least: places with less computation are left out for that.
 const LEAST_PARTS: usize = 8;
@@ -72,7 +72,9 @@ impl Paces {
             calls.resize(first + ranks, 0);
             of_site.iter().for_each(|(_, rank, count)| calls[first + rank] = *count);
         }
-        let parts = (MOST_LENGTHS / calls.len().max(1)).clamp(LEAST_PARTS, MOST_PARTS);
+        // Parts in which nobody comes anywhere would say that ranks are equally fast.
+        let most_filled = fewest.iter().copied().max().unwrap_or(0).max(1) as usize;
+        let parts = (MOST_LENGTHS / calls.len().max(1)).clamp(LEAST_PARTS, MOST_PARTS).min(most_filled);
         let mut paces = Paces {
             parts,
             ranks,

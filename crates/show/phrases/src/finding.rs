@@ -19,11 +19,14 @@ pub fn sentence(finding: &Finding) -> String {
             rare_imbalance(finding, who, *times, *iterations)
         }
         Diagnosis::RandomImbalance { who } => random_imbalance(finding, who),
+        Diagnosis::TaskFarmTail { workers } => task_farm_tail(finding, *workers),
         Diagnosis::LateStart { who } => late_start(finding, who),
         Diagnosis::LateReceiver { who } => late_receiver(finding, who),
         Diagnosis::WrongOrder {} => wrong_order(finding),
         Diagnosis::PipelineFill { who } => pipeline_fill(finding, who),
+        Diagnosis::SerialisedSection { most_bytes } => serialised_section(finding, *most_bytes),
         Diagnosis::NeedlessBarrier {} => needless_barrier(finding),
+        Diagnosis::NeedlessCollective { of } => needless_collective(finding, *of),
         Diagnosis::SerialisedIo { who } => serialised_io(finding, who),
         Diagnosis::CollectionLoop { sends, partners, times } => {
             collection_loop(finding, *sends, *partners, *times)
@@ -35,6 +38,7 @@ pub fn sentence(finding: &Finding) -> String {
         Diagnosis::LockContention { who } => lock_contention(finding, who),
         Diagnosis::SystemNoise { ranks } => system_noise(finding, *ranks),
         Diagnosis::SlowCall { who } => slow_call(finding, who),
+        Diagnosis::HotReceiver { who, percent } => hot_receiver(finding, who, *percent),
         Diagnosis::Alltoall {} | Diagnosis::Transfer {} => transfer(finding),
     }
 }
@@ -79,6 +83,7 @@ pub fn advice(disease: Disease) -> &'static str {
         Disease::RandomImbalance => {
             "Synchronise less often, so that long and short iterations average out, or schedule smaller pieces of work dynamically."
         }
+        Disease::TaskFarmTail => "Hand out the longest tasks first, or smaller ones towards the end.",
         Disease::LateStart => "Check what the rank reads or sets up before its first MPI call.",
         Disease::LateReceiver => {
             "Post the receive before the computation (MPI_Irecv, with MPI_Wait after it), or send without blocking (MPI_Isend)."
@@ -87,7 +92,13 @@ pub fn advice(disease: Disease) -> &'static str {
             "Receive messages in the order of arrival: MPI_Waitany on receives posted early, or MPI_ANY_SOURCE."
         }
         Disease::PipelineFill => "Use smaller blocks, so that later ranks start earlier.",
+        Disease::SerialisedSection => {
+            "Do this work on all ranks at once and combine the results in a collective (MPI_Reduce, MPI_Scan)."
+        }
         Disease::NeedlessBarrier => "Remove the barrier: the messages already enforce the order of the data.",
+        Disease::NeedlessCollective => {
+            "If its result is not needed at once, leave it out, or start it without waiting (MPI_Iallreduce, MPI_Ibarrier)."
+        }
         Disease::SerialisedIo => {
             "Use collective I/O (MPI_File_write_at_all), or write on one rank while the others continue."
         }
@@ -105,6 +116,9 @@ pub fn advice(disease: Disease) -> &'static str {
         }
         Disease::SystemNoise => {
             "Leave a core of each host to the system, bind ranks to cores, and see what else runs there."
+        }
+        Disease::HotReceiver => {
+            "Divide the data so that all ranks receive about the same amount; all wait for those that receive most."
         }
         Disease::Alltoall => {
             "Send less data or to fewer ranks (neighbours, rows and columns), or start the exchange early (MPI_Ialltoall)."
@@ -172,6 +186,15 @@ fn random_imbalance(finding: &Finding, who: &Who) -> String {
     )
 }
 
+fn task_farm_tail(finding: &Finding, workers: usize) -> String {
+    format!(
+        "Long tail of a task farm: the last tasks, {}, keep some of the {workers} workers busy while the others are idle, \
+         {} of all ranks' time",
+        stretch(finding),
+        percent(finding.share)
+    )
+}
+
 fn late_start(finding: &Finding, who: &Who) -> String {
     let (ranks, one) = subject(who);
     let reaches = if one { "reaches its" } else { "reach their" };
@@ -210,10 +233,27 @@ fn pipeline_fill(finding: &Finding, who: &Who) -> String {
     )
 }
 
+fn serialised_section(finding: &Finding, most_bytes: u64) -> String {
+    let (stretch, waiting) = (stretch(finding), waiting(finding));
+    format!(
+        "Serialised section: one rank after the other computes {stretch} and sends at most {most_bytes} B on{waiting}"
+    )
+}
+
 fn needless_barrier(finding: &Finding) -> String {
     let waiting_ranks = &finding.waiting_ranks;
     let wait = if *waiting_ranks == 1 { "rank waits for the others" } else { "ranks wait for each other" };
     format!("Unnecessary barrier: {waiting_ranks} {wait} in {}; no message depends on it", call(finding))
+}
+
+fn needless_collective(finding: &Finding, of: usize) -> String {
+    format!(
+        "Unnecessary synchronisation: {} ranks wait {} of the time in {} and similar calls, but over {of} such calls in a \
+         row all ranks compute equally long",
+        finding.waiting_ranks,
+        percent(finding.share),
+        call(finding)
+    )
 }
 
 fn serialised_io(finding: &Finding, who: &Who) -> String {
@@ -285,6 +325,12 @@ fn slow_call(finding: &Finding, who: &Who) -> String {
     let (ranks, one) = subject(who);
     let spends = if one { "spends" } else { "spend" };
     format!("Slow call: {ranks} {spends} long {}{}", stretch(finding), waiting(finding))
+}
+
+fn hot_receiver(finding: &Finding, who: &Who, percent: u32) -> String {
+    let (ranks, one) = subject(who);
+    let receives = if one { "receives" } else { "receive" };
+    format!("Hot receiver: {ranks} {receives} {percent} % of all bytes in {}", call(finding))
 }
 
 fn transfer(finding: &Finding) -> String {

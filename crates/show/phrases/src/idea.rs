@@ -46,9 +46,11 @@ fn fix(finding: &Finding) -> String {
     let place = &finding.place;
     match finding.disease() {
         Disease::NeedlessBarrier => format!("remove the barrier at {place}"),
+        Disease::NeedlessCollective => format!("synchronise at {place} and the like less often"),
         Disease::WrongOrder => format!("receive messages at {place} in the order of arrival"),
         Disease::LateReceiver => format!("post the receives for {place} early"),
         Disease::PipelineFill => format!("use blocks of an eighth of the size before {place}"),
+        Disease::SerialisedSection => format!("do the work before {place} on all ranks at once"),
         Disease::SmallMessages => format!("merge the small messages at {place}"),
         Disease::TinyCollectives => format!("merge the small collectives at {place}"),
         Disease::CollectionLoop => format!("use a collective instead of the loop at {place}"),
@@ -61,6 +63,8 @@ fn fix(finding: &Finding) -> String {
         }
         Disease::SlowRanks => format!("make {} compute as fast as the others", named(&finding.ranks)),
         Disease::SystemNoise => "give every thread its own core".to_owned(),
+        Disease::TaskFarmTail => format!("end the last tasks before {place} at the same time on all workers"),
+        Disease::HotReceiver => format!("let all ranks receive the same amount at {place}"),
         Disease::Transfer | Disease::Alltoall => {
             format!("{} takes no time", call_at(&finding.function, place))
         }

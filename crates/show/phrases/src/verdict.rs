@@ -182,9 +182,8 @@ fn gain(finding: &Finding) -> Option<String> {
     let most = if finding.at_most { "at most " } else { "" };
     let first = if finding.after_first { "once finding 1 is fixed, " } else { "" };
     let moved = finding.disease() == Disease::LockContention && finding.cause == Cause::Computation;
-    let rarely = finding.disease() == Disease::RandomImbalance && finding.at_most;
     let balancing = if moved { "doing it before the lock is taken" } else { "balancing it" };
-    let removing = if rarely { "synchronising less often" } else { "removing it" };
+    let removing = repairing(finding);
     let saves = format!("saves {most}{}: {}", duration(expected.ns), gain_share(expected));
     Some(match (finding.headline, finding.gain, finding.balanced) {
         (Headline::Balanced, Some(gone), Some(_)) => {
@@ -197,6 +196,27 @@ fn gain(finding: &Finding) -> Option<String> {
         (Headline::Balanced, None, Some(_)) => format!("{first}{balancing} {saves}"),
         _ => format!("{first}{removing} {saves}"),
     })
+}
+
+/// What the replay does that shows the gain.
+fn repairing(finding: &Finding) -> &'static str {
+    match finding.disease() {
+        Disease::RandomImbalance if finding.at_most => "synchronising less often",
+        Disease::SlowRanks => "making them as fast as the others",
+        Disease::TaskFarmTail => "ending on all workers at the same time",
+        Disease::LateReceiver => "posting it early",
+        Disease::WrongOrder => "receiving in the order of arrival",
+        Disease::PipelineFill => "using blocks of an eighth of the size",
+        Disease::SerialisedSection => "doing it on all ranks at once",
+        Disease::NeedlessBarrier | Disease::NeedlessCollective => "leaving it out",
+        Disease::CollectionLoop => "using a collective",
+        Disease::RepeatedCommunicator => "creating it once",
+        Disease::SmallMessages | Disease::TinyCollectives => "merging them",
+        Disease::SystemNoise => "giving every thread its own core",
+        Disease::HotReceiver => "receiving the same amount on all ranks",
+        Disease::Alltoall | Disease::Transfer => "removing the transfer",
+        _ => "removing it",
+    }
 }
 
 /// A gain as a part of the run, with its error.

@@ -16,10 +16,11 @@ use crate::thresholds::THRESHOLDS;
 use crate::who::{Who, stretches};
 use kizami_blame::Pattern;
 use kizami_blame::{Blamed, Doing, Excess, Waited};
+use kizami_graph::TieKind;
 use kizami_model::kind::{CollectiveKind, Form};
 use kizami_model::{Kind, Length, Op, Rank};
 use kizami_parallel::map_in_turns;
-use kizami_replay::Setting;
+use kizami_replay::{Setting, communicates};
 use kizami_trace::SourceLine;
 use kizami_whatif::{Change, Changes, sum_error_ns};
 use rustc_hash::FxHashMap;
@@ -165,7 +166,7 @@ impl Blame<'_> {
             after_first: false,
             option: None,
         };
-        let without = self.without(&group).filter(|_| !is_circular(&finding));
+        let without = self.without(&group).filter(|_| !self.is_circular(&finding));
         // The option is about computation; a call at the same place is another finding.
         let named = cause == Cause::Computation && without.is_some();
         finding.option = Changes::at([&finding.place], Change::RemoveExcess).filter(|_| named);
@@ -195,6 +196,18 @@ impl Blame<'_> {
         let least_share = if random { THRESHOLDS.least_gain_by_chance } else { THRESHOLDS.least_gain };
         let instead = if worth { self.pipeline(&finding, who) } else { None };
         Suspect { finding, without, balanced, instead, least_share, is_part: false }
+    }
+
+    /// Whether all it says is that ranks communicate and wait for ranks that communicate, and no rank in particular: what that
+    /// costs is listed as the transfer that it is.
+    fn is_circular(&self, finding: &Finding) -> bool {
+        let Diagnosis::SlowCall { who } = &finding.diagnosis else { return false };
+        let anybody = match who {
+            Who::InTurns => true,
+            Who::Named(ranks) => 2 * ranks.len() >= self.evidence.ranks(),
+            Who::Many(ranks) => 2 * ranks >= self.evidence.ranks(),
+        };
+        anybody && matches!(self.doing, Doing::Calling(op, _) if communicates(op))
     }
 
     fn waiting_in(&self) -> Option<(String, SourceLine)> {
@@ -266,12 +279,32 @@ impl Blame<'_> {
         if finding.cause != Cause::Computation || sites.is_empty() || self.evidence.is_mutual() {
             return None;
         }
-        let mut instead = finding.clone().with(Diagnosis::PipelineFill { who });
-        (instead.headline, instead.at_most) = (Headline::Gain, true);
         let places: BTreeSet<SourceLine> =
             sites.iter().map(|site| self.evidence.place(Some(*site))).collect();
-        instead.option = Changes::at(&places, |line| Change::Pieces(line, THRESHOLDS.pieces));
-        Some((instead, self.evidence.changed(Change::Pieces(sites, THRESHOLDS.pieces))))
+        let most_bytes = self.most_bytes(&sites);
+        let (diagnosis, option, change) = if most_bytes <= THRESHOLDS.token_bytes {
+            // There is nothing to cut into blocks: the ranks take turns.
+            let option = Changes::at(&places, Change::LeaveOut);
+            (Diagnosis::SerialisedSection { most_bytes }, option, Change::LeaveOut(sites))
+        } else {
+            let option = Changes::at(&places, |line| Change::Pieces(line, THRESHOLDS.pieces));
+            (Diagnosis::PipelineFill { who }, option, Change::Pieces(sites, THRESHOLDS.pieces))
+        };
+        let mut instead = finding.clone().with(diagnosis);
+        (instead.headline, instead.at_most, instead.option) = (Headline::Gain, true, option);
+        if instead.disease() == Disease::SerialisedSection {
+            // All of them do it.
+            instead.ranks.clear();
+        }
+        Some((instead, self.evidence.changed(change)))
+    }
+
+    /// Size of the largest message that is received or completed at these sites.
+    fn most_bytes(&self, sites: &[u32]) -> u64 {
+        let graph = self.evidence.graph;
+        let there = graph.steps.iter().filter(|step| step.site().is_some_and(|site| sites.contains(&site)));
+        let awaited = there.flat_map(|step| graph.ties_of(step)).filter(|tie| tie.kind() == TieKind::Awaits);
+        awaited.map(|tie| tie.bytes()).max().unwrap_or(0)
     }
 
     /// Where others waited for messages.
@@ -290,14 +323,6 @@ impl Blame<'_> {
         let locked = disease == Disease::LockContention;
         Some(self.evidence.changed(if locked { Change::OutOfLock(sites) } else { Change::Balance(sites) }))
     }
-}
-
-/// Whether all it says is that ranks in a call wait for ranks in that call, different ranks in turn: what that costs is listed
-/// as the transfer that it is.
-fn is_circular(finding: &Finding) -> bool {
-    let here = (&finding.function, &finding.place);
-    let waits_there = finding.waiting_in.as_ref().is_some_and(|(function, place)| (function, place) == here);
-    finding.diagnosis == Diagnosis::SlowCall { who: Who::InTurns } && waits_there
 }
 
 /// The ranks that have most of what is too long; if nothing is, most of the blame.

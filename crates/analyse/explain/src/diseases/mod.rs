@@ -10,13 +10,16 @@ mod blamed;
 mod calls;
 mod collection;
 mod communicators;
+mod hot_receiver;
 mod joined;
 mod late_receiver;
 mod lock;
+mod needless_collective;
 mod noise;
 mod order;
 mod shape;
 mod slow_ranks;
+mod task_farm;
 mod transfer;
 
 use crate::changes::{ChangedRun, ResolvedChange};
@@ -42,11 +45,14 @@ use std::sync::OnceLock;
 
 pub(crate) use baseline::too_long;
 pub(crate) use blamed::suspects as blamed_suspects;
+pub(crate) use hot_receiver::{even as even_exchanges, explain as explain_by_hot_receiver};
 pub(crate) use joined::joined;
 pub(crate) use lock::out_of_locks;
+pub(crate) use needless_collective::{explain as explain_by_needless_collectives, may_be_part};
 pub(crate) use noise::explain as explain_by_noise;
 pub(crate) use order::as_they_come;
 pub(crate) use slow_ranks::unite;
+pub(crate) use task_farm::{even_tail, explain as explain_by_farm, workers as farm_workers};
 
 /// A finding with what is needed to replay it.
 pub(crate) struct Suspect {
@@ -179,12 +185,16 @@ impl Suspect {
         let ns = self.finding.expected().map_or(0.0, |gain| gain.ns as f64);
         match self.finding.disease() {
             Disease::NeedlessBarrier
+            | Disease::NeedlessCollective
             | Disease::LateReceiver
             | Disease::WrongOrder
             | Disease::PipelineFill
+            | Disease::SerialisedSection
             | Disease::RepeatedCommunicator
             | Disease::SmallMessages
-            | Disease::TinyCollectives => THRESHOLDS.easily_fixed * ns,
+            | Disease::TinyCollectives
+            | Disease::TaskFarmTail
+            | Disease::HotReceiver => THRESHOLDS.easily_fixed * ns,
             Disease::CollectionLoop => THRESHOLDS.loop_of_one * ns,
             Disease::Transfer => THRESHOLDS.hardly_fixed * ns,
             // Nobody in particular is to blame.
@@ -329,7 +339,7 @@ fn without_spreading(changes: Changes) -> Changes {
 
 /// Finds suspects that do not depend on blame.
 type Detector = fn(&Evidence<'_>) -> Vec<Suspect>;
-const DETECTORS: [Detector; 9] = [
+const DETECTORS: [Detector; 12] = [
     slow_ranks::suspects,
     barrier::suspects,
     order::suspects,
@@ -339,6 +349,9 @@ const DETECTORS: [Detector; 9] = [
     communicators::suspects,
     noise::suspects,
     transfer::suspects,
+    hot_receiver::suspects,
+    task_farm::suspects,
+    needless_collective::suspects,
 ];
 
 /// Suspects that do not depend on blame.

@@ -176,6 +176,7 @@ fn is_part_of(finding: &Finding, slow: &Finding) -> bool {
             | Disease::RareImbalance
             | Disease::LateRoot
             | Disease::PipelineFill
+            | Disease::SerialisedSection
     );
     let theirs = !finding.ranks.is_empty() && finding.ranks.iter().all(|rank| slow.ranks.contains(rank));
     computes && (theirs || finding.place == slow.place)

@@ -126,6 +126,14 @@ fn analysis(rows: &[Call], definitions: Definitions, spans: &[RegionSpan], threa
     Analysis::of_graph(builder.finish(), definitions, spans, threads)
 }
 
+/// What is said about a program whose calls are made at these lines of `shared.c`.
+pub fn report_with_lines(acts: Vec<Vec<Act>>, line: impl Fn(&Call) -> u32) -> Report {
+    let bodies = vec![Vec::new(); acts.len()];
+    let mut rows = Script { acts, costs: Costs::default() }.run();
+    rows.iter_mut().for_each(|row| row.callsite = Some(line(row)));
+    report_of(&rows, Looped { bodies, iterations: 0, places: Places::Shared }.definitions(), 1)
+}
+
 /// What is said about these rows.
 pub fn report_of(rows: &[Call], definitions: Definitions, threads: usize) -> Report {
     let ranks = definitions.communicators[0].members.len();

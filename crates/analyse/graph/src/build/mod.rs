@@ -11,13 +11,13 @@ use crate::collectives::Collectives;
 use crate::folding::{Counting, Folding};
 use crate::locks::Locks;
 use crate::protocol::Clocks;
-use crate::step::{OffCore, Polls, Step, StepKind, Tie, TieKind};
+use crate::step::{Exchanged, OffCore, Polls, Step, StepKind, Tie, TieKind};
 use crate::topology::Topology;
 use crate::windows::{self, WindowRole, Windows};
 use crate::{Graph, Strand};
 use alike::Called;
 use cost::{Cost, begun_stops, idle_polls};
-use kizami_model::kind::{Form, Kind, SendMode};
+use kizami_model::kind::{CollectiveKind, Form, Kind, SendMode};
 use kizami_model::{Call, Length, Moment, Op, Rank, Shape};
 use kizami_trace::{Definitions, Stop};
 use kizami_traffic::{Beginning, Ending, Message, Numbering, OpenRequests, Traffic};
@@ -75,6 +75,8 @@ struct Meaning {
     synchronous: bool,
     /// It moves bytes to or from a file or a window.
     accesses: bool,
+    /// In it, ranks may get different numbers of bytes from all.
+    uneven: bool,
     window: WindowRole,
 }
 
@@ -405,12 +407,17 @@ impl Meaning {
         buffered: false,
         synchronous: false,
         accesses: false,
+        uneven: false,
         window: WindowRole::None,
     };
 
     /// What a call moves that is no message.
     fn moved(self, call: &Call) -> Option<Tie> {
-        let bytes = call.bytes_out.unwrap_or(0).saturating_add(call.bytes_in.unwrap_or(0));
+        let (given_bytes, got_bytes) = (call.bytes_out.unwrap_or(0), call.bytes_in.unwrap_or(0));
+        if self.uneven {
+            return Some(Tie::of_exchange(Exchanged { given_bytes, got_bytes }));
+        }
+        let bytes = given_bytes.saturating_add(got_bytes);
         (self.accesses && bytes > 0).then(|| Tie::new(TieKind::Moves, 0, 0, bytes))
     }
 
@@ -429,6 +436,10 @@ impl Meaning {
                 Kind::Send(SendMode::Synchronous, Form::Blocking | Form::NonBlocking)
             ),
             accesses: matches!(function.shape, Shape::ObjectOut | Shape::ObjectIn | Shape::Object),
+            uneven: matches!(
+                function.kind,
+                Kind::Collective(CollectiveKind::Alltoallv | CollectiveKind::Alltoallw, Form::Blocking)
+            ),
             window: WindowRole::of(op),
         }
     }

@@ -162,8 +162,8 @@ impl<'a> Judge<'a> {
         let never = Moment(i64::MAX);
         let start = move |index: Option<usize>| index.map_or(never, |index| self.lists.steps[index].start);
         self.ties_of(step).iter().filter_map(move |tie| match tie.kind() {
-            TieKind::AwaitsPost | TieKind::Polls => None,
-            kind if kind.announces() => None,
+            TieKind::AwaitsPost => None,
+            kind if kind.announces() || kind.is_of_its_call() => None,
             TieKind::Awaits | TieKind::Looks => Some(start(self.messages.sent(*tie))),
             kind if kind.awaits_readiness() => Some(start(self.messages.posted(*tie))),
             _ => Some(never),

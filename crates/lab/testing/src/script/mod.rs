@@ -30,6 +30,8 @@ pub enum Act {
     Wait(Vec<usize>),
     /// A collective of all ranks that waits for all, by name.
     Together(&'static str),
+    /// `MPI_Alltoallv`: so many bytes given, so many received, and how long it takes behind the last who comes.
+    Exchange(u64, u64, i64),
     /// A collective with a root, by name: `MPI_Bcast` or `MPI_Reduce`.
     Rooted(&'static str, u32),
     /// `MPI_Scan`.
@@ -200,7 +202,7 @@ impl Script {
                 row.completes = acts.iter().map(|act| *act as u64 + 1).collect();
                 row
             }
-            Act::Together(_) | Act::Rooted(..) | Act::Scan => {
+            Act::Together(_) | Act::Exchange(..) | Act::Rooted(..) | Act::Scan => {
                 let came = world.came.entry(walker.collectives).or_default();
                 came.insert(rank, start_ns);
                 let all = came.len() == self.acts.len();
@@ -209,6 +211,7 @@ impl Script {
                 let lower_ns = lower.clone().map(|(_, at)| *at).max().unwrap_or(start_ns);
                 let (name, root, end_ns) = match act {
                     Act::Together(name) if all => (*name, Peer::None, last_ns + self.costs.collective_ns),
+                    Act::Exchange(.., takes_ns) if all => ("MPI_Alltoallv", Peer::None, last_ns + takes_ns),
                     Act::Scan if lower.count() == rank as usize + 1 => {
                         ("MPI_Scan", Peer::None, lower_ns + self.costs.collective_ns)
                     }
@@ -228,7 +231,9 @@ impl Script {
                 };
                 walker.collectives += 1;
                 let mut row = call(name, rank, start_ns, end_ns);
-                (row.root, row.bytes_out, row.bytes_in) = (root, Some(8), Some(8));
+                let (gives, gets) =
+                    if let Act::Exchange(gives, gets, _) = act { (*gives, *gets) } else { (8, 8) };
+                (row.root, row.bytes_out, row.bytes_in) = (root, Some(gives), Some(gets));
                 row
             }
         };

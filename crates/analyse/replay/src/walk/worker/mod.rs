@@ -291,7 +291,7 @@ impl<'a, const LANES: usize, O: Observer<LANES>> Worker<'a, LANES, O> {
                     self.walking[strand as usize].tie += 1;
                     continue;
                 }
-                _ if kind.announces() || kind == TieKind::Moves => {
+                _ if kind.announces() || kind.is_of_its_call() => {
                     self.walking[strand as usize].tie += 1;
                     continue;
                 }

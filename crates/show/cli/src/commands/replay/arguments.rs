@@ -100,6 +100,11 @@ pub struct ReplayArguments {
     #[arg(value_delimiter = ',')]
     pub balance: Vec<Location>,
 
+    /// End the last tasks of a task farm, computed before calls at a location, at the same time on all workers
+    #[arg(long, value_name = "LOCATION", help_heading = COMPUTATION)]
+    #[arg(value_delimiter = ',')]
+    pub even_tail: Vec<Location>,
+
     /// Make some ranks, such as 8-11, compute as fast as the median of the others at the same places
     #[arg(long, value_name = "RANKS", help_heading = COMPUTATION)]
     pub like_others: Option<RankList>,
@@ -158,6 +163,11 @@ pub struct ReplayArguments {
     #[arg(long, alias = "as-they-come", value_name = "LOCATION", help_heading = COMMUNICATION)]
     #[arg(value_delimiter = ',')]
     pub any_order: Vec<Location>,
+
+    /// Let every rank receive the mean in all-to-all exchanges at a location (MPI_Alltoallv, MPI_Alltoallw)
+    #[arg(long, value_name = "LOCATION", help_heading = COMMUNICATION)]
+    #[arg(value_delimiter = ',')]
+    pub even_exchange: Vec<Location>,
 
     /// Make communication at a location take no time; ranks still wait for their partners
     #[arg(long, value_name = "LOCATION", help_heading = COMMUNICATION)]

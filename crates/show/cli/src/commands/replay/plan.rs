@@ -127,6 +127,7 @@ pub fn changes(arguments: &ReplayArguments) -> Vec<Change> {
     changes.extend(arguments.callsite.iter().cloned());
     changes.extend(arguments.path.iter().cloned());
     changes.extend(arguments.balance.iter().cloned().map(Change::Balance));
+    changes.extend(arguments.even_tail.iter().cloned().map(Change::EvenTail));
     changes.extend(arguments.like_others.clone().map(Change::LikeOthers));
     changes.extend(arguments.omp_threads.map(Change::Threads));
     changes.extend(arguments.balance_threads.iter().cloned().map(Change::BalanceThreads));
@@ -139,6 +140,7 @@ pub fn changes(arguments: &ReplayArguments) -> Vec<Change> {
     changes.extend(arguments.pieces.iter().cloned());
     changes.extend(arguments.merge.iter().cloned().map(Change::Join));
     changes.extend(arguments.any_order.iter().cloned().map(Change::TakeAsTheyCome));
+    changes.extend(arguments.even_exchange.iter().cloned().map(Change::EvenExchange));
     changes.extend(arguments.ideal_at.iter().cloned().map(Change::IdealAt));
     changes.extend(arguments.own_cores.then_some(Change::OwnCores));
     changes.extend(arguments.without_tracer.then_some(Change::WithoutTracer));

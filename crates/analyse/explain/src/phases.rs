@@ -112,7 +112,8 @@ pub(crate) fn go_in_step(profile: &Profile) -> bool {
     candidates.dedup();
     let repeats = |times: u64| {
         // A rank's first call has no computation before it.
-        let as_often = move |own: &u64| own.abs_diff(times) <= 1 || own.is_multiple_of(times) && *own <= times * ranks;
+        let as_often =
+            move |own: &u64| own.abs_diff(times) <= 1 || own.is_multiple_of(times) && *own <= times * ranks;
         counts.values().all(|own| own.iter().any(as_often))
     };
     candidates.into_iter().any(repeats)

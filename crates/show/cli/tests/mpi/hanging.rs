@@ -178,6 +178,41 @@ fn check_other_ways(mpi: &Mpi) {
     }
 }
 
+/// Ranks that do not agree on what comes next.
+fn check_disagreements(mpi: &Mpi) {
+    let cases = [
+        (
+            "roots",
+            "Collective mismatch on one communicator: ranks 0 and 1 call MPI_Bcast at disagree.c:35, but ranks 2 and 3 call MPI_Reduce at disagree.c:37.",
+        ),
+        (
+            "tag",
+            "Tag mismatch: rank 1 waits for a message from rank 0 with tag 7, but rank 0 sent one with tag 8 in MPI_Send at disagree.c:45",
+        ),
+        (
+            "orders",
+            "Deadlock: rank 0 waits in MPI_Barrier at disagree.c:52 for ranks 2 and 3 to enter; rank 2 waits in MPI_Barrier at disagree.c:52 for ranks 0 and 1 to enter",
+        ),
+        ("any", "Deadlock: rank 0 waits in MPI_Recv at disagree.c:59 for a message from any rank (tag 7)"),
+        (
+            "early",
+            "Deadlock: rank 0 waits in MPI_Allreduce at disagree.c:67 for rank 2 to enter; rank 2 waits in MPI_Barrier",
+        ),
+        (
+            "ring",
+            "Deadlock: rank 0 waits in MPI_Waitall at disagree.c:77 for a message from rank 1 (tag 7); rank 1 waits",
+        ),
+    ];
+    for (mode, first) in cases {
+        let scratch = Scratch::new();
+        let run = Running::of(mpi, 4, &mpi.workload("disagree", &[mode]), scratch.path());
+        assert_eq!(run.diagnosis()["kind"], "deadlock", "{mode}");
+        let (_, trace) = run.end_by(libc::SIGTERM);
+        let verdict = verdict(&trace);
+        assert!(verdict.starts_with(first), "{first:?} is not first in:\n{verdict}");
+    }
+}
+
 /// Whom all wait for is told while the run goes on, and when that one was killed.
 fn check_missing_rank(mpi: &Mpi) {
     let scratch = Scratch::new();
@@ -248,7 +283,7 @@ macro_rules! on_both {
     };
 }
 
-on_both!(check_deadlock, check_other_ways, check_missing_rank, check_two_launches);
+on_both!(check_deadlock, check_disagreements, check_other_ways, check_missing_rank, check_two_launches);
 
 /// Looking at a run that goes on neither changes it nor takes anything from it.
 #[test]

@@ -2,7 +2,7 @@
 """Whether `kizami report` is right about programs whose bottleneck is known.
 
     bench/truth.py --kizami target/release/kizami [--on smpi|openmpi|mpich] [--only NAME] [--jobs N] [--runs 3]
-                   [--seed 1] [--set built|apart|frozen] [--json OUT] [--markdown OUT]
+                   [--seed 1] [--set built|apart|frozen|unseen] [--json OUT] [--markdown OUT]
     bench/truth.py --list
 
 Builds the programs of workloads/truth, records each with its disease, and compares the first finding of the report with

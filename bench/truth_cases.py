@@ -37,7 +37,7 @@ SOURCES = Path(__file__).resolve().parent.parent / "workloads" / "truth"
 SHARED = ["truth.h", "truth.f90", "truth.py", "truth_for_fortran.c", "simgrid_fortran.c", "polite.c"]
 KEYS = ["disease", "hang", "fix", "blamed", "place", "counted", "sources", "flags", "options", "arguments"]
 # Folders of programs that no detector was built on, each counted by itself.
-APART = ["apart", "frozen"]
+APART = ["apart", "frozen", "unseen"]
 REAL = ["openmpi", "mpich"]
 MPIS = ["smpi"] + REAL
 # Runs that take longer have hung.

@@ -7,6 +7,7 @@ use crate::disease::Diagnosis;
 use crate::thresholds::THRESHOLDS;
 use crate::who::Who;
 use kizami_graph::{Exchanged, Graph, Step, TieKind};
+use kizami_model::kind::{CollectiveKind, Form, Kind};
 use kizami_model::{Length, Moment, Op};
 use kizami_replay::{Setting, StepChange};
 use kizami_whatif::{Change, Changes, each_call};
@@ -41,6 +42,10 @@ impl Exchange {
 
 pub(super) fn suspects(evidence: &Evidence<'_>) -> Vec<Suspect> {
     let graph = evidence.graph;
+    // In most programs there is nothing to look for.
+    if !evidence.profile.calls.keys().any(|(op, _)| is_exchange(*op)) {
+        return Vec::new();
+    }
     let mut places: FxHashMap<(Op, u32), Exchanges> = FxHashMap::default();
     each_exchange(graph, |rank, _, step, exchanged, _| {
         let Some(site) = step.site() else { return };
@@ -105,10 +110,19 @@ pub(crate) fn even(graph: &Graph, sites: &[u32]) -> Vec<(u64, StepChange)> {
     changes
 }
 
+/// Whether ranks exchange data with all ranks, and may give them different amounts.
+fn is_exchange(op: Op) -> bool {
+    use CollectiveKind::{Alltoallv, Alltoallw};
+    matches!(op.kind(), Kind::Collective(Alltoallv | Alltoallw, Form::Blocking))
+}
+
 /// Tells each call of such an exchange: rank, step, bytes, and the key of the exchange.
 fn each_exchange(graph: &Graph, mut tell: impl FnMut(u32, u64, &Step, Exchanged, u64)) {
     for strand in &graph.strands {
         each_call(graph, strand.first_step, |index, step| {
+            if !is_exchange(step.op()) {
+                return;
+            }
             let ties = graph.ties_of(step);
             let exchanged = ties.iter().find_map(|tie| tie.exchanged());
             let enters = ties.iter().find(|tie| tie.kind() == TieKind::Enters);

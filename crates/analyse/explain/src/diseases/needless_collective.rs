@@ -24,7 +24,10 @@ fn suspect(evidence: &Evidence<'_>) -> Option<Suspect> {
     let graph = evidence.graph;
     // Without a loop, meetings that follow each other have nothing to do with each other.
     let has_loop = evidence.looped.in_step && evidence.looped.marks.len() >= THRESHOLDS.fewest_iterations;
-    if graph.folding.is_some() || !has_loop {
+    let waited: Length =
+        evidence.waits.totals.iter().filter(|(key, _)| meets(key.op)).map(|(_, total)| total.time).sum();
+    let worth = evidence.share(waited.0 as f64) >= THRESHOLDS.least_in_calls;
+    if graph.folding.is_some() || !has_loop || !worth {
         return None;
     }
     let meetings = Meetings::of(graph)?;
@@ -160,15 +163,21 @@ fn each_meeting(graph: &Graph, strand: &Strand, mut tell: impl FnMut(u64, u64, &
     });
 }
 
-/// The key of a small sum, a barrier or a fence of all ranks.
-fn meeting(graph: &Graph, step: &Step) -> Option<u64> {
-    let is_one = matches!(
-        step.op().kind(),
+/// Whether ranks meet in such calls, and may need nothing of each other.
+fn meets(op: Op) -> bool {
+    matches!(
+        op.kind(),
         Kind::Collective(CollectiveKind::Allreduce | CollectiveKind::Barrier, Form::Blocking)
             | Kind::Window(WindowCall::Fence)
-    );
-    let mut ties = graph.ties_of(step).iter().filter(|_| is_one);
-    let tie = ties.find(|tie| tie.kind() == TieKind::AwaitsAll)?;
+    )
+}
+
+/// The key of a small sum, a barrier or a fence of all ranks.
+fn meeting(graph: &Graph, step: &Step) -> Option<u64> {
+    if !meets(step.op()) {
+        return None;
+    }
+    let tie = graph.ties_of(step).iter().find(|tie| tie.kind() == TieKind::AwaitsAll)?;
     let of_all = graph.members.sizes.get(tie.place() as usize) == Some(&graph.ranks());
     (of_all && tie.bytes() <= THRESHOLDS.small_bytes).then_some(tie.key)
 }

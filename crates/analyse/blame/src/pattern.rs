@@ -108,6 +108,9 @@ impl Pattern {
             Kind::Window(WindowCall::Wait | WindowCall::Test) => Pattern::EarlyWait,
             // Accesses wait for a post by another kind.
             Kind::Window(_) => Pattern::LockContention,
+            // Data passes through the rank that was waited for.
+            Kind::Collective(collective, _) if collective.flow() == Flow::FromRoot => Pattern::LateBroadcast,
+            Kind::Collective(collective, _) if collective.flow() == Flow::ToRoot => Pattern::EarlyReduce,
             _ => Pattern::LateReceiver,
         }
     }

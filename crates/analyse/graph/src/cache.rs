@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Changes whenever steps, ties or what they mean do.
-const VERSION: u32 = 12;
+const VERSION: u32 = 13;
 /// Bytes a graph may have to be kept.
 const LARGEST: usize = 64 << 20;
 const NAME: &str = "graph.bin";

@@ -26,6 +26,7 @@ mod check;
 mod collectives;
 mod error;
 mod folding;
+mod forwarding;
 mod list;
 mod locks;
 pub mod protocol;

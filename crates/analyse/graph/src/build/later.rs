@@ -6,11 +6,13 @@
 
 use super::Parts;
 use crate::channels::Channel;
+use crate::forwarding::Forwarding;
 use crate::protocol::{
     self, Decision, Judge, Learned, Protocol, RankSteps, SURELY_RENDEZVOUS, Send, Verdict,
 };
 use crate::shares::{Lists, Share, move_into, split};
 use crate::step::{Step, StepKind, Tie, TieKind};
+use kizami_model::Rank;
 use kizami_parallel::map;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -79,10 +81,28 @@ impl Parts<'_> {
         of_ranks
     }
 
+    /// What all ranks do in collectives that may pass through them.
+    fn forwarding(&self, steps: &[Step], shares: &[Share]) -> Forwarding {
+        let mut forwarding = Forwarding::default();
+        if self.folding.is_some() {
+            return forwarding;
+        }
+        for (rank, of_rank) in (0..).map(Rank).zip(self.rank_steps(steps.len())) {
+            let share = shares.partition_point(|share| share.steps.end <= of_rank.first);
+            let own = &steps[of_rank.first..of_rank.end];
+            if let Some(share) = shares.get(share) {
+                forwarding.add(rank, of_rank.first as u64, own, share, &self.collectives.members);
+            }
+        }
+        forwarding
+    }
+
     /// Ties of all shares in one list, those that were found behind their steps at its end.
     pub(super) fn all_ties(&mut self, steps: &mut [Step], mut shares: Vec<Share>) -> Vec<Tie> {
         let mut later = std::mem::take(&mut self.later);
         later.extend(std::mem::take(&mut self.locks).ties(&mut self.channels));
+        let forwarding = self.forwarding(steps, &shares);
+        later.extend(forwarding.ties(&self.collectives.members, &mut self.channels));
         let lengths: Vec<usize> = shares.iter().map(|share| share.steps.len()).collect();
         let own_steps = || lengths.iter().copied();
         let kept = map(shares.iter_mut().zip(split(steps, own_steps())), |(share, steps)| {

@@ -110,6 +110,25 @@ fn a_pipeline_that_fills_slowly() {
     assert!((gain.ns - expected).abs() < expected / 100, "{} for {expected}", gain.ns);
 }
 
+/// Sweeps from both ends, one after the other: messages go both ways between neighbours, but no two cross.
+#[test]
+fn sweeps_from_both_ends() {
+    let acts = |rank: u32| {
+        let mut acts = Vec::new();
+        let (last, work) = (7, 8 * MS);
+        acts.push(if rank > 0 { Receive(rank - 1, 5) } else { Compute(0) });
+        acts.push(Compute(work));
+        acts.push(if rank < last { Send(rank + 1, 5, 8_000) } else { Compute(0) });
+        acts.push(if rank < last { Receive(rank + 1, 5) } else { Compute(0) });
+        acts.push(Compute(work));
+        acts.push(if rank > 0 { Send(rank - 1, 5, 8_000) } else { Compute(0) });
+        acts.push(Together("MPI_Allreduce"));
+        acts
+    };
+    let sick = stepped(8, |_, _| 0, acts).report();
+    assert_eq!(first(&sick).disease(), Disease::PipelineFill, "{:?}", first(&sick));
+}
+
 /// Half of the ranks have a long first part, the others a long second one.
 #[test]
 fn parts_whose_imbalances_cancel() {

@@ -22,7 +22,7 @@ use kizami_model::{Kind, Length, Op, Rank};
 use kizami_parallel::map_in_turns;
 use kizami_replay::{Setting, communicates};
 use kizami_trace::SourceLine;
-use kizami_whatif::{Change, Changes, sum_error_ns};
+use kizami_whatif::{Change, Changes, each_call, sum_error_ns};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
@@ -221,9 +221,24 @@ impl Blame<'_> {
             (Doing::Calling(op, _), _) if calls::is_file_access(op) => Diagnosis::SerialisedIo { who },
             (_, Some(Pattern::LockContention)) => Diagnosis::LockContention { who },
             (Doing::Calling(..), _) => Diagnosis::SlowCall { who },
-            (_, Some(Pattern::LateBroadcast)) if who.ranks().len() == 1 => Diagnosis::LateRoot { who },
+            (_, Some(Pattern::LateBroadcast)) if self.is_root(who.ranks()) => Diagnosis::LateRoot { who },
             _ => shape.diagnosis(who),
         }
+    }
+
+    /// Whether these are one rank, and that is the root wherever others wait for it: data may also pass through it.
+    fn is_root(&self, ranks: &[u32]) -> bool {
+        let ([rank], graph) = (ranks, self.evidence.graph) else { return false };
+        let waits = |op: Op, site: Option<u32>| self.waited.at.iter().any(|(at, _)| *at == (op, site));
+        let of_rank = graph.strands.iter().filter(|strand| strand.rank.0 == *rank);
+        let mut is_root = true;
+        for strand in of_rank {
+            each_call(graph, strand.first_step, |_, step| {
+                let passes = || graph.ties_of(step).iter().any(|tie| tie.kind() == TieKind::AwaitsRoot);
+                is_root &= !(waits(step.op(), step.site()) && passes());
+            });
+        }
+        is_root
     }
 
     fn headline(&self, disease: Disease, who: &Who) -> Headline {
@@ -282,8 +297,8 @@ impl Blame<'_> {
         let places: BTreeSet<SourceLine> =
             sites.iter().map(|site| self.evidence.place(Some(*site))).collect();
         let most_bytes = self.most_bytes(&sites);
-        let (diagnosis, option, change) = if most_bytes <= THRESHOLDS.token_bytes {
-            // There is nothing to cut into blocks: the ranks take turns.
+        let (diagnosis, option, change) = if most_bytes <= THRESHOLDS.token_bytes || self.evidence.is_ring() {
+            // There is nothing to cut into blocks, or the first rank waits for the last: the ranks take turns.
             let option = Changes::at(&places, Change::LeaveOut);
             (Diagnosis::SerialisedSection { most_bytes }, option, Change::LeaveOut(sites))
         } else {

@@ -14,6 +14,7 @@ mod hot_receiver;
 mod joined;
 mod late_receiver;
 mod lock;
+mod mutual;
 mod needless_collective;
 mod noise;
 mod order;
@@ -32,14 +33,14 @@ use crate::thresholds::THRESHOLDS;
 use crate::work_interval::WorkInterval;
 use kizami_blame::ByStep;
 use kizami_blame::Waits;
-use kizami_graph::{Channel, Graph};
-use kizami_model::{Length, Op};
+use kizami_graph::Graph;
+use kizami_model::{Length, Op, Rank};
 use kizami_network::Fit;
 use kizami_parallel::map_in_turns;
 use kizami_replay::Setting;
 use kizami_trace::{Definitions, SourceLine};
 use kizami_whatif::{Change, Changes, Epochs, Gain, Location, sites_at};
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
@@ -232,20 +233,23 @@ impl Evidence<'_> {
         ChangedRun { graph, fit, epochs, regions: None, network: None, threads: 1 }.setting(&[change])
     }
 
-    /// Whether most messages have one that goes the other way.
+    /// Whether most messages are exchanged: each of two ranks sends before it has what the other sends.
     fn is_mutual(&self) -> bool {
-        *self.mutual.get_or_init(|| {
-            // Tags below zero are not those of messages.
-            let channels: Vec<_> = self.graph.channels.iter().filter(|channel| channel.tag >= 0).collect();
-            let pairs: FxHashSet<_> = channels
-                .iter()
-                .map(|channel| (channel.comm, channel.from, channel.to, channel.tag))
-                .collect();
-            let back =
-                |channel: &&&Channel| pairs.contains(&(channel.comm, channel.to, channel.from, channel.tag));
-            let mutual = channels.iter().filter(back).count();
-            mutual as f64 > THRESHOLDS.mutual_channels * channels.len() as f64
-        })
+        *self.mutual.get_or_init(|| mutual::is_mutual(self.graph))
+    }
+
+    /// Whether all messages go around: each rank sends to one other rank, and the last to the first.
+    fn is_ring(&self) -> bool {
+        let mut next: FxHashMap<Rank, Rank> = FxHashMap::default();
+        for channel in self.graph.channels.iter().filter(|channel| channel.tag >= 0) {
+            if *next.entry(channel.from).or_insert(channel.to) != channel.to {
+                return false;
+            }
+        }
+        let Some(first) = next.keys().min().copied() else { return false };
+        let around =
+            std::iter::successors(next.get(&first), |rank| next.get(rank).filter(|_| **rank != first));
+        next.len() == self.ranks() && around.take(self.ranks() + 1).count() == self.ranks()
     }
 
     fn ranks(&self) -> usize {

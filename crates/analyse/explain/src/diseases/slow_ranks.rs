@@ -44,11 +44,7 @@ fn suspect(evidence: &Evidence<'_>) -> Option<Suspect> {
     let sum = |which: usize| places.iter().map(|(_, times)| times[which]).sum::<Length>();
     let (own, others) = (sum(0), sum(1));
     let (site, [most, usual]) = *places.first()?;
-    // One rank at one place is what blame finds.
     let at_one_place = (most - usual).0 as f64 >= THRESHOLDS.at_one_place * (own - others).0 as f64;
-    if at_one_place && ranks.len() == 1 {
-        return None;
-    }
     let who = Who::Named(ranks.clone());
     let diagnosis = match at_one_place {
         true => Diagnosis::Imbalance { who },
@@ -138,8 +134,13 @@ pub(crate) fn unite(suspects: &mut Vec<Suspect>, share: impl Fn(f64) -> f64) {
     let mut slow = suspects.swap_remove(joint);
     let gain = |suspect: &Suspect| suspect.gain_ns() as f64;
     let parts = || suspects.iter().filter(|suspect| is_part_of(&suspect.finding, &slow.finding));
-    let best = parts().filter(|part| part.is_worth_listing()).map(gain).fold(0.0, f64::max);
-    let is_more = gain(&slow) >= THRESHOLDS.surely_joint * best;
+    let best = |by_chance: bool| {
+        let of_kind = |part: &&Suspect| (part.finding.disease() == Disease::RandomImbalance) == by_chance;
+        parts().filter(of_kind).filter(|part| part.is_worth_listing()).map(gain).fold(0.0, f64::max)
+    };
+    // What is named by rank says more than what comes by chance, if it gains about the same.
+    let is_more = gain(&slow) >= THRESHOLDS.surely_joint * best(false)
+        && THRESHOLDS.surely_joint * gain(&slow) >= best(true);
     if !slow.is_worth_listing() {
         // It may be certain once something else is fixed.
         suspects.extend((is_more && slow.may_be_worth_listing()).then_some(slow));

@@ -41,8 +41,14 @@ pub fn write(what: &Writing, output: &Path, threads: u32) -> Result<(), ExecuteE
     each_by_itself(what, &name, &apart)?;
     let words = vec![provenance::PREDICTED.to_owned(), format!("--ranks {}", what.options.ranks)];
     let made_from = Some(name.to_owned());
-    let request =
-        Request { output: Some(output), threads: threads as usize, made_from, words, clocks_unaligned: true };
+    let request = Request {
+        output: Some(output),
+        threads: threads as usize,
+        made_from,
+        words,
+        clocks_unaligned: true,
+        ..Request::default()
+    };
     // Nothing takes time and no send waits for its receiver: only partners are waited for. An ideal network is another thing:
     // it keeps what calls took beside their waits, and these took nothing.
     let network = Network::Model(LogGops { eager_limit_bytes: u64::MAX, ..LogGops::default() });

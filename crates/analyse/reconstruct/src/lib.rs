@@ -125,6 +125,7 @@ impl Making<'_> {
             output: Some(&whole),
             threads,
             words: vec![RECONSTRUCTED.to_owned(), "model network".to_owned()],
+            ..Request::default()
         };
         let setting = |graph: &Graph, fit: &Fit| {
             Ok::<_, ReplayError>(as_long_as_it_took(model, took, (graph, fit), threads, progress))

@@ -18,13 +18,13 @@ use kizami_process_group::ProcessGroup;
 use kizami_rank_classes::Weighed;
 use kizami_trace::derived::Scratch;
 use kizami_trace::rewrite::{Gaps, Manner, NewTimes, Rewriting};
-use kizami_trace::run::ReplayedFrom;
+use kizami_trace::run::{ReplayedFrom, SharedLinks};
 use kizami_trace::{RankSelection, RunInfo, Trace};
 use kizami_wire::Wire;
 use std::path::Path;
 
 /// A request.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Request<'a> {
     /// Directory to make for the resulting trace, if it is wanted.
     pub output: Option<&'a Path>,
@@ -36,6 +36,17 @@ pub struct Request<'a> {
     pub words: Vec<String>,
     /// Times of different ranks do not fit together yet.
     pub clocks_unaligned: bool,
+    /// What is known beyond the replay itself, for `run.json`.
+    pub known: Known,
+}
+
+/// What is known of a replay beforehand.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// How link contention is modelled.
+    pub links: Option<SharedLinks>,
+    /// A replay of the recorded run, if the trace that is replayed has other times already: for what was recorded.
+    pub recorded: Option<ReplayedFrom>,
 }
 
 /// Replays a trace. `setting` is called once it is known what the trace holds and what messages cost in it; if it refuses,
@@ -101,7 +112,7 @@ fn retime_with(
     setting: &Setting,
     passes: &Passes<'_>,
 ) -> Result<ReplayedFrom, ReplayError> {
-    let Request { threads, made_from, mut words, .. } = request;
+    let Request { threads, made_from, mut words, known: Known { links, recorded }, .. } = request;
     let _phase = tracing::info_span!("replay", steps = graph.steps.len(), threads).entered();
     if let Some(folding) = &graph.folding {
         words.push(format!("in {} rank classes", folding.rank_classes.count()));
@@ -111,18 +122,23 @@ fn retime_with(
     }
     let report = |steps| passes.report(2, steps);
     let borders = Borders::new();
+    let recorded = recorded.unwrap_or_else(|| ReplayedFrom {
+        recorded_ns: trace.run().span_ns,
+        recorded_work_ns: Some(WorkInterval::recorded(&graph, &borders, threads).length().0),
+        latency_ns: fit.latency_ns(),
+        per_byte_ns: fit.per_byte_ns(),
+        ..ReplayedFrom::default()
+    });
     let made = |replayed: &Replayed<()>, span: Length, work: WorkInterval| ReplayedFrom {
         made_from: made_from.unwrap_or_else(|| named.display().to_string()),
         setting: words,
-        recorded_ns: trace.run().span_ns,
         replayed_ns: span.0,
-        recorded_work_ns: Some(WorkInterval::recorded(&graph, &borders, threads).length().0),
         replayed_work_ns: Some(work.length().0),
-        latency_ns: fit.latency_ns(),
-        per_byte_ns: fit.per_byte_ns(),
         followed: replayed.followed,
         not_followed: graph.not_followed,
         unmatched: replayed.unmatched,
+        links,
+        ..recorded
     };
     let Some(rewriting) = rewriting else {
         let ends = || Ends { last: LastEnd(LaneMoment::MINUS_INFINITY), work: WorkIntervals::new(&borders) };

@@ -108,21 +108,15 @@ fn write(directory: &Path, definitions: Definitions, ranks: &[Rank], gift: bool)
 }
 
 fn replayed(trace: &Trace, setting: &Setting, output: &Path, unaligned: bool) -> Trace {
-    let request = Request {
-        output: Some(output),
-        threads: 2,
-        made_from: None,
-        words: Vec::new(),
-        clocks_unaligned: unaligned,
-    };
+    let request =
+        Request { output: Some(output), threads: 2, clocks_unaligned: unaligned, ..Request::default() };
     retime(trace, request, |_, _| Ok::<_, ReplayError>(setting.clone()), &|_| {}).unwrap();
     Trace::open(output).unwrap()
 }
 
 /// How long a run takes if no trace is written, and how that was found out.
 fn timed(trace: &Trace, setting: &Setting) -> (i64, Option<i64>, Vec<String>) {
-    let request =
-        Request { output: None, threads: 2, made_from: None, words: Vec::new(), clocks_unaligned: false };
+    let request = Request { threads: 2, ..Request::default() };
     let by_class = retime(trace, request, |_, _| Ok::<_, ReplayError>(setting.clone()), &|_| {}).unwrap();
     (by_class.replayed_ns, by_class.replayed_work_ns, by_class.setting)
 }

@@ -14,7 +14,7 @@ use std::path::Path;
 
 fn retimed(trace: &Trace, setting: &Setting, output: Option<&Path>, threads: usize) -> ReplayedFrom {
     let words = vec!["--as-asked".to_owned()];
-    let request = Request { output, threads, made_from: None, words, clocks_unaligned: false };
+    let request = Request { output, threads, words, ..Request::default() };
     let replayed = retime(trace, request, |_, _| Ok::<_, ReplayError>(setting.clone()), &|_| {});
     replayed.unwrap()
 }

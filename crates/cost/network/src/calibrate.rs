@@ -19,6 +19,9 @@ const STEPS: [f64; 7] = [2.0, 1.0, 0.5, 0.25, 0.1, 0.05, 0.02];
 /// Rounds of one step, at most; each goes on only while something gets nearer.
 const ROUNDS: usize = 20;
 
+/// Collectives of fewer bytes do not show what a byte takes: any time per byte explains them as well as the latency does.
+pub const LARGE_BYTES: u64 = 16 << 10;
+
 /// What a collective took in which all had come.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ObservedCollective {
@@ -33,7 +36,7 @@ pub struct ObservedCollective {
 }
 
 /// Messages by which the library's algorithms take about as long as was seen; none if nothing was seen that is made of
-/// messages. `spreads` says how the program gives to others.
+/// messages. `spreads` says how the program gives to others. Where only small collectives were seen, bytes take no time.
 pub fn messages_of_collectives(
     seen: &[ObservedCollective],
     library: Library,
@@ -48,7 +51,8 @@ pub fn messages_of_collectives(
     let seen: Vec<&ObservedCollective> = seen.iter().filter(walkable).collect();
     let per_round = seen.iter().map(|seen| seen.took_ns / f64::from(seen.ranks).log2());
     let latency_ns = per_round.fold(f64::INFINITY, f64::min);
-    let per_byte = seen.iter().filter(|seen| seen.bytes > 0).map(|seen| seen.took_ns / seen.bytes as f64);
+    let per_byte =
+        seen.iter().filter(|seen| seen.bytes >= LARGE_BYTES).map(|seen| seen.took_ns / seen.bytes as f64);
     let per_byte_ns = per_byte.fold(f64::INFINITY, f64::min);
     if !latency_ns.is_finite() {
         return None;
@@ -184,6 +188,18 @@ mod tests {
         costs.spreads.insert(op, Spread { partners: Some(few), kept: 0.0 });
         let sparsely = costs.errors_of_walking()[&op];
         assert!(plainly.abs() < 0.01 && sparsely.abs() < 0.01, "{plainly} {sparsely}");
+    }
+
+    /// What small collectives take is latency: no time per byte may come of it, which larger messages would multiply.
+    #[test]
+    fn small_collectives_do_not_say_what_bytes_take() {
+        let (library, network) = (Library::OpenMpi, line([5_000.0, 0.8, 400.0]));
+        let op = Op::by_name("MPI_Allreduce").unwrap();
+        let took = |ranks| library.cost_ns(op, ranks, 8, None, &network);
+        let seen = [4, 8, 16].map(|ranks| ObservedCollective { op, ranks, bytes: 8, took_ns: took(ranks) });
+        let found = messages_of_collectives(&seen, library, &FxHashMap::default()).unwrap();
+        let (small, large) = (found.round_trip_half.at(8), found.round_trip_half.at(8_000));
+        assert!(large <= small, "{small} ns for 8 bytes, {large} ns for 8,000");
     }
 
     #[test]

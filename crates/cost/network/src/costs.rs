@@ -50,6 +50,8 @@ pub enum Trust {
 pub struct MeasuredCosts {
     /// Between two ranks.
     pub messages: MeasuredMessages,
+    /// The cheapest and the dearest that messages may be, where runs do not show what they take.
+    pub messages_between: Option<Box<[MeasuredMessages; 2]>>,
     /// By function and ranks.
     pub collectives: FxHashMap<(Op, u32), Curve>,
     /// The same where a rank has something for a few others only.

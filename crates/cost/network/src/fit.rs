@@ -66,6 +66,20 @@ impl Ways {
 /// there already is only known when all ways are.
 type Receives = [Length; CLASSES];
 
+/// Messages of one size that were there before they were received: nobody saw how long they took.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Hidden {
+    count: u64,
+    /// Their sizes, added up.
+    bytes: u64,
+    /// The shortest time from the start of a send to the end of its receive.
+    within: Length,
+}
+
+impl Hidden {
+    const NONE: Hidden = Hidden { count: 0, bytes: 0, within: UNOBSERVED };
+}
+
 /// Collectives of one kind and size: how many, how many bytes, and how long they took together.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Together {
@@ -88,6 +102,9 @@ pub struct Fit {
     /// By size, while it is learned.
     #[serde(skip)]
     receives: Vec<Receives>,
+    /// By size; not kept with the rest.
+    #[serde(skip)]
+    hidden: Vec<Hidden>,
     /// Collectives by function, ranks and class of their size; not kept with the rest. The fastest would be a rank that needs
     /// few of the messages.
     #[serde(skip)]
@@ -103,6 +120,7 @@ impl Default for Fit {
             of_collectives: false,
             eager_limit_bytes: None,
             receives: Vec::new(),
+            hidden: Vec::new(),
             collectives: FxHashMap::default(),
         }
     }
@@ -122,6 +140,11 @@ impl Fit {
         self.receives.resize(CLASSES, [UNOBSERVED; CLASSES]);
         let fastest = &mut self.receives[class(bytes)][class_of(ago)];
         *fastest = length.min(*fastest);
+        self.hidden.resize(CLASSES, Hidden::NONE);
+        let hidden = &mut self.hidden[class(bytes)];
+        hidden.count += 1;
+        hidden.bytes = hidden.bytes.saturating_add(bytes);
+        hidden.within = hidden.within.min(ago.saturating_add(length));
     }
 
     /// A collective took so long after the last one came.
@@ -198,6 +221,12 @@ impl Fit {
         for (ours, theirs) in self.receives.iter_mut().flatten().zip(other.receives.iter().flatten()) {
             *ours = (*ours).min(*theirs);
         }
+        self.hidden.resize(CLASSES, Hidden::NONE);
+        for (ours, theirs) in self.hidden.iter_mut().zip(&other.hidden) {
+            ours.count += theirs.count;
+            ours.bytes = ours.bytes.saturating_add(theirs.bytes);
+            ours.within = ours.within.min(theirs.within);
+        }
         for (which, theirs) in &other.collectives {
             let ours = self.collectives.entry(*which).or_default();
             ours.count += theirs.count;
@@ -232,6 +261,13 @@ impl Fit {
     pub fn ways(&self) -> impl Iterator<Item = (u64, f64)> {
         let seen = self.classes.iter().filter(|ways| ways.count >= FEW);
         seen.map(|ways| (ways.bytes / ways.count, ways.way().0 as f64))
+    }
+
+    /// Sizes of messages that were there before they were received, with the shortest time within which one came, in
+    /// nanoseconds: more than it took.
+    pub fn hidden(&self) -> impl Iterator<Item = (u64, f64)> {
+        let seen = self.hidden.iter().filter(|hidden| hidden.count > 0);
+        seen.map(|hidden| (hidden.bytes / hidden.count, hidden.within.0 as f64))
     }
 
     /// How long a message of this size takes at least; 0 if none was seen.

@@ -22,7 +22,7 @@ mod loggops;
 mod messages;
 mod spread;
 
-pub use calibrate::{ObservedCollective, messages_of_collectives};
+pub use calibrate::{LARGE_BYTES, ObservedCollective, messages_of_collectives};
 pub use costs::{CollectiveCall, Costs, FirstCalls, MeasuredCosts, Trust};
 pub use curve::Curve;
 pub use fit::Fit;

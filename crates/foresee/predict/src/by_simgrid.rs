@@ -8,6 +8,9 @@ use kizami_trace::Trace;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// Runs are not simulated that would take longer, unless that is asked for.
+const MOST_S: f64 = 120.0;
+
 /// How to simulate.
 #[derive(Clone, Debug)]
 pub struct BySimGrid {
@@ -22,6 +25,11 @@ pub struct BySimGrid {
 }
 
 impl BySimGrid {
+    /// The same, refusing a run that takes too long to be simulated without being asked for.
+    pub fn unless_long(&self) -> BySimGrid {
+        BySimGrid { most_s: Some(MOST_S), ..self.clone() }
+    }
+
     /// Plays a run, with computation `faster` times as fast; leaves the simulated one in `output`, a new directory.
     pub fn play(&self, trace: &Path, faster: f64, output: &Path) -> Result<Trace, PredictError> {
         let mut command = Command::new(&self.program);

@@ -11,7 +11,7 @@ use kizami_graph::{Graph, build};
 use kizami_model::Op;
 use kizami_network::collectives::Library;
 use kizami_network::{
-    Curve, Fit, MeasuredCosts, MeasuredMessages, ObservedCollective, messages_of_collectives,
+    Curve, Fit, LARGE_BYTES, MeasuredCosts, MeasuredMessages, ObservedCollective, messages_of_collectives,
 };
 use kizami_replay::{EndedStep, Observer, learn};
 use kizami_stats::upper_median;
@@ -20,6 +20,22 @@ use rustc_hash::FxHashMap;
 
 /// Costs of messages are given at least up to this size, by a line behind the largest observed size.
 const LARGEST_BYTES: u64 = 1 << 22;
+/// What is known of bytes holds for messages so many times as large.
+const FURTHER: u64 = 16;
+
+/// A network of which no run shows enough.
+#[derive(Clone, Copy)]
+struct Assumed {
+    latency_ns: f64,
+    per_byte_ns: f64,
+}
+
+/// A network that costs nothing, a usual one, and a slow one: 50 MB/s is half of what Gigabit Ethernet gives.
+const ASSUMED: [Assumed; 3] = [
+    Assumed { latency_ns: 0.0, per_byte_ns: 0.0 },
+    Assumed { latency_ns: 2_000.0, per_byte_ns: 1.0 },
+    Assumed { latency_ns: 50_000.0, per_byte_ns: 20.0 },
+];
 /// Sizes of collectives that count when messages are learned from them: of one function and number of ranks, at most.
 const MOST_SIZES: usize = 12;
 
@@ -50,24 +66,82 @@ pub fn costs_of_runs(traces: &[&Trace], threads: usize) -> Result<MeasuredCosts,
     if let Some(trace) = traces.first() {
         costs.library = Library::of(&trace.run().mpi_library, &trace.run().command.join(" "));
     }
-    let calibrated = || messages_of_collectives(&observed_collectives(&costs), costs.library, &costs.spreads);
-    costs.messages = messages(&fit).or_else(calibrated).unwrap_or_default();
+    let seen = observed_collectives(&costs);
+    let calibrated = || {
+        let known_bytes = seen.iter().map(|seen| seen.bytes).max()?;
+        let known_bytes = if known_bytes >= LARGE_BYTES { known_bytes * FURTHER } else { known_bytes };
+        Some((messages_of_collectives(&seen, costs.library, &costs.spreads)?, known_bytes))
+    };
+    let known = messages(&fit).or_else(calibrated);
+    (costs.messages, costs.messages_between) = between(known, &fit);
     costs.walking_errors = costs.errors_of_walking();
     Ok(costs)
 }
 
-/// What messages cost, if some were seen.
-fn messages(fit: &Fit) -> Option<MeasuredMessages> {
+/// What messages cost, and the cheapest and the dearest they may be. Messages that were always there before they were received,
+/// because ranks compute meanwhile, leave that open if they are larger than all whose way was seen; it took them no longer
+/// than until they were received.
+fn between(
+    known: Option<(MeasuredMessages, u64)>,
+    fit: &Fit,
+) -> (MeasuredMessages, Option<Box<[MeasuredMessages; 2]>>) {
+    let known_bytes = known.as_ref().map_or(0, |(_, bytes)| *bytes);
+    let hidden: Vec<(u64, f64)> =
+        fit.hidden().filter(|(bytes, _)| known.is_none() || *bytes > known_bytes).collect();
+    let (Some((largest, _)), false) = (hidden.last().copied(), hidden.is_empty()) else {
+        return (known.map(|(messages, _)| messages).unwrap_or_default(), None);
+    };
+    let [low, middle, high] = ASSUMED.map(|assumed| {
+        let messages = known.clone().map_or_else(|| of_latency(assumed.latency_ns), |(messages, _)| messages);
+        let beyond = |bytes: u64| assumed.per_byte_ns * bytes.saturating_sub(known_bytes) as f64;
+        let further = |curve: &Curve| {
+            let (inside, base_ns) = (curve.points().iter().copied(), curve.at(known_bytes));
+            let mut points: Vec<(u64, f64)> = inside.filter(|(bytes, _)| *bytes <= known_bytes).collect();
+            points.push((known_bytes, base_ns));
+            points.extend(
+                hidden.iter().map(|(bytes, within_ns)| (*bytes, within_ns.min(base_ns + beyond(*bytes)))),
+            );
+            points.push((largest + LARGEST_BYTES, base_ns + beyond(largest + LARGEST_BYTES)));
+            least_of_larger(&mut points);
+            Curve::new(points)
+        };
+        MeasuredMessages {
+            round_trip_half: further(&messages.round_trip_half),
+            stream: further(&messages.stream),
+            ..messages
+        }
+    });
+    (middle, Some(Box::new([low, high])))
+}
+
+/// Messages of which only the latency is assumed.
+fn of_latency(latency_ns: f64) -> MeasuredMessages {
+    MeasuredMessages {
+        round_trip_half: Curve::new([(0, latency_ns)]),
+        send: Curve::new([(0, 0.0)]),
+        receive: Curve::new([(0, 0.0)]),
+        stream: Curve::new([(0, 0.0)]),
+        exchange: Curve::default(),
+        eager_limit_bytes: u64::MAX,
+    }
+}
+
+/// Of a smaller message, what a larger one took is enough.
+fn least_of_larger(points: &mut [(u64, f64)]) {
+    let mut least_ns = f64::INFINITY;
+    for (_, ns) in points.iter_mut().rev() {
+        least_ns = least_ns.min(*ns);
+        *ns = least_ns;
+    }
+}
+
+/// What messages cost, if some were seen, and up to which size.
+fn messages(fit: &Fit) -> Option<(MeasuredMessages, u64)> {
     let mut ways: Vec<(u64, f64)> = fit.ways().collect();
     if ways.is_empty() {
         return None;
     }
-    // Of a smaller message, what a larger one did is enough.
-    let mut least_ns = f64::INFINITY;
-    for (_, way_ns) in ways.iter_mut().rev() {
-        least_ns = least_ns.min(*way_ns);
-        *way_ns = least_ns;
-    }
+    least_of_larger(&mut ways);
     let ((smallest, first_ns), (largest, last_ns)) = (ways[0], ways[ways.len() - 1]);
     let per_byte_ns = fit.per_byte_ns();
     if smallest > 0 {
@@ -75,14 +149,15 @@ fn messages(fit: &Fit) -> Option<MeasuredMessages> {
     }
     ways.push((largest + LARGEST_BYTES, last_ns + per_byte_ns * LARGEST_BYTES as f64));
     let model = fit.model();
-    Some(MeasuredMessages {
+    let messages = MeasuredMessages {
         round_trip_half: Curve::new(ways),
         send: Curve::new([(0, model.overhead_ns)]),
         receive: Curve::new([(0, model.overhead_ns)]),
         stream: Curve::new([0, LARGEST_BYTES].map(|bytes| (bytes, per_byte_ns * bytes as f64))),
         exchange: Curve::default(),
         eager_limit_bytes: model.eager_limit_bytes,
-    })
+    };
+    Some((messages, if per_byte_ns > 0.0 { largest.saturating_mul(FURTHER) } else { largest }))
 }
 
 /// Some sizes of each collective, evenly over those that were seen.
@@ -125,5 +200,49 @@ impl Observer<0> for Spans<'_> {
             let length = seen.step.end.saturating_since(all_came.max(seen.step.start));
             self.seen.entry((seen.step.op(), ranks, tie.bytes())).or_default().push(length.0);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kizami_model::Length;
+    use kizami_network::Messages;
+
+    fn known() -> Option<(MeasuredMessages, u64)> {
+        Some((of_latency(3_000.0), 8))
+    }
+
+    /// Ranks compute for a millisecond after they have sent: a message takes that at most, and usually much less.
+    #[test]
+    fn a_message_behind_computation_may_take_any_time_up_to_it() {
+        let mut fit = Fit::default();
+        (0..10).for_each(|_| fit.learn_handling(1 << 20, Length(1_000_000), Length(500)));
+        fit.finish();
+        let (messages, range) = between(known(), &fit);
+        let [low, high] = *range.expect("a range");
+        let costs = [low, messages, high].map(|messages| messages.message_ns(1 << 20));
+        assert_eq!(costs, [3_000.0, 1_000_500.0, 1_000_500.0]);
+    }
+
+    #[test]
+    fn small_messages_behind_computation_are_cheap() {
+        let mut fit = Fit::default();
+        (0..10).for_each(|_| fit.learn_handling(800, Length(1_000_000), Length(500)));
+        fit.finish();
+        let (messages, range) = between(known(), &fit);
+        let [_, high] = *range.expect("a range");
+        assert_eq!(messages.message_ns(800), 3_000.0 + 792.0);
+        assert_eq!(high.message_ns(800), 3_000.0 + 20.0 * 792.0);
+    }
+
+    #[test]
+    fn messages_whose_way_was_seen_leave_nothing_open() {
+        let mut fit = Fit::default();
+        (0..10).for_each(|_| fit.learn_way(800, Length(4_000)));
+        (0..10).for_each(|_| fit.learn_handling(800, Length(1_000_000), Length(500)));
+        fit.finish();
+        let (messages, range) = between(messages(&fit), &fit);
+        assert_eq!((messages.message_ns(800), range), (4_000.0, None));
     }
 }

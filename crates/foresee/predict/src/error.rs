@@ -109,7 +109,7 @@ pub enum PredictError {
 
 impl PredictError {
     /// Whether the run could not be simulated; it may be predicted without.
-    pub(crate) fn is_about_simgrid(&self) -> bool {
+    pub fn is_about_simgrid(&self) -> bool {
         matches!(self, PredictError::NoSimGrid { .. } | PredictError::Simulation { .. })
     }
 

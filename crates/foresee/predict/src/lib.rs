@@ -45,7 +45,7 @@ pub use counted::recorded_counts;
 pub use counts::Counts;
 pub use error::PredictError;
 pub use generate::generate;
-pub use on_links::{LinkModel, OnLinks, simulated_beside};
+pub use on_links::{LinkModel, OnLinks, PhasesError, simulated_beside};
 pub use on_platform::{SharedNetwork, on_platform};
 pub use prediction::{Checked, LeftOut, Runs, recorded_s};
 pub use shares::{CallShare, Shares};

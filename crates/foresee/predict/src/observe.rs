@@ -7,6 +7,10 @@ use kizami_replay::work_interval::{Borders, WorkIntervals};
 use kizami_replay::{EndedStep, LaneMoment, Observer, WorkInterval};
 use rustc_hash::FxHashMap;
 
+/// The lane of the lowest times.
+pub(crate) const LOW: usize = 0;
+/// The lane of the highest times.
+pub(crate) const HIGH: usize = 2;
 /// The lane whose places are looked at.
 pub(crate) const MIDDLE: usize = 1;
 /// The lane of the middle on a network that costs nothing, which separates waiting from transfer.

@@ -3,7 +3,7 @@
 use crate::PredictError;
 use crate::computation::{Computation, PredictionInputs};
 use crate::generate::generate;
-use crate::observe::{ByTrust, IDEAL, LANES, MIDDLE, PlaceTime, Places, Watch};
+use crate::observe::{ByTrust, HIGH, IDEAL, LANES, LOW, MIDDLE, PlaceTime, Places, Watch};
 use crate::on_links::{By, LinkModel, OnLinks, judge_phases, simulated_beside};
 use crate::on_platform::on_platform;
 use crate::shares::{Shares, ideal, split};
@@ -84,6 +84,9 @@ pub struct Point {
     pub costs_not_measured: f64,
     /// The same in collectives larger than any measured at this number of ranks.
     pub larger_than_measured: f64,
+    /// No run shows what messages take, because ranks compute until they have come: the time assumes a usual network, and the
+    /// interval covers slow ones.
+    pub messages_assumed: bool,
     /// How link contention was modelled; null without `--platform`.
     pub network: Option<LinkModel>,
 }
@@ -164,6 +167,14 @@ fn program_there(
     let (setting, is_even) = place.setting_and_evenness(&graph, &Fit::default())?;
     let mut settings =
         spread(program, computation, ranks).map(|places| Setting { places, ..setting.clone() });
+    if let Network::Measured(costs) = &setting.network
+        && let Some(between) = &costs.messages_between
+    {
+        for (lane, messages) in [LOW, HIGH].into_iter().zip(between.iter()) {
+            let costs = MeasuredCosts { messages: messages.clone(), ..(**costs).clone() };
+            settings[lane].network = Network::Measured(Arc::new(costs));
+        }
+    }
     settings[IDEAL].network = ideal(&setting.network);
     let walked = Walked::new(&graph, &settings, &Fit::default(), place, progress);
     Ok(place.judge(walked.point(trace)?, is_even))
@@ -290,14 +301,15 @@ impl<'a> Walked<'a> {
         Ok(Point {
             ranks,
             time_s: seconds(self.lengths[MIDDLE]),
-            low_s: (seconds(self.lengths[0]) - known_error_s).max(0.0),
-            high_s: seconds(self.lengths[2]) + known_error_s + cold_s,
+            low_s: (seconds(self.lengths[LOW]) - known_error_s).max(0.0),
+            high_s: seconds(self.lengths[HIGH]) + known_error_s + cold_s,
             efficiency: share(before),
             limited_by: self.limits(&definitions, &share),
             shares: Shares::of(&self.places, &definitions, &share),
             calls: self.places.values().map(|place| place.calls).sum(),
             costs_not_measured: share(inside.walked),
             larger_than_measured: if self.costs.is_some() { share(inside.larger) } else { 0.0 },
+            messages_assumed: self.costs.is_some_and(|costs| costs.messages_between.is_some()),
             network: None,
         })
     }

@@ -8,6 +8,7 @@ pub mod cores;
 pub mod finding;
 pub mod hang;
 pub mod idea;
+pub mod links;
 pub mod location;
 pub mod loss;
 pub mod nothing;

@@ -273,6 +273,26 @@ pub struct ReplayedFrom {
     pub not_followed: u64,
     /// Calls without a partner in the trace, which kept their length, and messages without a receive.
     pub unmatched: u64,
+    /// How link contention was modelled, with `--platform`; absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub links: Option<SharedLinks>,
+}
+
+/// How link contention was modelled in a replay, and how far its length may be off for that.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct SharedLinks {
+    /// `phases` or `simgrid`.
+    pub by: String,
+    /// Whether that is accurate for such a run.
+    pub accurate: bool,
+    /// Shortest likely length of the replayed run, in nanoseconds.
+    pub low_ns: i64,
+    /// Longest likely length of the replayed run, in nanoseconds.
+    pub high_ns: i64,
+    /// Why SimGrid did not simulate the run although `phases` is inaccurate for it; null otherwise.
+    pub not_simulated: Option<String>,
 }
 
 /// What was kept of a trace that does not have a row for every call.

@@ -44,7 +44,11 @@ fn launcher(mpi: &Mpi) -> Vec<OsString> {
 }
 
 pub fn record(mpi: &Mpi, ranks: u32, shape: &[&str], directory: &Path) {
-    let program = mpi.workload("scaling", shape);
+    record_program(mpi, ranks, "scaling", shape, directory);
+}
+
+fn record_program(mpi: &Mpi, ranks: u32, name: &str, shape: &[&str], directory: &Path) {
+    let program = mpi.workload(name, shape);
     let out = directory.join(format!("run{ranks}.kz"));
     let output = finish(mpi.record_command(ranks, &program, directory, &out));
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -255,4 +259,33 @@ fn runs_that_do_something_else_are_left_out() {
         json(&smpi, &[&["predict", "--ranks", "16", "--json"][..], &runs].concat(), scratch.path());
     assert_eq!(predicted["left_out"][0]["ranks"], 1, "{predicted}");
     assert_eq!(predicted["points"][0]["ranks"], 16);
+}
+
+/// Messages that come while ranks compute: no run shows what they take, and holding one out does not either. Where
+/// computation becomes short, they must not be made up from what a sum of eight bytes takes.
+#[test]
+fn overlapped_messages_are_predicted() {
+    let smpi = mpi("smpi");
+    let scratch = Scratch::new();
+    let directory = scratch.path();
+    simulated::describe_network(directory, 128, "1.25GBps", "1us");
+    for shape in ["sum4", "alone", "levels"] {
+        let made = |ranks: u32| directory.join(format!("run{ranks}.kz"));
+        for ranks in [4, 8, 16, 128] {
+            if made(ranks).exists() {
+                std::fs::remove_dir_all(made(ranks)).expect("a directory can be removed");
+            }
+            record_program(&smpi, ranks, "overlapped", &[shape], directory);
+        }
+        let runs = ["run4.kz", "run8.kz", "run16.kz"];
+        let asked = [&["predict"][..], &runs, &["--ranks", "128", "--json"]].concat();
+        let point = &json(&smpi, &asked, directory)["points"][0];
+        let truth = json(&smpi, &["replay", "run128.kz", "--json"], directory);
+        let truth_s = number(&truth["recorded_work_ns"]) * 1e-9;
+        let [low_s, time_s, high_s] = ["low_s", "time_s", "high_s"].map(|which| number(&point[which]));
+        println!("{shape}: {time_s} [{low_s} .. {high_s}] s, recorded {truth_s} s");
+        assert!((time_s / truth_s - 1.0).abs() < 0.05, "{shape}: {time_s} s instead of {truth_s} s");
+        assert!(low_s <= truth_s && truth_s <= high_s, "{shape}: {low_s} .. {high_s} without {truth_s} s");
+        assert_eq!(point["messages_assumed"], true, "{shape}");
+    }
 }

@@ -12,7 +12,7 @@ pub fn describe_cluster(directory: &Path, nodes: u32) {
 }
 
 /// The same with another network.
-fn describe_network(directory: &Path, nodes: u32, bandwidth: &str, latency: &str) {
+pub fn describe_network(directory: &Path, nodes: u32, bandwidth: &str, latency: &str) {
     let platform = format!(
         r#"<?xml version="1.0"?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">

@@ -188,7 +188,7 @@ fn predict_points(
                 threads: runs.place_of(*ranks)?.threads,
                 made_from: Some(named(traces)),
                 words: words(arguments, *ranks),
-                clocks_unaligned: false,
+                ..Request::default()
             };
             write_trace(request, &folder, traces, *ranks, &runs.place_of(*ranks)?)?;
         } else if folder.exists() {

@@ -5,6 +5,7 @@ use crate::show::quantity;
 use crate::show::style::Paint;
 use crate::show::table::{Align, Table};
 use kizami_model::Length;
+use kizami_phrases::links;
 use kizami_phrases::location::call_at;
 use kizami_predict::point::{Limit, Point};
 use kizami_predict::structure::Program;
@@ -73,13 +74,16 @@ pub fn said(predicted: &Predicted, program: Option<&Program>) -> Vec<String> {
         );
     }
     said.extend(extrapolated(predicted, program));
+    if predicted.points.iter().any(|point| point.messages_assumed) {
+        said.push(links::MESSAGES_ASSUMED.to_owned());
+    }
     said.extend(larger(&predicted.points));
-    said.extend(links(&predicted.points));
+    said.extend(contention(&predicted.points));
     said
 }
 
 /// Who said what messages get of links.
-fn links(points: &[Point]) -> Vec<String> {
+fn contention(points: &[Point]) -> Vec<String> {
     let by = |who: &str| {
         let modelled =
             points.iter().filter(|point| point.network.as_ref().is_some_and(|modelled| modelled.by == who));

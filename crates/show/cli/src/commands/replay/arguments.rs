@@ -28,13 +28,26 @@ const COMPUTATION: &str = "Computation";
 const COMMUNICATION: &str = "Communication";
 const OPENMP: &str = "OpenMP";
 
-/// What messages and collectives cost.
+/// What messages and collectives cost, and how link contention on a platform is modelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum NetworkKind {
     /// As in the recorded run
     Recorded,
     /// Nothing: ranks only wait for their partners
     Ideal,
+    /// With --platform, the default: `phases` where it agrees with SimGrid, otherwise SimGrid if installed
+    Auto,
+    /// With --platform: fair sharing of links, phase by phase
+    Phases,
+    /// With --platform: SimGrid, by `kizami simgrid`
+    Simgrid,
+}
+
+impl NetworkKind {
+    /// Whether it says how links of a platform are shared.
+    pub fn is_of_links(self) -> bool {
+        matches!(self, NetworkKind::Auto | NetworkKind::Phases | NetworkKind::Simgrid)
+    }
 }
 
 /// Simulate the run with changes to network, processors, threads or code.
@@ -45,7 +58,7 @@ pub struct ReplayArguments {
     #[arg(value_name = "RUN.kz")]
     pub trace: PathBuf,
 
-    /// Cost of messages and collectives
+    /// Cost of messages and collectives, or how link contention on --platform is modelled
     #[arg(long, value_enum, value_name = "KIND", help_heading = NETWORK)]
     pub network: Option<NetworkKind>,
 
@@ -72,7 +85,7 @@ pub struct ReplayArguments {
 
     /// Replace the network by one with shared links: a short form or SimGrid XML (see `kizami platform --help`)
     #[arg(long, value_name = "PLATFORM", help_heading = NETWORK)]
-    #[arg(conflicts_with_all = ["network", "latency", "bandwidth", "loggops", "machine"])]
+    #[arg(conflicts_with_all = ["latency", "bandwidth", "loggops", "machine"])]
     pub platform: Option<String>,
 
     /// Send messages up to SIZE (such as 1M, or unlimited) eagerly, without waiting for the receiver; synchronous sends

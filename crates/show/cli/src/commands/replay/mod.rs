@@ -4,6 +4,7 @@
 //! Nothing that exists is overwritten.
 
 mod arguments;
+mod links;
 mod plan;
 mod run;
 mod show;

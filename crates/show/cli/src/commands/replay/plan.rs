@@ -59,20 +59,31 @@ impl Plan {
         })
     }
 
-    /// The setting, now that the trace has been read.
-    pub fn setting(&self, graph: &Graph, fit: &Fit, threads: usize) -> Result<Setting> {
-        let regions = self.regions.as_ref().map(|(regions, spans)| (regions, spans));
-        let (network, epochs) = (self.network(graph, fit)?, &OnceLock::new());
-        Ok(ChangedRun { graph, fit, epochs, regions, network, threads }.setting(&self.changes))
+    /// The setting, now that the trace has been read, and whether all pairs of ranks get about as much of its links.
+    pub fn setting(&self, graph: &Graph, fit: &Fit, threads: usize) -> Result<(Setting, bool)> {
+        let (network, is_even) = self.network(graph, fit)?;
+        Ok((self.setting_on(network, graph, fit, threads), is_even))
     }
 
-    /// The network that a file describes.
-    fn network(&self, graph: &Graph, fit: &Fit) -> Result<Option<Network>> {
+    /// The setting with messages and collectives as recorded: for what a platform is to be simulated with.
+    pub fn off_the_network(&self, graph: &Graph, fit: &Fit, threads: usize) -> Result<Setting> {
+        Ok(self.setting_on(None, graph, fit, threads))
+    }
+
+    fn setting_on(&self, network: Option<Network>, graph: &Graph, fit: &Fit, threads: usize) -> Setting {
+        let regions = self.regions.as_ref().map(|(regions, spans)| (regions, spans));
+        let epochs = &OnceLock::new();
+        ChangedRun { graph, fit, epochs, regions, network, threads }.setting(&self.changes)
+    }
+
+    /// The network that a file describes, and whether it is shared evenly.
+    fn network(&self, graph: &Graph, fit: &Fit) -> Result<(Option<Network>, bool)> {
         if let Some(costs) = &self.machine {
-            return Ok(Some(Network::Measured(costs.clone())));
+            return Ok((Some(Network::Measured(costs.clone())), true));
         }
-        let Some(platform) = &self.platform else { return Ok(None) };
-        Ok(Some(Network::Model(on_platform(graph, platform, fit.model().eager_limit_bytes)?.model)))
+        let Some(platform) = &self.platform else { return Ok((None, true)) };
+        let shared = on_platform(graph, platform, fit.model().eager_limit_bytes)?;
+        Ok((Some(Network::Model(shared.model)), shared.is_even))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Replaying a trace under a setting.
 
 use super::arguments::ReplayArguments;
+use super::links;
 use super::plan::{Plan, changes};
 use super::show;
 use crate::distributed::{self, Together};
@@ -15,10 +16,12 @@ use crate::show::text;
 use anyhow::Result;
 use kizami_graph::Graph;
 use kizami_network::Fit;
-use kizami_replay::{Request, retime_by};
+use kizami_replay::{Known, Request, Setting, retime_by};
 use kizami_terminal::failure::UsageError;
+use kizami_trace::Trace;
 use kizami_trace::run::ReplayedFrom;
 use std::io::Write;
+use std::path::Path;
 
 /// Replays, and says what came of it.
 pub fn run(arguments: &ReplayArguments) -> Result<u8> {
@@ -33,6 +36,7 @@ pub fn run(arguments: &ReplayArguments) -> Result<u8> {
 }
 
 fn replay(arguments: &ReplayArguments, together: Together) -> Result<ReplayedFrom> {
+    links::check(arguments)?;
     if arguments.output.is_some() && together.has_others() {
         let message = "several processes cannot write one trace; leave -o out, start kizami without the launcher, or on one host \
              without --threads";
@@ -44,20 +48,57 @@ fn replay(arguments: &ReplayArguments, together: Together) -> Result<ReplayedFro
     if let Some(output) = &arguments.output {
         must_be_new(output, "-o")?;
     }
-    let plan = Plan::new(arguments, &trace, &trace.definitions()?)?;
-    let threads = together.threads(threads);
-    let request = Request {
-        made_from: None,
-        clocks_unaligned: false,
-        output: arguments.output.as_deref(),
-        threads,
-        words: changes(arguments).iter().map(ToString::to_string).collect(),
-    };
-    let bar = Bar::new("replaying");
-    let setting = |graph: &Graph, fit: &Fit| plan.setting(graph, fit, threads);
-    retime_by(&trace, request, together.processes(), setting, &|progress| {
-        bar.set(progress.rows, progress.total, || quantity::counted(progress.rows, "row"));
-    })
+    let plan = &Plan::new(arguments, &trace, &trace.definitions()?)?;
+    let replaying = Replaying { arguments, trace: &trace, plan, together, bar: Bar::new("replaying") };
+    if let Some(platform) = &arguments.platform {
+        return replaying.on_links(platform);
+    }
+    let target = Target { output: arguments.output.as_deref(), known: Known::default() };
+    let threads = replaying.threads();
+    replaying.retime(&trace, target, &|graph, fit| Ok(plan.setting(graph, fit, threads)?.0))
+}
+
+/// A replay as it is asked for.
+pub struct Replaying<'a> {
+    pub arguments: &'a ReplayArguments,
+    pub trace: &'a Trace,
+    pub plan: &'a Plan,
+    pub together: Together,
+    bar: Bar,
+}
+
+/// Where a replay goes, and what it says of itself.
+#[derive(Default)]
+pub struct Target<'a> {
+    pub output: Option<&'a Path>,
+    pub known: Known,
+}
+
+impl Replaying<'_> {
+    /// How many threads walk.
+    pub fn threads(&self) -> usize {
+        self.together.threads(self.arguments.threads.map(|threads| threads.get()))
+    }
+
+    /// Replays a trace: the one that was given, or one made from it.
+    pub fn retime(
+        &self,
+        trace: &Trace,
+        target: Target<'_>,
+        setting: &dyn Fn(&Graph, &Fit) -> Result<Setting>,
+    ) -> Result<ReplayedFrom> {
+        let request = Request {
+            made_from: Some(self.trace.path().display().to_string()),
+            output: target.output,
+            threads: self.threads(),
+            words: changes(self.arguments).iter().map(ToString::to_string).collect(),
+            known: target.known,
+            ..Request::default()
+        };
+        retime_by(trace, request, self.together.processes(), setting, &|progress| {
+            self.bar.set(progress.rows, progress.total, || quantity::counted(progress.rows, "row"));
+        })
+    }
 }
 
 fn print(arguments: &ReplayArguments, replayed: &ReplayedFrom) -> Result<()> {

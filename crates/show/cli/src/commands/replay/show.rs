@@ -2,6 +2,7 @@
 
 use crate::show::quantity;
 use kizami_model::Length;
+use kizami_phrases::links;
 use kizami_trace::run::ReplayedFrom;
 
 /// Recorded and replayed run time, and what the result is based on.
@@ -18,7 +19,15 @@ pub fn lines(replayed: &ReplayedFrom, needs_fit: bool) -> Vec<(&'static str, Str
         ("replayed", format!("{}, {change}{setting}", quantity::duration(Length(replayed_ns)))),
     ];
     lines.extend(at_work(replayed).map(|text| ("at work", text)));
-    lines.push(("network", network(replayed, needs_fit)));
+    match &replayed.links {
+        None => lines.push(("network", network(replayed, needs_fit))),
+        Some(shared) => {
+            let by_simgrid = shared.by == "simgrid";
+            let [low, high] = [shared.low_ns, shared.high_ns].map(Length);
+            lines.push(("links", links::modelled(by_simgrid, shared.accurate, low, high)));
+            lines.extend(shared.not_simulated.clone().map(|why| ("no SimGrid", why)));
+        }
+    }
     let followed = quantity::counted(replayed.followed, "call");
     lines.push(("waits", format!("{followed} with known wait dependencies")));
     if replayed.not_followed > 0 {

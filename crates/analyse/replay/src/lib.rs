@@ -43,7 +43,7 @@ pub use lane_moment::LaneMoment;
 pub use learned::Progress;
 pub use marks::Marks;
 pub use prefetch::prefetch;
-pub use retime::{Known, Request, retime, retime_by};
+pub use retime::{ReplayFacts, Request, retime, retime_by};
 pub use setting::{Factor, Network, Pieces, PlaceFactor, Setting};
 pub use step_changes::{StepChange, StepChanges};
 pub use times::{LastEnd, Times};

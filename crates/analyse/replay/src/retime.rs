@@ -37,12 +37,12 @@ pub struct Request<'a> {
     /// Times of different ranks do not fit together yet.
     pub clocks_unaligned: bool,
     /// What is known beyond the replay itself, for `run.json`.
-    pub known: Known,
+    pub known: ReplayFacts,
 }
 
 /// What is known of a replay beforehand.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
+pub struct ReplayFacts {
     /// How link contention is modelled.
     pub links: Option<SharedLinks>,
     /// A replay of the recorded run, if the trace that is replayed has other times already: for what was recorded.
@@ -112,7 +112,7 @@ fn retime_with(
     setting: &Setting,
     passes: &Passes<'_>,
 ) -> Result<ReplayedFrom, ReplayError> {
-    let Request { threads, made_from, mut words, known: Known { links, recorded }, .. } = request;
+    let Request { threads, made_from, mut words, known: ReplayFacts { links, recorded }, .. } = request;
     let _phase = tracing::info_span!("replay", steps = graph.steps.len(), threads).entered();
     if let Some(folding) = &graph.folding {
         words.push(format!("in {} rank classes", folding.rank_classes.count()));

@@ -14,7 +14,7 @@ use kizami_network::Fit;
 use kizami_network::collectives::Library;
 use kizami_phrases::links;
 use kizami_predict::{BySimGrid, PhasesError};
-use kizami_replay::{Known, Setting};
+use kizami_replay::{ReplayFacts, Setting};
 use kizami_terminal::failure::UsageError;
 use kizami_trace::run::{ReplayedFrom, SharedLinks};
 use kizami_whatif::Change;
@@ -60,7 +60,7 @@ impl Replaying<'_> {
         }
         let target = Target {
             output: self.arguments.output.as_deref(),
-            known: Known { links: Some(links), ..Known::default() },
+            known: ReplayFacts { links: Some(links), ..ReplayFacts::default() },
         };
         self.retime(self.trace, target, &|graph, fit| Ok(self.plan.setting(graph, fit, self.threads())?.0))
     }
@@ -117,7 +117,7 @@ impl Replaying<'_> {
         let played = match changes.is_empty() {
             true => self.trace.path(),
             false => {
-                let target = Target { output: Some(&changed), known: Known::default() };
+                let target = Target { output: Some(&changed), known: ReplayFacts::default() };
                 self.retime(self.trace, target, &|graph, fit| {
                     self.plan.off_the_network(graph, fit, self.threads())
                 })?;
@@ -132,7 +132,7 @@ impl Replaying<'_> {
             .map(|error| (there.run().span_ns as f64 * (1.0 + error)) as i64);
         let links =
             SharedLinks { by: "simgrid".to_owned(), accurate: true, low_ns, high_ns, not_simulated: None };
-        let known = Known { links: Some(links), recorded: Some(recorded.clone()) };
+        let known = ReplayFacts { links: Some(links), recorded: Some(recorded.clone()) };
         let target = Target { output: self.arguments.output.as_deref(), known };
         Ok(Ok(self.retime(&there, target, &|_, _| Ok(Setting::default()))?))
     }

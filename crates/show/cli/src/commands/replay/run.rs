@@ -16,7 +16,7 @@ use crate::show::text;
 use anyhow::Result;
 use kizami_graph::Graph;
 use kizami_network::Fit;
-use kizami_replay::{Known, Request, Setting, retime_by};
+use kizami_replay::{ReplayFacts, Request, Setting, retime_by};
 use kizami_terminal::failure::UsageError;
 use kizami_trace::Trace;
 use kizami_trace::run::ReplayedFrom;
@@ -53,7 +53,7 @@ fn replay(arguments: &ReplayArguments, together: Together) -> Result<ReplayedFro
     if let Some(platform) = &arguments.platform {
         return replaying.on_links(platform);
     }
-    let target = Target { output: arguments.output.as_deref(), known: Known::default() };
+    let target = Target { output: arguments.output.as_deref(), known: ReplayFacts::default() };
     let threads = replaying.threads();
     replaying.retime(&trace, target, &|graph, fit| Ok(plan.setting(graph, fit, threads)?.0))
 }
@@ -71,7 +71,7 @@ pub struct Replaying<'a> {
 #[derive(Default)]
 pub struct Target<'a> {
     pub output: Option<&'a Path>,
-    pub known: Known,
+    pub known: ReplayFacts,
 }
 
 impl Replaying<'_> {

@@ -98,6 +98,7 @@ impl TaskWriter {
             weight: 1.0,
             waited: None,
             group: None,
+            asleep: None,
         })?;
         for need in task.needs.iter().filter(|need| need.task > 0) {
             let (task, of) = (task.number, need.task);

@@ -134,6 +134,13 @@ pub enum AwayBy {
     System = 0,
     /// The process's own, in ticks: the tracer was busy with itself.
     Tracer = 1,
+    /// `CLOCK_MONOTONIC`, in nanoseconds: the thread slept, or waited for something in the system.
+    Asleep = 2,
+}
+
+impl AwayBy {
+    /// All of them.
+    const ALL: [AwayBy; 3] = [AwayBy::System, AwayBy::Tracer, AwayBy::Asleep];
 }
 
 /// A record.
@@ -428,7 +435,7 @@ impl<'a> ThreadEvents<'a> {
             }
             REGION_END => ThreadEvent::RegionEnd,
             AWAY => {
-                let by = if payload == AwayBy::System as u32 { AwayBy::System } else { AwayBy::Tracer };
+                let by = AwayBy::ALL.into_iter().find(|by| *by as u32 == payload)?;
                 ThreadEvent::Away { by, from: follow()?, to: follow()? }
             }
             LEAVE => ThreadEvent::Leave,
@@ -476,6 +483,7 @@ mod tests {
             begin_own(2).at_once().to_vec(),
             wait(WaitFor::Group, 9).after(1).expect("fits").to_vec(),
             away(AwayBy::Tracer, 0, 5).at_once().to_vec(),
+            away(AwayBy::Asleep, 1, 6).at_once().to_vec(),
             region(4, 11, Runtime::Llvm).at_once().to_vec(),
             counted(7, 0).at_once().to_vec(),
             vec![0, 1, 2],
@@ -492,6 +500,7 @@ mod tests {
             (1_030, ThreadEvent::Begin(TaskName { stream: 4, number: 3 })),
             (1_031, ThreadEvent::Wait { what: WaitFor::Group, site: 9 }),
             (1_031, ThreadEvent::Away { by: AwayBy::Tracer, from: 0, to: 5 }),
+            (1_031, ThreadEvent::Away { by: AwayBy::Asleep, from: 1, to: 6 }),
             (1_031, ThreadEvent::Region { site: 4, region: 11, runtime: Runtime::Llvm }),
             (1_031, ThreadEvent::Counted { tasks: 7, running: 0 }),
         ];

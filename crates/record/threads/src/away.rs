@@ -1,4 +1,5 @@
-//! When a thread was not working for the program: stretches to be taken out of running times.
+//! When a thread was not working for the program: stretches to be taken out of running times; and when it slept, which is part
+//! of them.
 //!
 //! Their records come late, after the pieces they fall into have ended. So they are read before anything is followed, and
 //! asked for in the order of time.
@@ -6,14 +7,14 @@
 use kizami_records::threading::{AwayBy, ThreadEvent};
 
 /// A stretch, in ticks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Absence {
     /// From.
     pub from: u64,
     /// To.
     pub to: u64,
-    /// Whether the tracer was busy with itself; else the system took the processor.
-    pub by_tracer: bool,
+    /// The system took the processor, the tracer was busy with itself, or the thread slept.
+    pub by: AwayBy,
 }
 
 /// All absences in the events. `ticks_at` turns nanoseconds of the system's clock into ticks.
@@ -23,40 +24,40 @@ pub fn absences(
 ) -> Vec<Absence> {
     let mut found: Vec<Absence> = events
         .filter_map(|(at, event)| match event {
-            ThreadEvent::Away { by: AwayBy::System, from, to } => {
-                Some((at, ticks_at(from), ticks_at(to), false))
-            }
-            ThreadEvent::Away { by: AwayBy::Tracer, from, to } => Some((at, from, to, true)),
+            ThreadEvent::Away { by: AwayBy::Tracer, from, to } => Some((at, from, to, AwayBy::Tracer)),
+            ThreadEvent::Away { by, from, to } => Some((at, ticks_at(from), ticks_at(to), by)),
             _ => None,
         })
         // An absence later than its record is damage.
-        .map(|(at, from, to, by_tracer)| Absence { from, to: to.min(at), by_tracer })
+        .map(|(at, from, to, by)| Absence { from, to: to.min(at), by })
         .filter(|absence| absence.from < absence.to)
         .collect();
-    found.sort_unstable();
-    apart(found)
+    found.sort_unstable_by_key(|absence| (absence.from, absence.to));
+    // What two of them have in common is the system's, if it is one of them; else the tracer's.
+    [AwayBy::System, AwayBy::Tracer, AwayBy::Asleep].into_iter().fold(Vec::new(), |known, by| {
+        let more = joined(found.iter().filter(|absence| absence.by == by));
+        beside(known, more)
+    })
 }
 
-/// Makes sorted stretches disjoint: what two of them have in common is the system's, if it is one of them.
-fn apart(sorted: Vec<Absence>) -> Vec<Absence> {
-    let system: Vec<Absence> = joined(sorted.iter().filter(|absence| !absence.by_tracer));
-    let tracer: Vec<Absence> = joined(sorted.iter().filter(|absence| absence.by_tracer));
-    let (mut all, mut first) = (system.clone(), 0);
-    for Absence { mut from, to, .. } in tracer {
-        while system.get(first).is_some_and(|other| other.to <= from) {
+/// Adds sorted stretches to others, without what they have in common with those.
+fn beside(known: Vec<Absence>, more: Vec<Absence>) -> Vec<Absence> {
+    let (mut all, mut first) = (known.clone(), 0);
+    for Absence { mut from, to, by } in more {
+        while known.get(first).is_some_and(|other| other.to <= from) {
             first += 1;
         }
-        for other in system[first..].iter().take_while(|other| other.from < to) {
+        for other in known[first..].iter().take_while(|other| other.from < to) {
             if from < other.from {
-                all.push(Absence { from, to: other.from, by_tracer: true });
+                all.push(Absence { from, to: other.from, by });
             }
             from = from.max(other.to);
         }
         if from < to {
-            all.push(Absence { from, to, by_tracer: true });
+            all.push(Absence { from, to, by });
         }
     }
-    all.sort_unstable();
+    all.sort_unstable_by_key(|absence| absence.from);
     all
 }
 
@@ -82,9 +83,11 @@ pub(crate) struct Absences {
 /// How long a stretch of running really was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ran {
+    /// With the time it slept.
     pub running: u64,
     pub system: u64,
     pub tracer: u64,
+    pub asleep: u64,
 }
 
 impl Absences {
@@ -100,8 +103,16 @@ impl Absences {
         let mut ran = Ran { running: to.saturating_sub(from), ..Ran::default() };
         for absence in self.list[self.next..].iter().take_while(|absence| absence.from < to) {
             let length = absence.to.min(to).saturating_sub(absence.from.max(from));
-            *(if absence.by_tracer { &mut ran.tracer } else { &mut ran.system }) += length;
-            ran.running = ran.running.saturating_sub(length);
+            let (part, runs) = match absence.by {
+                AwayBy::System => (&mut ran.system, false),
+                AwayBy::Tracer => (&mut ran.tracer, false),
+                // Whatever it sleeps for is its own doing, and takes that long on any machine.
+                AwayBy::Asleep => (&mut ran.asleep, true),
+            };
+            *part += length;
+            if !runs {
+                ran.running = ran.running.saturating_sub(length);
+            }
         }
         ran
     }
@@ -120,13 +131,16 @@ mod tests {
             away(AwayBy::System, 25, 35),
             away(AwayBy::Tracer, 60, 55),
             away(AwayBy::System, 900, 2_000),
+            away(AwayBy::Asleep, 45, 70),
         ];
         let found = absences(events.into_iter(), |ns| ns);
-        let listed: Vec<_> = found.iter().map(|a| (a.from, a.to, a.by_tracer)).collect();
-        assert_eq!(listed, [(10, 20, true), (20, 35, false), (35, 50, true), (900, 1_000, false)]);
+        let listed: Vec<_> = found.iter().map(|a| (a.from, a.to, a.by)).collect();
+        let (system, tracer, asleep) = (AwayBy::System, AwayBy::Tracer, AwayBy::Asleep);
+        let expected = [(10, 20, tracer), (20, 35, system), (35, 50, tracer), (50, 70, asleep)];
+        assert_eq!(listed, [&expected[..], &[(900, 1_000, system)]].concat());
         let mut absences = Absences::new(found);
-        assert_eq!(absences.ran(0, 15), Ran { running: 10, system: 0, tracer: 5 });
-        assert_eq!(absences.ran(15, 40), Ran { running: 0, system: 15, tracer: 10 });
-        assert_eq!(absences.ran(40, 100), Ran { running: 50, system: 0, tracer: 10 });
+        assert_eq!(absences.ran(0, 15), Ran { running: 10, tracer: 5, ..Ran::default() });
+        assert_eq!(absences.ran(15, 40), Ran { system: 15, tracer: 10, ..Ran::default() });
+        assert_eq!(absences.ran(40, 100), Ran { running: 50, tracer: 10, asleep: 20, ..Ran::default() });
     }
 }

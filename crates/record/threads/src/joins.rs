@@ -158,6 +158,7 @@ impl Follower {
             running: 0,
             parent_running: running,
             tracer: 0,
+            asleep: 0,
         };
         self.buffer.done(joined, needs);
         Need { of: number, at }

@@ -87,6 +87,8 @@ pub struct Piece {
     pub parent_running: u64,
     /// How much of its running time went into recording.
     pub tracer: u64,
+    /// How much of its running time it slept, or waited for something in the system.
+    pub asleep: u64,
 }
 
 /// A piece that another one needed.
@@ -127,6 +129,8 @@ pub struct RegionRun {
     pub away: u64,
     /// What recording took, all together.
     pub tracer: u64,
+    /// How much of the time they ran they slept, or waited for something in the system.
+    pub asleep: u64,
     /// Tasks made in it, also those that were only counted.
     pub tasks: u64,
 }

@@ -33,6 +33,7 @@ impl Follower {
         piece.running += ran.running;
         piece.system += ran.system;
         piece.tracer += ran.tracer;
+        piece.asleep += ran.asleep;
         true
     }
 
@@ -58,6 +59,7 @@ impl Follower {
             running: 0,
             system: 0,
             tracer: 0,
+            asleep: 0,
             locked: 0,
             records: 0,
             since: None,
@@ -119,6 +121,7 @@ impl Follower {
             region.ran(task.thread, piece.running - recording);
             region.run.locked += piece.locked;
             region.run.away += piece.system;
+            region.run.asleep += piece.asleep;
             region.run.tracer += piece.tracer + recording;
         }
         let ended = Piece {
@@ -135,6 +138,7 @@ impl Follower {
             running: piece.running,
             parent_running: piece.opened.made.running,
             tracer: recording,
+            asleep: piece.asleep.min(piece.running),
         };
         self.buffer.done(ended, piece.opened.needs);
     }

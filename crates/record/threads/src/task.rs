@@ -54,6 +54,7 @@ pub(crate) struct OpenPiece {
     pub running: u64,
     pub system: u64,
     pub tracer: u64,
+    pub asleep: u64,
     pub locked: u64,
     /// Records written while it ran.
     pub records: u64,

@@ -34,6 +34,7 @@ impl Observer for Tasks {
             weight: 1.0,
             waited: None,
             group: None,
+            asleep: None,
         };
         self.0.task(row).unwrap();
         for need in task.needs.iter().filter(|need| need.task > 0) {

@@ -30,6 +30,7 @@ fn task(task: u64, kind: TaskKind, thread: u32, created: i64, start: i64, end: i
         weight: 1.0,
         waited: None,
         group: None,
+        asleep: None,
     }
 }
 
@@ -50,6 +51,7 @@ fn region(start: i64, end: i64) -> ParallelRow {
         tracer: Length::ZERO,
         tasks: 1,
         runtime: None,
+        asleep: None,
     }
 }
 

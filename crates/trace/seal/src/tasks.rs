@@ -197,6 +197,7 @@ impl Listener for Rows<'_> {
                 kizami_threads::Waited::Together => Waited::Together,
             }),
             group: Some(piece.group).filter(|group| *group > 0),
+            asleep: Some(self.length(piece.asleep)),
         })
     }
 
@@ -221,6 +222,7 @@ impl Listener for Rows<'_> {
                 kizami_threads::Runtime::Gnu => Some(Runtime::Gnu),
                 kizami_threads::Runtime::Llvm => Some(Runtime::Llvm),
             },
+            asleep: Some(self.length(region.asleep)),
         })
     }
 }

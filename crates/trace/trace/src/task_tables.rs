@@ -97,6 +97,9 @@ crate::table! {
         /// Number of the group of tasks that it belongs to or, if continued, that it waited for.
         /// Null: none, or written by an older version.
         "group" group: Option<u64>,
+        /// How much of `running_ns` its thread slept, or waited for something in the system: files, locks, other threads.
+        /// Null: not known, or written by an older version.
+        "asleep_ns" asleep: Option<Length>,
     }
 }
 
@@ -154,5 +157,8 @@ crate::table! {
         /// Whose runtime ran it: `gnu` or `llvm` (which is Intel's as well).
         /// Null: not known, or written by an older version.
         "runtime" runtime: Option<Runtime>,
+        /// How much of `running_ns` its threads slept, or waited for something in the system.
+        /// Null: not known, or written by an older version.
+        "asleep_ns" asleep: Option<Length>,
     }
 }

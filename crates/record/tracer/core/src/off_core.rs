@@ -189,8 +189,9 @@ fn registered() -> Option<*const AtomicU64> {
     }
 }
 
-/// As the kernel has it for the calling thread. Neither a cancellation point nor a change of `errno`.
-fn waited_ns() -> Option<u64> {
+/// How long the calling thread could have run but had no core since it began; none if the kernel does not count it. Neither a
+/// cancellation point nor a change of `errno`.
+pub fn waited_ns() -> Option<u64> {
     let _uncancelled = Uncancelled::new();
     let mut buffer = [0u8; 96];
     // SAFETY: plain system calls with a place for the answer; the descriptor is our own, for a moment.

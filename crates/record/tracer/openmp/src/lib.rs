@@ -19,6 +19,7 @@ mod budget;
 mod choice;
 mod clock;
 mod gomp;
+mod lacked;
 mod lifecycle;
 mod local;
 mod ompt;

@@ -2,6 +2,7 @@
 
 use crate::budget::{self, Budget};
 use crate::clock;
+use crate::lacked::Lacked;
 use crate::running::{Running, Tally};
 use crate::stolen::Stolen;
 use crate::switches::Switches;
@@ -51,6 +52,7 @@ pub struct Recorder {
     switches: Option<Switches>,
     /// Where switches are known.
     stolen: Option<Stolen>,
+    lacked: Lacked,
     budget: Budget,
 }
 
@@ -102,6 +104,7 @@ pub fn of_process(process: &Process, cost: u64) -> Option<Box<Recorder>> {
     if let Some(switches) = &recorder.switches {
         recorder.written = switches.written();
         recorder.stolen = Some(Stolen::begin());
+        recorder.lacked = Lacked::begin();
     }
     recorder.last_ticks = clock::now();
     recorder.take_over();
@@ -134,6 +137,7 @@ impl Recorder {
             source: None,
             switches: None,
             stolen: None,
+            lacked: Lacked::default(),
             budget: Budget::new(0),
         })
     }
@@ -353,20 +357,32 @@ impl Recorder {
         let Some((mut switches, mut stolen)) = self.switches.take().zip(self.stolen.take()) else { return };
         while let Some(off) = switches.next() {
             stolen.was_off(off.from, off.to);
-            if (also_willingly || off.preempted) && !self.push_away(off.from, off.to) {
+            let is_recorded = match also_willingly || off.preempted {
+                true => self.push_away(AwayBy::System, off.from, off.to),
+                // When it could go on it may have had to wait for a processor: that is no longer its own doing.
+                false => {
+                    let woken = off.to - self.lacked.behind(&off);
+                    self.push_away(AwayBy::Asleep, off.from, woken)
+                        && (woken == off.to || self.push_away(AwayBy::System, woken, off.to))
+                }
+            };
+            if off.preempted {
+                self.lacked.was_preempted(&off);
+            }
+            if !is_recorded {
                 break;
             }
         }
         self.read = switches.read();
         stolen.each(since, |from, to| {
-            self.push_away(from, to);
+            self.push_away(AwayBy::System, from, to);
         });
         (self.switches, self.stolen) = (Some(switches), Some(stolen));
     }
 
-    fn push_away(&mut self, from: u64, to: u64) -> bool {
+    fn push_away(&mut self, by: AwayBy, from: u64, to: u64) -> bool {
         let has_room = self.words.room() >= MOST_WORDS || self.make_room(MOST_WORDS);
-        has_room && self.words.push(threading::away(AwayBy::System, from, to).at_once())
+        has_room && self.words.push(threading::away(by, from, to).at_once())
     }
 
     /// Finds room for so many words; false if there is none.

@@ -11,7 +11,7 @@ use crate::TraceError;
 use crate::definitions::{Definitions, Function, RankInfo, RegionSpan, Stop};
 use crate::run::{ClockInfo, Health, RunInfo, SCHEMA, utc};
 use crate::schema::Record;
-use crate::task_tables::{NeedRow, TaskRow};
+use crate::task_tables::{NeedRow, ParallelRow, TaskRow};
 use kizami_columns::WrittenFile;
 use kizami_model::{Call, Ending, Length, Moment, Rank, function};
 use std::path::Path;
@@ -106,6 +106,11 @@ impl TraceWriter {
         self.tasks.need(need)
     }
 
+    /// Adds one run of a parallel region. They come by rank and start.
+    pub fn parallel(&mut self, region: ParallelRow) -> Result<(), TraceError> {
+        self.tasks.parallel(region)
+    }
+
     /// What calls and tasks refer to, to be added to before the end.
     pub fn definitions(&mut self) -> &mut Definitions {
         &mut self.definitions
@@ -144,6 +149,7 @@ impl TraceWriter {
             counters: Vec::new(),
             disturbance: None,
             counted_tasks: None,
+            stolen: None,
             undisturbed: None,
             replayed: None,
             reduced: None,

@@ -62,11 +62,13 @@ fn by_debug_information(loader: &Loader, address: u64) -> Option<Symbol> {
     let mut frames = loader.find_frames(address).ok()?;
     let mut symbol = Symbol::default();
     let mut is_mark = true;
+    // What is inlined at the beginning of a region or a task is not its place.
+    let is_body = begins_body(loader, address);
     while let Ok(Some(frame)) = frames.next() {
         let name = frame.function.as_ref().and_then(|function| function.demangle().ok().map(Cow::into_owned));
         let location = frame.location.as_ref();
         let file = location.and_then(|location| location.file);
-        if is_mark {
+        if is_mark || is_body {
             symbol.function = name;
             symbol.file = file.map(str::to_owned);
             symbol.line = location.and_then(|location| location.line);
@@ -76,6 +78,12 @@ fn by_debug_information(loader: &Loader, address: u64) -> Option<Symbol> {
         }
     }
     (symbol.function.is_some() || symbol.file.is_some()).then_some(symbol)
+}
+
+/// Whether a function begins there that GCC has made of a parallel region or a task.
+fn begins_body(loader: &Loader, address: u64) -> bool {
+    let symbol = |address: u64| loader.find_symbol(address).filter(|name| name.contains("._omp_fn."));
+    symbol(address).is_some_and(|own| symbol(address.wrapping_sub(1)) != Some(own))
 }
 
 fn is_own_header(path: &str) -> bool {

@@ -23,6 +23,7 @@ pub fn short(name: &str) -> String {
     if let Some(name) = of_fortran_module(name) {
         return name;
     }
+    let name = without_outlining(name);
     if !name.contains(['(', '<']) {
         return name.to_owned();
     }
@@ -31,6 +32,13 @@ pub fn short(name: &str) -> String {
     let kept = kept.trim_end_matches(" const").trim_end_matches([' ', '&']);
     let short = without_return_type(kept);
     if short.is_empty() { name.to_owned() } else { short.to_owned() }
+}
+
+/// The function that has a parallel region or a task, of which compilers make functions of their own; the same if it has no name.
+pub fn without_outlining(name: &str) -> &str {
+    const MARKS: [&str; 5] = ["._omp_fn.", " [clone ._omp_fn.", ".omp_outlined", ".omp_task_entry", ".omp."];
+    let end = MARKS.iter().filter_map(|mark| name.find(mark)).min();
+    end.filter(|end| *end > 0).map_or(name, |end| &name[..end])
 }
 
 /// `__solver_MOD_step` (gfortran), `solver_mp_step_` (Intel) and `_QMsolverPstep` (flang).

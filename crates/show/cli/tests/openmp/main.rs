@@ -4,7 +4,9 @@
 
 mod timing;
 
+use kizami_trace::{ParallelRow, Trace};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -40,6 +42,56 @@ fn tasks_of_the_header_have_the_programs_source_lines() {
     let printed = String::from_utf8_lossy(&printed).into_owned();
     assert!(printed.contains("quicksort"), "{printed}");
     assert!(!printed.contains("kizami_tasks.h"), "{printed}");
+}
+
+/// The lines at which a recording has parallel regions begin, each once.
+fn lines_of_regions(trace: &Path) -> BTreeSet<u32> {
+    let trace = Trace::open(trace).expect("a trace");
+    let callsites = trace.definitions().expect("definitions").callsites;
+    let rows = trace.parts_of::<ParallelRow>().expect("regions").flat_map(|part| part.expect("rows"));
+    rows.map(|row| callsites[row.callsite.expect("a place") as usize].line.expect("a line")).collect()
+}
+
+/// Whatever the compiler, the language and the optimisation. (flang 19 gives loops other lines.)
+#[test]
+fn parallel_regions_have_the_lines_of_their_directives() {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../workloads/openmp/constructs");
+    let scratch = tempfile::tempdir().unwrap();
+    let compilers: [(&str, &[&str]); 5] = [
+        ("gcc", &["atomics.c", "critical_locks.c", "doacross.c"]),
+        ("clang-19", &["atomics.c", "critical_locks.c", "doacross.c"]),
+        ("g++", &["exceptions.cpp"]),
+        ("clang++-19", &["exceptions.cpp"]),
+        ("gfortran", &["fortran_loops.f90", "fortran_sections.f90"]),
+    ];
+    for (compiler, names) in compilers {
+        for (name, optimised) in names.iter().flat_map(|name| [(name, "-O0"), (name, "-O2")]) {
+            let what = format!("{compiler} {optimised} {name}");
+            let (source, program) = (sources.join(name), scratch.path().join("program"));
+            let mut command = Command::new(compiler);
+            command
+                .args([optimised, "-g", "-fopenmp", "-o"])
+                .arg(&program)
+                .arg(&source)
+                .arg("-I")
+                .arg(&sources);
+            let built = command.arg("-lm").current_dir(scratch.path()).output().expect("the compiler runs");
+            assert!(built.status.success(), "{what}: {}", String::from_utf8_lossy(&built.stderr));
+            kizami(&["record", "-o", "it.kz", "--", program.to_str().unwrap()], scratch.path());
+            let text = std::fs::read_to_string(&source).expect("the source");
+            let is_directive = |line: &str| {
+                line.contains("#pragma omp parallel") || line.trim_start().starts_with("!$omp parallel")
+            };
+            let expected: BTreeSet<u32> = (1..)
+                .zip(text.lines())
+                .filter(|(_, line)| is_directive(line))
+                .map(|(number, _)| number)
+                .collect();
+            let trace = scratch.path().join("it.kz");
+            assert_eq!(lines_of_regions(&trace), expected, "{what}");
+            std::fs::remove_dir_all(trace).expect("it can be removed");
+        }
+    }
 }
 
 const SEGMENTATION_FAULT: i32 = 11;

@@ -32,6 +32,14 @@ pub fn reals() -> impl Iterator<Item = &'static Real> {
 
 /// The body of a region or of a task.
 type Body = unsafe extern "C" fn(*mut c_void);
+/// The place of a region or of a task, as a return address: the beginning of its body, whose line is that of the directive. GCC
+/// gives the call of the runtime no line of its own, so that it often has that of a statement before it.
+#[inline(always)]
+fn place_of(body: Body) -> usize {
+    // Of a return address, what lies before it is looked up.
+    body as usize + 1
+}
+
 /// What copies the data of a task.
 type Copy = Option<unsafe extern "C" fn(*mut c_void, *mut c_void)>;
 

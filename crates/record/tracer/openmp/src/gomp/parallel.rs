@@ -1,10 +1,10 @@
 //! Parallel regions, also those that are loops or sections at once.
 
-use super::{Body, recorder};
+use super::{Body, place_of, recorder};
 use crate::real::{Real, hooks};
 use crate::regions;
 use crate::running::Running;
-use crate::{local, thread};
+use crate::thread;
 use kizami_records::threading::{self, Runtime};
 use std::ffi::{c_int, c_void};
 
@@ -54,7 +54,6 @@ type Begin = unsafe extern "C" fn(Body, *mut c_void, usize, usize, usize, usize,
 
 #[inline(always)]
 unsafe fn begin(real: &Real, has_head: bool, body: Body, data: *mut c_void, rest: [usize; 6]) -> usize {
-    let address = local::return_address();
     // SAFETY: the runtime's function of that name.
     let real: Begin = unsafe { std::mem::transmute(real.address()) };
     let [a, b, c, d, e, f] = rest;
@@ -63,7 +62,7 @@ unsafe fn begin(real: &Real, has_head: bool, body: Body, data: *mut c_void, rest
         return unsafe { real(body, data, a, b, c, d, e, f) };
     };
     let (region, below) = (regions::next(), recorder.running());
-    let site = recorder.site(address);
+    let site = recorder.site(place_of(body));
     recorder.put(threading::region(site, region, Runtime::Gnu));
     // SAFETY: where the runtime looks at the data, they have a first word.
     let head = if has_head { unsafe { *data.cast::<u64>() } } else { 0 };

@@ -3,10 +3,10 @@
 //! The runtime copies a task's data into memory of its own and hands them to the body. So the name of a task travels
 //! with its data: a block in front of them, which only our copy and our body know.
 
-use super::{Body, COUNTED, Copy, depend, recorder_of_makers, run_counted};
+use super::{Body, COUNTED, Copy, depend, place_of, recorder_of_makers, run_counted};
 use crate::budget;
 use crate::real::hooks;
-use crate::{local, thread};
+use crate::thread;
 use kizami_records::threading::{self, TaskName};
 use std::ffi::{c_int, c_long, c_uint, c_void};
 
@@ -103,7 +103,6 @@ unsafe extern "C" fn make(
     priority: c_int,
     detach: *mut c_void,
 ) {
-    let address = local::return_address();
     // SAFETY: the runtime's function of that name.
     let real: Make = unsafe { std::mem::transmute(real::GOMP_task.address()) };
     let Some(recorder) = recorder_of_makers() else {
@@ -116,7 +115,7 @@ unsafe extern "C" fn make(
         recorder.count(1);
         COUNTED
     } else {
-        let site = recorder.site(address);
+        let site = recorder.site(place_of(body));
         let task = recorder.create(site);
         if flags & FLAG_DEPEND != 0 && !dependences.is_null() {
             // SAFETY: the list that the program gave.

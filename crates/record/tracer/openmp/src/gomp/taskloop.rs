@@ -6,11 +6,11 @@
 //! on the stack. Then how many tasks there will be is worked out as the runtime does it, all are recorded as
 //! made when the loop is, and each takes one of these names as it begins.
 
-use super::{Body, COUNTED, Copy, recorder_of_makers, recorder_of_tasks, run_counted};
+use super::{Body, COUNTED, Copy, place_of, recorder_of_makers, recorder_of_tasks, run_counted};
 use crate::budget;
 use crate::real::{Real, hooks};
 use crate::recorder::Recorder;
-use crate::{local, thread};
+use crate::thread;
 use kizami_records::threading::{self, TaskName, WaitFor};
 use std::ffi::{c_int, c_long, c_uint, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -297,14 +297,13 @@ impl LoopRequest {
 }
 
 unsafe fn divide(real: &Real, request: &LoopRequest) {
-    let address = local::return_address();
     // SAFETY: the runtime's function of that name.
     let real: Divide = unsafe { std::mem::transmute(real.address()) };
     let Some(recorder) = recorder_of_makers() else {
         // SAFETY: as it was called.
         return unsafe { request.pass(real) };
     };
-    let site = recorder.site(address);
+    let site = recorder.site(place_of(request.body));
     if request.waits() && !recorder.running().is_counted {
         recorder.put(threading::group());
     }

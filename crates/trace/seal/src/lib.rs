@@ -31,6 +31,7 @@ mod segment_file;
 mod sharing;
 mod snapshot;
 mod source;
+mod stolen;
 mod summary;
 mod symbols;
 mod tables;
@@ -42,6 +43,7 @@ pub use error::SealError;
 pub use guard::{Holder, Recording};
 pub use launches::separate;
 pub use run_end::RunEnd;
+pub use stolen::CoreTime;
 
 use causality::Repairs;
 use clock::RunClock;
@@ -232,6 +234,7 @@ fn turn(
         folder,
     });
     run.counted_tasks = tasks.counted;
+    run.stolen = options.run_end.as_ref().and_then(|end| end.stolen_share());
     run.reduced = sealed.kept(names.requested, &run.totals);
     Ok((run, whole))
 }

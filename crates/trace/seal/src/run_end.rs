@@ -2,6 +2,7 @@
 //!
 //! Segments of ranks that hang or are killed do not contain these times.
 
+use crate::CoreTime;
 use crate::clock::RunClock;
 use crate::discover::{Process, Recorded};
 use crate::guard;
@@ -20,6 +21,8 @@ pub struct RunEnd {
     monotonic_ns: u64,
     interrupted_ns: Option<u64>,
     deaths: BTreeMap<u32, u64>,
+    /// Of this host, while the program ran.
+    cores: Option<CoreTime>,
 }
 
 impl RunEnd {
@@ -29,7 +32,20 @@ impl RunEnd {
         // SAFETY: a valid place for the answer.
         unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
         let monotonic_ns = now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64;
-        RunEnd { boot_id: guard::boot_id(), monotonic_ns, interrupted_ns: None, deaths: BTreeMap::new() }
+        let deaths = BTreeMap::new();
+        RunEnd { boot_id: guard::boot_id(), monotonic_ns, interrupted_ns: None, deaths, cores: None }
+    }
+
+    /// Also what the cores of this host did since then.
+    #[must_use]
+    pub fn since(self, before: Option<CoreTime>) -> RunEnd {
+        let cores = before.zip(CoreTime::now()).map(|(before, now)| now.since(before));
+        RunEnd { cores, ..self }
+    }
+
+    /// The part of the time of all cores that a hypervisor took, if that is known.
+    pub(crate) fn stolen_share(&self) -> Option<f64> {
+        self.cores.and_then(CoreTime::stolen_share)
     }
 
     /// Also when processes ended, by their numbers, and when the run was interrupted, in nanoseconds of

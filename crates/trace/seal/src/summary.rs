@@ -246,6 +246,7 @@ pub(crate) fn run_info(input: SummaryInput<'_>) -> RunInfo {
         counters: counters(input.names),
         disturbance: Some(input.disturbance),
         counted_tasks: None,
+        stolen: None,
         undisturbed: None,
         replayed: None,
         reduced: None,

@@ -68,6 +68,10 @@ pub struct RunInfo {
     /// Only if tasks were counted but not recorded: how many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted_tasks: Option<CountedTasks>,
+    /// Share of the time of all cores that a hypervisor gave to other machines while the program ran, on the host where it was
+    /// started; absent if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stolen: Option<f64>,
     /// End of the observation, if the sealing process knows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watched: Option<Watched>,

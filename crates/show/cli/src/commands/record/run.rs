@@ -15,7 +15,7 @@ use crate::show::path::as_typed;
 use crate::show::{remark, say};
 use anyhow::Result;
 use kizami_process_group::Single;
-use kizami_seal::RunEnd;
+use kizami_seal::{CoreTime, RunEnd};
 use kizami_terminal::failure::{USAGE, UsageError};
 use kizami_trace::RunInfo;
 use kizami_trace::write::share;
@@ -160,7 +160,9 @@ impl Recording<'_> {
             // The tracer of a recording around this one must not wake up in our launcher.
             vec![(environment::RAW_VARIABLE, None)]
         };
+        let before = CoreTime::now();
         let mut ended = self.start(&launch.command, &own);
+        ended.run_end = ended.run_end.since(before);
         if let Some(watcher) = watcher {
             ended.run_end = ended.run_end.with(watcher.finish(), child::interrupted_ns());
         }

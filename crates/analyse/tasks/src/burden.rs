@@ -14,6 +14,8 @@ impl Notice {
         match part {
             // What stands for all that came before a barrier has no thread, and one that was cut goes on at once.
             Some(Part::Cut | Part::Together) => Length::ZERO,
+            Some(Part::Share) => self.begin,
+            Some(Part::AfterBarrier | Part::AfterRegion) => self.pass,
             _ if continued => self.over,
             _ if was_made => self.task,
             _ => Length::ZERO,
@@ -35,6 +37,5 @@ pub fn burdened_span(graph: &TaskGraph, notice: Notice) -> Length {
         starts.push(start);
         last = last.max(start + task.work());
     }
-    let begin = graph.tasks().iter().map(|task| task.created).min().unwrap_or(Moment::START);
-    last - begin
+    last - graph.begin()
 }

@@ -304,6 +304,17 @@ impl TaskGraph {
     /// How long the run is.
     pub fn span(&self) -> Length {
         let end = self.tasks.iter().map(|task| task.end).max().unwrap_or(Moment::START);
-        end - self.tasks.iter().map(|task| task.created).min().unwrap_or(Moment::START)
+        end - self.begin()
+    }
+
+    /// When the first task is made.
+    pub(crate) fn begin(&self) -> Moment {
+        self.tasks.iter().map(|task| task.created).min().unwrap_or(Moment::START)
+    }
+
+    /// How much later a task begins than all it needs is there: tables that others wrote may have that.
+    pub(crate) fn delay(&self, number: u32) -> Length {
+        let task = &self.tasks[number as usize];
+        task.start - self.needs(number).iter().map(|need| need.at).fold(task.created, Moment::max)
     }
 }

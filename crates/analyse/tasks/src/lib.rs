@@ -6,9 +6,11 @@
 //! long it takes with so many processors. [`Survey`] keeps what is needed to answer about any part of a run at once, and
 //! [`stream()`] computes the same for the whole run in memory that hardly grows with it.
 //!
-//! Promises: the area below the curve of parallelism is the work, exactly. No schedule is shorter than its bounds.
+//! Promises: the area below the curve of parallelism is the work, exactly. No schedule lies outside its bounds.
 //! It does not read segments, and calls no runtime: it knows how some give tasks out, and follows that.
 
+mod asleep;
+mod bounds;
 mod burden;
 mod columns;
 mod curve;
@@ -27,6 +29,8 @@ mod stream;
 mod survey;
 mod threads;
 
+pub use asleep::asleep;
+pub use bounds::{Bounds, at_least};
 pub use burden::burdened_span;
 pub use curve::Curve;
 pub use error::TasksError;
@@ -36,10 +40,10 @@ pub use graph::{Need, Task, TaskGraph};
 pub use lengths::{PlaceLengths, bucket, shortest};
 pub use memory::memory_needed;
 pub use notice::Notice;
-pub use parallelism::{Parallelism, at_least};
+pub use parallelism::Parallelism;
 pub use path::{OnPath, Path};
 pub use places::{PlaceSum, places};
-pub use schedule::{Scheduled, Strategy, recorded_by, schedule, schedules};
+pub use schedule::{Bound, Scheduled, Strategy, recorded_by, schedule, schedules};
 pub use stream::{Bins, Streamed, stream};
 pub use survey::{Part, Scope, Stretch, Survey};
 pub use threads::{PieceOf, RegionRun, ThreadPiece, region_runs, thread_pieces};

@@ -2,7 +2,8 @@
 //!
 //! Counted are tasks that began on a thread which had nothing to do when they became able to run, and tasks that went on after
 //! their thread had nothing to do when what they waited for was over. The medians are used; where too little was observed, what
-//! is common.
+//! is common. Of threads that begin or end a region or a barrier the lower quartile is used: programs do so all the time, and
+//! on a machine with too few cores most of that is waiting for a core, which threads with cores of their own do not.
 
 use crate::TasksError;
 use crate::columns::{Groups, MISSING, Needs, parts};
@@ -17,13 +18,26 @@ pub struct Notice {
     pub task: Length,
     /// That what it waited for is over.
     pub over: Length,
-    /// Whether both were measured.
+    /// That there is a region to be run.
+    pub begin: Length,
+    /// That all others have come to a barrier or to the end of a region.
+    pub pass: Length,
+    /// Whether the first two were measured.
     pub is_measured: bool,
+    /// Whether the last two were.
+    pub are_regions_measured: bool,
 }
 
 impl Notice {
     /// What is taken where nothing was measured: what waking a sleeping thread takes.
-    pub const COMMON: Notice = Notice { task: Length(5_000), over: Length(5_000), is_measured: false };
+    pub const COMMON: Notice = Notice {
+        task: Length(5_000),
+        over: Length(5_000),
+        begin: Length(5_000),
+        pass: Length(5_000),
+        is_measured: false,
+        are_regions_measured: false,
+    };
 
     /// As it was in the run of one rank: in its beginning, if that is long.
     pub(crate) fn of(tasks: &Groups, needs: &Groups) -> Result<Notice, TasksError> {
@@ -58,13 +72,28 @@ impl Notice {
         Ok(noticing.finish())
     }
 
-    /// So many times as long.
-    pub fn times(self, times: f64) -> Notice {
-        Notice { task: self.task.scaled(times), over: self.over.scaled(times), ..self }
+    /// So many times as long, each by what holds for those that were measured, or by what holds for the others.
+    pub(crate) fn times(self, measured: f64, unknown: f64) -> Notice {
+        let tasks = if self.is_measured { measured } else { unknown };
+        let regions = if self.are_regions_measured { measured } else { unknown };
+        Notice {
+            task: self.task.scaled(tasks),
+            over: self.over.scaled(tasks),
+            begin: self.begin.scaled(regions),
+            pass: self.pass.scaled(regions),
+            ..self
+        }
     }
 
     /// It takes no time.
-    pub const NONE: Notice = Notice { task: Length::ZERO, over: Length::ZERO, is_measured: true };
+    pub const NONE: Notice = Notice {
+        task: Length::ZERO,
+        over: Length::ZERO,
+        begin: Length::ZERO,
+        pass: Length::ZERO,
+        is_measured: true,
+        are_regions_measured: true,
+    };
 }
 
 /// Fewer say nothing.
@@ -83,6 +112,8 @@ struct Noticing {
     busy_until: Vec<Moment>,
     tasks: Vec<Length>,
     overs: Vec<Length>,
+    begins: Vec<Length>,
+    passes: Vec<Length>,
 }
 
 impl Noticing {
@@ -97,6 +128,8 @@ impl Noticing {
         let list = match part {
             Part::Explicit => Some(&mut self.tasks),
             Part::AfterChildren | Part::AfterGroup => Some(&mut self.overs),
+            Part::Share => Some(&mut self.begins),
+            Part::AfterBarrier | Part::AfterRegion => Some(&mut self.passes),
             _ => None,
         };
         if let Some(list) = list.filter(|list| was_idle && list.len() < MOST) {
@@ -105,15 +138,24 @@ impl Noticing {
         self.busy_until[thread] = self.busy_until[thread].max(end);
     }
 
-    fn finish(self) -> Notice {
-        let median = |mut list: Vec<Length>, common: Length| {
+    fn finish(mut self) -> Notice {
+        let [of_tasks, of_regions] = [[&self.tasks, &self.overs], [&self.begins, &self.passes]]
+            .map(|lists| lists.iter().all(|list| list.len() >= LEAST));
+        let median = |list: &mut Vec<Length>, common: Length| {
             list.sort_unstable();
-            upper_median(&list).filter(|_| list.len() >= LEAST).unwrap_or(common)
+            upper_median(list).filter(|_| list.len() >= LEAST).unwrap_or(common)
+        };
+        let quartile = |list: &mut Vec<Length>, common: Length| {
+            list.sort_unstable();
+            list.get(list.len() / 4).copied().filter(|_| list.len() >= LEAST).unwrap_or(common)
         };
         Notice {
-            is_measured: self.tasks.len().min(self.overs.len()) >= LEAST,
-            task: median(self.tasks, Notice::COMMON.task),
-            over: median(self.overs, Notice::COMMON.over),
+            task: median(&mut self.tasks, Notice::COMMON.task),
+            over: median(&mut self.overs, Notice::COMMON.over),
+            begin: quartile(&mut self.begins, Notice::COMMON.begin),
+            pass: quartile(&mut self.passes, Notice::COMMON.pass),
+            is_measured: of_tasks,
+            are_regions_measured: of_regions,
         }
     }
 }

@@ -10,12 +10,6 @@ pub struct Parallelism {
     pub(crate) steps: Vec<(Moment, u32)>,
 }
 
-/// No run with so many processors is shorter: they have that much work, and no chain of tasks can be made shorter.
-pub fn at_least(processors: u32, work: Length, span: Length) -> Length {
-    let processors = i64::from(processors.max(1));
-    span.max(Length(work.0.div_euclid(processors) + i64::from(work.0 % processors > 0)))
-}
-
 impl Parallelism {
     /// That of all tasks of a graph.
     pub fn of(graph: &TaskGraph) -> Parallelism {
@@ -68,23 +62,6 @@ impl Parallelism {
     /// The most tasks at one moment.
     pub fn peak(&self) -> u32 {
         self.steps.iter().map(|(_, running)| *running).max().unwrap_or(0)
-    }
-
-    /// No run with so many processors is shorter: they have that much work, and no chain of tasks can be made shorter.
-    pub fn at_least(&self, processors: u32, span: Length) -> Length {
-        at_least(processors, self.work(), span)
-    }
-
-    /// A run that does what it would do at one moment of virtual time before it goes on to the next is no longer.
-    pub fn at_most(&self, processors: u32, span: Length) -> Length {
-        let processors = i64::from(processors.max(1));
-        let over = |(from, to, running): (Moment, Moment, u32)| {
-            let more = (i64::from(running) - processors).max(0);
-            // Each stretch is rounded up by itself.
-            let parts = (to - from).0 * more;
-            Length(parts.div_euclid(processors) + i64::from(parts % processors > 0))
-        };
-        self.stretches().map(over).fold(span, |sum, more| sum + more)
     }
 
     /// Mean parallelism in so many equal parts of the time from one moment to another.

@@ -2,7 +2,7 @@
 
 use crate::slot::{Answer, Slot};
 use kizami_model::Length;
-use kizami_tasks::{self as tasks, Part, Strategy, Survey, schedule};
+use kizami_tasks::{self as tasks, Bounds, Part, Strategy, Survey, schedule};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// So many tasks are simulated while the page waits.
@@ -22,7 +22,7 @@ struct Scheduled {
 pub struct ScheduleBounds {
     /// No run is shorter.
     pub at_least: Length,
-    /// One that goes through virtual time step by step is no longer.
+    /// One that leaves no processor idle while a task is ready is no longer; once simulated, that schedule is not.
     pub at_most: Length,
     /// With tasks given out one by one.
     pub simulated: Answer<tasks::Scheduled>,
@@ -48,9 +48,8 @@ impl Schedules {
         let scheduled = self.scheduled((processors, strategy as u8));
         let bounds = scheduled.bounds.get_or_init(|| {
             let (curve, _) = survey.curve(Part::All);
-            let span = survey.whole().to - survey.whole().from;
-            let parallelism = curve.parallelism();
-            (parallelism.at_least(processors, span), parallelism.at_most(processors, span))
+            let bounds = Bounds::of(survey.graph()).with_peak(curve.peak());
+            (bounds.at_least(processors), bounds.at_most(processors))
         });
         let own = (Arc::clone(&scheduled), Arc::clone(survey), Arc::clone(&self.turn));
         let simulate = move || {
@@ -64,12 +63,13 @@ impl Schedules {
             false if survey.graph().len() <= AT_ONCE => simulate(),
             false => drop(std::thread::spawn(simulate)),
         }
-        ScheduleBounds {
-            at_least: bounds.0,
-            at_most: bounds.1,
-            simulated: scheduled.simulated.peek(),
-            strategy,
-        }
+        let simulated = scheduled.simulated.peek();
+        // Delays of idle threads, and threads that a runtime leaves idle, are known then.
+        let at_most = match &simulated {
+            Answer::Ready(simulated) => simulated.at_most,
+            _ => bounds.1,
+        };
+        ScheduleBounds { at_least: bounds.0, at_most, simulated, strategy }
     }
 
     fn scheduled(&self, key: Key) -> Arc<Scheduled> {

@@ -161,6 +161,16 @@ impl State<'_> {
         self.at(thread, self.now + self.notice.over);
     }
 
+    /// A thread will look for its share of a region.
+    pub(super) fn notify_of_region(&mut self, thread: u32) {
+        self.at(thread, self.now + self.notice.begin);
+    }
+
+    /// A thread that rests will notice that all others have come as far as it.
+    pub(super) fn notify_of_pass(&mut self, thread: u32) {
+        self.at(thread, self.now + self.notice.pass);
+    }
+
     pub(super) fn add_thread(&mut self) -> u32 {
         self.threads.push(Thread {
             stack: Vec::new(),

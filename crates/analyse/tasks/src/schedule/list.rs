@@ -47,9 +47,10 @@ impl<'a> Simulation<'a> {
     }
 
     fn run(mut self, processors: usize) -> Length {
-        let begin = self.graph.tasks().iter().map(|task| task.created).min().unwrap_or(Moment::START);
+        let begin = self.graph.begin();
         for task in (0..self.graph.len() as u32).filter(|task| self.lacks[*task as usize] == 0) {
-            self.coming.push(Reverse((self.graph.tasks()[task as usize].created, task)));
+            let ready = self.graph.tasks()[task as usize].created + self.graph.delay(task);
+            self.coming.push(Reverse((ready, task)));
         }
         let mut free: BinaryHeap<Reverse<Moment>> = vec![Reverse(begin); processors].into();
         let (mut waiting, mut end) = (Waiting::new(), begin);
@@ -95,6 +96,7 @@ impl<'a> Simulation<'a> {
             *ready = (*ready).max(now + (at - start));
             *lacks -= 1;
             if *lacks == 0 {
+                *ready += self.graph.delay(to);
                 self.coming.push(Reverse((*ready, to)));
             }
         }

@@ -12,7 +12,8 @@ mod teams;
 #[cfg(test)]
 mod tests;
 
-use crate::{Notice, TaskGraph, TasksError};
+use crate::bounds::one_by_one;
+use crate::{Bounds, Notice, Parallelism, TaskGraph, TasksError, burdened_span};
 use engine::Engine;
 use gomp::Gomp;
 use kizami_model::{Length, Rank};
@@ -91,16 +92,43 @@ pub struct Scheduled {
     pub length: Length,
     /// In the shortest and in the longest; none if it was tried once.
     pub range: Option<(Length, Length)>,
+    /// No schedule is shorter, or longer, that does what `bound` says.
+    pub at_least: Length,
+    /// The same.
+    pub at_most: Length,
+    /// What is known of the schedule.
+    pub bound: Bound,
     /// How tasks were scheduled: not as requested where a runtime could not be followed to its end, or where tasks do not
     /// record what they waited for. Then the oldest is taken first.
     pub strategy: Strategy,
 }
 
+/// What is known of a schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// No processor is idle while a task is ready, but for the time until it has noticed that.
+    Busy,
+    /// Some are, as the simulation shows; only that some task runs at each moment is certain, but for that time.
+    OneByOne,
+}
+
 impl Scheduled {
-    /// Shaken tasks may take less together, which no schedule of the real ones can.
-    fn at_least(self, bound: Length) -> Scheduled {
-        let range = self.range.map(|(low, high)| (low.max(bound), high.max(bound)));
-        Scheduled { length: self.length.max(bound), range, ..self }
+    /// Before its bounds are known.
+    fn new(length: Length, range: Option<(Length, Length)>, strategy: Strategy) -> Scheduled {
+        let (at_least, at_most, bound) = (length, length, Bound::Busy);
+        Scheduled { length, range, at_least, at_most, bound, strategy }
+    }
+
+    /// Within its bounds; those of a schedule that leaves no processor idle if it keeps them.
+    fn within(self, at_least: Length, busy: Length, one_by_one: impl FnOnce() -> Length) -> Scheduled {
+        let high = self.range.map_or(self.length, |(_, high)| high);
+        // Shaken tasks may take more together.
+        let bound = if high <= busy.scaled(1.0 + SHAKEN_BY) { Bound::Busy } else { Bound::OneByOne };
+        let at_most = if bound == Bound::Busy { busy } else { one_by_one() }.max(at_least);
+        // Or less, which no schedule of the real ones can.
+        let kept = |length: Length| length.clamp(at_least, at_most);
+        let range = self.range.map(|(low, high)| (kept(low), kept(high)));
+        Scheduled { length: kept(self.length), range, at_least, at_most, bound, ..self }
     }
 }
 
@@ -121,25 +149,43 @@ pub fn schedules(graph: &TaskGraph, processors: &[u32], strategy: Strategy) -> V
         program.iter().flat_map(|program| (1..tries).map(|seed| program.shaken(seed, SHAKEN_BY))).collect();
     let all: Vec<&Program> = program.iter().chain(&shaken).collect();
     let notice = graph.notice().unwrap_or(Notice::NONE);
+    let latest = match tries {
+        1 => notice,
+        _ => notice.times(longest(&NOTICED_IN), longest(&UNKNOWN_NOTICED_IN)),
+    };
+    let bounds = Bounds::of(graph).with_peak(Parallelism::of(graph).peak());
+    let burdened = if program.is_some() { burdened_span(graph, latest) } else { bounds.span };
     let one = |processors: &u32| {
         let processors = (*processors).max(1);
-        let bound = graph.span().max(Length(graph.work().0 / i64::from(processors)));
-        follow(&all, processors, notice, strategy).map(|told| told.at_least(bound)).unwrap_or_else(|| {
-            let strategy = match strategy {
-                Strategy::Gnu | Strategy::Llvm => Strategy::Oldest,
-                list => list,
-            };
-            Scheduled { length: list::schedule(graph, processors, strategy), range: None, strategy }
-        })
+        let at_least = bounds.at_least(processors);
+        if let Some((length, range)) = follow(&all, processors, notice, strategy) {
+            let busy = bounds.at_most_burdened(processors, burdened);
+            return Scheduled::new(length, range, strategy)
+                .within(at_least, busy, || one_by_one(graph, latest));
+        }
+        let strategy = match strategy {
+            Strategy::Gnu | Strategy::Llvm => Strategy::Oldest,
+            list => list,
+        };
+        let length = list::schedule(graph, processors, strategy);
+        Scheduled::new(length, None, strategy)
+            .within(at_least, bounds.at_most(processors), || one_by_one(graph, Notice::NONE))
     };
     processors.par_iter().map(one).collect()
 }
 
+fn longest(times: &[f64]) -> f64 {
+    times.iter().copied().fold(1.0, f64::max)
+}
+
+/// A length, and the shortest and the longest of several.
+type Told = (Length, Option<(Length, Length)>);
+
 /// What a runtime does with tries of a program; none if there are none, or if one cannot be followed to its end.
-fn follow(tries: &[&Program], processors: u32, notice: Notice, strategy: Strategy) -> Option<Scheduled> {
+fn follow(tries: &[&Program], processors: u32, notice: Notice, strategy: Strategy) -> Option<Told> {
     let run = |(seed, program): (u64, &&Program)| {
-        let times = if notice.is_measured { NOTICED_IN } else { UNKNOWN_NOTICED_IN };
-        let notice = notice.times(times[seed as usize % times.len()]);
+        let times = |of: [f64; TRIES as usize]| of[seed as usize % of.len()];
+        let notice = notice.times(times(NOTICED_IN), times(UNKNOWN_NOTICED_IN));
         match strategy {
             Strategy::Gnu => Engine::new(program, processors, notice, Gomp::new(program)).run(),
             _ => Engine::new(program, processors, notice, Llvm::new(seed)).run(),
@@ -153,5 +199,5 @@ fn follow(tries: &[&Program], processors: u32, notice: Notice, strategy: Strateg
     let middle = upper_median(&lengths)?;
     let is_usual = (as_recorded.0 - middle.0).abs() as f64 <= 2.0 * SHAKEN_BY * middle.0 as f64;
     let range = lengths.first().copied().zip(lengths.last().copied()).filter(|_| lengths.len() > 1);
-    Some(Scheduled { length: if is_usual { as_recorded } else { middle }, range, strategy })
+    Some((if is_usual { as_recorded } else { middle }, range))
 }

@@ -36,7 +36,7 @@ impl<R: Rules> Engine<'_, R> {
         }
         self.rules.begin(team, threads.len());
         for member in &threads[1..] {
-            self.state.notify_of_task(*member);
+            self.state.notify_of_region(*member);
         }
         let shares = shares.len() as u32;
         self.state.teams.push(Team { threads, before, shares, arrived: Vec::new(), ended: 0, live: 0 });
@@ -64,7 +64,7 @@ impl<R: Rules> Engine<'_, R> {
             self.state.threads[thread as usize].shares.insert(0, share);
             if self.state.is_idle(thread) {
                 self.rules.roused(&self.state, thread);
-                self.state.notify_of_end(thread);
+                self.state.notify_of_pass(thread);
             }
         }
     }
@@ -88,7 +88,7 @@ impl<R: Rules> Engine<'_, R> {
             let top = member.stack.len() - 1;
             member.stack[top].waits = Waits::No;
             if was_idle {
-                self.state.notify_of_end(thread);
+                self.state.notify_of_pass(thread);
             }
         }
     }

@@ -161,13 +161,37 @@ fn runtimes_do_all_work_and_keep_the_bounds() {
         let graph = Writer::program(&made_up(&mut random, 5));
         for strategy in [Strategy::Gnu, Strategy::Llvm] {
             let program = Program::of(&graph).expect("it tells what it waited for");
-            let at = |processors| Some(follow(&[&program], processors, Notice::NONE, strategy)?.length);
+            let at = |processors| Some(follow(&[&program], processors, Notice::NONE, strategy)?.0);
             assert_eq!(at(1), Some(graph.work()), "seed {seed}");
             for processors in [2, 3, 8, 64] {
                 let hung = || panic!("seed {seed}: some of {} tasks are stuck", program.len());
                 let length = at(processors).unwrap_or_else(hung);
                 assert!(length.0 * i64::from(processors) >= graph.work().0, "seed {seed}");
                 assert!(length <= graph.work(), "seed {seed}: nobody waits while nobody runs");
+            }
+        }
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn schedules_of_runtimes_lie_within_their_bounds(seed: u64, task in 0i64..400, over in 0i64..400, begin in 0i64..400) {
+        let mut random = SplitMix64::new(seed);
+        let graph = Writer::program(&made_up(&mut random, 5));
+        let program = Program::of(&graph).expect("it tells what it waited for");
+        let [task, over, begin] = [task, over, begin].map(Length);
+        let notice = Notice { task, over, begin, pass: over, ..Notice::NONE };
+        let bounds = Bounds::of(&graph);
+        for strategy in [Strategy::Gnu, Strategy::Llvm] {
+            for processors in [1, 2, 3, 8, 64] {
+                // Neither shaken nor put within its bounds.
+                let (length, _) = follow(&[&program], processors, notice, strategy).expect("it ends");
+                proptest::prop_assert!(length >= bounds.at_least(processors), "{strategy:?} {processors}: {length:?}");
+                proptest::prop_assert!(length <= one_by_one(&graph, notice), "{strategy:?} {processors}: {length:?}");
+                let told = schedule(&graph, processors, strategy);
+                let (low, high) = told.range.unwrap_or((told.length, told.length));
+                let in_order = [told.at_least, low, told.length, high, told.at_most];
+                proptest::prop_assert!(in_order.is_sorted(), "{strategy:?} {processors}: {told:?}");
             }
         }
     }

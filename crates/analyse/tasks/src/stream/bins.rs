@@ -23,30 +23,12 @@ struct Sums {
     area: i64,
     /// How many tasks more than in the one before run through all of it.
     more: i32,
-    /// How many may run at once of those in `area`.
-    most: u32,
-}
-
-impl Sums {
-    /// A task runs through some of it.
-    #[inline]
-    fn partly(&mut self, length: i64) {
-        self.area += length;
-        self.most += 1;
-    }
 }
 
 impl Default for Bins {
     fn default() -> Bins {
         Bins { shift: 0, bins: vec![Sums::default(); MOST] }
     }
-}
-
-/// What happens in one part.
-struct Bin {
-    area: i64,
-    /// As many run at once, or fewer.
-    most: i64,
 }
 
 impl Bins {
@@ -61,39 +43,39 @@ impl Bins {
         }
         let (first, last) = ((start.0 >> self.shift) as usize, (end.0 >> self.shift) as usize);
         if first == last {
-            return self.bins[first].partly(end.0 - start.0);
+            self.bins[first].area += end.0 - start.0;
+            return;
         }
         let begin = |bin: usize| (bin as i64) << self.shift;
         let ends_in = &mut self.bins[last];
         ends_in.more -= 1;
         if end.0 > begin(last) {
-            ends_in.partly(end.0 - begin(last));
+            ends_in.area += end.0 - begin(last);
         }
         if start.0 == begin(first) {
             self.bins[first].more += 1;
         } else {
-            self.bins[first].partly(begin(first + 1) - start.0);
+            self.bins[first].area += begin(first + 1) - start.0;
             self.bins[first + 1].more += 1;
         }
     }
 
     #[cold]
     fn fold(&mut self) {
-        let parts: Vec<Bin> = self.parts().collect();
+        let areas: Vec<i64> = self.areas().collect();
         self.shift += 1;
         self.bins.fill(Sums::default());
-        for (place, pair) in parts.chunks(2).enumerate() {
-            self.bins[place].area = pair.iter().map(|bin| bin.area).sum();
-            let most = pair.iter().map(|bin| bin.most).max().unwrap_or(0);
-            self.bins[place].most = u32::try_from(most).unwrap_or(u32::MAX);
+        for (place, pair) in areas.chunks(2).enumerate() {
+            self.bins[place].area = pair.iter().sum();
         }
     }
 
-    fn parts(&self) -> impl Iterator<Item = Bin> + '_ {
+    /// How long tasks run in each part, added up.
+    fn areas(&self) -> impl Iterator<Item = i64> + '_ {
         let mut through = 0;
         self.bins.iter().map(move |sums| {
             through += i64::from(sums.more);
-            Bin { area: sums.area + (through << self.shift), most: through + i64::from(sums.most) }
+            sums.area + (through << self.shift)
         })
     }
 
@@ -104,38 +86,23 @@ impl Bins {
 
     /// The area below the curve.
     pub fn work(&self) -> Length {
-        self.parts().map(|bin| Length(bin.area)).sum()
+        self.areas().map(Length).sum()
     }
 
     /// The most tasks at once, as a mean over a part.
     pub fn peak(&self) -> f64 {
         let width = (1i64 << self.shift) as f64;
-        self.parts().map(|bin| bin.area as f64 / width).fold(0.0, f64::max)
-    }
-
-    /// A run that does what it would do at one moment of virtual time before it goes on to the next is no longer.
-    pub fn at_most(&self, processors: u32, span: Length) -> Length {
-        let processors = f64::from(processors.max(1));
-        let over = |bin: Bin| {
-            // How much of the part's area lies above so many tasks is not known: as much as can, if as many as may run at once
-            // do so for as long as the area allows, and none run else.
-            let most = (bin.most as f64).max(1.0);
-            bin.area as f64 * (1.0 - processors / most).max(0.0) / processors
-        };
-        let exact = |bin: Bin| (bin.area as f64 - processors).max(0.0) / processors;
-        let sum: f64 =
-            if self.shift == 0 { self.parts().map(exact).sum() } else { self.parts().map(over).sum() };
-        span + Length(sum.ceil() as i64)
+        self.areas().map(|area| area as f64 / width).fold(0.0, f64::max)
     }
 
     /// Mean parallelism in so many equal parts of the time from the beginning to the end of the span.
     pub fn curve(&self, span: Length, columns: usize) -> Vec<f64> {
         let mut sums = vec![0.0; columns.max(1)];
         let (bin_width, width) = ((1i64 << self.shift) as f64, span.0.max(1) as f64 / sums.len() as f64);
-        for (place, bin) in self.parts().enumerate().filter(|(_, bin)| bin.area > 0) {
+        for (place, area) in self.areas().enumerate().filter(|(_, area)| *area > 0) {
             let begin = place as f64 * bin_width / width;
             let end = ((place + 1) as f64 * bin_width).min(span.0 as f64) / width;
-            let height = bin.area as f64 / (end - begin).max(f64::MIN_POSITIVE);
+            let height = area as f64 / (end - begin).max(f64::MIN_POSITIVE);
             for column in begin as usize..(end.ceil() as usize).min(sums.len()) {
                 let part = end.min(column as f64 + 1.0) - begin.max(column as f64);
                 sums[column] += part.max(0.0) * height / width;

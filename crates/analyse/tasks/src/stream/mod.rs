@@ -15,7 +15,7 @@ pub use bins::Bins;
 use crate::columns::{Groups, MISSING, Needs, Ran, TaskColumns, pairs, parts};
 use crate::graph::own_until;
 use crate::places::{PlaceSum, Sums};
-use crate::{Notice, TasksError};
+use crate::{Bounds, Notice, TasksError};
 use kizami_model::{Length, Moment, Rank};
 use kizami_trace::run::ClockInfo;
 use kizami_trace::{NeedRow, TaskRow, Trace, TraceError};
@@ -36,12 +36,24 @@ pub struct Streamed {
     pub span: Length,
     /// How long idle threads took to notice something, and the span if nothing is noticed sooner; not in virtual time.
     pub burden: Option<(Notice, Length)>,
+    /// Whether tasks begin later than all they need is there.
+    pub waits_for_others: bool,
     /// How many tasks run over time.
     pub bins: Bins,
     /// Sums by place, those with most of the critical path first, then with most work.
     pub places: Vec<PlaceSum>,
     /// The most tasks whose times were held at once.
     pub held: usize,
+}
+
+impl Streamed {
+    /// Between which lengths schedules lie.
+    pub fn bounds(&self) -> Bounds {
+        let Streamed { work, span, waits_for_others, bins, .. } = self;
+        // A mean is less than the most.
+        let peak = (bins.width() == Length(1)).then(|| bins.peak() as u32);
+        Bounds { work: *work, span: *span, waits_for_others: *waits_for_others, peak }
+    }
 }
 
 /// Goes through the tasks of one rank.
@@ -71,6 +83,8 @@ fn stream_keeping(trace: &Trace, rank: Rank, kept: usize) -> Result<Streamed, Ta
         made: 0,
         work: Length::ZERO,
         first: Moment(i64::MAX),
+        last_root: Moment(i64::MIN),
+        is_late: false,
         last: (Moment(i64::MIN), 0),
         last_burdened: Moment::START,
     };
@@ -91,6 +105,7 @@ fn stream_keeping(trace: &Trace, rank: Rank, kept: usize) -> Result<Streamed, Ta
         work: pass.work,
         span: pass.last.0 - pass.first,
         burden: notice.map(|notice| (notice, pass.last_burdened - pass.first)),
+        waits_for_others: pass.is_late || pass.last_root > pass.first,
         bins: pass.bins,
         places: sums.in_order(),
         held: pass.live.peak(),
@@ -141,6 +156,10 @@ struct Pass {
     made: u64,
     work: Length,
     first: Moment,
+    /// When the last of those was made that no other task makes.
+    last_root: Moment,
+    /// Whether a task began later than all it needed was there.
+    is_late: bool,
     /// The end of the run, and the task that ends then.
     last: (Moment, usize),
     last_burdened: Moment,
@@ -171,7 +190,11 @@ impl Pass {
             if times.start < Moment::START {
                 return Err(Failed::Damaged(format!("task {} begins before the run", task + 1)));
             }
+            if columns.parent[row] == 0 {
+                self.last_root = self.last_root.max(made.at);
+            }
             // In virtual time that others wrote, a task may begin later than it could.
+            self.is_late |= ready.at < times.start;
             self.decided.push(if ready.at == times.start { decided } else { 0 });
             self.note(task, columns.place[row], continued, made.at, times);
         }

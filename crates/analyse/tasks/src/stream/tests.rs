@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::memory::{BYTES_A_TASK, memory_needed};
-use crate::{Parallelism, Path, TaskGraph, burdened_span, places};
+use crate::{Bounds, Parallelism, Path, TaskGraph, burdened_span, places};
 use kizami_model::{Ending, ThreadIndex};
 use kizami_rng::SplitMix64;
 use kizami_trace::write::About;
@@ -39,6 +39,7 @@ fn row(random: &mut SplitMix64, rank: u32, before: u64, longest: u64) -> TaskRow
         weight: 1.0,
         waited: (kind == TaskKind::Continued).then_some(waited),
         group: None,
+        asleep: None,
     }
 }
 
@@ -78,25 +79,10 @@ fn same(trace: &Trace, rank: Rank, kept: usize, what: &str) {
     assert_eq!(memory_needed(trace, rank).unwrap(), BYTES_A_TASK * graph.len() as u64, "{what}");
     let burden = graph.notice().map(|notice| (notice, burdened_span(&graph, notice)));
     assert_eq!(streamed.burden, burden, "{what}");
-    let parallelism = Parallelism::of(&graph);
-    let exact = streamed.bins.width() == Length(1);
-    if exact {
-        assert_eq!(streamed.bins.peak(), f64::from(parallelism.peak()), "{what}");
+    assert_eq!(Bounds { peak: None, ..streamed.bounds() }, Bounds::of(&graph), "{what}");
+    if streamed.bins.width() == Length(1) {
+        assert_eq!(streamed.bins.peak(), f64::from(Parallelism::of(&graph).peak()), "{what}");
     }
-    for processors in [1, 2, 3, 8, 60] {
-        let (told, span) = (streamed.bins.at_most(processors, streamed.span), graph.span());
-        let right = parallelism.at_most(processors, span);
-        // The other one rounds each stretch up.
-        let rounding = Length(parallelism.stretches().count() as i64);
-        assert!(told + rounding >= right, "{what}, {processors} processors: {told:?}, {right:?}");
-        assert!(!exact || told <= right, "{what}, {processors} processors: {told:?}, {right:?}");
-        assert!(told <= at_least_sum(processors, streamed.work, span), "{what}, {processors} processors");
-    }
-}
-
-/// Work through processors and span, one behind the other: more than any bound.
-fn at_least_sum(processors: u32, work: Length, span: Length) -> Length {
-    span + Length(work.0 / i64::from(processors) + 1)
 }
 
 #[test]

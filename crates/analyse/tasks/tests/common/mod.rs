@@ -11,6 +11,11 @@ fn within(random: &mut SplitMix64, task: &Task) -> Moment {
 
 /// Any graph of so many tasks.
 pub fn graph(seed: u64, tasks: u32) -> TaskGraph {
+    late_graph(seed, tasks, 0)
+}
+
+/// The same with tasks that begin so much later than they could, or less.
+pub fn late_graph(seed: u64, tasks: u32, late: i64) -> TaskGraph {
     let mut random = SplitMix64::new(seed);
     let mut graph = TaskGraph::new();
     for number in 0..tasks {
@@ -23,7 +28,8 @@ pub fn graph(seed: u64, tasks: u32) -> TaskGraph {
                 Need { of, at: within(&mut random, &graph.tasks()[of as usize]) }
             })
             .collect();
-        let start = needs.iter().map(|need| need.at).fold(created, Moment::max);
+        let start = needs.iter().map(|need| need.at).fold(created, Moment::max)
+            + Length(if late > 0 { random.below(late as u64) as i64 } else { 0 });
         let end = start + Length(random.below(20) as i64);
         graph.push(Task { parent, place: Some(number % 5), created, start, end, continued: false }, &needs);
     }

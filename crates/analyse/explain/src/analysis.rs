@@ -365,6 +365,7 @@ impl Analysis {
             span_ns: run.span_ns,
             run_ns: self.interval.length().0,
             shared_cores: self.shared_cores.clone(),
+            stolen: run.stolen.filter(|share| *share >= THRESHOLDS.least_stolen),
             efficiency: Efficiency::new(&computation, self.interval, own_cores, ideal, self.off),
             findings: self.findings(),
             blame: self.blame(),

@@ -4,6 +4,7 @@
 //! itself, and the advice, are made where reports are shown.
 
 use crate::who::Who;
+use kizami_trace::SourceLine;
 use serde::{Deserialize, Serialize};
 
 /// Generates from one entry for each pattern its name without data and its diagnosis with data.
@@ -175,6 +176,50 @@ diseases! {
     }
     /// Data transfer in messages or collectives takes long, not waiting.
     Transfer {}
+    /// Threads of a parallel region wait for the slowest.
+    ThreadImbalance {
+        /// Threads of the rank with the most.
+        threads: u32,
+    }
+    /// Threads wait in a parallel region: for tasks, at barriers, or in turn.
+    ThreadWaits {
+        /// Threads of the rank with the most.
+        threads: u32,
+    }
+    /// Threads wait for locks in a parallel region.
+    ThreadLocks {
+        /// Threads of the rank with the most.
+        threads: u32,
+    }
+    /// A parallel region has fewer threads than others.
+    FewThreads {
+        /// Threads of the rank with the most.
+        threads: u32,
+    }
+    /// One thread computes outside parallel regions while the others are idle.
+    SerialPart {
+        /// Threads of the rank with the most.
+        threads: u32,
+    }
+    /// Tasks that follow each other take longer than the threads need for all tasks.
+    TaskChain {
+        /// How long these take: the span of the regions.
+        span_ns: i64,
+        /// How long all take, added up.
+        work_ns: i64,
+        /// Threads of the region.
+        threads: u32,
+        /// Where most tasks of the chain are created; null if that is not known.
+        tasks: Option<SourceLine>,
+    }
+}
+
+impl Disease {
+    /// Whether it is about threads of a rank: its place is a parallel region, and nothing is known of a call there.
+    pub fn is_of_threads(self) -> bool {
+        use Disease::{FewThreads, SerialPart, TaskChain, ThreadImbalance, ThreadLocks, ThreadWaits};
+        matches!(self, ThreadImbalance | ThreadWaits | ThreadLocks | FewThreads | SerialPart | TaskChain)
+    }
 }
 
 /// Rows of calls that follow each other closely.

@@ -51,7 +51,9 @@ pub use kizami_hang::{
     Awaited, BlockedCall, Called, CauseState, Death, EarlyEnd, EndedEarly, Event, Hang, HangCause, HangKind,
     LastSeen, Mistake, Outside, RanksInCall, WaitsFor,
 };
-pub use kizami_hybrid::{Loss, LossKind, Regions as ThreadRegions, Sharing, Spans as ThreadSpans, Threads};
+pub use kizami_hybrid::{
+    Loss, LossKind, Regions as ThreadRegions, Sharing, Spans as ThreadSpans, Threads, Window,
+};
 pub use kizami_trace::SourceLine;
 pub use kizami_whatif::{Change, Changes, Gain, ThreadCount};
 pub use nothing::{Consumer, NothingFound};

@@ -14,6 +14,8 @@ use kizami_trace::SourceLine;
 pub enum NothingFound {
     /// No call was recorded.
     NoCalls,
+    /// No call was recorded, and no loss of threads is large and certain.
+    NoCallsButThreads,
     /// Ranks waited, but no cause stands out.
     WaitingWithoutCause {
         /// For this part of all time.
@@ -56,6 +58,9 @@ pub struct Consumer {
 impl<S> Report<Finding, S> {
     /// What there is to say where there is no finding.
     pub fn nothing_found(&self) -> NothingFound {
+        if self.has_only_threads() {
+            return NothingFound::NoCallsButThreads;
+        }
         if self.events == 0 && self.functions.is_empty() {
             return NothingFound::NoCalls;
         }

@@ -37,6 +37,10 @@ pub struct Report<F = Finding, S = Hang> {
     /// Only if ranks had no core for a part of their time that matters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared_cores: Option<SharedCores>,
+    /// Share of the time of all cores that a hypervisor gave to other machines while the program ran, on the host where it was
+    /// started; only if that matters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stolen: Option<f64>,
     /// Efficiencies over the run time.
     pub efficiency: Efficiency,
     /// Findings, largest first; only those whose gain exceeds its error.
@@ -89,6 +93,11 @@ pub struct Report<F = Finding, S = Hang> {
 }
 
 impl<F, S> Report<F, S> {
+    /// Whether nothing is known but what threads did: no call was recorded.
+    pub fn has_only_threads(&self) -> bool {
+        self.events == 0 && self.threads.is_some()
+    }
+
     /// The same report with findings and hangs in another form.
     pub fn with<G, T>(self, finding: impl Fn(F) -> G, hang: impl FnOnce(S) -> T) -> Report<G, T> {
         Report {
@@ -101,6 +110,7 @@ impl<F, S> Report<F, S> {
             span_ns: self.span_ns,
             run_ns: self.run_ns,
             shared_cores: self.shared_cores,
+            stolen: self.stolen,
             efficiency: self.efficiency,
             findings: self.findings.into_iter().map(&finding).collect(),
             blame: self.blame.into_iter().map(&finding).collect(),

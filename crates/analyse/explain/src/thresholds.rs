@@ -29,6 +29,9 @@ pub struct Thresholds {
     /// nothing else uses, two ranks lack one for less than 1 % of their time.
     pub least_without_core: f64,
 
+    /// It is said if a hypervisor took this part of the time of the cores. Chosen, as much as two runs commonly differ.
+    pub least_stolen: f64,
+
     // What is looked at.
     /// Causes of waiting that are replayed, those that cost most. Eight lanes of a replay are one walk: seven and the run
     /// on an ideal network.
@@ -195,6 +198,9 @@ pub struct Thresholds {
     pub most_losses: usize,
     /// A loss of less than this part of the threads' time is not replayed: reports do not list less.
     pub least_loss: f64,
+    /// Regions are limited by a chain of tasks if that is as long as this part of them. Chosen: most of it; otherwise it is how
+    /// tasks are scheduled, or created, that takes time.
+    pub least_chain: f64,
 
     // Ideas.
     /// Places whose computation is balanced or made faster, and as many whose waits are overlapped. Chosen.
@@ -211,6 +217,7 @@ pub const THRESHOLDS: Thresholds = Thresholds {
     least_gain_by_chance: 0.05,
     least_gain_of_transfer: 0.05,
     least_without_core: 0.03,
+    least_stolen: 0.03,
     most_causes: 7,
     worth_replaying: 0.002,
     most_places: 2,
@@ -274,6 +281,7 @@ pub const THRESHOLDS: Thresholds = Thresholds {
     outlier: 1.5,
     most_losses: 16,
     least_loss: 0.0005,
+    least_chain: 0.7,
     most_idea_places: 4,
     least_idea: 0.01,
     nearly_all: 0.95,

@@ -24,6 +24,8 @@ pub struct Account {
     /// Time of all threads in regions, and what they computed there.
     pub in_regions: Length,
     pub useful_in_regions: Length,
+    /// The part of that in which they slept; none if that is not known.
+    pub asleep: Option<Length>,
     /// Time of ranks outside MPI, and of all.
     pub outside_mpi: Length,
     pub ranks: Length,
@@ -95,6 +97,9 @@ impl Account {
         self.in_regions += losses.capacity;
         self.useful += losses.running;
         self.useful_in_regions += losses.running;
+        if let Some(asleep) = region.asleep {
+            *self.asleep.get_or_insert(Length::ZERO) += asleep.min(losses.running);
+        }
         for (kind, part) in losses.inside {
             self.lose(kind, region.row.callsite, None, part);
         }
@@ -126,8 +131,9 @@ mod tests {
             tracer: Length::ZERO,
             tasks: 0,
             runtime: None,
+            asleep: None,
         };
-        Region { running: row.running, row }
+        Region { running: row.running, asleep: row.asleep, row }
     }
 
     #[test]

@@ -9,10 +9,24 @@ use crate::regions::{RankRegions, Region, Regions};
 use crate::sharing::{Shares, Sharing, Tasks};
 use crate::spans::{Span, Spans};
 use crate::strand::{CallSpan, Piece, Shorter, calls_of, distribute};
+use crate::window::Window;
 use kizami_graph::{Graph, Strand};
 use kizami_model::{Length, Moment};
 use kizami_replay::StepChange;
 use kizami_whatif::{ThreadCount, sum_error_ns};
+
+/// How long a run takes whose ranks wait for no other: it has no calls.
+#[derive(Clone, Copy, Debug)]
+pub struct AloneRun {
+    /// How long it took.
+    pub recorded: Length,
+    /// How long it takes with the change.
+    pub changed: Length,
+    /// How far what is taken away may be off in another run, by how unevenly it came.
+    pub doubt_ns: f64,
+    /// How far two runs differ, judged by regions that are run again and again; none if few are.
+    pub noise: Option<Length>,
+}
 
 /// What is different about threads.
 #[derive(Clone, Debug, Default)]
@@ -50,6 +64,19 @@ pub fn changes(graph: &Graph, regions: &Regions, spans: &Spans, change: &ThreadC
     all
 }
 
+/// The run of a trace without calls with a change made: every rank is shorter or longer by itself.
+pub fn changed_alone(regions: &Regions, spans: &Spans, window: Window, change: &ThreadChange) -> AloneRun {
+    let (mut changed, mut square_ns) = (Length::ZERO, 0.0f64);
+    for (rank, of_rank) in regions.ranks.iter().enumerate().filter(|(_, of_rank)| !of_rank.outer.is_empty()) {
+        let pieces = pieces(&[], (rank, of_rank), spans, change);
+        let saved: Vec<Length> = pieces.iter().map(|piece| piece.saved(window)).collect();
+        changed = changed.max(window.length() - saved.iter().copied().sum());
+        square_ns += sum_error_ns(saved.into_iter().map(Length::abs)).powi(2);
+    }
+    let noise = regions.noise();
+    AloneRun { recorded: window.length(), changed, doubt_ns: square_ns.sqrt(), noise }
+}
+
 /// Adds the changed steps of one rank, and gives what each piece of its first strand became shorter by.
 fn of_one_rank(
     graph: &Graph,
@@ -64,17 +91,7 @@ fn of_one_rank(
         of_rank.has_thread(*thread, calls.iter().map(|call| (call.start, call.end)))
     };
     let calls: Vec<Vec<CallSpan>> = calls.filter(runs_regions).map(|(_, calls)| calls).collect();
-    let mut pieces = Vec::with_capacity(2 * of_rank.outer.len() + 1);
-    let mut at = Moment(i64::MIN);
-    for (place, region) in of_rank.outer.iter().enumerate() {
-        let (from, to) = (region.row.start.max(at), region.row.end.max(at));
-        pieces.push(change.serial(of_rank.widest, (at, from), region.row.callsite));
-        let lost = Inside { from, to, calls: &calls };
-        let new = change.region(of_rank.widest, region, &lost, (spans, (rank, place)));
-        pieces.push(Piece { from, to, shorter: Shorter::By(to - from - new) });
-        at = to;
-    }
-    pieces.push(change.serial(of_rank.widest, (at, Moment(i64::MAX)), None));
+    let pieces = pieces(&calls, (rank, of_rank), spans, change);
     let mut saved = Vec::new();
     for (number, calls) in calls.iter().enumerate() {
         let by_piece = distribute(calls, &pieces, steps);
@@ -83,6 +100,27 @@ fn of_one_rank(
         }
     }
     saved
+}
+
+/// The regions of a rank and the serial parts between them, each with what it is shorter by.
+fn pieces(
+    calls: &[Vec<CallSpan>],
+    (rank, of_rank): (usize, &RankRegions),
+    spans: &Spans,
+    change: &ThreadChange,
+) -> Vec<Piece> {
+    let mut pieces = Vec::with_capacity(2 * of_rank.outer.len() + 1);
+    let mut at = Moment(i64::MIN);
+    for (place, region) in of_rank.outer.iter().enumerate() {
+        let (from, to) = (region.row.start.max(at), region.row.end.max(at));
+        pieces.push(change.serial(of_rank.widest, (at, from), region.row.callsite));
+        let lost = Inside { from, to, calls };
+        let new = change.region(of_rank.widest, region, &lost, (spans, (rank, place)));
+        pieces.push(Piece { from, to, shorter: Shorter::By(to - from - new) });
+        at = to;
+    }
+    pieces.push(change.serial(of_rank.widest, (at, Moment(i64::MAX)), None));
+    pieces
 }
 
 /// A stretch of time with all calls of a rank.

@@ -21,9 +21,10 @@ mod strand;
 mod threads;
 mod window;
 
-pub use changes::{ThreadChange, ThreadChanges, changes};
+pub use changes::{AloneRun, ThreadChange, ThreadChanges, changed_alone, changes};
 pub use loss::{Fix, Loss, LossKind};
 pub use regions::Regions;
 pub use sharing::Sharing;
-pub use spans::Spans;
+pub use spans::{Chain, Spans};
 pub use threads::Threads;
+pub use window::Window;

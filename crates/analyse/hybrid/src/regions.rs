@@ -3,7 +3,11 @@
 use crate::loss::LossKind;
 use kizami_model::{Length, Moment};
 use kizami_trace::{ParallelRow, Trace, TraceError};
+use kizami_whatif::sum_error_ns;
 use std::collections::BTreeMap;
+
+/// Runs of a region from which on it is known how far they differ.
+const LEAST_REPEATED: usize = 5;
 
 /// Those of all ranks.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +33,8 @@ pub struct Region {
     pub(crate) row: ParallelRow,
     /// How long its threads ran, with those of regions inside it.
     pub(crate) running: Length,
+    /// How much of that they slept; none if that is not known.
+    pub(crate) asleep: Option<Length>,
 }
 
 impl Regions {
@@ -63,6 +69,26 @@ impl Regions {
     /// Whether some rank has had only one thread: how evenly more of them share its work is not known.
     pub fn of_one_thread(&self) -> bool {
         self.ranks.iter().any(|rank| rank.widest == 1)
+    }
+
+    /// How far two runs differ, judged by regions of one place that ran several times; none if those that did take less than half
+    /// of the time of all regions.
+    pub fn noise(&self) -> Option<Length> {
+        let mut by_place: BTreeMap<(u32, Option<u32>), Vec<Length>> = BTreeMap::new();
+        for region in self.ranks.iter().flat_map(|rank| &rank.outer) {
+            let length = region.row.end - region.row.start;
+            by_place.entry((region.row.rank.0, region.row.callsite)).or_default().push(length);
+        }
+        let sum = |lengths: &[Length]| lengths.iter().copied().sum::<Length>();
+        let all: Length = by_place.values().map(|lengths| sum(lengths)).sum();
+        let repeated = || by_place.values().filter(|lengths| lengths.len() >= LEAST_REPEATED);
+        let known: Length = repeated().map(|lengths| sum(lengths)).sum();
+        if known.0.saturating_mul(2) < all.0 || known == Length::ZERO {
+            return None;
+        }
+        let square_ns: f64 = repeated().map(|lengths| sum_error_ns(lengths.iter().copied()).powi(2)).sum();
+        // Others vary as much as these do.
+        Some(Length::from_nanos_f64(square_ns.sqrt() * (all.0 as f64 / known.0 as f64).sqrt()))
     }
 
     /// The most threads of one rank.
@@ -107,15 +133,23 @@ impl Region {
             (LossKind::Imbalance, imbalance),
             (LossKind::InRegion, Length(i64::MAX)),
         ];
-        let inside = wanted.map(|(kind, part)| {
+        let mut inside = wanted.map(|(kind, part)| {
             let part = part.min(left);
             left -= part;
             (kind, part)
         });
+        // While a thread is preempted, the others may have to wait for it: that is the machine's doing as well.
+        let waited = (inside[AWAY].1 * (has - 1)).min(inside[IN_REGION].1);
+        inside[AWAY].1 += waited;
+        inside[IN_REGION].1 -= waited;
         let missing = length * (i64::from(widest) - has);
         Losses { capacity, running, inside, missing }
     }
 }
+
+/// Places among the losses inside a region.
+const AWAY: usize = 1;
+const IN_REGION: usize = 4;
 
 /// What became of the time of a region's threads.
 #[derive(Clone, Copy, Debug)]
@@ -130,18 +164,31 @@ pub(crate) struct Losses {
     pub missing: Length,
 }
 
+impl Losses {
+    /// What its threads lost like this.
+    pub fn of(&self, kind: LossKind) -> Length {
+        self.inside.iter().filter(|(own, _)| *own == kind).map(|(_, part)| *part).sum()
+    }
+}
+
 /// Regions that lie in no other, each with what those inside it ran.
 fn outermost(rows: &[ParallelRow]) -> Vec<Region> {
     let within: BTreeMap<u64, u64> = rows.iter().filter_map(|row| Some((row.region, row.within?))).collect();
-    let mut running: BTreeMap<u64, Length> = BTreeMap::new();
+    let mut running: BTreeMap<u64, (Length, Option<Length>)> = BTreeMap::new();
     for row in rows {
         let mut region = row.region;
         // Whoever is around has a smaller number, so this ends.
         while let Some(around) = within.get(&region).filter(|around| **around < region) {
             region = *around;
         }
-        *running.entry(region).or_default() += row.running;
+        let (running, asleep) = running.entry(region).or_default();
+        *running += row.running;
+        *asleep = row.asleep.map(|more| more + asleep.unwrap_or(Length::ZERO)).or(*asleep);
     }
     let outer = rows.iter().filter(|row| row.within.is_none());
-    outer.map(|row| Region { row: row.clone(), running: running[&row.region] }).collect()
+    let region = |row: &ParallelRow| {
+        let (running, asleep) = running[&row.region];
+        Region { row: row.clone(), running, asleep }
+    };
+    outer.map(region).collect()
 }

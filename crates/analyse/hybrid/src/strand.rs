@@ -1,5 +1,6 @@
 //! The calls of one thread, and what becomes of the computation between them if pieces of time are shorter or longer.
 
+use crate::window::Window;
 use kizami_graph::{Graph, Strand};
 use kizami_model::{Length, Moment};
 use kizami_replay::StepChange;
@@ -37,6 +38,16 @@ pub(crate) enum Shorter {
     By(Length),
     /// By this part of the computation in it.
     Part(f64),
+}
+
+impl Piece {
+    /// What it is shorter by if all of it is computation.
+    pub(crate) fn saved(&self, window: Window) -> Length {
+        match self.shorter {
+            Shorter::By(length) => length,
+            Shorter::Part(part) => window.part(self.from, self.to).scaled(part),
+        }
+    }
 }
 
 /// Adds the steps before which a thread with these calls computes for another time. Pieces follow each other. Returns what

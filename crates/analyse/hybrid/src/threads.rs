@@ -29,6 +29,10 @@ pub struct Threads {
     pub in_regions: f64,
     /// Time of all threads.
     pub all_ns: i64,
+    /// Time of threads in parallel regions in which they slept or waited in the system, for files, locks or other threads; it
+    /// counts as computation. Null if that is not known.
+    #[serde(default)]
+    pub asleep_ns: Option<i64>,
     /// Time without computation, largest first; together with the useful time it adds up to `all_ns`.
     pub losses: Vec<Loss>,
 }
@@ -94,6 +98,7 @@ impl Threads {
             openmp: if mpi > 0.0 { useful / mpi } else { 1.0 },
             in_regions: ratio(account.useful_in_regions, account.in_regions),
             all_ns: account.all.0,
+            asleep_ns: account.asleep.map(|length| length.0),
             losses,
         }
     }

@@ -8,7 +8,9 @@ use kizami_trace::{RankInfo, RankSelection, Trace, TraceError};
 /// From when to when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
+    /// From.
     pub from: Moment,
+    /// To.
     pub to: Moment,
 }
 

@@ -44,3 +44,12 @@ pub fn sentences(shared: &SharedCores) -> impl Iterator<Item = String> {
     };
     [waits, what].into_iter()
 }
+
+/// That a hypervisor took a part of the time of the cores.
+pub fn stolen(share: f64) -> String {
+    format!(
+        "Stolen time: a hypervisor gave {} of the time of the cores to other machines while the program ran; computation and \
+         waiting took longer than they would without.",
+        percent(share)
+    )
+}

@@ -1,9 +1,10 @@
 //! A finding in words: what is wrong, who causes it and where, in one sentence; and what to do about it, in another.
 
 use crate::location::call_at;
-use crate::quantity::{count, counted, percent};
+use crate::quantity::{count, counted, duration, percent};
 use crate::ranks::{named, subject};
 use kizami_explain::{Cause, Diagnosis, Disease, Finding, Rows, SourceLine, Who};
+use kizami_model::Length;
 use kizami_trace::function_name;
 
 /// Pattern, ranks, location and who waits; without the gain.
@@ -40,6 +41,14 @@ pub fn sentence(finding: &Finding) -> String {
         Diagnosis::SlowCall { who } => slow_call(finding, who),
         Diagnosis::HotReceiver { who, percent } => hot_receiver(finding, who, *percent),
         Diagnosis::Alltoall {} | Diagnosis::Transfer {} => transfer(finding),
+        Diagnosis::ThreadImbalance { threads } => thread_imbalance(finding, *threads),
+        Diagnosis::ThreadWaits { threads } => thread_waits(finding, *threads),
+        Diagnosis::ThreadLocks { threads } => thread_locks(finding, *threads),
+        Diagnosis::FewThreads { threads } => few_threads(finding, *threads),
+        Diagnosis::SerialPart { threads } => serial_part(finding, *threads),
+        Diagnosis::TaskChain { span_ns, work_ns, threads, tasks } => {
+            task_chain(finding, [*span_ns, *work_ns], *threads, tasks.as_ref())
+        }
     }
 }
 
@@ -126,6 +135,22 @@ pub fn advice(disease: Disease) -> &'static str {
         Disease::SlowCall => "Check why this call takes long: other ranks wait for it.",
         Disease::Transfer => {
             "Send less or less often, start early and wait late (MPI_Isend, MPI_Iallreduce), or use a faster network."
+        }
+        Disease::ThreadImbalance => {
+            "Divide the work evenly: schedule(dynamic) or schedule(guided), or smaller pieces of work."
+        }
+        Disease::ThreadWaits => {
+            "Create tasks earlier and more of them, remove barriers (nowait), and do less in ordered or single sections."
+        }
+        Disease::ThreadLocks => {
+            "Hold locks for a shorter time, use atomic operations or a reduction, or one lock for each part of the data."
+        }
+        Disease::FewThreads => {
+            "Raise or remove its num_threads clause, or collapse loops so that all threads get work."
+        }
+        Disease::SerialPart => "Parallelise this computation, or do it while the other threads work.",
+        Disease::TaskChain => {
+            "Shorten or split the tasks on the critical path, or remove dependences between them: kizami tasks lists them."
         }
     }
 }
@@ -335,6 +360,74 @@ fn hot_receiver(finding: &Finding, who: &Who, percent: u32) -> String {
 
 fn transfer(finding: &Finding) -> String {
     format!("{}: {} of the time is data transfer, not waiting", call(finding), percent(finding.share))
+}
+
+fn thread_imbalance(finding: &Finding, threads: u32) -> String {
+    format!(
+        "Load imbalance between threads: in {}, threads wait for the slowest one{}",
+        parallel_region(finding),
+        of_threads(finding, threads)
+    )
+}
+
+fn thread_waits(finding: &Finding, threads: u32) -> String {
+    format!(
+        "Idle threads: in {}, threads wait for tasks, barriers or ordered sections{}",
+        parallel_region(finding),
+        of_threads(finding, threads)
+    )
+}
+
+fn thread_locks(finding: &Finding, threads: u32) -> String {
+    format!(
+        "Lock contention between threads: in {}, threads wait for locks{}",
+        parallel_region(finding),
+        of_threads(finding, threads)
+    )
+}
+
+fn few_threads(finding: &Finding, threads: u32) -> String {
+    format!(
+        "Unused threads: {} has fewer threads than others{}",
+        parallel_region(finding),
+        of_threads(finding, threads)
+    )
+}
+
+fn serial_part(finding: &Finding, threads: u32) -> String {
+    let place = match finding.place.is_unknown() {
+        true => "after the last parallel region".to_owned(),
+        false => format!("before {}", parallel_region(finding)),
+    };
+    format!(
+        "Serial part: one thread computes {place} while the others are idle{}",
+        of_threads(finding, threads)
+    )
+}
+
+fn task_chain(
+    finding: &Finding,
+    [span_ns, work_ns]: [i64; 2],
+    threads: u32,
+    tasks: Option<&SourceLine>,
+) -> String {
+    let mostly = tasks.map_or(String::new(), |place| format!(", mostly those created at {place}"));
+    let [span, work, even] =
+        [span_ns, work_ns, work_ns / i64::from(threads.max(1))].map(|ns| duration(Length(ns)));
+    format!(
+        "Critical path of tasks: in {}, tasks that follow each other take {span}{mostly}; no number of threads makes it \
+         faster, while all tasks take {work}, or {even} on each of {threads} threads",
+        parallel_region(finding)
+    )
+}
+
+fn parallel_region(finding: &Finding) -> String {
+    format!("the parallel region at {}", finding.place)
+}
+
+/// The part of the threads' time.
+fn of_threads(finding: &Finding, threads: u32) -> String {
+    format!(", {} of the time of {}", percent(finding.share), counted(u64::from(threads), "thread"))
 }
 
 /// The call that the finding is about, and where it is made.

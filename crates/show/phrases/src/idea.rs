@@ -4,7 +4,7 @@ use crate::location::call_at;
 use crate::loss;
 use crate::quantity;
 use crate::ranks::named;
-use kizami_explain::{Cause, Disease, Finding, Idea, ThreadCount, WhatIf};
+use kizami_explain::{Cause, Disease, Finding, Idea, LossKind, ThreadCount, WhatIf};
 use kizami_model::Length;
 
 /// An idea in words.
@@ -68,6 +68,12 @@ fn fix(finding: &Finding) -> String {
         Disease::Transfer | Disease::Alltoall => {
             format!("{} takes no time", call_at(&finding.function, place))
         }
+        Disease::ThreadImbalance => loss::without(LossKind::Imbalance, place),
+        Disease::ThreadWaits => loss::without(LossKind::InRegion, place),
+        Disease::ThreadLocks => loss::without(LossKind::Locks, place),
+        Disease::FewThreads => loss::without(LossKind::FewerThreads, place),
+        Disease::SerialPart => loss::without(LossKind::Serial, place),
+        Disease::TaskChain => format!("make the tasks of the parallel region at {place} independent"),
         _ if finding.cause == Cause::Call => {
             format!("{} delays no other rank", call_at(&finding.function, place))
         }

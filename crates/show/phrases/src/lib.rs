@@ -17,4 +17,5 @@ pub mod protocols;
 pub mod quantity;
 mod ranks;
 pub mod report;
+pub mod tasks;
 pub mod verdict;

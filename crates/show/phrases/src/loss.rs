@@ -25,7 +25,9 @@ pub fn sentence(loss: &Loss) -> String {
         }
         LossKind::IdleInMpi => format!("threads are idle while one is in {}", call_at(call, place)),
         LossKind::Mpi => format!("in {}", call_at(call, place)),
-        LossKind::Away => format!("threads are preempted in the parallel region at {place}"),
+        LossKind::Away => {
+            format!("threads are preempted, or wait for one that is, in the parallel region at {place}")
+        }
         LossKind::Tracer => format!("tracer overhead in the parallel region at {place}"),
     }
 }

@@ -11,6 +11,9 @@ use kizami_explain::{Consumer, Finding, Gain, NothingFound, SourceLine};
 pub fn sentence(nothing: &NothingFound) -> String {
     match nothing {
         NothingFound::NoCalls => "No MPI calls were recorded.".to_owned(),
+        NothingFound::NoCallsButThreads => {
+            "No MPI calls were recorded, and no single loss of the threads is large and certain.".to_owned()
+        }
         NothingFound::WaitingWithoutCause { share, likeliest, lacks_cores, consumers } => {
             waiting_without_cause(*share, likeliest.as_deref(), *lacks_cores) + &consumers_named(consumers)
         }

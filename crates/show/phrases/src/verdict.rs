@@ -66,7 +66,8 @@ pub fn factors(report: &Report) -> Vec<Factor> {
 pub fn warnings(report: &Report) -> impl Iterator<Item = String> {
     let hang = report.hang.iter().flat_map(hang::sentences);
     let cores = report.shared_cores.iter().filter(|_| report.hang.is_none()).flat_map(cores::sentences);
-    report.not_understood.unrecorded.iter().cloned().chain(cores).chain(hang)
+    let stolen = report.stolen.map(cores::stolen);
+    report.not_understood.unrecorded.iter().cloned().chain(stolen).chain(cores).chain(hang)
 }
 
 /// What the program is called.
@@ -107,6 +108,19 @@ pub fn threads(told: &Threads, value: impl Fn(f64) -> String) -> String {
         value(told.openmp),
         value(told.in_regions),
     )
+}
+
+/// How much of the time that counts as computation threads slept; nothing if that is hardly any.
+pub fn asleep(threads: &Threads) -> Option<String> {
+    /// A part of all their time.
+    const LEAST: f64 = 0.01;
+    let share = threads.asleep_ns? as f64 / threads.all_ns.max(1) as f64;
+    (share >= LEAST).then(|| {
+        format!(
+            "inside parallel regions they sleep or wait in the system for {} of their time, which counts as computation",
+            percent(share)
+        )
+    })
 }
 
 /// Says that the run was reconstructed.
@@ -215,6 +229,11 @@ fn repairing(finding: &Finding) -> &'static str {
         Disease::SystemNoise => "giving every thread its own core",
         Disease::HotReceiver => "receiving the same amount on all ranks",
         Disease::Alltoall | Disease::Transfer => "removing the transfer",
+        Disease::ThreadImbalance => "dividing the work evenly",
+        Disease::SerialPart => "parallelising it",
+        Disease::ThreadWaits | Disease::ThreadLocks => "not waiting there",
+        Disease::FewThreads => "using all threads",
+        Disease::TaskChain => "making these tasks independent",
         _ => "removing it",
     }
 }

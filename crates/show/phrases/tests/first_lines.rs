@@ -58,6 +58,7 @@ fn what_ran_and_how_well() {
         openmp: 0.6,
         in_regions: 0.8,
         all_ns: 1,
+        asleep_ns: None,
         losses: Vec::new(),
     };
     lines.push(verdict::threads(&threads, percent));

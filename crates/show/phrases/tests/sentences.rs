@@ -47,6 +47,17 @@ fn diagnosis(disease: Disease) -> Diagnosis {
         Disease::Alltoall => Diagnosis::Alltoall {},
         Disease::SlowCall => Diagnosis::SlowCall { who },
         Disease::Transfer => Diagnosis::Transfer {},
+        Disease::ThreadImbalance => Diagnosis::ThreadImbalance { threads: 4 },
+        Disease::ThreadWaits => Diagnosis::ThreadWaits { threads: 4 },
+        Disease::ThreadLocks => Diagnosis::ThreadLocks { threads: 4 },
+        Disease::FewThreads => Diagnosis::FewThreads { threads: 4 },
+        Disease::SerialPart => Diagnosis::SerialPart { threads: 4 },
+        Disease::TaskChain => Diagnosis::TaskChain {
+            span_ns: 100_000_000,
+            work_ns: 400_000_000,
+            threads: 8,
+            tasks: Some(at(51)),
+        },
     }
 }
 

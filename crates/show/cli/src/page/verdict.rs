@@ -82,6 +82,8 @@ fn facts(out: &mut Markup, report: &Report) {
         ("MPI", library.to_owned()),
         ("calls", quantity::count(report.events)),
     ];
+    // Without calls nothing is known of a network.
+    let facts = facts.into_iter().take(if report.has_only_threads() { 2 } else { usize::MAX });
     out.raw("<dl class=\"facts\">\n");
     for (name, value) in facts {
         out.raw("<div><dt>").raw(name).raw("</dt><dd>").text(&value).raw("</dd></div>\n");
@@ -97,6 +99,9 @@ fn short_name(library: &str) -> &str {
 
 /// How well.
 pub fn efficiency(out: &mut Markup, report: &Report, word: Option<&'static str>) {
+    if report.has_only_threads() {
+        return;
+    }
     let parallel = report.efficiency.parallel;
     out.raw("<section class=\"efficiency\">\n<div>\n<h2>Parallel efficiency");
     badge(out, word);
@@ -140,11 +145,14 @@ fn card(out: &mut Markup, finding: &Finding) {
         .raw("</p>\n<p class=\"place\">");
     if finding.cause != Cause::Start {
         out.raw("<code>").text(&finding.place.to_string()).raw("</code> ");
-        out.text(match finding.cause {
-            Cause::Computation => "computation before",
-            Cause::Call | Cause::Start => "inside",
-        });
-        out.raw(" <code>").text(&finding.function).raw("</code>");
+        // The place of a finding about threads is a region, not a call.
+        if !finding.disease().is_of_threads() {
+            out.text(match finding.cause {
+                Cause::Computation => "computation before",
+                Cause::Call | Cause::Start => "inside",
+            });
+            out.raw(" <code>").text(&finding.function).raw("</code>");
+        }
         if finding.place.line.is_some() {
             out.raw(" in <code>").text(&function_name::shown(&finding.place.function)).raw("</code>");
         }

@@ -26,6 +26,7 @@ pub fn empty() -> Report {
         span_ns: 0,
         run_ns: 0,
         shared_cores: None,
+        stolen: None,
         efficiency: Efficiency {
             cores: None,
             own_cores_ns: None,
@@ -174,6 +175,7 @@ fn full(ranks: u32, places: usize, pairs: u32) -> Report {
         span_ns: 800_000_000,
         run_ns: 433_000_000,
         shared_cores: None,
+        stolen: None,
         efficiency: Efficiency {
             cores: None,
             own_cores_ns: None,

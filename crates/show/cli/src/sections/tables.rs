@@ -7,7 +7,7 @@ use super::heat::HeatMap;
 use crate::show::functions;
 use crate::show::quantity::{self, percent};
 use crate::show::table::Align;
-use kizami_explain::{CallTotal, Gain, Loss, Report, SizeClass, Threads, WaitTotal};
+use kizami_explain::{CallTotal, Gain, Loss, NotUnderstood, Report, SizeClass, Threads, WaitTotal};
 use kizami_model::Length;
 use kizami_phrases::location::call_at;
 use kizami_phrases::{loss, protocols};
@@ -133,7 +133,13 @@ pub fn sections(report: &Report, most: usize) -> Vec<Section> {
         not_understood(report, most),
     ];
     let threads = report.threads.iter().map(|threads| lost_by_threads(threads, most));
-    threads.chain(all).filter(Section::has_content).collect()
+    // Without calls none was left out.
+    let is_told = |section: &Section| {
+        let nothing =
+            section.part == Part::NotUnderstood && report.not_understood == NotUnderstood::default();
+        section.has_content() && !(report.has_only_threads() && nothing)
+    };
+    threads.chain(all).filter(is_told).collect()
 }
 
 /// A length of time, as all tables say it.
@@ -142,7 +148,7 @@ pub fn time(ns: i64) -> String {
 }
 
 /// What threads did not compute in.
-pub fn lost_by_threads(threads: &Threads, most: usize) -> Section {
+fn lost_by_threads(threads: &Threads, most: usize) -> Section {
     let columns = [number("lost"), number("time"), number("gain"), words("cause and location")];
     let title = "lost time of threads";
     // What is hardly there would only be in the way.

@@ -5,7 +5,7 @@ use crate::show::style::Paint;
 use crate::show::text::wrapped;
 use kizami_explain::{Finding, Report};
 use kizami_phrases::verdict::{
-    cost, doubts, efficiency_error, headline, product, reconstructed, threads, warnings,
+    asleep, cost, doubts, efficiency_error, headline, product, reconstructed, threads, warnings,
 };
 use kizami_phrases::{finding, nothing};
 
@@ -42,20 +42,16 @@ pub fn lines(report: &Report, paint: Paint) -> Vec<String> {
     let efficiency = painted(report.efficiency.parallel, paint);
     let mut lines: Vec<String> =
         warnings(report).flat_map(|text| wrapped("", 0, &text)).map(|line| paint.bad(&line)).collect();
-    lines.extend([format!(
-        "{}, parallel efficiency {efficiency}{}",
-        headline(report, |name| paint.heading(name)),
-        efficiency_error(report)
-    )]);
-    let [factors, runs] = product(report, |value| painted(value, paint));
-    // In one line, if it fits without its colours.
-    let [plain_factors, plain_runs] = product(report, percent);
-    match plain_factors.chars().count() + plain_runs.chars().count() {
-        ..COLUMNS_OF_PRODUCT => lines.push(format!("  {factors}; {runs}")),
-        _ => lines.extend([format!("  {factors};"), format!("    {runs}")]),
+    let headline = headline(report, |name| paint.heading(name));
+    if report.has_only_threads() {
+        lines.push(headline);
+    } else {
+        lines.push(format!("{headline}, parallel efficiency {efficiency}{}", efficiency_error(report)));
+        lines.extend(factors(report, paint));
     }
     let of_threads = report.threads.iter().map(|listed| threads(listed, |value| painted(value, paint)));
     lines.extend(of_threads.map(|text| format!("  {text}")));
+    lines.extend(report.threads.iter().filter_map(asleep).map(|text| format!("  {text}")));
     lines.extend(reconstructed(report).map(|text| format!("  {}", paint.doubtful(&text))));
     let listed: Vec<&Finding> = listed(report);
     if listed.is_empty() && report.hang.is_none() {
@@ -71,6 +67,17 @@ pub fn lines(report: &Report, paint: Paint) -> Vec<String> {
     let doubts = doubts(report).flat_map(|text| wrapped("", 0, &text));
     lines.extend(doubts.map(|line| paint.doubtful(&line)));
     lines
+}
+
+/// What parallel efficiency is made of.
+fn factors(report: &Report, paint: Paint) -> Vec<String> {
+    let [factors, runs] = product(report, |value| painted(value, paint));
+    // In one line, if it fits without its colours.
+    let [plain_factors, plain_runs] = product(report, percent);
+    match plain_factors.chars().count() + plain_runs.chars().count() {
+        ..COLUMNS_OF_PRODUCT => vec![format!("  {factors}; {runs}")],
+        _ => vec![format!("  {factors};"), format!("    {runs}")],
+    }
 }
 
 /// The findings shown first, the worst of all at the top.

@@ -66,6 +66,7 @@ pub fn report() -> Report {
         span_ns: 800_000_000,
         run_ns: 433_000_000,
         shared_cores: None,
+        stolen: None,
         efficiency: Efficiency {
             cores: None,
             own_cores_ns: None,

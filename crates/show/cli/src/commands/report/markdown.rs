@@ -20,11 +20,16 @@ pub fn write(out: &mut impl Write, report: &Report, most: usize) -> io::Result<(
     for sentence in verdict::warnings(report) {
         writeln!(out, "**{}**\n", plain(&sentence))?;
     }
-    let error = efficiency_error(report);
-    writeln!(out, "**Parallel efficiency {}{error}**", percent(report.efficiency.parallel))?;
-    writeln!(out, "{}\n", plain(&verdict::product(report, percent).join("; ")))?;
+    if !report.has_only_threads() {
+        let error = efficiency_error(report);
+        writeln!(out, "**Parallel efficiency {}{error}**", percent(report.efficiency.parallel))?;
+        writeln!(out, "{}\n", plain(&verdict::product(report, percent).join("; ")))?;
+    }
     if let Some(threads) = &report.threads {
         writeln!(out, "{}\n", plain(&verdict::threads(threads, percent)))?;
+        if let Some(asleep) = verdict::asleep(threads) {
+            writeln!(out, "{}\n", plain(&asleep))?;
+        }
     }
     if let Some(reconstructed) = verdict::reconstructed(report) {
         writeln!(out, "*{}*\n", plain(&reconstructed))?;

@@ -14,10 +14,9 @@ use crate::show::quantity;
 use crate::show::style::Paint;
 use crate::show::text;
 use anyhow::Result;
-use kizami_explain::{Hang, Report, SharedCores, ThreadSpans, Threads};
-use kizami_phrases::cores;
+use kizami_explain::{Hang, Report, RunThreads, SharedCores, ThreadSpans, Threads, Window};
 use kizami_phrases::report::in_words;
-use kizami_trace::{TaskRow, Trace};
+use kizami_trace::{ParallelRow, TaskRow, Trace};
 use std::io::Write;
 
 /// Rows of a table unless all are asked for.
@@ -48,19 +47,34 @@ fn explain(arguments: &ReportArguments, together: Together) -> Result<Option<Rep
         }
         return Ok(None);
     }
+    let has_calls = recorded.run().totals.events > 0;
     let (threads, memory) = (arguments.threads, arguments.memory);
     let followed = input::follow_together(Trace::open(&path)?, threads, memory, together)?;
     let trace = &followed.trace;
     let analysis = input::analyse(&followed, together.workers(threads))?;
     let mut threads = Threads::of(&recorded)?;
-    if let Some(threads) = threads.as_mut().filter(|_| !followed.is_reconstructed()) {
+    let mut findings = Vec::new();
+    let definitions = recorded.definitions()?;
+    let mut window = None;
+    if let Some(times) = threads.take_if(|_| !followed.is_reconstructed()) {
         let regions = regions_of(&recorded)?;
         // Only of tasks it is known what follows what.
         let spans = match regions.have_tasks() {
             true => ThreadSpans::of(&recorded, &regions)?,
             false => ThreadSpans::default(),
         };
-        analysis.gains_of_threads(threads, &regions, &spans);
+        let of_run = Window::of(&recorded, &definitions.ranks, &regions)?;
+        let mut of_threads = RunThreads { times, regions, spans };
+        match has_calls {
+            true => analysis.gains_of_threads(&mut of_threads.times, &of_threads.regions, &of_threads.spans),
+            false => of_threads.gains_alone(&definitions, of_run),
+        }
+        let run = match has_calls {
+            true => of_run.length(),
+            false => of_threads.with_own_cores(&definitions, of_run),
+        };
+        findings = of_threads.findings(&definitions, run);
+        (threads, window) = (Some(of_threads.times), Some(of_run));
     }
     // All is replayed: nobody else is needed any more.
     if !together.is_first() {
@@ -68,12 +82,17 @@ fn explain(arguments: &ReportArguments, together: Together) -> Result<Option<Rep
     }
     let mut report = analysis.report(trace);
     report.compare_with(&recorded)?;
-    report.hang = Hang::of(trace, &recorded)?;
+    // A program without MPI does not finalize it.
+    report.hang = if has_calls { Hang::of(trace, &recorded)? } else { None };
     if let Some(threads) = &threads {
-        let ranks = recorded.definitions()?.ranks;
-        report.shared_cores = SharedCores::with_threads(report.shared_cores.take(), threads, &ranks);
+        let known = report.shared_cores.take();
+        report.shared_cores = SharedCores::with_threads(known, threads, &definitions.ranks);
     }
     report.threads = threads;
+    report.add_findings(findings);
+    if let Some(window) = window.filter(|_| !has_calls) {
+        report.run_ns = window.length().0;
+    }
     if path != arguments.trace {
         // A snapshot has another name for as long as it is there.
         report.trace = arguments.trace.display().to_string();
@@ -87,14 +106,6 @@ fn report_tasks(arguments: &ReportArguments, recorded: &Trace) -> Result<()> {
         writeln!(out, "{}", Paint::stdout().bad(sentence))?;
     }
     writeln!(out, "no MPI calls were recorded, but tasks were")?;
-    if let Some(threads) = Threads::of(recorded)? {
-        let shared = SharedCores::with_threads(None, &threads, &recorded.definitions()?.ranks);
-        for sentence in shared.iter().flat_map(cores::sentences) {
-            writeln!(out, "{}", Paint::stdout().bad(&sentence))?;
-        }
-        let most = if arguments.all { usize::MAX } else { ROWS_SHOWN };
-        show::print_threads(&mut out, &threads, Paint::stdout(), most)?;
-    }
     Ok(writeln!(out, "next: kizami tasks {}", as_typed(&arguments.trace))?)
 }
 
@@ -116,11 +127,15 @@ fn write(arguments: &ReportArguments, report: Report) -> Result<()> {
         json::print(json::REPORT, in_words(report))?;
     } else {
         show::print(&mut out, &report, Paint::stdout(), most(ROWS_SHOWN))?;
+        if report.has_only_threads() {
+            writeln!(out, "\nnext: kizami tasks {}", as_typed(&arguments.trace))?;
+        }
     }
     Ok(())
 }
 
-/// Whether a trace tells of tasks, and of no call.
+/// Whether a trace tells of tasks, and of no call and no parallel region.
 fn has_only_tasks(trace: &Trace) -> Result<bool> {
-    Ok(trace.run().totals.events == 0 && trace.parts_of::<TaskRow>()?.next().is_some())
+    let has_calls = trace.run().totals.events > 0;
+    Ok(!has_calls && trace.has_parts_of::<TaskRow>() && !trace.has_parts_of::<ParallelRow>())
 }

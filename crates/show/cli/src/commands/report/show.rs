@@ -1,12 +1,11 @@
 //! A report for a terminal: the verdict first, then its sections.
 
 use crate::sections::heat::HeatMap;
-use crate::sections::tables::{Part, Section, heat_caption, lost_by_threads, sections};
+use crate::sections::tables::{Part, Section, heat_caption, sections};
 use crate::sections::verdict;
 use crate::show::style::Paint;
 use crate::show::table::{Align, Table};
-use kizami_explain::{Report, Threads};
-use kizami_phrases as phrases;
+use kizami_explain::Report;
 use std::io::{self, Write};
 
 /// Cells along each side of the heat map.
@@ -30,15 +29,6 @@ pub fn print(out: &mut impl Write, report: &Report, paint: Paint, most: usize) -
         }
     }
     Ok(())
-}
-
-/// Prints what threads did, where nothing else is known.
-pub fn print_threads(out: &mut impl Write, threads: &Threads, paint: Paint, most: usize) -> io::Result<()> {
-    writeln!(out, "{}", phrases::verdict::threads(threads, |value| verdict::painted(value, paint)))?;
-    let section = lost_by_threads(threads, most);
-    writeln!(out, "\n{}", paint.heading(section.title))?;
-    table(out, &section, paint)?;
-    section.more().map_or(Ok(()), |more| writeln!(out, "({more})"))
 }
 
 fn table(out: &mut impl Write, section: &Section, paint: Paint) -> io::Result<()> {

@@ -8,12 +8,12 @@ use crate::show::json;
 use anyhow::Result;
 use kizami_model::{Length, Moment, Rank};
 use kizami_tasks::{
-    Notice, Parallelism, Path, PlaceSum, Strategy, TaskGraph, at_least, burdened_span, memory_needed, places,
-    recorded_by, schedules, stream,
+    Bound, Notice, Parallelism, Path, PlaceSum, Strategy, TaskGraph, asleep, burdened_span, memory_needed,
+    places, recorded_by, schedules, stream,
 };
 use kizami_terminal::failure::UsageError;
 use kizami_trace::run::{ClockInfo, CountedTasks};
-use kizami_trace::{CallSite, Trace};
+use kizami_trace::{CallSite, Trace, function_name};
 use serde::Serialize;
 
 /// Parts of a picture's curve, at most.
@@ -34,6 +34,8 @@ pub struct TasksReport {
     pub tasks: u64,
     /// Total running time of all tasks.
     pub work: i64,
+    /// The part of `work` in which tasks slept or waited in the system, which needs no processor; null if unknown.
+    pub asleep: Option<i64>,
     /// Duration with unlimited processors.
     pub span: i64,
     /// Work divided by span.
@@ -68,6 +70,10 @@ pub struct Burden {
     pub task: i64,
     /// Delay until the end of a wait is noticed.
     pub over: i64,
+    /// Delay until a thread begins its share of a region.
+    pub begin: i64,
+    /// Delay until a thread goes on behind a barrier or a region.
+    pub pass: i64,
     /// The span if every task starts or resumes this much later.
     pub span: i64,
     /// Work divided by that span.
@@ -104,8 +110,11 @@ pub struct Processors {
     pub processors: u32,
     /// Lower bound.
     pub at_least: i64,
-    /// Upper bound for a greedy schedule.
+    /// Upper bound: for a schedule that leaves no processor idle while a task is ready, or if `idle_with_tasks`, for one in
+    /// which some task runs at each moment.
     pub at_most: i64,
+    /// The simulated runtime leaves threads idle while tasks are ready.
+    pub idle_with_tasks: bool,
     /// Length of the simulated schedule; null with bounds only.
     pub simulated: Option<i64>,
     /// Shortest of nine simulations; null if there was one.
@@ -153,8 +162,9 @@ fn all(trace: &Trace, arguments: &TasksArguments) -> Result<TasksReport> {
     let simulated = schedules(&graph, &arguments.processors, strategy);
     let processors = arguments.processors.iter().zip(simulated).map(|(processors, simulated)| Processors {
         processors: *processors,
-        at_least: parallelism.at_least(*processors, span).0,
-        at_most: parallelism.at_most(*processors, span).0,
+        at_least: simulated.at_least.0,
+        at_most: simulated.at_most.0,
+        idle_with_tasks: simulated.bound == Bound::OneByOne,
         simulated: Some(simulated.length.0),
         simulated_low: simulated.range.map(|(low, _)| low.0),
         simulated_high: simulated.range.map(|(_, high)| high.0),
@@ -177,11 +187,13 @@ fn all(trace: &Trace, arguments: &TasksArguments) -> Result<TasksReport> {
 /// What is told without them: all but schedules.
 fn bounds(trace: &Trace, arguments: &TasksArguments, too_much: Option<u64>) -> Result<TasksReport> {
     let streamed = stream(trace, Rank(arguments.rank))?;
-    let (bins, work, span) = (&streamed.bins, streamed.work, streamed.span);
+    let (bins, bounds) = (&streamed.bins, streamed.bounds());
+    let (work, span) = (streamed.work, streamed.span);
     let processors = arguments.processors.iter().map(|processors| Processors {
         processors: *processors,
-        at_least: at_least(*processors, work, span).0,
-        at_most: bins.at_most(*processors, span).0,
+        at_least: bounds.at_least(*processors).0,
+        at_most: bounds.at_most(*processors).0,
+        idle_with_tasks: false,
         simulated: None,
         simulated_low: None,
         simulated_high: None,
@@ -207,6 +219,8 @@ fn finish(
     mut report: TasksReport,
     curve: impl Fn(usize) -> Vec<f64>,
 ) -> Result<TasksReport> {
+    let asleep = asleep(trace, Rank(arguments.rank))?;
+    report.asleep = asleep.map(|asleep| asleep.0.min(report.work));
     if let Some(file) = &arguments.plot {
         let title = format!("{}: running tasks", trace.run().command.join(" "));
         let (span, peak) = (report.span as f64, f64::from(report.peak));
@@ -230,6 +244,7 @@ impl TasksReport {
             ranks: trace.run().ranks,
             tasks: 0,
             work: work.0,
+            asleep: None,
             span: span.0,
             parallelism: work.0 as f64 / span.0.max(1) as f64,
             peak: 0,
@@ -269,18 +284,17 @@ fn strategy(trace: &Trace, arguments: &TasksArguments, graph: &TaskGraph) -> Res
 impl Burden {
     fn of((notice, span): (Notice, Length), work: Length) -> Burden {
         let parallelism = work.0 as f64 / span.0.max(1) as f64;
-        Burden { task: notice.task.0, over: notice.over.0, span: span.0, parallelism }
+        let [task, over, begin, pass] =
+            [notice.task, notice.over, notice.begin, notice.pass].map(|length| length.0);
+        Burden { task, over, begin, pass, span: span.0, parallelism }
     }
 }
 
 /// What a place is called. Compilers make functions of their own of tasks and regions: the one that has them is meant.
 fn name(site: &CallSite) -> String {
     let functions = std::iter::once(&site.function).chain(&site.inlined_into);
-    let mut written = functions.map(|function| {
-        let made = ["._omp_fn.", ".omp_outlined", ".omp_task_entry", ".omp."].map(|part| function.find(part));
-        &function[..made.into_iter().flatten().min().unwrap_or(function.len())]
-    });
-    written.find(|name| !name.is_empty()).unwrap_or("(task)").to_owned()
+    let mut written = functions.map(|function| function_name::without_outlining(function));
+    written.find(|name| !name.starts_with(".omp")).unwrap_or("(task)").to_owned()
 }
 
 fn place(sum: &PlaceSum, callsites: &[CallSite]) -> Place {
@@ -318,6 +332,7 @@ mod tests {
             })
         };
         assert_eq!(named("main._omp_fn.0", &[]), "main");
+        assert_eq!(named("sort(int*) [clone ._omp_fn.0]", &[]), "sort(int*)");
         assert_eq!(named("main.omp_outlined_debug__", &[]), "main");
         assert_eq!(named(".omp_outlined.", &["main"]), "main");
         assert_eq!(named(".omp_task_entry.", &[]), "(task)");

@@ -3,8 +3,10 @@
 use super::run::{Place, Processors, TasksReport};
 use crate::show::style::Paint;
 use crate::show::table::{Align, Table};
+use crate::show::text::wrapped;
 use crate::show::{quantity, text};
 use kizami_model::Length;
+use kizami_phrases as phrases;
 use std::io::{self, Write};
 
 /// Places that are shown.
@@ -12,6 +14,9 @@ const MOST_PLACES: usize = 12;
 
 /// A range is told if it is wider than this share.
 const WORTH_A_RANGE: f64 = 0.02;
+
+/// It is told that tasks slept for more than this share of their work.
+const WORTH_A_SLEEP: f64 = 0.01;
 
 /// Prints it.
 pub fn show(report: &TasksReport) -> io::Result<()> {
@@ -22,6 +27,10 @@ pub fn show(report: &TasksReport) -> io::Result<()> {
     }
     let mut line = |label: &str, what: String| writeln!(out, "{} {what}", paint.label(label));
     line("work        ", format!("{}, in {}", time(report.work), quantity::counted(report.tasks, "task")))?;
+    if let Some(asleep) = report.asleep.filter(|asleep| *asleep as f64 >= WORTH_A_SLEEP * report.work as f64)
+    {
+        line("asleep      ", phrases::tasks::asleep(Length(asleep), Length(report.work)))?;
+    }
     line("span        ", format!("{}: the longest chain of tasks", time(report.span)))?;
     let peak = quantity::count(u64::from(report.peak));
     let most = match report.peak_over {
@@ -114,6 +123,12 @@ fn processors(report: &TasksReport, out: &mut impl Write) -> io::Result<()> {
         )?;
     }
     table.finish()?;
+    if let Some(strategy) = report.processors.iter().find(|on| on.idle_with_tasks).and_then(|on| on.strategy)
+    {
+        wrapped("", 0, &phrases::tasks::idle_with_tasks(strategy))
+            .iter()
+            .try_for_each(|line| writeln!(out, "{line}"))?;
+    }
     let otherwise = report.processors.iter().find(|on| on.strategy != report.strategy);
     match otherwise.and_then(|on| Some((report.strategy?, on.strategy?))) {
         None => Ok(()),

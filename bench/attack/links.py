@@ -15,7 +15,7 @@ OUTPUTS = {
     "export ": ["--to", "perfetto", "-o", "{}.pftrace"],
     "export  ": ["--to", "otf2", "-o", "{}-otf2"],
     "replay": ["--network", "ideal", "-o", "{}.kz"],
-    "reduce": ["--keep", "20%", "-o", "{}.kz"],
+    "reduce": ["--keep", "20%", "--keep-all-below", "0", "-o", "{}.kz"],
     "undisturb": ["-o", "{}.kz"],
 }
 IN_DERIVED = ["graph.bin", "view.bin", "verdict.bin", "verdict.json", "drawn.kz", "drawn.kz.key", "graph.bin.tmp", "view.bin.tmp",

@@ -26,7 +26,7 @@ def names(bench):
     text = b"".join(path.read_bytes() for path in [odd / "run.json"])
     attack.note(f"arguments with ESC in run.json: {'yes' if b'u001b' in text else 'no'}")
     small = bench.scratch / "odd-reduced.kz"
-    bench.must(bench.kizami, "reduce", odd, "--keep", "20%", "-o", small)
+    bench.must(bench.kizami, "reduce", odd, "--keep", "20%", "--keep-all-below", "0", "-o", small)
     raw = bench.record("odd-raw\x1b[2J.kz", [program, *arguments], "--no-seal")[0]
     for trace in (odd, small, raw):
         out = bench.scratch / "names-out"

@@ -206,7 +206,7 @@ class Bench:
         self.other = self.record("other.kz", [self.plain, "3"])[0]
         self.raw, self.processes = self.record("raw.kz", [self.plain], "--no-seal")
         self.reduced = scratch / "reduced.kz"
-        self.must(self.kizami, "reduce", self.sealed, "--keep", "20%", "-o", self.reduced)
+        self.must(self.kizami, "reduce", self.sealed, "--keep", "20%", "--keep-all-below", "0", "-o", self.reduced)
         shutil.rmtree(self.sealed / "derived", ignore_errors=True)
 
     def must(self, *words):

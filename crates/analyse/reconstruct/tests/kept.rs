@@ -21,7 +21,8 @@ fn reduced(folder: &Path, name: &str, barriers: u64) -> PathBuf {
         segment.finish();
     }
     seal(&full, &SealOptions::default(), &|_| {}).unwrap();
-    let options = ReduceOptions { keep: Keep::Fraction(0.1), seed: 1, importance: Importance::Classes };
+    let options =
+        ReduceOptions { keep: Keep::Fraction(0.1), seed: 1, importance: Importance::Classes, all_below: 0 };
     let output = folder.join(format!("{name}.kz"));
     reduce(&Trace::open(&full).unwrap(), &output, &options, &|_, _| {}).unwrap();
     output

@@ -53,8 +53,9 @@ pub enum Definition {
     /// A counter that was asked for, by its number: it was opened as the next one, or refused with this error.
     Counter { number: u8, errno: u32 },
     /// Not all calls were to be kept: the bits of a floating-point number that is a share of the bytes, or bytes a second;
-    /// what chance is made from; and whether calls were sampled, as older versions could: those segments cannot be read.
-    Keep { per_second: bool, amount_bits: u64, seed: u64, sampled: bool },
+    /// what chance is made from; whether calls were sampled, as older versions could: those segments cannot be read; and
+    /// with fewer calls than how many a thread has a record for each of them.
+    Keep { per_second: bool, amount_bits: u64, seed: u64, sampled: bool, all_below: u32 },
     /// What the MPI library calls the communicator with this number; it may call another so once this one is freed.
     CommunicatorHandle { local: u32, handle: u64 },
     /// The same for a window, file or datatype.
@@ -151,10 +152,10 @@ impl Definition {
             Definition::Counter { number, errno } => {
                 w.byte(11).byte(*number).u32(*errno);
             }
-            Definition::Keep { per_second, amount_bits, seed, sampled } => {
+            Definition::Keep { per_second, amount_bits, seed, sampled, all_below } => {
                 w.byte(12).byte(u8::from(*per_second)).u64(*amount_bits).u64(*seed);
-                // Older versions stored here how they sampled.
-                w.byte(u8::from(*sampled)).u32(0).u32(0);
+                // Older versions stored here how they sampled, if they did.
+                w.byte(u8::from(*sampled)).u32(*all_below).u32(0);
             }
             Definition::CommunicatorHandle { local, handle } => {
                 w.byte(13).u32(*local).u64(*handle);
@@ -241,8 +242,8 @@ impl Definition {
             11 => Definition::Counter { number: r.byte()?, errno: r.u32()? },
             12 => {
                 let (per_second, amount_bits, seed) = (r.byte()? != 0, r.u64()?, r.u64()?);
-                let (sampled, _, _) = (r.byte()? != 0, r.u32()?, r.u32()?);
-                Definition::Keep { per_second, amount_bits, seed, sampled }
+                let (sampled, all_below, _) = (r.byte()? != 0, r.u32()?, r.u32()?);
+                Definition::Keep { per_second, amount_bits, seed, sampled, all_below }
             }
             13 => Definition::CommunicatorHandle { local: r.u32()?, handle: r.u64()? },
             14 => Definition::ObjectHandle { local: r.u32()?, handle: r.u64()? },

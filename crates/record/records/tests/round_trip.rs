@@ -203,6 +203,7 @@ proptest! {
                 amount_bits: address,
                 seed: !address,
                 sampled: local % 2 == 0,
+                all_below: local,
             },
         ];
         for definition in all {

@@ -124,7 +124,7 @@ mod writer;
 
 pub use block::{BLOCK_BYTES, Block, DECADES, LONG_DECADE, PAYLOAD_WORDS, SLOWEST, Sums};
 pub use keep::{CLASS_ROWS, LONG_ROWS, RARE_CALLS};
-pub use read::{Unreadable, read};
+pub use read::{Unreadable, calls, read};
 pub use reducer::{NO_PEER, Reducer, Row};
 pub use settings::{Bytes, Settings};
 pub use state::{Gap, KeptRow, Kind, Mark, Missing, Peer, PeerSums, Sketch, Slice, State, total};

@@ -42,8 +42,12 @@ impl std::fmt::Display for Unreadable {
 
 impl std::error::Error for Unreadable {}
 
-/// Reads a block and the parts its reducer handed over, in that order.
-pub fn read<'a>(block: &[u8], parts: impl IntoIterator<Item = &'a [u8]>) -> Result<State, Unreadable> {
+/// How many calls were added in all.
+pub fn calls(block: &[u8]) -> Result<u64, Unreadable> {
+    Ok(copied(block)?.calls())
+}
+
+fn copied(block: &[u8]) -> Result<Box<Block>, Unreadable> {
     if block.len() < BLOCK_BYTES {
         return Err(Unreadable::Short);
     }
@@ -54,6 +58,12 @@ pub fn read<'a>(block: &[u8], parts: impl IntoIterator<Item = &'a [u8]>) -> Resu
     if block.version != VERSION || block.bytes as usize != BLOCK_BYTES {
         return Err(Unreadable::Version(block.version));
     }
+    Ok(block)
+}
+
+/// Reads a block and the parts its reducer handed over, in that order.
+pub fn read<'a>(block: &[u8], parts: impl IntoIterator<Item = &'a [u8]>) -> Result<State, Unreadable> {
+    let block = copied(block)?;
     let mut reading = Reading::begin(&block);
     for part in parts {
         if reading.part(part).is_none() {

@@ -48,7 +48,7 @@ fn length_for(bytes: u64, wish: u64, shortest: u64) -> u64 {
 impl Block {
     /// Calls so far.
     pub(super) fn calls(&self) -> u64 {
-        self.marked_calls + self.mark_length.saturating_sub(u64::from(self.mark_left))
+        self.marked_calls.saturating_add(self.mark_length.saturating_sub(u64::from(self.mark_left)))
     }
 
     pub(super) fn log_length(&self) -> usize {

@@ -91,7 +91,12 @@ pub fn parse_importance(text: &str) -> Result<Choice, String> {
 
 impl ImportanceArguments {
     /// The options of a reduction; nothing if all is to be kept.
-    pub fn options(&self, keep: Keep, seed: u64) -> Result<Option<ReduceOptions>, UsageError> {
+    pub fn options(
+        &self,
+        keep: Keep,
+        seed: u64,
+        all_below: u64,
+    ) -> Result<Option<ReduceOptions>, UsageError> {
         if self.importance == Choice::Classes && (self.paper_n.is_some() || self.paper_x.is_some()) {
             let message = "--paper-n and --paper-x need a published scheme; add --importance paper:h2, paper:h or \
                            paper:one";
@@ -113,7 +118,7 @@ impl ImportanceArguments {
             Choice::Classes => Importance::Classes,
             Choice::Paper(f) => Importance::Paper(self.scheme(f, keep)?),
         };
-        Ok(Some(ReduceOptions { keep, seed, importance }))
+        Ok(Some(ReduceOptions { keep, seed, importance, all_below }))
     }
 
     /// How many rows the published scheme samples of how many.
@@ -162,7 +167,7 @@ mod tests {
         let paper = |keep: &str, paper_n, paper_x| {
             let importance = Choice::Paper(PaperImportance::H);
             let arguments = ImportanceArguments { importance, paper_n, paper_x };
-            let options = arguments.options(keep.parse().expect("good"), 7).ok()??;
+            let options = arguments.options(keep.parse().expect("good"), 7, 0).ok()??;
             let Importance::Paper(scheme) = options.importance else { return None };
             Some((scheme.n, scheme.x))
         };
@@ -171,7 +176,7 @@ mod tests {
         assert_eq!(paper("10K/s", Some(100), Some(3)), Some((100, 3)));
         assert_eq!((paper("10K/s", Some(100), None), paper("all", Some(100), Some(3))), (None, None));
         let classes = ImportanceArguments::default();
-        assert!(matches!(classes.options(Keep::All, 1), Ok(None)));
+        assert!(matches!(classes.options(Keep::All, 1, 0), Ok(None)));
         assert!(parse_importance("paper").is_err() && parse_importance("h2").is_err());
     }
 
@@ -179,7 +184,7 @@ mod tests {
     fn what_would_be_left_out_is_refused() {
         let refused = |importance, paper_n, paper_x| {
             let arguments = ImportanceArguments { importance, paper_n, paper_x };
-            arguments.options("1%".parse().expect("good"), 7).err().map(|error| error.0)
+            arguments.options("1%".parse().expect("good"), 7, 0).err().map(|error| error.0)
         };
         let h = Choice::Paper(PaperImportance::H);
         assert_eq!(refused(h, Some(100), Some(100)), None);

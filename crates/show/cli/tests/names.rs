@@ -78,7 +78,7 @@ fn no_command_hands_a_name_to_the_terminal_as_it_is() {
         (&["clocks", "run.kz"], true),
         (&["replay", "run.kz"], false),
         (&["undisturb", "run.kz", "-o", "without.kz"], false),
-        (&["reduce", "run.kz", "--keep", "50%", "-o", "small.kz"], false),
+        (&["reduce", "run.kz", "--keep", "50%", "--keep-all-below", "0", "-o", "small.kz"], false),
         (&["export", "run.kz", "--to", "perfetto", "-o", "x.pftrace"], false),
     ] {
         let output = kizami(folder, arguments);

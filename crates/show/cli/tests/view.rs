@@ -145,7 +145,10 @@ fn what_a_trace_calls_things_stays_text() {
 fn nothing_is_left_where_temporary_files_are() {
     let folder = recording(2, 200);
     let folder = folder.path();
-    stdout(&kizami(folder, &["reduce", "run.kz", "--keep", "20%", "-o", "reduced.kz"]));
+    stdout(&kizami(
+        folder,
+        &["reduce", "run.kz", "--keep", "20%", "--keep-all-below", "0", "-o", "reduced.kz"],
+    ));
     let temporary = folder.join("tmp");
     std::fs::create_dir(&temporary).unwrap();
     // Neither a folder nor a name for one.

@@ -21,7 +21,7 @@ mod thread;
 
 pub use calls::SequenceCalls;
 pub use kizami_summary::paper::{Importance as PaperImportance, Scheme as PaperScheme};
-pub use make::{Importance, Keep, ReduceOptions, reduce, write_sequences};
+pub use make::{ALL_BELOW, Importance, Keep, ReduceOptions, reduce, write_sequences};
 pub use of_state::{Meaning, missing, rows_of, sum_missing, sums_by_function};
 pub use sequences::{Sequence, SequenceWriter, Sequences};
 pub use signature::{Neighbourhood, SequenceCall};

@@ -9,7 +9,7 @@ use super::sample_keys::SampleKeys;
 use super::sequences::SequenceWriter;
 use super::signature::Neighbourhood;
 use super::thread::{HandedOver, Memory, ThreadReducer};
-use kizami_model::{Call, Moment, Rank};
+use kizami_model::{Call, Moment, Rank, ThreadIndex};
 use kizami_sequence::{FoldedSequence, Sizes};
 use kizami_summary::paper::Scheme;
 use kizami_summary::sample::Series;
@@ -23,7 +23,7 @@ use kizami_trace::schema::{COUNTERS_FOLDER, EVENTS_FOLDER, ORDER};
 use kizami_trace::write::{OpTotals, PartWriter, Row as TableRow, Shared, StagingDir, WINDOW_ROWS, summary};
 use kizami_trace::{RankSelection, RunInfo, Trace, TraceError};
 use rayon::prelude::*;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::Write;
@@ -51,7 +51,13 @@ pub struct ReduceOptions {
     pub seed: u64,
     /// By what rows are chosen.
     pub importance: Importance,
+    /// If every thread has fewer calls than this, all are kept, and nothing is reduced. Not of what the paper does.
+    pub all_below: u64,
 }
+
+/// With fewer calls in every thread all are kept, unless it is asked for otherwise: nothing has to be reconstructed then,
+/// and a thread takes 128 KiB of records.
+pub const ALL_BELOW: u64 = 4_096;
 
 /// How much is to be kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -113,6 +119,8 @@ impl ReduceOptions {
 /// Writes what is kept of a full trace into the directory `output`, which must not exist. `progress` is called with how many
 /// rows of how many are done, from any thread.
 ///
+/// If there are few calls, they are all kept: the result is a trace that is not reduced.
+///
 /// The trace must have a row for every call: one that was reduced before would have its rows counted as all there were.
 pub fn reduce(
     trace: &Trace,
@@ -121,6 +129,12 @@ pub fn reduce(
     progress: &(dyn Fn(u64, u64) + Sync),
 ) -> Result<RunInfo, TraceError> {
     let staging = StagingDir::make(output)?;
+    if options.importance == Importance::Classes && has_few_calls(trace, options.all_below)? {
+        let files = copy_tables(trace, staging.folder(), |_| false)?;
+        let run = RunInfo { files, ..trace.run().clone() };
+        staging.commit(&run, false)?;
+        return Ok(run);
+    }
     let definitions = trace.definitions()?;
     let source = Source {
         trace,
@@ -166,6 +180,23 @@ pub fn reduce(
     };
     staging.commit(&run, false)?;
     Ok(run)
+}
+
+/// Whether every thread has fewer calls than this.
+fn has_few_calls(trace: &Trace, all_below: u64) -> Result<bool, TraceError> {
+    if all_below == 0 {
+        return Ok(false);
+    }
+    let mut by_thread: FxHashMap<(Rank, ThreadIndex), u64> = FxHashMap::default();
+    for call in trace.calls(RankSelection::All)? {
+        let call = call?;
+        let calls = by_thread.entry((call.rank, call.thread)).or_default();
+        *calls += u64::from(call.calls);
+        if *calls >= all_below {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// What is reduced, and how.

@@ -185,7 +185,11 @@ fn turn(
     sharing: Sharing<'_>,
     progress: &dyn Fn(Progress),
 ) -> Result<(RunInfo, bool), TraceError> {
-    let names = names::collect(&recorded);
+    let mut names = names::collect(&recorded);
+    if let Some(requested) = names.requested {
+        let segments = recorded.ranks.iter().flatten().flat_map(|process| &process.calls);
+        names.all_recorded = reduced::all_recorded(segments, requested.all_below);
+    }
     let clock = RunClock::measure(&recorded.ranks, &names.questions);
     let sources = Sources { recorded: &recorded, clock: &clock, names: &names, sharing };
     let (mut sealed, order) = seal_in_order(&sources, folder, options, progress)?;

@@ -119,6 +119,8 @@ pub(crate) struct Names {
     pub unrecorded: BTreeMap<(Unrecorded, String), Vec<u32>>,
     /// What was asked for, if not all calls were to be kept; all ranks were asked the same.
     pub requested: Option<ReduceOptions>,
+    /// Every call of a reduced thread has a record all the same: the run is sealed as if nothing had been reduced.
+    pub all_recorded: bool,
     /// Calls were sampled while they were recorded, by an older version.
     pub sampled: bool,
     /// By rank; empty tables for ranks without definitions.
@@ -271,6 +273,7 @@ impl Collector {
                 command: Vec::new(),
                 unrecorded: BTreeMap::new(),
                 requested: None,
+                all_recorded: false,
                 sampled: false,
                 processes: Vec::new(),
                 damage: Vec::new(),
@@ -482,10 +485,10 @@ fn numbered(place: Place, places: &mut Vec<Place>, index: &mut HashMap<Place, u3
 
 /// What a definition says was asked for.
 fn requested(definition: &Definition) -> Option<ReduceOptions> {
-    let Definition::Keep { per_second, amount_bits, seed, .. } = *definition else {
+    let Definition::Keep { per_second, amount_bits, seed, all_below, .. } = *definition else {
         return None;
     };
     let amount = f64::from_bits(amount_bits);
     let keep = if per_second { Keep::BytesPerSecond(amount) } else { Keep::Fraction(amount) };
-    Some(ReduceOptions { keep, seed, importance: Importance::Classes })
+    Some(ReduceOptions { keep, seed, importance: Importance::Classes, all_below: u64::from(all_below) })
 }

@@ -150,6 +150,7 @@ fn seal_part(
             names: &sources.names.processes[rank],
             communicators: &sources.names.communicators,
             clock: host.rank_clock(repairs.of(rank)),
+            all_recorded: sources.names.all_recorded,
         };
         outcomes.push(seal_rank(&input, &mut open, &mut part)?);
         part.end_rank(bytes)?;

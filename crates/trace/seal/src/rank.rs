@@ -46,6 +46,8 @@ pub(crate) struct RankInput<'a> {
     pub names: &'a ProcessNames,
     pub communicators: &'a Communicators,
     pub clock: RankClock<'a>,
+    /// Every call of a reduced thread has a record all the same.
+    pub all_recorded: bool,
 }
 
 /// What became of a rank, besides its rows.
@@ -139,11 +141,12 @@ struct ReducerState {
 /// The segments of a rank, as they are to be read; `damage` is called with those that cannot be.
 fn open_segments<'a>(
     process: &'a Process,
+    all_recorded: bool,
     damage: &mut Vec<String>,
 ) -> Vec<(&'a SegmentInfo, MappedSegment, Option<ReducerState>)> {
     let mut opened = Vec::new();
     for segment in &process.calls {
-        let found = match segment.is_reduced() {
+        let found = match segment.is_reduced() && !all_recorded {
             false => MappedSegment::open(segment).map(|mapped| (mapped, None)),
             true => reduced::read(segment).map(|thread| {
                 damage.extend(thread.problems);
@@ -167,7 +170,7 @@ pub(crate) fn seal_rank(
 ) -> Result<RankOutcome, TraceError> {
     open.clear();
     let mut damage = Vec::new();
-    let mut mapped = open_segments(input.process, &mut damage);
+    let mut mapped = open_segments(input.process, input.all_recorded, &mut damage);
     let mut left: Vec<Option<ReducerState>> = mapped.iter_mut().map(|(.., left)| left.take()).collect();
     let mut threads = Vec::new();
     let mut streams = Vec::new();
@@ -280,7 +283,7 @@ impl Sealer<'_, '_> {
             }
             Record::Weight(weight) => self.threads[thread].weight = Some(weight),
             // A reducer's companion is not there, or its parts were taken already.
-            Record::Reduced { .. } => self.threads[thread].handed_over = true,
+            Record::Reduced { .. } => self.threads[thread].handed_over = !self.input.all_recorded,
             // Definitions have a segment of their own.
             Record::Definition(_) => {}
         }

@@ -1,10 +1,13 @@
 //! The segment of a thread that was reduced while it ran, with its two companions.
 //!
 //! ```text
-//! raw/NAME          regions, stops, and what the reducers handed over; no calls
+//! raw/NAME          regions, stops, what the reducers handed over, and the first calls
 //! raw/NAME.sample   the memory of the reducer that adds up and keeps rows
 //! raw/NAME.order    the memory of the recorder of the order of calls
 //! ```
+//!
+//! If the threads of a run made so few calls that all are among these first ones, they are sealed as if nothing had been
+//! reduced: [`all_recorded`]. Else they are left out here.
 //!
 //! The kept rows, each with its weight, and the other records become the bytes of an ordinary segment, which is sealed like any other.
 //! Whatever the process left is taken: what is missing or cannot be believed becomes a sentence.
@@ -44,6 +47,13 @@ pub(crate) fn read(segment: &SegmentInfo) -> Result<ReducedThread, String> {
             Record::Reduced { by: Some(ReducedBy::Summary), bytes } => parts.push(bytes),
             Record::Reduced { by: Some(ReducedBy::Sequence), bytes } => handed_out.extend_from_slice(bytes),
             Record::Reduced { by: None, .. } | Record::Definition(_) => {}
+            // The first calls, which are among those that were added up.
+            Record::Call(_)
+            | Record::Completion(..)
+            | Record::Start(..)
+            | Record::Fold { .. }
+            | Record::Counted(_)
+            | Record::OffCore { .. } => {}
             other => others.push((start_ticks(&other), records.last_slots())),
         }
     }
@@ -66,6 +76,16 @@ pub(crate) fn read(segment: &SegmentInfo) -> Result<ReducedThread, String> {
         problems.push(format!("{name}.order: {lost} calls at the end are not in the order of calls"));
     }
     Ok(ReducedThread { segment: bytes, state, order, problems })
+}
+
+/// Whether all threads made fewer calls than this each, so that every call has a record of its own.
+pub(crate) fn all_recorded<'a>(segments: impl Iterator<Item = &'a SegmentInfo>, all_below: u64) -> bool {
+    let is_short = |segment: &SegmentInfo| {
+        let bytes = segment.sample.as_ref().and_then(|sample| std::fs::read(sample).ok());
+        let calls = bytes.and_then(|bytes| kizami_summary::calls(&bytes).ok());
+        calls.is_some_and(|calls| calls < all_below)
+    };
+    all_below > 0 && segments.filter(|segment| segment.is_reduced()).all(is_short)
 }
 
 fn companion<T>(

@@ -13,13 +13,13 @@ use kizami_testing::segments::{SegmentOwner, SegmentWriter, call, define};
 use kizami_trace::reduced_tables::{SumRow, What, quantile};
 use kizami_trace::{RankSelection, RunInfo, Trace};
 use place::Place;
-use program::{RANKS, write_full, write_reduced};
+use program::{RANKS, write_full, write_reduced, write_reduced_from};
 use std::collections::{BTreeMap, BTreeSet};
 
 const ROUNDS: u64 = 3000;
 
 fn options(keep: f64, seed: u64) -> ReduceOptions {
-    ReduceOptions { keep: Keep::Fraction(keep), seed, importance: Importance::Classes }
+    ReduceOptions { keep: Keep::Fraction(keep), seed, importance: Importance::Classes, all_below: 0 }
 }
 
 fn full() -> Place {
@@ -296,6 +296,36 @@ fn the_order_of_calls_is_that_of_the_rows() {
     assert!(bytes < 4000, "{bytes} bytes for {} calls", run.totals.calls);
 }
 
+/// The first calls of a thread have a record besides: of a short run those are all, and nothing was reduced.
+#[test]
+fn short_runs_that_were_reduced_have_every_call() {
+    const SHORT: u64 = 100;
+    let full = Place::new();
+    write_full(&full.trace, SHORT);
+    full.seal();
+    let longest =
+        (0..RANKS).map(|rank| full.open().calls(RankSelection::One(Rank(rank))).unwrap().count()).max();
+    let longest = longest.unwrap() as u32;
+    let [all, reduced, sums] = [longest + 1, longest, 0].map(|all_below| {
+        let place = Place::new();
+        write_reduced_from(&place.trace, SHORT, all_below);
+        let run = place.seal();
+        assert_eq!(run.health.problems, Vec::<String>::new());
+        place
+    });
+    let of_all = all.open();
+    assert!(of_all.run().reduced.is_none() && of_all.sums().unwrap().is_empty());
+    assert_eq!(of_all.run().totals, full.open().run().totals);
+    assert_eq!((all.calls(), of_all.stops().unwrap()), (full.calls(), full.open().stops().unwrap()));
+    // One more, and these records are left out.
+    assert_eq!(reduced.open().run().totals, sums.open().run().totals);
+    assert_eq!(
+        (reduced.calls(), reduced.open().sums().unwrap()),
+        (sums.calls(), sums.open().sums().unwrap())
+    );
+    assert!(reduced.open().run().reduced.is_some() && reduced.calls().len() < full.calls().len());
+}
+
 #[test]
 fn the_papers_scheme_keeps_rows_and_says_that_it_keeps_no_sums() {
     let full = full();
@@ -432,7 +462,7 @@ fn segments_of_sampled_calls_are_left_to_older_versions() {
     define(
         &place.trace,
         &who,
-        &[Definition::Keep { per_second: false, amount_bits, seed: 9, sampled: true }],
+        &[Definition::Keep { per_second: false, amount_bits, seed: 9, sampled: true, all_below: 0 }],
     );
     let mut segment = SegmentWriter::create(&place.trace, &who, Some(0));
     segment.slots([head(SAMPLE, 1), 0, 0, 3], Vec::new());

@@ -390,7 +390,8 @@ fn assert_same_expanded(trace: &Trace, full: &[Call]) {
 fn check(programs: &[Vec<Step>]) {
     let [full, kept] = written(programs);
     let rows = full.calls();
-    let options = ReduceOptions { keep: Keep::Fraction(0.01), seed: 1, importance: Importance::Classes };
+    let options =
+        ReduceOptions { keep: Keep::Fraction(0.01), seed: 1, importance: Importance::Classes, all_below: 0 };
     let out = full.trace.with_extension("small.kz");
     reduce(&full.open(), &out, &options, &|_, _| {}).unwrap();
     for trace in [Trace::open(&out).unwrap(), kept.open()] {

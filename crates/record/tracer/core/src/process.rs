@@ -405,7 +405,13 @@ fn keep_definition(keep: Keep) -> Definition {
         Amount::Fraction(part) => (false, part),
         Amount::BytesPerSecond(bytes) => (true, bytes),
     };
-    Definition::Keep { per_second, amount_bits: amount.to_bits(), seed: keep.seed, sampled: false }
+    Definition::Keep {
+        per_second,
+        amount_bits: amount.to_bits(),
+        seed: keep.seed,
+        sampled: false,
+        all_below: keep.all_below,
+    }
 }
 
 fn fill_world(header: &Header, world: &World) {

@@ -75,6 +75,8 @@ pub struct Keep {
     pub amount: Amount,
     /// The seed of the sampling keys: the same on all ranks.
     pub seed: u64,
+    /// A thread with fewer calls keeps them all.
+    pub all_below: u32,
 }
 
 /// An amount of what is recorded.
@@ -88,7 +90,7 @@ pub enum Amount {
 
 impl Keep {
     /// `fraction:0.001` or `rate:10000`.
-    fn parse(text: &str, seed: u64) -> Option<Keep> {
+    fn parse(text: &str, seed: u64, all_below: u32) -> Option<Keep> {
         let (kind, number) = text.split_once(':')?;
         let number: f64 = number.parse().ok().filter(|number: &f64| number.is_finite() && *number > 0.0)?;
         let amount = match kind {
@@ -96,7 +98,7 @@ impl Keep {
             "rate" => Amount::BytesPerSecond(number),
             _ => return None,
         };
-        Some(Keep { amount, seed })
+        Some(Keep { amount, seed, all_below })
     }
 }
 
@@ -155,6 +157,9 @@ impl Settings {
                 Keep::parse(
                     &text,
                     variable("KIZAMI_TRACER_SEED").and_then(|seed| seed.parse().ok()).unwrap_or(0),
+                    variable("KIZAMI_TRACER_KEEP_ALL_BELOW")
+                        .and_then(|calls| calls.parse().ok())
+                        .unwrap_or(0),
                 )
             }),
         }
@@ -217,7 +222,7 @@ mod tests {
     fn what_to_keep_has_an_amount_and_a_seed() {
         let variables = [("KIZAMI_TRACER_KEEP", "fraction:0.001"), ("KIZAMI_TRACER_SEED", "7")];
         let amount = Amount::Fraction(0.001);
-        assert_eq!(settings(&variables).keep, Some(Keep { amount, seed: 7 }));
+        assert_eq!(settings(&variables).keep, Some(Keep { amount, seed: 7, all_below: 0 }));
         assert_eq!(settings(&[("KIZAMI_TRACER_KEEP", "fraction:-1")]).keep, None);
         assert_eq!(settings(&[]).keep, None);
     }

@@ -28,7 +28,7 @@ pub const COMMANDS: [&str; 30] = [
     "clocks openmpi4.kz --json",
     "clocks two-hosts.kz --json",
     "clocks two-hosts-repaired.kz --json",
-    "reduce openmpi4.kz --keep 10% -o small.kz --json",
+    "reduce openmpi4.kz --keep 10% --keep-all-below 0 -o small.kz --json",
     "reduce openmpi4.kz --keep 10% --importance paper:h2 -o drawn.kz --json",
     "undisturb openmpi4.kz -o clean.kz --json",
     "undisturb two-hosts.kz -o clean-hosts.kz --json",

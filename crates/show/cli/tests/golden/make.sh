@@ -100,8 +100,8 @@ if wanted late-sender-20 openmpi4; then
 fi
 
 # Each way to record. There is one more, paper.kz: older versions drew as a paper does while they recorded.
-if wanted kept openmpi4; then record --keep 1% -- mpirun.openmpi -n 2 ./stencil2d 32 400; fi
-if wanted kept-mpich mpich4; then record --keep 10K/s -- mpirun.mpich -n 4 ./spin_exchange halo 200 100 50 64; fi
+if wanted kept openmpi4; then record --keep 1% --keep-all-below 0 -- mpirun.openmpi -n 2 ./stencil2d 32 400; fi
+if wanted kept-mpich mpich4; then record --keep 10K/s --keep-all-below 0 -- mpirun.mpich -n 4 ./spin_exchange halo 200 100 50 64; fi
 if wanted counters openmpi4; then
     record --counters page-faults,context-switches -- mpirun.openmpi -n 2 ./stencil2d 32 6
 fi
@@ -141,7 +141,7 @@ if wanted two-hosts-repaired mpich4; then on_two_hosts --no-clock-rounds; fi
 make_from() { # command source [option ...]
     "$kizami" "$1" "$2.kz" -o "$name.kz" "${@:3}" >"$place/$name.log" || { cat "$place/$name.log"; exit 1; }
 }
-if wanted reduced openmpi4; then (cd "$folder" && make_from reduce openmpi4 --keep 5%); fi
+if wanted reduced openmpi4; then (cd "$folder" && make_from reduce openmpi4 --keep 5% --keep-all-below 0); fi
 if wanted reduced-paper mpich4; then (cd "$folder" && make_from reduce mpich4 --keep 20% --importance paper:h2); fi
 if wanted undisturbed openmpi4; then (cd "$folder" && make_from undisturb openmpi4); fi
 if wanted replayed mpich4; then (cd "$folder" && make_from replay mpich4 --network ideal --cpu 2x); fi
@@ -164,7 +164,7 @@ pack() {
     (cd "$folder" && tar --sort=name --owner=0 --group=0 -czf "$name.tar.gz" "$name.kz" && rm -r "$name.kz")
 }
 if wanted raw openmpi4; then record --no-seal -- mpirun.openmpi -n 2 ./stencil2d 16 4 && pack; fi
-if wanted raw-kept mpich4; then record --no-seal --keep 1% -- mpirun.mpich -n 2 ./stencil2d 16 100 && pack; fi
+if wanted raw-kept mpich4; then record --no-seal --keep 1% --keep-all-below 0 -- mpirun.mpich -n 2 ./stencil2d 16 100 && pack; fi
 if wanted raw-counters mpich4; then
     record --no-seal --counters page-faults,context-switches -- mpirun.mpich -n 2 ./stencil2d 16 4 && pack
 fi

@@ -97,7 +97,7 @@ fn mpich() {
 }
 
 /// Ranks that keep sums and a sample: the sums have every call.
-const REDUCING: [(&str, &str); 1] = [("KIZAMI_KEEP", "0.1%")];
+const REDUCING: [(&str, &str); 2] = [("KIZAMI_KEEP", "0.1%"), ("KIZAMI_KEEP_ALL_BELOW", "0")];
 
 #[test]
 fn open_mpi_while_reducing() {

@@ -148,7 +148,8 @@ fn less_can_be_kept_of_calls_on_files() {
     let scratch = Scratch::new();
     let mpi = mpi("openmpi");
     let program = mpi.workload("files", &[]);
-    let (_, trace) = record(&mpi, &program, &["--io", "--keep", "1%"], scratch.path());
+    let (_, trace) =
+        record(&mpi, &program, &["--io", "--keep", "1%", "--keep-all-below", "0"], scratch.path());
     let of = |name: &str| {
         let functions = &trace.run().functions;
         let total = functions.iter().find(|function| function.op == name).expect("a sum");

@@ -104,7 +104,7 @@ fn little_memory(mpi: &Mpi) {
                 let directory = scratch.make(&format!("{bytes}-{keep}-{attempt}"));
                 let mut command = mpi.record_command(2, &program, &directory, &directory.join("run.kz"));
                 if !keep.is_empty() {
-                    command.env("KIZAMI_KEEP", keep);
+                    command.env("KIZAMI_KEEP", keep).env("KIZAMI_KEEP_ALL_BELOW", "0");
                 }
                 (finish(command), directory)
             };

@@ -37,7 +37,8 @@ fn reconstructed(trace: &Trace, folder: &Path) -> Trace {
 
 fn reduced(full: &Trace, folder: &Path) -> Trace {
     let out = folder.join("small.kz");
-    let options = ReduceOptions { keep: Keep::Fraction(0.001), seed: 1, importance: Importance::Classes };
+    let options =
+        ReduceOptions { keep: Keep::Fraction(0.001), seed: 1, importance: Importance::Classes, all_below: 0 };
     reduce(full, &out, &options, &|_, _| {}).expect("a full trace");
     Trace::open(&out).expect("a reduced trace")
 }
@@ -46,7 +47,7 @@ fn reduced(full: &Trace, folder: &Path) -> Trace {
 fn recorded(mpi: &Mpi, program: &Program, folder: &Path, counts: &Path) -> Trace {
     let out = folder.join("kept.kz");
     let mut command = mpi.record_command(RANKS, program, folder, &out);
-    command.env("KIZAMI_KEEP", "0.1%").env("WORKLOAD_COUNTS", counts);
+    command.env("KIZAMI_KEEP", "0.1%").env("KIZAMI_KEEP_ALL_BELOW", "0").env("WORKLOAD_COUNTS", counts);
     let output = finish(command);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Trace::open(&out).expect("a trace")

@@ -2,6 +2,7 @@
 
 use crate::mpi::{Scratch, finish, kill, mpi, wait_until};
 use crate::sealing::ranks;
+use crate::truth::{assert_counts, assert_matched, assert_messages};
 use kizami_reduced::SequenceCall;
 use kizami_trace::reduced_tables::What;
 use kizami_trace::{RankSelection, Trace};
@@ -57,7 +58,10 @@ fn reduced_runs_keep_sums_and_order() {
         let (output, full) = mpi.record(4, &mpi.workload(name, arguments), scratch.path());
         assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
         let out = scratch.path().join("small.kz");
-        kizami(&["reduce", "--keep", "0.1%", "-o", out.to_str().expect("a name")], full.path());
+        kizami(
+            &["reduce", "--keep", "0.1%", "--keep-all-below", "0", "-o", out.to_str().expect("a name")],
+            full.path(),
+        );
         let small = Trace::open(&out).expect("a reduced trace");
         let [of_rows, of_sums] = sums(&full, &small);
         assert_eq!(of_rows, of_sums, "{name}");
@@ -81,7 +85,8 @@ fn commands_say_what_a_reduced_trace_contains() {
     let (_, full) = mpi.record(4, &mpi.workload("stencil2d", &["32", "3000"]), scratch.path());
     let out = scratch.path().join("small.kz");
     let name = out.to_str().expect("a name");
-    let described = kizami(&["reduce", "--keep", "0.1%", "-o", name, "--json"], full.path());
+    let described =
+        kizami(&["reduce", "--keep", "0.1%", "--keep-all-below", "0", "-o", name, "--json"], full.path());
     let described: serde_json::Value = serde_json::from_str(&described).expect("JSON");
     assert_eq!(described["sums_exact"], true);
     assert!(described["bytes_after"].as_u64() < described["bytes_before"].as_u64());
@@ -115,7 +120,10 @@ fn reconstructed_runs_follow_every_call() {
         let scratch = Scratch::new();
         let (_, full) = mpi.record(4, &mpi.workload(name, arguments), scratch.path());
         let out = scratch.path().join("small.kz");
-        kizami(&["reduce", "--keep", "0.1%", "-o", out.to_str().expect("a name")], full.path());
+        kizami(
+            &["reduce", "--keep", "0.1%", "--keep-all-below", "0", "-o", out.to_str().expect("a name")],
+            full.path(),
+        );
         let report = kizami(&["report"], &out);
         assert!(!report.contains("could not be analysed"), "{name}: {report}");
     }
@@ -183,7 +191,7 @@ fn recordings_that_are_reduced_can_be_killed() {
     let out = scratch.path().join("run.kz");
     let program = mpi.workload("stencil2d", &["32", "100000000"]);
     let mut line = mpi.record_command(4, &program, scratch.path(), &out);
-    line.env("KIZAMI_KEEP", "0.1%");
+    line.env("KIZAMI_KEEP", "0.1%").env("KIZAMI_KEEP_ALL_BELOW", "0");
     let recording = std::thread::spawn(move || finish(line));
     // One rank is killed; the launcher ends the others.
     let calls = || {
@@ -211,4 +219,47 @@ fn recordings_that_are_reduced_can_be_killed() {
         let summed = summed.filter(|row| row.rank == rank && row.what == What::Call);
         assert!(calls.abs_diff(summed.map(|row| row.calls).sum()) <= 1, "rank {rank}");
     }
+}
+
+/// A run with few calls has them all, although it was asked for less; one with more has a sample of them.
+fn check_short_runs(mpi: &crate::mpi::Mpi) {
+    for (name, arguments) in
+        [("late_sender", &["1", "50"][..]), ("persistent", &["20"]), ("halo", &["30", "64"])]
+    {
+        let scratch = Scratch::new();
+        let program = mpi.workload(name, arguments);
+        let counts = scratch.make("counts");
+        let out = scratch.path().join("run.kz");
+        let mut command = mpi.record_command(4, &program, scratch.path(), &out);
+        let output = finish({
+            command.env("KIZAMI_KEEP", "0.1%").env("WORKLOAD_COUNTS", &counts);
+            command
+        });
+        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+        let trace = Trace::open(&out).expect("a trace");
+        assert!(trace.run().reduced.is_none() && trace.run().health.complete, "{name}: {:?}", trace.run());
+        if counts.join("0.counts").exists() {
+            assert_counts(&trace, &counts, 4);
+            assert_messages(&trace, &counts, 4);
+        }
+        assert_matched(&trace, 4);
+    }
+    let scratch = Scratch::new();
+    let out = scratch.path().join("long.kz");
+    let mut command = mpi.record_command(2, &mpi.workload("halo", &["3000", "64"]), scratch.path(), &out);
+    command.env("KIZAMI_KEEP", "0.1%");
+    assert!(finish(command).status.success());
+    let trace = Trace::open(&out).expect("a trace");
+    let reduced = trace.run().reduced.as_ref().expect("it is reduced");
+    assert!(trace.run().health.complete && reduced.rows_kept * 4 < reduced.calls, "{reduced:?}");
+}
+
+#[test]
+fn open_mpi_keeps_every_call_of_short_runs() {
+    check_short_runs(&mpi("openmpi"));
+}
+
+#[test]
+fn mpich_keeps_every_call_of_short_runs() {
+    check_short_runs(&mpi("mpich"));
 }

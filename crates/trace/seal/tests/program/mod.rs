@@ -91,9 +91,10 @@ fn program(rank: u32, rounds: u64) -> Vec<Event> {
     events
 }
 
-fn prepare(trace: &Path, rank: u32) -> SegmentWriter {
+fn prepare(trace: &Path, rank: u32, keep: Option<Definition>) -> SegmentWriter {
     let who = SegmentOwner { last_ticks: 1 << 40, ..SegmentOwner::rank(rank, RANKS) };
     let mut definitions = vec![Definition::Region { local: 1, name: "round".to_owned() }];
+    definitions.extend(keep);
     definitions.extend((1..7).map(|local| Definition::Site {
         local,
         address: 0x100 * u64::from(local),
@@ -107,7 +108,7 @@ fn prepare(trace: &Path, rank: u32) -> SegmentWriter {
 /// Segments with a record for every call.
 pub fn write_full(trace: &Path, rounds: u64) {
     for rank in 0..RANKS {
-        let mut segment = prepare(trace, rank);
+        let mut segment = prepare(trace, rank, None);
         for event in program(rank, rounds) {
             match event {
                 Event::Call(record) => segment.call(&record),
@@ -129,8 +130,15 @@ fn write_mark(segment: &mut SegmentWriter, event: &Event) {
 
 /// Segments of threads that were reduced while they ran, with their companions.
 pub fn write_reduced(trace: &Path, rounds: u64) {
+    write_reduced_from(trace, rounds, 0);
+}
+
+/// The same where so many of the first calls have a record all the same.
+pub fn write_reduced_from(trace: &Path, rounds: u64, all_below: u32) {
     for rank in 0..RANKS {
-        let mut segment = prepare(trace, rank);
+        let amount_bits = 0.2f64.to_bits();
+        let keep = Definition::Keep { per_second: false, amount_bits, seed: 1, sampled: false, all_below };
+        let mut segment = prepare(trace, rank, (all_below > 0).then_some(keep));
         let mut block = Block::boxed();
         let memory: Vec<AtomicU64> = (0..Sizes::default().bytes() / 8).map(|_| AtomicU64::new(0)).collect();
         // So much that the reducer hands some of it over.
@@ -156,7 +164,11 @@ pub fn write_reduced(trace: &Path, rounds: u64) {
                             payload.copy_from_slice(words.as_flattened());
                         }
                     }
+                    let is_recorded = thread.calls < u64::from(all_below);
                     thread.add(&mut segment, &record, None, payload);
+                    if is_recorded {
+                        segment.call(&record);
+                    }
                 }
                 Event::Completion(record, item) => {
                     let items = ListItems::One(item.pack());
@@ -170,7 +182,11 @@ pub fn write_reduced(trace: &Path, rounds: u64) {
                         false,
                         items,
                     ));
+                    let is_recorded = thread.calls < u64::from(all_below);
                     thread.add(&mut segment, &record, Some(item), payload);
+                    if is_recorded {
+                        segment.completion(&record, &[item]);
+                    }
                 }
                 other => write_mark(&mut segment, &other),
             }

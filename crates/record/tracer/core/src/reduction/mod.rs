@@ -5,6 +5,9 @@
 //! segment as records. A kill loses at most the call that is being added, and from
 //! the sequence polls in a row that found nothing so far.
 //!
+//! The first calls of a thread become records as well, so that a short run has them all; of a longer one, sealing leaves these
+//! records out.
+//!
 //! No lock, no system call and no allocation on the path of a call, as everywhere in the tracer.
 
 mod sample_keys;
@@ -56,6 +59,8 @@ pub struct Reduction {
     sample: Reducer<'static>,
     order: Recorder<'static>,
     numbers: SampleKeys,
+    /// How many more calls become records.
+    records_left: u32,
     /// When the call before ended, in ticks since the segment's base; the end of time before the first.
     last_end_ticks: u64,
     requests: Numbering,
@@ -88,6 +93,7 @@ impl Reduction {
     /// One in memory that is never read, to learn what adding a call costs. The memory is never given back: there is one
     /// such in a process.
     fn for_calibration(keep: Keep) -> Option<Box<Reduction>> {
+        let keep = Keep { all_below: 0, ..keep };
         let order: Vec<AtomicU64> = (0..Sizes::default().bytes() / 8).map(|_| AtomicU64::new(0)).collect();
         Reduction::within(Box::leak(Block::boxed()), Vec::leak(order), keep, Owner::NONE)
     }
@@ -106,12 +112,19 @@ impl Reduction {
             sample: Reducer::start(sample, &settings),
             order: Recorder::start(order, Sizes::default())?,
             numbers: SampleKeys::new(keep.seed, owner.key, owner.communicator_of),
+            records_left: keep.all_below,
             last_end_ticks: u64::MAX,
             requests: Numbering::FIRST,
             polls: None,
             order_is_due: false,
             buffer: Box::new([0; PART_BYTES]),
         }))
+    }
+
+    /// Whether the call that is added next becomes a record as well.
+    #[inline]
+    pub fn records_next(&self) -> bool {
+        self.records_left > 0
     }
 
     /// Adds a call. True if something is to be handed over before the next.
@@ -297,6 +310,7 @@ impl Reduction {
             number: self.numbers.of(call, shape),
         };
         self.last_end_ticks = call.start_ticks + call.duration_ticks;
+        self.records_left = self.records_left.saturating_sub(1);
         self.sample.add(&row, payload)
     }
 }

@@ -14,14 +14,15 @@ impl Thread {
         matches!(self.keep, KeepMode::All)
     }
 
-    /// Adds a call to what is kept of all calls, if that is how this thread records.
+    /// Adds a call to what is kept of all calls, if that is how this thread records. Whether that is all that becomes of it.
     #[inline(always)]
     pub(super) fn reduces(&mut self, add: impl FnOnce(&mut Reduction) -> bool) -> bool {
         let KeepMode::Reduced(reduction) = &mut self.keep else { return false };
+        let is_recorded = reduction.records_next();
         if add(reduction) {
             self.hand_over();
         }
-        true
+        !is_recorded
     }
 
     #[inline]
@@ -63,6 +64,7 @@ impl Thread {
     /// Writes what reducers hand over into the segment.
     #[cold]
     pub(super) fn hand_over(&mut self) {
+        self.fold = None;
         let mut keep = std::mem::take(&mut self.keep);
         let KeepMode::Reduced(reduction) = &mut keep else {
             self.keep = keep;

@@ -6,7 +6,7 @@ use crate::show::quantity;
 use clap::builder::FalseyValueParser;
 use clap::{Args, ValueEnum};
 use kizami_model::{Length, counter};
-use kizami_reduced::Keep;
+use kizami_reduced::{ALL_BELOW, Keep};
 use std::ffi::OsString;
 
 /// Headings of the help.
@@ -33,6 +33,10 @@ pub struct PolicyArguments {
     /// bytes stay exact; rare and slow calls are kept, others are sampled
     #[arg(long, help_heading = CONTENT, value_name = "HOW-MUCH", default_value = "all", env = "KIZAMI_KEEP")]
     pub keep: keep::Keep,
+
+    /// With --keep, keep every call if all threads make fewer than this
+    #[arg(long, help_heading = CONTENT, value_name = "CALLS", default_value_t = ALL_BELOW as u32, env = "KIZAMI_KEEP_ALL_BELOW")]
+    pub keep_all_below: u32,
 
     /// With --keep, seed of the sampling
     #[arg(long, help_heading = CONTENT, value_name = "NUMBER", default_value_t = 1, env = "KIZAMI_SEED")]
@@ -116,6 +120,7 @@ impl PolicyArguments {
                 Keep::BytesPerSecond(bytes) => format!("rate:{bytes}"),
             };
             variables.push(("KIZAMI_TRACER_KEEP", amount.into()));
+            variables.push(("KIZAMI_TRACER_KEEP_ALL_BELOW", self.keep_all_below.to_string().into()));
             variables.push(("KIZAMI_TRACER_SEED", self.seed.to_string().into()));
         }
         if self.io {

@@ -14,6 +14,7 @@ use anyhow::Result;
 use kizami_reduced::reduce;
 use kizami_terminal::failure::UsageError;
 use kizami_trace::Trace;
+use kizami_trace::run::Reduced;
 use std::io::Write;
 
 /// Writes the reduced trace and says what was kept.
@@ -32,7 +33,9 @@ pub fn run(arguments: &ReduceArguments) -> Result<u8> {
         return Err(UsageError(message).into());
     }
     provenance::report_times(&trace);
-    let Some(options) = arguments.importance.options(arguments.keep, arguments.seed)? else {
+    let Some(options) =
+        arguments.importance.options(arguments.keep, arguments.seed, arguments.keep_all_below)?
+    else {
         let message = "--keep all does nothing; give a fraction such as 0.1%, or a rate such as 10K/s";
         return Err(UsageError(message.to_owned()).into());
     };
@@ -42,13 +45,22 @@ pub fn run(arguments: &ReduceArguments) -> Result<u8> {
     })?;
     drop(bar);
     let mut out = text::stdout();
-    let Some(reduced) = &run.reduced else { return Ok(0) };
+    // Of a trace that kept all calls there is as much to say.
+    let all = Reduced { rows_kept: run.totals.events, calls: run.totals.calls, ..options.provenance() };
+    let reduced = run.reduced.as_ref().unwrap_or(&all);
     let sizes = Sizes::of(&trace, &run, &arguments.output)?;
     if arguments.json {
         json::print(json::REDUCE, &Summary { reduced, sizes })?;
         return Ok(0);
     }
-    for (label, text) in lines(reduced, &sizes, trace.run().totals.events) {
+    let mut lines = lines(reduced, &sizes, trace.run().totals.events);
+    if run.reduced.is_none() {
+        let few = quantity::counted(options.all_below, "call");
+        let all = format!("all calls: no thread has {few} or more (--keep-all-below)");
+        lines.retain(|(label, _)| *label != "exact");
+        lines.push(("kept", all));
+    }
+    for (label, text) in lines {
         writeln!(out, "{label:<9} {text}")?;
     }
     writeln!(out, "next: kizami info {}", as_typed(&arguments.output))?;

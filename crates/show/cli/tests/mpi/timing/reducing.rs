@@ -15,7 +15,7 @@ fn check_while_recording(mpi: &crate::mpi::Mpi) {
     let out = scratch.path().join("run.kz");
     // Two ranks have a core each where tests run: others would wait for one.
     let mut command = mpi.record_command(2, &program, scratch.path(), &out);
-    command.envs([("KIZAMI_KEEP", "0.1%"), ("KIZAMI_SEED", "3")]);
+    command.envs([("KIZAMI_KEEP", "0.1%"), ("KIZAMI_KEEP_ALL_BELOW", "0"), ("KIZAMI_SEED", "3")]);
     let output = finish(command);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let trace = Trace::open(&out).expect("a trace");
@@ -63,7 +63,10 @@ fn a_thousandth_names_the_same_first_finding() {
         let (output, full) = mpi.record(2, &mpi.workload("late_sender", &["2", "300"]), scratch.path());
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let out = scratch.path().join("small.kz");
-        kizami(&["reduce", "--keep", "0.1%", "-o", out.to_str().expect("a name")], full.path());
+        kizami(
+            &["reduce", "--keep", "0.1%", "--keep-all-below", "0", "-o", out.to_str().expect("a name")],
+            full.path(),
+        );
         let reports = [full.path(), &out].map(|trace| kizami(&["report"], trace));
         let findings = reports.each_ref().map(|report| first_finding(report));
         must(findings[0].contains("late_sender.c:46; ") && findings[0] == findings[1], || {

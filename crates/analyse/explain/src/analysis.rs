@@ -14,6 +14,7 @@ use crate::path::{Path, critical_path};
 use crate::phases::{Loop, find_loop, go_in_step};
 use crate::profile::{Calls, Profile, function_at, profile};
 use crate::protocols::SendProtocol;
+use crate::reconstructed::{Doubts, Reconstructed};
 use crate::regions::Regions;
 use crate::replays::Replays;
 use crate::report::{
@@ -67,8 +68,10 @@ pub struct Analysis {
     own_cores: Option<[WorkInterval; 2]>,
     pub(crate) looped: Loop,
     pub(crate) workers: Workers,
-    /// How far times of a rank are off, if the run was reconstructed.
-    pub(crate) off: Length,
+    /// How far times are off, if the run was reconstructed.
+    pub(crate) doubts: Option<Doubts>,
+    /// What is exact about it.
+    pub(crate) reconstructed: Option<Reconstructed>,
 }
 
 impl Analysis {
@@ -162,7 +165,8 @@ impl Analysis {
             unmatched,
             looped,
             workers,
-            off: Length::ZERO,
+            doubts: None,
+            reconstructed: None,
         };
         analysis.settle(blamed, others, outcomes);
         analysis.look_again();
@@ -309,7 +313,12 @@ impl Analysis {
         let iterations = outcome.iterations.as_ref().filter(|_| self.looped.in_step);
         let noise = iterations.map(|lengths| scatter(lengths, &self.looped.marks));
         let replayed = run - (before - outcome.interval.length());
-        Gain::of(run, replayed, noise, doubt_ns).off_by(self.off, run)
+        Gain::of(run, replayed, noise, doubt_ns)
+    }
+
+    /// How far times of a rank are off on average, if the run was reconstructed.
+    fn off(&self) -> Length {
+        self.doubts.as_ref().map_or(Length::ZERO, |doubts| doubts.run)
     }
 
     /// All that waiting is blamed on.
@@ -366,7 +375,7 @@ impl Analysis {
             run_ns: self.interval.length().0,
             shared_cores: self.shared_cores.clone(),
             stolen: run.stolen.filter(|share| *share >= THRESHOLDS.least_stolen),
-            efficiency: Efficiency::new(&computation, self.interval, own_cores, ideal, self.off),
+            efficiency: Efficiency::new(&computation, self.interval, own_cores, ideal, self.off()),
             findings: self.findings(),
             blame: self.blame(),
             waits: self.waits_by(Pattern::is_waiting, |_, _| None),
@@ -395,7 +404,7 @@ impl Analysis {
                 problems: run.health.problems.clone(),
                 unrecorded: run.health.unrecorded.clone(),
             },
-            reconstructed: None,
+            reconstructed: self.reconstructed.clone(),
             hang: None,
             threads: None,
         }
@@ -436,7 +445,9 @@ impl Analysis {
         for ((op, site), calls) in &self.profile.calls {
             let sum = groups.entry((*op, at(*site))).or_default();
             sum.calls += calls.calls;
-            sum.time += calls.time;
+            // What is exact is not reported as it comes out of a replay.
+            let exact = self.doubts.as_ref().and_then(|doubts| doubts.exact(*op, *site));
+            sum.time += exact.unwrap_or(calls.time);
             sum.bytes += calls.bytes;
         }
         let total = |((op, place), calls): ((Op, Option<SourceLine>), Calls)| CallTotal {

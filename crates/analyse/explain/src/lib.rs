@@ -59,7 +59,7 @@ pub use kizami_whatif::{Change, Changes, Gain, ThreadCount};
 pub use nothing::{Consumer, NothingFound};
 pub use phases::Phase;
 pub use protocols::{SendProtocol, SendsWait, WaitBasis};
-pub use reconstructed::{Reconstructed, ReconstructedPlace};
+pub use reconstructed::{ExactCalls, Reconstructed, ReconstructedPlace};
 pub use report::{
     CallTotal, ComputationTotal, MatrixCell, NetworkFit, NotUnderstood, PathPart, RankTime, Report,
     SizeClass, WaitTotal,

@@ -4,6 +4,7 @@
 //! themselves it says which.
 
 use crate::finding::Finding;
+use crate::reconstructed::ReconstructedPlace;
 use crate::report::{CallTotal, Report};
 use crate::thresholds::THRESHOLDS;
 use kizami_model::{Kind, Op};
@@ -24,6 +25,19 @@ pub enum NothingFound {
         likeliest: Option<Box<Finding>>,
         /// Ranks lacked cores, which makes findings uncertain.
         lacks_cores: bool,
+        /// So does that the run was reconstructed.
+        reconstructed: bool,
+        /// What takes most time.
+        consumers: Vec<Consumer>,
+    },
+    /// Calls took long, and a reduced trace does not know whether they waited.
+    Unknown {
+        /// For this part of all time.
+        share: f64,
+        /// The one that took most of it.
+        function: String,
+        /// Where.
+        place: SourceLine,
         /// What takes most time.
         consumers: Vec<Consumer>,
     },
@@ -67,10 +81,18 @@ impl<S> Report<Finding, S> {
         let all_ns = f64::from(self.ranks) * self.run_ns as f64;
         let part = |ns: i64| if all_ns > 0.0 { ns as f64 / all_ns } else { 0.0 };
         let waiting = part(self.rank_times.iter().map(|rank| rank.waiting_ns).sum());
+        if let Some((share, most)) = self.long_unknown().filter(|(share, _)| *share >= waiting) {
+            let (function, place) = (most.function.clone(), most.place.clone());
+            return NothingFound::Unknown { share, function, place, consumers: self.consumers() };
+        }
         if waiting > THRESHOLDS.long_waiting {
-            let (likeliest, consumers) = (self.likeliest().cloned().map(Box::new), self.consumers());
-            let lacks_cores = self.shared_cores.is_some();
-            return NothingFound::WaitingWithoutCause { share: waiting, likeliest, lacks_cores, consumers };
+            return NothingFound::WaitingWithoutCause {
+                share: waiting,
+                likeliest: self.likeliest().cloned().map(Box::new),
+                lacks_cores: self.shared_cores.is_some(),
+                reconstructed: self.reconstructed.is_some(),
+                consumers: self.consumers(),
+            };
         }
         let in_calls = part(self.rank_times.iter().map(|rank| rank.mpi_ns - rank.waiting_ns).sum());
         match self.longest_without_waiting() {
@@ -80,6 +102,12 @@ impl<S> Report<Finding, S> {
             }
             _ => NothingFound::HardlyAnyWaiting,
         }
+    }
+
+    /// Time in calls of which a reduced trace does not know whether they waited, as a part of all time, and the place with
+    /// most of it; if that is long.
+    pub fn long_unknown(&self) -> Option<(f64, &ReconstructedPlace)> {
+        self.unknown_share().filter(|(share, _)| *share > THRESHOLDS.long_waiting)
     }
 
     /// What would gain most of all that waiting is blamed on, if that is enough to be told.

@@ -114,10 +114,17 @@ pub fn what_if(
         let range_ns = gains_ns.clone().map(|ns| (ns - own_ns).abs()).max().unwrap_or(0);
         let (least_ns, most_ns) =
             gains_ns.fold((own_ns, own_ns), |(least, most), ns| (least.min(ns), most.max(ns)));
+        let mut gain = analysis.gain(&outcome, candidate.error_ns.hypot(range_ns as f64));
+        if let Some(doubts) = &analysis.doubts {
+            gain = match &candidate.what {
+                Idea::Fix(finding) => doubts.widened(gain, finding, run),
+                _ => gain.of_reconstructed(doubts.run, run),
+            };
+        }
         results.push(WhatIf {
             what: candidate.what,
             option: candidate.option,
-            gain: analysis.gain(&outcome, candidate.error_ns.hypot(range_ns as f64)),
+            gain,
             at_most: candidate.at_most,
             between_ns: candidate.ends.is_some().then_some([least_ns, most_ns]),
         });

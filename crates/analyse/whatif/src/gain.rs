@@ -60,10 +60,17 @@ impl Gain {
         self
     }
 
-    /// The same where the whole run may be off by this much, as it was reconstructed.
+    /// The same where the run may be off by this much.
     pub fn off_by(mut self, off: Length, run: Length) -> Gain {
         self.error_ns = self.error_ns.max(off.0);
         self.share_error = self.share_error.max(off.0 as f64 / run.0.max(1) as f64);
+        self
+    }
+
+    /// The same of a run that was reconstructed, and may be off by this much beside all else.
+    pub fn of_reconstructed(mut self, off: Length, run: Length) -> Gain {
+        self.error_ns = self.error_ns.saturating_add(off.0);
+        self.share_error += off.0 as f64 / run.0.max(1) as f64;
         self
     }
 

@@ -8,7 +8,7 @@ use crate::show::path::as_typed;
 use crate::show::progress::Bar;
 use crate::show::{provenance, quantity};
 use anyhow::{Result, bail};
-use kizami_explain::Analysis;
+use kizami_explain::{Analysis, ExactCalls};
 use kizami_model::Length;
 use kizami_replay::Workers;
 use kizami_terminal::failure::UsageError;
@@ -27,14 +27,14 @@ pub fn open(path: &Path) -> Result<Trace> {
 /// A trace with a row for every call.
 pub struct Followed {
     pub trace: Trace,
-    /// If it was reconstructed: how much time, over all ranks, is in other functions than it was.
-    off: Option<Length>,
+    /// If it was reconstructed: what the reduced trace knows exactly.
+    pub exact: Option<ExactCalls>,
 }
 
 impl Followed {
     /// Whether its times were made up.
     pub fn is_reconstructed(&self) -> bool {
-        self.off.is_some()
+        self.exact.is_some()
     }
 }
 
@@ -65,7 +65,7 @@ pub fn follow_together(
 pub fn follow(trace: Trace, threads: Option<usize>, memory: MemoryArguments) -> Result<Followed> {
     memory.stay_within(&trace)?;
     provenance::report_times(&trace);
-    let Some(reduced) = &trace.run().reduced else { return Ok(Followed { trace, off: None }) };
+    let Some(reduced) = &trace.run().reduced else { return Ok(Followed { trace, exact: None }) };
     if reduced.is_sampled() {
         bail!(
             "{} has {}, sampled by a published scheme ({}) that keeps neither order nor times of other calls, so waits \
@@ -76,16 +76,15 @@ pub fn follow(trace: Trace, threads: Option<usize>, memory: MemoryArguments) -> 
         );
     }
     provenance::report_reconstructed(reduced);
-    let (calls, exact) = (reduced.calls, trace.run().functions.clone());
+    let (calls, functions, exact) = (reduced.calls, trace.run().functions.clone(), ExactCalls::of(&trace)?);
     let bar = Bar::new("reconstructing");
     let progress = |rows: u64| bar.set(rows.min(calls), calls, || quantity::counted(rows.min(calls), "call"));
     let threads = threads.unwrap_or_else(all_cores);
     let drawn = kizami_reconstruct::reconstruct(trace, threads, &progress, &live::goes_away)?;
     drop(bar);
     let mpi = Length(drawn.run().totals.mpi_ns);
-    let off_ns = off_ns(&exact, &drawn.run().functions);
-    provenance::report_reconstruction_error(off_ns, mpi);
-    Ok(Followed { trace: drawn, off: Some(Length(off_ns as i64)) })
+    provenance::report_reconstruction_error(off_ns(&functions, &drawn.run().functions), mpi);
+    Ok(Followed { trace: drawn, exact })
 }
 
 /// How much time is in other functions than it was.
@@ -118,8 +117,8 @@ pub fn analyse(followed: &Followed, workers: Workers) -> Result<Analysis> {
     let mut analysis = Analysis::of(trace, workers, &|progress| {
         bar.set(progress.done, progress.total, || quantity::counted(progress.done / 3, "event"));
     })?;
-    if let Some(off) = followed.off {
-        analysis.off_by(off);
+    if let Some(exact) = &followed.exact {
+        analysis.compare_with(exact);
     }
     Ok(analysis)
 }

@@ -14,8 +14,12 @@ pub fn sentence(nothing: &NothingFound) -> String {
         NothingFound::NoCallsButThreads => {
             "No MPI calls were recorded, and no single loss of the threads is large and certain.".to_owned()
         }
-        NothingFound::WaitingWithoutCause { share, likeliest, lacks_cores, consumers } => {
-            waiting_without_cause(*share, likeliest.as_deref(), *lacks_cores) + &consumers_named(consumers)
+        NothingFound::WaitingWithoutCause { share, likeliest, lacks_cores, reconstructed, consumers } => {
+            waiting_without_cause(*share, likeliest.as_deref(), *lacks_cores, *reconstructed)
+                + &consumers_named(consumers)
+        }
+        NothingFound::Unknown { share, function, place, consumers } => {
+            unknown(*share, function, place) + &consumers_named(consumers)
         }
         NothingFound::LongCalls { share, function, place, consumers } => {
             long_calls(*share, function, place.as_ref()) + &consumers_named(consumers)
@@ -26,12 +30,30 @@ pub fn sentence(nothing: &NothingFound) -> String {
     }
 }
 
-fn waiting_without_cause(share: f64, likeliest: Option<&Finding>, lacks_cores: bool) -> String {
+/// Says what a reduced trace does not know of the time in calls.
+pub fn unknown(share: f64, function: &str, place: &SourceLine) -> String {
+    format!(
+        "A reduced trace does not tell why {} of the time is spent in MPI, mostly in {}: different ranks in turn may have \
+         been late, or messages slow. Record with all calls to see.",
+        percent(share),
+        call_at(function, place)
+    )
+}
+
+fn waiting_without_cause(
+    share: f64,
+    likeliest: Option<&Finding>,
+    lacks_cores: bool,
+    reconstructed: bool,
+) -> String {
     let waiting = format!("Ranks wait for {} of the time", percent(share));
     let Some((finding, gain)) = likeliest.and_then(|finding| Some((finding, finding.expected()?))) else {
         return format!("{waiting}, but fixing any single cause would hardly shorten the run.");
     };
     let but = match gain.noise_left_out {
+        _ if reconstructed => {
+            "a reduced trace knows too little for that to be certain; record with all calls to see"
+        }
         _ if lacks_cores => "ranks that lack cores make that uncertain",
         true => "without a loop, the run does not show how much of that is noise",
         false => "iterations differ too much for that to be certain",

@@ -2,9 +2,12 @@
 
 use crate::cores;
 use crate::hang;
+use crate::nothing;
 use crate::program;
 use crate::quantity::{self, percent};
-use kizami_explain::{Cause, Disease, Efficiency, Finding, Gain, Headline, Report, SourceLine, Threads};
+use kizami_explain::{
+    Cause, Disease, Efficiency, Finding, Gain, Headline, NothingFound, Report, SourceLine, Threads,
+};
 use kizami_model::Length;
 use std::collections::BTreeSet;
 
@@ -134,9 +137,18 @@ pub fn reconstructed(report: &Report) -> Option<String> {
     })
 }
 
-/// What follows the findings: that some calls could not be analysed, or have no names.
+/// What follows the findings: that a reduced trace does not tell all, that some calls could not be analysed, or have no
+/// names.
 pub fn doubts(report: &Report) -> impl Iterator<Item = String> {
-    not_analysed(report).into_iter().chain(without_names(report))
+    unknown(report).into_iter().chain(not_analysed(report)).chain(without_names(report))
+}
+
+/// Says what a reduced trace does not know of the time in calls, unless the sentence of a run without findings does.
+pub fn unknown(report: &Report) -> Option<String> {
+    let (share, most) = report.long_unknown()?;
+    let is_said =
+        report.findings.is_empty() && matches!(report.nothing_found(), NothingFound::Unknown { .. });
+    (!is_said).then(|| nothing::unknown(share, &most.function, &most.place))
 }
 
 fn not_analysed(report: &Report) -> Option<String> {

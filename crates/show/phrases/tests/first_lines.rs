@@ -24,6 +24,7 @@ fn what_ran_and_how_well() {
         calls: 8_028,
         exact_ns: 9_876_543,
         reconstructed_ns: 9_000_000,
+        unknown_ns: 8_000_000,
     };
     let reconstructed = Reconstructed { rows_kept: 88, calls: 8_028, places: vec![drawn] };
     let plain = report();

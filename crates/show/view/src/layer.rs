@@ -11,6 +11,7 @@ use crate::schedules::{ScheduleBounds, Schedules};
 use crate::slot::{Answer, Slot};
 use crate::threads::RankThreads;
 use crate::verdict::{self, Verdict};
+use kizami_explain::ExactCalls;
 use kizami_model::Rank;
 use kizami_tasks::{Strategy, Survey, TaskGraph, TasksError, memory_needed, recorded_by};
 use kizami_trace::run::ClockInfo;
@@ -26,6 +27,8 @@ pub struct Opened {
     pub trace: Trace,
     /// What the numbers in its rows stand for.
     pub definitions: Definitions,
+    /// If it was reconstructed: what the reduced trace knows exactly.
+    exact: Option<ExactCalls>,
     index: Slot<Index>,
     insight: Slot<Insight>,
     ideal: Slot<Index>,
@@ -73,10 +76,16 @@ impl Opened {
 
     /// The same with a trace that is open.
     pub fn of(trace: Trace) -> Result<Arc<Opened>, TraceError> {
+        Opened::reconstructed(trace, None)
+    }
+
+    /// The same with a trace that was reconstructed from one that knows this exactly; or from none.
+    pub fn reconstructed(trace: Trace, exact: Option<ExactCalls>) -> Result<Arc<Opened>, TraceError> {
         let definitions = trace.definitions()?;
         let opened = Opened {
             trace,
             definitions,
+            exact,
             index: Slot::default(),
             insight: Slot::default(),
             ideal: Slot::default(),
@@ -134,7 +143,8 @@ impl Opened {
         self.verdict.wait(|progress| {
             let insight = self.insight_now()?;
             let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-            let explained = verdict::explain(&self.trace, &insight, &self.definitions, threads(), progress);
+            let (exact, definitions) = (self.exact.as_ref(), &self.definitions);
+            let explained = verdict::explain(&self.trace, exact, &insight, definitions, threads(), progress);
             explained.map_err(|error| error.to_string())
         })
     }

@@ -3,7 +3,7 @@
 //! The report itself is that of `kizami report`. It is kept in the trace's `derived/` folder.
 
 use crate::insight::{Insight, WaitRow};
-use kizami_explain::{Analysis, ExplainError, Finding, Hang, Report, SourceLine, typical};
+use kizami_explain::{Analysis, ExactCalls, ExplainError, Finding, Hang, Report, SourceLine, typical};
 use kizami_graph::{Step, StepKind};
 use kizami_trace::derived::{Derived, Numbers};
 use kizami_trace::{Definitions, Trace};
@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 use serde::{Deserialize, Serialize};
 
 /// Changes whenever reports do.
-const VERSION: u32 = 9;
+const VERSION: u32 = 10;
 const NAME: &str = "verdict.bin";
 
 /// What is said about a run.
@@ -47,17 +47,21 @@ pub fn kept(trace: &Trace) -> Option<Verdict> {
     serde_json::from_slice(Derived::of(trace)?.read(NAME, VERSION)?.content()).ok()
 }
 
-/// Explains a run, and keeps what comes of it.
+/// Explains a run, and keeps what comes of it. If it was reconstructed, `exact` is what the reduced trace knows.
 pub fn explain(
     trace: &Trace,
+    exact: Option<&ExactCalls>,
     insight: &Insight,
     definitions: &Definitions,
     threads: usize,
     progress: &(dyn Fn(f64) + Sync),
 ) -> Result<Verdict, ExplainError> {
-    let analysis = Analysis::of(trace, threads, &|done| {
+    let mut analysis = Analysis::of(trace, threads, &|done| {
         progress(done.done as f64 / done.total.max(1) as f64);
     })?;
+    if let Some(exact) = exact {
+        analysis.compare_with(exact);
+    }
     let mut report = analysis.report(trace);
     report.hang = Hang::of(trace, trace)?;
     let jumps = report.findings.iter().map(|finding| jump(finding, insight, definitions)).collect();

@@ -143,6 +143,7 @@ fn full(ranks: u32, places: usize, pairs: u32) -> Report {
         calls: 123_456,
         exact_ns: 9_876_543,
         reconstructed_ns: 9_000_000,
+        unknown_ns: 8_000_000,
     };
     let hang = Hang {
         kind: HangKind::Inside,

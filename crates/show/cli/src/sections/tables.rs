@@ -217,8 +217,14 @@ fn more_or_less(ns: i64) -> String {
 }
 
 fn reconstructed(report: &Report, most: usize) -> Section {
-    let columns =
-        [number("exact"), number("reconstructed"), number("error"), number("calls"), code("function")];
+    let columns = [
+        number("exact"),
+        number("reconstructed"),
+        number("error"),
+        number("unknown"),
+        number("calls"),
+        code("function"),
+    ];
     let places = report.reconstructed.as_ref().map_or(&[][..], |reconstructed| &reconstructed.places);
     Section::new(Part::Reconstructed, "time in calls: exact and reconstructed", &columns).with(
         places,
@@ -228,6 +234,7 @@ fn reconstructed(report: &Report, most: usize) -> Section {
                 time(place.exact_ns),
                 time(place.reconstructed_ns),
                 more_or_less(place.off_ns()),
+                time(place.unknown_ns),
                 quantity::count(place.calls),
                 call_at(&place.function, &place.place),
             ]

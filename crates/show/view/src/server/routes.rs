@@ -283,7 +283,9 @@ fn verdict(view: &View, parameters: &Parameters) -> Result<Reply, Failure> {
     shorten(&mut value);
     value["kind"] = json!(layer.kind());
     value["nothing_found"] = shown(&phrases::nothing::sentence(&verdict.report.nothing_found())).into();
-    value["warnings"] = phrases::verdict::warnings(&verdict.report).map(|text| shown(&text)).collect();
+    let warnings =
+        phrases::verdict::warnings(&verdict.report).chain(phrases::verdict::unknown(&verdict.report));
+    value["warnings"] = warnings.map(|text| shown(&text)).collect();
     let losses = verdict.report.threads.iter().flat_map(|threads| &threads.losses);
     value["thread_losses"] =
         losses.take(MOST_LOSSES).map(|loss| shown(&phrases::loss::sentence(loss))).collect();

@@ -81,7 +81,6 @@ fn explain(arguments: &ReportArguments, together: Together) -> Result<Option<Rep
         return Ok(None);
     }
     let mut report = analysis.report(trace);
-    report.compare_with(&recorded)?;
     // A program without MPI does not finalize it.
     report.hang = if has_calls { Hang::of(trace, &recorded)? } else { None };
     if let Some(threads) = &threads {

@@ -75,7 +75,8 @@ fn show(arguments: &ViewArguments) -> Result<u8> {
 
 /// Opens a trace; what is not in a reduced one is reconstructed, and told to be.
 fn opened(path: &Path, memory: MemoryArguments) -> Result<Arc<Opened>> {
-    Ok(Opened::of(input::open_to_follow(path, None, memory)?.trace)?)
+    let followed = input::open_to_follow(path, None, memory)?;
+    Ok(Opened::reconstructed(followed.trace, followed.exact)?)
 }
 
 /// Reads what `kizami predict --json` has printed.

@@ -17,8 +17,8 @@ use kizami_model::{Length, Moment, Op, Rank};
 use kizami_stats::upper_median;
 use rustc_hash::FxHashMap;
 
-/// Tags below zero are no program's; windows have those above this one.
-const TAG: i32 = i32::MIN;
+/// Tags below zero are no program's. Collectives that are messages have the lowest one, windows those that follow.
+const TAG: i32 = -1;
 /// In fewer ranks nobody is on the way.
 const FEWEST_RANKS: u32 = 3;
 /// A rank that returns within so many times what the last to come takes after another came, returned for that reason: data
@@ -92,9 +92,10 @@ impl Forwarding {
         for parts in collectives() {
             let comm = comm_of(&parts[0]);
             let Some(usual) = usual.get(&(comm, parts[0].op)) else { continue };
+            let Some(root) = parts.iter().find(|part| part.is_root) else { continue };
             let soon = *usual * SOON;
             for part in parts.iter().filter(|part| !part.is_root) {
-                if let Some(other) = waited_for(parts, part, soon) {
+                if let Some(other) = waited_for(parts, root, part, soon) {
                     let (way, number) = next(channels, comm, part.rank, other.rank);
                     ties.push((other.step, Tie::new(TieKind::Posts, way, number, 0)));
                     ties.push((part.step, Tie::new(TieKind::AwaitsReady, way, number, 0)));
@@ -116,8 +117,7 @@ fn rooted(op: Op) -> Option<Flow> {
 }
 
 /// The last to come before a rank returned, if that is what it waited for. `parts` are those of one collective, by their start.
-fn waited_for<'a>(parts: &'a [Part], part: &Part, soon: Length) -> Option<&'a Part> {
-    let root = parts.iter().find(|part| part.is_root)?;
+fn waited_for<'a>(parts: &'a [Part], root: &Part, part: &Part, soon: Length) -> Option<&'a Part> {
     let ready = if part.from_root { part.start.max(root.start) } else { part.start };
     let came = parts.partition_point(|other| other.start < part.end);
     let last = parts[..came].iter().rev().find(|other| other.rank != part.rank && !other.is_root)?;

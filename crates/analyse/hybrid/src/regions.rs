@@ -86,9 +86,14 @@ impl Regions {
         if known.0.saturating_mul(2) < all.0 || known == Length::ZERO {
             return None;
         }
-        let square_ns: f64 = repeated().map(|lengths| sum_error_ns(lengths.iter().copied()).powi(2)).sum();
+        // The run is as long as one of its ranks.
+        let mut square_ns: BTreeMap<u32, f64> = BTreeMap::new();
+        for ((rank, _), lengths) in by_place.iter().filter(|(_, lengths)| lengths.len() >= LEAST_REPEATED) {
+            *square_ns.entry(*rank).or_default() += sum_error_ns(lengths.iter().copied()).powi(2);
+        }
+        let largest_ns = square_ns.into_values().fold(0.0, f64::max);
         // Others vary as much as these do.
-        Some(Length::from_nanos_f64(square_ns.sqrt() * (all.0 as f64 / known.0 as f64).sqrt()))
+        Some(Length::from_nanos_f64(largest_ns.sqrt() * (all.0 as f64 / known.0 as f64).sqrt()))
     }
 
     /// The most threads of one rank.

@@ -68,9 +68,10 @@ impl Spans {
     }
 
     /// Regions of tasks that are longer than their tasks would take in any order because these follow each other: a longest
-    /// chain is longer than the work divided by the threads.
+    /// chain is longer than the work divided by the threads. Ranks run at the same time: of those that begin regions at a place, the
+    /// one that loses most counts.
     pub fn chains(&self, regions: &Regions) -> Vec<Chain> {
-        let mut chains: BTreeMap<Option<u32>, (Chain, BTreeMap<u32, Length>)> = BTreeMap::new();
+        let mut chains: BTreeMap<(Option<u32>, usize), (Chain, BTreeMap<u32, Length>)> = BTreeMap::new();
         for (rank, of_rank) in regions.ranks.iter().enumerate() {
             for (place, region) in of_rank.outer.iter().enumerate() {
                 let Some(span) = self.get(rank, place).filter(Span::is_of_tasks) else { continue };
@@ -85,7 +86,8 @@ impl Spans {
                     shared: Length::ZERO,
                     threads: 0,
                 };
-                let (chain, most) = chains.entry(row.callsite).or_insert_with(|| (none, BTreeMap::new()));
+                let (chain, most) =
+                    chains.entry((row.callsite, rank)).or_insert_with(|| (none, BTreeMap::new()));
                 chain.span += span.length;
                 chain.work += work;
                 // With a core for each of its threads.
@@ -103,7 +105,14 @@ impl Spans {
         let named = chains
             .into_values()
             .map(|(chain, places)| Chain { tasks: most(places).map(|(tasks, _)| tasks), ..chain });
-        named.filter(|chain| chain.span > chain.shared).collect()
+        let mut worst: BTreeMap<Option<u32>, Chain> = BTreeMap::new();
+        for chain in named.filter(|chain| chain.span > chain.shared) {
+            let known = worst.entry(chain.region).or_insert(chain);
+            if chain.length - chain.shared > known.length - known.shared {
+                *known = chain;
+            }
+        }
+        worst.into_values().collect()
     }
 
     pub(crate) fn get(&self, rank: usize, region: usize) -> Option<Span> {

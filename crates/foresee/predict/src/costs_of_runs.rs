@@ -69,7 +69,8 @@ pub fn costs_of_runs(traces: &[&Trace], threads: usize) -> Result<MeasuredCosts,
     let seen = observed_collectives(&costs);
     let calibrated = || {
         let known_bytes = seen.iter().map(|seen| seen.bytes).max()?;
-        let known_bytes = if known_bytes >= LARGE_BYTES { known_bytes * FURTHER } else { known_bytes };
+        let known_bytes =
+            if known_bytes >= LARGE_BYTES { known_bytes.saturating_mul(FURTHER) } else { known_bytes };
         Some((messages_of_collectives(&seen, costs.library, &costs.spreads)?, known_bytes))
     };
     let known = messages(&fit).or_else(calibrated);
@@ -99,7 +100,9 @@ fn between(
             let mut points: Vec<(u64, f64)> = inside.filter(|(bytes, _)| *bytes <= known_bytes).collect();
             points.push((known_bytes, base_ns));
             points.extend(
-                hidden.iter().map(|(bytes, within_ns)| (*bytes, within_ns.min(base_ns + beyond(*bytes)))),
+                hidden
+                    .iter()
+                    .map(|(bytes, within_ns)| (*bytes, within_ns.clamp(base_ns, base_ns + beyond(*bytes)))),
             );
             points.push((largest + LARGEST_BYTES, base_ns + beyond(largest + LARGEST_BYTES)));
             least_of_larger(&mut points);

@@ -83,7 +83,8 @@ pub(crate) fn all_recorded<'a>(segments: impl Iterator<Item = &'a SegmentInfo>, 
     let is_short = |segment: &SegmentInfo| {
         let bytes = segment.sample.as_ref().and_then(|sample| std::fs::read(sample).ok());
         let calls = bytes.and_then(|bytes| kizami_summary::calls(&bytes).ok());
-        calls.is_some_and(|calls| calls < all_below)
+        // A call without a record is in the sums all the same.
+        segment.header.lost_calls == 0 && calls.is_some_and(|calls| calls < all_below)
     };
     all_below > 0 && segments.filter(|segment| segment.is_reduced()).all(is_short)
 }

@@ -10,6 +10,9 @@ use rustc_hash::FxHashMap;
 /// The first messages of a channel that are compared with those that go the other way.
 const COMPARED: usize = 8;
 
+/// Channels that are looked at, at most: programs with more have many that are alike.
+const MOST_CHANNELS: u32 = 1 << 16;
+
 /// A message: when its send began, and when the call returned that took it.
 #[derive(Clone, Copy, Default)]
 struct Message {
@@ -20,7 +23,7 @@ struct Message {
 /// Whether more than the part of channels that thresholds say is one half of an exchange.
 pub(super) fn is_mutual(graph: &Graph) -> bool {
     // Tags below zero are not those of messages.
-    let channels: Vec<u32> = (0..)
+    let channels: Vec<u32> = (0..MOST_CHANNELS)
         .zip(&graph.channels)
         .filter(|(_, channel)| channel.tag >= 0)
         .map(|(number, _)| number)

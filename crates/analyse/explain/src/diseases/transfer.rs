@@ -37,6 +37,7 @@ struct CallsOfLine {
     time: Length,
     /// The call site with most of it.
     site: u32,
+    sites: Vec<u32>,
 }
 
 /// Call sites by line, whoever called the function that they are in: the transfer is the same.
@@ -48,20 +49,22 @@ fn lines(evidence: &Evidence<'_>, mut sites: Vec<((Op, u32), Length)>) -> Vec<Ca
         let place = evidence.place(Some(site));
         let number = *known.entry((op, place.clone().of_any_caller())).or_insert(lines.len());
         match lines.get_mut(number) {
-            None => lines.push(CallsOfLine { op, place, time, site }),
+            None => lines.push(CallsOfLine { op, place, time, site, sites: vec![site] }),
             Some(line) => {
                 if line.place != place {
                     line.place = place.of_any_caller();
                 }
                 line.time += time;
+                line.sites.push(site);
             }
         }
     }
     lines
 }
 
-fn suspect(evidence: &Evidence<'_>, CallsOfLine { op, place, time, site }: CallsOfLine) -> Suspect {
+fn suspect(evidence: &Evidence<'_>, line: CallsOfLine) -> Suspect {
     use CollectiveKind::{Alltoall, Alltoallv, Alltoallw};
+    let CallsOfLine { op, place, time, site, sites } = line;
     let diagnosis = match op.kind() {
         Kind::Collective(Alltoall | Alltoallv | Alltoallw, _) => Diagnosis::Alltoall {},
         _ => Diagnosis::Transfer {},
@@ -70,8 +73,8 @@ fn suspect(evidence: &Evidence<'_>, CallsOfLine { op, place, time, site }: Calls
     finding.share = evidence.share(time.0 as f64);
     finding.option = Changes::at([&place], Change::IdealAt);
     finding.at_most = true;
-    let sites = sites_of_place(evidence.regions.definitions, &place);
-    let without = evidence.changed(Change::IdealAt(sites));
+    let named = sites_of_place(evidence.regions.definitions, &place);
+    let without = evidence.changed(Change::IdealAt(if named.is_empty() { sites } else { named }));
     if place.caller.is_none() && finding.place.caller.is_some() {
         // Several paths lead there.
         finding.path.clear();

@@ -368,6 +368,8 @@ impl Recorder {
             };
             if off.preempted {
                 self.lacked.was_preempted(&off);
+            } else if also_willingly {
+                self.lacked.was_not_asked();
             }
             if !is_recorded {
                 break;

@@ -84,7 +84,10 @@ impl Replaying<'_> {
         };
         let phases = self.retime(self.trace, Target::default(), &setting)?;
         let error: PhasesError = judged.take().context("the replay has chosen no network")?;
-        let [low_ns, high_ns] = error.range(phases.replayed_ns as f64).map(|ns| ns as i64);
+        // What lies before the first call and behind the last one is no matter of the network.
+        let work_ns = phases.replayed_work_ns.unwrap_or(phases.replayed_ns);
+        let [low_ns, high_ns] =
+            error.range(work_ns as f64).map(|ns| phases.replayed_ns - work_ns + ns as i64);
         let links = SharedLinks {
             by: "phases".to_owned(),
             accurate: error.is_trusted,

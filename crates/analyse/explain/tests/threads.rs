@@ -147,6 +147,6 @@ fn a_chain_of_tasks_that_is_longer_than_the_work_of_each_thread_is_named_with_it
 #[test]
 fn even_work_has_no_finding() {
     let regions: Vec<ParallelRow> =
-        (0..10).map(|k| region(k as u64 + 1, 0, (20 * k, 20 * k + 20), 79, 20)).collect();
+        (0..10).map(|k| region(k as u64 + 1, 0, (40 * k, 40 * k + 40), 159, 40)).collect();
     assert_eq!(findings(&regions, &[], &[]).0, []);
 }

@@ -48,6 +48,9 @@ pub struct Chain {
     pub threads: u32,
 }
 
+/// A chain, and for how long tasks of each place are in it.
+type ChainOfTasks = (Chain, BTreeMap<u32, Length>);
+
 /// Those of all regions, by rank; empty where tasks were not recorded.
 #[derive(Clone, Debug, Default)]
 pub struct Spans(Vec<Vec<Span>>);
@@ -71,7 +74,7 @@ impl Spans {
     /// chain is longer than the work divided by the threads. Ranks run at the same time: of those that begin regions at a place, the
     /// one that loses most counts.
     pub fn chains(&self, regions: &Regions) -> Vec<Chain> {
-        let mut chains: BTreeMap<(Option<u32>, usize), (Chain, BTreeMap<u32, Length>)> = BTreeMap::new();
+        let mut chains: BTreeMap<(Option<u32>, usize), ChainOfTasks> = BTreeMap::new();
         for (rank, of_rank) in regions.ranks.iter().enumerate() {
             for (place, region) in of_rank.outer.iter().enumerate() {
                 let Some(span) = self.get(rank, place).filter(Span::is_of_tasks) else { continue };

@@ -98,6 +98,11 @@ impl Groups {
         self.places.partition_point(|place| place.before <= row).saturating_sub(1)
     }
 
+    /// Whether the tasks have a column: older versions did not write all of them.
+    pub(crate) fn has_column(&self, group: usize, name: &str) -> Result<bool, TraceError> {
+        Ok(self.table(&self.places[group])?.has_column(name))
+    }
+
     pub(crate) fn int64(
         &self,
         group: usize,

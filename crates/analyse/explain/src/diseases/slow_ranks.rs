@@ -136,7 +136,11 @@ pub(crate) fn unite(suspects: &mut Vec<Suspect>, share: impl Fn(f64) -> f64) {
     let parts = || suspects.iter().filter(|suspect| is_part_of(&suspect.finding, &slow.finding));
     let best = |by_chance: bool| {
         let of_kind = |part: &&Suspect| (part.finding.disease() == Disease::RandomImbalance) == by_chance;
-        parts().filter(of_kind).filter(|part| part.is_worth_listing()).map(gain).fold(0.0, f64::max)
+        // What is not certain either may become so with it: one of the two is enough.
+        let counts = |part: &&Suspect| {
+            part.is_worth_listing() || (!slow.is_worth_listing() && part.may_be_worth_listing())
+        };
+        parts().filter(of_kind).filter(counts).map(gain).fold(0.0, f64::max)
     };
     // What is named by rank says more than what comes by chance, if it gains about the same.
     let is_more = gain(&slow) >= THRESHOLDS.surely_joint * best(false)

@@ -27,12 +27,15 @@ fn is_as_printed(compiler: &str, name: &str, shape: &str) -> Result<(), String> 
     let what =
         format!("{compiler} {name} {shape}: work {}, span {}; {text}", seconds("work"), seconds("span"));
     assert_eq!(shown["unit"], "ns");
-    assert!(seconds("work") > 0.95 * work && seconds("span") > 0.95 * span, "{what}");
     // Beside the program's tasks: its beginning, and where there are regions, two of at most four shares.
     let tasks = shown["tasks"].as_f64().unwrap() - printed(&text, ", tasks ");
     assert!((1.0..=9.0).contains(&tasks), "{tasks} more tasks; {what}");
+    // The program counts the time in which a thread that has slept waits for a core, which is no work.
+    let least = |name: &str, printed: f64| seconds(name) > 0.85 * printed;
     // What the threads do besides napping is little; a machine that is busy makes naps longer.
-    must(seconds("work") < 1.2 * work + 0.02 && seconds("span") < 1.2 * span + 0.02, || what)
+    let most = |name: &str, printed: f64| seconds(name) < 1.2 * printed + 0.02;
+    let holds = |name: &str, printed: f64| least(name, printed) && most(name, printed);
+    must(holds("work", work) && holds("span", span), || what)
 }
 
 #[test]
